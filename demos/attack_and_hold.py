@@ -8,6 +8,7 @@ can stop. `smc-dp lab attack --all` measures all attacks that we know. Keys are 
 
 from __future__ import annotations
 
+from protocols import pathak2010
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010 import as_published, messages
@@ -17,15 +18,7 @@ from smc_dp.attacks.extract_randomiser import guess_pi2
 from smc_dp.attacks.link_sender import guess_pi1
 from smc_dp.attacks.recover_exponent import recover_noise
 from smc_dp.attacks.residues_mod_k import read_residues
-from smc_dp.attacks.sessions import (
-    HARDENED_PROGRAM,
-    PLAIN_BLINDING_PROGRAM,
-    FinishedRun,
-    PartySecret,
-    message_from,
-    run_program,
-    stage_result,
-)
+from smc_dp.attacks.sessions import FinishedRun, PartySecret, message_from, run_program, stage_result
 
 ROWS, NOISE = (900, 400, 120, 700), (-31_415, 2_718, 161_803, -14_142)
 MODELS = ([5, -7], [11, 13], [-2, 6], [8, 1])
@@ -36,7 +29,7 @@ ORDER = "which party stands where"
 
 def attacks(seen: FinishedRun, program: Program, rng: Stream) -> dict[str, tuple[object, object]]:
     """Return the answer of each attack, and the truth."""
-    hard, parties = program is HARDENED_PROGRAM, seen.parameters.parties
+    hard, parties = program is pathak2010.PROGRAM, seen.parameters.parties
     keys, halves = stage_result(seen.party(0), PartyKeys), stage_result(seen.charlie, Halves)
     slot, back = (messages.Slot, messages.Blinded) if hard else (as_published.PrintedSlot, as_published.PlainlyBlinded)
     sent = [message_from(seen.charlie, name, slot).a for name in parties]
@@ -59,15 +52,15 @@ def main() -> None:
     """Run both, attack both."""
     rng = Stream.insecure_from_seed("attack and hold")
     print("Toy keys of 512 bits: INSECURE, for this demonstration only.")
-    programs = {"as printed, with r as a plaintext factor": PLAIN_BLINDING_PROGRAM, "hardened": HARDENED_PROGRAM}
+    programs = {"as printed, with r as a plaintext factor": as_published.PLAIN_BLINDING, "hardened": pathak2010.PROGRAM}
     for title, program in programs.items():
         seen = run_program(program, SECRETS, 512, rng.fork(title))
         print(f"\nThe protocol {title}:")
         for who, (answer, truth) in attacks(seen, program, rng).items():
             print(f"  {who}: {shown(answer)}; the truth is {shown(truth)}: {'LOST' if answer == truth else 'holds'}")
-            if (answer == truth) != (program is PLAIN_BLINDING_PROGRAM):
+            if (answer == truth) != (program is as_published.PLAIN_BLINDING):
                 raise SystemExit(f"{title}: the attack did not end as it should")
-        noise = [e if program is HARDENED_PROGRAM else e * len(ROWS) for e in SECRETS[2].eta]
+        noise = [e if program is pathak2010.PROGRAM else e * len(ROWS) for e in SECRETS[2].eta]
         exact = [s - e for s, e in zip(seen.lifted, noise, strict=True)]
         print(f"  P3, the smallest, takes its own noise off and has the exact sum: {exact}. There is no fix here.")
         if exact != SUM:

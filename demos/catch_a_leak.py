@@ -41,7 +41,7 @@ def addressees(seen: Run) -> dict[str, set[str]]:
 def culprit(seen: Run) -> str | None:
     """Return Charlie's answer: the smallest party, if senders name their places; he has j~ and pi_2 anyway."""
     view = seen.views[CURATOR_NAME]
-    places = {sender: x.index for sender, x in view.mail if isinstance(x, as_published.PrintedCuratorShare)}
+    places = {sender: x.index for sender, x in view.messages if isinstance(x, as_published.PrintedCuratorShare)}
     if not places:
         return None
     pi1 = Permutation(tuple(places[name] for name in SIZES))

@@ -40,10 +40,7 @@ def main() -> None:
 
     def shows(number: int, envelope: Envelope) -> list[tuple[str, Envelope]]:
         if envelope.kind not in {e.kind for e in carried}:
-            way, how = (
-                f"{envelope.sender} -> {envelope.to}",
-                "signed" if envelope.is_public else "sealed",
-            )
+            way, how = (f"{envelope.sender} -> {envelope.to}", "signed" if envelope.is_public else "sealed")
             start = envelope.body[:8].hex()
             print(f"{number:>4}  {way:<20}{envelope.kind:<16}{how}, {len(envelope.body):>6} bytes: {start}...")
         carried.append(envelope)

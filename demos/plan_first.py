@@ -62,8 +62,8 @@ def main() -> None:
     for name, (sizes, method, ahead) in tried.items():
         losses, accuracies = zip(*(lost(sizes, method, seed) for seed in range(RUNS)), strict=True)
         means[name] = sum(losses) / RUNS
-        held += sum(ahead.band.holds(one) for one in losses)
-        planned = f"{ahead.band.low:.2f} to {ahead.band.high:.2f}"
+        held += sum(one in ahead.interval for one in losses)
+        planned = f"{ahead.interval.low:.2f} to {ahead.interval.high:.2f}"
         print(f"{name:<26}{sum(accuracies) / RUNS:.3f}     {means[name]:6.3f}   {planned}")
     spoilt, mended, _ = means.values()
     print(f"\n{held} of {3 * RUNS} losses lie in the planned band.")

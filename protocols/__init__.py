@@ -1,8 +1,8 @@
 """Multi-party protocols: integers, messages, roles.
 
 Begin reading at `protocols.pathak2010`, which is section 3.2 of the paper as a folder; its `NOTES.md` numbers every
-departure. Nothing here knows learning or privacy budgets, and nothing here is a float.
-Trust model: semi-honest participants; each protocol's `ideal.py` says which coalitions learn what.
+departure. Nothing here knows learning or privacy budgets, and nothing here is a float. Trust model: each protocol's
+`ideal.py` states which coalitions learn what, and whether they are semi-honest.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""The participants of a protocol that has an untrusted curator: all its parties, and Charlie."""
+"""Participants of a protocol with an untrusted curator: all its parties, and Charlie."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ PARTIES, EVERYBODY = (FIRST, OTHERS), (FIRST, OTHERS, CURATOR_NAME)
 
 
 def parties_and_curator(p: Any) -> dict[str, Kind]:
-    """P_1 ... P_K in the order of the parameters, then Charlie; raises `LocalError` for a party of his name."""
+    """Return the kinds of P_1 ... P_K in the order of the parameters, then Charlie; raise `LocalError` for a party of
+    his name.
+    """
     if CURATOR_NAME in p.parties:
         raise LocalError("party.has_the_curators_name", curator_name=CURATOR_NAME)
     return {**dict.fromkeys(p.parties, PARTY), CURATOR_NAME: CURATOR}
 
 
 def around_the_first(p: Any) -> dict[str, tuple[str, ...]]:
-    """P_1, the other parties, and Charlie."""
+    """Return the groups P_1, the other parties, and Charlie."""
     return {FIRST: p.parties[:1], OTHERS: p.parties[1:], CURATOR_NAME: (CURATOR_NAME,)}

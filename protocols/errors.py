@@ -1,4 +1,4 @@
-"""What can go wrong in a protocol, and who is to blame.
+"""Errors of protocols, and the participant that caused them.
 
 Everything that is refused, found or warned of is a `Fault`: a stable code, typed fields, and one sentence.
 """
@@ -12,12 +12,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias
 
+from typing_extensions import override
+
 _SHOWN = 80
 FieldValue: TypeAlias = str | int | float | bool | Sequence[str] | Sequence[int] | None
 
 
 @cache
-def sentences(package: Path) -> Mapping[str, str]:
+def load_sentences(package: Path) -> Mapping[str, str]:
     """Return all sentences in the files `faults.toml` of a package, by their codes."""
     found: dict[str, str] = {}
     for path in sorted(package.rglob("faults.toml")):
@@ -28,13 +30,12 @@ def sentences(package: Path) -> Mapping[str, str]:
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that is wrong or worth saying: a stable code, typed fields, and the sentence that is made of them.
+    """Fault or warning: a stable code, typed fields, and the sentence made of them.
 
     `code` is `subject.what_is_wrong`; programs and tests compare it. Its sentence stands in `faults.toml`, in the
     folder of `PACKAGE` that makes the fault, with the names of fields in braces as in `str.format`; a list is written
-    with commas. `place` says where the fault stands, outermost first, such as a file or a line, and `behind` is said
-    after the sentence. A code without a sentence that fits is said itself: an error about an error would hide what is
-    wrong.
+    with commas. `place` is the place of the fault, outermost first, such as a file or a line, and `behind` follows the
+    sentence. A code without a fitting sentence is printed itself: an error about an error would hide the fault.
     """
 
     PACKAGE: ClassVar[Path] = Path(__file__).parent
@@ -43,16 +44,17 @@ class Fault:
     place: str = ""
     behind: str = ""
 
+    @override
     def __str__(self) -> str:
         written = {name: _written(value) for name, value in self.fields.items()}
         try:
-            said = sentences(self.PACKAGE)[self.code].format(**written)
+            said = load_sentences(self.PACKAGE)[self.code].format(**written)
         except (LookupError, TypeError, ValueError):
             said = f"{self.code} {written}" if written else self.code
         return self.place + said + self.behind
 
     def within(self, place: str) -> Self:
-        """Return the fault with `place`, a file or a section, in front of where it stands."""
+        """Return the fault with `place`, a file or a section, in front of its own place."""
         return replace(self, place=f"{place.removesuffix(': ')}: {self.place}" if place else self.place)
 
     def followed_by(self, text: str) -> Self:
@@ -83,6 +85,7 @@ class FaultError(Exception):
         self.fault = code if isinstance(code, Fault) else self.KIND(code, fields)
         super().__init__(self.fault)
 
+    @override
     def __str__(self) -> str:
         return str(self.fault)
 
@@ -93,7 +96,7 @@ class FaultError(Exception):
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        """All faults that the error carries, one for most."""
+        """Faults that the error carries, one for most."""
         return (self.fault,)
 
     def within(self, place: str) -> Self:
@@ -106,24 +109,24 @@ class ProtocolError(FaultError):
 
 
 class LocalError(ProtocolError):
-    """We are about to break the rules: a bug, a bad parameter, a stale ciphertext, an undeclared route."""
+    """Violation by this participant itself: a bug, a bad parameter, a stale ciphertext, an undeclared route."""
 
 
 class UnansweredError(LocalError):
-    """A role asks at home, nobody is there, and the answer is not among its inputs: so far it came, and no further."""
+    """Query of a role without a local program, where the answer is not among its inputs: the role ends here."""
 
 
 class PeerError(ProtocolError):
-    """A peer broke the rules, or somebody on the way from it did.
+    """Violation by a peer, or by somebody on the way from it.
 
-    `culprit` is the peer's name only where what came was sealed or signed by that peer; else it is "somebody on the way
-    from" the peer, and there is no evidence, for whoever carries mail can spoil it. `broken` is the
-    rule that was broken, `rule` its sentence, `evidence` the numbers, on their link, of the messages that show it;
-    empty when the rule names no single message.
+    `culprit` is the peer's name only for what that peer sealed or signed; else it is "somebody on the way from" the
+    peer, and there is no evidence, for any carrier can spoil an envelope. `broken` is the violated rule, `rule` its
+    sentence, `evidence` the numbers, on their link, of the messages that show it; empty when the rule names no single
+    message.
 
-    It is why a participant stops, and convinces nobody else: a seal is made with a key that both ends have, and a peer
-    to whom a third one told something else may send in good faith what is refused. Who was wrong is for an auditor to
-    say, from what each of them signed.
+    It is the reason why a participant aborts, and convinces nobody else: a seal is made with a key that both ends have,
+    and a peer may send in good faith what a third participant told it. An auditor decides who was wrong, from
+    signatures.
     """
 
     def __init__(
@@ -145,15 +148,15 @@ class PeerError(ProtocolError):
 
 
 class StoppedError(ProtocolError):
-    """A role cannot go on although nobody broke a rule: somebody is absent, or too few are left."""
+    """Abort of a role although nobody broke a rule: a participant is absent, or too few are left."""
 
 
 class DecodeError(ProtocolError):
-    """Bytes are not the canonical encoding of what they should be; the channel turns it into a `PeerError`."""
+    """Bytes that are not the canonical encoding of their type; the channel turns it into a `PeerError`."""
 
 
 class StallError(ProtocolError):
-    """Nobody can move. `waiting` maps each role to what it waits for, from whom, and where in the code."""
+    """Deadlock. `waiting` maps each role to what it waits for, from whom, and where in the code."""
 
     def __init__(self, waiting: dict[str, str]) -> None:
         all_waits = "; ".join(f"{who} waits for {what}" for who, what in waiting.items())
@@ -162,14 +165,14 @@ class StallError(ProtocolError):
 
 
 class ReplayError(ProtocolError):
-    """State, code or mail do not agree with the past of this role."""
+    """Contradiction between state, code or messages and the past of this role."""
 
 
 def somebody_between(sender: str) -> str:
-    """Who may have spoilt mail that says it is from this sender: nobody that can be named."""
+    """Return the description of an unknown author of an envelope with this sender's name."""
     return f"somebody on the way from {sender}"
 
 
 def shown(text: str) -> str:
-    """A name out of somebody else's header, fit for a line of text: a peer can write anything there."""
+    """Return text from another participant's header in printable form: a peer can write anything there."""
     return text if len(text) <= _SHOWN and text.isprintable() else repr(text[:_SHOWN])

@@ -1,4 +1,4 @@
-"""Every protocol of this package by the name that stands in its transcripts: an audit looks a transcript up here."""
+"""Registry of protocols by the name in their transcripts, for audits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LAST_RELEASE = "0.1.0"
 """Version of this package that reads, audits and uses sessions of the protocols' earlier versions."""
 
 
-def find(name: str, version: int) -> Protocol:
+def find_protocol(name: str, version: int) -> Protocol:
     """Return the protocol of this name and version; raises `LocalError` when this code does not have it."""
     if name in PROTOCOLS and 0 < version < PROTOCOLS[name].program.version:
         raise LocalError("program.of_an_earlier_version", name=name, version=version, reads=LAST_RELEASE)

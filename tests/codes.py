@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
 
-from protocols.errors import Fault, sentences
+from protocols.errors import Fault, load_sentences
 from smc_dp.core.errors import InputFault
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,7 +48,7 @@ class CodedCall:
 
 def catalogues() -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Return the sentences of protocols and of `smc_dp`, by their codes."""
-    return sentences(Fault.PACKAGE), sentences(InputFault.PACKAGE)
+    return load_sentences(Fault.PACKAGE), load_sentences(InputFault.PACKAGE)
 
 
 def needed(sentence: str) -> frozenset[str]:

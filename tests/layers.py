@@ -166,7 +166,7 @@ TABLE: Mapping[str, tuple[str, ...]] = {
 }
 COMMAND_LINE = "smc_dp.cli"
 
-# Folder of `protocols` -> the packages of others that it may import, beside the standard library.
+# Folder of `protocols` -> the packages of others that it may import, beside the standard library and what types need.
 LIBRARIES: Mapping[str, tuple[str, ...]] = {
     "protocols": (),
     "protocols.arithmetic.modular": ("gmpy2",),
@@ -269,7 +269,7 @@ def called(node: ast.Call) -> str:
 
 def known(top: str, module: str) -> bool:
     """Return whether this package of others may be imported here; `smc_dp` is free to choose."""
-    libraries = LIBRARIES[entry(module, LIBRARIES)] if fits(module, "protocols") else (top,)
+    libraries = (*LIBRARIES[entry(module, LIBRARIES)], "typing_extensions") if fits(module, "protocols") else (top,)
     return top in sys.stdlib_module_names or top in libraries
 
 

@@ -73,7 +73,7 @@ def main() -> None:
         candidates = [Candidate.build(method, known) for method in METHODS]
         found.append([accuracy(one, rows, test, f"{i} {one.method.name}") for one in candidates])
         signals.append(candidates[0].expected.signal)
-        narrowest.append(min(range(len(METHODS) - 1), key=lambda j: candidates[j].expected.band.high))
+        narrowest.append(min(range(len(METHODS) - 1), key=lambda j: candidates[j].expected.interval.high))
         print(i, f"{signals[-1]:.3g}", *(f"{a:.3f}" for a in found[-1]), flush=True)
     A, s = np.array(found), np.array(signals)
     print("signal of newton | settings |", " | ".join(METHODS))

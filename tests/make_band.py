@@ -21,7 +21,7 @@ from support.drawn_settings import DESIGN, TRIAL, TRIALS
 from support.noise_losses import NoiseLoss, kept, tables
 
 from smc_dp.core.arrays import Array
-from smc_dp.methods.expected_accuracy import FALLS, ROUND, LossCurves, place
+from smc_dp.methods.expected_accuracy import FALLS, ROUND, LossCurves, curve_position
 
 SETTINGS = 1_400
 OUTSIDE = 0.02
@@ -45,7 +45,7 @@ def fitted(losses: Sequence[NoiseLoss]) -> LossCurves:
 
     Sums of |miss|, times 1 - q on one side and q on the other, in parts of what is lost there.
     """
-    x = np.array([max(1e-6, place(loss.signal, loss.dimension, loss.classes)) for loss in losses])
+    x = np.array([max(1e-6, curve_position(loss.signal, loss.dimension, loss.classes)) for loss in losses])
     z = np.array([loss.lost / (1 - 1 / loss.classes) for loss in losses])
     weights = 1 / (0.01 + 1 / (1 + (x / 10) ** 0.9))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from protocols.errors import Fault, sentences
+from protocols.errors import Fault, load_sentences
 from tests.codes import CODE, ROOT, calls_in, catalogues, literals_in, needed, sources, uncoded_in
 
 SOURCES = [found for package in ("protocols", "smc_dp") for found in sources(package)]
@@ -63,7 +63,7 @@ def test_a_planted_fault_is_found(tmp_path: Path):
     assert literals_in(source) == {"a.b", "a.c", "a.d", "a.e"}
     assert needed("{x:g} of {y}, {{z}}") == {"x", "y"}
     (tmp_path / "faults.toml").write_text('[a]\nb = "wanted {x}"\n')
-    assert sentences(tmp_path) == {"a.b": "wanted {x}"}
+    assert load_sentences(tmp_path) == {"a.b": "wanted {x}"}
 
 
 def test_a_sentence_has_its_place_its_lists_and_its_fields():

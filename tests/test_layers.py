@@ -100,7 +100,7 @@ def test_the_house_stays_small() -> None:
 
 # One engine runs parties in process.
 
-ALL_ACTORS = {"protocols.runtime.actor", "protocols.runtime.actor.actors", "protocols.runtime.actor.overdue"}
+ALL_ACTORS = {"protocols.runtime.actor", "protocols.runtime.actor.actors", "protocols.runtime.simulate.overdue"}
 
 
 def engines(sources: Mapping[str, str]) -> list[str]:

@@ -75,8 +75,8 @@ def session_of(program: Program, p: Any, inputs: Mapping[str, Any], coins: Strea
     seeds = {name: coins.fork(name) for name in inputs}
     run = simulate(session, identities, seeds, inputs, Setting(views=True))
     own = [one for given in inputs.values() for one in given if one is not p]
-    seen = [(view.results, view.mail) for view in run.views.values()]
-    return run, [own, seen, [view.mail for view in run.recorded.values()], seeds, identities]
+    seen = [(view.results, view.messages) for view in run.views.values()]
+    return run, [own, seen, [view.messages for view in run.recorded.values()], seeds, identities]
 
 
 def played(name: str, seed: str) -> tuple[Run, list[object]]:
@@ -175,7 +175,7 @@ def test_the_log_of_a_site_says_who_is_waited_for_and_no_secret(tmp_path: Path, 
 
 def test_a_vanished_party_is_in_the_log(heard: Heard) -> None:
     setup = made(parameters(4, 0, 1))
-    setup.simulate(vanish={"P2": 3})
+    setup.simulate(drop_outs={"P2": 3})
     assert re.search(r"INFO protocols.runtime.events: charlie goes on without \w+ of P2 in", heard.text)
     assert "INFO protocols.runtime.events: P2 is gone" in heard.text
 

@@ -31,7 +31,7 @@ from smc_dp.methods.method import TrainedParts
 from smc_dp.methods.model import LinearModel, Release, classify
 from smc_dp.methods.pathak2010.averages import Local
 from smc_dp.methods.pathak2010.mean import PathakMean
-from smc_dp.methods.pathak2010.models import noise_of
+from smc_dp.methods.pathak2010.models import model_noise
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import Grid
@@ -420,12 +420,12 @@ def test_what_that_noise_truly_gives_and_what_epsilon_needs():
         math.sqrt(2 * d) * logistic_constants(mu).G / (mu * N_1 * 0.5) / M, rel=1e-4
     )
     assert needed["proven"] > 3 * needed["paper"]
-    true = noise_of(Target(Fraction(1, 2), "paper", "laplace"), N_1, d, 0.01)
+    true = model_noise(Target(Fraction(1, 2), "paper", "laplace"), N_1, d, 0.01)
     assert true is not None
     assert rounded_epsilon(true) == pytest.approx(0.5 * needed["proven"] / needed["paper"], rel=1e-4)
     assert rounded_epsilon(true) > 1.9  # and not the nominal 1/2
     # K-norm noise for the same epsilon has 1/sqrt 2 of that per coordinate.
-    knorm = noise_of(Target(Fraction(1, 2)), N_1, d, 0.01)
+    knorm = model_noise(Target(Fraction(1, 2)), N_1, d, 0.01)
     assert knorm is not None
     per_coordinate = float(knorm.law.scale) / 2**40 * math.sqrt(d + 1) / M
     assert per_coordinate == pytest.approx(needed["proven"] / math.sqrt(2), rel=0.01)
@@ -463,7 +463,7 @@ def test_an_error_of_the_experiment_is_that_of_a_release():
     data, method, target = sources.dataset("breast_cancer", parties=3), PathakMean(0.1), Target(1)
     public = data.federation.public
     parts = [method.part(rows, public, target, stream()) for rows in data.federation.parties]
-    noise = method.law(target, min(public.sizes or ()), public).sample(stream())
+    noise = method.distribution(target, min(public.sizes or ()), public).sample(stream())
     value = ideal(method.functionality(public, target), [replace(part, noise=tuple(noise)) for part in parts])
     released = method.finish(value, public, target)
     assert data.test is not None

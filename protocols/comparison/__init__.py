@@ -1,7 +1,7 @@
-"""Who is larger: the comparison of Damgard, Geisler and Kroigaard (2007) with Veugen's term for equality (2012).
+"""Comparison of Damgard, Geisler and Kroigaard (2007) with Veugen's term for equality (2012).
 
 `chooser` holds x, `holder` holds y and the key. Only the holder learns whether x <= y; the chooser learns nothing. It
-is a step of other protocols; so that it can be audited alone, `PROGRAM` is it as a protocol of two participants.
+is a step of other protocols; for a separate audit, `PROGRAM` is a protocol of two participants.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from protocols.runtime.session import Program
 
 
 def participants(p: Comparisons) -> dict[str, Kind]:
-    """The chooser, and the holder in the curator's place."""
+    """Return the kinds of the chooser, and of the holder in the curator's place."""
     return {signs.CHOOSER: PARTY, signs.HOLDER: CURATOR}
 
 

@@ -1,4 +1,4 @@
-"""Who sends what to whom, how often, and how many costly operations there are; see `runtime.conversation`."""
+"""Conversation of the comparison and its costly operations; see `runtime.conversation`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from protocols.runtime.conversation import BIT, POWER, Conversation, Flow, Opera
 _OWN = {CHOOSER: "key of chooser", HOLDER: "key of holder"}
 _SIGNS = "signs"
 KEY_POWERS = 20
-"""Powers that it takes to find the primes of a key, on average."""
+"""Powers that finding the primes of a key takes, on average."""
 
 
 def conversation(p: Comparisons) -> Conversation:
-    """The key, all offers at once, an answer to each."""
+    """Return the conversation: the key, all offers at once, an answer to each."""
     groups = {name: (name,) for name in (CHOOSER, HOLDER)}
     key = Flow(ComparisonKey, _OWN[HOLDER], (HOLDER,), (CHOOSER,), read=_OWN[CHOOSER])
     offers = Flow(Bits, _SIGNS, (HOLDER,), (CHOOSER,), p.comparisons)
@@ -22,10 +22,10 @@ def conversation(p: Comparisons) -> Conversation:
     stages = {name: (own, _SIGNS) for name, own in _OWN.items()}
     turns = tuple(Turn((flow,)) for flow in (key, offers, answers))
     return Conversation(
-        groups, stages, turns, operations={POWER: KEY_POWERS, **compared(p.comparisons, p.compared_bits)}
+        groups, stages, turns, operations={POWER: KEY_POWERS, **comparison_operations(p.comparisons, p.compared_bits)}
     )
 
 
-def compared(count: int, bits: int) -> Operations:
+def comparison_operations(count: int, bits: int) -> Operations:
     """Return the operations of `count` comparisons: an encryption, a difference (two) and a zero test for each bit."""
     return {BIT: 4 * count * (bits + 1)}

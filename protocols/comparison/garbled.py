@@ -16,7 +16,7 @@ LONGEST_PART = 1 << 22
 
 @message("transfer 0", CURATOR >> PARTY)
 class OtKey(Message):
-    """The sender's point A of the base transfers, new in each session."""
+    """Sender's point A of the base transfers, new in each session."""
 
     A: Annotated[bytes, public("point")]
 
@@ -37,7 +37,7 @@ class Extension(Message):
 
 @message("transfer 3", PARTY >> CURATOR)
 class Tables(Message):
-    """A part of the garbled gates."""
+    """Part of the garbled gates."""
 
     part: Annotated[bytes, public("tables part")]
 
@@ -45,24 +45,24 @@ class Tables(Message):
 KINDS = (OtKey, Choices, Extension, Tables)
 
 
-def parts(total: int) -> int:
-    """In how many letters so many bytes travel: each has at most `LONGEST_PART`."""
+def part_count(total: int) -> int:
+    """Return the number of messages for so many bytes: each has at most `LONGEST_PART`."""
     return max(1, -(-total // LONGEST_PART))
 
 
 def part_bytes(total: int, count: int | None = None) -> int:
-    """The bytes of each of these letters, or of `count` letters; the last one is filled up with zeros."""
-    return -(-total // (parts(total) if count is None else count))
+    """Return the bytes of each of these messages, or of `count` messages; the last one is padded with zeros."""
+    return -(-total // (part_count(total) if count is None else count))
 
 
-def cut(data: bytes, count: int | None = None) -> Iterator[bytes]:
-    """The parts, all of one length; `count` of them, where that is said."""
-    count = parts(len(data)) if count is None else count
+def split_parts(data: bytes, count: int | None = None) -> Iterator[bytes]:
+    """Yield the parts, all of one length; `count` of them if given."""
+    count = part_count(len(data)) if count is None else count
     width = part_bytes(len(data), count)
     for at in range(0, count * width, width):
         yield data[at : at + width].ljust(width, b"\0")
 
 
-def joined(found: Sequence[bytes], total: int) -> bytes:
-    """What was cut, without the zeros at its end."""
+def join_parts(found: Sequence[bytes], total: int) -> bytes:
+    """Return the data that was split, without the padding."""
     return b"".join(found)[:total]

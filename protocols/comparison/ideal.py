@@ -1,4 +1,4 @@
-"""What the comparison is worth: the holder learns one bit, the chooser nothing.
+"""Security of the comparison: the holder learns one bit, the chooser nothing.
 
 Theorem. Let both roles follow the protocol. The holder's view of each comparison can be made from its share and the
 sign of the difference, up to 2**-(t/2) for each of l + 1 ciphertexts; the chooser's from its share alone, up to the
@@ -30,18 +30,19 @@ DRY_RUN_KEY_BITS = 256
 
 
 def functionality(x: int, y: int, flip: int) -> int:
-    """[x <= y] xor flip, to the holder alone."""
+    """Return [x <= y] xor flip, to the holder alone."""
     return int(x <= y) ^ flip
 
 
 def signs(p: Comparisons, chooser: Vector, holder: Vector) -> Vector:
-    """The top bits of the sums of both roles' shares, to the holder alone."""
+    """Return the top bits of the sums of both roles' shares, to the holder alone."""
     return tuple(p.ring.add(*shares) >> p.compared_bits for shares in zip(chooser, holder, strict=True))
 
 
 def simulate_holder(answer: int, compared_bits: int, rng: Stream) -> Readings:
-    """All that the holder reads, made from the answer alone: terms uniform on Z_u^*, and at a uniform place one of them
-    zero or none, and delta.
+    """Return all that the holder reads, made from the answer alone.
+
+    Terms are uniform on Z_u^*, one of them at a uniform place is zero or none, and delta fits the answer.
     """
     zero, u = rng.bits(1), steps.plaintext_modulus(compared_bits)
     terms = [1 + rng.below(u - 1) for _ in range(compared_bits + 1)]
@@ -51,12 +52,12 @@ def simulate_holder(answer: int, compared_bits: int, rng: Stream) -> Readings:
 
 
 def simulate_chooser() -> Readings:
-    """The chooser reads no numbers."""
+    """Return the readings of the chooser, which reads no numbers."""
     return {}
 
 
 def simulate_signs(p: Comparisons, holder: Vector, negative: Vector, rng: Stream) -> Readings:
-    """All that the holder reads in all comparisons, made from its shares and the signs."""
+    """Return all that the holder reads in all comparisons, made from its shares and the signs."""
     found: dict[str, list[int]] = {"Differences.c": [], "Differences.delta": []}
     for share, sign in zip(holder, negative, strict=True):
         _, top = steps.holder_half(p.ring, share)
@@ -66,12 +67,12 @@ def simulate_signs(p: Comparisons, holder: Vector, negative: Vector, rng: Stream
 
 
 def dry_run_parameters(p: Comparisons) -> Comparisons:
-    """The same comparisons with the shortest keys."""
+    """Return the same comparisons with the shortest keys."""
     return replace(p, key_bits=DRY_RUN_KEY_BITS)
 
 
 def inputs(p: Comparisons, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
-    """The shares of both roles, each an unknown."""
+    """Return the shares of both roles, each an unknown."""
     places = range(1, p.comparisons + 1)
     return {
         role: (p, tuple(unknown(f"D_{letter}({i})", p.bits) for i in places))
@@ -80,12 +81,12 @@ def inputs(p: Comparisons, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
 
 
 def sample(K: int) -> Comparisons:
-    """Two comparisons at toy size; there are two roles, whatever K is."""
+    """Return two comparisons of small size; there are two roles, whatever K is."""
     return Comparisons(2, 3, DRY_RUN_KEY_BITS)
 
 
 def gives(p: Comparisons, given: Inputs) -> Mapping[str, Vector | None]:
-    """What each role gets."""
+    """Return the output of each role."""
     return {CHOOSER: None, HOLDER: signs(p, given[CHOOSER][1], given[HOLDER][1])}
 
 
@@ -99,13 +100,14 @@ _TRIED = Comparisons(16, 4, DRY_RUN_KEY_BITS)
 
 
 def claimed(p: Comparisons, names: tuple[str, ...]) -> bool:
-    """Either role alone."""
+    """Tell whether the coalition is one role alone."""
     return names in ((CHOOSER,), (HOLDER,))
 
 
 def worlds(p: Comparisons) -> tuple[Inputs, Inputs]:
-    """Differences of 1 and -1, and the most that there can be of either sign; the holder's shares have the same top
-    bits in both.
+    """Return two worlds: differences of 1 and -1, and the largest ones of either sign.
+
+    The holder's shares have the same top bits in both.
     """
     M = p.ring.modulus
     one = ([1, M - 1], [0, 0])
@@ -119,16 +121,18 @@ def _alternately(p: Comparisons, chosen: Sequence[int], held: Sequence[int]) -> 
 
 
 def simulation(p: Comparisons, rng: Stream) -> Callable[[tuple[str, ...]], Readings]:
-    """The simulators for one execution; of both worlds the holder gets the same signs, under the same top bits."""
+    """Return the simulators for one execution; in both worlds the holder gets equal signs, under equal top bits."""
     world, _ = worlds(p)
     held, negative = world[HOLDER][1], gives(p, world)[HOLDER] or ()
     return lambda names: simulate_signs(p, held, negative, rng) if names == (HOLDER,) else simulate_chooser()
 
 
 def condensed(p: Comparisons, found: Readings) -> Readings:
-    """The readings with all opened terms replaced by how often each value is among them, and each quotient of
-    neighbours; how many places two comparisons have in common; and for each comparison the place of the zero (after the
-    last if there is none), whether there is one, and the answer.
+    """Return the readings with the opened terms condensed.
+
+    Terms are replaced by the frequency of each value and of each quotient of neighbours; the number of common places of
+    two comparisons; and for each comparison the place of the zero (after the last if there is none), whether there is
+    one, and the answer.
     """
     if "Differences.c" not in found:
         return found
@@ -157,7 +161,7 @@ def _counts(values: Sequence[int], cells: range) -> list[int]:
 
 
 def half_of_each(p: Comparisons, views: tuple[View, ...], published: Mapping[str, Any]) -> list[int]:
-    """Where the half of the ring begins that holds the chooser's share, as the holder finds it."""
+    """Return the start of the half of the ring with the chooser's share, as the holder finds it."""
     (view,) = views
     _, shares = view.inputs
     return _halves(p.ring, shares, view.results[-1])
@@ -173,7 +177,7 @@ def _true_halves(p: Comparisons, given: Inputs, names: tuple[str, ...]) -> list[
 
 
 def differences_of_both(p: Comparisons, views: tuple[View, ...], published: Mapping[str, Any]) -> Vector:
-    """The differences, from both roles' shares."""
+    """Return the differences, from both roles' shares."""
     return p.ring.add_vectors(*(view.inputs[1] for view in views))
 
 

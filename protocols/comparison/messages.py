@@ -1,4 +1,4 @@
-"""The comparison's messages, in the order they are sent.
+"""Messages of the comparison, in the order they are sent.
 
 Letters as in the paper: x and y are the inputs, x_i and y_i their bits, c_i the blinded differences, delta the masks.
 """
@@ -15,7 +15,7 @@ DGK = "dgk"  # the holder's key
 
 @message("compare 0", CURATOR >> PARTY)
 class ComparisonKey(Message):
-    """The holder's DGK key."""
+    """DGK key of the holder."""
 
     n: Annotated[int, public("dgk")]
     g: Annotated[int, public("dgk")]

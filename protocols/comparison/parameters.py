@@ -1,4 +1,4 @@
-"""The public parameters of comparisons that are a protocol of their own."""
+"""Public parameters of comparisons that are a protocol of their own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEAST_BITS = 2
 
 @dataclass(frozen=True)
 class Comparisons:
-    """So many comparisons of numbers of so many bits, and the key length."""
+    """Number of comparisons, bits of the compared numbers, and the key length."""
 
     comparisons: int
     bits: int
@@ -32,19 +32,19 @@ class Comparisons:
 
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Comparisons:
-        """The parameters that `as_dict` wrote; raises `LocalError` for anything that it would not write."""
+        """Return the parameters that `as_dict` wrote; raise `LocalError` for anything that it would not write."""
         numbers = [stated.get(name) for name in ("comparisons", "bits", "key_bits")]
         if len(stated) != len(numbers) or not all(type(number) is int for number in numbers):
             raise LocalError("comparison.parameters_not_plain")
         return cls(*(int(str(number)) for number in numbers))
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, for line 0 of a record."""
+        """Return plain values, for line 0 of a transcript."""
         return dict(vars(self))
 
     @property
     def ring(self) -> Ring:
-        """Where both roles share the difference."""
+        """Ring in which both roles share the difference."""
         return Ring(self.bits)
 
     @property
@@ -54,10 +54,10 @@ class Comparisons:
 
     @property
     def u(self) -> int:
-        """The plaintext modulus of the key."""
+        """Plaintext modulus of the key."""
         return steps.plaintext_modulus(self.compared_bits)
 
     def layout(self) -> Mapping[str, int]:
-        """The widths in bytes and the counts that messages name."""
+        """Return the widths in bytes and the counts that messages name."""
         terms = self.compared_bits + 1
         return {"dgk": self.key_bits // 8, "bit": 1, "compared_bits": self.compared_bits, "differences": terms}

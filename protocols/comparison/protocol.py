@@ -1,4 +1,4 @@
-"""The comparison as a protocol of its own, and how large a session of comparisons may be."""
+"""Comparison as a protocol of its own, with the limits of a session of comparisons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two roles of one comparison. Nobody sees both inputs; only the holder learns the result."""
+"""Roles of one comparison. Nobody sees both inputs; only the holder learns the result."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from protocols.crypto.dgk import DgkPrivateKey, DgkPublicKey
 from protocols.runtime.endpoint import Endpoint
 
 
-def admitted(me: Endpoint, holder: str, got: ComparisonKey, key_bits: int, u: int) -> DgkPublicKey:
-    """The holder's key, as far as the chooser can see that it is one."""
+def admit_key(me: Endpoint, holder: str, got: ComparisonKey, key_bits: int, u: int) -> DgkPublicKey:
+    """Return the holder's key, checked as far as the chooser can see."""
     try:
         key = dgk.DgkPublicKey(got.n, got.g, got.h, u, dgk.order_bits(key_bits))
     except ValueError as error:
@@ -21,19 +21,19 @@ def admitted(me: Endpoint, holder: str, got: ComparisonKey, key_bits: int, u: in
     return key
 
 
-def offer(me: Endpoint, chooser: str, key: DgkPrivateKey, y: int, length: int) -> None:
-    """The holder's first move: the bits of y. Several comparisons may be under way at once."""
+def send_offer(me: Endpoint, chooser: str, key: DgkPrivateKey, y: int, length: int) -> None:
+    """Send the bits of y, the holder's first move. Several comparisons may be under way at once."""
     me.send(chooser, Bits(tuple(key.encrypt_all(steps.bits(y, length), me.rng))))
 
 
-async def chooser(me: Endpoint, holder: str, key: DgkPublicKey, x: int, flip: int) -> None:
+async def answer_offer(me: Endpoint, holder: str, key: DgkPublicKey, x: int, flip: int) -> None:
     """Answer one offer with x, and flip the result if `flip` is 1; the chooser learns nothing."""
     y = (await me.receive(holder, Bits)).y
     delta_a = me.rng.bits(1)
-    me.send(holder, Differences(steps.differences(key, x, y, delta_a, me.rng), steps.xor(delta_a, flip)))
+    me.send(holder, Differences(steps.blinded_differences(key, x, y, delta_a, me.rng), steps.xor(delta_a, flip)))
 
 
-async def holder(me: Endpoint, chooser: str, key: DgkPrivateKey) -> int:
-    """[x <= y] xor the chooser's flip, for the y offered; the holder learns nothing else."""
+async def read_answer(me: Endpoint, chooser: str, key: DgkPrivateKey) -> int:
+    """Return [x <= y] xor the chooser's flip, for the y offered; the holder learns nothing else."""
     answer = await me.receive(chooser, Differences)
-    return steps.at_most(key, answer.c, answer.delta)
+    return steps.is_at_most(key, answer.c, answer.delta)

@@ -1,4 +1,4 @@
-"""What the notes say of each step of the comparison."""
+"""Citations of the notes for each step of the comparison."""
 
 from __future__ import annotations
 

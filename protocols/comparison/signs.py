@@ -1,4 +1,4 @@
-"""The comparison as a protocol of its own: two roles share differences, and the holder learns their signs."""
+"""Comparison as a protocol of its own: two roles share differences, and the holder learns their signs."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ CHOOSER, HOLDER = "chooser", "holder"
 
 @dataclass(frozen=True, repr=False)
 class ChooserKey:
-    """The holder's key."""
+    """Key of the holder as the chooser has it."""
 
     dgk: dgk.DgkPublicKey
 
 
 @dataclass(frozen=True, repr=False)
 class HolderKey:
-    """The key and its secrets."""
+    """Key with its secrets."""
 
     dgk: dgk.DgkPrivateKey
 
 
 async def give_key(me: Endpoint, p: Comparisons) -> HolderKey:
-    """The holder makes the key and sends its public part."""
+    """Make the holder's key and send its public part."""
     key = me.once("dgk", lambda rng: dgk.generate(p.key_bits, p.u, rng))
     me.send(CHOOSER, ComparisonKey(key.public.n, key.public.g, key.public.h))
     me.admit(DGK, key.public)
@@ -37,32 +37,32 @@ async def give_key(me: Endpoint, p: Comparisons) -> HolderKey:
 
 
 async def take_key(me: Endpoint, p: Comparisons) -> ChooserKey:
-    """The chooser checks what can be seen of it."""
-    return ChooserKey(roles.admitted(me, HOLDER, await me.receive(HOLDER, ComparisonKey), p.key_bits, p.u))
+    """Check what the chooser can see of the key."""
+    return ChooserKey(roles.admit_key(me, HOLDER, await me.receive(HOLDER, ComparisonKey), p.key_bits, p.u))
 
 
 async def choose(me: Endpoint, p: Comparisons, key: ChooserKey, shares: Vector) -> None:
-    """The chooser's side of all comparisons, one after the other; it learns nothing."""
+    """Play the chooser's side of all comparisons, one after the other; it learns nothing."""
     for share in shares:
         x, flip = steps.chooser_half(p.ring, share)
-        await roles.chooser(me, HOLDER, key.dgk, x, flip)
+        await roles.answer_offer(me, HOLDER, key.dgk, x, flip)
 
 
 async def hold(me: Endpoint, p: Comparisons, key: HolderKey, shares: Vector) -> Vector:
-    """The holder's side: all offers at once, then 1 for each difference that is negative, else 0."""
+    """Play the holder's side: all offers at once, then 1 for each negative difference, else 0."""
     halves = [steps.holder_half(p.ring, share) for share in shares]
     for y, _ in halves:
-        roles.offer(me, CHOOSER, key.dgk, y, p.compared_bits)
-    return tuple([steps.is_negative(await roles.holder(me, CHOOSER, key.dgk), top) for _, top in halves])
+        roles.send_offer(me, CHOOSER, key.dgk, y, p.compared_bits)
+    return tuple([steps.is_negative(await roles.read_answer(me, CHOOSER, key.dgk), top) for _, top in halves])
 
 
 async def chooser(me: Endpoint, p: Comparisons, shares: Vector) -> None:
-    """Its shares of the differences in, nothing out."""
+    """Play the chooser: its shares of the differences in, nothing out."""
     key = await me.stage(take_key, p, name="key of chooser")
     await me.stage(choose, p, key, shares)
 
 
 async def holder(me: Endpoint, p: Comparisons, shares: Vector) -> Vector:
-    """Its shares of the differences in, their signs out."""
+    """Play the holder: its shares of the differences in, their signs out."""
     key = await me.stage(give_key, p, name="key of holder")
     return await me.stage(hold, p, key, shares)

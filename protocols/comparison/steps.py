@@ -1,4 +1,4 @@
-"""The steps of the comparison as pure functions.
+"""Steps of the comparison as pure functions.
 
 Damgard, Geisler, Kroigaard, "Efficient and secure comparison for on-line auctions" (ACISP 2007), with the extra term
 for equality of Veugen, "Improving the DGK comparison protocol" (WIFS 2012). His later correction (ePrint 2018/1100)
@@ -17,28 +17,27 @@ from protocols.crypto.dgk import BitCiphertext, DgkPrivateKey, DgkPublicKey, Fre
 
 
 def plaintext_modulus(compared_bits: int) -> int:
-    """u: the smallest prime beyond every value that a c_i can take, 3 l + 2 for l compared bits."""
+    """Return u, the smallest prime above every value of a c_i: these are at most 3 l + 2 for l compared bits."""
     return modular.next_prime(3 * compared_bits + 2)
 
 
 def bits(value: int, length: int) -> list[int]:
-    """The lowest `length` bits, lowest first."""
+    """Return the lowest `length` bits, lowest first."""
     return [(value >> i) & 1 for i in range(length)]
 
 
 def xor(x: int, y: int) -> bool:
-    """The sum of two bits mod 2."""
+    """Return the sum of two bits mod 2."""
     return bool(x ^ y)
 
 
-def differences(
+def blinded_differences(
     key: DgkPublicKey, x: int, y: Sequence[BitCiphertext], delta_a: int, rng: Stream
 ) -> tuple[FreshBit, ...]:
-    """The blinded, shuffled c_i: one of them encrypts zero exactly if x <= y (for delta_a = 0) or x > y (for delta_a
-    = 1).
+    """Return the blinded, shuffled c_i: one encrypts zero exactly if x <= y (for delta_a = 0) or x > y (for 1).
 
-    c_i = s + x_i - y_i + 3 sum_(j>i) (x_j xor y_j) with s = 1 - 2 delta_a, and for x = y the term
-    c_(-1) = delta_a + sum_j (x_j xor y_j).
+    c_i = s + x_i - y_i + 3 sum_(j>i) (x_j xor y_j) with s = 1 - 2 delta_a, and for x = y the term c_(-1) = delta_a +
+    sum_j (x_j xor y_j).
     """
     s = 1 - 2 * delta_a
     above = key.constant(0)  # sum of (x_j xor y_j) over the bits j above i
@@ -53,8 +52,8 @@ def differences(
     return tuple(Permutation.random(len(blinded), rng)(blinded))
 
 
-def at_most(key: DgkPrivateKey, c: Sequence[BitCiphertext], delta: int) -> int:
-    """[x <= y] xor the chooser's flip: delta_b, which says whether some c_i is zero, xor delta = delta_a xor flip."""
+def is_at_most(key: DgkPrivateKey, c: Sequence[BitCiphertext], delta: int) -> int:
+    """Return [x <= y] xor the chooser's flip: whether some c_i is zero, xor delta = delta_a xor flip."""
     zeros = [key.is_zero(c_i) for c_i in c]  # all of them, so that the time does not tell where
     return delta ^ int(any(zeros))
 
@@ -66,17 +65,17 @@ def at_most(key: DgkPrivateKey, c: Sequence[BitCiphertext], delta: int) -> int:
 
 
 def chooser_half(ring: Ring, d_p: int) -> tuple[int, int]:
-    """(x, flip) of the chooser for its share of the difference."""
+    """Return (x, flip) of the chooser for its share of the difference."""
     low = ring.bits - 1
     return d_p & ((1 << low) - 1), d_p >> low
 
 
 def holder_half(ring: Ring, d_c: int) -> tuple[int, int]:
-    """(y, top bit) of the holder for its share of the difference."""
+    """Return (y, top bit) of the holder for its share of the difference."""
     low = ring.bits - 1
     return (1 << low) - 1 - (d_c & ((1 << low) - 1)), d_c >> low
 
 
 def is_negative(answer: int, top: int) -> int:
-    """1 if D is negative, i.e. its top bit is set, from the comparison's answer and the holder's top bit."""
+    """Return 1 if D is negative, i.e. its top bit is set, from the answer and the holder's top bit."""
     return 1 ^ answer ^ top

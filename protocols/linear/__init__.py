@@ -1,9 +1,8 @@
-"""The sum of all weights and the noise of the party with the smallest data set, at a cost linear in the number of
-parties.
+"""Linear path: the sum of all weights plus the noise of the party with the smallest data set, at a cost linear in K.
 
-The same functionality as `protocols.pathak2010`, by other means: halves of sizes, one garbled search for the smallest
-between P_1 and Charlie, whose labels open one row of noise, and masks that cancel. `messages.py` lists the
-conversation, `ideal.py` says what it is worth, `NOTES.md` has the proof.
+The functionality is that of `protocols.pathak2010`, by other means: halves of sizes, one garbled search for the
+smallest between P_1 and Charlie, whose labels open one row of noise, and masks that cancel. `messages.py` lists the
+conversation, `ideal.py` states the security, `NOTES.md` has the proof.
 """
 
 from __future__ import annotations
@@ -25,7 +24,9 @@ _SUBMITTED, _SELECTED = 2, 3  # stages that are over by then
 
 
 async def party(me: Endpoint, p: Parameters, mine: PartyInput) -> Announced:
-    """P_j: its size, weights and noise in; its published share of the noisy sum out, and what it was told of all."""
+    """Play P_j: its size, weights and noise in; its published share of the noisy sum out, with the digest that Go
+    announced.
+    """
     p.check_length(mine.w, mine.eta)
     keys = await me.stage(setup.party, p)
     if me.index:
@@ -37,7 +38,7 @@ async def party(me: Endpoint, p: Parameters, mine: PartyInput) -> Announced:
 
 
 async def curator(me: Endpoint, p: Parameters) -> Announced:
-    """Charlie, the untrusted curator: no input; his published share of the noisy sum out, and all commitments."""
+    """Play Charlie, the untrusted curator: no input; his published share of the noisy sum out, and all commitments."""
     keys = await me.stage(setup.curator, p)
     mine = await me.stage(submission.curator, p)
     row = await me.stage(selection.curator, p, keys, mine)
@@ -45,7 +46,7 @@ async def curator(me: Endpoint, p: Parameters) -> Announced:
 
 
 def peers(p: Parameters, name: str) -> tuple[str, ...]:
-    """With whom a participant shares a link: the hubs with everybody, the others with their neighbours on the ring."""
+    """Return the peers of a participant: the hubs have links with all, the others with hubs and ring neighbours."""
     hubs = (p.parties[0], CURATOR_NAME)
     if name in hubs:
         return tuple(other for other in (*p.parties, CURATOR_NAME) if other != name)
@@ -55,7 +56,9 @@ def peers(p: Parameters, name: str) -> tuple[str, ...]:
 
 
 def unspent(p: Parameters, name: str, inputs: tuple[Any, ...], results: list[Any]) -> KeptValues:
-    """Charlie's keys, halves and rows are kept until the noise is selected, a party's size and noise until they are
+    """Return what a state keeps after the finished stages.
+
+    Charlie's keys, halves and rows are kept until the noise is selected, a party's size and noise until they are
     submitted; masks and summands are used to the end.
     """
     over = len(results)

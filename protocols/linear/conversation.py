@@ -1,4 +1,4 @@
-"""Who sends what to whom, how often, and how many costly operations there are; see `runtime.conversation`."""
+"""Conversation of the linear path and its costly operations; see `runtime.conversation`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SETUP, SUBMISSION, SELECTION, PUBLICATION = STAGES = ("setup", "submission", "se
 
 
 def conversation(p: Parameters) -> Conversation:
-    """The whole of it."""
+    """Return the whole conversation."""
     stages = {FIRST: STAGES, OTHERS: (SETUP, SUBMISSION, PUBLICATION), CURATOR_NAME: STAGES}
     ring = {name: [p.parties[i] for i in p.after(j)] for j, name in enumerate(p.parties)}
     published = (Published(PublishedShare, PUBLICATION, EVERYBODY),)

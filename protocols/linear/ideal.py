@@ -1,4 +1,4 @@
-"""What the linear path is worth: the ideal functionality, the simulators, and how the claim is tried.
+"""Security of the linear path: the ideal functionality, the simulators, and the trials of the claim.
 
 Theorem. Let every participant follow the protocol, and let a coalition that has not both P_1 and Charlie, of whatever
 size, look at all that its members see. Then its view can be made from the coalition's own inputs and what
@@ -32,7 +32,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.linear import masks
 from protocols.linear.limitations import LIMITATIONS
 from protocols.linear.messages import LockedRows, Submit
-from protocols.linear.parameters import SEED_BYTES, Parameters
+from protocols.linear.parameters import MASK_SEED_BYTES, Parameters
 from protocols.linear.values import OpenedRow, PartyInput, Submitted
 from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.pathak2010.noisy_sum_claims import agrees, all_smallest, compared, everybody, inputs, noisy_sum, outcomes
@@ -50,7 +50,7 @@ ASSUMPTIONS = (
 
 
 def strength(p: Parameters) -> str:
-    """What is left of 128 bits in the garbling."""
+    """Return the sentence about the security bits of the garbling."""
     bits = garbling.security_bits(p.K, SIZE_BITS)
     return (
         f"The garbled search is worth about {bits} bits, not 128: so many calls of AES, 2^{bits}, find the difference "
@@ -58,25 +58,25 @@ def strength(p: Parameters) -> str:
     )
 
 
-def smallest(sizes: Sequence[int], rho: Sequence[int], c: int) -> int:
-    """j*: the place of the smallest size, equal sizes ordered by rho_j xor c."""
+def place_of_smallest(sizes: Sequence[int], rho: Sequence[int], c: int) -> int:
+    """Return j*, the place of the smallest size, equal sizes ordered by rho_j xor c."""
     return min(range(len(sizes)), key=lambda j: (sizes[j], rho[j] ^ c))
 
 
 def functionality(p: Parameters, inputs: Sequence[PartyInput], rho: Sequence[int], c: int) -> Vector:
-    """The sum S of all w_j and eta_j* in Z_M^d: all that anybody obtains, as K+1 shares uniform given S."""
-    return noisy_sum(p, inputs, smallest([x.n for x in inputs], rho, c))
+    """Return the sum S of all w_j and eta_j* in Z_M^d: all that anybody obtains, as K+1 shares uniform given S."""
+    return noisy_sum(p, inputs, place_of_smallest([x.n for x in inputs], rho, c))
 
 
 def heard(p: Parameters, names: Sequence[str], j: int) -> str:
-    """What a coalition is told beside the sum when party j is the smallest: nothing without Charlie."""
+    """Return the leakage to a coalition beside the sum when party j is the smallest: nothing without Charlie."""
     if CURATOR_NAME not in names:
         return ""
     return p.parties[j] if p.parties[j] in names else NO_MEMBER
 
 
 def distance(p: Parameters) -> Fraction:
-    """The statistical distance of the theorem, beside the advantage against an assumption: none."""
+    """Return the statistical distance of the theorem, beside the advantage against an assumption: zero."""
     return Fraction(0)
 
 
@@ -84,7 +84,7 @@ def distance(p: Parameters) -> Fraction:
 
 
 def simulate_parties(p: Parameters, members: Sequence[int], rng: Stream) -> Readings:
-    """All that the parties with these numbers read without Charlie: nothing but uniform numbers."""
+    """Return all that these parties read without Charlie: uniform numbers alone."""
     found: Readings = defaultdict(list)
     for j in members:
         found["Neighbour.seed"] += _seeds(len(p.before(j)), rng)
@@ -100,7 +100,7 @@ def simulate_parties(p: Parameters, members: Sequence[int], rng: Stream) -> Read
 def simulate_with_charlie(
     p: Parameters, members: Sequence[int], smallest: int | None, rng: Stream, garbler: SimulatedSearch | None = None
 ) -> Readings:
-    """All that Charlie and these parties read without P_1, from which of them, if any, is the smallest.
+    """Return all that Charlie and these parties read without P_1, from the smallest member, if it is one.
 
     `garbler` is the search that the simulator made before, for other members in the same execution.
     """
@@ -116,31 +116,31 @@ def simulate_with_charlie(
 
 
 class SimulatedSearch:
-    """A garbled search as its evaluator sees it, made by the garbler's own code on other inputs.
+    """Garbled search as its evaluator sees it, made by the garbler's own code on other inputs.
 
     All halves a are zero and all rows random but the one that opens, which holds a fresh epk, or that of the member
     whom the functionality names, and a uniform vector under its mask.
     """
 
     def __init__(self, p: Parameters, rng: Stream) -> None:
-        session = rng.bytes(SEED_BYTES)
+        session = rng.bytes(MASK_SEED_BYTES)
         delta = bytes([1 | rng.bits(8), *rng.bytes(LABEL_BYTES - 1)])
-        keys = tuple(rng.bytes(SEED_BYTES) for _ in range(oblivious.KEYS))
+        keys = tuple(rng.bytes(MASK_SEED_BYTES) for _ in range(oblivious.KEYS))
         self.points = tuple(oblivious.offer(rng).A for _ in range(_POINTS))
         self.b = tuple(rng.bits(SIZE_BITS) for _ in range(p.K))
         self.summand = p.weights.random_vector(p.dimension, rng)
         u = rng.bytes(p.layout()["extension"])
         rho = Permutation.random(p.K, rng).images
         garbled = garbling.garble(session, oblivious.Choice(delta, keys, ()), u, (0,) * p.K, rho, SIZE_BITS)
-        epk, kappa = encapsulation.encapsulate(encapsulation.public_key(rng.bytes(SEED_BYTES)), session, rng)
-        won = smallest(self.b, rho, rng.bits(p.index_bits))
-        row = masks.packed(p, epk, masks.row(p, self.summand, kappa))
+        epk, kappa = encapsulation.encapsulate(encapsulation.public_key(rng.bytes(MASK_SEED_BYTES)), session, rng)
+        won = place_of_smallest(self.b, rho, rng.bits(p.index_bits))
+        row = masks.pack_row(p, epk, masks.mask_row(p, self.summand, kappa))
         contents = [row if j == won else rng.bytes(len(row)) for j in range(p.K)]
         self.tables, self.locked = garbled.tables, garbling.lock(garbled, contents)
 
 
 def _seeds(count: int, rng: Stream) -> list[int]:
-    return [rng.bits(8 * SEED_BYTES) for _ in range(count)]
+    return [rng.bits(8 * MASK_SEED_BYTES) for _ in range(count)]
 
 
 # What of the garbler's letters is looked at: they are declared public, for they tell nobody anything without labels.
@@ -150,7 +150,7 @@ _WORDS = 4  # at either end of the gates
 
 
 def _of_the_garbler(points: Sequence[bytes], tables: bytes, locked: bytes, p: Parameters) -> Readings:
-    """Some points, the words at the ends of the gates, and of each locked row its tag and what follows."""
+    """Return some points, the words at the ends of the gates, and tag and first bytes of each locked row."""
     size = len(locked) // p.K
     rows = [locked[i : i + size] for i in range(0, len(locked), size)]
     width = LABEL_BYTES
@@ -168,17 +168,20 @@ def _numbers(texts: Sequence[bytes]) -> list[int]:
 
 
 def besides(p: Parameters, views: tuple[View, ...]) -> Readings:
-    """What Charlie reads of the garbled search, and of the row that opened; and whose that row is, as far as the
-    members can tell by the epks that they know: their own, and those in their mail.
+    """Return what Charlie reads of the garbled search, and of the row that opened, with its owner.
+
+    The members know the owner by the epks in their inputs and messages.
     """
     charlie = next((view for view in views if view.name == CURATOR_NAME), None)
     row = next((x for x in charlie.results if isinstance(x, OpenedRow)), None) if charlie else None
     if charlie is None or row is None:
         return {}
-    points = next(m.R for _, m in charlie.mail if isinstance(m, Choices))
-    tables, locked = (b"".join(m.part for _, m in charlie.mail if isinstance(m, kind)) for kind in (Tables, LockedRows))
+    points = next(m.R for _, m in charlie.messages if isinstance(m, Choices))
+    tables, locked = (
+        b"".join(m.part for _, m in charlie.messages if isinstance(m, kind)) for kind in (Tables, LockedRows)
+    )
     known = {x.epk: view.name for view in views for x in view.results if isinstance(x, Submitted)}
-    known |= {m.epk: sender for view in views for sender, m in view.mail if isinstance(m, Submit)}
+    known |= {m.epk: sender for view in views for sender, m in view.messages if isinstance(m, Submit)}
     owner = known.get(row.epk)
     return {
         **_of_the_garbler(points, tables[: p.table_bytes], locked[: p.locked_bytes], p),
@@ -191,34 +194,34 @@ def besides(p: Parameters, views: tuple[View, ...]) -> Readings:
 
 
 def dry_run_parameters(p: Parameters) -> Parameters:
-    """The same names and the same ring with one weight, and rows in as many letters."""
-    return replace(p, dimension=1, row_letters=p.row_parts)
+    """Return the same names and the same ring with one weight, and rows in as many messages."""
+    return replace(p, dimension=1, row_messages=p.row_parts)
 
 
 def hygiene_masks(p: Parameters) -> tuple[Mask, ...]:
-    """Every field that hides something from its reader, always by exclusive or, or mod a power of two."""
+    """Return every field that hides something from its reader, always by exclusive or, or mod a power of two."""
     seeds = ("Submit.seed", "Share.seed", "Neighbour.seed")
     return (
         Mask("Submit.a", SIZE_BITS),
         Mask("Share.b", SIZE_BITS),
         Mask("Submit.row", p.ring_bits),
-        *(Mask(place, 8 * SEED_BYTES) for place in seeds),
+        *(Mask(place, 8 * MASK_SEED_BYTES) for place in seeds),
         Mask("Extension.u", 8 * p.layout()["extension"]),
     )
 
 
 def sample(K: int) -> Parameters:
-    """K parties with two weights, who share masks with all others."""
+    """Return K parties with two weights, who share masks with all others."""
     return Parameters(tuple(f"P{j}" for j in range(1, K + 1)), dimension=2)
 
 
 def variants(p: Parameters) -> tuple[Parameters, ...]:
-    """Three weights, and a larger ring of integers."""
+    """Return three weights, and a larger ring of integers."""
     return replace(p, dimension=3), replace(p, ring_bits=2048)
 
 
 def profiles(p: Parameters) -> tuple[Parameters, ...]:
-    """The sparsest ring of neighbours, where that is one."""
+    """Return the sparsest ring of neighbours, where that is one."""
     sparse = replace(p, ring_degree=2)
     return (sparse,) if sparse.has_ring else ()
 
@@ -230,7 +233,7 @@ MODEL = Model(
     compared,
     sample,
     outcomes,
-    Hygiene(8 * SEED_BYTES, hygiene_masks, (), lambda p: (SIZE_BITS, 0), agrees, lambda p: p.ring_bits),
+    Hygiene(8 * MASK_SEED_BYTES, hygiene_masks, (), lambda p: (SIZE_BITS, 0), agrees, lambda p: p.ring_bits),
     variants=variants,
     profiles=profiles,
 )
@@ -239,17 +242,17 @@ MODEL = Model(
 
 
 def claimed(p: Parameters, names: Sequence[str]) -> bool:
-    """Every set of participants that has not both P_1 and Charlie."""
+    """Tell whether the coalition has not both P_1 and Charlie."""
     return bool(names) and not {CURATOR_NAME, p.parties[0]} <= set(names)
 
 
 def leakage(p: Parameters, inputs: Inputs, names: tuple[str, ...]) -> tuple[str, ...]:
-    """All that the functionality may tell this coalition in this world: coins decide ties."""
+    """Return all that the functionality may tell this coalition in this world: coins decide ties."""
     return tuple(dict.fromkeys(heard(p, names, j) for j in all_smallest(p, inputs)))
 
 
 def simulation(p: Parameters, rng: Stream) -> Callable[..., Readings]:
-    """The simulators for one execution, in which Charlie sees the same search whatever coalition is looked at."""
+    """Return the simulators for one execution, in which Charlie sees one search whatever the coalition."""
     search = cache(lambda: SimulatedSearch(p, rng.fork("search")))
 
     def simulated(names: tuple[str, ...], said: str = NO_MEMBER) -> Readings:
@@ -263,7 +266,7 @@ def simulation(p: Parameters, rng: Stream) -> Callable[..., Readings]:
 
 
 def small(p: Parameters) -> Parameters:
-    """Return a session of three parties with two weights, in the same ring for every `ring_bits`.
+    """Return a session of three parties with two weights, in one ring for every `ring_bits`.
 
     They share all masks, whatever the degree. The roles have no branch on the ring: rows and shares are uniform in Z_M
     for every M, and the search compares sizes, which have the same length in every ring.
@@ -272,11 +275,11 @@ def small(p: Parameters) -> Parameters:
 
 
 def worlds(p: Parameters) -> tuple[Inputs, ...]:
-    """Worlds with equal sums: P_1 the smallest with few records and small weights; the last party, and twice the one
-    before it, with large weights that differ; and all parties alike, with as many records as there can be.
+    """Return worlds with equal sums.
 
-    So a coalition with Charlie finds two of them in which different parties beside it are the smallest, or the same
-    member is.
+    P_1 is the smallest with few records and small weights; the last party, and twice the one before it, with large
+    weights that differ; and all parties alike, with as many records as there can be. So a coalition with Charlie finds
+    two of them in which different parties beside it are the smallest, or one member is.
     """
     K, M, most = p.K, p.weights.modulus, (1 << SIZE_BITS) - 1
     numbers = range(1, K + 1)
@@ -289,7 +292,7 @@ def worlds(p: Parameters) -> tuple[Inputs, ...]:
 
 
 def _world(p: Parameters, sizes: Sequence[int], weights: Sequence[int], noise: int) -> Inputs:
-    """The inputs of all, each with the same noise, coordinate by coordinate; P_1's weights make up the common sum."""
+    """Return the inputs of all, each with one noise in all coordinates; P_1's weights make up the common sum."""
     places = range(p.dimension)
     first = [-noise - sum(w + i for w in weights[1:]) for i in places]
     entered = [first, *([w + i for i in places] for w in weights[1:])]

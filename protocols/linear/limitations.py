@@ -1,9 +1,8 @@
-"""What the claim does not cover, the worst first; each attack of a coalition outside of it succeeds in every run.
+"""Limitations of the claim, the worst first; each attack of a coalition outside of it succeeds in every run.
 
 The claim of `ideal.py` would be timid if these failed; `LIMITATIONS` is part of it. An attack is given the public
-parameters p, the views of the coalition's members, and what was published; nothing else. All members follow the
-protocol.
-Attacks that need nothing but own inputs and the sum are in `pathak2010/noisy_sum_claims.py`.
+parameters p, the views of the coalition's members, and the published messages; nothing else. All members follow the
+protocol. Attacks that need nothing but own inputs and the sum are in `pathak2010/noisy_sum_claims.py`.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from protocols.pathak2010.noisy_sum_claims import (
     exact_sum_of_smallest,
     input_of,
     own_input,
-    released,
+    published_sum,
     sum_for_smallest,
 )
 from protocols.runtime.claims import Attack, Inputs, Limitation, View, first_instance, message_from, stage_result
@@ -36,7 +35,7 @@ from protocols.runtime.claims import Attack, Inputs, Limitation, View, first_ins
 
 @dataclass(frozen=True, repr=False)
 class Everything:
-    """All sizes, all noises, and the sum of all weights without noise."""
+    """Sizes, noises, and the sum of all weights without noise."""
 
     sizes: tuple[int, ...]
     noises: tuple[Vector, ...]
@@ -44,13 +43,13 @@ class Everything:
 
 
 def everything_of_hubs(p: Parameters, charlie: View, first: View, S: Vector) -> Everything:
-    """From Charlie's view and that of P_1: halves that meet, rows that the box key opens, and s, which it took off."""
+    """Return all of it from the views of Charlie and P_1: halves meet, the box key opens rows, and P_1 took s off."""
     mine, box = own_input(first), stage_result(charlie, CuratorKeys).box
     sizes, noises = [mine.n], [mine.eta]
     for name in p.parties[1:]:
         submit = message_from(first, name, Submit)
         sizes.append(halves.join(submit.a, message_from(charlie, name, Share).b))
-        noises.append(masks.bare(p, submit.row, encapsulation.opened(box, submit.epk, charlie.session)))
+        noises.append(masks.unmask_row(p, submit.row, encapsulation.opened(box, submit.epk, charlie.session)))
     s = p.weights.subtract_vectors(mine.w, first.results[_SELECTION])
     eta = p.weights.subtract_vectors(stage_result(charlie, OpenedRow).summand, s)
     return Everything(tuple(sizes), tuple(noises), p.weights.subtract_vectors(S, eta))
@@ -60,7 +59,7 @@ _SELECTION = 2  # the place of P_1's third stage among what its stages left: a p
 
 
 def weights_behind_a_cut(p: Parameters, views: Sequence[View], published: Mapping[str, PublishedShare]) -> Vector:
-    """w_i of the party whose neighbours on the ring are all here, with P_1 and Charlie: they know all of its masks."""
+    """Return w_i of the party whose ring neighbours are all members, with P_1 and Charlie: they know all its masks."""
     here = {view.name: view for view in views}
     i = _encircled(p)
     name = p.parties[i]
@@ -71,18 +70,18 @@ def weights_behind_a_cut(p: Parameters, views: Sequence[View], published: Mappin
     edges = {j: _seed(p, here[p.parties[j]], i) for j in (*p.before(i), *p.after(i))}
     plus = (*(seed for j, seed in edges.items() if j > i), charlie)
     minus = (first, *(seed for j, seed in edges.items() if j < i))
-    return masks.share(p, published[name].y, Masks(minus, plus))
+    return masks.masked_share(p, published[name].y, Masks(minus, plus))
 
 
 def exact_sum_of_the_named(p: Parameters, charlie: View, party: View, S: Vector) -> Vector:
-    """The same, if the row that Charlie opened is this party's: its epk says so; raises `ValueError` if it is not."""
+    """Return the exact sum, if the row that Charlie opened is this party's by its epk; raise `ValueError` otherwise."""
     if stage_result(charlie, OpenedRow).epk != _submitted(party).epk:
         raise ValueError(f"the row that opened is not that of {party.name}")
     return exact_sum_of_smallest(p, party, S)
 
 
 def _seed(p: Parameters, view: View, i: int) -> bytes:
-    """The seed of the edge to party i: the masks of a party stand in the order in which its stage has its edges."""
+    """Return the seed of the edge to party i: a party's masks stand in the order of its edges."""
     j = p.parties.index(view.name)
     places = [k for k in (*p.after(j), *p.before(j)) if (k > j) == (i > j)]
     edges = _submitted(view).masks
@@ -90,7 +89,7 @@ def _seed(p: Parameters, view: View, i: int) -> bytes:
 
 
 def _submitted(view: View) -> Submitted:
-    """What a party's first stage left; that of P_1 leaves more beside it."""
+    """Return the result of a party's first stage; that of P_1 has more beside it."""
     every = [part for result in view.results for part in (result if isinstance(result, tuple) else (result,))]
     return first_instance(every, Submitted, view.name)
 
@@ -99,12 +98,12 @@ def _submitted(view: View) -> Submitted:
 
 
 def _encircled(p: Parameters) -> int:
-    """A party in the middle of its neighbours on the ring."""
+    """Return the place of a party in the middle of its neighbours on the ring."""
     return 1 + p.ring_degree // 2
 
 
 def _cutting(p: Parameters) -> Coalitions:
-    """Charlie, P_1 and all neighbours of one party, where these are not all."""
+    """Return Charlie, P_1 and all neighbours of one party, where these are not all."""
     if not p.has_ring:
         return ()
     i = _encircled(p)
@@ -126,7 +125,7 @@ LIMITATIONS = (
         "Charlie together with P_1 learns every size and every noise, and so the exact sum of all weights.",
         Attack(
             lambda p: ((CURATOR_NAME, p.parties[0]),),
-            lambda p, views, published: everything_of_hubs(p, views[0], views[1], released(p, published)),
+            lambda p, views, published: everything_of_hubs(p, views[0], views[1], published_sum(p, published)),
             _everything,
         ),
     ),
@@ -150,7 +149,7 @@ LIMITATIONS = (
         "what they take off the sum is the noise.",
         Attack(
             _with_charlie,
-            lambda p, views, published: exact_sum_of_the_named(p, views[0], views[1], released(p, published)),
+            lambda p, views, published: exact_sum_of_the_named(p, views[0], views[1], published_sum(p, published)),
             sum_for_smallest,
         ),
     ),

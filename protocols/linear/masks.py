@@ -1,4 +1,4 @@
-"""Masks of words from keys that are used once: a row under the key that Charlie may open, a summand under all edges."""
+"""Masks of words from one-time keys: a row under the key that Charlie may open, a summand under all edges."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from protocols.linear.values import Masks
 _EPK_BYTES = 32
 
 
-def row(p: Parameters, eta: Vector, kappa: bytes) -> Vector:
-    """r = eta + PRG(kappa)."""
+def mask_row(p: Parameters, eta: Vector, kappa: bytes) -> Vector:
+    """Return r = eta + PRG(kappa)."""
     return _blinded(p, eta, (kappa,), ())
 
 
-def bare(p: Parameters, masked: Vector, kappa: bytes) -> Vector:
-    """What is left of a row without the mask that kappa makes."""
+def unmask_row(p: Parameters, masked: Vector, kappa: bytes) -> Vector:
+    """Return the row without the mask of kappa."""
     return _blinded(p, masked, (), (kappa,))
 
 
-def share(p: Parameters, summand: Vector, edges: Masks) -> Vector:
-    """y: the summand, and for each edge a mask, added at its lower end and taken away at its higher one."""
+def masked_share(p: Parameters, summand: Vector, edges: Masks) -> Vector:
+    """Return y: the summand, and for each edge a mask, added at its lower end and subtracted at its higher one."""
     return _blinded(p, summand, edges.plus, edges.minus)
 
 
-def under(p: Parameters, rows: Sequence[Vector], s: Vector) -> list[Vector]:
-    """r_j + s of each row."""
+def blind_rows(p: Parameters, rows: Sequence[Vector], s: Vector) -> list[Vector]:
+    """Return r_j + s for each row."""
     mask = words.to_bytes(s, p.width)
     return [masking.combined((words.to_bytes(row, p.width), mask), (), len(s), p.width) for row in rows]
 
 
-def packed(p: Parameters, epk: bytes, masked: Vector) -> bytes:
-    """What is locked of one party: what opens its row for Charlie, and the row under s."""
+def pack_row(p: Parameters, epk: bytes, masked: Vector) -> bytes:
+    """Return the content to be locked for one party: its epk, and its row under s."""
     return epk + words.to_bytes(masked, p.width)
 
 
-def unpacked(p: Parameters, content: bytes) -> tuple[bytes, Vector]:
-    """Both of them."""
+def unpack_row(p: Parameters, content: bytes) -> tuple[bytes, Vector]:
+    """Return the epk and the row of a content."""
     return content[:_EPK_BYTES], words.from_bytes(content[_EPK_BYTES:], p.width)
 
 

@@ -1,4 +1,4 @@
-"""Every message of the protocol, in the order it is sent, with its round, its route and its protections.
+"""Messages of the protocol, in the order they are sent, with round, route and protections.
 
 a_j xor b_j = n_j are halves of a size; eta_j is the noise of P_j, kappa_j a key that Charlie can open, r_j = eta_j +
 PRG(kappa_j) its row; s masks all rows from Charlie; Delta tells the labels of a one from those of a zero.
@@ -21,7 +21,7 @@ class BoxKey(Message):
 
 @message("1", PARTY >> PARTY)
 class Submit(Message):
-    """A party's half of its size, its row and what opens it for Charlie, to P_1; and the seed of their masks."""
+    """Half of a party's size, its row and the epk that opens it for Charlie, to P_1; and the seed of their masks."""
 
     a: Annotated[int, masked("size")]
     box: Annotated[bytes, public("digest")]
@@ -32,7 +32,7 @@ class Submit(Message):
 
 @message("1", PARTY >> CURATOR)
 class Share(Message):
-    """The other half of a party's size, and the seed of its masks with Charlie."""
+    """Other half of a party's size, and the seed of its masks with Charlie."""
 
     b: Annotated[int, masked("size")]
     seed: Annotated[bytes, shared("seed")]
@@ -40,35 +40,35 @@ class Share(Message):
 
 @message("1", PARTY >> PARTY)
 class Neighbour(Message):
-    """The seed of the masks of two neighbours on the ring."""
+    """Seed of the masks of two neighbours on the ring."""
 
     seed: Annotated[bytes, shared("seed")]
 
 
 @message("3", PARTY >> CURATOR)
 class LockedRows(Message):
-    """A part of all locked rows, sorted by tag; Charlie's labels open one of them."""
+    """Part of all locked rows, sorted by tag; Charlie's labels open one of them."""
 
     part: Annotated[bytes, public("rows part")]
 
 
 @message("4", PARTY >> CURATOR)
 class Ready(Message):
-    """The sender has all it needs, and commits to its share."""
+    """Commitment to the sender's share: it has all it needs."""
 
     commitment: Annotated[bytes, public("commitment")]
 
 
 @message("4", CURATOR >> PARTY)
 class Go(Message):
-    """Everybody has committed, Charlie too: the digest of all commitments. Nobody publishes before."""
+    """Digest of all commitments, Charlie's too: all have committed. Nobody publishes before."""
 
     go: Annotated[bytes, public("digest")]
 
 
 @message("5", (PARTY >> PUBLIC) | (CURATOR >> PUBLIC))
 class PublishedShare(Message):
-    """The sender's additive share of the sum, what opens its commitment, and what it was told of all of them."""
+    """Additive share of the sum, the opening of its commitment, and the digest that Go announced to the sender."""
 
     y: Annotated[tuple[int, ...], public("weight"), Times("dimension")]
     opening: Annotated[bytes, public("opening")]

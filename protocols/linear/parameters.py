@@ -1,4 +1,4 @@
-"""The public parameters of a run, checked once; and the graph on which masks are shared."""
+"""Public parameters of a run, checked once; and the graph on which masks are shared."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from protocols.comparison.garbled import part_bytes, parts
+from protocols.comparison.garbled import part_bytes, part_count
 from protocols.crypto import commitment, encapsulation, garbling, masking, oblivious
 from protocols.errors import LocalError
 from protocols.pathak2010.noisy_sum import SIZE_BITS, WeightParameters, parse_parameters
 
-DIGEST_BYTES = SEED_BYTES = 32
+GO_BYTES = MASK_SEED_BYTES = 32
 _LEAST_DEGREE = 2
 
 
@@ -21,8 +21,8 @@ class Parameters(WeightParameters):
     """K parties by name, d weights in Z_M with M = 2**ring_bits, and the degree k of the ring of P_2 ... P_K.
 
     `agreed` is a digest of whatever else the parties agreed on before; the protocol only binds the session to it.
-    `row_letters`: in how many letters locked rows travel, in a toy run that holds the conversation of longer rows; else
-    that follows from their length, and it is part of no record. Raises `LocalError` for what cannot be run.
+    `row_messages`: number of messages of the locked rows in a dry run with the conversation of longer rows; else it
+    follows from their length, and no transcript has it. Raises `LocalError` for unusable parameters.
     """
 
     parties: tuple[str, ...]
@@ -30,7 +30,7 @@ class Parameters(WeightParameters):
     ring_bits: int = 64
     ring_degree: int = 8
     agreed: str = ""
-    row_letters: int | None = None
+    row_messages: int | None = None
 
     def __post_init__(self) -> None:
         self.check_weights()
@@ -39,7 +39,7 @@ class Parameters(WeightParameters):
 
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Parameters:
-        """The parameters that `as_dict` wrote; raises `LocalError` for anything that it would not write."""
+        """Return the parameters that `as_dict` wrote; raise `LocalError` for anything that it would not write."""
         types = {"parties": list, "dimension": int, "ring_bits": int, "ring_degree": int, "agreed": str}
         made = cls(**parse_parameters(stated, types))
         if made.as_dict() != stated:
@@ -47,7 +47,7 @@ class Parameters(WeightParameters):
         return made
 
     def as_dict(self) -> dict[str, Any]:
-        """The parameters as plain values: they enter the session id and the head of the transcript."""
+        """Return the parameters as plain values: they enter the session id and line 0 of the transcript."""
         return {
             "parties": list(self.parties),
             "dimension": self.dimension,
@@ -64,26 +64,26 @@ class Parameters(WeightParameters):
 
     @property
     def index_bits(self) -> int:
-        """l: bits of a party's place, and of the rank by which equal sizes are ordered."""
+        """Bits l of a party's place, and of the rank by which equal sizes are ordered."""
         return garbling.index_bits(self.K)
 
     @property
     def table_bytes(self) -> int:
-        """Of all garbled gates."""
+        """Bytes of all garbled gates."""
         return garbling.table_bytes(self.K, SIZE_BITS)
 
     @property
     def locked_bytes(self) -> int:
-        """Of all locked rows: in each epk and d numbers."""
+        """Bytes of all locked rows: each has an epk and d numbers."""
         return self.K * garbling.row_bytes(encapsulation.KEY_BYTES + self.dimension * self.width)
 
     @property
     def has_ring(self) -> bool:
-        """Whether some of P_2 ... P_K share no mask with each other."""
+        """True when some of P_2 ... P_K share no mask with each other."""
         return self.ring_degree < self.K - 2
 
     def after(self, j: int) -> tuple[int, ...]:
-        """The places to which party j sends the seed of a ring edge; the hubs, P_1 and Charlie, have theirs apart."""
+        """Return the places to which party j sends the seed of a ring edge; P_1 and Charlie, the hubs, are apart."""
         ring = self.K - 1
         if not j:
             return ()
@@ -92,7 +92,7 @@ class Parameters(WeightParameters):
         return tuple((j - 1 + h) % ring + 1 for h in range(1, self.ring_degree // 2 + 1))
 
     def before(self, j: int) -> tuple[int, ...]:
-        """The places from which party j gets one."""
+        """Return the places from which party j gets one."""
         ring = self.K - 1
         if not j:
             return ()
@@ -101,7 +101,7 @@ class Parameters(WeightParameters):
         return tuple((j - 1 - h) % ring + 1 for h in range(1, self.ring_degree // 2 + 1))
 
     def layout(self) -> Mapping[str, int]:
-        """Bytes of every field width and the length of every vector: the size of a message depends on this alone."""
+        """Return the bytes of every field and the length of every vector: message sizes depend on this alone."""
         return self._layout
 
     @cached_property
@@ -109,7 +109,7 @@ class Parameters(WeightParameters):
         return {
             "size": SIZE_BITS // 8,
             "key": encapsulation.KEY_BYTES,
-            "digest": DIGEST_BYTES,
+            "digest": GO_BYTES,
             "seed": masking.SECRET_BYTES,
             "weight": self.width,
             "dimension": self.dimension,
@@ -124,10 +124,10 @@ class Parameters(WeightParameters):
 
     @property
     def table_parts(self) -> int:
-        """In how many letters the garbled gates travel."""
-        return parts(self.table_bytes)
+        """Number of messages of the garbled gates."""
+        return part_count(self.table_bytes)
 
     @property
     def row_parts(self) -> int:
-        """In how many letters the locked rows travel."""
-        return parts(self.locked_bytes) if self.row_letters is None else self.row_letters
+        """Number of messages of the locked rows."""
+        return part_count(self.locked_bytes) if self.row_messages is None else self.row_messages

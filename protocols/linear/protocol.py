@@ -1,4 +1,4 @@
-"""The linear path, and how large a run of it may be: an audit fits into 2 GB, whatever a transcript states."""
+"""Linear path with the limits of a run: an audit fits into 2 GB, whatever a transcript states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What somebody can check who was not there: that the published shares are those that all had committed to."""
+"""Public verification: the published shares are those that all participants had committed to."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Attested = Callable[[str, Message, bytes], bool]
 def verify_publication(
     p: Parameters, session: bytes, greetings: Mapping[str, Any], said: Mapping[str, Any], attested: Attested
 ) -> Violation | None:
-    """What is wrong with the shares together; that of nobody alone shows that it deviated."""
+    """Return the violation of the shares together, if any; they show no single participant's deviation."""
     if len(said) <= p.K:
         return Violation(Fault("shares.not_of_everybody"))
     if fault := unlike_go(session, tuple(said), said):
@@ -28,7 +28,7 @@ def verify_publication(
 def verify_messages(
     p: Parameters, greetings: Mapping[str, Any], letters: Sequence[DisclosedMessage]
 ) -> Violation | None:
-    """Nothing: greetings say no more than keys."""
+    """Return no violation: greetings say no more than keys."""
     return None
 
 

@@ -1,7 +1,7 @@
-"""Stage 3. Everybody ends with an additive share of the sum, and publishes it when everybody has committed to its own.
+"""Stage 3. Each participant gets an additive share of the sum, and publishes it when all have committed to theirs.
 
-Masks cancel along the edges of a graph: P_1 and Charlie each share one with everybody, and P_2 ... P_K with the k
-nearest on a ring. No coalition without both P_1 and Charlie splits it.
+Masks cancel along the edges of a graph: P_1 and Charlie each share one with all, and P_2 ... P_K with the k nearest on
+a ring. No coalition without both P_1 and Charlie splits it.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from protocols.runtime.endpoint import Endpoint
 
 
 async def party(me: Endpoint, p: Parameters, summand: Vector, edges: Masks) -> Announced:
-    """P_j. Its summand is w_j, that of P_1 w_1 - s; publishes its share of the sum."""
-    y = masks.share(p, summand, edges)
+    """Play P_j. Its summand is w_j, that of P_1 w_1 - s; publishes its share of the sum."""
+    y = masks.masked_share(p, summand, edges)
     # 4. nobody publishes before everybody has committed: an abort up to here reveals nothing
     committed, opening = commitment.commit(_context(me.session_id, me.name), words.canonical(y), me.rng)
     me.send(me.curator, Ready(committed))
@@ -34,21 +34,21 @@ async def party(me: Endpoint, p: Parameters, summand: Vector, edges: Masks) -> A
 
 
 async def curator(me: Endpoint, p: Parameters, summand: Vector, edges: Masks) -> Announced:
-    """Charlie. His summand is eta + s; publishes his share of the sum."""
-    y = masks.share(p, summand, edges)
+    """Play Charlie. His summand is eta + s; publishes his share of the sum."""
+    y = masks.masked_share(p, summand, edges)
     # 4. he commits like everybody else, before he sends Go
     committed, opening = commitment.commit(_context(me.session_id, me.name), words.canonical(y), me.rng)
     commitments = [ready.commitment for ready in await me.gather(p.parties, Ready)]
     commitments.insert(me.everyone.index(me.name), committed)
-    told = digest(me.session_id, me.everyone, commitments)
+    told = go_digest(me.session_id, me.everyone, commitments)
     me.broadcast(p.parties, Go(told))
     # 5.
     me.publish(PublishedShare(y, opening, told))
     return Announced(y, told, tuple(commitments))
 
 
-def digest(session_id: bytes, names: Sequence[str], commitments: Sequence[bytes]) -> bytes:
-    """What Go says: SHA-256 of the session, and of the names of all participants in order with their commitments."""
+def go_digest(session_id: bytes, names: Sequence[str], commitments: Sequence[bytes]) -> bytes:
+    """Return the content of Go: SHA-256 of the session, and of all names in order with their commitments."""
     each = zip(map(_name, names), commitments, strict=True)
     said = b"".join(part for pair in each for part in pair)
     return hashlib.sha256(b"smc-dp go\0" + session_id + said).digest()
@@ -57,10 +57,10 @@ def digest(session_id: bytes, names: Sequence[str], commitments: Sequence[bytes]
 def broken_commitment(
     session_id: bytes, names: tuple[str, ...], announced: Announced, published: Mapping[str, PublishedShare]
 ) -> tuple[str, Fault] | None:
-    """Who published something else than it had announced to this participant, and what it did; None if nobody did.
+    """Return the participant that published something else than it had announced to this one, and the fault, or None.
 
-    Whoever published nothing is not named. A party knows the digest of all commitments alone, and looks whether all
-    were told the same; whether the shares are those of that digest, whoever adds them up finds out (`unlike_go`).
+    An absent publication names nobody. A party knows the digest of all commitments alone, and checks that all were told
+    one digest; `unlike_go` checks the shares against it, for anybody that adds them up.
     """
     if {share.go for share in published.values()} != {announced.go}:
         for name in names:
@@ -75,14 +75,14 @@ def broken_commitment(
 
 
 def unlike_go(session_id: bytes, names: Sequence[str], published: Mapping[str, PublishedShare]) -> Fault | None:
-    """What is wrong with everybody's published shares, for whoever adds them up; None where nothing is.
+    """Return the fault of all published shares together, or None.
 
-    Somebody then published another share than it had committed to, or opened it wrongly, or Charlie told of other
-    commitments: who it was, the shares do not show.
+    A participant then published another share than it had committed to, or opened it wrongly, or Charlie announced
+    other commitments: the shares do not show which.
     """
     told = {published[name].go for name in names}
     commitments = [_committed(session_id, name, published[name]) for name in names]
-    if told == {digest(session_id, names, commitments)}:
+    if told == {go_digest(session_id, names, commitments)}:
         return None
     return Fault("shares.not_committed_to")
 

@@ -1,4 +1,4 @@
-"""What the notes say of each round: "The protocol in one page", word for word."""
+"""Citations of the notes for each round: "The protocol in one page", word for word."""
 
 from __future__ import annotations
 

@@ -11,13 +11,13 @@ from protocols.runtime.endpoint import Endpoint
 
 
 async def party(me: Endpoint, p: Parameters) -> PartyKeys:
-    """P_j: Charlie's keys. Learns nothing."""
+    """Play P_j: take Charlie's keys. Learns nothing."""
     box = (await me.receive(me.curator, BoxKey)).box
     return PartyKeys(box, (await me.receive(me.curator, OtKey)).A if not me.index else None)
 
 
 async def curator(me: Endpoint, p: Parameters) -> CuratorKeys:
-    """Charlie: their secrets."""
+    """Play Charlie: make the keys."""
     box = me.once("box", encapsulation.secret)
     offer = me.once("transfers", oblivious.offer)
     # 0.

@@ -1,4 +1,4 @@
-"""Stage 1. Everybody's size in halves, its noise as a row that P_1 has and Charlie could open, and seeds for masks."""
+"""Stage 1. Sizes in halves, noises as rows that P_1 has and Charlie could open, and seeds for masks."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from protocols.crypto import encapsulation, oblivious
 from protocols.errors import DecodeError
 from protocols.linear import masks
 from protocols.linear.messages import Neighbour, Share, Submit
-from protocols.linear.parameters import SEED_BYTES, Parameters
+from protocols.linear.parameters import MASK_SEED_BYTES, Parameters
 from protocols.linear.values import Gathered, Halves, Masks, PartyInput, PartyKeys, Submitted
 from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.runtime.endpoint import Endpoint
 
 
 async def party(me: Endpoint, p: Parameters, keys: PartyKeys, mine: PartyInput) -> Submitted:
-    """P_j, j > 1, with n_j records and noise eta_j. Learns nothing."""
+    """Play P_j, j > 1, with n_j records and noise eta_j. Learns nothing."""
     a, b = halves.split(mine.n, SIZE_BITS, me.rng)
     epk, row = _row(me, p, keys, mine)
     # 1. one half to P_1 with the row, the other to Charlie; a seed for every edge, which the later end is sent
-    first, charlie = me.rng.bytes(SEED_BYTES), me.rng.bytes(SEED_BYTES)
+    first, charlie = me.rng.bytes(MASK_SEED_BYTES), me.rng.bytes(MASK_SEED_BYTES)
     me.send(me.parties[0], Submit(a, _digest(keys.box), epk, row, first))
     me.send(me.curator, Share(b, charlie))
-    sent = {i: me.rng.bytes(SEED_BYTES) for i in p.after(me.index)}
+    sent = {i: me.rng.bytes(MASK_SEED_BYTES) for i in p.after(me.index)}
     for i, seed in sent.items():
         me.send(me.parties[i], Neighbour(seed))
     before = p.before(me.index)
@@ -37,7 +37,7 @@ async def party(me: Endpoint, p: Parameters, keys: PartyKeys, mine: PartyInput) 
 
 
 async def first(me: Endpoint, p: Parameters, keys: PartyKeys, mine: PartyInput) -> tuple[Submitted, Gathered]:
-    """P_1, the hub of the parties: everybody's row and half, its own too. Learns nothing: all of it is uniform."""
+    """Play P_1, the hub of the parties: it gets all rows and halves, its own too. Learns nothing: all is uniform."""
     try:
         choice = oblivious.choose(me.session_id, keys.A or b"", me.rng)
     except DecodeError as error:
@@ -45,7 +45,7 @@ async def first(me: Endpoint, p: Parameters, keys: PartyKeys, mine: PartyInput) 
     a, b = halves.split(mine.n, SIZE_BITS, me.rng)
     epk, row = _row(me, p, keys, mine)
     # 1.
-    charlie = me.rng.bytes(SEED_BYTES)
+    charlie = me.rng.bytes(MASK_SEED_BYTES)
     me.send(me.curator, Share(b, charlie))
     me.send(me.curator, Choices(choice.points))
     got = await me.gather(me.others, Submit)
@@ -65,7 +65,7 @@ async def first(me: Endpoint, p: Parameters, keys: PartyKeys, mine: PartyInput) 
 
 
 async def curator(me: Endpoint, p: Parameters) -> Halves:
-    """Charlie: everybody's other half. Learns nothing: they are uniform."""
+    """Play Charlie: take the other half of each size. Learns nothing: halves are uniform."""
     shares = await me.gather(p.parties, Share)
     points = (await me.receive(p.parties[0], Choices)).R
     return Halves(tuple(share.b for share in shares), points, Masks((), tuple(share.seed for share in shares)))
@@ -76,7 +76,7 @@ def _row(me: Endpoint, p: Parameters, keys: PartyKeys, mine: PartyInput) -> tupl
         epk, kappa = encapsulation.encapsulate(keys.box, me.session_id, me.rng)
     except DecodeError as error:
         me.refuse(me.curator, "box_key.unusable", why=str(error))
-    return epk, masks.row(p, mine.eta, kappa)
+    return epk, masks.mask_row(p, mine.eta, kappa)
 
 
 def _digest(box: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""What the stages leave behind: plain frozen values, all that survives a stage."""
+"""Results of the stages: plain frozen values, all that survives a stage."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from protocols.pathak2010.values import PartyInput as PartyInput
 
 @dataclass(frozen=True, repr=False)
 class PartyKeys:
-    """Charlie's box key; and his point of the base transfers, which only P_1 has."""
+    """Box key of Charlie, and his point of the base transfers, which only P_1 has."""
 
     box: bytes
     A: bytes | None
@@ -19,7 +19,7 @@ class PartyKeys:
 
 @dataclass(frozen=True, repr=False)
 class CuratorKeys:
-    """The secret of the box key, and the base transfers that Charlie offers."""
+    """Secret of the box key, and the base transfers that Charlie offers."""
 
     box: bytes
     offer: oblivious.Offer
@@ -27,7 +27,7 @@ class CuratorKeys:
 
 @dataclass(frozen=True, repr=False)
 class Masks:
-    """The seeds of the edges at a participant: of those at whose lower end it is, and at whose higher one."""
+    """Seeds of the edges at a participant: those at whose lower end it is, and at whose higher one."""
 
     plus: tuple[bytes, ...]
     minus: tuple[bytes, ...]
@@ -35,7 +35,7 @@ class Masks:
 
 @dataclass(frozen=True, repr=False)
 class Submitted:
-    """What a party has left of what it entered: its own epk, by which it would know its row, and its masks."""
+    """Remains of a party's input: its own epk, by which it would know its row, and its masks."""
 
     epk: bytes
     masks: Masks
@@ -43,7 +43,7 @@ class Submitted:
 
 @dataclass(frozen=True, repr=False)
 class Gathered:
-    """What P_1 has of all parties in their order, its own too: halves of sizes, rows, and what opens them."""
+    """Values of all parties that P_1 has, in order: halves of sizes, rows, and epks; and its choice."""
 
     a: tuple[int, ...]
     epks: tuple[bytes, ...]
@@ -53,7 +53,7 @@ class Gathered:
 
 @dataclass(frozen=True, repr=False)
 class Halves:
-    """What Charlie has of all parties in their order, the other halves; the garbler's points; and his masks."""
+    """Values of all parties that Charlie has, in order: the other halves; the garbler's points; and his masks."""
 
     b: tuple[int, ...]
     points: tuple[bytes, ...]
@@ -62,7 +62,7 @@ class Halves:
 
 @dataclass(frozen=True, repr=False)
 class OpenedRow:
-    """What Charlie has of the row that opened: the epk in it, by which its owner would know it, and his summand."""
+    """Row that opened for Charlie: the epk in it, by which its owner would know it, and his summand."""
 
     epk: bytes
     summand: Vector
@@ -70,9 +70,7 @@ class OpenedRow:
 
 @dataclass(frozen=True, repr=False)
 class Announced:
-    """A participant's own share y and the digest of all commitments; of Charlie also these themselves, in the order of
-    all participants.
-    """
+    """Participant's own share y and the digest of all commitments; Charlie also has these, in order."""
 
     y: Vector
     go: bytes

@@ -25,7 +25,7 @@ _SELECTED, _END = 4, 5  # stages of Charlie's that are over when the noise is se
 
 
 async def party(me: Endpoint, p: Parameters, mine: PartyInput) -> Announced:
-    """P_j: its size, weights and noise in; its published share of the noisy sum out, and what all announced."""
+    """Play P_j: its size, weights and noise in; its published share of the noisy sum out, and all commitments."""
     p.check_length(mine.w, mine.eta)
     keys = await me.stage(setup.party, p)
     await me.stage(stage1.party, p, keys, mine.n)
@@ -34,7 +34,7 @@ async def party(me: Endpoint, p: Parameters, mine: PartyInput) -> Announced:
 
 
 async def curator(me: Endpoint, p: Parameters) -> Announced:
-    """Charlie, the untrusted curator: no input; his published share of the noisy sum out, and what all announced."""
+    """Play Charlie, the untrusted curator: no input; his published share of the noisy sum out, and all commitments."""
     keys = await me.stage(setup.curator, p)
     halves = await me.stage(stage1.curator, p, keys)
     smallest = await me.stage(stage1.smallest, p, keys, halves)
@@ -43,8 +43,10 @@ async def curator(me: Endpoint, p: Parameters) -> Announced:
 
 
 def unspent(p: Parameters, name: str, inputs: tuple[Any, ...], results: list[Any]) -> KeptValues:
-    """A party's size is kept until stage 1 is over, its noise until stage 2 is, and so are Charlie's halves, his
-    permutation and whom he found; keys and weights are used to the end.
+    """Return what a state keeps after the finished stages.
+
+    A party's size is kept until stage 1 is over, its noise until stage 2 is, and so are Charlie's halves, his
+    permutation and the place that he found; keys and weights are used to the end.
     """
     over = len(results)
     if name == CURATOR_NAME:

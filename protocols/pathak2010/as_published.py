@@ -1,8 +1,8 @@
-"""The paper's steps exactly as printed, leaks included: for audits and lectures, never for data.
+"""Steps of the paper exactly as published, leaks included: for audits and demonstrations, never for data.
 
-What is wrong with each step stands beside it. Where the paper leaves a choice open (the range of a random integer,
-who sends the parties' products to whom) the plainest reading is taken. Set-up, comparison and resharing are those of
-the hardened protocol.
+The fault of each step stands beside it. Where the paper leaves a choice open (the range of a random integer, who sends
+the parties' products to whom) the plainest reading is taken. Set-up, comparison and resharing are those of the hardened
+protocol.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from protocols.runtime.session import Program
 
 @dataclass(frozen=True, repr=False)
 class PrintedInput:
-    """A party's size, weights in Z_M^d, and noise eta_j of the mean as signed integers."""
+    """Party's size, weights in Z_M^d, and noise eta_j of the mean as signed integers."""
 
     n: int
     w: Vector
@@ -84,7 +84,7 @@ class PlainlyBlinded(Message):
 
 @message("2.4", PARTY >> PARTY, as_published=True)
 class PrintedSelected(Message):
-    """psi_j, one ciphertext a coordinate, deterministic in zeta(v_j) and eta_j: a reader finds eta_j by trying."""
+    """Ciphertext psi_j of each coordinate, deterministic in zeta(v_j) and eta_j: a reader finds eta_j by trying."""
 
     psi: Annotated[tuple[Ciphertext, ...], encrypted(ZETA), Times("dimension")]
 
@@ -97,19 +97,19 @@ class PrintedMasked(Message):
 
 
 async def stage1_party(me: Endpoint, p: Parameters, keys: PartyKeys, n: int) -> None:
-    """Steps 1.1 to 1.6 for P_j."""
+    """Carry out steps 1.1 to 1.6 for P_j."""
     await find_smallest(me, p, keys, n, Blinded)
 
 
 async def plain_stage1_party(me: Endpoint, p: Parameters, keys: PartyKeys, n: int) -> None:
-    """Steps 1.1 to 1.6 for P_j, where r comes as a plaintext."""
+    """Carry out steps 1.1 to 1.6 for P_j, where r comes as a plaintext."""
     await find_smallest(me, p, keys, n, PlainlyBlinded)
 
 
 async def find_smallest(
     me: Endpoint, p: Parameters, keys: PartyKeys, n: int, kind: type[Blinded] | type[PlainlyBlinded]
 ) -> None:
-    """Steps 1.1 to 1.6 for P_j, to whom this kind of message comes back in step 1.5."""
+    """Carry out steps 1.1 to 1.6 for P_j, who receives this kind of message in step 1.5."""
     # 1. integers with a_j + b_j = n_j: a_j never exceeds n_j, and so tells of it; no coins break a tie
     a, b = split_integer(n, me.rng)
     # 2. the edge j -> pi1(j) shows on the wire, and Charlie reads pi1(j) off the message of P_j
@@ -132,18 +132,18 @@ async def find_smallest(
 
 
 async def stage1_curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Halves:
-    """Steps 1.2 to 1.5 for Charlie."""
+    """Carry out steps 1.2 to 1.5 for Charlie."""
     return await blind_and_permute(me, p, lambda c, r: Blinded(keys.xi.blind(c, r, me.rng)))
 
 
 async def plain_stage1_curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Halves:
-    """Steps 1.2 to 1.5 for Charlie, who multiplies r in as a plaintext."""
+    """Carry out steps 1.2 to 1.5 for Charlie, who multiplies r in as a plaintext."""
     return await blind_and_permute(me, p, lambda c, r: PlainlyBlinded(plain_product(keys.xi, c, r)))
 
 
 async def blind_and_permute(me: Endpoint, p: Parameters, blind: Callable[[Ciphertext, int], Message]) -> Halves:
-    """Steps 1.2 to 1.5 for Charlie, who multiplies r in like this."""
-    b = in_slots(me, await me.gather(me.parties, PrintedCuratorShare))
+    """Carry out steps 1.2 to 1.5 for Charlie, who multiplies r in by `blind`."""
+    b = shares_in_order(me, await me.gather(me.parties, PrintedCuratorShare))
     slots = await me.gather(me.parties, PrintedSlot)
     # 4. r is an integer of either sign, as long as a size: it hides a only in part
     r = [signed_integer(SIZE_BITS, me.rng) for _ in slots]
@@ -156,7 +156,7 @@ async def blind_and_permute(me: Endpoint, p: Parameters, blind: Callable[[Cipher
 
 
 async def stage2_party(me: Endpoint, p: Parameters, keys: PartyKeys, eta: Vector) -> tuple[Ciphertext, ...]:
-    """Steps 2.2 to 2.4 for P_j."""
+    """Carry out steps 2.2 to 2.4 for P_j."""
     # 2.
     v = keys.pi1.inverse((await me.receive(me.curator, Indicator)).u)
     # 3. zeta(v_j)^eta_j(i), without new randomness
@@ -170,7 +170,7 @@ async def stage2_party(me: Endpoint, p: Parameters, keys: PartyKeys, eta: Vector
 async def stage3_party(
     me: Endpoint, p: Parameters, keys: PartyKeys, w: Vector, psi: tuple[Ciphertext, ...]
 ) -> Announced:
-    """Steps 3.1 to 3.3 for P_j."""
+    """Carry out steps 3.1 to 3.3 for P_j."""
     if me.index == 0:
         # 1. P_1 computes w_1 - K s
         s = p.weights.random_vector(p.dimension, me.rng)
@@ -182,7 +182,7 @@ async def stage3_party(
 
 
 async def stage3_curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Announced:
-    """Steps 3.2 and 3.3 for Charlie."""
+    """Carry out steps 3.2 and 3.3 for Charlie."""
     # 2. K (eta + s): on integers the published sum then shows the sum of the weights mod K, without noise
     masked = await me.receive(me.parties[0], PrintedMasked)
     x = [signed(p.weights, keys.zeta, c) for c in masked.psi]
@@ -190,12 +190,12 @@ async def stage3_curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Anno
 
 
 async def party(me: Endpoint, p: Parameters, mine: PrintedInput) -> Announced:
-    """P_j as printed."""
+    """Play P_j as published."""
     return await _party(me, p, mine, stage1_party)
 
 
 async def plain_party(me: Endpoint, p: Parameters, mine: PrintedInput) -> Announced:
-    """P_j as printed, where r comes as a plaintext."""
+    """Play P_j as published, where r comes as a plaintext."""
     return await _party(me, p, mine, plain_stage1_party)
 
 
@@ -210,12 +210,12 @@ async def _party(
 
 
 async def curator(me: Endpoint, p: Parameters) -> Announced:
-    """Charlie as printed."""
+    """Play Charlie as published."""
     return await _curator(me, p, stage1_curator)
 
 
 async def plain_curator(me: Endpoint, p: Parameters) -> Announced:
-    """Charlie as printed, who multiplies r in as a plaintext."""
+    """Play Charlie as published, who multiplies r in as a plaintext."""
     return await _curator(me, p, plain_stage1_curator)
 
 
@@ -228,39 +228,39 @@ async def _curator(me: Endpoint, p: Parameters, first: Callable[..., Coroutine[A
 
 
 def split_integer(n: int, rng: Stream) -> tuple[int, int]:
-    """(a, b) with a + b = n and a uniform on 0 ... n."""
+    """Return (a, b) with a + b = n and a uniform on 0 ... n."""
     a = rng.below(n + 1)
     return a, n - a
 
 
 def signed_integer(bits: int, rng: Stream) -> int:
-    """Uniform on (-2**bits, 2**bits)."""
+    """Return an integer uniform on (-2**bits, 2**bits)."""
     return rng.below((2 << bits) - 1) - ((1 << bits) - 1)
 
 
 def signed(ring: Ring, key: paillier.PrivateKey, c: Ciphertext) -> int:
-    """The plaintext as an integer of (-n/2, n/2), in the ring."""
+    """Return the plaintext as an integer of (-n/2, n/2), in the ring."""
     m = key.decrypt(c)
     return ring.reduce(m - key.public.n if 2 * m > key.public.n else m)
 
 
 def plain_product(key: paillier.PublicKey, c: Ciphertext, r: int) -> Ciphertext:
-    """c (1 + r n): a ciphertext of D(c) + r with the randomiser of c."""
+    """Return c (1 + r n): a ciphertext of D(c) + r with the randomiser of c."""
     return Ciphertext(key.n, modular.multiply(c.value, 1 + r % key.n * key.n, key.n_square))
 
 
 def scale_signed(key: paillier.PublicKey, c: Ciphertext, factor: int) -> Ciphertext:
-    """c**factor, for a factor of either sign."""
+    """Return c**factor, for a factor of either sign."""
     return Ciphertext(key.n, modular.power(c.value, factor, key.n_square))
 
 
 def times(ring: Ring, factor: int, x: Vector) -> Vector:
-    """The vector factor * x in the ring."""
+    """Return the vector factor * x in the ring."""
     return ring.vector([factor * x_i for x_i in x])
 
 
-def in_slots(me: Endpoint, shares: list[PrintedCuratorShare]) -> list[int]:
-    """The b of P_1 ... P_K in the order of their indices; refuses an index out of range or used before."""
+def shares_in_order(me: Endpoint, shares: list[PrintedCuratorShare]) -> list[int]:
+    """Return the b of P_1 ... P_K in the order of their indices; refuse an index out of range or used before."""
     places: dict[int, int] = {}
     for sender, share in zip(me.parties, shares, strict=True):
         if share.index >= len(shares) or share.index in places:
@@ -269,16 +269,16 @@ def in_slots(me: Endpoint, shares: list[PrintedCuratorShare]) -> list[int]:
     return [places[i] for i in range(len(shares))]
 
 
-def inputs(p: Parameters, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
-    """The same unknowns as those of the hardened protocol, in the printed protocol's records."""
+def inputs_as_published(p: Parameters, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
+    """Return the unknowns of the hardened protocol in the records of this one."""
     hardened = noisy_sum_claims.inputs(p, unknown)
     return {
         name: (p, *(PrintedInput(mine.n, mine.w, mine.eta) for mine in rest)) for name, (_, *rest) in hardened.items()
     }
 
 
-def masks(p: Parameters) -> tuple[Mask, ...]:
-    """What is to hide what, and how little it does: integers as long as the secrets themselves."""
+def hygiene_masks(p: Parameters) -> tuple[Mask, ...]:
+    """Return the masks and how little they hide: integers as long as the secrets themselves."""
     return (
         *(Mask(place, SIZE_BITS, SIZE_BITS, p.K) for place in ("PrintedShare.a", "PrintedCuratorShare.b")),
         Mask("Blinded.a", SIZE_BITS + 1, SIZE_BITS, p.K),
@@ -287,23 +287,28 @@ def masks(p: Parameters) -> tuple[Mask, ...]:
     )
 
 
-def agrees(p: Parameters, inputs: Inputs, published: Mapping[str, PublishedShare]) -> bool:
-    """Whether the shares add up to all w_j and K eta of a party with the smallest size."""
+def agrees_as_published(p: Parameters, inputs: Inputs, published: Mapping[str, PublishedShare]) -> bool:
+    """Tell whether the shares add up to all w_j and K eta of a party with the smallest size."""
     mine = [inputs[party][1] for party in p.parties]
     w = p.weights.add_vectors(*(x.w for x in mine))
     noise = [times(p.weights, p.K, x.eta) for x in mine if x.n == min(y.n for y in mine)]
-    return noisy_sum_claims.released(p, published) in [p.weights.add_vectors(w, eta) for eta in noise]
+    return noisy_sum_claims.published_sum(p, published) in [p.weights.add_vectors(w, eta) for eta in noise]
 
 
 MODEL = Model(
     ideal.dry_run_parameters,
-    inputs,
+    inputs_as_published,
     ideal.MODEL.permutations,
     ideal.MODEL.compared,
     ideal.MODEL.sample,
     ideal.MODEL.outcomes,
     hygiene=Hygiene(
-        SIGMA, masks, ("Indicator", "PrintedSelected"), lambda p: (p.sizes.bits, 0), agrees, lambda p: p.ring_bits
+        SIGMA,
+        hygiene_masks,
+        ("Indicator", "PrintedSelected"),
+        lambda p: (p.sizes.bits, 0),
+        agrees_as_published,
+        lambda p: p.ring_bits,
     ),
     variants=ideal.variants,
 )
@@ -332,4 +337,4 @@ PLAIN_BLINDING = replace(
     roles={PARTY: plain_party, CURATOR: plain_curator},
     kinds=tuple(PlainlyBlinded if kind is Blinded else kind for kind in PROGRAM.kinds),
 )
-"""The other reading of step 1.4, in which r is no new encryption but a plaintext factor [N4]."""
+"""Other reading of step 1.4, in which r is no new encryption but a plaintext factor [N4]."""

@@ -1,10 +1,10 @@
-"""Who sends what to whom, how often, and how many costly operations there are; see `runtime.conversation`."""
+"""Conversation of the curator protocol and its costly operations; see `runtime.conversation`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from protocols.comparison.conversation import KEY_POWERS, compared
+from protocols.comparison.conversation import KEY_POWERS, comparison_operations
 from protocols.comparison.messages import Bits, ComparisonKey, Differences
 from protocols.curator import CURATOR_NAME, EVERYBODY, FIRST, OTHERS, PARTIES, around_the_first
 from protocols.pathak2010 import minimum
@@ -36,7 +36,7 @@ PUBLISHED = (Published(PublishedShare, STAGE3, EVERYBODY),)
 
 
 def conversation(p: Parameters) -> Conversation:
-    """The whole of it."""
+    """Return the whole conversation."""
     stages = dict.fromkeys(EVERYBODY, STAGES)
     return Conversation(around_the_first(p), stages, tuple(_turns(p)), PUBLISHED, _operations(p))
 
@@ -57,9 +57,9 @@ def key_powers(K: int) -> int:
 
 
 def common_operations(p: Parameters) -> Operations:
-    """Return what the steps as printed have as well: the search for the smallest size, and the shares of stage 3."""
+    """Return the operations that the steps as published have as well: the search, and the shares of stage 3."""
     shares = {MASK_BYTE: (p.K + 1) ** 2 * p.dimension * p.ring_bits // 8}
-    return {**shares, **compared(minimum.comparisons(p.comparison, p.K), p.compared_bits)}
+    return {**shares, **comparison_operations(minimum.comparisons(p.comparison, p.K), p.compared_bits)}
 
 
 def _turns(p: Parameters) -> Iterator[Turn]:
@@ -75,7 +75,7 @@ def _turns(p: Parameters) -> Iterator[Turn]:
 
 
 def key_turns(p: Parameters) -> Iterator[Turn]:
-    """Stage 0."""
+    """Yield the turns of stage 0."""
     yield Turn((Flow(PaillierKey, SETUP, (FIRST,), CHARLIE), Flow(PaillierKey, SETUP, CHARLIE, PARTIES)))
     yield Turn((Flow(SharedKey, SETUP, (FIRST,), (OTHERS,)), Flow(ComparisonKey, SETUP, CHARLIE, (FIRST,))))
     yield Turn((Flow(Commitment, SETUP, PARTIES, PARTIES),))
@@ -83,7 +83,7 @@ def key_turns(p: Parameters) -> Iterator[Turn]:
 
 
 def comparison_turns(p: Parameters) -> Iterator[Turn]:
-    """Steps 1.5 and 1.6: the halves to P_1, and level after level the comparisons."""
+    """Yield the turns of steps 1.5 and 1.6: the halves to P_1, and level after level the comparisons."""
     halves: tuple[Flow, ...] = (Flow(Half, STAGE1, (OTHERS,), (FIRST,)),)
     for count in minimum.levels(p.comparison, p.K):
         asked = Flow(Match, STAGE1, CHARLIE, (FIRST,), count), Flow(Bits, STAGE1, CHARLIE, (FIRST,), count)
@@ -93,6 +93,6 @@ def comparison_turns(p: Parameters) -> Iterator[Turn]:
 
 
 def share_turns() -> Iterator[Turn]:
-    """Steps 3.2 and 3.3."""
+    """Yield the turns of steps 3.2 and 3.3."""
     yield Turn((Flow(Reshare, STAGE3, EVERYBODY, EVERYBODY),))
     yield Turn((Flow(Ready, STAGE3, EVERYBODY, EVERYBODY),))

@@ -1,6 +1,6 @@
-"""The conversation of the steps as printed, for a permutation that leaves no party its own share.
+"""Conversation of the steps as published, for a permutation that leaves no party its own share.
 
-Of step 1.2 there is one letter less for each party that pi_1 maps to itself: on average one.
+Step 1.2 has one message less for each party that pi_1 maps to itself: on average one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from protocols.runtime.conversation import ENCRYPTION, POWER, Arcs, Conversation
 
 
 def conversation(p: Parameters, shares: Arcs | None = None) -> Conversation:
-    """The whole of it; `shares`: to whom each party sends its share in step 1.2, else each to the next one."""
+    """Return the whole conversation; `shares`: addressees of each party's share in step 1.2, else the next party."""
     onward = {name: (p.parties[(j + 1) % p.K],) for j, name in enumerate(p.parties)}
     arcs = onward if shares is None else shares
     stages = dict.fromkeys(EVERYBODY, STAGES)

@@ -1,5 +1,4 @@
-"""What the protocol is worth: the ideal functionality, what each coalition may learn, the simulators, and what is not
-claimed.
+"""Security of the protocol: the ideal functionality, what each coalition may learn, and the simulators.
 
 Theorem. Let every participant follow the protocol, and let a coalition that is either Charlie alone, or any set of
 parties without Charlie, look at all that its members see. Then its view can be made, up to a distance of
@@ -56,7 +55,7 @@ from protocols.pathak2010 import minimum
 from protocols.pathak2010.limitations import LIMITATIONS
 from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.pathak2010.noisy_sum_claims import agrees, compared, everybody, inputs, noisy_sum, outcomes
-from protocols.pathak2010.parameters import MAX_KEY_BITS, SEED_BYTES, SIGMA, Parameters
+from protocols.pathak2010.parameters import COIN_BYTES, MAX_KEY_BITS, SIGMA, Parameters
 from protocols.pathak2010.values import PartyInput
 from protocols.runtime.claims import Claim, Hygiene, Inputs, Mask, Model, Readings, Trials
 
@@ -77,25 +76,25 @@ SHORT = (
 
 
 def assumed(p: Parameters) -> str:
-    """What the claim rests on beside `distance`."""
+    """Return the assumptions of the claim beside `distance`."""
     return ASSUMPTIONS if p.exponents == "full" else ASSUMPTIONS + SHORT
 
 
-def smallest(sizes: Sequence[int], ties: Sequence[int]) -> int:
-    """j*: the place of the smallest size, equal sizes ordered by their tie bits."""
+def place_of_smallest(sizes: Sequence[int], ties: Sequence[int]) -> int:
+    """Return j*, the place of the smallest size, equal sizes ordered by their tie bits."""
     return min(range(len(sizes)), key=lambda j: (sizes[j], ties[j]))
 
 
 def functionality(p: Parameters, inputs: Sequence[PartyInput], ties: Sequence[int]) -> Vector:
-    """The sum S of all w_j and eta_j* in Z_M^d: all that anybody obtains, as K+1 shares uniform given S."""
-    return noisy_sum(p, inputs, smallest([x.n for x in inputs], ties))
+    """Return the sum S of all w_j and eta_j* in Z_M^d: all that anybody obtains, as K+1 shares uniform given S."""
+    return noisy_sum(p, inputs, place_of_smallest([x.n for x in inputs], ties))
 
 
 def distance(p: Parameters) -> Fraction:
-    """The total statistical distance of the theorem: all that is not the advantage against an assumption.
+    """Return the total statistical distance of the theorem: all that is not the advantage against an assumption.
 
-    For 124 weights below 2**-41 up to 1,000 parties; nearly all of it is of equal tie bits, and none where all sizes
-    differ.
+    For 124 weights it is below 2**-41 up to 1,000 parties; nearly all of it comes from equal tie bits, and none where
+    all sizes differ.
     """
     blinding = Fraction(p.K, 1 << (p.blind_bits - p.sizes.bits))
     ties = Fraction(p.K * (p.K - 1), 1 << (p.tie_bits + 1))
@@ -106,7 +105,7 @@ def distance(p: Parameters) -> Fraction:
 
 
 def simulate_curator(p: Parameters, rng: Stream) -> Readings:
-    """All that Charlie reads, made from the public parameters alone."""
+    """Return all that Charlie reads, made from the public parameters alone."""
     return {
         "Slot.b": list(p.sizes.random_vector(p.K, rng)),
         **_simulated_answers(p, rng),
@@ -116,7 +115,7 @@ def simulate_curator(p: Parameters, rng: Stream) -> Readings:
 
 
 def _simulated_answers(p: Parameters, rng: Stream) -> Readings:
-    """What Charlie opens of the comparisons."""
+    """Return what Charlie opens of the comparisons."""
     b_tilde = p.sizes.random_vector(p.K, rng)  # pi2(b - r), and r is uniform mod 2**L'
     terms, deltas = [], []
     for i, j, left_smaller in _contest(p, rng):
@@ -130,13 +129,13 @@ def _simulated_answers(p: Parameters, rng: Stream) -> Readings:
 def simulate_parties(
     p: Parameters, members: Sequence[int], rng: Stream, xi: paillier.PrivateKey | None = None
 ) -> Readings:
-    """All that the parties with these numbers read, one after the other, made from the public parameters alone.
+    """Return all that these parties read, one after the other, made from the public parameters alone.
 
-    `xi` is a key that the simulator made before, for other members in the same execution; without it, it makes one.
-    The ciphertexts under the parties' key that Charlie returns open to numbers of `blind_bits`; see step 1.4.
+    `xi` is a key that the simulator made before, for other members in the same execution. The ciphertexts under the
+    parties' key that Charlie returns open to numbers of `blind_bits`; see step 1.4.
     """
     xi = xi or paillier.generate(p.key_bits, rng)
-    coins = [(rng.bits(8 * SEED_BYTES), rng.bits(8 * OPENING_BYTES)) for _ in range(p.K)]
+    coins = [(rng.bits(8 * COIN_BYTES), rng.bits(8 * OPENING_BYTES)) for _ in range(p.K)]
     blinded = [rng.bits(p.blind_bits) for _ in range(p.K)]
     found: Readings = defaultdict(list)
     for j in members:
@@ -158,7 +157,7 @@ def simulate_parties(
 
 
 def _contest(p: Parameters, rng: Stream) -> Iterator[tuple[int, int, int]]:
-    """(i, j, whether place i holds less than place j) for each comparison, as a uniformly random ranking has it."""
+    """Yield (i, j, whether place i holds less than place j) for each comparison of a uniformly random ranking."""
     rank, search = Permutation.random(p.K, rng), minimum.search(p.comparison, p.K)
     while not search.found:
         smaller = [int(rank[i] < rank[j]) for i, j in search.pairs]
@@ -167,12 +166,12 @@ def _contest(p: Parameters, rng: Stream) -> Iterator[tuple[int, int, int]]:
 
 
 def dry_run_parameters(p: Parameters) -> Parameters:
-    """The same names and comparisons with one weight and the smallest keys that hold a slot."""
+    """Return the same names and comparisons with one weight and the smallest keys that hold a slot."""
     return replace(p, dimension=1, key_bits=DRY_RUN_KEY_BITS)
 
 
-def masks(p: Parameters) -> tuple[Mask, ...]:
-    """Every field in which a reader finds a masked number."""
+def hygiene_masks(p: Parameters) -> tuple[Mask, ...]:
+    """Return every field in which a reader finds a masked number."""
     pads = ("Relay.a", "Slot.b", "Half.a_tilde")
     return (
         *(Mask(place, p.sizes.bits) for place in pads),
@@ -183,14 +182,12 @@ def masks(p: Parameters) -> tuple[Mask, ...]:
 
 
 def sample(K: int) -> Parameters:
-    """K parties with two weights, each of which takes a pack of its own."""
+    """Return K parties with two weights, each of which takes a pack of its own."""
     return Parameters(tuple(f"P{j}" for j in range(1, K + 1)), dimension=2, key_bits=256)
 
 
 def variants(p: Parameters) -> tuple[Parameters, ...]:
-    """Three weights in two packs, and keys of the lengths that real runs have; under those of the default length a ring
-    so large that three weights take three packs.
-    """
+    """Return three weights in two packs, real key lengths, and a ring so large that three weights take three packs."""
     return (
         replace(p, dimension=3, key_bits=272),
         replace(p, key_bits=2048),
@@ -206,7 +203,7 @@ MODEL = Model(
     compared,
     sample,
     outcomes,
-    Hygiene(SIGMA, masks, ("Indicator",), lambda p: (p.sizes.bits, p.tie_bits), agrees, lambda p: p.ring_bits),
+    Hygiene(SIGMA, hygiene_masks, ("Indicator",), lambda p: (p.sizes.bits, p.tie_bits), agrees, lambda p: p.ring_bits),
     variants=variants,
 )
 
@@ -214,12 +211,12 @@ MODEL = Model(
 
 
 def claimed(p: Parameters, names: tuple[str, ...]) -> bool:
-    """Charlie alone, or any set of parties."""
+    """Tell whether the coalition is Charlie alone, or any set of parties."""
     return names == (CURATOR_NAME,) or (bool(names) and set(names) <= set(p.parties))
 
 
 def simulation(p: Parameters, rng: Stream) -> Callable[[tuple[str, ...]], Readings]:
-    """The simulators for one execution, in which all parties have the same key xi whatever coalition is looked at."""
+    """Return the simulators for one execution, in which all coalitions of parties have one key xi."""
     xi = cache(lambda: paillier.generate(p.key_bits, rng.fork("xi")))
 
     def simulated(names: tuple[str, ...]) -> Readings:
@@ -248,13 +245,15 @@ SESSIONS = tuple(
 
 
 def lengths(p: Parameters) -> tuple[Parameters, ...]:
-    """Keys of two lengths, under which a vector takes as many packs."""
+    """Return keys of two lengths, under which a vector takes as many packs."""
     return replace(p, key_bits=SHORTER_KEY_BITS), p
 
 
 def worlds(p: Parameters) -> tuple[Inputs, Inputs]:
-    """Few records and small weights, the same in all coordinates; as many records as there can be, all alike, and large
-    weights, far apart from one coordinate to the next. Equal sums.
+    """Return two worlds with equal sums.
+
+    Few records and small weights, the same in all coordinates; as many records as there can be, all alike, and large
+    weights, far apart from one coordinate to the next.
     """
     K, M, most = p.K, p.weights.modulus, (1 << SIZE_BITS) - 1
     places = range(p.dimension)
@@ -266,9 +265,10 @@ def worlds(p: Parameters) -> tuple[Inputs, Inputs]:
 
 
 def condensed(p: Parameters, found: Readings) -> Readings:
-    """The readings with packs taken apart, and each comparison's opened terms replaced by how many zeros there are, in
-    which seventh of the vector the first one is (7 if there is none), and the answer that they give; and by how many
-    terms are above u / 2 and how many pairs of them are equal, for without factors few are large, and under one factor
+    """Return the readings with packs taken apart, and the opened terms of comparisons condensed.
+
+    For each comparison: the number of zeros, the seventh of the vector with the first one (7 if there is none), and the
+    answer; and the number of terms above u / 2 and of equal pairs: without factors few are large, and under one factor
     many are equal.
     """
     if "Masked.psi" in found:

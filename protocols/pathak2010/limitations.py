@@ -1,9 +1,8 @@
-"""What the claim does not cover, the worst first; each attack of a coalition outside of it succeeds in every run.
+"""Limitations of the claim, the worst first; each attack of a coalition outside of it succeeds in every run.
 
 The claim of `ideal.py` would be timid if these failed; `LIMITATIONS` is part of it. An attack is given the public
 parameters p, the views of the coalition's members, and the released sum S where it needs that; nothing else. All
-members follow the protocol.
-Attacks that need nothing but own inputs and the sum are in `noisy_sum_claims.py`.
+members follow the protocol. Attacks that need nothing but own inputs and the sum are in `noisy_sum_claims.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from protocols.pathak2010.noisy_sum_claims import (
     exact_sum,
     input_of,
     own_input,
-    released,
+    published_sum,
 )
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import CuratorKeys, PartyKeys
@@ -32,14 +31,14 @@ from protocols.runtime.claims import Attack, Inputs, Limitation, View, message_f
 
 @dataclass(frozen=True, repr=False)
 class Sizes:
-    """n_1 ... n_K, and j*: the place of the smallest, equal sizes ordered by their tie bits."""
+    """Sizes n_1 ... n_K, and the place j* of the smallest, equal sizes ordered by their tie bits."""
 
     n: tuple[int, ...]
     smallest: int
 
 
 def sizes_of_charlie_and_party(p: Parameters, charlie: View, party: View) -> Sizes:
-    """Every size and who is smallest, from Charlie's view and that of any party.
+    """Return every size and the place of the smallest, from Charlie's view and that of any party.
 
     Slot i of step 1.3 holds pi_1(a)_i under xi, which every party opens, and pi_1(b)_i under zeta, which Charlie opens;
     every party knows pi_1. So r and pi_2, which are to keep the two apart, are not even in the way.
@@ -52,7 +51,7 @@ def sizes_of_charlie_and_party(p: Parameters, charlie: View, party: View) -> Siz
 
 
 def noise_of_charlie_and_first(p: Parameters, charlie: View, first: View) -> Vector:
-    """eta_j*, the noise in S, from Charlie's view and that of P_1.
+    """Return eta_j*, the noise in S, from Charlie's view and that of P_1.
 
     P_1 receives the psi_j of step 2.3 one by one, and Charlie opens them: all are zero but that of j*. If P_1 is the
     smallest itself, the indicator of step 2.1 says so, and the noise is P_1's own.
@@ -83,7 +82,7 @@ def _noise(p: Parameters, inputs: Inputs) -> Vector:
 
 def _noise_and_sum(p: Parameters, views: tuple[View, ...], published: Mapping[str, Any]) -> tuple[Vector, Vector]:
     eta = noise_of_charlie_and_first(p, *views)
-    return eta, p.weights.subtract_vectors(released(p, published), eta)
+    return eta, p.weights.subtract_vectors(published_sum(p, published), eta)
 
 
 LIMITATIONS = (

@@ -1,9 +1,9 @@
-"""Every message of the protocol, in the order it is sent, with its step in the paper, its route and its protections.
+"""Messages of the protocol, in the order they are sent, with their step in the paper, route and protections.
 
 Letters as in the paper, section 3.2: a_j + b_j = n_j are shares of a size; r blinds them; pi_1 and pi_2 permute them;
-xi is encryption under the parties' key, zeta under Charlie's; u is Charlie's indicator of the smallest, v the same
-with both permutations undone; eta_j is the noise of P_j, psi_j the noise selected by v_j; s masks the selected noise
-from Charlie.
+xi is encryption under the parties' key, zeta under Charlie's; u is Charlie's indicator of the smallest, v the same with
+both permutations undone; eta_j is the noise of P_j, psi_j the noise selected by v_j; s masks the selected noise from
+Charlie.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ EVERY_PAIR = (PARTY >> PARTY) | (PARTY >> CURATOR) | (CURATOR >> PARTY)
 
 @message("setup 1", (PARTY >> CURATOR) | (CURATOR >> PARTY))
 class PaillierKey(Message):
-    """A public key and the proof that it may be used: xi from P_1 to Charlie, zeta from Charlie to each party."""
+    """Public key and the proof that it may be used: xi from P_1 to Charlie, zeta from Charlie to each party."""
 
     n: Annotated[int, public("modulus")]
     proof: Annotated[tuple[int, ...], public("modulus"), Times("proof_points")]
@@ -42,7 +42,7 @@ class PaillierKey(Message):
 
 @message("setup 2", PARTY >> PARTY)
 class SharedKey(Message):
-    """The parties' secret key, from P_1 to each other party."""
+    """Secret key of the parties, from P_1 to each other party."""
 
     p: Annotated[int, shared("prime")]
     q: Annotated[int, shared("prime")]
@@ -50,14 +50,14 @@ class SharedKey(Message):
 
 @message("setup 3", PARTY >> PARTY)
 class Commitment(Message):
-    """The commitment to a coin for pi_1."""
+    """Commitment to a coin for pi_1."""
 
     commitment: Annotated[bytes, public("commitment")]
 
 
 @message("setup 3", PARTY >> PARTY)
 class Opening(Message):
-    """The coin itself."""
+    """Coin for pi_1, with the opening of its commitment."""
 
     seed: Annotated[bytes, shared("seed")]
     opening: Annotated[bytes, shared("opening")]
@@ -95,7 +95,7 @@ class Half(Message):
 
 @message("1.6", CURATOR >> PARTY)
 class Match(Message):
-    """Which two blinded places meet in the next comparison; uniform to a party, which does not know pi_2."""
+    """Pair of blinded places that meet in the next comparison; uniform to a party, which does not know pi_2."""
 
     left: Annotated[int, masked("index")]
     right: Annotated[int, masked("index")]
@@ -131,14 +131,14 @@ class Reshare(Message):
 
 @message("3.3", EVERY_PAIR)
 class Ready(Message):
-    """The sender has all it needs, and commits to its share; nobody publishes before everybody has done so [N8]."""
+    """Commitment to the sender's share: it has all it needs; nobody publishes before all have committed [N8]."""
 
     commitment: Annotated[bytes, public("commitment")]
 
 
 @message("3.3", (PARTY >> PUBLIC) | (CURATOR >> PUBLIC))
 class PublishedShare(Message):
-    """The sender's additive share of K w^s on the grid, and what opens its commitment."""
+    """Additive share of K w^s on the grid, and the opening of its commitment."""
 
     y: Annotated[tuple[int, ...], public("weights"), Times("dimension")]
     opening: Annotated[bytes, public("opening")]

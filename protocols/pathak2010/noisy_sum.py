@@ -1,4 +1,4 @@
-"""The numbers that every protocol of the noisy sum is given: who takes part, and vectors of one length over one ring.
+"""Parameters that every protocol of the noisy sum has: parties, and vectors of one length over one ring.
 
 `linear` computes the same sum by other means, and takes its parameters and its inputs from here.
 """
@@ -30,12 +30,12 @@ class WeightParameters:
 
     @property
     def K(self) -> int:  # noqa: N802
-        """The number of parties."""
+        """Number of parties."""
         return len(self.parties)
 
     @property
     def weights(self) -> Ring:
-        """Z_M of the weights, the noise and the shares."""
+        """Ring Z_M of the weights, the noise and the shares."""
         return Ring(self.ring_bits)
 
     def check_length(self, *vectors: Vector) -> None:
@@ -46,7 +46,7 @@ class WeightParameters:
 
 
 def parse_parameters(stated: Mapping[str, Any], types: Mapping[str, type]) -> dict[str, Any]:
-    """Return these of the stated parameters; raise `LocalError` where one is missing or of another type."""
+    """Return these parameters of a document; raise `LocalError` where one is missing or of another type."""
     wrong = [name for name, kind in types.items() if type(stated.get(name)) is not kind]
     if wrong or not all(isinstance(name, str) for name in stated["parties"]):
         raise LocalError("parameters.missing", missing=", ".join(wrong) or "parties")

@@ -1,7 +1,7 @@
-"""The noisy sum as claims and audits see it: inputs as unknowns, outcomes, and attacks that need nothing but the sum.
+"""Model of the noisy sum for claims and audits: inputs as unknowns, outcomes, and attacks on the sum alone.
 
-An attack here is given own inputs and what was published, so it succeeds whatever protocol has added up. Where sizes
-are equal, coins decide, and nothing is there to be found.
+An attack here is given own inputs and the published messages, so it succeeds whatever protocol has added up. Where
+sizes are equal, coins decide, and there is nothing to find.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from protocols.runtime.claims import Attack, Inputs, Limitation, Unknown, View, 
 Coalitions = tuple[tuple[str, ...], ...]
 
 
-def released(p: WeightParameters, published: Mapping[str, Any]) -> Vector:
+def published_sum(p: WeightParameters, published: Mapping[str, Any]) -> Vector:
     """Return S, the sum of all published shares."""
     return p.weights.add_vectors(*(share.y for share in published.values()))
 
@@ -64,11 +64,11 @@ def outcomes(p: WeightParameters, j: int) -> dict[str, tuple[str, ...]]:
 
 
 def agrees(p: WeightParameters, inputs: Inputs, published: Mapping[str, Any]) -> bool:
-    """Tell whether the shares add up to the exact sum and the noise of a party with the smallest size: coins decide
+    """Tell whether the shares add up to the exact sum and the noise of a party with the smallest size; coins decide
     ties.
     """
     noises = [input_of(inputs, p.parties[j]).eta for j in all_smallest(p, inputs)]
-    return released(p, published) in [p.weights.add_vectors(exact_sum(p, inputs), eta) for eta in noises]
+    return published_sum(p, published) in [p.weights.add_vectors(exact_sum(p, inputs), eta) for eta in noises]
 
 
 # What is there to be found.
@@ -90,7 +90,7 @@ def exact_sum(p: WeightParameters, inputs: Inputs) -> Vector:
 
 
 def all_smallest(p: WeightParameters, inputs: Inputs) -> list[int]:
-    """Return the places of the parties of which none has fewer records; coins decide among them."""
+    """Return the places of the parties with the fewest records; coins decide among them."""
     sizes = [input_of(inputs, party).n for party in p.parties]
     return [j for j, n in enumerate(sizes) if n == min(sizes)]
 
@@ -124,10 +124,9 @@ def exact_sum_of_smallest(p: WeightParameters, smallest: View, S: Vector) -> Vec
 
 
 def weights_of_the_last(p: WeightParameters, views: Sequence[View], S: Vector) -> Vector:
-    """Return w_j of the only party that is not here: the exact sum, from the smallest party's noise, less all w of
-    these.
+    """Return w_j of the only party outside: the exact sum, by the smallest party's noise, less all w of the members.
 
-    If the one that is not here has the smallest data set, the same computation gives a meaningless vector.
+    If the party outside has the smallest data set, the same computation gives a meaningless vector.
     """
     mine = [own_input(view) for view in views]
     smallest = min(mine, key=lambda x: x.n)
@@ -137,12 +136,12 @@ def weights_of_the_last(p: WeightParameters, views: Sequence[View], S: Vector) -
 
 BY_SMALLEST = Attack(
     lambda p: tuple((party,) for party in p.parties),
-    lambda p, views, published: exact_sum_of_smallest(p, views[0], released(p, published)),
+    lambda p, views, published: exact_sum_of_smallest(p, views[0], published_sum(p, published)),
     sum_for_smallest,
 )
 BY_ALL_BUT_ONE = Attack(
     lambda p: tuple(tuple(party for party in p.parties if party != left) for left in p.parties),
-    lambda p, views, published: weights_of_the_last(p, views, released(p, published)),
+    lambda p, views, published: weights_of_the_last(p, views, published_sum(p, published)),
     _weights_for_the_others,
 )
 SCALE_OF_THE_NOISE = Limitation(

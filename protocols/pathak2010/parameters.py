@@ -1,4 +1,4 @@
-"""The public parameters of a run, checked once, with the inequalities that everything else relies on."""
+"""Public parameters of a run, checked once, with the inequalities that all else relies on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from protocols.pathak2010.noisy_sum import SIZE_BITS, WeightParameters, parse_pa
 
 SIGMA = 64  # statistical security of every mask, in bits
 TIE_SECURITY = 40  # two parties draw equal tie bits with probability below 2**-40 in any run
-SEED_BYTES = 32
+COIN_BYTES = 32
 COMPARISONS = ("tournament", "all-pairs")
 MAX_KEY_BITS = 16384
 REMOVED_COMPARISON = "garbled"  # earlier versions had it
@@ -54,9 +54,9 @@ class Parameters(WeightParameters):
 
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Parameters:
-        """The parameters that `as_dict` wrote; raises `LocalError` for anything that it would not write.
+        """Return the parameters that `as_dict` wrote; raise `LocalError` for anything that it would not write.
 
-        Where nothing is said of the exponents they are full: they were in all records before there was a choice.
+        Without a value, exponents are full: they were in all transcripts before there was a choice.
         """
         types = {"parties": list, "dimension": int, "key_bits": int, "ring_bits": int, "comparison": str, "agreed": str}
         free = parse_parameters(stated, types) | {"exponents": stated.get("exponents", "full")}
@@ -92,7 +92,7 @@ class Parameters(WeightParameters):
 
     @property
     def packing(self) -> Packing:
-        """How noise is packed under Charlie's key: as few packs as can be, and none longer than it has to be."""
+        """Packing of noise under Charlie's key: as few packs as can be, and none longer than it has to be."""
         most = (self.key_bits - 2) // self.packing_slot_bits
         packs = -(-self.dimension // most)
         return Packing(self.packing_slot_bits, -(-self.dimension // packs), self.dimension)
@@ -122,7 +122,7 @@ class Parameters(WeightParameters):
             "bit": 1,
             "commitment": commitment.COMMITMENT_BYTES,
             "opening": commitment.OPENING_BYTES,
-            "seed": SEED_BYTES,
+            "seed": COIN_BYTES,
             "K": self.K,
             "dimension": self.dimension,
             "packs": self.packing.packs,
@@ -133,11 +133,11 @@ class Parameters(WeightParameters):
 
     @property
     def u(self) -> int:
-        """The plaintext modulus of the comparison's key."""
+        """Plaintext modulus of the comparison's key."""
         return steps.plaintext_modulus(self.compared_bits)
 
     def as_dict(self) -> dict[str, Any]:
-        """The parameters as plain values: they enter the session id and the head of the transcript."""
+        """Return the parameters as plain values: they enter the session id and line 0 of the transcript."""
         short = {} if self.exponents == "full" else {"exponents": self.exponents}
         return short | {
             "parties": list(self.parties),

@@ -1,7 +1,4 @@
-"""The curator protocol, fixed and as published, and how large a run may be.
-
-An audit fits into 2 GB of memory, whatever a transcript states.
-"""
+"""Curator protocol, fixed and as published, with the limits of a run: an audit fits into 2 GB."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The paper's own sentences, step by step: section 3.2 word for word, its letters spelled as in the code.
+"""Citations of the paper for each step: section 3.2 word for word, its letters spelled as in the code.
 
 Hats are left out as they are there, a~ has a tilde; `...` between two sentences stands for others. Where the code
-departs, the notes are named. What the paper leaves to a block of its own (the comparison) the notes say.
+departs, the notes are named. For blocks that the paper leaves open (the comparison) the notes are cited.
 """
 
 from __future__ import annotations

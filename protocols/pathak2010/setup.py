@@ -1,6 +1,4 @@
-"""Stage 0: the keys xi and zeta, the comparison key, and pi_1. The paper assumes them; sealed links are there
-already.
-"""
+"""Stage 0: the keys xi and zeta, the comparison key, and pi_1. The paper assumes them."""
 
 from __future__ import annotations
 
@@ -12,13 +10,13 @@ from protocols.comparison import roles as comparison
 from protocols.comparison.messages import DGK, ComparisonKey
 from protocols.crypto import admission, commitment, dgk, paillier
 from protocols.pathak2010.messages import XI, ZETA, Commitment, Opening, PaillierKey, SharedKey
-from protocols.pathak2010.parameters import SEED_BYTES, Parameters
+from protocols.pathak2010.parameters import COIN_BYTES, Parameters
 from protocols.pathak2010.values import CuratorKeys, PartyKeys
 from protocols.runtime.endpoint import Endpoint
 
 
 async def party(me: Endpoint, p: Parameters) -> PartyKeys:
-    """P_j's keys and pi_1. P_1 makes xi for all parties; Charlie makes zeta."""
+    """Play P_j: its keys and pi_1. P_1 makes xi for all parties; Charlie makes zeta."""
     first = me.parties[0]
     # 1. Charlie's key zeta, and from P_1 the public part of xi to Charlie, each with its proof.
     if me.name == first:
@@ -30,7 +28,7 @@ async def party(me: Endpoint, p: Parameters) -> PartyKeys:
     if me.name == first:
         me.broadcast(me.others, SharedKey(xi.p, xi.q))
         got = await me.receive(me.curator, ComparisonKey)
-        compare = comparison.admitted(me, me.curator, got, p.key_bits, p.u)
+        compare = comparison.admit_key(me, me.curator, got, p.key_bits, p.u)
     else:
         xi = _assembled(me, first, await me.receive(first, SharedKey), p)
     me.admit(XI, xi.public)
@@ -41,7 +39,7 @@ async def party(me: Endpoint, p: Parameters) -> PartyKeys:
 
 
 async def curator(me: Endpoint, p: Parameters) -> CuratorKeys:
-    """Charlie's keys."""
+    """Play Charlie: his keys."""
     first = me.parties[0]
     zeta = me.once("zeta", lambda rng: paillier.generate(p.key_bits, rng, p.exponents))
     # 1.
@@ -58,7 +56,7 @@ async def curator(me: Endpoint, p: Parameters) -> CuratorKeys:
 
 async def _toss(me: Endpoint, p: Parameters, xi: paillier.PublicKey, zeta: paillier.PublicKey) -> Permutation:
     # The commitments are to the keys as well, so parties who were shown different keys do not get any further.
-    seed = me.rng.bytes(SEED_BYTES)
+    seed = me.rng.bytes(COIN_BYTES)
     committed, opening = commitment.commit(_context(me, me.name, xi, zeta), seed, me.rng)
     me.broadcast(me.others, Commitment(committed))
     commitments = await me.gather(me.others, Commitment)
@@ -73,7 +71,7 @@ async def _toss(me: Endpoint, p: Parameters, xi: paillier.PublicKey, zeta: paill
 
 
 def permutation(seeds: list[bytes], size: int) -> Permutation:
-    """pi_1 from the coins of P_1 ... P_K."""
+    """Return pi_1 from the coins of P_1 ... P_K."""
     key = hashlib.sha256(b"smc-dp pi_1" + b"".join(seeds)).digest()
     return Permutation.random(size, Stream(key, insecure=False))
 

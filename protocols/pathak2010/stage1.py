@@ -15,7 +15,7 @@ from protocols.runtime.endpoint import Endpoint
 
 
 async def party(me: Endpoint, p: Parameters, keys: PartyKeys, n: int) -> None:
-    """P_j with n records. Learns nothing: every size it sees is masked, and the result goes to Charlie alone."""
+    """Play P_j with n records. Learns nothing: every size it sees is masked, and the result goes to Charlie alone."""
     xi, zeta, pi1, j = keys.xi, keys.zeta, keys.pi1, me.index
     # 1. n_j = a_j + b_j, the shares uniform in Z_(2**L') and n_j followed by random tie bits [N2]
     a, b = p.sizes.split(minimum.with_tie_bits(n, p.tie_bits, me.rng), me.rng)
@@ -35,7 +35,7 @@ async def party(me: Endpoint, p: Parameters, keys: PartyKeys, n: int) -> None:
 
 
 async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Halves:
-    """Charlie. Learns uniform shares b, and uniform b~ = pi2(b - r)."""
+    """Play Charlie. Learns uniform shares b, and uniform b~ = pi2(b - r)."""
     slots = await me.gather(me.parties, Slot)
     # 4. blind both halves with r, then permute both with pi2; fresh randomness, or the parties would link them [N4]
     r = [me.rng.bits(p.blind_bits) for _ in slots]
@@ -50,9 +50,7 @@ async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Halves:
 
 
 async def smallest(me: Endpoint, p: Parameters, keys: CuratorKeys, halves: Halves) -> int:
-    """Charlie's side of step 6: the place j~ of the smallest size behind both permutations, and nothing of the
-    sizes.
-    """
+    """Play Charlie's side of step 6: the place j~ of the smallest size behind both permutations."""
     first, b = me.parties[0], halves.b_tilde
     search = minimum.search(p.comparison, p.K)
     while not search.found:
@@ -61,9 +59,9 @@ async def smallest(me: Endpoint, p: Parameters, keys: CuratorKeys, halves: Halve
         for i, j in search.pairs:
             y, top = steps.holder_half(p.sizes, p.sizes.subtract(b[i], b[j]))
             me.send(first, Match(i, j))
-            comparison.offer(me, first, keys.dgk, y, p.compared_bits)
+            comparison.send_offer(me, first, keys.dgk, y, p.compared_bits)
             tops.append(top)
-        answers = [await comparison.holder(me, first, keys.dgk) for _ in tops]
+        answers = [await comparison.read_answer(me, first, keys.dgk) for _ in tops]
         search = search.after([steps.is_negative(answer, top) for answer, top in zip(answers, tops, strict=True)])
     try:
         return search.winner
@@ -72,7 +70,7 @@ async def smallest(me: Endpoint, p: Parameters, keys: CuratorKeys, halves: Halve
 
 
 async def compare(me: Endpoint, p: Parameters, keys: PartyKeys, a: list[int]) -> None:
-    """P_1's side of step 6, with all blinded halves a~. Learns nothing: each a~ is uniform, and so is each match."""
+    """Play P_1's side of step 6, with all blinded halves a~. Learns nothing: these and the matches are uniform."""
     if keys.dgk is None:
         raise LocalError("comparison.without_a_key", name=me.name)
     for _ in range(minimum.comparisons(p.comparison, p.K)):
@@ -80,11 +78,11 @@ async def compare(me: Endpoint, p: Parameters, keys: PartyKeys, a: list[int]) ->
         if not minimum.is_match(match.left, match.right, p.K):
             me.refuse(me.curator, "comparison.of_no_places")
         x, flip = steps.chooser_half(p.sizes, p.sizes.subtract(a[match.left], a[match.right]))
-        await comparison.chooser(me, me.curator, keys.dgk, x, flip)
+        await comparison.answer_offer(me, me.curator, keys.dgk, x, flip)
 
 
 async def relays_and_covers(me: Endpoint, p: Parameters, pi1: Permutation, a: int, b: Fresh) -> tuple[int, Ciphertext]:
-    """Exchange relays and covers; return what P_pi1^-1(j) has for this party."""
+    """Exchange relays and covers; return the relay of P_pi1^-1(j) for this party."""
     target, source = me.parties[pi1[me.index]], me.parties[pi1.inverse[me.index]]
     for other in me.others:
         me.send(other, Relay(a, b) if other == target else Relay(p.sizes.random(me.rng), None))

@@ -20,7 +20,7 @@ from protocols.runtime.endpoint import Endpoint
 async def party(
     me: Endpoint, p: Parameters, keys: PartyKeys, w: Vector, psi: tuple[Ciphertext, ...] | None
 ) -> Announced:
-    """P_j with weights w, and psi in the hands of P_1. Returns this party's published share, and what all announced."""
+    """Play P_j with weights w, and psi for P_1. Returns this party's published share, and all commitments."""
     if psi is not None:
         # 1. P_1 masks psi with s for Charlie, and takes s off its own weights
         s = [me.rng.bits(p.mask_bits) for _ in w]
@@ -32,7 +32,7 @@ async def party(
 
 
 async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Announced:
-    """Charlie. Returns his share, and what all announced; learns eta + s, which is uniform up to 2**-sigma."""
+    """Play Charlie. Returns his share, and all commitments; learns eta + s, which is uniform up to 2**-sigma."""
     # 2. eta + s, which takes the place of a summand of its own
     masked = await me.receive(me.parties[0], Masked)
     x = p.weights.vector(p.packing.unpack(keys.zeta.decrypt_all(masked.psi)))
@@ -41,7 +41,7 @@ async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Announced:
 
 
 async def reshare(me: Endpoint, p: Parameters, x: Vector) -> Announced:
-    """Step 3 for every participant alike, x being its summand. Announces and publishes its share of the sum."""
+    """Carry out step 3, alike for all participants, with summand x; announce and publish a share of the sum."""
     # 3. each of the K+1 participants splits its summand among all, adds up what it got, and publishes the sum
     own, *shares = p.weights.split_vector(x, len(me.everyone), me.rng)
     others = [name for name in me.everyone if name != me.name]
@@ -62,9 +62,9 @@ async def reshare(me: Endpoint, p: Parameters, x: Vector) -> Announced:
 def broken_commitment(
     session_id: bytes, names: tuple[str, ...], announced: Announced, published: Mapping[str, PublishedShare]
 ) -> tuple[str, Fault] | None:
-    """Who published another share than it had announced to this participant, and what it did; None if nobody did.
+    """Return the participant that published another share than it had announced to this one, and the fault, or None.
 
-    Whoever published nothing is not named: it may be gone, and its share may have been held back on the way.
+    An absent publication names nobody: its sender may have dropped out, or a carrier may have held it back.
     """
     for name, committed in zip(names, announced.commitments, strict=True):
         if name not in published:

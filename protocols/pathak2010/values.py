@@ -1,4 +1,4 @@
-"""What the stages leave behind: plain frozen values, all that survives a stage."""
+"""Results of the stages: plain frozen values, all that survives a stage."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from protocols.pathak2010.noisy_sum import SIZE_BITS
 
 @dataclass(frozen=True, repr=False)
 class PartyInput:
-    """A party's private input: its size n in [0, 2**32), its weights w and its noise eta, both as elements of Z_M^d."""
+    """Party's private input: its size n in [0, 2**32), its weights w and its noise eta, both elements of Z_M^d."""
 
     n: int
     w: Vector
@@ -27,7 +27,7 @@ class PartyInput:
 
 @dataclass(frozen=True, repr=False)
 class PartyKeys:
-    """xi with its secret key, zeta without, pi_1; and Charlie's comparison key, which only P_1 has."""
+    """Keys of a party: xi with its secret key, zeta without, pi_1; and Charlie's comparison key, which only P_1 has."""
 
     xi: paillier.PrivateKey
     zeta: paillier.PublicKey
@@ -37,7 +37,7 @@ class PartyKeys:
 
 @dataclass(frozen=True, repr=False)
 class CuratorKeys:
-    """zeta and the comparison key with their secret keys, xi without."""
+    """Keys of Charlie: zeta and the comparison key with their secret keys, xi without."""
 
     xi: paillier.PublicKey
     zeta: paillier.PrivateKey
@@ -54,7 +54,7 @@ class Halves:
 
 @dataclass(frozen=True, repr=False)
 class Announced:
-    """A participant's own share y, and the commitments to all shares in the order of all participants, its own too."""
+    """Participant's own share y, and the commitments to all shares in the order of all participants, its own too."""
 
     y: Vector
     commitments: tuple[bytes, ...]

@@ -1,9 +1,9 @@
-"""One participant as an actor: its coroutine, its channel and its inbox. Every driver moves the same actors.
+"""Actor: one participant with its coroutine, its channel and its inbox. Every driver steps the same actors.
 
-Theory of operation. An actor runs in process: it never does input or output, has no clock and starts nothing by itself.
-A driver hands it envelopes (`deliver`) and says who is absent (`miss`), lets it run (`advance`), and carries away the
-envelopes that it gets back. When its role waits, is told of an absence, goes on and ends is written in
-`role_stepper.py`. What a role has published is handed out by `release`, and not before it is done.
+Theory of operation. An actor runs in process: it does no input or output, has no clock and starts nothing by itself. A
+driver hands it envelopes (`deliver`) and marks absences (`miss`), lets it run (`advance`), and carries away the
+envelopes that it returns. `role_stepper.py` has the rules by which its role waits, goes on and ends. `release` hands
+out what a role has published, and not before it is done.
 
 Greetings are public. They are not delivered: `board` holds those that have been posted, by sender, and an actor looks
 there when it needs one. It starts when all with whom it shares a link have greeted.
@@ -16,7 +16,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
+
+from typing_extensions import override
 
 from protocols.arithmetic.rng import KEY_BYTES as STREAM_BYTES
 from protocols.arithmetic.rng import Stream
@@ -31,109 +33,25 @@ from protocols.runtime.envelope import HELLO, MAX_ROUNDS, STAGE_END, Envelope
 from protocols.runtime.inbox import Absent, HeldEnvelopes, InboxEntry, Note
 from protocols.runtime.message import Key, Message
 from protocols.runtime.observer import Observer
-from protocols.runtime.role_stepper import KEY_STAGE, End, Progress, RoleStepper
+from protocols.runtime.role_stepper import KEY_STAGE, Progress, RoleStepper
 from protocols.runtime.session import PUBLIC_NAME, Session
 
 MAX_HELD_BYTES = 1 << 26  # of mail whose senders have not greeted
 Greetings = Mapping[str, Envelope]
 LocalProgram = Callable[..., Any]
-"""A participant's own program, which answers what its role asks."""
+"""Program of a participant that answers the queries of its role."""
 NO_LOCAL_PROGRAMS: Mapping[str, LocalProgram] = MappingProxyType({})
 
 
-class DrivenRole(Protocol):
-    """What a driver moves: an `Actor`, or what stands for one that a worker process has."""
-
-    @property
-    def name(self) -> str:
-        """Whose role it is."""
-        ...
-
-    @property
-    def end(self) -> End | None:
-        """How it ended."""
-        ...
-
-    @property
-    def why(self) -> str:
-        """Why it was stopped."""
-        ...
-
-    @property
-    def result(self) -> Any:
-        """What the role returned."""
-        ...
-
-    @property
-    def done(self) -> bool:
-        """Whether the role has returned."""
-        ...
-
-    @property
-    def publishes(self) -> bool:
-        """Whether the role has something to publish."""
-        ...
-
-    @property
-    def signed(self) -> int:
-        """How many envelopes it has signed for everybody."""
-        ...
-
-    @property
-    def marks(self) -> frozenset[Absent]:
-        """Who was absent when."""
-        ...
-
-    @property
-    def unsent(self) -> Absent | None:
-        """The envelope that it dropped out with."""
-        ...
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What was left out of account."""
-        ...
-
-    @property
-    def awaited(self) -> tuple[str, ...]:
-        """Those without whom the role cannot go on."""
-        ...
-
-    @property
-    def waiting(self) -> str | None:
-        """What it waits for, in words."""
-        ...
-
-    def deliver(self, envelope: Envelope) -> None:
-        """Keep a letter for the role."""
-        ...
-
-    def advance(self) -> list[Envelope]:
-        """Let the role run."""
-        ...
-
-    def release(self) -> list[Envelope]:
-        """Publish."""
-        ...
-
-    def miss(self, *senders: str) -> list[Absent]:
-        """Go on without these."""
-        ...
-
-    def close(self) -> None:
-        """Give up the role."""
-        ...
-
-
 class Actor(RoleStepper):
-    """A role, its inputs and its channel. `deliver` mail, then `advance`; what it sends comes back from `advance`.
+    """Role with its inputs and its channel. `deliver` envelopes, then `advance`, which returns what the role sends.
 
-    `charge` is the driver's ledger, which has what it is told on the disk before it returns, see `Endpoint.spend`;
-    `voided` hears which charge has turned out to cost nothing, see `Endpoint.void`. `home` answers what the role asks
-    (`Endpoint.ask`); each answer is added to `inputs`, so that whoever runs the role again needs nobody at home.
+    `charge` and `refund` are the driver's ledger, which has recorded a label when they return (see `Endpoint.spend` and
+    `refund`). `local_program` answers the queries of the role (`Endpoint.ask`); each answer is added to `inputs`, so
+    that a later run of the role needs no local program.
 
-    A role that is run again, after a crash or by an auditor, asks for all of it again. What was sent is not sent twice:
-    the actor compares digests and stops at the first difference, before anything is sealed twice under one nonce.
+    A role that is run again, after a crash or by an auditor, asks for all of it again. Nothing is sent twice: the actor
+    compares digests and stops at the first difference, before it would seal two messages under one nonce.
     """
 
     def __init__(
@@ -147,8 +65,8 @@ class Actor(RoleStepper):
         *,
         observer: Observer | None = None,
         charge: Callable[[str], None] | None = None,
-        voided: Callable[[str], None] | None = None,
-        home: LocalProgram | None = None,
+        refund: Callable[[str], None] | None = None,
+        local_program: LocalProgram | None = None,
     ) -> None:
         super().__init__(session, name, seed, inputs, board, observer)
         self.channel = Channel(session, name, signer, seed.fork("channel"), board)
@@ -160,36 +78,36 @@ class Actor(RoleStepper):
         self.out: list[Envelope] = []  # what it has sent since the driver last looked
         self.doubted: set[Absent] = set()  # letters that this role read and left out of account
         self.heard: dict[Attestation, None] = {}  # the statements of others that this role has seen to be signed
-        self._signer, self._charge, self._voided, self._home = signer, charge, voided, home
+        self._signer, self._charge, self._refund, self._local_program = signer, charge, refund, local_program
         self._posted = 0  # greetings on the board when it looked there last
         self._resent = 0
 
     @property
     def publishes(self) -> bool:
-        """Whether the role has something to publish."""
+        """True when the role has something to publish."""
         return bool(self.progress.unpublished)
 
     @property
     def signed(self) -> int:
-        """How many envelopes it has signed for everybody."""
+        """Number of envelopes that it has signed for everybody."""
         return self.channel.counters.sent.get(PUBLIC_NAME, 0)
 
     @property
     def marks(self) -> frozenset[Absent]:
-        """Who was absent when, as far as the driver has said."""
+        """Absence marks that the driver has set."""
         return frozenset(self.inbox.marks)
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What was left out of account: late mail, and messages that the role doubted."""
+        """Notes on disregarded messages: late ones, and those that the role doubted."""
         return tuple(self.inbox.notes.values())
 
     # What the driver does with an actor.
 
     def deliver(self, envelope: Envelope) -> None:
-        """Open an envelope and keep it for the role; raises `PeerError` when it does not belong.
+        """Open an envelope and keep it for the role; raise `PeerError` when it does not belong.
 
-        What comes before its sender's greeting waits, and what follows it on the same link waits behind it.
+        An envelope that precedes its sender's greeting is held, and so are those that follow it on the same link.
         """
         sender = envelope.sender
         closed = sender not in self.channel.peers and self.inbox.has_given_up(sender)
@@ -203,16 +121,16 @@ class Actor(RoleStepper):
             self._open(envelope)
 
     def hold(self, envelope: Envelope) -> None:
-        """Keep mail until its sender has greeted; raises `PeerError` for what is not of this session, or too much."""
+        """Hold an envelope until its sender has greeted; raise `PeerError` for one of another session, or too many."""
         here = (envelope.session, envelope.to) == (self.session.id, self.name)
         if not here or self.held.bytes + envelope.size > MAX_HELD_BYTES:
             raise PeerError(somebody_between(envelope.sender), "early_mail.unusable", name=self.name)
         self.held.put(envelope)
 
     def advance(self) -> list[Envelope]:
-        """Run until the role waits for mail that is not there, or ends; return what it sent.
+        """Run until the role waits for a message that is not there, or ends; return what it sent.
 
-        What a role has raised it raises again: it has read what made it stop, and cannot go on from there.
+        Raise again what the role has raised once: it cannot go on from there.
         """
         if self.broken:
             raise self.broken
@@ -225,12 +143,12 @@ class Actor(RoleStepper):
         return self.taken()
 
     def taken(self) -> list[Envelope]:
-        """What was sent since the driver last looked."""
+        """Return the envelopes sent since the last call."""
         out, self.out = self.out, []
         return out
 
     def release(self) -> list[Envelope]:
-        """Sign and emit what the role published; a driver calls it when the role is done."""
+        """Sign and return what the role published; a driver calls it when the role is done."""
         if not self.done:
             raise LocalError("role.publishes_before_its_end", name=self.name)
         unpublished, self.progress.unpublished = self.progress.unpublished, []
@@ -240,9 +158,9 @@ class Actor(RoleStepper):
         return self.taken()
 
     def forget(self) -> None:
-        """Let go of all that opens, repeats or adds up anything; for a role that is done and has published.
+        """Delete all that opens, repeats or adds up anything, of a role that is done and has published.
 
-        What is left is its result, and whom it missed. Letters that come later are not opened: they are of no use.
+        The result and the absence marks remain. Envelopes that come later are not opened.
         """
         if not self.done or self.publishes:
             raise LocalError("role.forgets_before_its_end", name=self.name)
@@ -252,13 +170,13 @@ class Actor(RoleStepper):
         self.channel.close(self.channel.peers)
 
     def restore(self, progress: Progress, keys: dict[str, Key]) -> None:
-        """Continue from what an earlier actor of this role left behind."""
+        """Continue from what an earlier actor of this role saved."""
         self.progress, self.keys, self._finished = progress, dict(keys), len(progress.results)
 
     # What it replaces of the engine.
 
+    @override
     def step(self) -> None:
-        """Greet, open what had to wait for a greeting that is posted by now, and run."""
         with self.until_dropped_out():
             self.greet_once()
             if len(self.board) != self._posted:  # else those who had not greeted have not greeted yet
@@ -266,8 +184,8 @@ class Actor(RoleStepper):
                 self._open_early()
             super().step()
 
+    @override
     def leave(self, result: Any) -> None:
-        """End the stage, and close the links on which nothing more is exchanged."""
         if self._resent < len(self.progress.sent):
             raise ReplayError("replay.sends_fewer", name=self.name, stage=self.stage)
         over = self.stage or ""
@@ -276,37 +194,35 @@ class Actor(RoleStepper):
         if self.session.program.closed:
             self.channel.close(self.session.program.closed(self.session.parameters, self.name, over))
 
+    @override
     def attested(self, name: str, message: Message, signature: bytes) -> bool:
-        """Whether this participant signed this statement."""
         holds = is_attested(self.session, name, message, self.keys, signature)
         if holds:
             said = self.statement_bytes(name, message)
             self.heard[Attestation(name, type(message).__name__, said, signature)] = None
         return holds
 
+    @override
     def spend(self, label: str) -> None:
-        """Charge; the driver's ledger has it when this returns.
-
-        It is asked again whenever the role is run again, for only the ledger knows whether the charge still stands.
-        """
+        # Asked again whenever the role runs again: only the ledger knows whether the charge still stands.
         if self._charge and label not in self._spent:
             self._charge(label)
         super().spend(label)
 
-    def void(self, label: str) -> None:
-        """Tell the driver's ledger that the charge under this label costs nothing; asked again like `spend`."""
-        super().void(label)
-        if self._voided:
-            self._voided(label)
+    @override
+    def refund(self, label: str) -> None:
+        super().refund(label)
+        if self._refund:
+            self._refund(label)
 
+    @override
     def ask(self, said: tuple[Any, ...]) -> Any:
-        """Ask the participant's own program, and keep the answer among the role's inputs."""
-        answer = self._home(*said) if self._home is not None else super().ask(said)
+        answer = self._local_program(*said) if self._local_program is not None else super().ask(said)
         self.inputs = (*self.inputs, answer)
         return answer
 
+    @override
     def doubt(self, sender: str, rule: Fault) -> None:
-        """Note what is wrong, and miss the sender from now on in this stage."""
         if self.stage is None:
             raise LocalError("doubt.outside_a_stage", name=self.name, sender=sender)
         number = self.last.get(sender)
@@ -316,49 +232,50 @@ class Actor(RoleStepper):
             self.doubted.add(replace(due, read=due.read - 1))
         self.inbox.miss(sender)
 
+    @override
     def note(self, sender: str, rule: Fault) -> None:
-        """Note what is wrong."""
         self.inbox.note(Note(sender, None, rule))
 
+    @override
     def is_to_come(self, absent: Absent) -> bool:
-        """Whether the role may come to this letter; nobody knows before it is where it stood."""
+        # Nobody knows of a resumed role, before it has come to where it stood.
         return not self.rising and super().is_to_come(absent)
 
+    @override
     def greet(self) -> None:
-        """Send the greeting, and in it what the program says."""
         self._emit(self.channel.greet(self._said()))
 
+    @override
     def send(self, to: str, message: Message) -> None:
-        """Encode, seal and send, unless that was done before a replay."""
         payload = self._encoded(message)
         if self.observer:
             self.observer.posted(self.name, to, message)
         if not self._repeated(to, type(message).__name__, payload):
             self._emit(self.channel.seal(to, type(message).__name__, self.stage or "", payload))
 
+    @override
     def keep(self, message: Message) -> None:
-        """Encode, and keep until the driver releases it."""
         payload = self._encoded(message)
         if not self._repeated(PUBLIC_NAME, type(message).__name__, payload):
             self.progress.unpublished.append((type(message).__name__, self.stage or "", payload))
 
+    @override
     def end_stage(self, stage: str) -> None:
-        """Sign the head of the chain."""
         self._emit(self.channel.sign(STAGE_END, stage, b""))
 
+    @override
     def signature(self, name: str, kind: str, payload: bytes) -> bytes:
-        """Sign a statement of its own."""
         return self._signer.sign(signing_input(self.session.id, name, kind, payload))
 
+    @override
     def consume(self, mail: InboxEntry) -> None:
-        """Go on from its round; raises `PeerError` for one that nobody else would accept."""
         super().consume(mail)
         if not 0 < mail.round < MAX_ROUNDS:
             raise PeerError(mail.sender, "message.states_no_round", [mail.number], round=mail.round, name=self.name)
         self.channel.has_read(mail.round)
 
+    @override
     def read_message(self, want: Want, mail: InboxEntry) -> Message:
-        """Decode what the role reads; raises `PeerError` for what is not canonical."""
         if not want.kind.route.allows(self.session.kind(mail.sender), self.session.kind(self.name)):
             raise LocalError("message.without_a_route", kind=mail.kind, sender=mail.sender, to=self.name)
         try:
@@ -371,8 +288,8 @@ class Actor(RoleStepper):
             self.observer.read(self.name, mail, read)
         return read
 
+    @override
     def greeting(self, want: Want, sender: str) -> Greeted[Message]:
-        """Check and decode a greeting."""
         said = self.channel.greeting(sender)[KEY_BYTES:]
         try:
             read: Message = messages.decode(want.kind, said, self.session.layout, {})
@@ -387,7 +304,7 @@ class Actor(RoleStepper):
             self.observer.sent(envelope)
 
     def _open_early(self) -> None:
-        """Open what had to wait. Nobody vouches for it yet, so what does not open is left out with a note."""
+        """Open held envelopes. Nobody vouches for their senders yet: one that does not open is dropped with a note."""
         held, self.held = self.held, HeldEnvelopes()
         for envelope in held.envelopes:
             if envelope.sender not in self.board:
@@ -401,8 +318,9 @@ class Actor(RoleStepper):
                 self.inbox.note(Note(error.culprit, None, error.broken))
 
     def _turn_away(self, envelope: Envelope) -> None:
-        """Note a letter of somebody who was given up; of anybody else it ends the session, and its sender is not blamed
-        for what nobody has opened.
+        """Note an envelope of a sender that was given up; one of any other sender ends the session.
+
+        Nobody has opened it, so its sender is not blamed.
         """
         self.channel.counters.received[envelope.sender] = envelope.number + 1
         mail = InboxEntry(envelope.sender, envelope.number, envelope.kind, envelope.stage, envelope.round, b"")
@@ -432,7 +350,9 @@ class Actor(RoleStepper):
         return messages.encode(message, self.session.layout_in(self.stage or ""), self.keys)
 
     def _repeated(self, to: str, kind: str, payload: bytes) -> bool:
-        """Whether this message was sent before the replay; stops on a difference, before anything is sealed twice."""
+        """Tell whether this message was sent before the replay; raise `ReplayError` for a difference, before anything
+        is sealed twice.
+        """
         digest = hashlib.sha256(f"{to}\x00{kind}\x00".encode() + payload).digest()
         again = self._resent < len(self.progress.sent)
         if again and self.progress.sent[self._resent] != digest:
@@ -444,15 +364,8 @@ class Actor(RoleStepper):
 
 
 def _in_field(kind: str, error: DecodeError) -> Fault:
-    """Return what is wrong with a field, which comes first in its sentence, with the kind of its message before it."""
+    """Return the fault of a field with the kind of its message in front."""
     return replace(error.fault, place=f"{kind}.{error.fault.place}")
-
-
-def overdue(roles: Mapping[str, DrivenRole]) -> dict[str, list[str]]:
-    """For each reader the senders of whom nothing more will come: what a driver marks when nobody can move."""
-    over = {name for name, role in roles.items() if role.end in ("gone", "stopped")}
-    found = {name: [sender for sender in role.awaited if sender in over] for name, role in roles.items()}
-    return {name: senders for name, senders in found.items() if senders}
 
 
 def actors(
@@ -463,13 +376,14 @@ def actors(
     board: Greetings,
     observer: Observer | None = None,
     charge: Callable[[str, str], None] | None = None,
-    voided: Callable[[str, str], None] | None = None,
-    home: Mapping[str, LocalProgram] = NO_LOCAL_PROGRAMS,
+    refund: Callable[[str, str], None] | None = None,
+    local_programs: Mapping[str, LocalProgram] = NO_LOCAL_PROGRAMS,
     names: Iterable[str] | None = None,
 ) -> dict[str, Actor]:
-    """Make one actor for each participant; `charge(name, label)` is told what each spends, `voided` what cost nothing.
+    """Return one actor for each participant in `names`, all by default, by name.
 
-    `home`: who answers what the role of a participant asks, by name. `names`: whose actors to make, if not all.
+    `charge(name, label)` and `refund(name, label)` hear charges and refunds; `local_programs` holds local programs by
+    name.
     """
     return {
         name: Actor(
@@ -481,17 +395,8 @@ def actors(
             board,
             observer=observer,
             charge=partial(charge, name) if charge else None,
-            voided=partial(voided, name) if voided else None,
-            home=home.get(name),
+            refund=partial(refund, name) if refund else None,
+            local_program=local_programs.get(name),
         )
         for name in (session.names if names is None else names)
     }
-
-
-def check_announcements(session: Session, roles: Iterable[DrivenRole], published: Mapping[str, Any]) -> None:
-    """Raises `PeerError`, without evidence: what somebody was told came sealed, and convinces nobody else."""
-    kept = session.program.broken_commitment
-    for role in roles:
-        broken = kept(session.id, session.names, role.result, published) if kept and role.done else None
-        if broken is not None:
-            raise PeerError(*broken)

@@ -1,4 +1,4 @@
-"""Statements: what a participant signs apart from its letters, so that a third party can check it."""
+"""Attestations: statements that a participant signs apart from its messages, so that a third party can verify them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LABEL = b"smc-dp statement"
 
 
 class Attestation(NamedTuple):
-    """A statement as its signer signed it: who, of which kind, its canonical bytes, the signature."""
+    """Statement with its signature: name of the signer, kind of the statement, its canonical bytes, the signature."""
 
     name: str
     kind: str
@@ -25,12 +25,12 @@ class Attestation(NamedTuple):
 
 
 def signing_input(session_id: bytes, name: str, kind: str, payload: bytes) -> bytes:
-    """The bytes that are signed: an array of five, where the header of an envelope is one of eight."""
+    """Return the bytes that are signed: an array of five, where the header of an envelope is one of eight."""
     return cbor2.dumps([_LABEL, session_id, name, kind, payload], canonical=True)
 
 
 def encode_statement(session: Session, name: str, message: Message, keys: Keys) -> bytes:
-    """The canonical bytes of what a participant states; raises `LocalError` for what it may not state."""
+    """Return the canonical bytes of a statement; raise `LocalError` for one that the participant may not attest."""
     kind = type(message)
     if kind not in session.program.statements or not kind.route.allows(session.kind(name), PUBLIC):
         raise LocalError("statement.not_declared", kind=kind.__name__, name=name, program=session.program.name)
@@ -38,6 +38,6 @@ def encode_statement(session: Session, name: str, message: Message, keys: Keys) 
 
 
 def is_attested(session: Session, name: str, message: Message, keys: Keys, signature: bytes) -> bool:
-    """Whether this participant's pinned identity signed the statement."""
+    """Tell whether the participant's pinned identity signed the statement."""
     signed = signing_input(session.id, name, type(message).__name__, encode_statement(session, name, message, keys))
     return identity.verify(session.identities[name], signed, signature)

@@ -1,4 +1,4 @@
-"""How long the bodies of envelopes are: a function of public parameters alone, for counts, audits and plans."""
+"""Lengths of the bodies of envelopes: a function of public parameters alone, for counts, audits and plans."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from protocols.runtime.envelope import HELLO, STAGE_END
 from protocols.runtime.session import PUBLIC_NAME, Session
 
 BodyBytes: TypeAlias = Callable[[str, str, str, str], int | None]
-"""The length of a body by sender, addressee, kind and stage; None for a kind that nobody knows."""
+"""Length of a body by sender, addressee, kind and stage; None for an unknown kind."""
 
 
 def body_bytes(session: Session) -> BodyBytes:
-    """Return the lengths of all bodies of a session. A greeting is as long as what its sender says in it."""
+    """Return the function that gives the length of each body of a session."""
 
     @cache
     def payload(kind: str, stage: str) -> int:

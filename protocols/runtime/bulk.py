@@ -1,7 +1,7 @@
-"""Arrays of CBOR byte strings that are all of one width, made and read in bulk and not one by one.
+"""Arrays of CBOR byte strings of one width, encoded and decoded in bulk.
 
-An item is a head, which says how long the string is, and the string. Heads are the shortest that there are (RFC 8949,
-deterministic), so items of one width are equally long, and stand where a multiplication says.
+An item is a head, which gives the length of the string, and the string. Heads are the shortest possible (RFC 8949,
+deterministic), so items of one width have equal lengths, and their places follow by multiplication.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ _STRING, _ARRAY = 0x40, 0x80
 _WORDS = {1: "B", 2: "H", 4: "I", 8: "Q"}  # widths of integers that `struct` knows, in the same bytes on every machine
 
 
-def array(count: int) -> bytes:
-    """The head of an array of so many items."""
+def array_head(count: int) -> bytes:
+    """Return the head of an array of `count` items."""
     return _head(_ARRAY, count)
 
 
 def item_bytes(width: int) -> int:
-    """The length of a byte string of this width with its head."""
+    """Return the length of a byte string of this width with its head."""
     return len(_head(_STRING, width)) + width
 
 
 def strings(pieces: Sequence[bytes]) -> bytes:
-    """The items of byte strings, which are all as long as the first."""
+    """Encode byte strings, all as long as the first, as items."""
     if not pieces:
         return b""
     head = _head(_STRING, len(pieces[0]))
@@ -36,14 +36,14 @@ def strings(pieces: Sequence[bytes]) -> bytes:
 
 
 def integer(value: Any, width: int) -> bytes:
-    """An integer as `width` bytes; raises `LocalError` for what is none, or does not fit."""
+    """Encode an integer in `width` bytes; raise `LocalError` for any other type, or a value that does not fit."""
     if not isinstance(value, int) or value < 0 or value.bit_length() > 8 * width:
         raise LocalError("integer.too_large", bits=8 * width)
     return value.to_bytes(width, "big")
 
 
 def integers(values: Sequence[Any], width: int) -> bytes:
-    """The items of integers; raises `LocalError` as `integer` does."""
+    """Encode integers as items of one width; raise `LocalError` as `integer` does."""
     if width not in _WORDS or not all(issubclass(kind, int) for kind in set(map(type, values))):
         return strings([integer(value, width) for value in values])
     try:
@@ -60,7 +60,7 @@ def integers(values: Sequence[Any], width: int) -> bytes:
 
 
 def are_strings(data: bytes, at: int, end: int, width: int) -> bool:
-    """Whether each item from `at` to `end` begins with the head of its width."""
+    """Tell whether each item from `at` to `end` begins with the head of its width."""
     head, item = _head(_STRING, width), item_bytes(width)
     if end - at == item:
         return data.startswith(head, at)
@@ -69,13 +69,13 @@ def are_strings(data: bytes, at: int, end: int, width: int) -> bool:
 
 
 def read_strings(data: bytes, at: int, end: int, width: int) -> tuple[bytes, ...]:
-    """The byte strings from `at` to `end`; what their heads are is not looked at."""
+    """Return the byte strings from `at` to `end`; their heads are not checked."""
     item = item_bytes(width)
     return tuple([data[i - width : i] for i in range(at + item, end + item, item)])
 
 
 def read_integers(data: bytes, at: int, end: int, width: int) -> tuple[int, ...]:
-    """The integers in the byte strings from `at` to `end`."""
+    """Return the integers in the byte strings from `at` to `end`."""
     item = item_bytes(width)
     count = (end - at) // item
     if width not in _WORDS or count == 1:
@@ -88,7 +88,7 @@ def read_integers(data: bytes, at: int, end: int, width: int) -> tuple[int, ...]
 
 @cache
 def _head(major: int, length: int) -> bytes:
-    """The shortest CBOR head of a byte string or an array."""
+    """Return the shortest CBOR head of a byte string or an array."""
     if length < 24:
         return bytes([major + length])
     extra, width = next((0x18 + i, 1 << i) for i in range(4) if length < 1 << (8 << i))

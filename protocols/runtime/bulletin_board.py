@@ -1,4 +1,4 @@
-"""The public board: what everybody can read, in the order it was posted."""
+"""Bulletin board: public envelopes of a session, readable by everybody, in the order of posting."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from protocols.runtime.session import PUBLIC_NAME, Session
 
 
 class BulletinBoard:
-    """Public mail of one session.
+    """Public envelopes of one session.
 
-    `greetings` holds each participant's first envelope as it was posted: whoever uses one checks its signature.
-    `received` counts each sender's mail, `published` holds each participant's one message.
+    `greetings` holds each participant's first envelope as it was posted; its signature is checked where it is used.
+    `received` counts each sender's envelopes, `published` holds each participant's one published message.
     """
 
     def __init__(self, session: Session) -> None:
@@ -25,9 +25,10 @@ class BulletinBoard:
         self.published: dict[str, Any] = {}
 
     def post(self, envelope: Envelope) -> None:
-        """Take the next envelope of its sender; raises `PeerError` for one that does not belong or does not hold.
+        """Add the next envelope of its sender; raise `PeerError` for one that is not due, or whose signature does not
+        verify.
 
-        Its sender is blamed for what it signed, and for nothing else.
+        A sender is blamed only for an envelope that it signed.
         """
         sender = envelope.sender
         if sender not in self.session.participants:
@@ -70,7 +71,7 @@ class BulletinBoard:
 
 
 def _is_encodable(envelope: Envelope) -> bool:
-    """Whether its header has bytes at all: a text of Python can hold what is no text of characters."""
+    """Tell whether the header has an encoding: a Python string can hold surrogates, which no text has."""
     try:
         return bool(envelope.header)
     except (ArithmeticError, UnicodeError):

@@ -1,7 +1,7 @@
-"""How large and how deep a CBOR value is, from the heads of its items alone, before any parser makes objects of it.
+"""Size and depth of a CBOR value, from the heads of its items, before a parser creates objects.
 
-A parser turns a byte into an object of some sixty: without this, a file of 64 MB could take gigabytes. Tags are refused
-as well, for each has a decoder of its own and nothing here is written with one.
+A parser turns one byte into an object of about sixty: without this check, a file of 64 MB could take gigabytes. Tags
+are refused as well, for each has a decoder of its own and no format here uses one.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ _STRINGS, _ARRAY, _MAP, _TAG = (2, 3), 4, 5, 6
 
 
 def is_plain(data: bytes, items: int, depth: int) -> bool:
-    """Whether this is one value of at most `items` items nested at most `depth` deep, without tags, indefinite
-    lengths or trailing bytes; an array counts as one item beside what it holds.
+    """Tell whether `data` is one value of at most `items` items, nested at most `depth` deep.
+
+    Tags, indefinite lengths and trailing bytes are refused. An array counts as one item beside those in it.
     """
     at, open_ = 0, [1]  # of each open array, how many items are still to come
     for _ in range(items):

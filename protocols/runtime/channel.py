@@ -1,15 +1,14 @@
-"""One participant's end of all its links: seals, signs, numbers and chains what it sends; checks what it gets.
+"""Channel: one participant's end of all its links. It seals, signs, numbers and chains, and checks what it receives.
 
-Private mail is sealed to its addressee with the header as associated data. Public mail (the greeting with the
-session's X25519 key, the published share, the mark at the end of a stage) is signed with the sender's identity over
-header and payload; since the header holds the chain, each signature signs all that came before.
+Private envelopes are sealed to their addressee with the header as associated data. Public ones (the greeting with the
+session's X25519 key, the published message, the end of a stage) are signed with the sender's identity over header and
+payload; since the header holds the chain, each signature covers all earlier envelopes of the sender.
 
-A link is derived when it is first used, from the peer's greeting, whose signature is checked then. What does not open
-under the number that is due on its link was spoilt by somebody: nothing that it says of itself is believed, and its
-sender is not blamed.
+The keys of a link are derived at first use, from the peer's greeting, whose signature is checked then. An envelope that
+does not open under the number that is due on its link was spoilt by somebody: nothing in it is believed, and its sender
+is not blamed.
 
-A link that is done with is closed: its keys are forgotten, so that whoever gets hold of a later state cannot open what
-was recorded on it.
+A closed link loses its keys, so that a later state does not open what was recorded on it.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _SHOWN = 80
 
 @dataclass(repr=False)
 class Counters:
-    """How far a channel has come: envelopes sent and received by link, its chain, and the latest round it has read."""
+    """Counters of a channel: envelopes sent and received by link, its chain, and the latest round that it has read."""
 
     sent: dict[str, int] = field(default_factory=dict)
     received: dict[str, int] = field(default_factory=dict)
@@ -40,7 +39,7 @@ class Counters:
 
 
 class Channel:
-    """The links of one participant in one session; `board` holds the greetings that have been posted, by sender."""
+    """Links of one participant in one session; `board` holds the greetings that have been posted, by sender."""
 
     def __init__(self, session: Session, name: str, me: Signer, rng: Stream, board: Mapping[str, Envelope]) -> None:
         if session.identities.get(name) != me.public:
@@ -56,13 +55,13 @@ class Channel:
     def restore(
         self, secret: bytes, counters: Counters, greetings: Mapping[str, Envelope], left: Mapping[str, LinkKeys]
     ) -> None:
-        """Continue from what an earlier channel of this participant left behind."""
+        """Continue from the values that an earlier channel of this participant saved."""
         self.secret, self.counters, self.greetings = secret, counters, dict(greetings)
         if not secret:
             self.peers, self._links = frozenset(left), dict(left)
 
     def close(self, peers: Iterable[str]) -> None:
-        """Forget the keys of these links for good: with what is left nobody can open what was sent on them."""
+        """Delete the keys of these links for good: the remaining state opens nothing that was sent on them."""
         kept = self.peers.difference(peers)
         if kept != self.peers:
             self._links = {peer: self.link(peer) for peer in sorted(kept)}
@@ -70,29 +69,29 @@ class Channel:
 
     @property
     def left(self) -> Mapping[str, LinkKeys]:
-        """The links that are left once some were closed; before that all follow from the secret."""
+        """Keys of the open links once some were closed; before that all keys follow from the secret."""
         return {} if self.secret else self._links
 
     def greet(self, said: bytes) -> Envelope:
-        """The greeting: this session's X25519 key and what the program says, signed by the long-term identity."""
+        """Return the greeting: the session's X25519 key and the program's message, signed by the long-term identity."""
         hello = self.sign(HELLO, GREETING_STAGE, self._secret.public + said)
         self.counters.round = hello.round  # whoever sends anything else has read greetings of that round
         return hello
 
     def sign(self, kind: str, stage: str, payload: bytes) -> Envelope:
-        """A signed public envelope."""
+        """Return a signed public envelope."""
         blank = self._next(PUBLIC_NAME, kind, stage)
         return self._post(blank, payload + self._me.sign(blank.header + payload))
 
     def seal(self, to: str, kind: str, stage: str, payload: bytes) -> Envelope:
-        """A sealed private envelope; raises `LocalError` for somebody with whom there is no link."""
+        """Return a sealed private envelope; raise `LocalError` where there is no link to the addressee."""
         if to not in self.peers:
             raise LocalError("link.not_there", name=self.name, to=to)
         blank = self._next(to, kind, stage)
         return self._post(blank, sealing.seal(self.link(to).outgoing, blank.number, blank.header, payload))
 
     def open(self, envelope: Envelope) -> bytes:
-        """The payload of the next mail on its link; raises `PeerError` for whatever else it is, blaming nobody."""
+        """Return the payload of the next envelope on its link; raise `PeerError` for any other, which names nobody."""
         sender = envelope.sender
         if sender not in self.peers:
             raise PeerError("somebody", "link.with_a_stranger", name=self.name, sender=sender[:_SHOWN])
@@ -111,7 +110,7 @@ class Channel:
         return payload
 
     def is_of_sender(self, envelope: Envelope) -> bool:
-        """Whether its sender sealed this envelope for this participant, be it the next on its link or not."""
+        """Tell whether its sender sealed this envelope for this participant, whatever its number."""
         if envelope.sender not in self.peers or envelope.sender not in self._board:
             return False
         try:
@@ -121,9 +120,9 @@ class Channel:
         return True
 
     def greeting(self, name: str) -> bytes:
-        """What a participant signed in its greeting, its key first; the signature is checked here, and once.
+        """Return the signed payload of a participant's greeting, its key first; its signature is checked here, once.
 
-        Raises `LocalError` when there is none yet, and `PeerError` for one that its identity has not signed.
+        Raise `LocalError` when there is none yet, and `PeerError` when its identity has not signed it.
         """
         if name not in self.greetings:
             if name not in self._board:
@@ -136,7 +135,7 @@ class Channel:
         return signed_payload(self.greetings[name])
 
     def link(self, peer: str) -> LinkKeys:
-        """The keys of both directions; raises `PeerError` when the peer signed a key that cannot be used."""
+        """Return the keys of both directions; raise `PeerError` when the peer signed an unusable key."""
         if peer not in self._links:
             try:
                 theirs = self.greeting(peer)[: sealing.KEY_BYTES]
@@ -152,7 +151,7 @@ class Channel:
         return self._own
 
     def has_read(self, number: int) -> None:
-        """The role has read mail of this round; a peer cannot make it state one that others refuse."""
+        """Note the round of a message that was read; the bound keeps a peer from forcing a round that others refuse."""
         self.counters.round = min(max(self.counters.round, number), MAX_ROUNDS - 2)
 
     def _next(self, to: str, kind: str, stage: str) -> Envelope:

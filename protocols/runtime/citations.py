@@ -1,4 +1,4 @@
-"""What somebody wrote of a step, word for word, and the notes that say where the code departs from it."""
+"""Citations: sentences of a paper or of the notes about a step, and the notes where the code departs from them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib import resources
 
 NOTES = "NOTES.md"
 CUT = " ... "
-"""Between two pieces of a quotation."""
+"""Mark between two pieces of a citation."""
 
 _TITLE = re.compile(r"^\*\*(\[.*?)\*\*", re.DOTALL)  # elsewhere two stars are a power
 _SLANTED = re.compile(r"(?<![*\w])\*(?![*\s])([^*]+)(?<!\s)\*(?![*\w])")
@@ -17,9 +17,9 @@ _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 
 @dataclass(frozen=True)
 class Citation:
-    """A quotation that belongs to a step, and where it stands: in a paper, or in the NOTES.md of `room`.
+    """Citation for a step, with its source: a paper, or the NOTES.md of `room`.
 
-    `notes`: the labels, such as "N1", of those notes of the same file that say where the step departs from it and why.
+    `notes`: labels, such as "N1", of the notes of `room` that explain where the step departs from the source.
     """
 
     text: str
@@ -29,29 +29,29 @@ class Citation:
 
     @property
     def pieces(self) -> tuple[str, ...]:
-        """What stands together in the source."""
+        """Contiguous pieces of the source."""
         return tuple(self.text.split(CUT))
 
 
 def cite_notes(room: str, where: str, text: str, *notes: str) -> Citation:
-    """A quotation from the NOTES.md of a room; `where` is its heading there."""
+    """Return a citation from the NOTES.md of a room; `where` is its heading there."""
     return Citation(text, f"{NOTES} of {room.replace('.', '/')}, {where}", room, notes)
 
 
-def note(room: str, label: str) -> str:
-    """The note with this label in the NOTES.md of a room, as plain text; LookupError where there is none."""
+def read_note(room: str, label: str) -> str:
+    """Return the note with this label in a room's NOTES.md as plain text; raise LookupError for an unknown label."""
     for paragraph in read_notes(room).split("\n\n"):
         for part in re.split(r"\n(?=\*\*\[)", paragraph.strip()):
             if part.startswith(f"**[{label}]"):
-                return plain(part)
+                return strip_markup(part)
     raise LookupError(f"{NOTES} of {room} has no note [{label}]")
 
 
 def read_notes(room: str) -> str:
-    """The NOTES.md of a room as it stands."""
+    """Return the text of a room's NOTES.md."""
     return (resources.files(room) / NOTES).read_text(encoding="utf-8")
 
 
-def plain(text: str) -> str:
-    """A piece of such a file without the signs of its title and of code, without the targets of links, on one line."""
+def strip_markup(text: str) -> str:
+    """Return Markdown text on one line without the signs of titles, emphasis and code, and without link targets."""
     return " ".join(_SLANTED.sub(r"\1", _LINK.sub(r"\1", _TITLE.sub(r"\1", text))).replace("`", "").split())

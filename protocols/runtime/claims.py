@@ -1,4 +1,4 @@
-"""What each coalition may learn, declared beside a protocol, and the checks that read such declarations.
+"""Security claims declared beside a protocol: what each coalition may learn, and the checks of such declarations.
 
 A check can refute a claim and never proves one; the proof is the prose in a protocol's `ideal.py`.
 """
@@ -24,29 +24,28 @@ Readings = dict[str, list[int]]
 
 @dataclass(frozen=True)
 class View:
-    """All that one role saw: its inputs, what its stages left, its opened mail with the senders. Secret; `session` is
-    the public id of the session.
+    """View of one role: its inputs, the results of its stages, the messages it read with their senders. Secret.
+
+    `session` is the public id of the session.
     """
 
     name: str
     inputs: tuple[Any, ...] = field(repr=False)
     results: tuple[Any, ...] = field(repr=False)
-    mail: tuple[tuple[str, Message], ...] = field(repr=False)
+    messages: tuple[tuple[str, Message], ...] = field(repr=False)
     session: bytes = b""
 
 
 @dataclass(frozen=True)
 class Violation:
-    """What is wrong with something that was signed; `name`: whose own signature of it shows that it deviated, if
-    anybody's does, whatever others told it.
-    """
+    """Violation in signed data; `name`: the participant whose own signature of it proves that it deviated, if any."""
 
     fault: Fault
     name: str | None = None
 
 
 class DisclosedMessage(NamedTuple):
-    """A letter that a view opens."""
+    """Message that a view decrypts."""
 
     sender: str
     to: str
@@ -55,7 +54,7 @@ class DisclosedMessage(NamedTuple):
 
 
 class RequiredMessage(NamedTuple):
-    """A message that somebody has to have sent: the ends of its link, its kind and its stage."""
+    """Message that must have been sent: the ends of its link, its kind and its stage."""
 
     sender: str
     to: str
@@ -65,14 +64,14 @@ class RequiredMessage(NamedTuple):
 
 @dataclass(frozen=True)
 class PublicVerification:
-    """What somebody can find out who was not there and trusts nobody, all of it as functions of the parameters p.
+    """Checks that anybody can make without a secret, as functions of the parameters p.
 
-    `opens(p)`: whether what is published can be made again by anybody. `verify_publication(p, session_id, greetings,
-    published, attested)`: what is wrong with it, from what everybody greeted with and `attested(name, statement,
-    signature)`. `verify_messages(p, greetings, messages)`: what opened letters show of who greeted otherwise; its
-    greeting is what it signed. `needs(p, published)`: what has to have been sent for this; `LocalError` for what nobody
-    can publish. `contradicted(p, session_id, greetings, published, statements)`: which of these signed statements, each
-    with its signer, contradicts what was published, and whose signature of the publication shows a deviation beside it.
+    `opens(p)`: whether anybody can recompute the published value. `verify_publication(p, session_id, greetings,
+    published, attested)`: its violation, from all greetings and `attested(name, statement, signature)`.
+    `verify_messages(p, greetings, messages)`: a violation that decrypted messages show beside a signed greeting.
+    `needs(p, published)`: the messages that must have been sent for it; `LocalError` for what nobody can publish.
+    `contradicted(p, session_id, greetings, published, statements)`: the signed statement, each with its signer, that
+    contradicts the publication, and the signer whose deviation it proves beside it.
     """
 
     opens: Callable[[Any], bool]
@@ -91,11 +90,10 @@ Unknown = Callable[[str, int], Any]
 
 @dataclass(frozen=True)
 class Mask:
-    """A field whose readings hide a secret of at most `hidden` bits by adding a number uniform on [0, 2**bits).
+    """Field whose readings hide a secret of at most `hidden` bits by adding a number uniform on [0, 2**bits).
 
-    `place` is "Kind.field". `hidden` is None where the sum is taken mod 2**bits, so that nothing of the secret shows;
-    else `times` such masks in a run are within times * 2**(hidden - bits) of uniform. `unpack` takes apart what the
-    values of one message hold.
+    `place` is "Kind.field". `hidden` is None where the sum is taken mod 2**bits, so that it is uniform; else `times`
+    such masks in a run are within times * 2**(hidden - bits) of uniform. `unpack` splits the values of one message.
     """
 
     place: str
@@ -106,21 +104,21 @@ class Mask:
 
     @property
     def slack(self) -> int | None:
-        """-log2 of the distance from uniform of all masks together, rounded down; None when it is zero."""
+        """Slack -log2 of the distance from uniform of all masks together, rounded down; None for distance zero."""
         return None if self.hidden is None else self.bits - self.hidden - (self.times - 1).bit_length()
 
 
 @dataclass(frozen=True)
 class Hygiene:
-    """What an audit must know of a protocol to look at the numbers in somebody's views.
+    """Facts about a protocol that an audit needs to inspect the numbers in views.
 
     `sigma`: the declared statistical parameter in bits. `masks(p)`: every field that a mask hides from its reader.
-    `alike`: the kinds of which a sender sends one message to several peers, ciphertexts and all. `carried(p)`: (bits,
+    `alike`: the kinds that a sender sends to several peers as one message, ciphertexts and all. `carried(p)`: (bits,
     shift) of the ring in which a compared unknown travels, followed by `shift` random bits. `agrees(p, inputs,
-    published)`: whether the published messages give what the ideal functionality makes of everybody's inputs.
-    `ring_bits(p)`: the published numbers add up mod 2**ring_bits(p). `says_who(p)`: whether what is published says
-    whose inputs it is made of, so that `agrees` can be asked where somebody vanished as well. `gathered(p, inputs)`:
-    the inputs of a role as `Model.inputs` has them, where it asked for some on its way; it may not have come to all.
+    published)`: whether the published messages are the ideal functionality's result on these inputs. `ring_bits(p)`:
+    the published numbers add up mod 2**ring_bits(p). `says_who(p)`: whether the publication names those whose inputs it
+    contains, so that `agrees` applies after drop-outs as well. `gathered(p, inputs)`: the inputs of a role as
+    `Model.inputs` has them, where it queried some on its way.
     """
 
     sigma: int
@@ -138,10 +136,10 @@ Inputs = Mapping[str, tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Detour:
-    """What else a conversation goes through where one message was not what it should be, whichever that was.
+    """Longer conversation after an incorrect message, whichever it was.
 
-    Messages of the kind `shown_by` stand in a transcript then. `spoilt(message)`: one of the kind `spoils` as it should
-    not be, which sends a dry run the same way.
+    Messages of the kind `shown_by` stand in a transcript then. `spoilt(message)`: an incorrect message of the kind
+    `spoils`, which sends a dry run the same way.
     """
 
     shown_by: type[Message]
@@ -151,28 +149,25 @@ class Detour:
 
 @dataclass(frozen=True)
 class Model:
-    """What an audit must know of a protocol to hold its conversation without anybody's data.
+    """Model of a protocol: what an audit needs to run its conversation without anybody's data.
 
-    `dry_run_parameters(p)`: parameters under which the same names hold the same conversation, the same messages in the
-    same order, at toy size (smallest keys, dimension 1). `inputs(p, unknown)`: the inputs of every participant by name,
-    whatever is private in them made by `unknown(name, bits)`, which stands for an integer in [0, 2**bits): a drawn
-    number in a toy run, a linear form in a symbolic one. `permutations` names the secret permutations in the order in
-    which they are drawn, `compared(p)` the unknowns whose order the protocol finds, party by party. `sample(K)` gives
-    parameters for K parties in a symbolic run, with two coordinates or more, and `variants(p)` other such parameters
-    for the same parties: more coordinates and packs, keys as short and as long as in real runs; the code must not tell
-    more there. `outcomes(p, j)` is what else is secret, by name, when the j-th party (from 0) has the smallest compared
-    unknown: each a sum of unknowns. Unknowns and outcomes with coordinates end in their number, as "w_1(2)". `hygiene`
-    is None for a model that has no real runs. `matrix_file` is there for a protocol that computes with bits, which
-    linear forms
-    cannot: it is not run over symbols, and this file of the package `protocols` has its coalition matrix.
+    `dry_run_parameters(p)`: parameters with the same names and the same messages in the same order, at the smallest
+    size. `inputs(p, unknown)`: the inputs of every participant by name, with private values made by `unknown(name,
+    bits)`, which stands for an integer in [0, 2**bits): a drawn number in a dry run, a linear form in a symbolic one.
+    `permutations` names the secret permutations in the order in which they are drawn, `compared(p)` the unknowns whose
+    order the protocol finds, party by party. `sample(K)`: parameters for K parties in a symbolic run, with at least two
+    coordinates, and `variants(p)` others for the same parties: more coordinates and packs, key lengths of real runs;
+    the code must leak no more there. `outcomes(p, j)`: other secrets, by name, when the j-th party (from 0) has the
+    smallest compared unknown: each a sum of unknowns. Names of unknowns and outcomes with coordinates end in their
+    number, as "w_1(2)". `hygiene` is None for a model without real runs. `matrix_file`: coalition matrix, in the
+    package `protocols`, of a protocol that computes with bits, which linear forms cannot.
 
-    Of a protocol that some may leave: `drop_outs(p)` names those of whom it is looked at, one at a time, what
-    coalitions learn when they vanish before any of their letters, or are late with it. `given(p, inputs, said,
-    members)` is what the ideal functionality gives a coalition, by name, where these messages were sent by these
-    senders; without it, that is the sum of the published shares. `profiles(p)` gives other parameters for the same
-    parties under which coalitions may learn something else: each has a table of its own. `split_answers(p, inputs)`: of
-    one participant's inputs those that it starts with, and what it is answered at home, one after the other, where a
-    role asks; what is answered is its own as its inputs are. `detour`: a longer way that a session may take.
+    `drop_outs(p)`: the participants whose drop-out or lateness, before any of their messages, is examined, one at a
+    time. `given(p, inputs, said, members)`: what the ideal functionality gives a coalition, by name, where these
+    senders sent these messages; without it, the sum of the published shares. `profiles(p)`: other parameters for the
+    same parties under which coalitions may learn something else: each has a table of its own. `split_answers(p,
+    inputs)`: a participant's initial inputs, and the answers of its local program, one after the other. `detour`: a
+    longer way that a session may take.
     """
 
     dry_run_parameters: Callable[[Any], Any]
@@ -196,11 +191,11 @@ class Model:
 
 @dataclass(frozen=True)
 class Attack:
-    """What a coalition outside of a claim finds, as code that can be tried.
+    """Attack of a coalition outside of a claim, as code that can be tried.
 
-    `coalitions(p)`: the smallest coalitions of which it is said, by name. `find(p, views, published)`: what one of
-    them finds in its members' views, which come in the order of its names, and in the published messages. `truth(p,
-    inputs, names)`: what is there to be found; None where these inputs have nothing for this coalition.
+    `coalitions(p)`: the smallest such coalitions, by name. `find(p, views, published)`: the secret that one of them
+    finds in its members' views, which come in the order of its names, and in the published messages. `truth(p, inputs,
+    names)`: that secret; None where these inputs have nothing for this coalition.
     """
 
     coalitions: Callable[[Any], tuple[tuple[str, ...], ...]]
@@ -210,7 +205,7 @@ class Attack:
 
 @dataclass(frozen=True)
 class Limitation:
-    """Something that a protocol does not promise: a sentence that goes verbatim into reports, and its attack if any."""
+    """Property that a protocol does not promise: a sentence that goes verbatim into reports, and its attack if any."""
 
     sentence: str
     attack: Attack | None = None
@@ -218,9 +213,9 @@ class Limitation:
 
 @dataclass(frozen=True)
 class DropOutTrials:
-    """How a claim is tried where somebody may vanish.
+    """Trials of a claim with drop-outs.
 
-    `who(p)`: who vanishes in every execution, with the number of letters that it still sends; nobody where nobody may.
+    `who(p)`: the participants that drop out in every execution, with the number of messages that they still send.
     `simulation(p, rng)`: a simulated execution without them, as in `Trials`.
     """
 
@@ -230,20 +225,20 @@ class DropOutTrials:
 
 @dataclass(frozen=True)
 class Trials:
-    """How a claim about a whole protocol is tried.
+    """Trials of a claim about a whole protocol.
 
-    `claimed(p, names)`: whether the claim is about this coalition. `simulation(p, rng)` is one simulated execution,
-    made by the simulators of the claim: it maps the names of a claimed coalition to the coalition's readings.
-    `small(p)`: a small session of the same kind as p. `sessions`: those of all kinds of sessions that are in use; an
-    audit cites results of these alone. `worlds(p)`: two sets of everybody's inputs or more, as different as can be, for
-    which the ideal functionality gives the same. `condensed(p, readings)` puts long vectors of rare events into a few
-    numbers. `lengths(p)`: the small session with each of some lengths of keys; every execution takes one of them by
-    lot, so all have the same messages. `drop_out_trials` is there where somebody may vanish: then that is tried.
+    `claimed(p, names)`: whether the claim is about this coalition. `simulation(p, rng)`: one execution made by the
+    simulators of the claim: it maps the names of a claimed coalition to the coalition's readings. `small(p)`: a small
+    session of the same kind as p. `sessions`: those of all kinds of sessions in use; an audit cites results of these
+    alone. `worlds(p)`: at least two sets of all inputs, as different as can be, for which the ideal functionality gives
+    the same. `condensed(p, readings)` reduces long vectors of rare events to a few numbers. `lengths(p)`: the small
+    session with several lengths of keys; every execution takes one of them by lot. `drop_out_trials`: trials with
+    drop-outs, where these may happen.
 
     Where the functionality tells some coalitions more, `leakage(p, inputs, names)` is all that it may tell this one in
-    that world. Only worlds in which it tells the same for sure are held against each other, and against a simulation
-    that is told that as well: it is then asked for `(names, told)`. `besides(p, views)`: what the members of a
-    coalition can make of what they read, and what they read of the public fields; a part of their readings.
+    that world. Only worlds with one certain leakage are compared, with each other and with a simulation that gets it as
+    well: it is then called with `(names, leakage)`. `besides(p, views)`: what the members of a coalition compute from
+    their readings, and their public fields; a part of their readings.
     """
 
     claimed: Callable[[Any, tuple[str, ...]], bool]
@@ -258,11 +253,11 @@ class Trials:
     sessions: tuple[Any, ...] = ()
 
     def drop_outs(self, p: Any) -> Mapping[str, int]:
-        """Who vanishes in the executions in which the claim is tried."""
+        """Return the drop-outs in the executions that test the claim."""
         return self.drop_out_trials.who(p) if self.drop_out_trials else {}
 
     def simulated(self, p: Any, rng: Stream) -> Callable[..., Readings]:
-        """One simulated execution of that kind."""
+        """Return one simulated execution of that kind."""
         return (
             self.drop_out_trials.simulation(p, rng)
             if self.drop_out_trials and self.drop_outs(p)
@@ -270,22 +265,22 @@ class Trials:
         )
 
     def read(self, p: Any, views: tuple[View, ...]) -> Readings:
-        """What the owners of these views read together."""
+        """Return what the owners of these views read together."""
         return {**readings(*views), **self.besides(p, views)}
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What a protocol promises against a semi-honest coalition, and what it does not.
+    """Claim of a protocol against a coalition, with its limitations.
 
     `simulators` maps a coalition, in words, to a function whose signature is the claim: it makes the coalition's
-    readings from public parameters and what the ideal functionality gives the coalition, for it is given nothing
-    else. `trials` is None for a claim about a step inside of other protocols. `limitations`: the worst first.
-    `distance(p)`: the total statistical distance between the readings and what the simulators make; what comes on top
-    rests on `assumptions`, a list in words that completes "it assumes"; under parameters p it is that of `assumed(p)`.
-    `strength(p)`: how much of them is left under these parameters, a sentence, where that is less than one would think.
-    `simulated_from`: what the simulators are given, in words, where that is more than the release and one's own inputs.
-    `keeps(p)`: whether whoever it is about has to keep to the protocol, where under other parameters they may deviate.
+    readings from public parameters and what the ideal functionality gives the coalition, for it is given nothing else.
+    `trials` is None for a claim about a step inside of other protocols. `limitations`: the worst first. `distance(p)`:
+    the total statistical distance between the readings and what the simulators make; the rest rests on `assumptions`, a
+    list in words that completes "it assumes"; under parameters p it is that of `assumed(p)`. `strength(p)`: a sentence
+    about their remaining strength under these parameters, where that is less than expected. `simulated_from`: the
+    inputs of the simulators, in words, where these are more than the release and one's own inputs. `keeps(p)`: whether
+    the coalition has to be semi-honest, where under other parameters it may be malicious.
     """
 
     simulators: Mapping[str, Callable[..., Readings]]
@@ -299,7 +294,7 @@ class Claim:
     simulated_from: str = "the release"
 
     def why_not(self, p: Any, names: tuple[str, ...]) -> list[str]:
-        """The sentences about a coalition that is not claimed: those about it, or about a part of it that is not."""
+        """Return the limitations about a coalition that is not claimed, or about a part of it that is not."""
         attacks = [(unclaimed.sentence, unclaimed.attack) for unclaimed in self.limitations if unclaimed.attack]
         return [
             sentence
@@ -308,22 +303,22 @@ class Claim:
         ]
 
     def claims(self, p: Any, names: tuple[str, ...]) -> bool:
-        """Whether the claim is about the coalition with these names."""
+        """Tell whether the claim is about the coalition with these names."""
         return self.trials is not None and self.trials.claimed(p, names)
 
 
 def stage_result(view: View, kind: type[V]) -> V:
-    """What a stage of this role left behind; ValueError where there is none of this kind."""
+    """Return the result of this kind of a stage of this role; raise ValueError where there is none."""
     return first_instance(view.results, kind, view.name)
 
 
 def message_from(view: View, sender: str, kind: type[V]) -> V:
-    """The first message of this kind that this role had from the sender; ValueError where there is none."""
-    return first_instance([message for name, message in view.mail if name == sender], kind, view.name)
+    """Return the first message of this kind from the sender to this role; raise ValueError where there is none."""
+    return first_instance([message for name, message in view.messages if name == sender], kind, view.name)
 
 
 def first_instance(values: Sequence[Any], kind: type[V], whose: str) -> V:
-    """The first of this kind among what is in somebody's view; ValueError where there is none."""
+    """Return the first value of this kind; raise ValueError, naming the view's owner, where there is none."""
     for value in values:
         if isinstance(value, kind):
             return value
@@ -331,7 +326,7 @@ def first_instance(values: Sequence[Any], kind: type[V], whose: str) -> V:
 
 
 def secret_keys_of(view: View) -> dict[int, PrivateKey | DgkPrivateKey]:
-    """The secret keys that the stages of this role left behind, by modulus."""
+    """Return the secret keys among the results of this role's stages, by modulus."""
     found: dict[int, PrivateKey | DgkPrivateKey] = {}
     for result in view.results:
         for value in vars(result).values() if hasattr(result, "__dict__") else ():
@@ -341,17 +336,16 @@ def secret_keys_of(view: View) -> dict[int, PrivateKey | DgkPrivateKey]:
 
 
 def readings(*views: View) -> Readings:
-    """What the owners of these views read together beside what is public: numbers as they are, bytes as numbers,
-    ciphertexts opened by any key among them.
+    """Return what the owners of these views read together beside public fields.
 
-    A DGK ciphertext opens to its plaintext mod u: its holder can read that, though its role asks for less. What no key
-    opens is left out.
+    Numbers as they are, bytes as numbers, ciphertexts opened by any key among the views; what no key opens is left out.
+    A DGK ciphertext opens to its plaintext mod u: its holder can read that, though its role asks for less.
     """
     return _collected(views, public=False)
 
 
 def public_fields(view: View) -> Readings:
-    """What the fields declared public showed the owner of this view."""
+    """Return the values of public fields that the owner of this view read."""
     return _collected((view,), public=True)
 
 
@@ -359,7 +353,7 @@ def _collected(views: tuple[View, ...], *, public: bool) -> Readings:
     keys = {n: key for view in views for n, key in secret_keys_of(view).items()}
     found: Readings = {}
     for view in views:
-        for _, message in view.mail:
+        for _, message in view.messages:
             for slot in message.slots:
                 if (slot.protection.how == "public") == public:
                     value = getattr(message, slot.name)
@@ -370,7 +364,7 @@ def _collected(views: tuple[View, ...], *, public: bool) -> Readings:
 
 
 def opened(value: Any, keys: Mapping[int, PrivateKey | DgkPrivateKey]) -> int | None:
-    """A value of a field as a number, a ciphertext opened by any of these keys; None for what none of them opens."""
+    """Return a field's value as a number, a ciphertext opened by one of these keys; None if none opens it."""
     if isinstance(value, Ciphertext | BitCiphertext):
         key = keys.get(value.n)
         if isinstance(key, PrivateKey) and isinstance(value, Ciphertext):

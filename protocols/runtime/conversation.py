@@ -1,13 +1,13 @@
-"""A conversation before it takes place: which letters will be sent, declared as counts, and what that comes to.
+"""Conversation of a protocol, declared in advance: who sends which messages to whom, as counts, and their cost.
 
-A program declares beside its roles who sends which kind of message to whom in which stage, and how often.
-Participants who do the same form a group, so that all of it is a few lines for any number of them. From that, from the
-sizes of messages and from those of envelopes follow messages, bytes and rounds, exactly as the transcript of a run
-without drop-outs shows them. It also declares how many costly operations all participants carry out together.
+A program declares beside its roles who sends which kind of message to whom in which stage, and how often. Participants
+that do the same form a group, so a few lines suffice for any number of them. From these, and the sizes of messages and
+envelopes, follow messages, bytes and rounds, exactly as the transcript of a run without drop-outs shows them. It also
+declares how many costly operations all participants carry out together.
 
-A participant reads a letter in the stage in which it was sent, before it sends anything there that is declared later,
-and signs the end of a stage when it enters the next one, or when it is done. What is declared in one turn is sent
-before any of it is read.
+A participant reads a message in the stage in which it was sent, before it sends anything there that is declared later,
+and signs the end of a stage when it enters the next one, or when it is done. The messages of one turn are all sent
+before any of them is read.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ _LONGER = ((24, 1), (1 << 8, 1), (1 << 16, 2), (1 << 32, 4))  # from these numbe
 
 @dataclass(frozen=True)
 class Flow:
-    """`times` letters of one kind from everybody in these groups to everybody else in those.
+    """`times` messages of one kind from each member of the sending groups to each other member of the groups `to`.
 
-    `arcs`: to whom each sends, by name, where that is not everybody; any graph with as many arcs at each name will do.
-    Such letters are among the first 24 of their links, where every number has one byte. `read`: the stage in which it
-    is read, where that has another name than the one in which it is sent.
+    `arcs`: the addressees of each sender, by name, where these are not all; any graph with as many arcs at each name
+    has the same cost. Such messages are among the first 24 of their links, where every number has one byte. `read`: the
+    stage in which it is read, where that has another name than the one in which it is sent.
     """
 
     kind: type[Message]
@@ -65,14 +65,14 @@ class Flow:
 
 @dataclass(frozen=True)
 class Turn:
-    """What is sent before any of it is read."""
+    """Messages that are sent before any of them is read."""
 
     flows: tuple[Flow, ...]
 
 
 @dataclass(frozen=True)
 class Published:
-    """What everybody in these groups publishes when all have finished, in the stage in which that was decided."""
+    """Message that each member of these groups publishes in the end, with the stage in which it was decided."""
 
     kind: type[Message]
     stage: str
@@ -81,11 +81,11 @@ class Published:
 
 @dataclass(frozen=True)
 class Conversation:
-    """All of it: the groups, the stages that each goes through, the turns in their order, what is published.
+    """Whole conversation: groups, their stages, turns in order, publications.
 
-    Turns of which neither needs the other are declared in the order in which a simulation makes the first of each.
-    `operations`: those of all participants together, over the whole run; keys of links are not among them. `detours`:
-    what may be sent besides where somebody broke a rule; no part of the cost.
+    Turns that do not need each other are declared in the order in which a simulation starts them. `operations`: those
+    of all participants together, over the whole run; keys of links are not among them. `detours`: further messages
+    where somebody broke a rule; they are no part of the cost.
     """
 
     groups: Groups
@@ -97,12 +97,12 @@ class Conversation:
 
 
 Converse = Callable[[Any], Conversation]
-"""What a program has: the conversation under its parameters."""
+"""Function of a program that returns the conversation under its parameters."""
 
 
 @dataclass
 class GroupTraffic:
-    """What a group sends and gets, all of its members together; what is public is nobody's to get."""
+    """Traffic of a group, all members together; a public envelope counts for its sender alone."""
 
     messages: int = 0
     bytes: int = 0
@@ -112,10 +112,10 @@ class GroupTraffic:
 
 @dataclass
 class PredictedTraffic:
-    """Cost of a conversation: messages, bytes and rounds by stage, and messages by group.
+    """Predicted traffic of a conversation: messages, bytes and rounds by stage, and messages by group.
 
-    `links`: the number of ends of links on which something is sent; each end makes the keys of its link. `signed`: the
-    number of signed envelopes.
+    `links`: the number of ends of links in use; each end derives the keys of its link. `signed`: the number of signed
+    envelopes.
     """
 
     groups: Groups
@@ -126,16 +126,16 @@ class PredictedTraffic:
 
 
 def predict_traffic(program: Program, p: Any, conversation: Conversation, overhead: int = 0) -> PredictedTraffic:
-    """The cost of this conversation; `overhead`: extra bytes of a link for each message.
+    """Return the traffic of this conversation; `overhead`: extra bytes of a link for each message.
 
-    Raises `LocalError` for a conversation that cannot be one of this program.
+    Raise `LocalError` for a conversation that cannot be one of this program.
     """
     return _Course(program, p, conversation, overhead).run()
 
 
 @dataclass
 class _Stand:
-    """How far a group has come: its stage, the latest round that it read, what it has not read yet."""
+    """Progress of a group: its stage, the latest round that it has read, its unread messages."""
 
     stage: int = -1
     round: int = 1
@@ -162,7 +162,7 @@ class _Course:
         )
 
     def run(self) -> PredictedTraffic:
-        """Greetings, turns, ends of stages, publications."""
+        """Count greetings, turns, ends of stages and publications."""
         for group in self._talk.groups:
             self._public(group, HELLO, GREETING_STAGE, 1)
         for turn in self._talk.turns:
@@ -176,7 +176,7 @@ class _Course:
         return self._found
 
     def _enter(self, group: str, stage: str | None) -> None:
-        """Go on to this stage, or to the end, and read what there is to be read until then."""
+        """Advance a group to this stage, or to the end, and read what it has to read until then."""
         stand, stages = self._at[group], self._talk.stages[group]
         if stage is not None and stage not in stages[max(stand.stage, 0) :]:
             raise LocalError("conversation.group_past_stage", name=self._program.name, group=group, stage=stage)
@@ -214,7 +214,7 @@ class _Course:
                 yield to, flow.read or flow.stage, depth
 
     def _ends(self, flow: Flow, sender: str) -> Iterator[tuple[str, int, int]]:
-        """Each group that this one writes to, with how many pairs of ends there are, and the bytes of their names."""
+        """Yield each addressed group, with the number of pairs of ends and the bytes of their names."""
         groups = self._talk.groups
         if flow.arcs is None:
             for to in flow.to:
@@ -238,7 +238,7 @@ class _Course:
         got.received, got.received_bytes = got.received + number, got.received_bytes + size
 
     def _public(self, group: str, kind: str, stage: str, depth: int) -> None:
-        """One signed envelope of each in this group."""
+        """Count one signed envelope of each member of this group."""
         stand, tally, number = self._at[group], self._found.by_group[group], len(self._talk.groups[group])
         if not number:
             return
@@ -252,7 +252,7 @@ class _Course:
         tally.messages, tally.bytes = tally.messages + number, tally.bytes + size
 
     def _once(self, group: str, to: str, kind: str, stage: str, depth: int) -> int:
-        """Bytes of an envelope of somebody in this group, with number 0 on its link, without its ends' names."""
+        """Return the bytes of an envelope of a member, with number 0 on its link, without the names of its ends."""
         blank = Envelope(bytes(SESSION_BYTES), "", "", kind, stage, 0, depth, START, b"")
         body = self._size(self._talk.groups[group][0], to, kind, stage)
         if body is None:
@@ -265,17 +265,17 @@ class _Course:
         traffic.messages, traffic.bytes = traffic.messages + number, traffic.bytes + size
 
     def _deepen(self, stage: str, depth: int) -> None:
-        """A round is of the stage that reaches it first."""
+        """Count a round for the stage that reaches it first."""
         traffic = self._found.by_stage.setdefault(stage, Traffic())
         traffic.rounds += max(0, depth - self._deepest)
         self._deepest = max(self._deepest, depth)
 
 
 def _text(name: str) -> int:
-    """Bytes of a text in a header."""
+    """Return the bytes of a text in a header."""
     return len(cbor2.dumps(name))
 
 
 def _of_numbers(first: int, count: int) -> int:
-    """By how many bytes so many numbers in a row, from this one on, are longer than 0 is."""
+    """Return by how many bytes `count` consecutive numbers from `first` are longer than as many zeros."""
     return sum(more * max(0, first + count - max(first, least)) for least, more in _LONGER)

@@ -1,7 +1,7 @@
-"""A wire record as a sequence diagram: who sends what to whom, how often and how long, stage by stage.
+"""Transcript as a sequence diagram: who sends what to whom, how often and how long, stage by stage.
 
-Only headers are read, so whoever holds the record can draw it. A record may come from anybody: what a terminal or
-Mermaid would take for a command is escaped.
+Only headers are read, so anybody who holds the transcript can draw it. A transcript may come from anybody: characters
+that a terminal or Mermaid would take for a command are escaped.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _Edges = dict[tuple[str, str], list[int]]
 
 @dataclass(frozen=True)
 class _Record:
-    """The session, everybody's name with `public` last, and the sizes of messages by stage, kind and edge.
+    """Session, names of all participants with `public` last, and sizes of messages by stage, kind and edge.
 
     Kinds stand in the order of their last message: participants are not in step, but they finish in order.
     """
@@ -31,8 +31,10 @@ class _Record:
 
 @dataclass(frozen=True)
 class DiagramRow:
-    """Messages of one kind that are sent alike: each of the senders writes to each of the addressees, but not to
-    itself. Both are places in the names of the diagram; `who` has them in words; `sizes` are those of every message.
+    """Messages of one kind that are sent alike: each sender writes to each addressee but itself.
+
+    `senders` and `addressees` are indices of names of the diagram; `who` describes both in words; `sizes` has the bytes
+    of every message.
     """
 
     kind: str
@@ -43,29 +45,29 @@ class DiagramRow:
 
     @property
     def count(self) -> str:
-        """How many messages, and the bytes of one."""
+        """Number of messages and bytes of one, in words."""
         return _count(self.sizes)
 
 
 @dataclass(frozen=True)
 class DiagramStage:
-    """A stage, with what is sent in it."""
+    """Stage with its messages."""
 
     name: str
     rows: tuple[DiagramRow, ...]
 
     @property
     def count(self) -> str:
-        """How many messages, and their bytes together."""
+        """Number of messages and their total bytes, in words."""
         sizes = [size for row in self.rows for size in row.sizes]
         return f"{len(sizes):,} messages, {sum(sizes):,} bytes"
 
 
 @dataclass(frozen=True)
 class Diagram:
-    """What a record's headers say: everybody's name, `public` last, the marks of an insecure run, and all stages.
+    """Content of a transcript's headers: names with `public` last, marks of an insecure run, all stages.
 
-    Every text is fit to be printed: what is no letter or sign is escaped.
+    Every text is escaped for printing.
     """
 
     protocol: str
@@ -75,10 +77,10 @@ class Diagram:
 
 
 def diagram(lines: Iterable[Line]) -> Diagram:
-    """The record to be drawn: in each stage the kinds of messages, those that everybody sends alike in one row.
+    """Return the diagram of a transcript: in each stage the kinds of messages, those that all send alike in one row.
 
-    `lines` begins with the line of the session; raises ValueError when it does not, or when a line is no message
-    between its participants.
+    `lines` begins with the line of the session; raise ValueError when it does not, or when a line is no message between
+    its participants.
     """
     record = _read(lines)
     stages = (
@@ -90,9 +92,9 @@ def diagram(lines: Iterable[Line]) -> Diagram:
 
 
 def arrows(lines: Iterable[Line]) -> str:
-    """The record as text: how many messages of each kind go from whom to whom in each stage, and the bytes of one.
+    """Return the diagram as text: messages of each kind by sender and addressee in each stage, with their bytes.
 
-    Raises ValueError as `diagram` does.
+    Raise ValueError as `diagram` does.
     """
     found = diagram(lines)
     drawn = [f"{found.protocol}: {', '.join(found.names[:-1])}"]
@@ -105,9 +107,9 @@ def arrows(lines: Iterable[Line]) -> str:
 
 
 def mermaid(lines: Iterable[Line]) -> str:
-    """The record as a Mermaid sequenceDiagram: an arrow for each kind of message on each edge in each stage.
+    """Return the diagram as a Mermaid sequenceDiagram: an arrow for each kind of message on each edge in each stage.
 
-    Raises ValueError as `arrows` does.
+    Raise ValueError as `arrows` does.
     """
     record = _read(lines)
     ids = {name: f"p{i}" for i, name in enumerate(record.names)}
@@ -148,7 +150,7 @@ def _read(lines: Iterable[Line]) -> _Record:
 
 
 def _rows(record: _Record, kind: str, edges: _Edges) -> Iterator[DiagramRow]:
-    """One row where each of the senders writes to each addressee equally often, else one for each sender."""
+    """Yield one row where each of the senders writes to each addressee equally often, else one for each sender."""
     for count in dict.fromkeys(map(len, edges.values())):
         alike = {edge: sizes for edge, sizes in edges.items() if len(sizes) == count}
         ends = (frozenset(side) for side in zip(*alike, strict=True))
@@ -188,5 +190,5 @@ def _plain(text: str) -> str:
 
 
 def _entities(text: str) -> str:
-    """The text for Mermaid, to which most signs mean something, and the word `end` alone."""
+    """Return the text with the signs that Mermaid would interpret, and the word `end`, as entities."""
     return re.sub(r"^end$|[^A-Za-z0-9_.-]", lambda found: f"#{ord(found[0][0])};{found[0][1:]}", text)

@@ -1,9 +1,8 @@
-"""All that a role sees of the world: its name, its peers, its randomness, its mail.
+"""Endpoint: the interface of a role to its peers. It gives its name, its peers, its randomness and its messages.
 
-`async def` in a role means: a function that can wait for mail. There is no asyncio behind it; `receive` and its like
-are the only places where a role pauses, and whoever drives it answers with the messages. So a role is a deterministic
-function of its input, its seed, its mail and the marks of who is absent, whatever the order of arrival, and runs
-unchanged under every driver.
+`async def` in a role means: a function that can wait for messages. There is no asyncio behind it; a role pauses only in
+`receive` and the like, and its driver answers with the messages. So a role is a deterministic function of its input,
+its seed, its messages and its absence marks, whatever the order of arrival, and runs unchanged under every driver.
 """
 
 from __future__ import annotations
@@ -15,19 +14,20 @@ from typing import Any, Generic, NoReturn, Protocol, TypeVar
 
 from protocols.arithmetic.rng import Stream
 from protocols.errors import Fault, FieldValue, LocalError, PeerError, StoppedError
-from protocols.runtime.message import Key, M, Message
+from protocols.runtime.message import Key, Message, MessageT
 from protocols.runtime.session import Session
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
 class Want:
-    """What a waiting role waits for: one message of this kind of each sender, or of each who is not absent.
+    """Request of a waiting role: one message of this kind from each sender, or (`all` False) from each that is not
+    absent.
 
-    `of`: of these alone it wants to read the greetings that it waits for; None for all. `doubts`: a message that is
-    none of this kind is left out with a note, as if it were absent. `deadlines`: how many a driver waits; None for its
-    usual number.
+    `of`: the senders whose greetings it reads among those that it waits for; None for all of them. `doubts`: a message
+    that cannot be read as this kind is dropped with a note, as if it were absent. `deadlines`: number of deadlines that
+    a driver waits; None for its usual number.
     """
 
     senders: tuple[str, ...]
@@ -39,31 +39,31 @@ class Want:
     deadlines: int | None = None
 
     def wants(self, sender: str) -> bool:
-        """Whether it reads what this sender says, and does not just wait for it."""
+        """Tell whether the role reads the greeting of this sender, beyond waiting for it."""
         return self.of is None or sender in self.of
 
 
 @dataclass(frozen=True)
-class Greeted(Generic[M]):
-    """What a participant said in its greeting, and the digest of the signed envelope in which it did."""
+class Greeted(Generic[MessageT]):
+    """Message in a participant's greeting, with the digest of the signed envelope that holds it."""
 
-    message: M
+    message: MessageT
     digest: bytes
 
 
 class Engine(Protocol):
-    """What an actor offers to the endpoint."""
+    """Interface of an engine to the endpoint; `RoleStepper` documents its methods."""
 
     def post(self, to: str, message: Message) -> None:
-        """Send."""
+        """Send a message."""
         ...
 
     def publish(self, message: Message) -> None:
-        """Keep for publication."""
+        """Keep a message for publication."""
         ...
 
     def enter(self, name: str, replaces: bool) -> tuple[bool, Any, Stream]:
-        """Begin a stage: whether it was done before, its result, its randomness."""
+        """Begin a stage; return whether it was finished before, its result, its randomness."""
         ...
 
     def leave(self, result: Any) -> None:
@@ -71,19 +71,19 @@ class Engine(Protocol):
         ...
 
     def once(self, label: str, make: Callable[[Stream], Any]) -> Any:
-        """Make once."""
+        """Make a value once."""
         ...
 
     def admit(self, name: str, key: Key) -> None:
-        """Use this key."""
+        """Use a key for the fields under its name."""
         ...
 
     def evidence(self, sender: str) -> list[int]:
-        """What was read last from the sender."""
+        """Return the number of the message last read from the sender, if any."""
         ...
 
     def greeting_rng(self) -> Stream:
-        """The stream of the own greeting."""
+        """Return the stream of the participant's own greeting."""
         ...
 
     def attest(self, message: Message) -> bytes:
@@ -91,32 +91,32 @@ class Engine(Protocol):
         ...
 
     def attested(self, name: str, message: Message, signature: bytes) -> bool:
-        """Check one."""
+        """Tell whether a participant signed a statement."""
         ...
 
     def spend(self, label: str) -> None:
-        """Charge."""
+        """Charge the budget."""
         ...
 
-    def void(self, label: str) -> None:
-        """Take a charge back."""
+    def refund(self, label: str) -> None:
+        """Refund a charge."""
         ...
 
     def ask(self, said: tuple[Any, ...]) -> Any:
-        """Ask at home."""
+        """Query the participant's local program."""
         ...
 
     def doubt(self, sender: str, rule: Fault) -> None:
-        """Go on without the sender."""
+        """Note a fault and go on without the sender."""
         ...
 
     def note(self, sender: str, rule: Fault) -> None:
-        """Go on with the sender."""
+        """Note a fault and go on with the sender."""
         ...
 
 
 class Endpoint:
-    """The only door between a role and its driver."""
+    """Endpoint of one role in one session."""
 
     def __init__(self, session: Session, name: str, engine: Engine) -> None:
         self.session_id = session.id
@@ -131,100 +131,105 @@ class Endpoint:
 
     @property
     def curator(self) -> str:
-        """The curator's name; raises `LocalError` in a protocol without one."""
+        """Name of the curator; raises `LocalError` in a protocol without one."""
         if self._curator is None:
             raise LocalError("role.without_a_curator", name=self.name)
         return self._curator
 
     @property
     def index(self) -> int:
-        """The j of P_j, counted from 0; only a party has one."""
+        """Index j of P_j, counted from 0; raises `LocalError` for the curator."""
         if self._index is None:
             raise LocalError("role.is_no_party", name=self.name)
         return self._index
 
     @property
     def others(self) -> tuple[str, ...]:
-        """All other parties."""
+        """Other parties, in order."""
         return tuple(p for p in self.parties if p != self.name)
 
     @property
     def everyone(self) -> tuple[str, ...]:
-        """All participants, this one included, in the order of the session."""
+        """Names of all participants, this one included, in the order of the session."""
         return self._names
 
     @property
     def rng(self) -> Stream:
-        """This stage's randomness."""
+        """Randomness of the current stage."""
         if self._rng is None:
             raise LocalError("randomness.outside_a_stage", name=self.name)
         return self._rng
 
     @property
     def greeting_rng(self) -> Stream:
-        """The stream from which the own greeting was made, from its beginning; in the first stage only."""
+        """Stream from which the participant's own greeting was made, from its beginning; in the first stage only."""
         return self._engine.greeting_rng()
 
     def send(self, to: str, message: Message) -> None:
-        """Send; never waits."""
+        """Send a message; never waits."""
         self._engine.post(to, message)
 
     def broadcast(self, to: Iterable[str], message: Message) -> None:
-        """Send the same message to each of them."""
+        """Send one message to each of these participants."""
         for name in to:
             self.send(name, message)
 
     def publish(self, message: Message) -> None:
-        """Sign and publish; held back by the driver until the role has finished."""
+        """Sign and publish a message; the driver holds it back until the role has finished."""
         self._engine.publish(message)
 
     @types.coroutine
     def _wait(self, want: Want) -> Generator[Want, Any, Any]:
         return (yield want)
 
-    async def receive(self, sender: str, kind: type[M], *, deadlines: int | None = None) -> M:
-        """The next message of this sender, which must be of this kind; `StoppedError` when the sender is absent."""
+    async def receive(self, sender: str, kind: type[MessageT], *, deadlines: int | None = None) -> MessageT:
+        """Return the next message of this sender, of this kind; raise `StoppedError` when the sender is absent."""
         return (await self.gather((sender,), kind, deadlines=deadlines))[0]
 
-    async def gather(self, senders: Iterable[str], kind: type[M], *, deadlines: int | None = None) -> list[M]:
-        """One message of each sender, in their order; `StoppedError` when one of them is absent.
+    async def gather(
+        self, senders: Iterable[str], kind: type[MessageT], *, deadlines: int | None = None
+    ) -> list[MessageT]:
+        """Return one message of each sender, in their order; raise `StoppedError` when one of them is absent.
 
-        `deadlines`: how many a driver waits, where the senders may wait for others; None for its usual number.
+        `deadlines`: number of deadlines that a driver waits, where the senders may wait for others.
         """
-        got: dict[str, M] = await self._wait(Want(tuple(senders), kind, deadlines=deadlines))
+        got: dict[str, MessageT] = await self._wait(Want(tuple(senders), kind, deadlines=deadlines))
         return list(got.values())
 
-    async def collect(self, senders: Iterable[str], kind: type[M]) -> dict[str, M]:
-        """One message of each sender who is not absent, by name, in their order."""
-        got: dict[str, M] = await self._wait(Want(tuple(senders), kind, all=False))
+    async def collect(self, senders: Iterable[str], kind: type[MessageT]) -> dict[str, MessageT]:
+        """Return one message of each sender that is not absent, by name, in their order."""
+        got: dict[str, MessageT] = await self._wait(Want(tuple(senders), kind, all=False))
         return got
 
-    async def collect_usable(self, senders: Iterable[str], kind: type[M], *, deadlines: int) -> dict[str, M]:
-        """One message of each sender who is not absent, by name; what cannot be read as this kind is left out."""
-        got: dict[str, M] = await self._wait(Want(tuple(senders), kind, all=False, doubts=True, deadlines=deadlines))
+    async def collect_usable(
+        self, senders: Iterable[str], kind: type[MessageT], *, deadlines: int
+    ) -> dict[str, MessageT]:
+        """Return one message of each sender that is not absent, by name; one that is not readable is dropped."""
+        want = Want(tuple(senders), kind, all=False, doubts=True, deadlines=deadlines)
+        got: dict[str, MessageT] = await self._wait(want)
         return got
 
-    async def greetings(self, kind: type[M], of: Iterable[str] | None = None) -> Mapping[str, Greeted[M]]:
-        """What everybody who says something in its greeting said, this participant included, or these did; by name.
+    async def greetings(self, kind: type[MessageT], of: Iterable[str] | None = None) -> Mapping[str, Greeted[MessageT]]:
+        """Return the greetings of all participants that say something in one, or of those in `of`, by name.
 
-        Waits for all and checks the signature of every greeting that it gives; `StoppedError` when somebody has not
-        greeted.
+        Wait for all of them, and verify the signature of each that is returned; raise `StoppedError` when one is
+        absent.
         """
         asked = None if of is None else tuple(of)
-        got: dict[str, Greeted[M]] = await self._wait(Want(self._greeters, kind, greetings=True, of=asked))
+        got: dict[str, Greeted[MessageT]] = await self._wait(Want(self._greeters, kind, greetings=True, of=asked))
         return got
 
     async def stage(
         self,
-        role: Callable[..., Coroutine[Any, Any, T]],
+        role: Callable[..., Coroutine[Any, Any, _T]],
         *args: Any,
         name: str | None = None,
         replaces: bool = False,
-    ) -> T:
-        """Run a part of the role as a checkpoint: its result is kept, its mail, secrets and randomness are dropped.
+    ) -> _T:
+        """Run a part of the role as a checkpoint: its result is kept, its messages, secrets and randomness are deleted.
 
-        A stage is called after the file that its role stands in, unless it has a name. One that `replaces` takes the
-        place of the stage before it, whose result is then dropped as well.
+        A stage is named after the file of its role, or by `name`. One that `replaces` also drops the result of the
+        stage before it.
         """
         name = name or role.__module__.rpartition(".")[2]
         done, result, rng = self._engine.enter(f"{name}.{role.__name__}", replaces)
@@ -233,64 +238,64 @@ class Endpoint:
             result = await role(self, *args)
             self._rng = None
             self._engine.leave(result)
-        kept: T = result
+        kept: _T = result
         return kept
 
-    def once(self, label: str, make: Callable[[Stream], T]) -> T:
-        """A value that is expensive to make, made once in this stage even where the stage is replayed."""
-        value: T = self._engine.once(label, make)
+    def once(self, label: str, make: Callable[[Stream], _T]) -> _T:
+        """Return a value that is expensive to make: it is made once in this stage, even where the stage is replayed."""
+        value: _T = self._engine.once(label, make)
         return value
 
     def admit(self, name: str, key: Key) -> None:
-        """From now on this key encrypts and checks the fields declared under its name."""
+        """Use this key from now on to encrypt and check the fields declared under its name."""
         self._engine.admit(name, key)
 
     def attest(self, message: Message) -> bytes:
-        """This participant's signature of a statement that anybody can check; one of a kind in a stage.
+        """Return this participant's signature of a statement that anybody can verify; one of a kind in a stage.
 
-        Raises `LocalError` for a second one with other bytes: whoever signs two has deviated. The stage is not part of
-        what is signed: a statement that is about one says so itself.
+        Raise `LocalError` for a second one with other bytes: a participant that signs two has deviated. The stage is
+        not part of the signed bytes: a statement about a stage contains it.
         """
         return self._engine.attest(message)
 
     def attested(self, name: str, message: Message, signature: bytes) -> bool:
-        """Whether this participant signed this statement."""
+        """Tell whether this participant signed this statement."""
         return self._engine.attested(name, message, signature)
 
     def spend(self, label: str) -> None:
-        """Charge what the label stands for to this participant's budget; when this returns, it has been written down.
+        """Charge the label to this participant's privacy budget; the ledger has recorded it when this returns.
 
-        A label is charged once a session, however often a role is run again.
+        A label is charged once in a session, however often a role is run again.
         """
         self._engine.spend(label)
 
-    def void(self, label: str) -> None:
-        """Say that what was spent under this label has cost nothing: a proof of that has been seen.
+    def refund(self, label: str) -> None:
+        """Refund the charge under this label: the role has proof that nothing was released.
 
-        Raises `LocalError` for what was not spent. That time has passed is no proof.
+        Raise `LocalError` for a label without a charge. A timeout is no proof.
         """
-        self._engine.void(label)
+        self._engine.refund(label)
 
     def ask(self, *said: Any) -> Any:
-        """What this participant's own program at home answers to what was learned so far.
+        """Return the answer of this participant's local program to what the role has learned so far.
 
-        The answer becomes one more input of the role: whoever runs the role again, after a crash or in an audit, gives
-        it with the others, and nobody is asked a second time. Raises `LocalError` where nobody is at home.
+        The answer becomes one more input of the role: a later run of the role, after a crash or in an audit, gets it
+        with the others, and nobody is asked twice. Raise `LocalError` where there is no local program.
         """
         return self._engine.ask(said)
 
     def refuse(self, sender: str, code: str | Fault, /, **fields: FieldValue) -> NoReturn:
-        """Abort, blaming the sender of the message received last from it."""
+        """Abort, and name the sender of the message last received from it as the cause."""
         raise PeerError(sender, code, self._engine.evidence(sender), **fields)
 
     def doubt(self, sender: str, code: str, /, **fields: FieldValue) -> None:
-        """Note that the message received last from this sender breaks a rule, and go on without the sender."""
+        """Note that the message last received from this sender breaks a rule, and go on without the sender."""
         self._engine.doubt(sender, Fault(code, fields))
 
     def note(self, name: str, code: str, /, **fields: FieldValue) -> None:
-        """Note that this participant has broken a rule, which did no harm, and go on with it."""
+        """Note that this participant broke a rule without harm, and go on with it."""
         self._engine.note(name, Fault(code, fields))
 
     def stop(self, code: str | Fault, /, **fields: FieldValue) -> NoReturn:
-        """End the role without a result, where nobody broke a rule."""
+        """Abort without a result where nobody broke a rule."""
         raise StoppedError(code, **fields).within(self.name)

@@ -1,9 +1,9 @@
-"""What travels: a header in clear and a body, sealed to its addressee or signed for everybody.
+"""Envelope: a header in clear and a body, sealed to its addressee or signed for everybody.
 
-The header says session, sender, addressee, kind, stage, the number of the envelope on its link, its round, and the
+The header has session, sender, addressee, kind, stage, the number of the envelope on its link, its round, and the
 digest of the sender's previous envelope. A round is a causal step: one more than the latest round of all that the
-sender had read. It is a function of what roles do and not of when mail arrives, so that rounds can be counted from a
-record.
+sender had read. It depends on the actions of roles and not on times of arrival, so rounds can be counted from a
+transcript.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ARRAY = 0x80  # the CBOR head of an array of so many parts, as long as they are
 
 @dataclass(frozen=True)
 class Envelope:
-    """A message on the wire. `number` counts the envelopes of one sender to one addressee, from 0."""
+    """Envelope on the wire. `number` counts the envelopes of one sender to one addressee, from 0."""
 
     session: bytes = field(repr=False)
     sender: str
@@ -46,13 +46,13 @@ class Envelope:
 
     @cached_property
     def header(self) -> bytes:
-        """The canonical bytes that seal and signature bind."""
+        """Canonical bytes of the header, which seal and signature bind."""
         parts = [self.session, self.sender, self.to, self.kind, self.stage, self.number, self.round, self.prev]
         return cbor2.dumps(parts, canonical=True)
 
     @cached_property
     def digest(self) -> bytes:
-        """SHA-256 of header and body: the next link of the sender's chain."""
+        """SHA-256 of header and body: the next element of the sender's chain."""
         return hashlib.sha256(self.header + self.body).digest()
 
     @cached_property
@@ -62,17 +62,17 @@ class Envelope:
 
     @property
     def is_public(self) -> bool:
-        """Whether it is for everybody: then it is signed, and else it is sealed."""
+        """True for an envelope to everybody, which is signed; any other is sealed."""
         return self.to == PUBLIC_NAME
 
     def due(self, session: bytes, to: str, number: int) -> Envelope:
-        """The envelope as it would be if it were this session's, to this reader, with this number on its link."""
+        """Return the envelope with this session, addressee and number on its link."""
         if (session, to, number) == (self.session, self.to, self.number):
             return self
         return replace(self, session=session, to=to, number=number)
 
     def holding(self, body: bytes) -> Envelope:
-        """The same header around a body."""
+        """Return an envelope with the same header and this body."""
         made = Envelope(
             self.session, self.sender, self.to, self.kind, self.stage, self.number, self.round, self.prev, body
         )
@@ -80,12 +80,12 @@ class Envelope:
         return made
 
     def encode(self) -> bytes:
-        """The wire format: a canonical CBOR array of the header's eight parts and the body."""
+        """Return the wire format: a canonical CBOR array of the header's eight parts and the body."""
         return bytes([_ARRAY + _PARTS]) + self.header[1:] + _head(len(self.body)) + self.body
 
     @classmethod
     def decode(cls, data: bytes) -> Envelope:
-        """The envelope; raises `DecodeError` unless `data` is exactly the encoding of one, and not too long."""
+        """Return the envelope; raise `DecodeError` unless `data` is exactly the encoding of one, and not too long."""
         if len(data) > MAX_ENVELOPE_BYTES:
             raise DecodeError("envelope.too_large", most=MAX_ENVELOPE_BYTES, got=len(data))
         if not is_plain(data, _PARTS + 1, 1):  # an array and its parts
@@ -103,7 +103,7 @@ class Envelope:
 
 
 def first_greetings(envelopes: Iterable[Envelope]) -> dict[str, Envelope]:
-    """The first greeting of each sender, as it was posted: whoever uses one checks its signature."""
+    """Return the first greeting of each sender as posted; its signature is checked where it is used."""
     greetings: dict[str, Envelope] = {}
     for e in envelopes:
         if e.kind == HELLO and e.is_public:
@@ -112,12 +112,12 @@ def first_greetings(envelopes: Iterable[Envelope]) -> dict[str, Envelope]:
 
 
 def size(header: int, body: int) -> int:
-    """Bytes on the wire, of a header and a body of so many bytes."""
+    """Return the bytes on the wire of a header and a body of these lengths."""
     return header + len(_head(body)) + body
 
 
 def _head(length: int) -> bytes:
-    """The CBOR head of a byte string."""
+    """Return the CBOR head of a byte string."""
     if length < 24:
         return bytes([0x40 + length])
     extra, width = next((0x58 + i, 1 << i) for i in range(4) if length < 1 << (8 << i))
@@ -125,10 +125,10 @@ def _head(length: int) -> bytes:
 
 
 def is_signed(public: bytes, envelope: Envelope) -> bool:
-    """Whether the envelope's body ends with a signature by this identity over header and payload."""
+    """Tell whether the body ends with a signature by this identity over header and payload."""
     return identity.verify(public, envelope.header + signed_payload(envelope), envelope.body[-SIGNATURE_BYTES:])
 
 
 def signed_payload(envelope: Envelope) -> bytes:
-    """What the body of a public envelope holds before its signature."""
+    """Return the body of a public envelope without its signature."""
     return envelope.body[:-SIGNATURE_BYTES]

@@ -1,7 +1,7 @@
-"""What happens in a session, for the log of whoever runs it: stages, envelopes by kind and size, who is absent.
+"""Log of a session: stages, envelopes by kind and size, absences.
 
-Only this file of `protocols` may log, and what it is handed is public: names, envelopes, of which it says what their
-lines in the record say, and marks. It never sees an input, a state, an opened message or the reason of an error.
+Only this file of `protocols` may log, and its input is public: names, headers of envelopes as in the transcript, marks.
+It never receives an input, a state, a decrypted message or the cause of an error.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class _Counted:
 
 
 class Events:
-    """Tells the log what happens in a session; where nobody listens it counts nothing and makes no text."""
+    """Log of one session; without a listener it counts nothing and formats nothing."""
 
     def __init__(self, session: Session) -> None:
         self._told, self._each = _LOG.isEnabledFor(logging.INFO), _LOG.isEnabledFor(logging.DEBUG)
@@ -34,12 +34,12 @@ class Events:
             _LOG.info("session %s: %s, %d participants", session.id.hex()[:16], session.program.name, participants)
 
     def stage(self, name: str, stage: str) -> None:
-        """A role enters a stage."""
+        """Log that a role enters a stage."""
         if self._each:
             _LOG.debug("%s enters %s", name, stage)
 
     def sent(self, envelope: Envelope) -> None:
-        """A role sends."""
+        """Log an envelope."""
         if not self._told:
             return
         counted = self._kinds.setdefault((envelope.stage, envelope.kind), _Counted())
@@ -50,12 +50,12 @@ class Events:
             _LOG.debug("%s to %s: %s of %s, %d bytes, round %d", *said)
 
     def missed(self, reader: str, absent: Absent) -> None:
-        """Somebody goes on without a letter."""
+        """Log that a reader goes on without a message."""
         if self._told:
             _LOG.info("%s goes on without %s of %s in %s", reader, absent.kind, absent.sender, absent.stage)
 
     def over(self, ends: Mapping[str, str]) -> None:
-        """All roles have ended, in one of these ways."""
+        """Log the ends of all roles."""
         if self._told:
             for line in self._totals():
                 _LOG.info("%s", line)

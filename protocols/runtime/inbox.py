@@ -1,8 +1,23 @@
-"""The opened mail of one role: what waits to be read, link by link, and who is absent.
+"""Inbox of one role: its unread messages, link by link, and the absences of senders.
 
-Absence is an event: a mark says that a letter which the role waits for will not be read. Marks are a set that overrides
-mail, whenever either comes, so that a role remains a function of its input, its seed, its mail and its marks. From
-the moment at which a role meets a mark, whatever else that sender sends it in this stage is late, and dropped.
+Theory of operation. An inbox has a queue for each sender, in the order of numbers on the link. A role asks for the next
+message of a sender (`look`) and takes it (`take`); a message of a later stage stays at the head until its stage.
+
+Absence is an event. A mark (`Absent`) says that a message which the role waits for will not be read. Marks are a set
+that overrides messages, whenever either arrives, so that a role stays a function of its input, its seed, its messages
+and its marks. To one reader, in one stage, a sender is in one of these states:
+
+    state     event                                                  next
+    present   the role asks; the mark for the next message is set    away; the answer is the mark
+    present   the role asks; there is no mark                        present; the answer is the head, or None
+    away      the role asks                                          away; the answer is a mark
+    away      a message of this stage is at the head                 away; it is late, and dropped with a note
+    away      the stage ends                                         present in the next stage
+
+A message that is left when its stage is over, of a sender that was ever away, is late too: its sender may not know that
+it was given up. A message that is left at the end of the role otherwise is a fault of its sender.
+
+Two checkpoints may share the name of a stage: the numbers of messages read go on, and so do absences.
 """
 
 from __future__ import annotations
@@ -19,7 +34,9 @@ _Place = tuple[str, str]
 
 @dataclass(frozen=True)
 class Absent:
-    """The reader goes on without this letter: `kind` from `sender`, in `stage`, after `read` of that kind in it."""
+    """Mark that the reader goes on without this message: `kind` from `sender`, in `stage`, after `read` of that kind in
+    it.
+    """
 
     sender: str
     kind: str
@@ -29,7 +46,7 @@ class Absent:
 
 @dataclass(frozen=True)
 class InboxEntry:
-    """An opened envelope that waits for its role: by its number on the link from its sender, and nothing else."""
+    """ReadEntry envelope in the inbox of its role; the number on the link from its sender identifies it."""
 
     sender: str
     number: int
@@ -41,10 +58,10 @@ class InboxEntry:
 
 @dataclass(frozen=True)
 class Note:
-    """Something that a participant left out of account, and why; `number` is that of the message on its link.
+    """Note on a message that a participant disregarded, and the rule; `number` is its number on the link.
 
-    `sender` sealed it; where nobody is known to have, it is "somebody on the way from" whoever it says it is from. That
-    a letter came too late is nobody's fault that could be shown: whoever carries mail can keep it.
+    `sender` sealed it; where that is unknown, it is "somebody on the way from" its alleged sender. A late message is
+    nobody's provable fault: a carrier can delay it.
     """
 
     sender: str
@@ -53,7 +70,7 @@ class Note:
 
 
 class HeldEnvelopes:
-    """Envelopes that cannot be opened yet, each once, with the senders and the bytes of all of it."""
+    """Envelopes that cannot be opened yet, each once, with their senders and total bytes."""
 
     def __init__(self) -> None:
         self.senders: set[str] = set()
@@ -62,11 +79,11 @@ class HeldEnvelopes:
 
     @property
     def envelopes(self) -> tuple[Envelope, ...]:
-        """In the order of arrival."""
+        """Held envelopes in the order of arrival."""
         return tuple(self._by_digest.values())
 
     def put(self, envelope: Envelope) -> None:
-        """Keep it, unless it is there."""
+        """Hold an envelope, unless it is held already."""
         if envelope.digest not in self._by_digest:
             self._by_digest[envelope.digest] = envelope
             self.senders.add(envelope.sender)
@@ -74,7 +91,9 @@ class HeldEnvelopes:
 
 
 class Inbox:
-    """`log` holds the mail of the open stage in the order of arrival, `away` who is absent in which ended stage."""
+    """Inbox of one role. `log` holds the entries of the open stage in the order of arrival, `away` the absences of
+    ended ones.
+    """
 
     def __init__(self) -> None:
         self.marks: set[Absent] = set()
@@ -82,7 +101,7 @@ class Inbox:
         self.away: set[_Place] = set()
         self.ended: set[str] = set()  # stages that are over
         self.latest: str | None = None  # the last of them, which another checkpoint may go on with
-        self.read: Counter[_Place] = Counter()  # how many of whose letters of which kind were read in it by then
+        self.read: Counter[_Place] = Counter()  # messages read in it by then, by sender and kind
         self.notes: dict[tuple[str, int | None, str], Note] = {}  # in their order, each once
         self.before = 0  # messages that were read in checkpoints that are over
         self._away_now: set[str] = set()
@@ -95,17 +114,17 @@ class Inbox:
         return self.before + self._read.total()
 
     def put(self, mail: InboxEntry) -> None:
-        """Keep a letter for the role."""
+        """Add an entry for the role."""
         self._waiting.setdefault(mail.sender, deque()).append(mail)
         self.log.append(mail)
 
     def due(self, sender: str, kind: str, stage: str) -> Absent:
-        """The mark that would stand for the next letter of this kind."""
+        """Return the mark that would replace the next message of this kind."""
         before = self.read[sender, kind] if stage == self.latest else 0
         return Absent(sender, kind, stage, before + self._read[sender, kind])
 
     def look(self, sender: str, kind: str, stage: str) -> InboxEntry | Absent | None:
-        """What there is for a role that waits for this: the next letter of the sender, a mark, or nothing yet."""
+        """Return the answer to a waiting role: the next entry of the sender, a mark, or None while there is neither."""
         mark = self.due(sender, kind, stage)
         if mark in self.marks or sender in self._away_now or (sender, stage) in self.away:
             return mark
@@ -115,12 +134,12 @@ class Inbox:
         return waiting[0] if waiting else None
 
     def take(self, mail: InboxEntry) -> None:
-        """The role reads the letter that `look` found."""
+        """Remove the entry that `look` found."""
         self._waiting[mail.sender].popleft()
         self._read[mail.sender, mail.kind] += 1
 
     def miss(self, sender: str) -> None:
-        """The role goes on without the sender: the rest of what that one sends in this stage is late."""
+        """Go on without the sender: the rest of what it sends in this stage is late."""
         self._away_now.add(sender)
 
     def has_given_up(self, sender: str) -> bool:
@@ -128,7 +147,7 @@ class Inbox:
         return any(sender == name for name, _ in self.away)
 
     def end_stage(self, stage: str) -> None:
-        """Forget the mail that was read; who was absent stays known, and how much it was."""
+        """Delete the entries that were read; keep the absences, and the numbers of messages read."""
         if stage != self.latest:
             self.latest, self.read = stage, Counter()
         self.read += self._read
@@ -139,7 +158,7 @@ class Inbox:
         self._away_now, self._read = set(), Counter()
 
     def unread(self) -> list[InboxEntry]:
-        """What nobody will read, late mail apart, which is dropped."""
+        """Return the entries that nobody will read; late messages are dropped with a note."""
         left = []
         for waiting in self._waiting.values():
             for mail in waiting:
@@ -152,9 +171,9 @@ class Inbox:
         return left
 
     def _is_late(self, mail: InboxEntry, stage: str | None) -> bool:
-        """Whether nobody reads it in `stage` (None: at the end) because its sender was given up.
+        """Tell whether nobody reads the entry in `stage` (None: at the end) because its sender was given up.
 
-        Whoever was given up once may not know it, and go on with stages in which nobody asks for its letters.
+        A sender that was given up once may not know it, and go on with stages in which nobody waits for it.
         """
         if mail.stage == stage:
             return mail.sender in self._away_now or (mail.sender, stage) in self.away
@@ -162,7 +181,7 @@ class Inbox:
         return over and self.has_given_up(mail.sender)
 
     def note(self, note: Note) -> None:
-        """Write down what was left out of account, once, however often the role is run again."""
+        """Add a note, once, however often the role is run again."""
         self.notes[note.sender, note.number, str(note.rule)] = note
 
     def _drop(self, mail: InboxEntry) -> None:

@@ -1,7 +1,7 @@
-"""The sealed mail of one participant, both ways, as its X25519 secret and the recorded greetings open it.
+"""Decryption of one participant's sealed envelopes, both ways, with its X25519 secret and the recorded greetings.
 
-Letters are found by their lines of a record. Both ends of a link have its keys, so a view opens what its owner sent as
-well as what it got; and each line is opened by itself, whatever the role made of the lines before.
+Envelopes are found by their lines in a transcript. Both ends of a link have its keys, so a view opens sent and received
+envelopes; each line is opened by itself, whatever the role did with the lines before.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from protocols.runtime.session import Session
 
 @dataclass(frozen=True, repr=False)
 class DecryptedEnvelope:
-    """A sealed envelope of the record as one of its two ends sees it.
+    """Sealed envelope of the transcript as one of its two ends sees it.
 
-    `payload` is None when the seal breaks, `message` when there is none or it cannot be decoded; `fault` says why, and
-    is None as well where a key is missing that the role had not been told yet.
+    `payload` is None when the seal does not verify, `message` when there is none or it cannot be decoded; `fault` gives
+    the reason, and is None as well where a key is missing that the role had not received yet.
     """
 
     line: int
@@ -35,9 +35,9 @@ class DecryptedEnvelope:
 
 
 class LinkDecryption:
-    """The sealed links of one participant. `secret` is its X25519 secret, `greetings` the recorded keys of its peers.
+    """Sealed links of one participant, from its X25519 `secret`.
 
-    Greetings are taken as they stand in the record: whether their senders signed them is for others to check.
+    Greetings are taken as they stand in the transcript; their signatures are checked elsewhere.
     """
 
     def __init__(self, session: Session, name: str, secret: bytes, record: Mapping[int, Envelope]) -> None:
@@ -47,16 +47,16 @@ class LinkDecryption:
 
     @property
     def public(self) -> bytes:
-        """The key that its own greetings must carry."""
+        """X25519 key that the participant's own greeting must carry."""
         return self._secret.public
 
     @cached_property
     def greetings(self) -> Mapping[str, bytes]:
-        """The first key that each participant announced."""
+        """First key that each participant announced."""
         return {sender: e.body[:KEY_BYTES] for sender, e in first_greetings(self._record.values()).items()}
 
     def key(self, sender: str, to: str) -> bytes:
-        """The key of one direction of a link; raises `DecodeError` when the peer announced no usable key."""
+        """Return the key of one direction of a link; raise `DecodeError` when the peer announced no usable key."""
         peer = to if sender == self.name else sender
         if peer not in self._links:
             theirs = self.greetings.get(peer, b"")
@@ -64,7 +64,7 @@ class LinkDecryption:
         return self._links[peer].outgoing if sender == self.name else self._links[peer].incoming
 
     def open(self, line: int, keys: Keys) -> DecryptedEnvelope:
-        """One line; `keys` are those under which its ciphertexts are."""
+        """Open one line; `keys` are those of its ciphertexts."""
         envelope = self._record[line]
         try:
             key = self.key(envelope.sender, envelope.to)
@@ -84,7 +84,9 @@ class LinkDecryption:
             return DecryptedEnvelope(line, envelope, payload, None)
 
     def open_all(self, keys: Keys, read: Mapping[int, tuple[bytes, Message]]) -> tuple[DecryptedEnvelope, ...]:
-        """Every sealed line from or to this participant, in the order of the record; `read` holds those read before."""
+        """Open every sealed line from or to this participant, in the order of the transcript; `read`: those read
+        before.
+        """
         mine = {n: e for n, e in self._record.items() if self.name in (e.sender, e.to) and e.sender != e.to}
         sealed = {n: e for n, e in mine.items() if not e.is_public}
         return tuple(DecryptedEnvelope(n, e, *read[n]) if n in read else self.open(n, keys) for n, e in sealed.items())

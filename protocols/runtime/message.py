@@ -1,4 +1,4 @@
-"""Messages: frozen classes whose every field says how it is protected, and their one canonical encoding.
+"""Messages: frozen classes whose every field declares its protection, and their one canonical encoding.
 
 A message is declared once, with the paper's step and its route:
 
@@ -7,8 +7,8 @@ A message is declared once, with the paper's step and its route:
         a: Annotated[Ciphertext, encrypted(PARTIES)]
         b: Annotated[Ciphertext, encrypted(CURATOR)]
 
-A field holds a `Ciphertext`, for that is what its reader gets: of whose making it is, nobody can tell him. What its
-writer may put there follows from the protection: `Fresh` for `under`, `Uniform` for `returned`.
+The type of a field is `Ciphertext`, for its reader cannot tell how it was made. The type that its writer must put there
+follows from the protection: `Fresh` for `encrypted`, `Uniform` for `returned`.
 
 A protection also names a width, which the protocol's parameters turn into bytes (its *layout*), so that the size of a
 message is a function of public parameters and of nothing else. On the wire a message is a CBOR array of byte strings
@@ -23,6 +23,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import MappingProxyType, UnionType
 from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
+
+from typing_extensions import override
 
 from protocols.crypto.dgk import BitCiphertext, DgkPublicKey, FreshBit
 from protocols.crypto.paillier import Ciphertext, Fresh, Uniform
@@ -40,7 +42,7 @@ _CIPHERTEXTS = (Ciphertext, BitCiphertext)
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of participant, as an end of a route."""
+    """Kind of participant, as an end of a route."""
 
     name: str
 
@@ -50,7 +52,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Route:
-    """Which kinds of participant may send a message to which."""
+    """Pairs of kinds of participant: sender and receiver of a message."""
 
     ends: tuple[tuple[Kind, Kind], ...]
 
@@ -58,9 +60,10 @@ class Route:
         return Route(self.ends + other.ends)
 
     def allows(self, sender: Kind, receiver: Kind) -> bool:
-        """Whether the route has this pair of ends."""
+        """Tell whether the route has this pair of ends."""
         return (sender, receiver) in self.ends
 
+    @override
     def __str__(self) -> str:
         return ", ".join(f"{a.name} -> {b.name}" for a, b in self.ends)
 
@@ -70,27 +73,28 @@ PARTY, CURATOR, PUBLIC = Kind("party"), Kind("curator"), Kind("public")
 
 @dataclass(frozen=True)
 class Protection:
-    """How a field is protected, and the name of its width in the layout.
+    """Protection of a field, and the name of its width in the layout.
 
-    `public`: anybody may know it. `masked`: uniform to its reader, or nearly so. `shared`: a secret of all members of
-    a group that its reader belongs to. `under`: a ciphertext under the key of that name, which is also the name of
-    its width. `returned`: the same, made from one that its reader may have made, and its reader has the secret key.
+    `public`: anybody may know it. `masked`: uniform to its reader, or nearly so. `shared`: a secret of all members of a
+    group that its reader belongs to. `under`: a ciphertext under the key of that name, which is also the name of its
+    width. `returned`: the same, made from one that its reader may have made, and its reader has the secret key.
     """
 
     how: str
     width: str
 
+    @override
     def __str__(self) -> str:
         return f"{self.how}({self.width})"
 
     @property
     def description(self) -> str:
-        """The same for a person who reads a page."""
+        """Description for a person who reads a page."""
         return _IN_WORDS[self.how].format(key=self.width)
 
     @property
     def locks(self) -> bool:
-        """Whether the field is a ciphertext."""
+        """True for a ciphertext."""
         return self.how in ("under", "returned")
 
 
@@ -107,39 +111,39 @@ _IN_WORDS = MappingProxyType(
 
 @dataclass(frozen=True)
 class Times:
-    """The field is a vector; `count` names its length in the layout."""
+    """Mark of a vector; `count` names its length in the layout."""
 
     count: str
 
 
 def public(width: str) -> Protection:
-    """Anybody may know it."""
+    """Declare a value that anybody may know."""
     return Protection("public", width)
 
 
 def masked(width: str) -> Protection:
-    """To its reader the value is uniform, or within the stated statistical distance of it."""
+    """Declare a value that is uniform to its reader, or within the stated statistical distance of it."""
     return Protection("masked", width)
 
 
 def shared(width: str) -> Protection:
-    """A secret that sender and reader are both meant to hold."""
+    """Declare a secret that sender and reader are both meant to hold."""
     return Protection("shared", width)
 
 
 def encrypted(key: str) -> Protection:
-    """A ciphertext under the key of this name."""
+    """Declare a ciphertext under the key of this name."""
     return Protection("under", key)
 
 
 def returned(key: str) -> Protection:
-    """A ciphertext under the key of this name that goes back to the holder of the secret key."""
+    """Declare a ciphertext under the key of this name that goes back to the holder of the secret key."""
     return Protection("returned", key)
 
 
 @dataclass(frozen=True)
 class FieldSpec:
-    """A field as the codec sees it: the type of its values, its protection, its length when it is a vector."""
+    """Field for the codec: type of its values, protection, name of its length when it is a vector."""
 
     name: str
     type: type
@@ -149,7 +153,7 @@ class FieldSpec:
 
 
 class Message:
-    """What every message is: frozen, with the paper's step, its route, and its fields as the codec sees them."""
+    """Base of all messages: frozen, with the paper's step, the route, and the fields for the codec."""
 
     step: ClassVar[str]
     route: ClassVar[Route]
@@ -157,17 +161,17 @@ class Message:
     slots: ClassVar[tuple[FieldSpec, ...]]
 
 
-M = TypeVar("M", bound=Message)
+MessageT = TypeVar("MessageT", bound=Message)
 
 
 @dataclass_transform(frozen_default=True)
-def message(step: str, route: Route, *, as_published: bool = False) -> Callable[[type[M]], type[M]]:
-    """Make a message of a class; refuses a field that does not say how it is protected.
+def message(step: str, route: Route, *, as_published: bool = False) -> Callable[[type[MessageT]], type[MessageT]]:
+    """Make a message of a class; raise `LocalError` for a field without a declared protection.
 
     `as_published` marks a message of the paper's unmodified protocol, the only kind that may carry a stale ciphertext.
     """
 
-    def make(cls: type[M]) -> type[M]:
+    def make(cls: type[MessageT]) -> type[MessageT]:
         made = dataclass(frozen=True, repr=False)(cls)
         made.step, made.route, made.as_published = step, route, as_published
         made.slots = tuple(_slot(made, f.name) for f in fields(made))  # type: ignore[arg-type]
@@ -200,17 +204,17 @@ def _slot(cls: type, name: str) -> FieldSpec:
 
 
 def size(kind: type[Message], layout: Layout) -> int:
-    """The length in bytes of every message of this kind under this layout."""
-    total = len(bulk.array(len(kind.slots)))
+    """Return the length in bytes of every message of this kind under this layout."""
+    total = len(bulk.array_head(len(kind.slots)))
     for slot in kind.slots:
         item = bulk.item_bytes(layout[slot.protection.width])
-        total += item if slot.count is None else len(bulk.array(layout[slot.count])) + layout[slot.count] * item
+        total += item if slot.count is None else len(bulk.array_head(layout[slot.count])) + layout[slot.count] * item
     return total
 
 
 def encode(message: Message, layout: Layout, keys: Keys) -> bytes:
-    """The canonical bytes; raises `LocalError` for a value of the wrong width, a stale ciphertext, or a wrong key."""
-    parts = [bulk.array(len(message.slots))]
+    """Return the canonical bytes; raise `LocalError` for a value that does not fit, a stale ciphertext, a wrong key."""
+    parts = [bulk.array_head(len(message.slots))]
     for slot in message.slots:
         value = getattr(message, slot.name)
         try:
@@ -219,26 +223,26 @@ def encode(message: Message, layout: Layout, keys: Keys) -> bytes:
             else:
                 if len(value) != layout[slot.count]:
                     raise LocalError("message.another_number_of_values", wanted=layout[slot.count], got=len(value))
-                parts += bulk.array(len(value)), _pack_all(value, slot, layout, keys, message.as_published)
+                parts += bulk.array_head(len(value)), _pack_all(value, slot, layout, keys, message.as_published)
         except LocalError as error:
             raise error.within(f"{type(message).__name__}.{slot.name}") from None
     return b"".join(parts)
 
 
-def decode(kind: type[M], data: bytes, layout: Layout, keys: Keys) -> M:
-    """The message; raises `DecodeError` unless `data` is exactly the canonical encoding of one."""
+def decode(kind: type[MessageT], data: bytes, layout: Layout, keys: Keys) -> MessageT:
+    """Return the message; raise `DecodeError` unless `data` is exactly the canonical encoding of one."""
     wanted = size(kind, layout)
     if len(data) != wanted:
         raise DecodeError("message.another_size", wanted=wanted, got=len(data))
     values: dict[str, Any] = {}
     # Strings of one width have one encoding: it is canonical when every head is the one that is due in its place.
-    head = bulk.array(len(kind.slots))
+    head = bulk.array_head(len(kind.slots))
     at, exact = len(head), data.startswith(head)
     for slot in kind.slots:
         width, count = layout[slot.protection.width], 1
         if slot.count is not None:
             count = layout[slot.count]
-            head = bulk.array(count)
+            head = bulk.array_head(count)
             exact, at = exact and data.startswith(head, at), at + len(head)
         end = at + count * bulk.item_bytes(width)
         exact = exact and bulk.are_strings(data, at, end, width)
@@ -253,7 +257,7 @@ def decode(kind: type[M], data: bytes, layout: Layout, keys: Keys) -> M:
 
 
 def _pack_all(values: Sequence[Any], slot: FieldSpec, layout: Layout, keys: Keys, as_published: bool) -> bytes:
-    """The items of a vector; plain integers, of which there may be many, in bulk."""
+    """Encode the items of a vector; plain integers, of which there may be many, in bulk."""
     if slot.type is int:
         return bulk.integers(values, layout[slot.protection.width])
     return bulk.strings([_pack(value, slot, layout, keys, as_published) for value in values])
@@ -293,7 +297,7 @@ def _pack(value: Any, slot: FieldSpec, layout: Layout, keys: Keys, as_published:
 
 
 def is_fresh(c: Ciphertext | BitCiphertext, slot: FieldSpec) -> bool:
-    """Whether a ciphertext is known to carry the randomness that this field asks for."""
+    """Tell whether a ciphertext is known to carry the randomness that this field requires."""
     return isinstance(c, (Uniform if slot.protection.how == "returned" else Fresh) | FreshBit)
 
 

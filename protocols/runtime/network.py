@@ -1,8 +1,8 @@
-"""Simulated links, the clock of a run, and what a record shows of its cost.
+"""Simulated links, the virtual clock of a run, and its traffic.
 
-Messages, bytes and rounds are counted from the envelopes, by anybody who holds the record. Seconds are what a site says
-of itself: processor time is measured, and what the network would add comes from the link model, on a virtual clock.
-Neither is visible to a role.
+Messages, bytes and rounds are counted from envelopes, by anybody who holds the transcript. Seconds are a site's own:
+processor time is measured, and the delay of the network comes from the link model, on a virtual clock. Neither is
+visible to a role.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ TOPOLOGIES = ("mesh", "star")
 
 
 def is_relayed(topology: str, session: Session, envelope: Envelope) -> bool:
-    """Whether mail between these two goes through the curator, sealed as it is."""
+    """Tell whether the curator relays this envelope, sealed as it is."""
     between = session.curator in (envelope.sender, envelope.to) or envelope.is_public
     return topology == "star" and not between
 
 
 def check_topology(topology: str, session: Session) -> None:
-    """Raises `LocalError` for a star without anybody in the middle."""
+    """Raise `LocalError` for a star without a curator."""
     if topology == "star" and session.curator is None:
         raise LocalError("network.star_without_a_curator", name=session.program.name)
 
 
 @dataclass(frozen=True)
 class Link:
-    """A link between two sites: one-way latency in seconds, bytes per second, extra bytes per message."""
+    """Link between two sites: one-way latency in seconds, bytes per second, extra bytes per message."""
 
     latency: float
     bandwidth: float
     overhead: int
 
     def seconds(self, size: int) -> float:
-        """How long a message of this size keeps the sender's line busy."""
+        """Return the seconds for which a message of this size occupies the sender's line."""
         return (size + self.overhead) / self.bandwidth if self.bandwidth else 0.0
 
 
 # Round figures, stated rather than measured: a switched office network, and hospitals on business lines across a
 # country. The overhead is that of TCP/IP and TLS records for a message of one packet.
-LINKS = {
+LINK_MODELS = {
     "none": Link(0.0, 0.0, 0),
     "lan": Link(0.0002, 125e6, 100),
     "wan": Link(0.020, 12.5e6, 100),
@@ -55,7 +55,7 @@ LINKS = {
 
 @dataclass
 class Traffic:
-    """What one stage cost on the wire: messages, bytes, rounds."""
+    """Traffic of one stage: messages, bytes, rounds."""
 
     messages: int = 0
     bytes: int = 0
@@ -63,10 +63,10 @@ class Traffic:
 
 
 class Tally:
-    """What the `stages` cost, in the order of their last envelopes, counted from these; relayed mail travels twice.
+    """Traffic by stage, in the order of their last envelopes; a relayed envelope counts twice.
 
-    A stage's rounds are those by which it is deeper than all before. Publications and marks at the end of a stage
-    follow the last round, and greetings are one.
+    The rounds of a stage are those by which it is deeper than all before. Publications and ends of stages follow the
+    last round; greetings are one round.
     """
 
     def __init__(self, session: Session, link: Link, topology: str) -> None:
@@ -86,7 +86,7 @@ class Tally:
 
 
 def traffic(envelopes: Iterable[Envelope], session: Session, link: Link, topology: str) -> dict[str, Traffic]:
-    """What the stages cost, as the envelopes of a record show it."""
+    """Return the traffic by stage of a transcript's envelopes."""
     tally = Tally(session, link, topology)
     for envelope in envelopes:
         tally.add(envelope)
@@ -94,9 +94,9 @@ def traffic(envelopes: Iterable[Envelope], session: Session, link: Link, topolog
 
 
 class Clock:
-    """Observes a simulated run: processor seconds by stage and role, and each role's place on the virtual clock.
+    """Clock of a simulated run: processor seconds by stage and role, and each role's time on the virtual clock.
 
-    `read` says how much processor time whoever runs the roles has used; without it, this process does.
+    `read` returns the processor time used by the roles; without it, that of this process.
     """
 
     def __init__(self, session: Session, link: Link, topology: str, read: Callable[[], float] | None = None) -> None:
@@ -113,21 +113,21 @@ class Clock:
         self._told = read
 
     def start(self, name: str) -> None:
-        """This role computes from now on."""
+        """Start the measurement of this role."""
         self._running, self._mark = name, self._read()
 
     def stop(self) -> None:
-        """Nobody computes."""
+        """Stop the measurement."""
         self._lap()
         self._running = None
 
     def stage(self, name: str, stage: str) -> None:
-        """A role enters a stage."""
+        """Note that a role enters a stage."""
         self._lap()
         self._stage[name] = stage
 
     def sent(self, envelope: Envelope) -> None:
-        """A role sends."""
+        """Note the departure of an envelope, and compute its arrival."""
         self._lap()
         name = envelope.sender
         relayed = is_relayed(self._topology, self._session, envelope)
@@ -143,12 +143,12 @@ class Clock:
         self._finish(name)
 
     def started(self, name: str) -> None:
-        """A role has the greetings of its peers: its clock cannot be before the last of them."""
+        """Note that a role has the greetings of its peers: its clock is not before the last of them."""
         peers = self._session.peers(name)
         self.now[name] = max([self.now[name], *(self._greeted[peer] for peer in peers if peer in self._greeted)])
 
     def consumed(self, receiver: str, sender: str, number: int) -> None:
-        """A role reads an envelope: its clock cannot be before the arrival."""
+        """Note that a role reads an envelope: its clock is not before the arrival."""
         self._lap()
         self.now[receiver] = max(self.now[receiver], self._arrival.pop((sender, receiver, number), 0.0))
 

@@ -1,4 +1,4 @@
-"""What an engine tells whoever measures a run."""
+"""Observer: the interface by which an engine reports to the measurement of a run."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from protocols.runtime.message import Message
 
 
 class Observer(Protocol):
-    """Whoever measures a run; no role can reach it."""
+    """Observer of a run; no role can reach it."""
 
     def stage(self, name: str, stage: str) -> None:
-        """A role enters a stage."""
+        """Note that a role enters a stage."""
         ...
 
     def sent(self, envelope: Envelope) -> None:
-        """A role posts an envelope."""
+        """Note that a role sends an envelope."""
         ...
 
     def posted(self, name: str, to: str, message: Message) -> None:
-        """A role sends a message, which is sealed next."""
+        """Note a message that a role is about to seal."""
         ...
 
     def started(self, name: str) -> None:
-        """A role has the greetings that it needs."""
+        """Note that a role has the greetings that it needs."""
         ...
 
     def waits(self, name: str, want: Want) -> None:
-        """A role waits for this, be it there or not."""
+        """Note the request of a waiting role, whether or not the messages are there."""
         ...
 
     def consumed(self, receiver: str, mail: InboxEntry) -> None:
-        """A role takes a letter out of its mail."""
+        """Note that a role takes an entry out of its inbox."""
         ...
 
     def read(self, receiver: str, mail: InboxEntry, message: Message) -> None:
-        """A role reads a message, the content of this letter."""
+        """Note the message that a role decoded from this entry."""
         ...

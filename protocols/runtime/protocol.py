@@ -1,4 +1,4 @@
-"""What others look up of a protocol: program, model, claim, limits, conversation and the sentences of its paper."""
+"""Protocol: program, model, claim, limits, conversation and the sentences of its paper, for lookup by name."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from protocols.runtime.session import Program
 
 @dataclass(frozen=True)
 class KeyLimits:
-    """How long the keys of a protocol are.
+    """Limits of the keys of a protocol.
 
-    `parameter` names the parameter of line 0 that gives their length in bits. Keys of fewer than `shortest` bits are
-    test keys and protect nothing; longer ones than `replayed` are not made again from a view, which would take minutes.
+    `parameter` names the parameter of line 0 with their length in bits. Keys of fewer than `shortest` bits are test
+    keys and protect nothing; longer ones than `replayed` are not made again from a view, which would take minutes.
     """
 
     parameter: str
@@ -26,18 +26,18 @@ class KeyLimits:
     replayed: int
 
     def bits(self, p: Any) -> int:
-        """The length of the keys under these parameters."""
+        """Return the length of the keys under these parameters."""
         length: int = p.as_dict()[self.parameter]
         return length
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Figures beyond which working with a record would take all day, so that it is no run of anybody's.
+    """Limits beyond which checking a transcript would take all day.
 
-    `largest` maps each integer that line 0 states and the rest follows from to the most that it may be; the least is 1,
-    or 0 for those that `may_be_zero`; a record may leave out those that `may_be_absent`.
-    `parties`: how many may take part, the curator apart. `keys` is None for a protocol without any.
+    `largest` maps each free integer parameter of line 0 to its maximum; the minimum is 1, or 0 for those that
+    `may_be_zero`; a transcript may omit those that `may_be_absent`. `parties`: maximum number of parties, without the
+    curator. `keys` is None for a protocol without any.
     """
 
     largest: Mapping[str, int]
@@ -47,18 +47,18 @@ class Limits:
     may_be_absent: frozenset[str] = frozenset()
 
     def are_test_keys(self, p: Any) -> bool:
-        """Whether there are keys under these parameters, too short to protect anything."""
+        """Tell whether the keys under these parameters are too short to protect anything."""
         return self.keys is not None and self.keys.bits(p) < self.keys.shortest
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """A protocol with all that others look up of it.
+    """Protocol with all that other packages look up.
 
-    `program`: its roles and messages. `model`: how audits of its code run it. `claim`: its security claim, None for a
-    protocol that is kept for its flaws and claims nothing. `limits`: how large a run may be. `public_verification`:
-    what the public can verify, if anything. `conversation`: who sends what to whom, from which the cost of a run
-    follows. `sentences`: what its paper or its notes say of each step, by the number that its messages name.
+    `program`: its roles and messages. `model`: its model for audits of the code. `claim`: its security claim, None for
+    a protocol that is kept for its flaws. `limits`: bounds of a run. `public_verification`: what anybody can verify, if
+    anything. `conversation`: messages in advance, from which the cost follows. `sentences`: citations of its paper or
+    its notes for each step.
     """
 
     program: Program

@@ -1,26 +1,27 @@
-"""An actor as bytes and back, so that a participant outlives the machine that it runs on.
+"""Replay: an actor as bytes and back, so that a participant outlives its process.
 
-`save` after every `advance`, and commit three things at once: the mail that was taken, the new state, and what is
+`save` after every `advance`, and commit three things at once: the messages that were taken, the new state, and what is
 to be sent; only then send. `resume` runs the open stage again, compares the digest of every message it makes again with
-the one it made before, and stops on a difference before anything is sealed twice under one nonce. What was answered at
-home is part of the state.
+the one it made before, and stops on a difference before anything is sealed twice under one nonce. The answers of the
+local program are part of the state.
 
-The state is secret: whoever has it can read the role's mail. It holds no identity key, so that nobody can sign with it.
-An old state is an attack: asked again with other mail, a role seals two plaintexts under one nonce, and answers the
-same question twice. No state shows that it is old. So each is numbered; the number of the newest is kept where backups
-do not reach, presented to `resume`, and a state of any other number is refused.
+The state is secret: it opens the role's messages. It holds no identity key, so that it cannot sign. An old state is an
+attack: asked again with other messages, a role seals two plaintexts under one nonce, and answers the same question
+twice. No state shows that it is old. So each is numbered; the number of the newest is kept where backups do not reach,
+presented to `resume`, and a state of any other number is refused.
 
-A finished stage leaves only its result behind; its coins, mail and masks are gone from the state, and so are the keys
-of links that are closed. Inputs and results are kept until the last stage that uses them is over, as the program says
-(`Program.unspent`). So a state leads to no earlier one: the key of a stage's randomness is made from that of the stage
-before, one way, and what else made earlier messages is not there. A role that has forgotten (`Actor.forget`) is kept
-with its result, and with whom it missed.
+A finished stage leaves only its result behind; its randomness, messages and masks are gone from the state, and so are
+the keys of closed links. Inputs and results are kept until the last stage that uses them is over (`Program.unspent`).
+So a state leads to no earlier one: the key of a stage's randomness is made from that of the stage before, one way, and
+what else made earlier messages is not there. A role that has forgotten (`Actor.forget`) is kept with its result, and
+with its absence marks.
 """
 
 from __future__ import annotations
 
 from collections import ChainMap, Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from protocols.arithmetic.rng import Stream
@@ -40,7 +41,7 @@ from protocols.runtime.session import FORMAT, Session
 def save(actor: Actor, *, whole: bool = False) -> bytes:
     """Return the state of an actor, under the next number, which is `actor.counter` afterwards.
 
-    `whole`: with the inputs that are spent and all that stages left, for a view that is to be made in the end.
+    `whole`: with spent inputs and all results of stages, for a view that is to be made in the end.
     """
     session, channel, inbox = actor.session, actor.channel, actor.inbox
     progress, at = actor.progress, channel.counters
@@ -50,7 +51,7 @@ def save(actor: Actor, *, whole: bool = False) -> bytes:
     kept = {
         "program": (FORMAT, session.program.name, session.program.version, session.id),
         "counter": actor.counter + 1,
-        "end": (actor.end, actor.why),
+        "end": (actor.end, None if actor.why is None else tuple(vars(actor.why).values())),
         "result": (actor.forgotten, actor.result if actor.forgotten else None),
         "role": (actor.name, actor.seed.key, actor.seed.insecure, inputs, actor.greeted),
         "channel": (channel.secret, at.sent, at.received, at.chain, at.round),
@@ -66,7 +67,7 @@ def save(actor: Actor, *, whole: bool = False) -> bytes:
         "read": (inbox.latest, inbox.read, inbox.before),
         "notes": [(note.sender, note.number, *vars(note.rule).values()) for note in inbox.notes.values()],
     }
-    state = states.dump(kept, (*session.program.records, type(session.parameters)))
+    state = states.dump_state(kept, (*session.program.records, type(session.parameters)))
     actor.counter += 1
     return state
 
@@ -80,43 +81,34 @@ def resume(
     *,
     observer: Observer | None = None,
     charge: Callable[[str], None] | None = None,
-    voided: Callable[[str], None] | None = None,
-    home: LocalProgram | None = None,
+    refund: Callable[[str], None] | None = None,
+    local_program: LocalProgram | None = None,
 ) -> Actor:
-    """Return the actor whose state this is.
+    """Return the actor with this state.
 
-    `board` holds the greetings posted by now, `counter` the newest state's number.
-    Raises `ReplayError` for a state that is not of this session and number, or no state; `LocalError` for another
-    identity than the session pins.
+    `board` holds the greetings posted by now, `counter` the newest state's number. Raise `ReplayError` for a state that
+    is not of this session and number, or no state; `LocalError` for another identity than the session pins.
     """
     program = session.program
-    kept = states.load(state, (*program.records, type(session.parameters)))
+    kept = states.load_state(state, (*program.records, type(session.parameters)))
     if not isinstance(kept, dict) or kept.get("program") != (FORMAT, program.name, program.version, session.id):
         raise ReplayError("state.of_another_session")
     if kept.get("counter") != counter:
         raise ReplayError("state.not_the_newest", number=kept.get("counter"), wanted=counter)
     try:
-        return _restored(session, kept, signer, {} if board is None else board, observer, charge, voided, home)
+        make = partial(Actor, observer=observer, charge=charge, refund=refund, local_program=local_program)
+        return _restored(session, kept, signer, {} if board is None else board, make)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ReplayError("state.not_restorable", error=type(error).__name__) from None
 
 
 def _restored(
-    session: Session,
-    kept: Mapping[str, Any],
-    signer: Signer,
-    board: Greetings,
-    observer: Observer | None,
-    charge: Callable[[str], None] | None,
-    voided: Callable[[str], None] | None,
-    home: LocalProgram | None,
+    session: Session, kept: Mapping[str, Any], signer: Signer, board: Greetings, make: Callable[..., Actor]
 ) -> Actor:
     name, key, insecure, inputs, greeted = kept["role"]
     greetings = {sender: Envelope.decode(hello) for sender, hello in kept["greetings"].items()}
     seed, known = Stream(key, insecure=insecure), ChainMap(greetings, board)  # type: ignore[arg-type]
-    actor = Actor(
-        session, name, signer, seed, inputs, known, observer=observer, charge=charge, voided=voided, home=home
-    )
+    actor = make(session, name, signer, seed, inputs, known)
     actor.counter, actor.greeted = kept["counter"], greeted
     for envelope in kept["early"]:
         actor.hold(Envelope.decode(envelope))
@@ -133,7 +125,8 @@ def _restored(
         inbox.note(Note(sender, number, Fault(*rule)))
     for mail in kept["mail"]:
         inbox.put(InboxEntry(*mail))
-    end, actor.why = kept["end"]
+    end, why = kept["end"]
+    actor.why = Fault(*why) if isinstance(why, tuple) else Fault(why) if why else None  # older ones have a text
     actor.forgotten, actor.result = kept["result"]
     if actor.forgotten or end in ("stopped", "gone"):  # another that is done is run again, for its result
         actor.end = end

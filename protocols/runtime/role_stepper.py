@@ -1,39 +1,39 @@
-"""Step a role from message to message: when it waits, when it is told of an absence, when it goes on, how it ends.
+"""Stepper of roles: the rules by which a role waits, meets an absence, goes on and ends.
 
-Theory of operation. A role is a coroutine that yields a `Want` where it needs messages: of these senders one message
-of this kind each, or their greetings. Nothing else makes it wait. `RoleStepper` answers it, and stands behind
-`Endpoint`, the only door of a role. There are three engines, which replace what their name says and share the rest:
+Theory of operation. A role is a coroutine that yields a `Want` where it needs messages: one message of one kind from
+each of these senders, or their greetings. It waits nowhere else. `RoleStepper` answers it, and stands behind
+`Endpoint`, the only interface of a role. Three engines inherit from it, and replace what their name says:
 
     Actor          seals, signs, numbers and records what a role sends; goes on from a saved state
     DryRunRole     hands messages over as they are; counts them, and keeps their order
-    SymbolicRole   draws unknowns in place of numbers, which are handed over as they are
+    SymbolicRole   draws unknowns in place of numbers, and hands messages over as they are
 
-A role is in one of these states; `end` names the last three of them, and the first two are None there.
+A role is in one of these states. `end` is None in the first two, and names the others.
 
-    greeting   it has greeted, and has not the greetings of all with whom it shares a link
+    greeting   it has greeted, and misses greetings of peers, i.e. of those with whom it shares a link
     waiting    it stands at a `Want`
     done       it has returned
-    stopped    it needs somebody who is absent, or has given up by itself
-    gone       it has dropped out: nothing leaves any more
+    stopped    it has aborted: somebody is absent whom it needs, or it has given up by itself
+    gone       it has dropped out: no envelope leaves any more
 
     state      event                                                        next
     greeting   every peer has greeted                                       waiting, after the first step
     greeting   the greeting of a peer is marked absent                      stopped
-    waiting    each sender has sent something, or is absent (`Want.all`:    waiting at the next `Want`, or done
-               nobody is)
-    waiting    somebody is absent whom it needs (`Want.all`)                stopped; the role hears `StoppedError`, and
-                                                                            what it would do next is not done
+    waiting    each sender has sent a message, or (`Want.all` is False)     waiting at the next `Want`, or done
+               is marked absent
+    waiting    a sender is marked absent, and `Want.all` is True            stopped; the role gets `StoppedError`, and
+                                                                            nothing that it does then has an effect
     waiting    the role raises `StoppedError`                               stopped
-    any        an envelope is to leave after the last that does             gone, without that envelope
+    any        an envelope is to leave after the last one that may          gone, without that envelope
 
-A sender is absent to a reader where a mark says so, which overrides whatever has come (`inbox.py`), and from then on
-to the end of the stage. Marks are set by a driver: it asks for whom a role waits (`awaited`), and says when it has
-waited long enough (`miss`). So a role does the same with the same input, seed, messages and marks, in every engine.
+A sender is absent to a reader where a mark says so; the mark overrides whatever has arrived (`inbox.py`), and holds to
+the end of the stage. A driver sets marks: it asks for whom a role waits (`awaited`), and decides when it has waited
+long enough (`miss`). So a role does the same with the same input, seed, messages and marks, in every engine.
 
-A drop-out is simulated here and nowhere else: `drop_out` says how many envelopes still leave.
+Drop-outs are simulated here and nowhere else: `drop_out` sets the number of envelopes that still leave.
 
 A stage is a checkpoint. When a role enters one, it signs the end of the one before, unless both have one name; when it
-leaves one, its messages, values and randomness are forgotten, and the seed moves on one way.
+leaves one, its messages, values and randomness are deleted, and the seed is replaced by a one-way function of itself.
 """
 
 from __future__ import annotations
@@ -60,16 +60,16 @@ End = Literal["done", "stopped", "gone"]
 
 
 class DroppedOutError(Exception):
-    """A participant drops out with the envelope that it was about to send, and computes no further."""
+    """Drop-out of a participant with the envelope that it was about to send; it computes no further."""
 
 
 @dataclass(repr=False)
 class Progress:
-    """What a role has behind it: all that is kept between two runs of it, beside keys, mail and seed.
+    """Progress of a role: all that is kept between two runs of it, beside keys, inbox and seed.
 
     `results` are those of finished stages, None where a later one replaced it. Of the open stage: its name until the
     chain has been signed for it, digests of what was sent, values made once. `statements` maps stage and kind to the
-    payload and its signature. `unpublished` waits for its release, as the engine keeps it.
+    payload and its signature. `unpublished` waits for its release, in the engine's form.
     """
 
     results: list[Any] = field(default_factory=list)
@@ -81,10 +81,10 @@ class Progress:
 
 
 class RoleStepper(ABC):
-    """One role in motion. `board` holds the greetings that are posted, by sender.
+    """Stepper of one role. `board` holds the greetings that are posted, by sender.
 
     `met`: the marks that the role came to. `last`: the number of the message read last, by sender. `unsent`: the
-    envelope with which the participant dropped out, as others miss it.
+    envelope with which the participant dropped out, as others miss it. `why`: the reason of an early end.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class RoleStepper(ABC):
         self.stage: str | None = None
         self.greeted = False
         self.end: End | None = None
-        self.why = ""
+        self.why: Fault | None = None
         self.result: Any = None
         self._finished = 0  # stages that an earlier engine of this role has finished
         self._entered = 0
@@ -124,13 +124,13 @@ class RoleStepper(ABC):
 
     @property
     def done(self) -> bool:
-        """Whether the role has returned."""
+        """True when the role has returned."""
         return self.end == "done"
 
     def drop_out(self, after: int, *, counts_sealed: bool = False) -> None:
-        """Let so many envelopes leave, and nothing from then on.
+        """Let `after` envelopes leave, and none from then on.
 
-        With `counts_sealed` the greeting and sealed envelopes count alone, as for somebody who does not look inside.
+        With `counts_sealed` only the greeting and sealed envelopes count, as for an observer that does not look inside.
         """
         self._left, self._counts_sealed = after, counts_sealed
 
@@ -148,7 +148,7 @@ class RoleStepper(ABC):
 
     @property
     def awaited(self) -> tuple[str, ...]:
-        """Those without whom the role cannot go on, as long as nothing of them is there and no mark."""
+        """Senders without whom the role cannot go on: neither a message nor a mark is there."""
         if self.end is not None:
             return ()
         if not self._started:
@@ -162,7 +162,7 @@ class RoleStepper(ABC):
 
     @property
     def waiting(self) -> str | None:
-        """What the role waits for, in words; None when it has come to an end."""
+        """Description of what the role waits for; None at its end."""
         if self.end is not None:
             return None
         missing = ", ".join(self.awaited)
@@ -173,9 +173,9 @@ class RoleStepper(ABC):
         return f"{self._want.kind.__name__} from {missing} at {self._where()}"
 
     def mark(self, absent: Absent) -> None:
-        """Let the role go on without this letter, whether it comes or not.
+        """Let the role go on without this message, whether it arrives or not.
 
-        Raises `LocalError` when the role has read it already: a mark has to be there before.
+        Raise `LocalError` when the role has read it already: a mark has to precede the message.
         """
         marks = self.inbox.marks
         if absent not in marks and not self.is_to_come(absent):
@@ -185,7 +185,10 @@ class RoleStepper(ABC):
         marks.add(absent)
 
     def miss(self, *senders: str) -> list[Absent]:
-        """The driver has waited long enough for these senders: mark what the role waits for; the marks."""
+        """Mark the awaited messages of these senders as absent; return the marks.
+
+        Raise `LocalError` for a sender for whom the role does not wait.
+        """
         if unasked := set(senders).difference(self.awaited):
             raise LocalError("absence.not_awaited", name=self.name, unasked=sorted(unasked))
         marks = [self._due(sender) for sender in senders]
@@ -194,26 +197,26 @@ class RoleStepper(ABC):
         return marks
 
     def close(self) -> None:
-        """Give up the role where it stands."""
+        """Close the role where it stands."""
         if self._role is not None:
             self._role.close()
 
     # What the endpoint asks for.
 
     def post(self, to: str, message: Message) -> None:
-        """Send; raises `LocalError` for an undeclared kind, route or link, or outside a stage."""
+        """Send a message; raise `LocalError` for an undeclared kind, route or link, or outside a stage."""
         if to == PUBLIC_NAME:
             raise LocalError("message.published_not_sent", name=self.name, kind=type(message).__name__)
         self.check_route(to, message)
         self.send(to, message)
 
     def publish(self, message: Message) -> None:
-        """Keep for publication, until the driver releases it."""
+        """Keep a message for publication until the driver releases it."""
         self.check_route(PUBLIC_NAME, message)
         self.keep(message)
 
     def enter(self, name: str, replaces: bool) -> tuple[bool, Any, Stream]:
-        """Begin a stage; when it was finished before, its result."""
+        """Begin a stage; return whether it was finished before, its result, and its randomness."""
         if self.stage is not None:
             raise LocalError("stage.inside_another", name=self.name, inner=name, stage=self.stage)
         number, self._entered = self._entered, self._entered + 1
@@ -229,7 +232,7 @@ class RoleStepper(ABC):
         return False, None, rng
 
     def leave(self, result: Any) -> None:
-        """End the stage: keep its result, forget the rest, and the result that it replaces."""
+        """End the stage: keep its result, delete the rest, and the result that it replaces."""
         results = self.progress.results
         if self._replaces and results:
             results[-1] = None
@@ -241,7 +244,7 @@ class RoleStepper(ABC):
         self.stage = None
 
     def once(self, label: str, make: Callable[[Stream], Any]) -> Any:
-        """Make a value from a stream of its own, or return the one made before in this stage."""
+        """Return a value made from a stream of its own, or the one made before in this stage."""
         if self.stage is None:
             raise LocalError("secret.outside_a_stage", name=self.name, label=label)
         if label not in self.progress.once_values:
@@ -251,21 +254,21 @@ class RoleStepper(ABC):
         return self.progress.once_values[label]
 
     def admit(self, name: str, key: Key) -> None:
-        """Let this key encrypt and check the fields under its name."""
+        """Use this key to encrypt and check the fields under its name."""
         self.keys[name] = key
 
     def evidence(self, sender: str) -> list[int]:
-        """The message that this role read last from the sender."""
+        """Return the number of the message last read from the sender, if any."""
         return [self.last[sender]] if sender in self.last else []
 
     def greeting_rng(self) -> Stream:
-        """The stream of the own greeting, which is gone with the first stage."""
+        """Return the stream of the participant's own greeting, which exists in the first stage only."""
         if self.stage is None or self.progress.results:
             raise LocalError("greeting.randomness_too_late", name=self.name)
         return self.seed.fork("greeting")
 
     def attest(self, message: Message) -> bytes:
-        """Sign a statement, or give the signature of the same one again."""
+        """Sign a statement, or return the signature of an equal one again."""
         kind = type(message).__name__
         if self.stage is None:
             raise LocalError("statement.outside_a_stage", name=self.name, kind=kind)
@@ -278,39 +281,39 @@ class RoleStepper(ABC):
         return signature
 
     def attested(self, name: str, message: Message, signature: bytes) -> bool:
-        """Whether this participant signed this statement."""
+        """Tell whether this participant signed this statement."""
         return signature == self.signature(name, type(message).__name__, self.statement_bytes(name, message))
 
     def spend(self, label: str) -> None:
-        """Charge."""
+        """Charge the budget."""
         self._spent.add(label)
 
-    def void(self, label: str) -> None:
-        """Take a charge back."""
+    def refund(self, label: str) -> None:
+        """Refund a charge; raise `LocalError` for a label without one."""
         if label not in self._spent:
             raise LocalError("charge.void_before_spent", name=self.name, label=label)
 
     def ask(self, said: tuple[Any, ...]) -> Any:
-        """Ask the participant's own program."""
+        """Query the local program; raise `UnansweredError` where there is none."""
         raise UnansweredError("role.nobody_answers", name=self.name)
 
     def doubt(self, sender: str, rule: Fault) -> None:
-        """Refuse to: where nothing is sealed everybody follows the protocol."""
+        """Raise `LocalError`: where nothing is sealed everybody follows the protocol."""
         raise LocalError("role.doubts_the_honest", name=self.name, sender=sender, rule=str(rule))
 
     def note(self, sender: str, rule: Fault) -> None:
-        """Refuse to, for the same reason."""
+        """Raise `LocalError`, for the same reason."""
         self.doubt(sender, rule)
 
     # What an engine replaces.
 
     @abstractmethod
     def send(self, to: str, message: Message) -> None:
-        """Send a message that may be sent."""
+        """Send a message whose route was checked."""
 
     @abstractmethod
     def keep(self, message: Message) -> None:
-        """Keep a message that may be published."""
+        """Keep a message for publication whose route was checked."""
 
     @abstractmethod
     def greet(self) -> None:
@@ -318,32 +321,32 @@ class RoleStepper(ABC):
 
     @abstractmethod
     def end_stage(self, stage: str) -> None:
-        """Say to everybody that a stage is over."""
+        """Announce the end of a stage to everybody."""
 
     @abstractmethod
     def signature(self, name: str, kind: str, payload: bytes) -> bytes:
-        """Return the signature of a statement, the own one where nobody can make that of another."""
+        """Return the signature of a statement, the participant's own where it cannot make another's."""
 
     def statement_bytes(self, name: str, message: Message) -> bytes:
         """Return the canonical bytes of a statement."""
         return encode_statement(self.session, name, message, self.keys)
 
     def measure(self, stage: str) -> None:
-        """Note that what the role does now belongs to this stage."""
+        """Report that the role's further work belongs to this stage."""
         if self.observer:
             self.observer.stage(self.name, stage)
 
     def consume(self, mail: InboxEntry) -> None:
-        """Note that the role takes this out of its inbox."""
+        """Report that the role takes this entry out of its inbox."""
         if self.observer:
             self.observer.consumed(self.name, mail)
 
     def read_message(self, want: Want, mail: InboxEntry) -> Message:
-        """Return the message that the role has taken out of its inbox."""
+        """Return the message of this entry."""
         return self._handed[mail.number]
 
     def greeting(self, want: Want, sender: str) -> Any:
-        """Return what this sender said in its greeting, and the digest of the greeting."""
+        """Return the message in this sender's greeting, with the digest of the greeting."""
         return self.board[sender]
 
     # The waiting rule.
@@ -361,7 +364,7 @@ class RoleStepper(ABC):
         for peer in peers:
             if self._hello(peer) in self.inbox.marks:
                 self.met |= self.inbox.marks.intersection(map(self._hello, peers))
-                self._stop(f"{self.name}: {peer} has not greeted")
+                self._stop(Fault("greeting.not_there", {"name": self.name, "peer": peer}))
                 return False
             if peer not in self.board:
                 return False
@@ -384,14 +387,14 @@ class RoleStepper(ABC):
             self._sign_off()
             self.refuse_unread()
         except StoppedError as stopped:
-            self._stop(str(stopped))
+            self._stop(stopped.fault)
 
     def _start(self) -> Coroutine[Any, Any, Any]:
         role = self.session.program.roles[self.session.kind(self.name)]
         return role(Endpoint(self.session, self.name, self), *self.inputs)  # type: ignore[return-value]
 
     def _answer(self) -> dict[str, Any] | None:
-        """What there is of each sender that the role waits for; None as long as somebody's is missing."""
+        """Return the messages that the role waits for; None as long as one is missing."""
         want = self._want
         if want is None:
             return {}
@@ -403,7 +406,7 @@ class RoleStepper(ABC):
         return there if len(there) == len(found) or _is_given_up(want, there.values()) else None
 
     def _resumed(self, role: Coroutine[Any, Any, Any], found: Mapping[str, Any]) -> Want:
-        """Give the role what it waited for, or tell it that this will not come; what it wants next."""
+        """Give the role what it waited for, or the absence; return its next request."""
         want = self._want
         if want is None:
             first: Want = role.send(None)
@@ -432,7 +435,7 @@ class RoleStepper(ABC):
             return None
 
     def _throw(self, role: Coroutine[Any, Any, Any], what: str, absent: Iterable[str]) -> NoReturn:
-        """Tell the role, and stop it whatever it makes of that: what it would do next could depend on what has come."""
+        """Raise `StoppedError` in the role, and end it whatever it does then: that could depend on what has arrived."""
         stopped = StoppedError("message.will_not_come", name=self.name, what=what, absent=list(absent))
         with suppress(StopIteration):
             role.throw(stopped)
@@ -455,13 +458,13 @@ class RoleStepper(ABC):
         return self.read_message(want, mail)
 
     def _missing(self, want: Want) -> tuple[str, ...]:
-        """Of whom there is neither what the role waits for nor a mark; nobody when a mark ends the waiting."""
+        """Return the senders without a message or mark; none when a mark ends the waiting."""
         found = {sender: self._found(want, sender) for sender in want.senders}
         given_up = _is_given_up(want, found.values())
         return () if given_up else tuple(sender for sender, answer in found.items() if answer is None)
 
     def _found(self, want: Want, sender: str) -> Any:
-        """The next message of the sender, or its greeting; a mark; None while there is neither."""
+        """Return the next message of the sender, or its greeting; a mark; None while there is neither."""
         if not want.greetings:
             return self.inbox.look(sender, want.kind.__name__, self.stage or "")
         marks = self.inbox.marks
@@ -470,7 +473,7 @@ class RoleStepper(ABC):
         return self.board.get(sender)
 
     def is_to_come(self, absent: Absent) -> bool:
-        """Whether the role has not read this letter yet, and may come to it."""
+        """Tell whether the role has not read this message yet, and may come to it."""
         if self.end is not None or absent.sender not in self.session.participants:
             return False
         if absent.kind == HELLO:
@@ -497,11 +500,12 @@ class RoleStepper(ABC):
         try:
             yield
         except DroppedOutError:
-            self.end, self.why, self.result, self._want = "gone", f"{self.name} is gone", None, None
+            self.end, self.result, self._want = "gone", None, None
+            self.why = Fault("role.dropped_out", {"name": self.name})
             self.close()
 
     def count_out(self, to: str, kind: str, stage: str) -> None:
-        """Count an envelope that is about to leave; raises `DroppedOutError` for the first that does not."""
+        """Count an envelope that is about to leave; raise `DroppedOutError` for the first that does not."""
         if self._left is None:
             return
         public = to == PUBLIC_NAME
@@ -510,18 +514,18 @@ class RoleStepper(ABC):
             raise DroppedOutError
         self._left -= kind == HELLO or not (public and self._counts_sealed)
 
-    def _stop(self, why: str) -> None:
+    def _stop(self, why: Fault) -> None:
         self.end, self.why, self._want = "stopped", why, None
         self._sign_off()
 
     def _sign_off(self, unless: str | None = None) -> None:
-        """Say once of a stage that it is over: two checkpoints may share one."""
+        """Announce the end of a stage once: two checkpoints may share a stage."""
         if self.progress.stage not in (None, unless):
             self.end_stage(self.progress.stage or "")
             self.progress.stage = None
 
     def refuse_unread(self) -> None:
-        """Blame whoever sent what a role that is done wanted no more."""
+        """Raise `PeerError` for a message to a role that is done, naming its sender."""
         for mail in self.inbox.unread() if self.done else ():
             raise PeerError(mail.sender, "message.not_wanted", [mail.number], kind=shown(mail.kind), name=self.name)
 
@@ -538,7 +542,7 @@ class RoleStepper(ABC):
             raise LocalError("message.without_a_route", kind=kind.__name__, sender=self.name, to=to)
 
     def _where(self) -> str:
-        """Where in the protocol's code the role stands: its innermost coroutine outside the endpoint."""
+        """Return the place of the role in the protocol's code: its innermost coroutine outside the endpoint."""
         where = "its start"
         inner: Any = self._role
         while (frame := getattr(inner, "cr_frame", None)) is not None:
@@ -549,5 +553,5 @@ class RoleStepper(ABC):
 
 
 def _is_given_up(want: Want, found: Iterable[Any]) -> bool:
-    """Whether a mark ends the waiting: of those who are all needed one is absent."""
+    """Tell whether a mark ends the waiting: of those that are all needed one is absent."""
     return want.all and any(isinstance(answer, Absent) for answer in found)

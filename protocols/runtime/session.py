@@ -1,4 +1,4 @@
-"""What all participants of a run agree on before the first message: protocol, parameters, names, identities."""
+"""Session: protocol, parameters, names and identities, on which all participants agree before the first message."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from protocols.errors import Fault, LocalError
 from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Kind, Layout, Message
 
 FORMAT = 2
-"""The version of everything that this code writes: envelopes, records, states, views. It is part of every session."""
+"""Version of every format that this code writes: envelopes, transcripts, states, views. Every session contains it."""
 
 PUBLIC_NAME = "public"
 SESSION_BYTES = 32
@@ -26,19 +26,19 @@ _TAKEN = frozenset({"Hello", "StageEnd", "Absent", "Session"})  # what the runti
 
 Role = Callable[..., Awaitable[Any]]
 KeptValues = tuple[tuple[Any, ...], list[Any]]
-"""What a state keeps of a role's inputs, and of what its finished stages left."""
+"""Inputs of a role and results of its finished stages, as a state keeps them."""
 
 
 def until(over: int, values: Iterable[Any], *last: int) -> list[Any]:
-    """These values, each until so many stages are over, and None from then on; the others stay."""
+    """Return these values, each until `last` stages are over and None from then on; those without a `last` stay."""
     return [None if over >= use else value for value, use in zip(values, chain(last, repeat(over + 1)), strict=False)]
 
 
 @dataclass(frozen=True)
 class Greeting:
-    """What a program lets participants say in their greeting, beside the key of their links.
+    """Message that a program puts into greetings, beside the key of their links.
 
-    `kind` has a route to the public from those who say it. `make(p, name, rng)`: the message of this participant; the
+    `kind` has a route to the public from those who send it. `make(p, name, rng)`: the message of this participant; the
     stream is `Endpoint.greeting_rng`, so that its role can make the secrets behind it again.
     """
 
@@ -48,19 +48,18 @@ class Greeting:
 
 @dataclass(frozen=True)
 class Program:
-    """A protocol as its drivers need it: who takes part, its roles, its messages, the values its stages leave behind.
+    """Protocol as its drivers need it: participants, roles, messages, values that its stages leave behind.
 
-    `participants(p)`: everybody's kind by name, in the order in which they are listed. `parameters` is the class of its
-    parameters, whose `from_dict` reads what `as_dict` wrote; without it nobody can read a record of this protocol back.
-    `peers(p, name)`: with whom a participant shares a link; without it, with everybody to whom or from whom a message
-    has a route. `statements`: what roles may attest; the first field of each says what it is about, and nobody who
-    keeps to the protocol attests two of a kind about the same. `broken_commitment(session_id, names, result,
-    published)`: who published something else than it had told a role with this result, and what; None if nobody did.
-    `widths(p, stage)`: the widths and counts that a stage has of its own, where messages are not equally long in all
-    stages. `closed(p, name, stage)`: with whom a participant exchanges nothing more once a stage is over; these links
-    lose their keys. `unspent(p, name, inputs, results)`: what a state keeps of a role's inputs and of what its finished
-    stages left, in their order: each value until the last stage that uses it is over, and nothing in its place from
-    then on.
+    `participants(p)`: the kind of each participant by name, in the order of the session. `parameters` is the class of
+    its parameters, whose `from_dict` reads the result of `as_dict`; without it a transcript of this protocol cannot be
+    read. `peers(p, name)`: the peers with whom a participant shares a link; without it, all to whom or from whom a
+    message has a route. `statements`: what roles may attest; the first field of each is its subject, and no honest
+    participant attests two of a kind about one subject. `broken_commitment(session_id, names, result, published)`: the
+    participant that published something else than it had announced to a role with this result, and the fault, or None.
+    `widths(p, stage)`: widths and counts of a stage, where messages are not equally long in all stages. `closed(p,
+    name, stage)`: the peers with whom a participant exchanges nothing more after a stage; these links lose their keys.
+    `unspent(p, name, inputs, results)`: the inputs and results of stages that a state keeps, in their order: each until
+    the last stage that uses it is over.
     """
 
     name: str
@@ -95,7 +94,8 @@ class Program:
 class Session:
     """One run of a protocol. `identities` maps every participant's name to its pinned public identity.
 
-    The session id is a hash of all of it and a nonce, so whoever disagrees about anything cannot exchange a message.
+    The session id is a hash of all of it and a nonce, so participants that disagree about anything cannot exchange a
+    message.
     """
 
     program: Program
@@ -115,43 +115,43 @@ class Session:
 
     @cached_property
     def id(self) -> bytes:
-        """The session id."""
+        """Session id."""
         parameters = self.parameters.as_dict()
         return session_id(self.program.name, self.program.version, parameters, self.identities, self.nonce)
 
     @cached_property
     def participants(self) -> Mapping[str, Kind]:
-        """Everybody's kind by name."""
+        """Kind of each participant by name."""
         return dict(self.program.participants(self.parameters))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """All participants, in the program's order."""
+        """Names of all participants, in the program's order."""
         return tuple(self.participants)
 
     @cached_property
     def parties(self) -> tuple[str, ...]:
-        """P_1 ... P_K."""
+        """Names of P_1 ... P_K."""
         return tuple(name for name, kind in self.participants.items() if kind == PARTY)
 
     @cached_property
     def index(self) -> Mapping[str, int]:
-        """The j of each P_j, counted from 0."""
+        """Index j of each P_j, counted from 0."""
         return {name: j for j, name in enumerate(self.parties)}
 
     @cached_property
     def curator(self) -> str | None:
-        """The one curator's name, if the program has one."""
+        """Name of the one curator, if the program has one."""
         return next((name for name, kind in self.participants.items() if kind == CURATOR), None)
 
     @cached_property
     def layout(self) -> Layout:
-        """The widths of all fields, from the public parameters."""
+        """Widths of all fields, from the public parameters."""
         layout: Layout = self.parameters.layout()
         return layout
 
     def layout_in(self, stage: str) -> Layout:
-        """The widths of all fields of what is sent in this stage."""
+        """Return the widths of all fields of messages in this stage."""
         if self.program.widths is None:
             return self.layout
         if stage not in self._layouts:
@@ -164,11 +164,11 @@ class Session:
 
     @cached_property
     def kinds(self) -> Mapping[str, type[Any]]:
-        """Every message of the program that travels on its own, by name."""
+        """Classes of the program's messages, by name; statements and greetings are not among them."""
         return {kind.__name__: kind for kind in self.program.kinds}
 
     def kind(self, name: str) -> Kind:
-        """What kind of participant has this name."""
+        """Return the kind of the participant with this name."""
         if name == PUBLIC_NAME:
             return PUBLIC
         if name not in self.participants:
@@ -176,7 +176,7 @@ class Session:
         return self.participants[name]
 
     def peers(self, name: str) -> tuple[str, ...]:
-        """With whom this participant shares a link, in the order of `names`."""
+        """Return the peers with whom this participant shares a link, in the order of `names`."""
         if name not in self._peers:
             self._peers[name] = self._linked_with(name)
         return self._peers[name]
@@ -209,11 +209,11 @@ class Session:
 
     @cached_property
     def greeters(self) -> tuple[str, ...]:
-        """Who says something in its greeting."""
+        """Participants with a message in their greeting."""
         return tuple(name for name in self.names if self.says(name))
 
     def says(self, name: str) -> Greeting | None:
-        """What this participant says in its greeting, if anything."""
+        """Return the declaration of the message in this participant's greeting, if there is one."""
         greeting = self.program.greeting
         return greeting if greeting and greeting.kind.route.allows(self.kind(name), PUBLIC) else None
 
@@ -221,6 +221,6 @@ class Session:
 def session_id(
     program: str, version: int, parameters: Mapping[str, Any], identities: Mapping[str, bytes], nonce: bytes
 ) -> bytes:
-    """The id of the session in which all of this was agreed on."""
+    """Return the id of the session in which all of this was agreed on."""
     agreed = [FORMAT, program, version, dict(parameters), dict(identities), nonce]
     return hashlib.sha256(b"smc-dp session" + cbor2.dumps(agreed, canonical=True)).digest()

@@ -1,12 +1,12 @@
-"""Run all participants as in-process actors over a simulated channel that carries sealed envelopes.
+"""Simulation: all participants as in-process actors over a simulated channel that carries sealed envelopes.
 
 The envelopes are those of a real network: each message is really sealed, encoded, counted and recorded. The channel
-carries them between actors, relays them where the topology says so, and has a model of the network's delays.
+carries them between actors, relays them where the topology says so, and models the network's delays.
 
-Deterministic for given seeds and drop-outs, whatever the schedule; finds a deadlock and names who waits for what; a
-`tamper` hook may rewrite, drop, repeat or misdirect an envelope in flight. A participant can drop out between any two
-envelopes; when nobody can move, those who wait for one who is gone are told that it is absent. Shares are published
-when everybody who is left has finished.
+A simulation is deterministic for given seeds and drop-outs, whatever the schedule. It finds a deadlock and names each
+role with what it waits for. A `tamper` hook may rewrite, drop, repeat or misdirect an envelope in flight. A participant
+can drop out between any two envelopes; when nobody can move, its absence is marked for those who wait for it. Shares
+are published when all remaining roles have finished.
 """
 
 from __future__ import annotations
@@ -19,16 +19,13 @@ from typing import IO, Any
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from protocols.errors import StallError
+from protocols.errors import Fault, PeerError, StallError
 from protocols.runtime.actor import (
     NO_LOCAL_PROGRAMS,
     Actor,
-    DrivenRole,
     Greetings,
     LocalProgram,
     actors,
-    check_announcements,
-    overdue,
 )
 from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.claims import View
@@ -37,13 +34,13 @@ from protocols.runtime.envelope import Envelope
 from protocols.runtime.events import Events
 from protocols.runtime.inbox import Absent, InboxEntry, Note
 from protocols.runtime.message import Message
-from protocols.runtime.network import LINKS, Clock, Tally, Traffic, check_topology, is_relayed
+from protocols.runtime.network import LINK_MODELS, Clock, Tally, Traffic, check_topology, is_relayed
 from protocols.runtime.observer import Observer
 from protocols.runtime.role_stepper import End
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView, view_of
-from protocols.runtime.workers import Workers, WorkersFailedError, can_fork, hired
+from protocols.runtime.workers import DrivenRole, Workers, WorkersFailedError, can_fork, hired
 
 ChargeListener = Callable[[str, str], None] | None
 MakeActors = Callable[[Greetings, Observer, ChargeListener, ChargeListener, Iterable[str]], Mapping[str, Actor]]
@@ -53,9 +50,9 @@ Tamper = Callable[[int, Envelope], Iterable[tuple[str, Envelope]]]
 
 @dataclass(frozen=True)
 class SealedCount:
-    """So many envelopes as somebody who does not look inside counts them: the greeting and every sealed letter.
+    """Number of envelopes as an observer that does not look inside counts them: the greeting and every sealed message.
 
-    The marks at the ends of stages do not count, and none leaves after the last letter.
+    Ends of stages do not count, and none leaves after the last counted envelope.
     """
 
     number: int
@@ -63,27 +60,27 @@ class SealedCount:
 
 @dataclass(frozen=True)
 class Setting:
-    """How a simulation runs; but for `vanish`, none of it changes a byte that an honest role sends on any link.
+    """Options of a simulation; except for `drop_outs`, none changes a byte that an honest role sends on any link.
 
-    `schedule` shuffles who runs and what arrives first. `tamper(n, envelope)` returns what arrives instead of
-    envelope n, as pairs of addressee and envelope. `vanish` maps participants to the number of envelopes that they
-    still send, or of `SealedCount` among them. `progress` is told each role's new stage, `released` who is about to
-    publish, `charge` (name, label) what a role spends, `voided` which of that has cost nothing. `marks` name what makes
-    the run insecure. `views` keeps what each role could read: secret, so only on request. `record` takes the wire
-    record while the run goes on; without it, it stays in memory. `made` makes the actors, for whoever has more to do
-    with them than to run them. `workers`: in how many processes roles may run, for time on the wall; the record and
-    what is told are the same, but that a role may have come further when another aborts.
+    `schedule` shuffles the order of turns and arrivals. `tamper(n, envelope)` returns what arrives instead of envelope
+    n, as pairs of addressee and envelope. `drop_outs` maps participants to the number of envelopes that they still
+    send, or the `SealedCount` among them. `progress` hears each role's new stage, `released` the participant that is
+    about to publish, `charge` and `refund` (name, label) the charges and refunds of a role. `marks` name what makes the
+    run insecure. `views` keeps what each role could read: secret, so only on request. `record` takes the transcript
+    during the run; without it, it stays in memory. `make_actors` replaces the construction of actors. `workers`: number
+    of processes in which roles may run, to save time; transcript and reports are the same, but a role may have come
+    further when another aborts.
     """
 
     topology: str = "mesh"
     link: str = "none"
     schedule: Stream | None = None
     tamper: Tamper | None = None
-    vanish: Mapping[str, int | SealedCount] = field(default_factory=dict)
+    drop_outs: Mapping[str, int | SealedCount] = field(default_factory=dict)
     progress: Callable[[str, str], None] | None = None
     released: Callable[[str], None] | None = None
     charge: Callable[[str, str], None] | None = None
-    voided: Callable[[str, str], None] | None = None
+    refund: Callable[[str, str], None] | None = None
     marks: tuple[str, ...] = ()
     views: bool = False
     record: IO[bytes] | None = None
@@ -92,24 +89,23 @@ class Setting:
 
     @property
     def can_be_shared_out(self) -> bool:
-        """Whether roles may run in several processes: not where envelopes are counted, shuffled or changed on the way,
-        for there it matters what is sent first.
-        """
-        return self.workers > 1 and not (self.vanish or self.schedule or self.tamper)
+        """True where roles may run in several processes."""
+        # Where envelopes are counted, shuffled or changed in flight, the order of sending matters.
+        return self.workers > 1 and not (self.drop_outs or self.schedule or self.tamper)
 
 
 @dataclass(frozen=True, repr=False)
 class Run:
-    """What a run left behind: each role's end and result, what was published, the wire record, the clock, the views.
+    """Result of a simulation: each role's end and result, published messages, transcript, clock, views.
 
-    `absent` holds the marks of each reader, `notes` what each left out of account, `why` the reason of each role that
-    was stopped. `views` and `recorded` are empty unless asked for: the first for checks in this process, the second
-    for files. `traffic`: what the stages cost, as the record has it.
+    `absent` holds the marks of each reader, `notes` what each disregarded, `why` the fault of each role that was
+    stopped. `views` and `recorded` are empty unless requested: the first for checks in this process, the second for
+    files. `traffic`: that of the stages, as counted from the transcript.
     """
 
     results: dict[str, Any]
     ends: dict[str, End]
-    why: dict[str, str]
+    why: dict[str, Fault]
     published: dict[str, Any]
     absent: dict[str, frozenset[Absent]]
     notes: dict[str, tuple[Note, ...]]
@@ -126,16 +122,14 @@ def simulate(
     seeds: Mapping[str, Stream],
     inputs: Mapping[str, tuple[Any, ...]],
     setting: Setting | None = None,
-    home: Mapping[str, LocalProgram] = NO_LOCAL_PROGRAMS,
+    local_programs: Mapping[str, LocalProgram] = NO_LOCAL_PROGRAMS,
 ) -> Run:
     """Run every participant as an actor over the simulated channel to its end, and publish unless one was stopped.
 
-    `home` answers what roles ask, by name.
-
-    Raises what any role raises, `StallError` when all wait for each other, and `PeerError` when somebody publishes
-    something else than it had told the others.
+    `local_programs` answer the queries of roles, by name. Raise what any role raises, `StallError` when all wait for
+    each other, and `PeerError` when a participant publishes something else than it had announced.
     """
-    everybody = _Everybody(session, identities, seeds, inputs, setting or Setting(), home)
+    everybody = _Everybody(session, identities, seeds, inputs, setting or Setting(), local_programs)
     if everybody.setting.can_be_shared_out and can_fork():
         try:
             return everybody.run_by_workers()
@@ -146,14 +140,14 @@ def simulate(
 
 @dataclass(frozen=True)
 class _Everybody:
-    """What a run is made from, and where its record begins in the file that takes it."""
+    """Inputs of a simulation, and the start of its transcript in the given file."""
 
     session: Session
     identities: Mapping[str, Identity]
     seeds: Mapping[str, Stream]
     inputs: Mapping[str, tuple[Any, ...]]
     setting: Setting
-    home: Mapping[str, LocalProgram]
+    local_programs: Mapping[str, LocalProgram]
     start: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -163,8 +157,8 @@ class _Everybody:
     def run_here(self) -> Run:
         """Run all actors in this process."""
         wire, setting = _Wire(self.session, self.setting), self.setting
-        roles = self._made(wire.board.greetings, wire, setting.charge, setting.voided, self.session.names)
-        for name, n in setting.vanish.items():
+        roles = self._made(wire.board.greetings, wire, setting.charge, setting.refund, self.session.names)
+        for name, n in setting.drop_outs.items():
             left, by_letters = (n.number, True) if isinstance(n, SealedCount) else (n, False)
             roles[name].drop_out(left, counts_sealed=by_letters)
         try:
@@ -179,7 +173,7 @@ class _Everybody:
         """Run the actors in worker processes; raise `WorkersFailedError` or `StallError` if one does not end."""
         setting = self.setting
         views = self._views if setting.views else None
-        hiring = Workers(self.session, self._made, setting.workers, views, setting.charge, setting.voided)
+        hiring = Workers(self.session, self._made, setting.workers, views, setting.charge, setting.refund)
         with hired(hiring) as workers:
             wire = _Wire(self.session, setting, workers.seconds.read)
             roles = workers.roles(wire.board.greetings, wire)
@@ -187,18 +181,18 @@ class _Everybody:
             return _left(wire, roles, workers.views() if views else {})
 
     def begin_again(self) -> None:
-        """Take back what the file has of a run that was given up."""
+        """Truncate the transcript of a run that was abandoned."""
         if self.setting.record:
             self.setting.record.seek(self.start)
             self.setting.record.truncate()
 
     def _made(
-        self, board: Greetings, observer: Observer, charge: ChargeListener, voided: ChargeListener, names: Iterable[str]
+        self, board: Greetings, observer: Observer, charge: ChargeListener, refund: ChargeListener, names: Iterable[str]
     ) -> Mapping[str, Actor]:
         if self.setting.make_actors is not None:
-            return self.setting.make_actors(board, observer, charge, voided, names)
+            return self.setting.make_actors(board, observer, charge, refund, names)
         session, identities, seeds, inputs = self.session, self.identities, self.seeds, self.inputs
-        return actors(session, identities, seeds, inputs, board, observer, charge, voided, self.home, names)
+        return actors(session, identities, seeds, inputs, board, observer, charge, refund, self.local_programs, names)
 
     def _views(self, role: Actor, read: list[tuple[str, Message]], mail: list[InboxEntry]) -> tuple[View, RecordedView]:
         seen = View(role.name, role.inputs, tuple(role.progress.results), tuple(read), role.session.id)
@@ -217,7 +211,7 @@ def _left(wire: _Wire, roles: Mapping[str, DrivenRole], views: Mapping[str, tupl
     return Run(
         {name: role.result for name, role in roles.items()},
         {name: role.end for name, role in roles.items() if role.end},
-        {name: role.why for name, role in roles.items() if role.end == "stopped"},
+        {name: role.why for name, role in roles.items() if role.end == "stopped" and role.why},
         wire.board.published,
         {name: role.marks for name, role in roles.items()},
         {name: role.notes for name, role in roles.items() if role.notes},
@@ -257,14 +251,33 @@ def _publish(wire: _Wire, roles: Mapping[str, DrivenRole]) -> None:
     check_announcements(wire.session, roles.values(), wire.board.published)
 
 
+def overdue(roles: Mapping[str, DrivenRole]) -> dict[str, list[str]]:
+    """Return for each reader the senders that will send nothing more, which a driver marks when nobody can move."""
+    over = {name for name, role in roles.items() if role.end in ("gone", "stopped")}
+    found = {name: [sender for sender in role.awaited if sender in over] for name, role in roles.items()}
+    return {name: senders for name, senders in found.items() if senders}
+
+
+def check_announcements(session: Session, roles: Iterable[DrivenRole], published: Mapping[str, Any]) -> None:
+    """Raise `PeerError` for a participant that published something else than it had announced to another.
+
+    There is no evidence: the announcement came sealed, and convinces nobody else.
+    """
+    kept = session.program.broken_commitment
+    for role in roles:
+        broken = kept(session.id, session.names, role.result, published) if kept and role.done else None
+        if broken is not None:
+            raise PeerError(*broken)
+
+
 class _Wire:
-    """The simulated channel, every link of the run: posts, records, measures, delivers."""
+    """Simulated channel with every link of the run: it posts, records, measures and delivers."""
 
     def __init__(self, session: Session, setting: Setting, seconds: Callable[[], float] | None = None) -> None:
         check_topology(setting.topology, session)
         self.session, self.setting = session, setting
-        self.clock = Clock(session, LINKS[setting.link], setting.topology, seconds)
-        self.tally = Tally(session, LINKS[setting.link], setting.topology)
+        self.clock = Clock(session, LINK_MODELS[setting.link], setting.topology, seconds)
+        self.tally = Tally(session, LINK_MODELS[setting.link], setting.topology)
         self.transcript = Transcript(session, setting.marks, setting.topology, setting.record)
         self.board = BulletinBoard(session)
         self.events = Events(session)
@@ -277,7 +290,7 @@ class _Wire:
         self._links: dict[str, dict[str, deque[Envelope]]] = {name: {} for name in session.names}
 
     def order(self, names: list[str]) -> list[str]:
-        """The names as they come, or shuffled."""
+        """Return the names in their order, or shuffled."""
         schedule = self.setting.schedule
         return Permutation.random(len(names), schedule)(names) if schedule else names
 
@@ -294,13 +307,13 @@ class _Wire:
         self.note_gone(role)
 
     def read_board(self) -> None:
-        """Check what has been posted for everybody."""
+        """Check the envelopes posted for everybody."""
         while self._public:
             self.moves += 1
             self.board.post(self._public.popleft())
 
     def settle(self, roles: Mapping[str, DrivenRole]) -> None:
-        """Nothing may be under way or missing once every role has ended: raises `PeerError` or `StallError`."""
+        """Deliver the rest once every role has ended; raise `PeerError` or `StallError` for a remainder."""
         while self._in_the_middle:
             self._arrive(*self._in_the_middle.popleft())
         for role in roles.values():
@@ -315,12 +328,12 @@ class _Wire:
             raise StallError({PUBLIC_NAME: f"a signed message from {', '.join(lost)}"})
 
     def note_gone(self, role: DrivenRole) -> None:
-        """Keep what somebody dropped out with, in the order of the drop-outs."""
+        """Keep the envelope with which a participant dropped out, in the order of the drop-outs."""
         if role.unsent is not None:
             self._unsent.setdefault(role.name, role.unsent)
 
     def note_lost(self, roles: Mapping[str, DrivenRole]) -> None:
-        """Record who vanished so late that nobody waited for it: its last signature is missing all the same."""
+        """Record the drop-outs for which nobody waited: their last signatures are missing all the same."""
         missed = {absent.sender for role in roles.values() for absent in role.marks}
         for name, unsent in self._unsent.items():
             if name not in missed:

@@ -1,6 +1,6 @@
-"""Values as bytes and back: what `runtime.replay` keeps between two calls. Secret, and never sent to anybody.
+"""States: values as bytes and back, for `runtime.replay`. They are secret, and never sent to anybody.
 
-Plain values and the frozen records that a program names; no pickle, no class that the program does not know.
+Only plain values and the frozen records of a program have an encoding; there is no pickle, and no other class.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _UNREADABLE = (
 )
 
 
-def dump(value: Any, records: Sequence[type[Any]]) -> bytes:
-    """The value as bytes; raises `ReplayError` for a class that is not among `records`."""
+def dump_state(value: Any, records: Sequence[type[Any]]) -> bytes:
+    """Return the value as bytes; raise `ReplayError` for a class that is not among `records`."""
     data = cbor2.dumps(_plain(value, {record.__name__: record for record in records}), canonical=True)
     if len(data) > MAX_STATE_BYTES:  # nobody could load it
         raise ReplayError("state.too_large", most=MAX_STATE_BYTES, got=len(data))
     return data
 
 
-def load(data: bytes, records: Sequence[type[Any]]) -> Any:
-    """The value that was dumped; raises `ReplayError` when these are not exactly its bytes."""
+def load_state(data: bytes, records: Sequence[type[Any]]) -> Any:
+    """Return the encoded value; raise `ReplayError` when these are not exactly its bytes."""
     if len(data) > MAX_STATE_BYTES:
         raise ReplayError("state.too_large", most=MAX_STATE_BYTES, got=len(data))
     if not is_plain(data, _MAX_ITEMS, _MAX_DEPTH):
@@ -45,7 +45,7 @@ def load(data: bytes, records: Sequence[type[Any]]) -> Any:
         plain = cbor2.loads(data, allow_indefinite=False, allow_duplicate_keys=False)
         value = _value(plain, {record.__name__: record for record in records})
         # Tags, trailing bytes and second spellings of a value all end here: only what `dump` writes is read.
-        same = dump(value, records) == data
+        same = dump_state(value, records) == data
     except _UNREADABLE as error:
         raise ReplayError("state.not_restorable", error=type(error).__name__) from None
     if not same:
@@ -54,7 +54,7 @@ def load(data: bytes, records: Sequence[type[Any]]) -> Any:
 
 
 def _plain(value: Any, records: dict[str, type[Any]]) -> list[Any]:
-    """Every value as [kind, content], so that nothing has two readings."""
+    """Return a value as [kind, content], so that no encoding has two readings."""
     if value is None or isinstance(value, bool | str | bytes):
         return ["plain", value]
     if isinstance(value, int):

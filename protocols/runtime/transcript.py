@@ -1,15 +1,14 @@
-"""The wire record: every envelope in the order it was posted, as hash-chained JSON lines; safe to hand to an auditor.
+"""Transcript: every envelope in the order of posting, as hash-chained JSON lines; safe to hand to an auditor.
 
-It is a file to which lines are appended while the run goes on, so that a long run does not fill the memory.
+Lines are appended to a file during the run, so that a long run does not fill the memory.
 
 A line holds `n`, `from`, `to`, `kind`, `stage`, `number` (on that link), `round`, `size` in bytes, the sealed or signed
 `body` (base64), `chain` (digest of the sender's previous envelope), `digest` = SHA-256(prev || envelope digest) and
 `prev`, the digest of the line before. A line of kind `Absent` is no envelope: the reader `to` went on without the
-letter `missing` of `from`, having `read` so many of that kind in the stage; with `to` "public", what `from` owed
-everybody never came, its last signature among it. Line 0, of kind `Session` and size 0, holds
-the version of the format, the protocol, its version and parameters, the identities and the nonce; and, where those who
-took part agreed on a document before, how each of them approved of it, and what each signed at its end of whom it went
-on without.
+message `missing` of `from`, having `read` so many of that kind in the stage; with `to` "public", a signed message of
+`from` never came. Line 0, of kind `Session` and size 0, holds the version of the format, the protocol, its version and
+parameters, the identities and the nonce; and, where the participants agreed on a document before, their approvals of
+it, and the absences that each signed at its end.
 """
 
 from __future__ import annotations
@@ -34,10 +33,10 @@ Line = dict[str, Any]
 
 
 class Transcript:
-    """The wire record of one session, made by a driver's one `post` function.
+    """Transcript of one session, written by a driver's one `post` function.
 
-    `file` takes the lines, and is read again from where it stands now; without one they stay in memory. `approvals` and
-    `notices` go into line 0 as they are; without them nothing of the kind stands there.
+    `file` takes the lines, and is read again from its present position; without one they stay in memory. `approvals`
+    and `notices` go into line 0 as they are, if there are any.
     """
 
     def __init__(
@@ -68,42 +67,42 @@ class Transcript:
             **({} if approvals is None else {"approvals": [dict(approval) for approval in approvals]}),
             **({} if notices is None else {"notices": [dict(notice) for notice in notices]}),
         }
-        self._append(head, hashlib.sha256(canonical({**head, "n": 0, "prev": self._prev.hex()})).digest())
+        self._append(head, hashlib.sha256(canonical_line({**head, "n": 0, "prev": self._prev.hex()})).digest())
 
     def post(self, envelope: Envelope) -> int:
-        """Record an envelope; its number in the record."""
+        """Record an envelope; return its line number."""
         via = {"via": self._session.curator} if is_relayed(self._topology, self._session, envelope) else {}
         return self._append({**via, **_fields(envelope)}, link(self._prev, envelope.digest))
 
     def miss(self, reader: str, absent: Absent) -> int:
-        """Record that a participant went on without a letter; the number of the line."""
+        """Record that a participant went on without a message; return the line number."""
         return self._append(_absence(reader, absent), link(self._prev, digest_of_absence(reader, absent)))
 
     def lines(self) -> Iterator[Line]:
-        """The record, line by line."""
+        """Return the lines, one by one."""
         return map(json.loads, self._pieces(self._file.readline))
 
     def read(self) -> Iterator[Envelope]:
-        """All envelopes, in the order in which they were posted, one after the other."""
+        """Return all envelopes in the order of posting, one by one."""
         for line in self.lines():
             if line["kind"] not in ("Session", ABSENT):
                 yield read_envelope(self._session.id, line)
 
     @property
     def envelopes(self) -> list[Envelope]:
-        """All of them at once, which may be large."""
+        """List of all envelopes, which may be large."""
         return list(self.read())
 
     def dumps(self) -> str:
-        """The record as text, one JSON object a line."""
+        """Return the transcript as text, one JSON object a line."""
         return b"".join(self.chunks()).decode("ascii")
 
     def chunks(self) -> Iterator[bytes]:
-        """The same bytes in pieces, so that a long record can be copied."""
+        """Return the same bytes in pieces, so that a long transcript can be copied."""
         return self._pieces(lambda: self._file.read(min(_CHUNK, self._end - self._file.tell())))
 
     def _pieces(self, read: Callable[[], bytes]) -> Iterator[bytes]:
-        """What `read` takes from the file, piece by piece; between two of them more can be appended."""
+        """Yield the pieces that `read` takes from the file; between two of them more can be appended."""
         at = self._start
         while at < self._end:
             self._file.seek(at)
@@ -115,18 +114,18 @@ class Transcript:
     def _append(self, fields: Line, digest: bytes) -> int:
         n = self._lines
         line = {**fields, "n": n, "prev": self._prev.hex(), "digest": digest.hex()}
-        self._end += self._file.write(canonical(line) + b"\n")
+        self._end += self._file.write(canonical_line(line) + b"\n")
         self._prev, self._lines = digest, n + 1
         return n
 
 
 def link(prev: bytes, digest: bytes) -> bytes:
-    """The digest of a line, from the digest of the line before and that of what it holds."""
+    """Return the digest of a line, from the digest of the line before and that of its content."""
     return hashlib.sha256(prev + digest).digest()
 
 
 def digest_of_absence(reader: str, absent: Absent) -> bytes:
-    """What a line of kind `Absent` holds, as a digest; no envelope has it, for it begins with a text."""
+    """Return the digest of a line of kind `Absent`; no envelope has it, for its content begins with a text."""
     said = [ABSENT, reader, absent.sender, absent.kind, absent.stage, absent.read]
     return hashlib.sha256(cbor2.dumps(said, canonical=True)).digest()
 
@@ -158,7 +157,7 @@ def _absence(reader: str, absent: Absent) -> Line:
 
 
 def read_envelope(session_id: bytes, line: Line) -> Envelope:
-    """The envelope on a line; raises ValueError when the line has not the shape of one."""
+    """Return the envelope of a line; raise ValueError for a line of another shape."""
     try:
         sender, to, kind, stage = (line[key] for key in ("from", "to", "kind", "stage"))
         number, depth = line["number"], line["round"]
@@ -173,7 +172,7 @@ def read_envelope(session_id: bytes, line: Line) -> Envelope:
 
 
 def read_absence(line: Line) -> tuple[str, Absent]:
-    """Who went on without what, as a line of kind `Absent` has it; raises ValueError for any other line."""
+    """Return the reader and the mark of a line of kind `Absent`; raise ValueError for any other line."""
     texts = [line.get(key) for key in ("to", "from", "missing", "stage")]
     if (
         line.get("kind") != ABSENT
@@ -185,6 +184,6 @@ def read_absence(line: Line) -> tuple[str, Absent]:
     return reader, Absent(sender, kind, stage, line["read"])
 
 
-def canonical(line: Mapping[str, Any]) -> bytes:
-    """The one text of a line, over which digests are taken, without its end."""
+def canonical_line(line: Mapping[str, Any]) -> bytes:
+    """Return the one text of a line, over which digests are taken, without its end."""
     return json.dumps(line, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()

@@ -1,15 +1,15 @@
-"""What one participant can hand to an auditor: its input, its coins, its opened mail and who was absent to it; and what
-follows from them.
+"""Views: what one participant hands to an auditor (its input, its randomness, the messages it read, its absence marks),
+and what follows from it.
 
-A role is a deterministic function of input, coins, greetings, mail and marks. So whoever has these and the wire record
-can make every message of the role again (`recompute`) and hold it against the record. A view can be made at any time
-afterwards from input, coins and record (`reconstruct_view`). The identity key is not part of it: signatures of messages
-are taken from the record and from the view, and hold only for the very bytes that they were made over.
+A role is a deterministic function of input, randomness, greetings, messages and marks. So anybody with these and the
+transcript can recompute every message of the role (`recompute`) and compare it with the transcript. A view can be made
+at any later time from input, randomness and transcript (`reconstruct_view`). The identity key is not part of it:
+signatures are taken from the transcript and the view, and hold only for the very bytes that they were made over.
 
-Anybody can write a view. So its owner signs the digest of all of it, for this session: without that signature a view
-can be read and replayed, and nobody answers for what it says.
+Anybody can write a view. So its owner signs the digest of all of it, for this session: an unsigned view can be read and
+replayed, and nobody answers for its content.
 
-A view is secret: written only on request, shown to nobody but an auditor.
+A view is secret: it is written only on request, for an auditor alone.
 """
 
 from __future__ import annotations
@@ -41,21 +41,19 @@ _LABEL = b"smc-dp view"
 _HEAD = 4  # what stands before the fields in a file: two formats, the program and its version
 
 ReadEntry: TypeAlias = tuple[str, int, str, str, int, bytes]
-"""A letter that a role read: its sender, its number on the link, its kind, stage, round and payload."""
+"""Inbox entry that a role read: its sender, number on the link, kind, stage, round and payload."""
 Cause: TypeAlias = Literal["mail", "itself", "waiting"]
-"""What stopped a role before its end: what somebody sent it, what it was given itself, or what never came, from others
-or from home.
-"""
+"""Cause of a role's early end: a message, its own inputs, or a message or answer that never came."""
 
 
 @dataclass(frozen=True, repr=False)
 class RecordedView:
-    """One role's view of one session, as it stands in a file.
+    """One role's view of one session, as stored in a file.
 
-    `seed` is the key of the role's stream, `insecure` its mark. `mail` holds whatever the role opened, in the order in
-    which it read, `marks` who was absent (sender, kind, stage, read), `statements` what it attested (stage, kind,
+    `seed` is the key of the role's stream, `insecure` its mark. `messages` holds the inbox entries that the role read,
+    in this order, `marks` the absences (sender, kind, stage, read), `statements` its attestations (stage, kind,
     payload, signature), `greetings` the digests of those that it relied on, by sender. `signature` is its owner's, over
-    all of it; empty for a view that nobody signed.
+    all of it, or empty.
     """
 
     session: bytes
@@ -63,41 +61,41 @@ class RecordedView:
     seed: bytes
     insecure: bool
     inputs: tuple[Any, ...]
-    mail: tuple[ReadEntry, ...]
+    messages: tuple[ReadEntry, ...]
     marks: tuple[tuple[str, str, str, int], ...]
     statements: tuple[tuple[str, str, bytes, bytes], ...]
     greetings: tuple[tuple[str, bytes], ...] = ()
     signature: bytes = b""
 
     def dumps(self, session: Session) -> bytes:
-        """The bytes of a file."""
+        """Return the bytes of the file."""
         program = session.program
         kept = [VIEW_FORMAT, FORMAT, program.name, program.version, *vars(self).values()]
-        return states.dump(kept, _records(session))
+        return states.dump_state(kept, _records(session))
 
     def to_sign(self, session: Session) -> bytes:
-        """What its signature is over: an array of four, where the header of an envelope is one of eight, and a
-        statement one of five.
+        """Return the bytes that the owner signs: an array of four, where the header of an envelope is one of eight, and
+        a statement one of five.
 
-        It binds the session, the owner and the digest of the file as it is without a signature.
+        They bind the session, the owner and the digest of the file without a signature.
         """
         digest = hashlib.sha256(replace(self, signature=b"").dumps(session)).digest()
         return cbor2.dumps([_LABEL, session.id, self.role, digest], canonical=True)
 
     def signed(self, session: Session, signer: Signer) -> RecordedView:
-        """The same view with the signature of whoever this is."""
+        """Return the same view with a signature by this signer."""
         return replace(self, signature=signer.sign(self.to_sign(session)))
 
     @classmethod
     def loads(cls, data: bytes, session: Session) -> RecordedView:
-        """The view; raises `ReplayError` unless these are exactly the bytes of a view of this session.
+        """Return the view; raise `ReplayError` unless these are exactly the bytes of a view of this session.
 
-        Whether it is signed, and by whom, is for others to check: it can be read without.
+        The signature is not checked here: a view can be read without one.
         """
         if len(data) > MAX_VIEW_BYTES:
             raise ReplayError("view.too_large", most=MAX_VIEW_BYTES, got=len(data))
         program = session.program
-        kept = states.load(data, _records(session))
+        kept = states.load_state(data, _records(session))
         if isinstance(kept, list) and kept[:3] == [FORMAT, program.name, program.version]:
             raise ReplayError("view.of_an_old_format", wanted=VIEW_FORMAT)
         if not isinstance(kept, list) or kept[:_HEAD] != [VIEW_FORMAT, FORMAT, program.name, program.version]:
@@ -120,7 +118,7 @@ class RecordedView:
             types == [bytes, str, bytes, bool, tuple, tuple, tuple, tuple, tuple, bytes]
             and len(self.seed) == KEY_BYTES
             and len(self.signature) in (0, SIGNATURE_BYTES)
-            and _all_are(self.mail, (str, int, str, str, int, bytes))
+            and _all_are(self.messages, (str, int, str, str, int, bytes))
             and _all_are(self.marks, (str, str, str, int))
             and _all_are(self.statements, (str, str, bytes, bytes))
             and _all_are(self.greetings, (str, bytes))
@@ -133,28 +131,27 @@ def _all_are(items: Iterable[Any], types: tuple[type, ...]) -> bool:
 
 @dataclass(frozen=True, repr=False)
 class Recomputed:
-    """What follows from a view and the mail that the record holds for its role.
+    """Result of recomputing a role from its view and its messages in the transcript.
 
-    `sent`: every envelope that the role sends, in order, and `posted` the (addressee, message) of each sealed one.
-    `reads`: (line, sender, message) for all mail that it read, and `opened` the same as the view has it. `view`: its
-    inputs, what its stages left, its mail, for checks. `keys`: those that it was told, by their names. `links`: its
-    session keys. `letters`: all its sealed mail in the record, both ways, read or not. `greetings`: the digests of
-    those that it relied on, by sender. `result`: what the role came to, None before its end. `heard`: the statements of
-    others that it saw to be signed. `doubted`: the letters that it read and left out of account, as if they had not
-    come.
+    `sent`: every envelope of the role, in order, and `posted` the (addressee, message) of each sealed one. `reads`:
+    (line, sender, message) of all that it read, and `messages_read` the same as a view has it. `view`: its inputs,
+    results of stages and messages, for checks. `keys`: keys that it received, by name. `links`: its session keys.
+    `decrypted`: all its sealed envelopes in the transcript, both ways, read or not. `greetings`: digests of those that
+    it relied on, by sender. `result`: the role's result, None before its end. `heard`: attestations of others that it
+    verified. `doubted`: the messages that it read and disregarded as if absent.
 
-    `fault` is what stopped the role before its end, in words that name nobody as the one who did, `at` the line that
-    did if any, and `cause` what kind of thing it was. Who answers for it is for signatures to say.
+    `fault` is the reason of an early end, in words that name nobody as its author, `at` the line that caused it if any,
+    and `cause` its kind. Signatures decide who answers for it.
     """
 
     sent: tuple[Envelope, ...]
     reads: tuple[tuple[int, str, Message], ...]
-    opened: tuple[ReadEntry, ...]
+    messages_read: tuple[ReadEntry, ...]
     view: View
     posted: tuple[tuple[str, Message], ...]
     keys: Mapping[str, Key]
     links: LinkDecryption
-    letters: tuple[DecryptedEnvelope, ...]
+    decrypted: tuple[DecryptedEnvelope, ...]
     greetings: tuple[tuple[str, bytes], ...]
     result: Any = None
     heard: tuple[Attestation, ...] = ()
@@ -169,7 +166,7 @@ def _records(session: Session) -> tuple[type[Any], ...]:
 
 
 class _KnownSigner:
-    """Gives back signatures that are known, and nothing for bytes that nobody signed."""
+    """Signer that returns known signatures, and zeros for bytes that nobody signed."""
 
     def __init__(self, public: bytes, envelopes: Sequence[Envelope], statements: Mapping[bytes, bytes]) -> None:
         self.public = public
@@ -182,7 +179,7 @@ class _KnownSigner:
 
 
 class _Reader:
-    """An observer that keeps what the role reads and writes."""
+    """Observer that keeps the messages that the role reads and sends."""
 
     def __init__(self) -> None:
         self.mail: list[tuple[InboxEntry, Message]] = []
@@ -211,7 +208,7 @@ class _Reader:
 
 
 def view_of(actor: Actor, signer: Signer, seed: Stream, read: Iterable[InboxEntry]) -> RecordedView:
-    """Return the view of an actor, signed by its owner, from the stream it began with and the mail that it read."""
+    """Return the view of an actor, signed by its owner, from its first stream and the entries that it read."""
     stated = actor.progress.statements.items()
     view = RecordedView(
         actor.session.id,
@@ -236,10 +233,11 @@ def reconstruct_view(
     record: Mapping[int, Envelope],
     marks: Iterable[Absent] = (),
 ) -> RecordedView:
-    """The view of a participant, from its seed and inputs, and the record: envelopes by line, its marks.
+    """Return the signed view of a participant from its seed, its inputs, the transcript's envelopes by line, and its
+    marks.
 
-    It signs that it read what stands in this record, so it must be one that it kept itself. Raises what its role raises
-    on this mail, and `ReplayError` when the record has other messages of its own than follow from it.
+    It signs that it read the messages of this transcript, so it must be one that it kept itself. Raise what its role
+    raises on these messages, and `ReplayError` when the transcript has other messages of its own than follow.
     """
     reader = _Reader()
     actor = Actor(session, name, signer, seed, inputs, first_greetings(record.values()), observer=reader)
@@ -259,10 +257,10 @@ def reconstruct_view(
 
 
 def recompute(session: Session, view: RecordedView, record: Mapping[int, Envelope]) -> Recomputed:
-    """Run the role again on its view and the recorded mail, `record` mapping lines to envelopes.
+    """Run the role again on its view and the transcript, `record` mapping lines to envelopes.
 
-    The mail is taken from the record, not from the view: what the role could not open there stops it, and `fault` says
-    so in the words of the protocol. Compare `sent` with what the record holds from the role, `opened` with the view.
+    Messages are taken from the transcript, not from the view: one that the role cannot open there ends it, and `fault`
+    gives the error of the protocol. Compare `sent` with the transcript, `messages_read` with the view.
     """
     name, reader = view.role, _Reader()
     signed = [e for e in record.values() if e.sender == name and e.is_public]
@@ -294,7 +292,7 @@ def recompute(session: Session, view: RecordedView, record: Mapping[int, Envelop
 def _stopped_by(
     actor: Actor, record: Mapping[int, Envelope], sent: list[Envelope]
 ) -> tuple[str | None, int | None, Cause | None]:
-    """Let the actor run on its recorded mail; what stopped it, at which line, and what kind of thing that was."""
+    """Run the actor on its recorded messages; return the fault of an early end, its line, and its cause."""
     line: int | None = None
     try:
         sent += actor.advance()
@@ -324,7 +322,7 @@ def _stopped_by(
 
 
 def _relied_on(actor: Actor) -> tuple[tuple[str, bytes], ...]:
-    """The digests of the greetings whose signatures this actor checked and used."""
+    """Return the digests of the greetings whose signatures this actor verified and used."""
     return tuple(sorted((name, hello.digest) for name, hello in actor.channel.greetings.items()))
 
 

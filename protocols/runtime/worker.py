@@ -1,8 +1,8 @@
-"""A worker process: it runs some of the roles of a simulation, and tells the simulator what they do.
+"""Worker process: it runs some of the roles of a simulation, and reports their events to the simulator.
 
-It knows nothing of the others but their envelopes. What its roles do it tells as events, each with the processor time
-that the role took for it; what they send to each other it delivers itself, at once. Where a role does not simply come
-to its end, the worker gives up: the simulator then runs everybody in its own process, see `workers`.
+It knows nothing of the other roles but their envelopes. Each event has the processor time that the role took for it;
+envelopes between its own roles it delivers itself, at once. Where a role does not simply come to its end, the worker
+gives up: the simulator then runs all roles in its own process, see `workers`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
@@ -31,29 +32,29 @@ from protocols.runtime.view import RecordedView
 
 EventKind: TypeAlias = Literal["stage", "sent", "started", "waits", "consumed", "done", "released"]
 RoleEvent: TypeAlias = tuple[str, EventKind, float, Any]
-"""A role's name, what it did, the seconds that it took for it, and what belongs to it."""
+"""Event of a role: its name, the kind of event, the seconds that it took, its content."""
 ReportCharge: TypeAlias = Callable[[str, str], None]
 MakeActors: TypeAlias = Callable[[Greetings, Observer, ReportCharge, ReportCharge, Iterable[str]], Mapping[str, Actor]]
-"""Makes the actors of these participants: the greetings that are posted, and whom to tell what roles do and charge."""
+"""Function that returns the actors of some participants, from the posted greetings and the listeners."""
 MakeView: TypeAlias = Callable[[Actor, list[tuple[str, Message]], list[InboxEntry]], tuple[View, RecordedView]]
-"""What an actor has seen and read, for checks and for files."""
+"""Function that returns the view of an actor, for checks and for files."""
 if TYPE_CHECKING:
     WorkerLine: TypeAlias = Connection[Any, Any]
 else:
     WorkerLine = Connection  # takes no parameters while the program runs
 
-_SECONDS = 0.001  # what was told waits no longer than that, as long as something happens
-_LONG = 0.005  # seconds between two letters of a hub, after which others go first
+_SECONDS = 0.001  # longest wait of an event for its report, while the role runs
+_LONG = 0.005  # seconds between two messages of a hub, after which other roles go first
 
 
 class GivenUpError(Exception):
-    """A role did not simply come to its end."""
+    """Role that did not simply come to its end."""
 
 
 def work(
     line: WorkerLine, others: Iterable[WorkerLine], make: MakeActors, names: tuple[str, ...], views: MakeView | None
 ) -> None:
-    """The life of a worker, in a process of its own; `others` are ends of lines that are not its own."""
+    """Run a worker in a process of its own; `others` are ends of lines that are not its own."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever interrupts the simulator ends its workers as well
     for other in others:
         other.close()
@@ -68,7 +69,7 @@ def work(
 
 
 class _Worker:
-    """Some roles, and the line to the simulator. It is the observer of its roles."""
+    """Roles of one worker, with the line to the simulator. It is the observer of its roles."""
 
     def __init__(self, line: WorkerLine, make: MakeActors, names: tuple[str, ...], views: MakeView | None) -> None:
         self._line, self._views = line, views
@@ -82,13 +83,13 @@ class _Worker:
         self._owed: dict[str, float] = defaultdict(float)  # seconds that no event has told yet
         self._read: dict[str, list[tuple[str, Message]]] = {name: [] for name in names}
         self._mail: dict[str, list[InboxEntry]] = {name: [] for name in names}
-        self._roles = make(self._board, self, self._charge, self._void, names)
+        self._roles = make(self._board, self, partial(self._report, "charge"), partial(self._report, "void"), names)
         self._ready = dict.fromkeys(names)
         self._hub = names[0]  # for whom others may wait, so it goes first
         self._between = False  # the others run while the hub has just sent something
 
     def live(self) -> None:
-        """Run the roles until the simulator has heard enough."""
+        """Run the roles until the simulator ends the worker."""
         Thread(target=_listen, args=(self._line, self._inbox), daemon=True).start()
         while True:
             while self._later or not self._inbox.empty():
@@ -115,7 +116,7 @@ class _Worker:
         return what, content
 
     def _hear(self, said: tuple[str, Any]) -> bool:
-        """Do what the simulator says; False at the end."""
+        """Carry out a command of the simulator; return False at the end."""
         what, content = said
         if what == "mail":
             for envelope in content:
@@ -137,8 +138,9 @@ class _Worker:
         self._carry()
 
     def _let_others(self) -> None:
-        """The hub has sent something after a long time, and will compute again: what it needs then may come from others
-        that have been given all they need. Letters to itself wait.
+        """Run the other roles while the hub computes on: it may need their answers next.
+
+        Envelopes to the hub wait.
         """
         self._between = True
         self._carry()
@@ -149,7 +151,7 @@ class _Worker:
         self._mark = time.process_time()
 
     def _take(self, envelope: Envelope) -> None:
-        """A greeting goes to the board, a letter to its reader."""
+        """Put a greeting on the board, any other envelope into the inbox of its reader."""
         if envelope.is_public:
             self._board[envelope.sender] = envelope
             return
@@ -159,7 +161,7 @@ class _Worker:
         self._ready[envelope.to] = None
 
     def _carry(self) -> None:
-        """Deliver what own roles have sent to each other."""
+        """Deliver the envelopes between own roles."""
         kept: deque[Envelope] = deque()
         while self._post:
             envelope = self._post.popleft()
@@ -193,14 +195,8 @@ class _Worker:
             self._events = []
         self._flushed = time.process_time()
 
-    def _charge(self, name: str, label: str) -> None:
-        self._asked("charge", name, label)
-
-    def _void(self, name: str, label: str) -> None:
-        self._asked("void", name, label)
-
-    def _asked(self, what: str, name: str, label: str) -> None:
-        """The simulator has written it down when this returns: nothing that is charged for leaves before."""
+    def _report(self, what: str, name: str, label: str) -> None:
+        """Report a charge or refund, and wait until the simulator has recorded it: nothing leaves before."""
         self._flush()
         self._line.send((what, (name, label)))
         later, self._later = self._later, deque()
@@ -240,7 +236,7 @@ class _Worker:
 
 
 def _listen(line: WorkerLine, inbox: SimpleQueue[bytes | None]) -> None:
-    """Take what comes off the line at once, so that whoever writes to it never waits for a role."""
+    """Take data off the line at once, so that no writer waits for a role."""
     try:
         while True:
             inbox.put(line.recv_bytes())

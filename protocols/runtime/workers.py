@@ -1,11 +1,11 @@
-"""Roles in worker processes, as the simulator sees them: the same record as with all roles in one process.
+"""Workers: roles in worker processes as the simulator sees them, with the same transcript as in one process.
 
-A role is a function of its input, its seed and its mail. So workers run their roles as mail comes, which is handed on
-as soon as it is sent, and everybody computes at once; and what they tell of it is played once more in the simulator,
-role by role in its own order, where a letter is read no earlier than it would be if roles took turns in one process.
-Lines of the record, rounds and seconds on the virtual clock come from there.
+A role is a function of its input, its seed and its messages. So workers run their roles as messages come, which are
+handed on as soon as they are sent, and all compute at once; their events are replayed in the simulator, role by role in
+its own order, where a message is read no earlier than it would be if roles took turns in one process. Lines of the
+transcript, rounds and seconds on the virtual clock come from there.
 
-That is so where every role comes to its end. Else the workers are terminated (`WorkersFailedError`), and all roles run
+That holds where every role comes to its end. Else the workers are terminated (`WorkersFailedError`), and all roles run
 again in one process: each does the same as before, and aborts as it would have. A charge may then stand for a party
 that had gone further than it would have come by turns: what left a worker had left.
 """
@@ -17,9 +17,10 @@ from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from multiprocessing.connection import wait
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from protocols.runtime.actor import Greetings
+from protocols.errors import Fault
+from protocols.runtime.actor import Actor, Greetings
 from protocols.runtime.claims import View
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.inbox import Absent, Note
@@ -34,34 +35,34 @@ _HOW: Final = "fork"  # what roles are made from stays where it is: inputs and i
 
 
 class WorkersFailedError(Exception):
-    """Something else happened than that every role came to its end."""
+    """Failure of the workers: not every role came to its end."""
 
 
 def can_fork() -> bool:
-    """Whether this process can have workers."""
+    """Tell whether this process can have workers."""
     return _HOW in multiprocessing.get_all_start_methods() and not multiprocessing.current_process().daemon
 
 
 class ReportedTime:
-    """The processor time of whoever computes, as the workers tell it."""
+    """Processor time of the roles, as the workers report it."""
 
     def __init__(self) -> None:
         self.now = 0.0
 
     def read(self) -> float:
-        """How much it is by now."""
+        """Return the seconds until now."""
         return self.now
 
 
 class Workers:
-    """Worker processes and the lines to them. `charge` and `voided` are told at once what a role spends."""
+    """Worker processes and the lines to them. `charge` and `refund` hear at once what a role charges and refunds."""
 
     def __init__(
         self, session: Session, make: MakeActors, count: int, views: MakeView | None, charge: ReportCharge | None,
-        voided: ReportCharge | None,
+        refund: ReportCharge | None,
     ) -> None:  # fmt: skip
         self.seconds = ReportedTime()
-        self._session, self._charge, self._voided = session, charge, voided
+        self._session, self._charge, self._refund = session, charge, refund
         self._of = {name: i for i, names in enumerate(_shared_out(session, count)) for name in names}
         self._events: dict[str, deque[tuple[EventKind, float, Any]]] = {name: deque() for name in session.names}
         self._views: list[Mapping[str, tuple[View, RecordedView]]] = []
@@ -77,21 +78,21 @@ class Workers:
             there.close()
 
     def roles(self, board: Greetings, observer: Observer) -> dict[str, WorkerRole]:
-        """A stand-in for everybody, which tells `observer` what its role does."""
+        """Return a stand-in for each role, which reports its events to `observer`."""
         return {n: WorkerRole(self._session, n, self, board, observer) for n in self._session.names}
 
     def hear(self) -> None:
-        """Hand on what has come by now."""
+        """Process the reports that have come by now."""
         self._hear(0.0)
 
     def next_of(self, name: str) -> tuple[EventKind, float, Any]:
-        """What this role did next, which is left where it is; waits for it."""
+        """Return this role's next event without removing it; wait for it."""
         while not self._events[name]:
             self._hear(None)
         return self._events[name][0]
 
     def told(self, name: str) -> None:
-        """What this role did next has been told: its seconds have passed."""
+        """Remove this role's next event, and count its seconds."""
         self.seconds.now += self._events[name].popleft()[1]
 
     def release(self, name: str) -> None:
@@ -99,7 +100,7 @@ class Workers:
         self._lines[self._of[name]].send(("release", name))
 
     def views(self) -> dict[str, tuple[View, RecordedView]]:
-        """Everybody's views, as the workers have them."""
+        """Return the views of all participants from the workers."""
         for line in self._lines:
             line.send(("views", None))
         while len(self._views) < len(self._lines):
@@ -108,7 +109,7 @@ class Workers:
         return {name: found[name] for name in self._session.names}
 
     def end(self) -> None:
-        """Send the workers away."""
+        """Terminate the workers."""
         for line, process in zip(self._lines, self._processes, strict=True):
             line.close()  # which ends it, unless a role is computing
             process.terminate()
@@ -118,7 +119,7 @@ class Workers:
                 process.join()
 
     def _hear(self, timeout: float | None) -> None:
-        """What workers have to say, each once; letters are handed on, and charges written down, at once."""
+        """Process the reports of workers, each once; envelopes are handed on, and charges recorded, at once."""
         mail: dict[int, list[Envelope]] = {}
         ready = wait(self._lines, timeout)
         for worker, line in enumerate(self._lines):
@@ -133,7 +134,7 @@ class Workers:
             elif what == "views":
                 self._views.append(content)
             elif what in ("charge", "void"):
-                told = self._charge if what == "charge" else self._voided
+                told = self._charge if what == "charge" else self._refund
                 if told:
                     told(*content)
                 line.send(("written", None))
@@ -154,13 +155,13 @@ class Workers:
 
 
 class WorkerRole:
-    """A role that a worker runs, as the simulator's turns move it: see `Actor`, whose place it takes.
+    """Role in a worker, in place of an `Actor` for the simulator's turns.
 
-    In its turn it goes as far as the mail leads that has been delivered to it here, whatever its worker has done.
+    In its turn it goes as far as the envelopes delivered to it here lead, whatever its worker has done.
     """
 
     end: End | None = None
-    why = ""
+    why: Fault | None = None
     marks: frozenset[Absent] = frozenset()
     notes: tuple[Note, ...] = ()
     unsent: Absent | None = None
@@ -176,17 +177,17 @@ class WorkerRole:
 
     @property
     def done(self) -> bool:
-        """Whether the role has returned."""
+        """True when the role has returned."""
         return self.end == "done"
 
     def deliver(self, envelope: Envelope) -> None:
-        """A letter is there."""
+        """Count an envelope for the role."""
         if self.done:
             raise WorkersFailedError(f"{self.name} wanted nothing more")
         self._letters[envelope.sender] += 1
 
     def advance(self) -> list[Envelope]:
-        """Tell what the role did until it waits for a letter that has not been delivered here."""
+        """Report the events of the role until it waits for a message that has not been delivered here."""
         self._workers.hear()
         while self.end is None:
             what, _, content = self._workers.next_of(self.name)
@@ -196,7 +197,7 @@ class WorkerRole:
         return []
 
     def release(self) -> list[Envelope]:
-        """The role publishes."""
+        """Let the role publish."""
         self._workers.release(self.name)
         while (event := self._workers.next_of(self.name))[0] != "released":
             self._tell(event[0], event[2])
@@ -204,14 +205,14 @@ class WorkerRole:
         return []
 
     def miss(self, *senders: str) -> list[Absent]:
-        """Nobody is absent where everybody comes to an end."""
+        """Raise `WorkersFailedError`: nobody is absent where every role comes to its end."""
         raise WorkersFailedError(f"{self.name} would go on without {', '.join(senders)}")
 
     def close(self) -> None:
-        """Its worker ends with it."""
+        """Do nothing: the worker ends the role."""
 
     def _could(self, what: EventKind, content: Any) -> bool:
-        """Whether the role would come to this by now."""
+        """Tell whether the role would come to this event by now."""
         if what == "started":
             return all(peer in self._board for peer in self.session.peers(self.name))
         if what != "waits":
@@ -238,9 +239,13 @@ class WorkerRole:
             self.result, self.publishes = content
 
 
+DrivenRole: TypeAlias = Actor | WorkerRole
+"""Role as a driver sees it: an actor, or the stand-in for one in a worker process."""
+
+
 @contextmanager
 def hired(workers: Workers) -> Iterator[Workers]:
-    """The workers as long as they are needed."""
+    """Provide the workers, and terminate them afterwards."""
     try:
         yield workers
     finally:
@@ -248,7 +253,7 @@ def hired(workers: Workers) -> Iterator[Workers]:
 
 
 def _shared_out(session: Session, count: int) -> list[tuple[str, ...]]:
-    """Whose roles each worker runs: the curator and the first party, who may have the most to do, not the same one."""
+    """Return the roles of each worker; curator and first party, which have the most to do, are in different ones."""
     names = [*([session.curator] if session.curator else []), *session.parties]
     names += [name for name in session.names if name not in names]
     return [tuple(names[i::count]) for i in range(min(count, len(names)))]

@@ -83,13 +83,13 @@ def _masked(p: Parameters, views: Sequence[View], published: Mapping[str, Any], 
         return read.y, read.context
     opening: PublishedOpening = published[CURATOR_NAME]
     d = p.length(0)
-    own = next(message for view in views for _, message in view.mail if hasattr(message, "context"))
+    own = next(message for view in views for _, message in view.messages if hasattr(message, "context"))
     return opening.y[victim * d : (victim + 1) * d], own.context
 
 
 def _read(view: View, kind: type[M], sender: str) -> M:
     """The first message of this kind by this sender."""
-    return next(message for who, message in view.mail if who == sender and isinstance(message, kind))
+    return next(message for who, message in view.messages if who == sender and isinstance(message, kind))
 
 
 LIMITATIONS = (

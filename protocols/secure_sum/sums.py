@@ -39,7 +39,7 @@ async def party(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int
     if len(_signers(me, p, agreed, signatures, U or range(p.K))) < p.Q:
         me.refuse(me.curator, "survivors.too_few_signatures")
     if me.index not in U:
-        me.void(steps.label(r))
+        me.refund(steps.label(r))
     if not U:
         me.stop("sum.given_up", sum=r)
     # 6. one kind of share for each party, by the list that I have signed

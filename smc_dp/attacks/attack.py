@@ -10,8 +10,10 @@ attack, and no proof that there is none better.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from typing import Any, Literal, TypeAlias
 
 import scipy.special
@@ -101,6 +103,26 @@ class MeasuredAttack:
     def breaks(self) -> str:
         """Paper and step."""
         return f"{self.paper}, {self.step}"
+
+
+_TEXTS = tomllib.loads(files("smc_dp.attacks").joinpath("attacks.toml").read_text(encoding="utf-8"))
+
+
+def describe_attack(
+    name: str,
+    *,
+    variants: tuple[Variant, ...],
+    chance: float = 0.0,
+    uses_keys: bool = True,
+    picture: Callable[[Stream, int], Drawing] | None = None,
+    **fields: float,
+) -> MeasuredAttack:
+    """Return the attack of this name with its texts from `attacks.toml`, filled with `fields`."""
+    filled = {key: text.format(**fields) for key, text in _TEXTS[name].items() if key != "steps"}
+    steps = tuple(step.format(**fields) for step in _TEXTS[name]["steps"])
+    return MeasuredAttack(
+        name, steps=steps, variants=variants, chance=chance, uses_keys=uses_keys, picture=picture, **filled
+    )
 
 
 @dataclass(frozen=True)

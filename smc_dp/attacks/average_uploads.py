@@ -15,12 +15,12 @@ from types import MappingProxyType
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
+from smc_dp.attacks.attack import AttackOutcome, StepCode, Variant, describe_attack
 from smc_dp.attacks.synthetic import ball_rows
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation
-from smc_dp.methods.collaborative.ofaa import Ofaa, with_printed_noise
-from smc_dp.methods.collaborative.ofpa import Ofpa, printed_noise
+from smc_dp.methods.collaborative.ofaa import Ofaa, with_noise_as_published
+from smc_dp.methods.collaborative.ofpa import Ofpa, noise_as_published
 from smc_dp.privacy.target import Calibration, Target
 
 FEATURES, ROUNDS, SINGLES = 8, 25, 6
@@ -28,8 +28,8 @@ _ROWS = {Ofpa: 2000, Ofaa: 30_000}  # enough for the printed OFAA to have minima
 SHRINKS = 2 / sqrt(ROUNDS)  # twice what 1/sqrt T predicts
 _CODE: Mapping[tuple[type[Ofpa] | type[Ofaa], Calibration], tuple[StepCode, ...]] = MappingProxyType(
     {
-        (Ofpa, "paper"): (Ofpa.printed_party, printed_noise),
-        (Ofaa, "paper"): (Ofaa.answer, with_printed_noise),
+        (Ofpa, "paper"): (Ofpa.party_as_published, noise_as_published),
+        (Ofaa, "paper"): (Ofaa.answer, with_noise_as_published),
         (Ofpa, "proven"): (Ofpa.proven_party, Ofpa.perturbation),
         (Ofaa, "proven"): (Ofaa.functionality, Ofaa.finish),
     }
@@ -53,28 +53,15 @@ def _against(method: type[Ofpa] | type[Ofaa], target: Target, name: str, words: 
         typical = sqrt(float(((singles - exact) ** 2).sum(axis=1).mean()))
         return bool(np.linalg.norm(found - exact) <= SHRINKS * typical)
 
-    code = _CODE[method, target.calibration]
     outcome: AttackOutcome = "succeeds" if target.calibration == "paper" else "fails"
+    code = _CODE[method, target.calibration]
     return Variant(name, method.name.upper(), words, outcome, trial, trials, code=code)
 
 
 _PRINTED, _PROVEN = Target(Fraction(5), "paper", "laplace"), Target(Fraction(5))
 
-ATTACK = MeasuredAttack(
-    name="average-uploads",
-    paper="OFPA and OFAA",
-    step="Algorithms 2, 3",
-    flaw="Every round has new noise for the whole epsilon, around the same point.",
-    attacker="the server",
-    takes=f"the {ROUNDS} models that one party uploads",
-    success=f"the mean of the uploads errs by at most 2/sqrt({ROUNDS}) of what one upload of a single round does",
-    when=f"if noise outweighs what training moves between rounds (here {FEATURES} features, epsilon 5)",
-    steps=(
-        "The server keeps what a party uploads in each round.",
-        "The noise is new each time, what it hides is the same: the server takes the mean.",
-        "As printed the error shrinks like one over the square root of the number of rounds.",
-        "Where epsilon is divided among the rounds, or the noise drawn once, nothing is gained.",
-    ),
+ATTACK = describe_attack(
+    "average-uploads",
     variants=(
         _against(Ofpa, _PRINTED, "printed OFPA", "OFPA as printed", 20),
         _against(Ofaa, _PRINTED, "printed OFAA", "OFAA as printed", 40),
@@ -82,6 +69,8 @@ ATTACK = MeasuredAttack(
         _against(Ofaa, _PROVEN, "proven OFAA", "OFAA with noise drawn once", 40),
     ),
     uses_keys=False,
-    reading=f"{FEATURES} features, epsilon 5, {_ROWS[Ofpa]} rows for OFPA and {_ROWS[Ofaa]} for OFAA. By luck of a "
-    "small draw a fixed form passes in about one trial of a hundred.",
+    rounds=ROUNDS,
+    features=FEATURES,
+    ofpa_rows=_ROWS[Ofpa],
+    ofaa_rows=_ROWS[Ofaa],
 )

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from functools import partial
 
+from protocols import linear
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
 from protocols.linear import submission
 from protocols.linear.limitations import Everything, everything_of_hubs
 from protocols.linear.parameters import Parameters
 from protocols.runtime.claims import View
-from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
-from smc_dp.attacks.sessions import LINEAR_PROGRAM, FinishedRun, PartySecret, draw_secrets, run_program, variant_names
+from smc_dp.attacks.attack import StepCode, Variant, describe_attack
+from smc_dp.attacks.sessions import FinishedRun, PartySecret, draw_secrets, run_program, variant_names
 
 PARTIES, DIMENSION = 5, 2
 _CODE: tuple[StepCode, ...] = (submission.party, submission.curator)
@@ -39,38 +40,23 @@ def true_secrets(seen: FinishedRun, drawn: list[PartySecret]) -> Everything:
 
 def _trial(rng: Stream, key_bits: int, *, first: bool) -> bool:
     drawn = draw_secrets(PARTIES, DIMENSION, rng)
-    seen = run_program(LINEAR_PROGRAM, drawn, key_bits, rng)
+    seen = run_program(linear.PROGRAM, drawn, key_bits, rng)
     other = seen.party(0 if first else 1 + rng.below(PARTIES - 1))
     return read_everything(seen.parameters, seen.charlie, other, seen.released) == true_secrets(seen, drawn)
 
 
 def other_party_variant(name: str, code: tuple[StepCode, ...] = ()) -> Variant:
     """Return the variant of Charlie with a party that is not P_1, which fails."""
-    _, target, about = variant_names(LINEAR_PROGRAM)
+    _, target, about = variant_names(linear.PROGRAM)
     return Variant(name, target, f"{about}, with any party but P_1", "fails", partial(_trial, first=False), code=code)
 
 
 def _with_first() -> Variant:
-    _, target, about = variant_names(LINEAR_PROGRAM)
+    _, target, about = variant_names(linear.PROGRAM)
     trial = partial(_trial, first=True)
     return Variant("Charlie with P_1", target, f"{about}, with P_1", "succeeds", trial, no_fix_yet=True, code=_CODE)
 
 
-ATTACK = MeasuredAttack(
-    name="charlie-and-first",
-    paper="the linear protocol",
-    step="round 1",
-    flaw="Halves of sizes and rows of noise are apart only as long as Charlie and P_1 are.",
-    attacker="Charlie and P_1; in the control Charlie and another party",
-    takes="the messages that the two receive, and their keys",
-    success="they state the size and the noise of every party, and the sum of all models without noise",
-    when="if the one of them is P_1",
-    steps=(
-        "P_1 shows Charlie the halves a_j and the rows that all parties sent; Charlie has the halves b_j.",
-        "a_j xor b_j are the sizes. Charlie's key opens what masks each row: the rows are the noises.",
-        "The noise of the smallest is the one in the sum; without it the sum is exact.",
-    ),
-    variants=(_with_first(), other_party_variant("Charlie with another", _CODE)),
-    reading="Nothing is claimed against the two together: whoever runs P_1 has to be chosen as carefully as Charlie.",
-    uses_keys=False,
+ATTACK = describe_attack(
+    "charlie-and-first", variants=(_with_first(), other_party_variant("Charlie with another", _CODE)), uses_keys=False
 )

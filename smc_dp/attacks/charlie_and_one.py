@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
+from protocols import pathak2010
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010 import as_published
@@ -24,20 +25,11 @@ from protocols.secure_sum import dealing, masks, steps
 from protocols.secure_sum.messages import Masked, Unmask
 from protocols.secure_sum.parameters import Parameters as SumParameters
 from protocols.secure_sum.values import Addends, Vault
-from smc_dp.attacks.attack import MeasuredAttack, Variant
+from smc_dp.attacks.attack import Variant, describe_attack
 from smc_dp.attacks.charlie_and_first import other_party_variant
-from smc_dp.attacks.sessions import (
-    HARDENED_PROGRAM,
-    PRINTED_PROGRAM,
-    PartySecret,
-    draw_secrets,
-    draw_sizes,
-    message_from,
-    run_program,
-    stage_result,
-)
+from smc_dp.attacks.sessions import PartySecret, draw_secrets, draw_sizes, message_from, run_program, stage_result
 from smc_dp.attacks.sums import ROW_CAP, run_secure_sum, secure_sum_variant, shared_weighted_sum
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.threat_model import ThreatModel
 
 _PARTIES = 3
 ADDING = 4  # parties of the secure sum: the fewest of whom one may vanish, so that seeds are opened
@@ -83,7 +75,7 @@ def _added(view: View) -> Vector:
 
 def _trial(rng: Stream, key_bits: int, *, printed: bool) -> bool:
     drawn = draw_secrets(_PARTIES, 1, rng)
-    played = run_program(PRINTED_PROGRAM if printed else HARDENED_PROGRAM, drawn, key_bits, rng)
+    played = run_program(as_published.PROGRAM if printed else pathak2010.PROGRAM, drawn, key_bits, rng)
     find = read_printed_sizes if printed else sizes_of_charlie_and_party
     found = find(played.parameters, played.charlie, played.party(rng.below(_PARTIES)))
     n = tuple(secret.n for secret in drawn)
@@ -91,28 +83,16 @@ def _trial(rng: Stream, key_bits: int, *, printed: bool) -> bool:
 
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
-    form = shared_weighted_sum(Among(ADDING, 1, 1), 1, Fraction(1, 2), sizes="released")
+    form = shared_weighted_sum(ThreatModel(ADDING, 1, 1), 1, Fraction(1, 2), sizes="released")
     n = [1 + size % ROW_CAP for size in draw_sizes(ADDING, rng)]
-    entered = [PartySecret(size, [rng.bits(36), size], [*form.noise.law.share(rng), 0]) for size in n]
+    entered = [PartySecret(size, [rng.bits(36), size], [*form.noise.distribution.share(rng), 0]) for size in n]
     seen = run_secure_sum(form, entered, rng)
     found = read_sum_sizes(seen.parameters, seen.charlie, seen.party(rng.below(ADDING)))
     return found == Sizes(tuple(n), n.index(min(n)))
 
 
-ATTACK = MeasuredAttack(
-    name="charlie-and-one",
-    paper="Pathak et al. 2010",
-    step="steps 1.2, 1.3",
-    flaw="All parties hold one secret key, so that any of them opens what travels to Charlie.",
-    attacker="Charlie and any one party",
-    takes="the messages that the two receive, and their keys",
-    success="they state the size of every data set, and who has the smallest",
-    when="always",
-    steps=(
-        "Charlie shows the party the ciphertexts that he was sent in step 1.3.",
-        "The party opens them with the key that all parties share; Charlie adds the halves that are his.",
-        "The sums are the sizes, in the order of pi_1, which the party knows and undoes.",
-    ),
+ATTACK = describe_attack(
+    "charlie-and-one",
     variants=(
         Variant(
             "printed",
@@ -135,8 +115,4 @@ ATTACK = MeasuredAttack(
             "with the number of rows of all in it", _secure_sum, code=(steps.blinded, masks.hide, masks.blind)
         ),
     ),
-    reading="Neither the paper nor the hardened protocol claims anything against Charlie and a party together. The "
-    "linear protocol does unless the party is P_1 (see charlie-and-first). So does the secure sum: with one colluder "
-    "the two learn how many rows all others have together, if that is released.",
-    noted="Not departures, but known",
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from protocols import pathak2010
 from protocols.arithmetic import modular
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
@@ -19,26 +20,18 @@ from protocols.pathak2010.as_published import PlainlyBlinded, PrintedSlot
 from protocols.pathak2010.messages import Blinded, Slot
 from protocols.pathak2010.values import Halves, PartyKeys
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
-from smc_dp.attacks.sessions import (
-    HARDENED_PROGRAM,
-    PLAIN_BLINDING_PROGRAM,
-    PRINTED_PROGRAM,
-    draw_secrets,
-    message_from,
-    run_program,
-    stage_result,
-)
+from smc_dp.attacks.attack import AttackOutcome, StepCode, Variant, describe_attack
+from smc_dp.attacks.sessions import draw_secrets, message_from, run_program, stage_result
 
 _PARTIES = 7
 _CODE: Mapping[str, tuple[StepCode, ...]] = MappingProxyType(
     {
-        PLAIN_BLINDING_PROGRAM.name: (
+        as_published.PLAIN_BLINDING.name: (
             as_published.blind_and_permute,
             as_published.plain_stage1_curator,
             as_published.plain_product,
         ),
-        HARDENED_PROGRAM.name: (stage1.curator, PublicKey.blind),
+        pathak2010.PROGRAM.name: (stage1.curator, PublicKey.blind),
     }
 )
 """What multiplies r in."""
@@ -59,9 +52,9 @@ def guess_pi2(xi: PrivateKey, sent: Sequence[Ciphertext], returned: Sequence[Cip
     return Permutation(tuple(back.index(x) for x in came))
 
 
-def _attacked(program: Program, name: str, about: str) -> Variant:
-    sends: type[Slot | PrintedSlot] = Slot if program is HARDENED_PROGRAM else PrintedSlot
-    returns: type[Blinded | PlainlyBlinded] = PlainlyBlinded if program is PLAIN_BLINDING_PROGRAM else Blinded
+def _attacked(program: Program, name: str, how: str) -> Variant:
+    sends: type[Slot | PrintedSlot] = Slot if program is pathak2010.PROGRAM else PrintedSlot
+    returns: type[Blinded | PlainlyBlinded] = PlainlyBlinded if program is as_published.PLAIN_BLINDING else Blinded
 
     def trial(rng: Stream, key_bits: int) -> bool:
         played = run_program(program, draw_secrets(_PARTIES, 1, rng), key_bits, rng)
@@ -73,31 +66,17 @@ def _attacked(program: Program, name: str, about: str) -> Variant:
         pi2: Permutation = stage_result(charlie, Halves).pi2
         return guess_pi2(xi, sent, returned, rng) == pi2
 
-    outcome: AttackOutcome = "succeeds" if program is PLAIN_BLINDING_PROGRAM else "fails"
+    outcome: AttackOutcome = "succeeds" if program is as_published.PLAIN_BLINDING else "fails"
+    about = f"the {name.partition(',')[0]} protocol{how}"
     return Variant(name, "curator protocol", about, outcome, trial, code=_CODE.get(program.name, ()))
 
 
-ATTACK = MeasuredAttack(
-    name="extract-randomiser",
-    paper="Pathak et al. 2010",
-    step="step 1.4",
-    flaw="If r is multiplied in as a plaintext, a ciphertext comes back with the randomiser that it had [N4].",
-    attacker="all parties together",
-    takes="their secret key, the ciphertexts that they sent in step 1.3, and those that they got in step 1.5",
-    success="the parties state pi_2 for all places",
-    when="always, whatever r is",
-    steps=(
-        "The parties hold the secret key under which they send their halves to Charlie.",
-        "From each ciphertext that they sent they extract its randomiser, and from each that comes back as well.",
-        "A plaintext factor 1 + r n changes the plaintext and not the randomiser.",
-        "Equal randomisers show who was moved where: that is pi_2. If none are equal the parties guess it.",
-    ),
+ATTACK = describe_attack(
+    "extract-randomiser",
     variants=(
-        _attacked(
-            PLAIN_BLINDING_PROGRAM, "printed, r as a plaintext", "the printed protocol with r as a plaintext factor"
-        ),
-        _attacked(PRINTED_PROGRAM, "printed, r encrypted", "the printed protocol with a fresh encryption of r"),
-        _attacked(HARDENED_PROGRAM, "hardened", "the hardened protocol"),
+        _attacked(as_published.PLAIN_BLINDING, "printed, r as a plaintext", " with r as a plaintext factor"),
+        _attacked(as_published.PROGRAM, "printed, r encrypted", " with a fresh encryption of r"),
+        _attacked(pathak2010.PROGRAM, "hardened", ""),
     ),
     chance=1 / 5040,  # of naming one permutation of seven
 )

@@ -17,9 +17,10 @@ from math import log2
 
 import numpy as np
 
+from protocols import linear
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
-from protocols.comparison.garbled import Extension, Tables, joined
+from protocols.comparison.garbled import Extension, Tables, join_parts
 from protocols.crypto import encapsulation, garbling, oblivious
 from protocols.crypto.half_gates import LABEL_BYTES, Evaluator, Wires, wires
 from protocols.errors import DecodeError
@@ -32,9 +33,9 @@ from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
+from smc_dp.attacks.attack import StepCode, Variant, describe_attack
 from smc_dp.attacks.charlie_and_first import true_secrets
-from smc_dp.attacks.sessions import LINEAR_PROGRAM, draw_secrets, linear_variant, run_program
+from smc_dp.attacks.sessions import draw_secrets, linear_variant, run_program
 
 PARTIES, DIMENSION = 4, 2  # as many parties as all meet in the first round of the tournament
 BITS_EACH = 7
@@ -101,8 +102,8 @@ def flipping_program(columns: Sequence[int]) -> Program:
         bits = garbling.chosen(mine.b, me.rng.bits(p.index_bits), SIZE_BITS)
         extension = oblivious.extend(me.session_id, keys.offer, mine.points, bits)
         me.send(garbler, Extension(flip_columns(extension.u, columns)))
-        tables = joined([(await me.receive(garbler, Tables)).part for _ in range(p.table_parts)], p.table_bytes)
-        locked = joined([(await me.receive(garbler, LockedRows)).part for _ in range(p.row_parts)], p.locked_bytes)
+        tables = join_parts([(await me.receive(garbler, Tables)).part for _ in range(p.table_parts)], p.table_bytes)
+        locked = join_parts([(await me.receive(garbler, LockedRows)).part for _ in range(p.row_parts)], p.locked_bytes)
         loot = Loot(me.session_id, keys.box, extension.labels, tables, locked, 0, ())
         for inside in subsets_of_bits(columns):
             content = loot.opened(p, loot.with_wire(inside))
@@ -116,7 +117,7 @@ def flipping_program(columns: Sequence[int]) -> Program:
         loot = await me.stage(evaluate, p, keys, mine, name="selection")
         return await me.stage(publication.curator, p, loot.summand, mine.masks)
 
-    return replace(LINEAR_PROGRAM, roles={**LINEAR_PROGRAM.roles, CURATOR: curator})
+    return replace(linear.PROGRAM, roles={**linear.PROGRAM.roles, CURATOR: curator})
 
 
 def search_delta(p: Parameters, loot: Loot, told: int) -> int | None:
@@ -162,8 +163,8 @@ def search_costs(K: int) -> dict[str, float]:
 
 
 def _bare(p: Parameters, loot: Loot, content: bytes) -> Vector:
-    epk, masked = masks.unpacked(p, content)
-    return masks.bare(p, masked, encapsulation.opened(loot.box, epk, loot.session))
+    epk, masked = masks.unpack_row(p, content)
+    return masks.unmask_row(p, masked, encapsulation.opened(loot.box, epk, loot.session))
 
 
 def _with_smallest(labels: bytes, sizes: Sequence[int], place: int, delta: int) -> bytes:
@@ -227,29 +228,17 @@ def _attacked(name: str, about: str, columns: Sequence[int]) -> Variant:
 
 _AT_1000 = search_costs(1000)
 
-ATTACK = MeasuredAttack(
-    name="inconsistent-extension",
-    paper="the linear protocol",
-    step="letter Extension",
-    flaw="Nobody checks that all columns of the extension hold the same choices.",
-    attacker="Charlie, who breaks the rules",
-    takes="what he is sent, one party's noise, and the release",
-    success="he states every size, every noise, and the sum of all models without noise",
-    when="always; at full length after a search",
-    steps=(
-        f"Charlie flips one choice in {BITS_EACH} columns. The label of that bit is now his own xor Delta there.",
-        f"He tries the 2^{BITS_EACH} values until a row opens, and goes on as if nothing had happened.",
-        "At his loot he searches the other bits of Delta in the same way: with them a row opens for the other bit.",
-        "With Delta every gate shows its inputs, and every row opens. One known noise takes the mask off all others.",
-    ),
+ATTACK = describe_attack(
+    "inconsistent-extension",
     variants=(
         _attacked("some columns", "Charlie flips a choice in some columns", tuple(FLIPPED)),
         _attacked("all alike", "Charlie sends the extension that is due", ()),
     ),
     chance=2.0**-BITS_EACH,
-    reading=f"Run here: two searches of {BITS_EACH} bits, one of them in the session; the other {127 - 2 * BITS_EACH} "
-    f"bits he is told. Reckoned, and not run, for K = 1000: 2^{_AT_1000['guesses']:.0f} guesses in place of 2^127, "
-    f"which take 2^{_AT_1000['hashes']:.0f} hashes, or 2^{_AT_1000['with memory']:.0f} and a memory of 2^63 labels. "
-    "The check of Keller, Orsini and Scholl would prevent it.",
     uses_keys=False,
+    bits=BITS_EACH,
+    given_bits=127 - 2 * BITS_EACH,
+    guesses=_AT_1000["guesses"],
+    hashes=_AT_1000["hashes"],
+    with_memory=_AT_1000["with memory"],
 )

@@ -15,27 +15,21 @@ from typing import Any
 
 import numpy as np
 
+from protocols import linear, pathak2010
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010 import as_published
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import MeasuredAttack, Variant
-from smc_dp.attacks.sessions import (
-    HARDENED_PROGRAM,
-    LINEAR_PROGRAM,
-    PRINTED_PROGRAM,
-    PartySecret,
-    run_program,
-    variant_names,
-)
+from smc_dp.attacks.attack import Variant, describe_attack
+from smc_dp.attacks.sessions import PartySecret, run_program, variant_names
 from smc_dp.attacks.sums import run_secure_sum, secure_sum_variant, shared_weighted_sum
 from smc_dp.attacks.synthetic import ADULT_DIMENSION, adult_like_rows
 from smc_dp.data.federation import Public
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import model_of
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.methods.sums.weighted_sum import SharedWeightedSum, WeightedSum
-from smc_dp.privacy.distributed.laws import GammaShares
-from smc_dp.privacy.output import proven
+from smc_dp.privacy.distributed.share_distributions import GammaShares
+from smc_dp.privacy.output import calibrate_noise
 from smc_dp.privacy.pathak2010 import SmallestNoise
 from smc_dp.privacy.target import Target
 
@@ -51,42 +45,42 @@ def estimate_size(released: Sequence[int], length_for_one_row: float) -> float:
 
 
 def _attacked(program: Program) -> Variant:
-    printed = program is PRINTED_PROGRAM
-    method, target = PathakMean(LAM, as_printed=printed), Target(EPSILON, "paper" if printed else "proven")
+    printed = program is as_published.PROGRAM
+    method, target = PathakMean(LAM, as_published=printed), Target(EPSILON, "paper" if printed else "proven")
     public = Public(1 + len(OTHERS), ADULT_DIMENSION, 2)
     copies = 1 + len(OTHERS) if printed else 1
 
     def trial(rng: Stream, key_bits: int) -> bool:
         n, w = _smallest(rng)
         secrets = [
-            PartySecret(size, model, method.law(target, size, public).sample(rng))
+            PartySecret(size, model, method.distribution(target, size, public).sample(rng))
             for size, model in zip((n, *OTHERS), (w, *_other_models()), strict=True)
         ]
-        law: Any = method.law(target, 1, public)
+        law: Any = method.distribution(target, 1, public)
         one_row = copies * ADULT_DIMENSION * float(law.scale)
         return _is_near(estimate_size(run_program(program, secrets, key_bits, rng).lifted, one_row), n)
 
-    code = (as_published.stage2_party, SmallestNoise.law) if printed else ()
+    code = (as_published.stage2_party, SmallestNoise.distribution) if printed else ()
     return Variant(*variant_names(program), "succeeds", trial, trials=40, no_fix_yet=not printed, code=code)
 
 
 def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
     """Try the length of noise that no size enters, with the factor at which the same division does best."""
-    noise = proven(Target(EPSILON), ADULT_DIMENSION, WeightedSum(LAM).sensitivity)
+    noise = calibrate_noise(Target(EPSILON), ADULT_DIMENSION, WeightedSum(LAM).sensitivity)
     n, w = _smallest(rng)
     models = zip((n, *OTHERS), (w, *_other_models()), strict=True)
     weighted = [[size * x for x in model] for size, model in models]
-    S = [sum(column) for column in zip(*weighted, noise.law.sample(rng), strict=True)]
+    S = [sum(column) for column in zip(*weighted, noise.distribution.sample(rng), strict=True)]
     middle = (FEWEST * MOST) ** 0.5
     return _is_near(estimate_size(S, middle * ADULT_DIMENSION * float(noise.sensitivity / EPSILON)), n)
 
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
     """Try the same division on the shares of all parties, whose scale no size enters either."""
-    form = shared_weighted_sum(Among(1 + len(OTHERS), 1, 0), ADULT_DIMENSION, EPSILON, lam=LAM)
+    form = shared_weighted_sum(ThreatModel(1 + len(OTHERS), 1, 0), ADULT_DIMENSION, EPSILON, lam=LAM)
     n, w = _smallest(rng)
     entered = [
-        PartySecret(size, [size * x for x in model], form.noise.law.share(rng))
+        PartySecret(size, [size * x for x in model], form.noise.distribution.share(rng))
         for size, model in zip((n, *OTHERS), (w, *_other_models()), strict=True)
     ]
     middle = (FEWEST * MOST) ** 0.5
@@ -95,8 +89,8 @@ def _secure_sum(rng: Stream, _key_bits: int) -> bool:
 
 def _usual_length(form: SharedWeightedSum) -> float:
     """Return the usual length of the sum of all shares: the root of d times the mean of all their V."""
-    law: Any = form.noise.law
-    return float(law.scale) * sqrt(2 * form.among.parties * float(law.shape) * ADULT_DIMENSION)
+    law: Any = form.noise.distribution
+    return float(law.scale) * sqrt(2 * form.threat_model.parties * float(law.shape) * ADULT_DIMENSION)
 
 
 def _is_near(estimate: float, n: int) -> bool:
@@ -118,24 +112,12 @@ def _model(n: int, seed: int) -> tuple[int, ...]:
     return tuple(model_of(adult_like_rows(max(MOST, *OTHERS), seed).take(np.arange(n)), LAM))
 
 
-ATTACK = MeasuredAttack(
-    name="infer-min-size",
-    paper="Pathak et al. 2010",
-    step="claim (a)",
-    flaw="The scale of the noise (section 3.2) is a public constant over the smallest size, which is to stay hidden.",
-    attacker="an outsider",
-    takes="the published shares, epsilon and lambda",
-    success=f"the size of the smallest data set is stated within {WITHIN:.0%}",
-    when="if noise outweighs the models: small epsilon (here 1/20), many features (123), few parties (2)",
-    steps=(
-        "The outsider adds up the published shares and takes the length of the sum.",
-        "For small epsilon nearly all of it is noise, whose length in many dimensions hardly varies.",
-        "The average length is a public constant over the number of rows of the smallest party: it divides.",
-    ),
+ATTACK = describe_attack(
+    "infer-min-size",
     variants=(
-        _attacked(PRINTED_PROGRAM),
-        _attacked(HARDENED_PROGRAM),
-        _attacked(LINEAR_PROGRAM),
+        _attacked(as_published.PROGRAM),
+        _attacked(pathak2010.PROGRAM),
+        _attacked(linear.PROGRAM),
         Variant("trusted centre", "weighted sum", "the release of a weighted sum", "fails", _weighted_sum, trials=200),
         secure_sum_variant(
             "which does not release the number of rows",
@@ -146,7 +128,8 @@ ATTACK = MeasuredAttack(
     ),
     # A constant c is near for n from c/(1 + WITHIN) to c/(1 - WITHIN), whatever c is.
     chance=log((1 + WITHIN) / (1 - WITHIN)) / log(MOST / FEWEST),
-    reading=f"The smallest size is drawn from {FEWEST} to {MOST}, uniform on a logarithmic scale, at epsilon = "
-    f"{float(EPSILON):g} and lambda = 1; a constant guess is right as often as chance says. A larger epsilon hides "
-    "more of the size, because the models outweigh the noise.",
+    within=WITHIN,
+    fewest=FEWEST,
+    most=MOST,
+    epsilon=float(EPSILON),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from protocols import linear
 from protocols.arithmetic.rng import Stream
 from protocols.linear import party as follows
 from protocols.linear import publication, selection, setup, submission
@@ -16,15 +17,8 @@ from protocols.linear.values import Announced, Gathered, PartyInput
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import PARTY
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
-from smc_dp.attacks.sessions import (
-    LINEAR_PROGRAM,
-    PartySecret,
-    draw_secrets,
-    linear_variant,
-    run_program,
-    sum_of_models,
-)
+from smc_dp.attacks.attack import StepCode, Variant, describe_attack
+from smc_dp.attacks.sessions import PartySecret, draw_secrets, linear_variant, run_program, sum_of_models
 from smc_dp.attacks.strip_noise import subtract_noise
 
 PARTIES, DIMENSION = 5, 2
@@ -44,7 +38,7 @@ async def _party(me: Endpoint, p: Parameters, mine: PartyInput) -> Announced:
     return await me.stage(publication.party, p, summand, left.masks)
 
 
-MALICIOUS_PROGRAM = replace(LINEAR_PROGRAM, roles={**LINEAR_PROGRAM.roles, PARTY: _party})
+MALICIOUS_PROGRAM = replace(linear.PROGRAM, roles={**linear.PROGRAM.roles, PARTY: _party})
 
 
 def make_first_largest(drawn: Sequence[PartySecret]) -> list[PartySecret]:
@@ -65,25 +59,11 @@ def _attacked(program: Program, name: str, about: str) -> Variant:
     return linear_variant(name, about, trial, deviates=deviates, code=code)
 
 
-ATTACK = MeasuredAttack(
-    name="known-noise",
-    paper="the linear protocol",
-    step="round 3",
-    flaw="Nobody but P_1 sees which rows it locks, and Charlie cannot tell one row from another.",
-    attacker="P_1, which breaks the rules",
-    takes="its own noise, and the release",
-    success="P_1 states the sum of all models without noise, in sessions in which its own data set is the largest",
-    when="always, and nobody notices",
-    steps=(
-        "P_1 gathers all rows, and locks its own one at every place in their stead.",
-        "Whatever Charlie opens is P_1's noise. All letters have the sizes that are due.",
-        "P_1 takes its noise off the release.",
-    ),
+ATTACK = describe_attack(
+    "known-noise",
     variants=(
         _attacked(MALICIOUS_PROGRAM, "own rows", "P_1 locks its own row at every place"),
-        _attacked(LINEAR_PROGRAM, "as agreed", "P_1 locks the rows that it was sent"),
+        _attacked(linear.PROGRAM, "as agreed", "P_1 locks the rows that it was sent"),
     ),
-    reading="The claim is about participants who follow the protocol. With noise of zero everybody would have the "
-    "exact sum.",
     uses_keys=False,
 )

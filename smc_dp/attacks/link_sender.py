@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from protocols import pathak2010
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010 import as_published, stage1
@@ -15,22 +16,15 @@ from protocols.pathak2010.as_published import PrintedCuratorShare
 from protocols.pathak2010.values import Halves
 from protocols.runtime.claims import View
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
-from smc_dp.attacks.sessions import (
-    HARDENED_PROGRAM,
-    PRINTED_PROGRAM,
-    draw_secrets,
-    run_program,
-    stage_result,
-    variant_names,
-)
+from smc_dp.attacks.attack import StepCode, Variant, describe_attack
+from smc_dp.attacks.sessions import draw_secrets, run_program, stage_result, variant_names
 
 _PARTIES = 7
 
 
 def guess_pi1(charlie: View, parties: Sequence[str], rng: Stream) -> Permutation:
     """Return Charlie's answer for pi_1: the index that each sender named; a guess where senders name none."""
-    named = {sender: m.index for sender, m in charlie.mail if isinstance(m, PrintedCuratorShare)}
+    named = {sender: m.index for sender, m in charlie.messages if isinstance(m, PrintedCuratorShare)}
     if set(named) != set(parties):
         return Permutation.random(len(parties), rng)
     return Permutation(tuple(named[name] for name in parties))
@@ -52,27 +46,13 @@ def _attacked(program: Program) -> Variant:
         named = guess_smallest(played.charlie, pi1)
         return pi1 == truth and named == min(range(_PARTIES), key=lambda j: drawn[j].n)
 
-    printed = program is PRINTED_PROGRAM
+    printed = program is as_published.PROGRAM
     code: tuple[StepCode, ...] = (as_published.find_smallest,) if printed else (stage1.party, stage1.relays_and_covers)
-    outcome: AttackOutcome = "succeeds" if printed else "fails"
-    return Variant(*variant_names(program), outcome, trial, code=code)
+    return Variant(*variant_names(program), "succeeds" if printed else "fails", trial, code=code)
 
 
-ATTACK = MeasuredAttack(
-    name="link-sender",
-    paper="Pathak et al. 2010",
-    step="step 1.2",
-    flaw="A message has a sender: together with the index in it, that is an edge of pi_1 [N1].",
-    attacker="Charlie",
-    takes="the messages that he receives",
-    success="Charlie states pi_1 for all parties, and who has the smallest data set",
-    when="always",
-    steps=(
-        "Charlie receives from each party its half of a size, under an index.",
-        "As printed the index is the party's place after pi_1, so sender and index together are pi_1.",
-        "He made pi_2 himself and learns which place holds the smallest size.",
-        "He undoes both permutations and has the name of the smallest party. Without pi_1 he guesses it.",
-    ),
-    variants=(_attacked(PRINTED_PROGRAM), _attacked(HARDENED_PROGRAM)),
+ATTACK = describe_attack(
+    "link-sender",
+    variants=(_attacked(as_published.PROGRAM), _attacked(pathak2010.PROGRAM)),
     chance=1 / 5040,  # of naming one permutation of seven
 )

@@ -8,13 +8,13 @@ import numpy as np
 import scipy.special
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
+from smc_dp.attacks.attack import StepCode, Variant, describe_attack
 from smc_dp.attacks.recovery_picture import Recovery, draw_recoveries
 from smc_dp.attacks.synthetic import ball_rows
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.methods.collaborative.ofpa import Ofpa, printed_noise
-from smc_dp.methods.collaborative.rounds import with_one
+from smc_dp.methods.collaborative.ofpa import Ofpa, noise_as_published
+from smc_dp.methods.collaborative.rounds import append_one
 from smc_dp.pages.blocks import Drawing
 from smc_dp.privacy.objective_perturbation import PerturbedObjective
 from smc_dp.privacy.target import Target
@@ -31,7 +31,7 @@ def recover_record(known: Rows, uploads: Array) -> tuple[Array, int]:
     known: the other n - 1 records. uploads: (T, d+1), that party's (w, alpha) of T rounds; with fewer than d rounds the
     shortest x that fits. Against uploads that are not minimisers of the printed objective the answer is a guess.
     """
-    scores = with_one(known.X) @ uploads.T
+    scores = append_one(known.X) @ uploads.T
     missing = -(scipy.special.expit(scores) - known.y[:, np.newaxis]).sum(axis=0)  # sigmoid - y of the last record
     label = int(np.median(missing) < 0)
     probability = np.clip(missing + label, _SMALLEST, 1 - _SMALLEST)
@@ -70,31 +70,20 @@ def _against(target: Target, name: str, words: str) -> Variant:
 
     code: tuple[StepCode, ...] = (Ofpa.proven_party, PerturbedObjective.linear)
     if target.calibration == "paper":
-        code = (Ofpa.printed_party, printed_noise)
-    outcome: AttackOutcome = "succeeds" if target.calibration == "paper" else "fails"
-    return Variant(name, "OFPA", words, outcome, trial, code=code)
+        code = (Ofpa.party_as_published, noise_as_published)
+    return Variant(name, "OFPA", words, "succeeds" if target.calibration == "paper" else "fails", trial, code=code)
 
 
-ATTACK = MeasuredAttack(
-    name="ofpa-record-recovery",
-    paper="OFPA and OFAA",
-    step="Algorithm 2",
-    flaw="The objective has noise on all coordinates but the bias.",
-    attacker="the server",
-    takes=f"the known {ROWS - 1} records and the {ROUNDS} models that the party uploads",
-    success=f"all {FEATURES} features of the last record are stated within {CLOSE:g}, and its label",
-    when="if all records but one are known and there are as many uploads as features, at any epsilon",
-    steps=(
-        "At each upload the residuals of all records add up to zero exactly, for the bias has no noise.",
-        "The server subtracts those of the records that it knows; one number is left.",
-        "Its sign is the label of the last record, its size one linear equation for the features.",
-        "As many uploads as there are features have one solution.",
-    ),
+ATTACK = describe_attack(
+    "ofpa-record-recovery",
     variants=(
         _against(_PRINTED, "printed", "OFPA as printed"),
         _against(_PROVEN, "proven", "OFPA as objective perturbation with noise on all coordinates"),
     ),
     uses_keys=False,
-    reading="Epsilon is 1/2; the printed form loses at any epsilon.",
     picture=_picture,
+    known_rows=ROWS - 1,
+    rounds=ROUNDS,
+    features=FEATURES,
+    close=CLOSE,
 )

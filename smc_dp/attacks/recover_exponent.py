@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from protocols import pathak2010
 from protocols.arithmetic import modular
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.paillier import Ciphertext, PublicKey
@@ -19,16 +20,8 @@ from protocols.pathak2010.messages import Indicator, Selected
 from protocols.pathak2010.values import PartyKeys
 from protocols.runtime.claims import View
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
-from smc_dp.attacks.sessions import (
-    HARDENED_PROGRAM,
-    PRINTED_PROGRAM,
-    PartySecret,
-    message_from,
-    run_program,
-    stage_result,
-    variant_names,
-)
+from smc_dp.attacks.attack import StepCode, Variant, describe_attack
+from smc_dp.attacks.sessions import PartySecret, message_from, run_program, stage_result, variant_names
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.pathak2010 import SmallestNoise
@@ -84,7 +77,11 @@ def giant_steps(base: int, power: int, modulus: int, babies: Mapping[int, int], 
 
 def _printed_noise(n: int, rng: Stream) -> Sequence[int]:
     """Draw the noise of a party of n rows in one dimension at epsilon = 1/2 and lambda = 1: noise of the mean."""
-    return SmallestNoise(1, 1, Fraction(1, 2), Fraction(1), "paper", "knorm", _GRID, PUBLIC_TAU).law(n).sample(rng)
+    return (
+        SmallestNoise(1, 1, Fraction(1, 2), Fraction(1), "paper", "knorm", _GRID, PUBLIC_TAU)
+        .distribution(n)
+        .sample(rng)
+    )
 
 
 def _attacked(program: Program, kind: type[PrintedSelected] | type[Selected]) -> Variant:
@@ -93,34 +90,15 @@ def _attacked(program: Program, kind: type[PrintedSelected] | type[Selected]) ->
         played = run_program(program, secrets, key_bits, rng)
         return recover_noise(played.party(0), "P3", kind) == secrets[2].eta[0]
 
-    printed = program is PRINTED_PROGRAM
+    printed = program is as_published.PROGRAM
     code: tuple[StepCode, ...] = (stage2.party, PublicKey.refresh)
     if printed:
         code = (as_published.stage2_party, as_published.scale_signed)
-    outcome: AttackOutcome = "succeeds" if printed else "fails"
-    return Variant(*variant_names(program), outcome, trial, code=code)
+    return Variant(*variant_names(program), "succeeds" if printed else "fails", trial, code=code)
 
 
-ATTACK = MeasuredAttack(
-    name="recover-exponent",
-    paper="Pathak et al. 2010",
-    step="steps 2.3, 2.4",
-    flaw="zeta(v_j)^eta_j is a function of a known number and of one from a small range [N5].",
-    attacker="any single party",
-    takes="Charlie's indicator, pi_1, and the product that another party sent",
-    success="P1 states the noise of P3, exactly",
-    when="always; the search takes the square root of the range of the noise",
-    steps=(
-        "P1 undoes pi_1 on Charlie's indicator and has the ciphertext that P3 raised to the power of its noise.",
-        f"It tabulates its first 2^{RANGE_BITS // 2 + 1} powers, the baby steps.",
-        "It walks from P3's product in steps of that length, both for plain and for wrapped numbers, until it meets "
-        "the table.",
-        "Where the walk meets the table stands P3's noise. With new randomness in the product it never does.",
-    ),
-    variants=(
-        _attacked(PRINTED_PROGRAM, PrintedSelected),
-        _attacked(HARDENED_PROGRAM, Selected),
-    ),
-    reading="One coordinate on a grid of step 2^-22. Two bits more double the search: the grid of a real run, 2^-40, "
-    "takes 512 times as long, which is a minute or so.",
+ATTACK = describe_attack(
+    "recover-exponent",
+    variants=(_attacked(as_published.PROGRAM, PrintedSelected), _attacked(pathak2010.PROGRAM, Selected)),
+    table_bits=RANGE_BITS // 2 + 1,
 )

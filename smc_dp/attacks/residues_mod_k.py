@@ -9,25 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from protocols import linear, pathak2010
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010 import as_published, stage3
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
-from smc_dp.attacks.sessions import (
-    HARDENED_PROGRAM,
-    LINEAR_PROGRAM,
-    PRINTED_PROGRAM,
-    draw_secrets,
-    run_program,
-    sum_of_models,
-    variant_names,
-)
+from smc_dp.attacks.attack import AttackOutcome, StepCode, Variant, describe_attack
+from smc_dp.attacks.sessions import draw_secrets, run_program, sum_of_models, variant_names
 
 PARTIES, DIMENSION = 3, 8
 _CODE: Mapping[str, tuple[StepCode, ...]] = MappingProxyType(
     {
-        PRINTED_PROGRAM.name: (as_published.stage3_party, as_published.stage3_curator),
-        HARDENED_PROGRAM.name: (stage3.party, stage3.curator),
+        as_published.PROGRAM.name: (as_published.stage3_party, as_published.stage3_curator),
+        pathak2010.PROGRAM.name: (stage3.party, stage3.curator),
     }
 )
 """What puts the noise into the sum."""
@@ -44,25 +37,13 @@ def _attacked(program: Program) -> Variant:
         played = run_program(program, drawn, key_bits, rng)
         return read_residues(played.lifted, PARTIES) == [x % PARTIES for x in sum_of_models(drawn)]
 
-    outcome: AttackOutcome = "succeeds" if program is PRINTED_PROGRAM else "fails"
+    outcome: AttackOutcome = "succeeds" if program is as_published.PROGRAM else "fails"
     return Variant(*variant_names(program), outcome, trial, code=_CODE.get(program.name, ()))
 
 
-ATTACK = MeasuredAttack(
-    name="residues-mod-k",
-    paper="Pathak et al. 2010",
-    step="steps 3.1, 3.2",
-    flaw="K (eta + s) is a multiple of K: mod K the noise is gone [N6].",
-    attacker="an outsider",
-    takes="the published shares",
-    success=f"the sum of all models mod K is stated right in all {DIMENSION} coordinates",
-    when="always, whatever epsilon is",
-    steps=(
-        "The outsider adds up the published shares.",
-        "It divides each coordinate by K, the number of parties, and keeps the remainder.",
-        "Noise that was multiplied by K has the remainder 0, so this is the remainder of the exact sum.",
-        "Any two sums that differ in a remainder are told apart for certain, whatever epsilon is.",
-    ),
-    variants=(_attacked(PRINTED_PROGRAM), _attacked(HARDENED_PROGRAM), _attacked(LINEAR_PROGRAM)),
+ATTACK = describe_attack(
+    "residues-mod-k",
+    variants=(_attacked(as_published.PROGRAM), _attacked(pathak2010.PROGRAM), _attacked(linear.PROGRAM)),
     chance=float(PARTIES) ** -DIMENSION,
+    dimension=DIMENSION,
 )

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from protocols import linear
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
-from protocols.comparison.garbled import Extension, Tables, cut
+from protocols.comparison.garbled import Extension, Tables, split_parts
 from protocols.crypto import garbling
 from protocols.errors import PeerError
 from protocols.linear import masks, publication, selection, setup, submission
@@ -23,9 +24,9 @@ from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import PARTY
 from protocols.runtime.session import Program
-from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
+from smc_dp.attacks.attack import StepCode, Variant, describe_attack
 from smc_dp.attacks.known_noise import make_first_largest
-from smc_dp.attacks.sessions import LINEAR_PROGRAM, PartySecret, draw_secrets, linear_variant, run_program
+from smc_dp.attacks.sessions import PartySecret, draw_secrets, linear_variant, run_program
 
 _PARTIES = 4
 _SESSIONS = (_PARTIES - 1).bit_length()
@@ -44,12 +45,12 @@ def spoil_locks(bit: int) -> Program:
             for j, lock in enumerate(made.locks)
         )
         rows = [
-            masks.packed(p, epk, p.weights.add_vectors(row, s))
+            masks.pack_row(p, epk, p.weights.add_vectors(row, s))
             for epk, row in zip(gathered.epks, gathered.rows, strict=True)
         ]
-        for part in cut(made.tables):
+        for part in split_parts(made.tables):
             me.send(me.curator, Tables(part))
-        for part in cut(garbling.lock(replace(made, locks=locks), rows)):
+        for part in split_parts(garbling.lock(replace(made, locks=locks), rows)):
             me.send(me.curator, LockedRows(part))
         return p.weights.subtract_vectors(w, s)
 
@@ -61,7 +62,7 @@ def spoil_locks(bit: int) -> Program:
         summand = await me.stage(first, p, gathered, mine.w, name="selection")
         return await me.stage(publication.party, p, summand, left.masks)
 
-    return replace(LINEAR_PROGRAM, roles={**LINEAR_PROGRAM.roles, PARTY: party})
+    return replace(linear.PROGRAM, roles={**linear.PROGRAM.roles, PARTY: party})
 
 
 def join_refusals(refusals: list[bool]) -> int:
@@ -82,7 +83,7 @@ def _attacked(name: str, about: str, *, spoils: bool) -> Variant:
     def trial(rng: Stream, key_bits: int) -> bool:
         drawn = make_first_largest(draw_secrets(_PARTIES, 1, rng))
         refusals = [
-            is_refused(spoil_locks(bit) if spoils else LINEAR_PROGRAM, drawn, key_bits, rng.fork(f"session {bit}"))
+            is_refused(spoil_locks(bit) if spoils else linear.PROGRAM, drawn, key_bits, rng.fork(f"session {bit}"))
             for bit in range(_SESSIONS)
         ]
         return join_refusals(refusals) == min(range(_PARTIES), key=lambda j: drawn[j].n)
@@ -91,26 +92,14 @@ def _attacked(name: str, about: str, *, spoils: bool) -> Variant:
     return linear_variant(name, about, trial, deviates=spoils, code=code)
 
 
-ATTACK = MeasuredAttack(
-    name="selective-failure",
-    paper="the linear protocol",
-    step="round 3",
-    flaw="Nobody but P_1 sees what it garbles and locks, and whether a row opens depends on all sizes.",
-    attacker="P_1, which breaks the rules",
-    takes="whether Charlie refuses, in each of a few sessions with the same sizes",
-    success="P_1 names the party with the smallest data set, which is another one",
-    when="if a session that was refused is repeated",
-    steps=(
-        "P_1 chooses half of the places and gives their locks tags that nothing leads to.",
-        "If the smallest party stands at one of them no row opens, and Charlie refuses; else all is as ever.",
-        f"With the halves that the {_SESSIONS} bits of a place make, so many sessions name the smallest of {_PARTIES}.",
-    ),
+ATTACK = describe_attack(
+    "selective-failure",
     variants=(
         _attacked("spoilt locks", "P_1 locks some rows wrongly", spoils=True),
         _attacked("honest garbling", "P_1 garbles and locks what is due", spoils=False),
     ),
     chance=1 / (_PARTIES - 1),
-    reading="Which row is locked how, and what the gates compute, is all P_1's: any predicate of all sizes can decide "
-    "whether a row opens. A refused session is to be looked into, not simply repeated.",
     uses_keys=False,
+    sessions=_SESSIONS,
+    parties=_PARTIES,
 )

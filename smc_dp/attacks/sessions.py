@@ -15,20 +15,16 @@ from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.linear.parameters import Parameters as LinearParameters
 from protocols.pathak2010 import as_published
-from protocols.pathak2010.noisy_sum_claims import released
+from protocols.pathak2010.noisy_sum_claims import published_sum
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyInput
 from protocols.runtime.claims import View
-from protocols.runtime.message import M
+from protocols.runtime.message import MessageT
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import AttackOutcome, AttackTrial, StepCode, Variant
 from smc_dp.leakage.executions import execute
 
-HARDENED_PROGRAM = pathak2010.PROGRAM
-PRINTED_PROGRAM = as_published.PROGRAM
-PLAIN_BLINDING_PROGRAM = as_published.PLAIN_BLINDING
-LINEAR_PROGRAM = linear.PROGRAM
-_FORMS = {PRINTED_PROGRAM.name: "printed", HARDENED_PROGRAM.name: "hardened", LINEAR_PROGRAM.name: "linear"}
+_FORMS = {as_published.PROGRAM.name: "printed", pathak2010.PROGRAM.name: "hardened", linear.PROGRAM.name: "linear"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,16 +66,12 @@ class FinishedRun:
 def variant_names(program: Program) -> tuple[str, str, str]:
     """Return the name, the target and the description of a variant against this program."""
     name = _FORMS[program.name]
-    return (
-        name,
-        "linear protocol" if program.name == LINEAR_PROGRAM.name else "curator protocol",
-        f"the {name} protocol",
-    )
+    return name, f"{'linear' if name == 'linear' else 'curator'} protocol", f"the {name} protocol"
 
 
 def linear_variant(name: str, about: str, trial: AttackTrial, *, deviates: bool, code: tuple[StepCode, ...]) -> Variant:
     """Return the variant with a malicious participant in the linear protocol, or its honest control."""
-    _, target, protocol = variant_names(LINEAR_PROGRAM)
+    _, target, protocol = variant_names(linear.PROGRAM)
     outcome: AttackOutcome = "succeeds" if deviates else "fails"
     return Variant(name, target, f"{protocol}, {about}", outcome, trial, no_fix_yet=deviates, code=code)
 
@@ -98,25 +90,25 @@ def run_program(program: Program, secrets: Sequence[PartySecret], key_bits: int,
     }
     inputs[CURATOR_NAME] = (p,)
     run = execute(program, p, inputs, rng)
-    return FinishedRun(p, p.weights, released(p, run.published), run.views)
+    return FinishedRun(p, p.weights, published_sum(p, run.published), run.views)
 
 
 def _parameters(program: Program, names: tuple[str, ...], dimension: int, key_bits: int) -> Any:
-    if program.name == LINEAR_PROGRAM.name:
+    if program.name == linear.PROGRAM.name:
         return LinearParameters(names, dimension)
     return Parameters(names, dimension, key_bits)
 
 
 def _input(program: Program, p: Any, secret: PartySecret) -> PartyInput | as_published.PrintedInput:
     w = p.weights.vector(secret.w)
-    if program.name in (HARDENED_PROGRAM.name, LINEAR_PROGRAM.name):
+    if program.name in (pathak2010.PROGRAM.name, linear.PROGRAM.name):
         return PartyInput(secret.n, w, p.weights.vector(secret.eta))
     return as_published.PrintedInput(secret.n, w, tuple(secret.eta))
 
 
-def message_from(view: View, sender: str, kind: type[M]) -> M:
+def message_from(view: View, sender: str, kind: type[MessageT]) -> MessageT:
     """Return the first message of this kind that the view's owner had from the sender; raise LookupError if none."""
-    for name, message in view.mail:
+    for name, message in view.messages:
         if name == sender and isinstance(message, kind):
             return message
     raise LookupError(f"{view.name} had no {kind.__name__} from {sender}")

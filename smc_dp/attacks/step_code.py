@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterator
 from importlib import resources
 
-from protocols.runtime.citations import NOTES, plain
+from protocols.runtime.citations import NOTES, strip_markup
 from smc_dp.attacks.attack import MeasuredAttack, StepCode, Variant
 
 _MARK = re.compile(r"\[N\d+\]")
@@ -52,7 +52,7 @@ def _of_notes(attack: MeasuredAttack, variant: Variant) -> Iterator[str]:
         elif note:
             under = note[1]
         if under in wanted and not paragraph.startswith("#"):
-            yield plain(paragraph)
+            yield strip_markup(paragraph)
 
 
 def _paragraphs(text: str) -> tuple[str, ...]:

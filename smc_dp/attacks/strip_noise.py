@@ -14,19 +14,13 @@ from functools import cache
 
 import numpy as np
 
+from protocols import linear, pathak2010
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010 import as_published
 from protocols.runtime.session import Program
 from protocols.secure_sum import steps
-from smc_dp.attacks.attack import MeasuredAttack, Variant
-from smc_dp.attacks.sessions import (
-    HARDENED_PROGRAM,
-    LINEAR_PROGRAM,
-    PRINTED_PROGRAM,
-    PartySecret,
-    run_program,
-    variant_names,
-)
+from smc_dp.attacks.attack import Variant, describe_attack
+from smc_dp.attacks.sessions import PartySecret, run_program, variant_names
 from smc_dp.attacks.stripping_picture import NoisyPanel, distance, draw_panels
 from smc_dp.attacks.sums import run_secure_sum, secure_sum_variant, shared_weighted_sum
 from smc_dp.attacks.synthetic import ADULT_DIMENSION, adult_like_rows
@@ -35,11 +29,11 @@ from smc_dp.methods.method import Trained
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import model_of
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.pages.blocks import Drawing
-from smc_dp.privacy.distributed.laws import GammaShares
-from smc_dp.privacy.output import GRID, proven
+from smc_dp.privacy.distributed.share_distributions import GammaShares
+from smc_dp.privacy.output import GRID, calibrate_noise
 from smc_dp.privacy.target import Target
 
 _SIZES = (326, 450, 700, 1030)
@@ -76,9 +70,9 @@ class Stripping:
 
 def strip_in_protocol(program: Program, rng: Stream, key_bits: int) -> Stripping:
     """Run a protocol in which every party tests whether the noise of the release is its own."""
-    printed, K = program is PRINTED_PROGRAM, len(_SIZES)
-    method, target = PathakMean(LAM, as_printed=printed), Target(EPSILON, "paper" if printed else "proven")
-    noise = [method.law(target, n, Public(K, ADULT_DIMENSION, 2)).sample(rng) for n in _SIZES]
+    printed, K = program is as_published.PROGRAM, len(_SIZES)
+    method, target = PathakMean(LAM, as_published=printed), Target(EPSILON, "paper" if printed else "proven")
+    noise = [method.distribution(target, n, Public(K, ADULT_DIMENSION, 2)).sample(rng) for n in _SIZES]
     secrets = [PartySecret(n, w, eta) for n, w, eta in zip(_SIZES, _models(), noise, strict=True)]
     S = run_program(program, secrets, key_bits, rng).lifted
     copies = K if printed else 1  # the printed steps multiply the noise by K
@@ -88,8 +82,8 @@ def strip_in_protocol(program: Program, rng: Stream, key_bits: int) -> Stripping
 
 def strip_in_secure_sum(rng: Stream) -> Stripping:
     """Run a secure sum in which every party takes its own share of the noise off, without a test."""
-    form, numbers = shared_weighted_sum(Among(len(_SIZES), 1, 1), ADULT_DIMENSION, EPSILON, lam=LAM), _scaled()
-    secrets = [PartySecret(n, z, form.noise.law.share(rng)) for n, z in zip(_SIZES, numbers, strict=True)]
+    form, numbers = shared_weighted_sum(ThreatModel(len(_SIZES), 1, 1), ADULT_DIMENSION, EPSILON, lam=LAM), _scaled()
+    secrets = [PartySecret(n, z, form.noise.distribution.share(rng)) for n, z in zip(_SIZES, numbers, strict=True)]
     S = run_secure_sum(form, secrets, rng).lifted
     exact = [sum(column) for column in zip(*numbers, strict=True)]
     return Stripping(exact, S, tuple(subtract_noise(S, secret.eta) for secret in secrets))
@@ -100,7 +94,7 @@ def _attacked(program: Program) -> Variant:
         seen = strip_in_protocol(program, rng, key_bits)
         return seen.held == (seen.exact, *[None] * (len(_SIZES) - 1))
 
-    printed = program is PRINTED_PROGRAM
+    printed = program is as_published.PROGRAM
     code = (as_published.stage2_party,) if printed else ()
     return Variant(*variant_names(program), "succeeds", trial, no_fix_yet=not printed, code=code)
 
@@ -113,7 +107,7 @@ def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
     if not isinstance(model, LinearModel):
         raise TypeError("a weighted sum gives a linear model")
     S = [round(value * n * (1 << GRID.fraction_bits)) for value in (model.W[1] - model.W[0]).tolist()]
-    law = proven(target, ADULT_DIMENSION, method.sensitivity).law
+    law = calibrate_noise(target, ADULT_DIMENSION, method.sensitivity).distribution
     exact = np.array([sum(column) for column in zip(*_scaled(), strict=True)], dtype=float)
     tried = [strip_own_noise(S, w, law.sample(rng), n) for w in _models()]
     near = [x is not None and np.linalg.norm(np.array(x, dtype=float) - exact) < 1e-6 * 2**40 for x in tried]
@@ -127,7 +121,7 @@ def _secure_sum(rng: Stream, _key_bits: int) -> bool:
 
 def _picture(rng: Stream, key_bits: int) -> Drawing:
     """Draw one run of the printed protocol and one of the secure sum."""
-    printed, shared = strip_in_protocol(PRINTED_PROGRAM, rng, key_bits), strip_in_secure_sum(rng)
+    printed, shared = strip_in_protocol(as_published.PROGRAM, rng, key_bits), strip_in_secure_sum(rng)
     ends = [x if x is not None else printed.release for x in printed.held[:1]]
     nearest = min((x for x in shared.held if x is not None), key=lambda x: distance(x, shared.exact))
     return draw_panels(
@@ -155,25 +149,12 @@ def _trained() -> Trained:
     return WeightedSum(LAM).train(Federation(rows, 2))
 
 
-ATTACK = MeasuredAttack(
-    name="strip-noise",
-    paper="Pathak et al. 2010",
-    step="step 2.3, claim (b)",
-    flaw="The noise of the release was drawn by one party, which knows it.",
-    attacker="the party with fewest rows",
-    takes="its own model and noise, and the release",
-    success="every party tests itself, only the smallest accepts, and what it computes is the exact sum of all models",
-    when="if the noise is more than twice as long as the models differ: small epsilon (here 1/2), many features",
-    steps=(
-        "Each party keeps the model and the noise that it brought to the protocol.",
-        "It adds up the published shares and takes its own noise off, as if it had been selected.",
-        "If what is left of the mean is closer to its own model than half the length of its noise, it was selected.",
-        "Then what it has computed is the sum of all models without any noise.",
-    ),
+ATTACK = describe_attack(
+    "strip-noise",
     variants=(
-        _attacked(PRINTED_PROGRAM),
-        _attacked(HARDENED_PROGRAM),
-        _attacked(LINEAR_PROGRAM),
+        _attacked(as_published.PROGRAM),
+        _attacked(pathak2010.PROGRAM),
+        _attacked(linear.PROGRAM),
         Variant(
             "trusted centre",
             "weighted sum",
@@ -185,9 +166,5 @@ ATTACK = MeasuredAttack(
             "where every party draws a share of the noise", _secure_sum, code=(GammaShares.share, steps.blinded)
         ),
     ),
-    reading="123 made-up indicators like those of Adult, four parties, epsilon 1/2. The noise is an input of the "
-    "contributor, so no protocol that computes this function can hide it from that party. In the secure sum each party "
-    "takes off the share that it drew, and what is left is the noise of the others.",
-    noted="Not departures, but known",
     picture=_picture,
 )

@@ -22,7 +22,7 @@ from smc_dp.attacks.attack import AttackTrial, StepCode, Variant
 from smc_dp.attacks.sessions import FinishedRun, PartySecret
 from smc_dp.data.federation import Public
 from smc_dp.leakage.executions import execute
-from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
+from smc_dp.methods.sums.threat_model import AnnouncedRows, RowCounts, ThreatModel
 from smc_dp.methods.sums.weighted_sum import SharedWeightedSum, WeightedSum
 from smc_dp.privacy.target import NoiseName, Target
 
@@ -32,7 +32,7 @@ ROW_CAP = 2000
 
 @cache
 def shared_weighted_sum(
-    among: Among,
+    threat_model: ThreatModel,
     dimension: int,
     epsilon: Fraction,
     *,
@@ -41,15 +41,15 @@ def shared_weighted_sum(
     sizes: RowCounts = "hidden",
 ) -> SharedWeightedSum:
     """Return a weighted sum among these parties: each party's input, and the distribution of its share of the noise."""
-    public = Public(among.parties, dimension, 2)
-    return WeightedSum(lam).shared(public, Target(epsilon, noise=noise), among, AnnouncedRows(ROW_CAP, sizes))
+    public = Public(threat_model.parties, dimension, 2)
+    return WeightedSum(lam).shared(public, Target(epsilon, noise=noise), threat_model, AnnouncedRows(ROW_CAP, sizes))
 
 
 def run_secure_sum(form: SharedWeightedSum, entered: Sequence[PartySecret], rng: Stream) -> FinishedRun:
     """Run the secure sum for parties P1, P2, ...: each enters its vector w and its share eta."""
     names = tuple(f"P{j}" for j in range(1, len(entered) + 1))
     blocks = tuple(Block(length, law) for length, law in form.sums[0])
-    p = Parameters(names, form.among.colluders, form.among.dropouts, (blocks,), form.grid.ring_bits)
+    p = Parameters(names, form.threat_model.colluders, form.threat_model.dropouts, (blocks,), form.grid.ring_bits)
     inputs: dict[str, tuple[Any, ...]] = {CURATOR_NAME: (p,)}
     for name, secret in zip(names, entered, strict=True):
         inputs[name] = (p, Addends((p.ring.vector(secret.w),), (p.ring.vector(secret.eta),)))

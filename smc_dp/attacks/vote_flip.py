@@ -16,7 +16,7 @@ from types import MappingProxyType
 import numpy as np
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.attacks.attack import AttackOutcome, MeasuredAttack, StepCode, Variant
+from smc_dp.attacks.attack import AttackOutcome, StepCode, Variant, describe_attack
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.hamm2016.ensemble import Ensemble
@@ -84,21 +84,8 @@ def _direction() -> Array:
     return u
 
 
-ATTACK = MeasuredAttack(
-    name="vote-flip",
-    paper="Hamm et al. 2016",
-    step="Algorithm 1 with the noise of 2",
-    flaw="One of M voters can decide every label. The paper's noise pays for that; noise for 1/M of them does not.",
-    attacker="an outsider",
-    takes="the release, and that the other M - 1 parties are tied",
-    success="it is stated which of two opposite classifiers the one party has",
-    when="if all other parties are tied",
-    steps=(
-        f"{PARTIES - 1} of {PARTIES} parties are tied on every public row, and one party breaks all ties.",
-        "So all majority labels are that party's, and the model trained on them is its model.",
-        "With noise for 1/M of the votes the release shows which of two opposite models that is.",
-        "With noise for what one party can do, or with soft labels, the release shows it hardly better than a coin.",
-    ),
+ATTACK = describe_attack(
+    "vote-flip",
     variants=(
         _against(
             NAIVE, "vote", "vote, noise of soft", "majority labels with the noise that Algorithm 2 has for soft labels"
@@ -114,5 +101,6 @@ ATTACK = MeasuredAttack(
     ),
     chance=0.5,
     uses_keys=False,
-    reading="Epsilon is 1/10, so no attack can be right in more than 52.5 % of trials where the noise is as proved.",
+    tied=PARTIES - 1,
+    parties=PARTIES,
 )

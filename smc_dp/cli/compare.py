@@ -132,7 +132,7 @@ def compare(
     from smc_dp.experiments.compare.plan import GridPlan, GridSetting
     from smc_dp.methods.method import Trust
     from smc_dp.methods.registry import METHODS
-    from smc_dp.methods.sums.among import Among
+    from smc_dp.methods.sums.threat_model import ThreatModel
 
     number = {"parties": parties, "per_party": per_party, "auxiliary": auxiliary}
     number |= {"labelled": labelled, "components": components}
@@ -154,7 +154,7 @@ def compare(
         draws=count("--draws", draws) or 1,
         lam=None if lam is None else float(positive("--lambda", lam)),
         trusts=trusts,
-        among=Among(dealt.parties, **said.get("protocol", {})),
+        threat_model=ThreatModel(dealt.parties, **said.get("protocol", {})),
     )
     if not entries:
         raise InputError("options.no_method_left", skipped="; ".join(map(str, skipped)))

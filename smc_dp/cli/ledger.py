@@ -75,7 +75,7 @@ def show(
     """
     from smc_dp.privacy.ledger import export, report
 
-    history = export.read(file)
+    history = export.read_history(file)
     if as_json:
         print(json.dumps(_as_dict(history)))
         return
@@ -106,11 +106,11 @@ def check(
 
     asked = None if epsilon is None else positive("--epsilon", epsilon)
     try:
-        history = export.read(file)
+        history = export.read_history(file)
     except BrokenLedgerError as error:
         print(f"FAILED: {error}")
         return 1
-    screen.show(report.checked(history))
+    screen.show(report.check_blocks(history))
     kept = all(history.standing(account).fits for account in history.charged)
     passes = asked is None or _would_pass(history, asked)
     return 0 if kept and passes else 1
@@ -135,8 +135,8 @@ def export_ledger(
 
     from smc_dp.privacy.ledger import export
 
-    history = export.read(file)
-    print(export.to_csv(history) if as_csv else export.to_json(history), end="" if as_csv else "\n")
+    history = export.read_history(file)
+    print(export.history_to_csv(history) if as_csv else export.to_json(history), end="" if as_csv else "\n")
 
 
 ledger.command()(deferred(init))
@@ -162,10 +162,10 @@ def _delta(option: str, text: str) -> Fraction:
 def _would_pass(history: History, epsilon: Fraction) -> bool:
     from smc_dp.privacy.ledger.guarantee import Guarantee
     from smc_dp.privacy.ledger.history import RECORDS
-    from smc_dp.privacy.ledger.numbers import at_most
+    from smc_dp.privacy.ledger.numbers import digits_rounded_up
 
     fits = history.standing(RECORDS, Guarantee("pure", epsilon, Fraction(0), *RECORDS)).fits
-    print(f"a run of epsilon {at_most(epsilon)} would {'pass' if fits else 'be REFUSED'}")
+    print(f"a run of epsilon {digits_rounded_up(epsilon)} would {'pass' if fits else 'be REFUSED'}")
     return fits
 
 

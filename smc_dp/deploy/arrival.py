@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from typing import TypeAlias
 
 from protocols.curator import CURATOR_NAME
-from protocols.programs import find
+from protocols.programs import find_protocol
 from protocols.runtime import envelope
 from protocols.runtime.body_bytes import body_bytes
 from protocols.runtime.channel import GREETING_STAGE
@@ -41,7 +41,7 @@ class Arrivals:
 
     def __init__(self, session: Session) -> None:
         program = session.program
-        declared = find(program.name, program.version).conversation
+        declared = find_protocol(program.name, program.version).conversation
         if declared is None:
             raise InputError("arrival.nothing_declared", protocol=program.name)
         self._session, self._body = session, body_bytes(session)

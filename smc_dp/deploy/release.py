@@ -128,8 +128,8 @@ def released_from(
     record = record_of(site.session, sent, missed, approvals, agreement.marks, notices=found.notices)
     gone = sorted({absent.sender for _, absent in found.marks})
     try:
-        value = value_in(site, seen.said)
-        outcome = execution.outcome_of_sites(site.session, seen.said, value, record, tuple(gone))
+        value = value_in(site, seen.published_messages)
+        outcome = execution.outcome_of_sites(site.session, seen.published_messages, value, record, tuple(gone))
     except DecodeError as error:
         raise NoReleaseError(error.fault) from None
     release = run_folder.make_release(outcome, agreement, DEFAULT_SIMULATION, study)

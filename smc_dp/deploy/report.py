@@ -10,7 +10,7 @@ from smc_dp.data.report import column_table
 from smc_dp.deploy.study import JointStudy
 from smc_dp.pages.blocks import Bullets, Section
 from smc_dp.pages.shortening import some
-from smc_dp.privacy.ledger.numbers import at_most
+from smc_dp.privacy.ledger.numbers import digits_rounded_up
 from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.budget_charge import charge_of_run
 from smc_dp.run.release_report import setting_text
@@ -77,7 +77,8 @@ def _cost(agreement: Agreement) -> Iterator[str]:
         yield f"No ledger takes it: {error}."
         return
     yield (
-        f"Each party's own ledger is charged epsilon {at_most(cost.epsilon)}, delta {at_most(cost.delta)} "
+        f"Each party's own ledger is charged epsilon {digits_rounded_up(cost.epsilon)}, "
+        f"delta {digits_rounded_up(cost.delta)} "
         f"(unit {cost.unit}, adjacency {cost.adjacency}), before anything leaves that cannot be called back."
     )
     yield "A study runs once: to run it again takes new approvals, and costs as much again."

@@ -303,7 +303,7 @@ class Site:
             sending.append(self._notice(code, [*self.store.outgoing(), *sending]))
         elif self.actor.done and not self._has_told:
             sending.append(self._notice("done", [*self.store.outgoing(), *sending]))
-        facts = {**self._since(), **self._facts(), "why": self.actor.why, "code": ""}
+        facts = {**self._since(), **self._facts(), "why": str(self.actor.why or ""), "code": ""}
         try:
             self.store.commit(fresh, sending, self._state, facts)
         except ReplayError as error:  # nobody could load this state

@@ -296,7 +296,7 @@ class JointStudy(RunSettings):
         except (InputError, LocalError) as error:
             yield from error.faults
             return
-        if agreement.threat_model.in_a_circle and not agreement.parameters.get("semi_honest"):
+        if agreement.threat_model.has_sparse_graph and not agreement.parameters.get("semi_honest"):
             yield InputFault("study.semi_honest_only", {"parties": agreement.threat_model.parties})
         if CURATOR_NAME not in participants:
             yield InputFault("study.without_curator", {"protocol": self.protocol.name})

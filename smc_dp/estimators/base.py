@@ -34,11 +34,11 @@ from smc_dp.estimators.rows import (
 )
 from smc_dp.estimators.validation import LabelArray, check_exact_number, check_number, check_whole_number
 from smc_dp.methods.collaborative.rounds import BiasedModel
-from smc_dp.methods.method import Method, Trust, check_target, laws
+from smc_dp.methods.method import Method, Trust, check_target, noise_names
 from smc_dp.methods.model import LinearModel, Release
-from smc_dp.methods.registry import find
-from smc_dp.methods.sums.among import Among
-from smc_dp.methods.sums.at_home import AtHome, by_secure_sum, check_secure, usual_noise
+from smc_dp.methods.registry import find_method
+from smc_dp.methods.sums.simulated_sum import SimulatedSum, default_secure_noise, has_secure_sum, require_secure_sum
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Calibration, NoiseName, Target
@@ -245,7 +245,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
 
     def _method(self, **settings: Any) -> Method:
         check_one_of("method", self.method, self.methods)
-        kind: Any = find(self.method)
+        kind: Any = find_method(self.method)
         known, given = {setting.name for setting in fields(kind)}, {}
         for name, value in (self._settings() | settings).items():
             if value is not None and name not in known:
@@ -269,14 +269,16 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         """Raise InputError for a target or a trust that the theory of this method does not give."""
         check_one_of("trust", self.trust, get_args(Trust))
         if self.trust == "secure":
-            check_secure(method, self._target(method))
+            require_secure_sum(method, self._target(method))
         else:
             check_target(self._target(method), method)
 
     def _own_noise(self, method: Method) -> NoiseName:
-        if self.trust == "secure" and by_secure_sum(method):
-            return usual_noise(method)
-        return next(iter(laws(method, self.calibration)), "knorm")  # a calibration that it has not is refused later
+        if self.trust == "secure" and has_secure_sum(method):
+            return default_secure_noise(method)
+        return next(
+            iter(noise_names(method, self.calibration)), "knorm"
+        )  # a calibration that it has not is refused later
 
     def _stream(self) -> Stream:
         if self.insecure_seed is None:
@@ -319,7 +321,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
     @property
     def _for_two(self) -> bool:
         """Property of a method for two classes only; one that is none of the family is refused elsewhere."""
-        return self.binary and (self.method not in self.methods or getattr(find(self.method), "binary", True))
+        return self.binary and (self.method not in self.methods or getattr(find_method(self.method), "binary", True))
 
     def _classes(self, y: LabelArray) -> LabelArray:
         classes = sorted_classes(y if self.classes is None else self.classes, once=self.classes is not None)
@@ -338,12 +340,12 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         with charge_fit(self.ledger, data, self.method, stated, target) as charge:
             return self._released((home or method.train(data)).release(target, rng), dealt, charge)
 
-    def _at_home(self, method: Method, data: Federation) -> AtHome | None:
+    def _at_home(self, method: Method, data: Federation) -> SimulatedSum | None:
         """Return the parties' local models where nobody is trusted; None where somebody is."""
         if self.trust == "aggregator":
             return None
         t, D = check_whole_number("colluders", self.colluders), check_whole_number("dropouts", self.dropouts)
-        return AtHome.of(method, data, Among(len(data.parties), t, D), LARGEST_N)
+        return SimulatedSum.of(method, data, ThreatModel(len(data.parties), t, D), LARGEST_N)
 
     def _released(self, release: Release, dealt: bool, charge: FitCharge | None = None) -> Self:
         if not isinstance(release.model, Scored):

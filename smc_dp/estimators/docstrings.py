@@ -9,10 +9,19 @@ from collections.abc import Iterable
 from typing import Any, TypeVar, get_args
 
 from smc_dp.methods.method import Trust
-from smc_dp.methods.registry import find
-from smc_dp.methods.sums.among import COLLUDERS, DROPOUTS
-from smc_dp.privacy.target import CALIBRATION, EPSILON, HIGHEST, LEAST_DELTA, LOWEST, NOISE, Calibration, NoiseName
-from smc_dp.privacy.target import figure as short
+from smc_dp.methods.registry import find_method
+from smc_dp.methods.sums.threat_model import COLLUDERS, DROPOUTS
+from smc_dp.privacy.target import (
+    CALIBRATION_HELP,
+    EPSILON_HELP,
+    HIGHEST,
+    LEAST_DELTA,
+    LOWEST,
+    NOISE_HELP,
+    Calibration,
+    NoiseName,
+)
+from smc_dp.privacy.target import few_digits as short
 
 Documented = TypeVar("Documented")
 
@@ -27,16 +36,16 @@ method
 lam
     The weight of the regulariser beside the mean loss, from 2^-29 to 1e6: the factor of {{multiplied}}.{{left}}
 epsilon
-    {EPSILON} It is that of one fit, a pure number from {short(LOWEST)} to
+    {EPSILON_HELP} It is that of one fit, a pure number from {short(LOWEST)} to
     {int(HIGHEST):,}; inf asks for no noise and gives no privacy. A float is taken as the decimal that it prints as, or
     as its binary value where that is smaller.
 delta
     A probability, from {short(LEAST_DELTA)} to below 1; it counts with noise `gauss` and `ddg` only.
 calibration : {_listed(get_args(Calibration))}
-    {CALIBRATION} `privacy_` states what the printed scale is
+    {CALIBRATION_HELP} `privacy_` states what the printed scale is
     proved to give at most.
 noise : {_listed(get_args(NoiseName))} or None
-    {NOISE} `knorm`, `laplace` and `self` give pure epsilon, `gauss` and `ddg` give zCDP, and
+    {NOISE_HELP} `knorm`, `laplace` and `self` give pure epsilon, `gauss` and `ddg` give zCDP, and
     (epsilon, delta) by the exact curve of a Gaussian; `vg` is `knorm` in shares, with a delta below 2^-64. The last
     three are for `trust="secure"`. None is the first that the method has, in shares `ddg`.
 trust : {_listed(get_args(Trust))}
@@ -162,7 +171,9 @@ def _with_type(kind: Any, entry: str, parameter: inspect.Parameter | None) -> st
         head += f" : {getattr(annotation, '__name__', None) or annotation}".replace(" | ", " or ")
     if name == "lam":
         left = " None leaves it to the method." if default is None or "None" in head else ""
-        rest = rest.replace("{multiplied}", f"`{find(kind.methods[0]).lambda_multiplies}`").replace("{left}", left)
+        rest = rest.replace("{multiplied}", f"`{find_method(kind.methods[0]).lambda_multiplies}`").replace(
+            "{left}", left
+        )
     return f"{head}, default={json.dumps(default) if isinstance(default, str) else default}\n{rest}"
 
 

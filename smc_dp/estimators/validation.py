@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array
 
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
-from smc_dp.privacy.target import exact as as_fraction
+from smc_dp.privacy.target import as_fraction as as_fraction
 
 LabelArray = npt.NDArray[Any]
 

@@ -20,7 +20,7 @@ def execute(
     inputs: Inputs,
     rng: Stream,
     vanishing: Mapping[str, int] = MappingProxyType({}),
-    home: Mapping[str, LocalProgram] = NO_LOCAL_PROGRAMS,
+    local_programs: Mapping[str, LocalProgram] = NO_LOCAL_PROGRAMS,
 ) -> Run:
     """Execute a protocol once with views; `vanishing` names drop-outs, each after this many messages.
 
@@ -31,4 +31,4 @@ def execute(
     session = Session(program, p, public, rng.fork("nonce").bytes(SESSION_BYTES))
     seeds = {name: rng.fork(f"seed {name}") for name in inputs}
     leaving = {name: SealedCount(count) for name, count in vanishing.items()}
-    return simulate(session, identities, seeds, inputs, Setting(vanish=leaving, views=True), home)
+    return simulate(session, identities, seeds, inputs, Setting(drop_outs=leaving, views=True), local_programs)

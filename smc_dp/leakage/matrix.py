@@ -1,14 +1,12 @@
-"""The coalition matrix: what each set of participants can work out of what the others keep secret.
+"""Coalition matrix: how much each set of participants can work out of what the others keep secret.
 
-Computed from the role code, which runs over symbols (`smc_dp.leakage.symbolic`), not from what anybody claims. It
-is a statement about the conversation with ideal building blocks: encryption hides what nobody has the key to, a
-comparison shows its result and nothing else, links are sealed, everybody follows the protocol. No prior knowledge of
-sizes, weights or noise is assumed, so whatever somebody could guess because it is plausible is not in the matrix.
-Numbers are forms over the rationals: that a multiple of K of the noise leaves the sum mod K [N6] does not show. What
-is known of several secrets together, and of none by itself, is in the cell `another sum`; the difference of two
-neighbouring coordinates is a secret like the coordinates themselves. The same is computed with other numbers of
-coordinates and lengths of keys (`Model.variants`), and a cell is that of the worst. Where participants may vanish, a
-row is about a coalition and a drop-out pattern; a secret seed opens with enough of its shares, and nothing less.
+It is computed from the role code, which runs over symbols (`smc_dp.leakage.symbolic`), so it is a statement about the
+conversation with ideal building blocks, among participants who follow the protocol, without priors. Numbers are forms
+over the rationals: that a multiple of K of the noise leaves the sum mod K [N6] does not show. What is known of several
+secrets together, and of none by itself, is in the cell `another sum`; the difference of two neighbouring coordinates is
+a secret like the coordinates themselves. The same is computed with other numbers of coordinates and lengths of keys
+(`Model.variants`), and a cell is that of the worst. Where drop-outs are tolerated, a row is about a coalition and a
+drop-out pattern; a secret seed opens with enough of its shares, and nothing less.
 """
 
 from __future__ import annotations
@@ -202,18 +200,6 @@ class _Look:
     world: World
     seen: _Seen
 
-    @property
-    def view(self) -> SymbolicView:
-        return self.seen.view
-
-    @property
-    def result(self) -> SymbolicView:
-        return self.seen.result
-
-    @property
-    def weak(self) -> SymbolicView:
-        return self.seen.weak
-
 
 def coalition_rows(book: WorldRuns, members: frozenset[str], briefly: bool = False) -> list[Row]:
     """Return the rows of a coalition in the runs of this book alone, one for each possible smallest party."""
@@ -271,18 +257,18 @@ def _classes(looks: list[_Look], wanted: int, all_there_is: bool) -> Iterator[tu
         return
     if wanted < len(looks):
         for here in looks[:wanted]:
-            result = [x for x in looks if x.result.key_in(x.world) == here.result.key_in(here.world)]
-            close = [x for x in looks if x.view.facts == here.view.facts and _key(x) == _key(here)]
+            result = [x for x in looks if x.seen.result.key_in(x.world) == here.seen.result.key_in(here.world)]
+            close = [x for x in looks if x.seen.view.facts == here.seen.view.facts and _key(x) == _key(here)]
             yield here, _Classes(close, [], result)
         return
-    by_view, by_result = _grouped(looks, _key), _grouped(looks, lambda x: x.result.key_in(x.world))
-    by_weak = _grouped(looks, lambda x: x.weak.key_in(x.world))
+    by_view, by_result = _grouped(looks, _key), _grouped(looks, lambda x: x.seen.result.key_in(x.world))
+    by_weak = _grouped(looks, lambda x: x.seen.weak.key_in(x.world))
     for look in looks:
         yield look, _Classes(by_view[look.world], by_weak[look.world], by_result[look.world], complete=True)
 
 
 def _key(look: _Look) -> Hashable:
-    return look.view.key_in(look.world)
+    return look.seen.view.key_in(look.world)
 
 
 def _grouped(looks: Sequence[_Look], key: Callable[[_Look], Hashable]) -> dict[World, list[_Look]]:
@@ -294,7 +280,7 @@ def _grouped(looks: Sequence[_Look], key: Callable[[_Look], Hashable]) -> dict[W
 
 def _cells(book: WorldRuns, members: frozenset[str], classes: _Classes, look: _Look) -> Iterator[tuple[str, Cell]]:
     for secret in book.shown(look.world):
-        if look.view.known.issuperset(book.linear(look.world, look.view.trace)[secret].terms):
+        if look.seen.view.known.issuperset(book.linear(look.world, look.seen.view.trace)[secret].terms):
             yield secret, Cell("own", "own", "a member's own")
         else:
             yield secret, _linear_cell(book, secret, look, classes)
@@ -307,12 +293,12 @@ def _cells(book: WorldRuns, members: frozenset[str], classes: _Classes, look: _L
 
 
 def _linear_cell(book: WorldRuns, secret: str, look: _Look, classes: _Classes) -> Cell:
-    release, _ = _solved(book, secret, look, classes.result, lambda x: x.result)
-    level, how = _solved(book, secret, look, classes.view, lambda x: x.view)
+    release, _ = _solved(book, secret, look, classes.result, lambda x: x.seen.result)
+    level, how = _solved(book, secret, look, classes.view, lambda x: x.seen.view)
     if classes.alone:  # that one computation fits other worlds too was not looked at
         release, level = min(release, "listed", key=LEVELS.index), min(level, "listed", key=LEVELS.index)
-    form = book.linear(look.world, look.view.trace)[secret]
-    if level == "nothing" and (look.weak.solve(form) is not None or look.weak.tells_of(form)):
+    form = book.linear(look.world, look.seen.view.trace)[secret]
+    if level == "nothing" and (look.seen.weak.solve(form) is not None or look.seen.weak.tells_of(form)):
         level, how = "partly", "in the span once coins too short to hide and ranges that tell are added"
     return Cell(level, release, how)
 
@@ -321,7 +307,7 @@ def _solved(
     book: WorldRuns, secret: str, look: _Look, alike: Sequence[_Look], view: Callable[[_Look], SymbolicView]
 ) -> tuple[Level, str]:
     """Decide whether all worlds that look like this one give the secret by one and the same computation."""
-    here, form = view(look), book.linear(look.world, look.view.trace)[secret]
+    here, form = view(look), book.linear(look.world, look.seen.view.trace)[secret]
     recipe = here.solve(form)
     if recipe is None:
         return "nothing", "not in the span of what is seen"
@@ -329,19 +315,19 @@ def _solved(
         return "partly", "its remainder mod some number is in the span"
     if book.has_one_world:
         return "all", "in the span of what is seen"
-    if all(view(x).gives(recipe, book.linear(x.world, x.view.trace)[secret]) for x in alike):
+    if all(view(x).gives(recipe, book.linear(x.world, x.seen.view.trace)[secret]) for x in alike):
         return "all", f"in the span, by one computation in all {len(alike)} worlds that look the same"
     return "listed", f"in the span, by other computations in some of the {len(alike)} worlds that look the same"
 
 
 def _sum_cell(book: WorldRuns, look: _Look) -> Cell:
     """Return the cell for sums of the others' inputs beyond the result and secrets known one by one."""
-    views: list[tuple[Level, SymbolicView]] = [("all", look.view)]
-    if look.weak is not look.view:
-        views.append(("partly", look.weak))
+    views: list[tuple[Level, SymbolicView]] = [("all", look.seen.view)]
+    if look.seen.weak is not look.seen.view:
+        views.append(("partly", look.seen.weak))
     for level, view in views:
-        known = [x for x in book.linear(look.world, look.view.trace).values() if view.solve(x) is not None]
-        if view.sums([*known, *look.result.given]):
+        known = [x for x in book.linear(look.world, look.seen.view.trace).values() if view.solve(x) is not None]
+        if view.sums([*known, *look.seen.result.given]):
             return Cell(level, "nothing", "a sum of private inputs in the span of what is seen")
     return Cell("nothing", "nothing", "no other sum of private inputs in the span of what is seen")
 

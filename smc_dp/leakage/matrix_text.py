@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import textwrap
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib.resources import files
 
-from smc_dp.leakage.matrix import OTHER_SUM, Matrix, Row
+from smc_dp.leakage.matrix import Matrix, Row
 from smc_dp.leakage.matrix_groups import (
     SECRET_GROUPS,
     CoalitionGroup,
@@ -17,63 +19,41 @@ from smc_dp.leakage.matrix_groups import (
 from smc_dp.leakage.symbolic.world_runs import ENUMERATED, FEW_PARTIES, SMALLEST
 
 UNFOLDED = 1 << 20  # a paragraph is a line
-_SECRET_NAMES = {
-    **{"sizes": "the others' sizes", "weights": "the others' weights", "other noise": "the others' noise"},
-    OTHER_SUM: "another sum of the others' inputs",
-}
-_LEVEL_WORDS = (("all", "learns"), ("listed", "can compute, as one of a few numbers,"), ("partly", "has hints on"))
-
-KEY = (
-    "all: the coalition can compute it. listed: it is one of a few numbers that the coalition can compute, and the "
-    "messages do not say which. partly: some values are excluded or more likely than before, or a remainder is known. "
-    "-: nothing. (-): not determined. own: a member's own, or drawn by a member. *: more than the result and the "
-    "members' own inputs tell. Weights, noise and sums: every coordinate, and the difference of each two neighbours. "
-    "Another sum: of the others' inputs, beside those in the table and the result."
-)
-LIMITS = (
-    "Computed by running the role code over symbols, with ideal building blocks (encryption, comparison, sealed links) "
-    "and participants who follow the protocol. No prior knowledge of sizes, weights or noise: what somebody could "
-    "guess because it is plausible is not in here; which of the listed numbers it is can be easy to guess "
-    "(`smc-dp lab attack strip-noise`). Nor is what shows in the remainder of a multiple "
-    "(`smc-dp lab attack residues-mod-k`). "
-    "A permutation is a means: hints on one do no harm where no other column shows more."
+_TEXTS: dict[str, dict[str, str]] = tomllib.loads(
+    files("smc_dp.leakage").joinpath("matrix_text.toml").read_text(encoding="utf-8")
 )
 
-_SUM_KEY = (
-    "Numbers: of each party that is no member, without its noise. Sum: over those who took part, if it came to one. "
-    "all: the coalition can compute it. partly: some values are excluded or more likely than before, a remainder is "
-    "known, or a digest against which values can be tried. -: {nothing}. own: a member's own. *: more than {told}. "
-    "Every coordinate counts, and the difference of each two neighbours. Another sum: of the others' inputs, beside "
-    "those in the table and the result."
+
+def _sentence(section: str, name: str, **fields: object) -> str:
+    return _TEXTS[section][name].strip().format(**fields)
+
+
+KEY, LIMITS, SUM_LIMITS = (
+    _sentence(*place) for place in (("key", "of_inputs"), ("limits", "of_inputs"), ("limits", "of_sums"))
 )
-_TOLD = "the sum and the members' own inputs tell"
-SUM_KEY = _SUM_KEY.format(nothing=f"nothing, but what {_TOLD}", told="those tell")
-SUM_KEY_ALONE = _SUM_KEY.format(nothing="nothing", told=_TOLD)  # what the result tells stands in the cells too
-SUM_LIMITS = (
-    "Computed by running the role code over symbols, with ideal building blocks (sealed links, signatures, hashes and "
-    "masks; a shared secret opens with as many shares as it takes) and participants who follow the protocol, but for "
-    "one who vanishes, or one of whose letters is late. No prior knowledge of anything: that noise has a law, and "
-    "numbers a bound, is not in here; nor what participants who deviate can do."
-)
+_WHAT_IS_TOLD = _sentence("key", "told")
+SUM_KEY = _sentence("key", "of_sums", nothing=f"nothing, but what {_WHAT_IS_TOLD}", told="those tell")
+# Here what the result tells stands in the cells too.
+SUM_KEY_ALONE = _sentence("key", "of_sums", nothing="nothing", told=_WHAT_IS_TOLD)
 
 
 def describe_group(line: CoalitionGroup) -> str:
     """Return a sentence on what this kind of coalition learns."""
     parts = []
-    for level, words in _LEVEL_WORDS:
+    for level in ("all", "listed", "partly"):
         names = [name_secret(name) for name, shown in line.cells.items() if level in shown.replace("*", "").split("/")]
         if names:
-            parts.append(f"{words} {join_names(names)}")
+            parts.append(f"{_sentence('group', level)} {join_names(names)}")
     if not parts:
-        return "Learns nothing about the others."
+        return _sentence("group", "nothing")
     more = any("*" in shown for shown in line.cells.values())
-    text = "; ".join(parts) + ("." if more else "; the result and its own inputs tell as much.")
+    text = "; ".join(parts) + ("." if more else _sentence("group", "as_the_result"))
     return text[0].upper() + text[1:]
 
 
 def name_secret(name: str) -> str:
     """Return the name of a secret, or of a group of them, for a sentence."""
-    return _SECRET_NAMES.get(name, name if name == SMALLEST or "_" in name else f"the {name}")
+    return _TEXTS["secret"].get(name, name if name == SMALLEST or "_" in name else f"the {name}")
 
 
 def join_names(names: Sequence[str]) -> str:
@@ -105,7 +85,7 @@ def matrix_tables(m: Matrix) -> Iterator[MatrixTable]:
         columns = tuple(name for name in names if any(name in line.cells for line in found))
         where = f"{len(m.parties)} parties{f', {session}' if session else ''}"
         yield MatrixTable(
-            f"{m.protocol}, {where}: what each coalition learns of the others' secrets",
+            _sentence("title", "table", protocol=m.protocol, where=where),
             _margin(part) if m.has_patterns else "",
             columns,
             tuple((line.who, tuple(line.cells.get(c, "") for c in columns)) for line in found),
@@ -119,8 +99,8 @@ def matrix_legend(m: Matrix) -> tuple[str, str, str]:
     first, *others = m.settings
     if not others:
         return key, limits, _method(m)
-    where = "" if len(m.parties) <= FEW_PARTIES else " (by linear algebra, in a world or two for each kind of pair)"
-    again = f"Computed with {first}, and again{where} with {'; '.join(others)}: each cell is the worst of them."
+    where = "" if len(m.parties) <= FEW_PARTIES else " " + _sentence("method", "where")
+    again = _sentence("method", "again", first=first, where=where, others="; ".join(others))
     return key, limits, f"{_method(m)} {again}"
 
 
@@ -130,15 +110,7 @@ def matrix_as_text(m: Matrix, width: int = UNFOLDED) -> str:
     for table in matrix_tables(m):
         said = [wrap(line, width, "  ") for line in table.sentences]
         margin = [wrap(table.margin, width), ""] if table.margin else []
-        told += [
-            wrap(table.title, width),
-            "",
-            *margin,
-            *said,
-            "",
-            *format_table(table.columns, table.rows),
-            "",
-        ]
+        told += [wrap(table.title, width), "", *margin, *said, "", *format_table(table.columns, table.rows), ""]
     return "\n".join([*told, *(wrap(paragraph, width) for paragraph in matrix_legend(m))]) + "\n"
 
 
@@ -147,10 +119,7 @@ def _margin(m: Matrix) -> str:
     computed = _largest(m, lambda row: not row.beyond)
     claimed = _largest(m, lambda row: row.claimed)
     how = "some of whom may deviate" if any(row.deviating for row in m.rows) else "who follow it as well"
-    return (
-        f"Nothing more than the sum and their own inputs tell, in any pattern, to {computed} who follow the protocol. "
-        f"The claim is about {claimed}, {how}."
-    )
+    return _sentence("title", "safe", computed=computed, claimed=claimed, how=how)
 
 
 def _largest(m: Matrix, holds: Callable[[Row], bool]) -> str:
@@ -171,25 +140,14 @@ def format_table(columns: Sequence[str], rows: Sequence[tuple[str, Sequence[str]
 
 
 def _method(m: Matrix) -> str:
+    patterns = len({(row.session, row.pattern) for row in m.rows})
     if m.has_patterns:
-        count = len({(row.session, row.pattern) for row in m.rows})
-        return (
-            f"Decided by linear algebra for each of {len(m.rows)} pairs of a coalition and a pattern, {count} patterns "
-            "in all sessions: nobody vanishes, or a party vanishes before one of its letters, or it is late with one, "
-            "so that its reader goes on without that letter, and goes on itself."
-        )
-    if not any(row.smallest for row in m.rows) and m.worlds == 1:
-        return f"Decided by linear algebra for each of {len(m.rows)} coalitions."
-    if len(m.parties) <= ENUMERATED:
-        return (
-            f"Decided in all {m.worlds} worlds (secret permutations and orders of the sizes), for each of "
-            f"{len(m.rows)} pairs of a coalition and a smallest party."
-        )
-    return (
-        "Sizes, weights, noise and sums: by linear algebra in one world for each kind of pair of a coalition and a "
-        f"smallest party ({len(m.rows)} of them). Who is smallest, and permutations: (-) where one of {m.worlds} "
-        "worlds nearby looks the same and differs, all where none does; listed likewise."
-    )
+        name = "of_patterns"
+    elif m.worlds == 1 and not any(row.smallest for row in m.rows):
+        name = "of_one_world"
+    else:
+        name = "of_all_worlds" if len(m.parties) <= ENUMERATED else "of_some_worlds"
+    return _sentence("method", name, rows=len(m.rows), worlds=m.worlds, patterns=patterns)
 
 
 def wrap(paragraph: str, width: int, indent: str = "") -> str:

@@ -28,15 +28,15 @@ from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Trusted
 from smc_dp.methods.method import Method, TrainedParts, Trust, announced_sizes, check_sizes, two_classes
 from smc_dp.methods.model import Release
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise
+from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise_pair
 from smc_dp.methods.pathak2010.averages import OWNER
-from smc_dp.methods.pathak2010.models import SIZES, binary
-from smc_dp.methods.training.perturbed import Logistic, minimise, minimise_perturbed
+from smc_dp.methods.pathak2010.models import SIZES_CAVEAT, binary
+from smc_dp.methods.training.perturbed import Logistic, minimise_perturbed, minimise_uncertified
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy import gaussian_objective, objective_perturbation
 from smc_dp.privacy.gaussian_objective import GaussianPerturbation
 from smc_dp.privacy.objective_perturbation import ObjectivePerturbation
-from smc_dp.privacy.output import NO_NOISE, nothing
+from smc_dp.privacy.output import NO_NOISE, no_guarantee
 from smc_dp.privacy.statement import PrivacyStatement, Unit, round_up
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
@@ -63,27 +63,27 @@ class CentralObjective(Method):
     @classmethod
     @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        return own_noise(cls(STRONG), several=False)
+        return own_noise_pair(cls(STRONG), several=False)
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        law = self.law(public, target)
+        law = self.distribution(public, target)
         if law is None:
-            return nothing("record", "replace", NO_NOISE)
+            return no_guarantee("record", "replace", NO_NOISE)
         if isinstance(law, ObjectivePerturbation):
-            return PrivacyStatement("pure", round_up(law.epsilon), 0.0, "record", "replace", OWNER, (SIZES,))
+            return PrivacyStatement("pure", round_up(law.epsilon), 0.0, "record", "replace", OWNER, (SIZES_CAVEAT,))
         epsilon, delta = round_up(target.wanted), round_up(target.delta)
-        return PrivacyStatement("approx", epsilon, delta, "record", "replace", OWNER, (SIZES,))
+        return PrivacyStatement("approx", epsilon, delta, "record", "replace", OWNER, (SIZES_CAVEAT,))
 
-    def law(self, public: Public, target: Target) -> ObjectivePerturbation | GaussianPerturbation | None:
+    def distribution(self, public: Public, target: Target) -> ObjectivePerturbation | GaussianPerturbation | None:
         """Return the perturbation of the objective of the announced number of rows; None for no noise."""
         n, d, epsilon = sum(announced_sizes(public, self)), public.dimension, target.epsilon
         if epsilon is None:
             return None
         modulus, curvature = 2 * self._weight(n, d, target), Logistic().largest_curvature
         if target.noise == "gauss":
-            return gaussian_objective.proven(epsilon, target.delta, n, modulus, curvature, d, PUBLIC_TAU)
-        return objective_perturbation.proven(epsilon, n, modulus, curvature, d, PUBLIC_TAU)
+            return gaussian_objective.gaussian_perturbation(epsilon, target.delta, n, modulus, curvature, d, PUBLIC_TAU)
+        return objective_perturbation.proven_perturbation(epsilon, n, modulus, curvature, d, PUBLIC_TAU)
 
     @override
     def functionality(self, public: Public, target: Target) -> Trusted:
@@ -123,8 +123,10 @@ class CentralObjective(Method):
 
     def _solution(self, parts: Sequence[Rows], public: Public, target: Target, rng: Stream) -> Array:
         """Train on all rows, and return the weights as they may be shown: (d,)."""
-        rows, law = self._pooled(parts, public), self.law(public, target)
+        rows, law = self._pooled(parts, public), self.distribution(public, target)
         signs: Array = 2.0 * rows.y.astype(np.float64) - 1
         if law is None:
-            return minimise(Logistic(), rows.X, signs, 2 * self._weight(len(rows), public.dimension, target))
+            return minimise_uncertified(
+                Logistic(), rows.X, signs, 2 * self._weight(len(rows), public.dimension, target)
+            )
         return law.release(minimise_perturbed(Logistic(), rows.X, signs, law.total, law.linear(rng)), rng)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
-from smc_dp.methods.signal import LAMBDA, PublicNumbers, signal
+from smc_dp.methods.signal import SIGNAL_LAMBDA, PublicNumbers, method_signal
 from smc_dp.privacy.target import Target
 
 NARROW, CLEAR = 0.05, 100.0
@@ -28,7 +28,7 @@ LIKELY = 5.0
 
 
 @dataclass(frozen=True)
-class Band:
+class AccuracyInterval:
     """Accuracy interval, from `low` to `high`: the loss against the same method without noise on the same rows.
 
     Of one release, on rows that were held out. `low` may be below 0: noise may happen to help.
@@ -42,7 +42,7 @@ class Band:
         """Width of the interval."""
         return self.high - self.low
 
-    def holds(self, lost: float) -> bool:
+    def __contains__(self, lost: float) -> bool:
         """Tell whether this loss lies in the interval."""
         return self.low <= lost <= self.high
 
@@ -56,7 +56,7 @@ class LossCurves:
     power: float
     slack: float
 
-    def at(self, x: float) -> tuple[float, float]:
+    def evaluate(self, x: float) -> tuple[float, float]:
         """Return the lower and the upper curve at x, each moved outwards by `ROUND`."""
         high = self.top / (1 + (x / self.middle) ** self.power)
         return -self.slack / (1 + x / FALLS) - ROUND, float(high) + ROUND
@@ -71,46 +71,46 @@ UNTRIED = ("wsum", "wsum_ar")
 """Of whose models of three and more classes nothing is said: no setting that was drawn has one."""
 
 
-def band(method: str, run: PublicNumbers) -> Band:
+def accuracy_interval(method: str, run: PublicNumbers) -> AccuracyInterval:
     """Return the interval of one release's loss, which holds in nine of ten settings like those that were tried."""
-    found = signal(method, run)
+    found = method_signal(method, run)
     curves, most = _TWO if run.classes == 2 else _MORE, 1 - 1 / run.classes
     if run.classes > 2 and method in UNTRIED:
-        return Band(-NARROW / 2, most)
-    low, high = (most * part for part in curves.at(place(found, run.dimension, run.classes)))
+        return AccuracyInterval(-NARROW / 2, most)
+    low, high = (most * part for part in curves.evaluate(curve_position(found, run.dimension, run.classes)))
     everybody = found / run.counted
     if method in ("newton", "gd") and everybody > CLEAR:  # no wider than this, and no higher with more signal
         least = high / LIKELY - NARROW / 2
-        low, high = max(low, least), min(high, NARROW + max(most * curves.at(0.0)[0], least))
-    return Band(low, high)
+        low, high = max(low, least), min(high, NARROW + max(most * curves.evaluate(0.0)[0], least))
+    return AccuracyInterval(low, high)
 
 
-def place(signal: float, dimension: int, classes: int) -> float:
+def curve_position(method_signal: float, dimension: int, classes: int) -> float:
     """Return the x of the curves for a signal."""
-    return signal if classes == 2 else 8 * signal / sqrt(dimension * (classes - 1))
+    return method_signal if classes == 2 else 8 * method_signal / sqrt(dimension * (classes - 1))
 
 
 @dataclass(frozen=True)
-class Outlook:
+class ExpectedAccuracy:
     """Expected accuracy of a release: its signal, and the interval of the accuracy lost."""
 
     signal: float
-    band: Band
+    interval: AccuracyInterval
 
     def as_dict(self) -> dict[str, float]:
         """Return plain values for JSON."""
-        return {"signal": self.signal, "low": self.band.low, "high": self.band.high}
+        return {"signal": self.signal, "low": self.interval.low, "high": self.interval.high}
 
 
-def outlook(
+def expected_accuracy(
     method: Any, target: Target, terms: Any, sizes: Sequence[int], dimension: int, classes: int
-) -> Outlook | None:
+) -> ExpectedAccuracy | None:
     """Return the expected accuracy of a method under these protocol settings, with so many rows of each party.
 
     None for noise as printed, and for noise that each party draws as if it were alone: no figures were made for them.
     """
     if target.epsilon is None or target.calibration != "proven" or target.noise == "self":
         return None
-    lam = getattr(method, "lam", LAMBDA)
+    lam = getattr(method, "lam", SIGNAL_LAMBDA)
     run = PublicNumbers(tuple(sizes), dimension, classes, target, terms.threat_model(len(sizes)), lam)
-    return Outlook(signal(method.name, run), band(method.name, run))
+    return ExpectedAccuracy(method_signal(method.name, run), accuracy_interval(method.name, run))

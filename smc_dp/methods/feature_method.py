@@ -31,17 +31,17 @@ from smc_dp.methods.method import (
     check_own_size,
     check_sizes,
     check_target,
-    released,
+    release_parts,
     two_classes,
 )
 from smc_dp.methods.model import LinearModel, Release
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, labelled, own_noise
-from smc_dp.methods.pathak2010.models import SIZES
-from smc_dp.methods.training.perturbed import Huber, Logistic, Loss, minimise, minimise_perturbed
+from smc_dp.methods.neighbours import STRONG, NeighbourPair, labelled_rows, own_noise_pair
+from smc_dp.methods.pathak2010.models import SIZES_CAVEAT
+from smc_dp.methods.training.perturbed import Huber, Logistic, Loss, minimise_perturbed, minimise_uncertified
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy import objective_perturbation
 from smc_dp.privacy.objective_perturbation import ObjectivePerturbation
-from smc_dp.privacy.output import NO_NOISE, nothing, of_the_paper
+from smc_dp.privacy.output import NO_NOISE, no_guarantee, published_noise_caveat
 from smc_dp.privacy.statement import PrivacyStatement, Unit, round_up
 from smc_dp.privacy.statement import short_figure as figure
 from smc_dp.privacy.target import Calibration, NoiseName, Target
@@ -49,12 +49,12 @@ from smc_dp.privacy.target import Calibration, NoiseName, Target
 LossName = Literal["huber", "logistic"]
 Scale = Literal["none", "unit"]
 
-ADVERSARY = (
+_ADVERSARY = (
     "anyone who sees everything that leaves the sites, the aggregator and the other sites included: each site adds "
     "its noise itself and trusts nobody"
 )
-PUBLIC = "The aggregator's labelled rows count as public: they are not protected."
-PRIVATE = (
+_PUBLIC = "The aggregator's labelled rows count as public: they are not protected."
+_PRIVATE = (
     "The aggregator's labelled rows are protected like those of a site, but not from the aggregator, who holds them; "
     "what was fitted to them before, such as a projection, is not covered."
 )
@@ -83,7 +83,7 @@ class AverageMethod(Method):
     protects: ClassVar[Unit] = "record"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
+    noises_as_published: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
     lambda_multiplies: ClassVar[str] = "|w|²"
     colour: ClassVar[str] = "#fc00fc"
 
@@ -103,7 +103,7 @@ class AverageMethod(Method):
     @classmethod
     @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        return own_noise(cls(STRONG))
+        return own_noise_pair(cls(STRONG))
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
@@ -114,16 +114,16 @@ class AverageMethod(Method):
     ) -> PrivacyStatement:
         """State the worst epsilon of all who add noise; `own` is the perturbation of the aggregator."""
         if target.epsilon is None:
-            return nothing("record", "replace", NO_NOISE)
-        each = [law.epsilon for law in laws(self, public, target) if law is not None]
+            return no_guarantee("record", "replace", NO_NOISE)
+        each = [law.epsilon for law in site_perturbations(self, public, target) if law is not None]
         worst = round_up(max([*each, *([] if own is None else [own.epsilon])]))
-        caveats = (SIZES, *caveats)
+        caveats = (SIZES_CAVEAT, *caveats)
         if self.site_epsilons is not None:
             listed = ", ".join(f"{public.name(j)} {figure(round_up(e))}" for j, e in enumerate(each))
             caveats += (f"For the rows of each site alone epsilon is: {listed}.",)
         if target.calibration == "paper":
-            caveats += (f"{of_the_paper(target.epsilon, worst)}. {EXTRA}",)
-        return PrivacyStatement("pure", worst, 0.0, "record", "replace", ADVERSARY, caveats)
+            caveats += (f"{published_noise_caveat(target.epsilon, worst)}. {EXTRA}",)
+        return PrivacyStatement("pure", worst, 0.0, "record", "replace", _ADVERSARY, caveats)
 
     @override
     def functionality(self, public: Public, target: Target) -> EachPublishes | Trusted:
@@ -136,7 +136,7 @@ class AverageMethod(Method):
         shares = set(self.site_epsilons or (1.0,))
         if len(shares) > 1:
             raise InputError("site_epsilons.several_at_home", got=shown(self.site_epsilons))
-        return self.classifier(rows, self.law_of_site(public, target, shares.pop(), len(rows)), rng)
+        return self.classifier(rows, self.site_perturbation(public, target, shares.pop(), len(rows)), rng)
 
     @override
     def finish(self, value: Any, public: Public, target: Target) -> Release:
@@ -155,10 +155,10 @@ class AverageMethod(Method):
         if self.site_epsilons is not None and len(self.site_epsilons) != parties:
             raise InputError("site_epsilons.wrong_number", wanted=parties, got=len(self.site_epsilons))
 
-    def law_of_site(self, public: Public, target: Target, share: float, n: int) -> ObjectivePerturbation | None:
+    def site_perturbation(self, public: Public, target: Target, share: float, n: int) -> ObjectivePerturbation | None:
         """Return the perturbation of a site with n rows; None for no noise."""
         c = self._loss.largest_curvature
-        return _law(self.lam, target, Fraction(share), n, c, public.dimension)
+        return _distribution(self.lam, target, Fraction(share), n, c, public.dimension)
 
     def classifier(self, rows: Rows, law: ObjectivePerturbation | None, rng: Stream) -> Array:
         """Train the classifier of these rows as it may leave their owner: private if it is perturbed."""
@@ -194,18 +194,18 @@ class FeatureMethod(AverageMethod):
     @classmethod
     @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        return own_noise(cls(STRONG), public=labelled(1, 0))
+        return own_noise_pair(cls(STRONG), public=labelled_rows(1, 0))
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        own = self.law_of_aggregator(public, target)
-        return self._stated(public, target, own, (PRIVATE if self.private_labelled else PUBLIC,))
+        own = self.aggregator_perturbation(public, target)
+        return self._stated(public, target, own, (_PRIVATE if self.private_labelled else _PUBLIC,))
 
     @override
     def functionality(self, public: Public, target: Target) -> EachPublishes | Trusted:
         if not self.private_labelled:
             return EachPublishes()
-        law = self.law_of_aggregator(public, target)
+        law = self.aggregator_perturbation(public, target)
         return Trusted(lambda parts, rng: self._combination(np.array(parts), public, _coins(law, rng)))
 
     @override
@@ -226,12 +226,12 @@ class FeatureMethod(AverageMethod):
             features = into_ball(features, 1.0)  # where they are but for rounding
         return np.asarray(M.T @ _minimiser(Logistic(), features, rows.y, 2 * self.lam, perturbation))
 
-    def law_of_aggregator(self, public: Public, target: Target) -> ObjectivePerturbation | None:
+    def aggregator_perturbation(self, public: Public, target: Target) -> ObjectivePerturbation | None:
         """Return the perturbation of the aggregator; None for no noise, and where its rows are public."""
         if not self.private_labelled:
             return None
         n = len(_labelled(self, public))
-        return _law(self.lam, target, Fraction(1), n, Logistic().largest_curvature, public.parties)
+        return _distribution(self.lam, target, Fraction(1), n, Logistic().largest_curvature, public.parties)
 
     @override
     def train(self, federation: Federation) -> TrainedSites:
@@ -250,20 +250,22 @@ class TrainedSites:
     def classifiers(self, target: Target, rng: Stream) -> Array:
         """Return the classifiers that the sites send: (N, d), f_i in row i; without noise for epsilon None."""
         check_target(target, self.method)
-        parties = zip(self.federation.parties, laws(self.method, self.federation.public, target), strict=True)
+        parties = zip(
+            self.federation.parties, site_perturbations(self.method, self.federation.public, target), strict=True
+        )
         return np.array([self.method.classifier(rows, law, rng) for rows, law in parties])
 
     def release(self, target: Target, rng: Stream) -> Release:
         """Draw new noise at every site, then average or combine the classifiers."""
-        return released(self.method, list(self.classifiers(target, rng)), self.federation.public, target, rng)
+        return release_parts(self.method, list(self.classifiers(target, rng)), self.federation.public, target, rng)
 
 
-def laws(method: AverageMethod, public: Public, target: Target) -> list[ObjectivePerturbation | None]:
+def site_perturbations(method: AverageMethod, public: Public, target: Target) -> list[ObjectivePerturbation | None]:
     """Return the perturbation of each site; None for no noise."""
     method.check_shares(public.parties)
     shares = method.site_epsilons or (1.0,) * public.parties
     sizes = announced_sizes(public, method)
-    return [method.law_of_site(public, target, share, n) for share, n in zip(shares, sizes, strict=True)]
+    return [method.site_perturbation(public, target, share, n) for share, n in zip(shares, sizes, strict=True)]
 
 
 def _coins(law: ObjectivePerturbation | None, rng: Stream) -> Perturbation | None:
@@ -280,10 +282,16 @@ def _model(f: Array) -> LinearModel:
     return LinearModel.from_coordinates(f[np.newaxis], 2)
 
 
-def _law(lam: float, target: Target, share: Fraction, n: int, c: Fraction, d: int) -> ObjectivePerturbation | None:
+def _distribution(
+    lam: float, target: Target, share: Fraction, n: int, c: Fraction, d: int
+) -> ObjectivePerturbation | None:
     if target.epsilon is None:
         return None
-    rule = objective_perturbation.paper if target.calibration == "paper" else objective_perturbation.proven
+    rule = (
+        objective_perturbation.published_perturbation
+        if target.calibration == "paper"
+        else objective_perturbation.proven_perturbation
+    )
     return rule(share * target.epsilon, n, 2 * lam, c, d, PUBLIC_TAU)
 
 
@@ -291,6 +299,6 @@ def _minimiser(loss: Loss, X: Array, y: Labels, modulus: float, perturbation: Pe
     """Train the classifier of these rows as it may leave their owner: private if it is perturbed."""
     signs: Array = 2.0 * y.astype(np.float64) - 1
     if perturbation is None:
-        return minimise(loss, X, signs, modulus)
+        return minimise_uncertified(loss, X, signs, modulus)
     law, rng = perturbation
     return law.release(minimise_perturbed(loss, X, signs, law.total, law.linear(rng)), rng)

@@ -73,14 +73,14 @@ class SumWithSmallestNoise:
         smallest = min(part.size for part in parts)
         candidates = [part for part in parts if part.size == smallest]
         noise = candidates[rng.below(len(candidates))].noise
-        return added([*(part.weights for part in parts), [self.times * e for e in noise]])
+        return add_vectors([*(part.weights for part in parts), [self.times * e for e in noise]])
 
 
 @dataclass(frozen=True)
 class Sum:
     """The sum of all vectors of d integers, and one draw of `law` that nobody knows; no noise without a law."""
 
-    law: Sampler | None = None
+    distribution: Sampler | None = None
 
     def check(self, parts: Sequence[Sequence[int]]) -> None:
         """Raise ValueError for no vector at all, or vectors of different lengths."""
@@ -89,8 +89,8 @@ class Sum:
 
     def compute(self, parts: Sequence[Sequence[int]], rng: Stream) -> Vector:
         """Return the sum; noise is drawn last."""
-        total = added(parts) if len(parts) > 1 else tuple(parts[0])
-        return total if self.law is None else added([total, self.law.sample(rng)])
+        total = add_vectors(parts) if len(parts) > 1 else tuple(parts[0])
+        return total if self.distribution is None else add_vectors([total, self.distribution.sample(rng)])
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class SumWithShares:
 
     def compute(self, parts: Sequence[Addend], rng: Stream) -> Vector:
         """Return the noisy sum; nothing is drawn here."""
-        return added([vector for part in parts for vector in (part.numbers, part.noise)])
+        return add_vectors([vector for part in parts for vector in (part.numbers, part.noise)])
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class Rounds:
         return values
 
 
-def added(vectors: Sequence[Sequence[int]]) -> Vector:
+def add_vectors(vectors: Sequence[Sequence[int]]) -> Vector:
     """Add up vectors of one length."""
     return tuple(sum(column) for column in zip(*vectors, strict=True))
 

@@ -24,7 +24,7 @@ from smc_dp.methods.functionality import Functionality, RoundAnswer, ideal
 from smc_dp.methods.model import Release, ReleasedModel
 from smc_dp.methods.neighbours import NeighbourPair
 from smc_dp.privacy.grid import Grid
-from smc_dp.privacy.output import nothing
+from smc_dp.privacy.output import no_guarantee
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
@@ -67,7 +67,7 @@ class Method(Protocol):
     protects: ClassVar[Unit]
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace", "gauss")
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ()
+    noises_as_published: ClassVar[tuple[NoiseName, ...]] = ()
     lambda_multiplies: ClassVar[str] = ""
     colour: ClassVar[str]
 
@@ -101,7 +101,7 @@ class Method(Protocol):
         ...
 
 
-class Finishing(Method, Protocol[R_co]):
+class TypedMethod(Method, Protocol[R_co]):
     """A method whose releases are of this type."""
 
     @override
@@ -189,7 +189,7 @@ class SumForm(SecureForm, Protocol):
 
 
 @runtime_checkable
-class AskedBetween(Protocol):
+class AdaptiveForm(Protocol):
     """Form whose parties are queried between sums: a party's part is a `functionality.RoundAnswer`."""
 
     @property
@@ -197,22 +197,22 @@ class AskedBetween(Protocol):
         """Label of each answer, by which its randomness is drawn."""
         ...
 
-    def part_after(self, rows: Rows, rng: Stream | Forks, answered: int) -> RoundAnswer:
+    def resume_part(self, rows: Rows, rng: Stream | Forks, answered: int) -> RoundAnswer:
         """Return the part of a party that begins anew after so many answers, with the same randomness."""
         ...
 
 
 @runtime_checkable
-class NeedsRows(Protocol):
+class NeedsRowCounts(Protocol):
     """A method that takes the number of all rows to be public."""
 
-    def knowing(self, sizes: Sequence[int]) -> Method:
+    def with_row_counts(self, sizes: Sequence[int]) -> Method:
         """Return the method where each party's number of rows is known, as in a simulation."""
         ...
 
 
 @runtime_checkable
-class Foreseeable(Protocol):
+class HasSignal(Protocol):
     """Form whose signal public figures give."""
 
     def counted(self, n: int) -> int:
@@ -224,8 +224,8 @@ class Foreseeable(Protocol):
         ...
 
 
-def released(
-    method: Finishing[R],
+def release_parts(
+    method: TypedMethod[R],
     parts: Sequence[Any],
     public: Public,
     target: Target,
@@ -240,7 +240,7 @@ def released(
     value = ideal(functionality or method.functionality(public, target), parts, rng)
     release = method.finish(value, public, target)
     if rng.insecure and release.privacy.kind != "none":
-        return replace(release, privacy=nothing(release.privacy.unit, release.privacy.adjacency, SEEDED))
+        return replace(release, privacy=no_guarantee(release.privacy.unit, release.privacy.adjacency, SEEDED))
     return release
 
 
@@ -251,7 +251,7 @@ class TrainedParts(Generic[R]):
     `left`: what is left to compute of these parts where that is not the method's own functionality.
     """
 
-    method: Finishing[R]
+    method: TypedMethod[R]
     public: Public
     known: Any
     parts: Callable[[Target, Stream], Sequence[Any]]
@@ -261,14 +261,14 @@ class TrainedParts(Generic[R]):
         """Make the parts for this target, and a release of them; raise InputError as `check_target` does."""
         check_target(target, self.method)
         left = None if self.left is None else self.left(target)
-        return released(self.method, self.parts(target, rng), self.public, target, rng, left)
+        return release_parts(self.method, self.parts(target, rng), self.public, target, rng, left)
 
 
-def laws(method: Method | type[Method], calibration: Calibration) -> tuple[NoiseName, ...]:
+def noise_names(method: Method | type[Method], calibration: Calibration) -> tuple[NoiseName, ...]:
     """Return the noises of this calibration, the method's own first; none for a calibration that it does not have."""
     if calibration not in method.calibrations:
         return ()
-    return method.printed_noises if calibration == "paper" else method.noises
+    return method.noises_as_published if calibration == "paper" else method.noises
 
 
 def check_target(target: Target, method: Method) -> None:
@@ -278,7 +278,7 @@ def check_target(target: Target, method: Method) -> None:
     if target.calibration not in method.calibrations:
         known = " or ".join(method.calibrations)
         raise InputError("calibration.not_of_method", method=method.name, known=known or "none", got=target.calibration)
-    noises = laws(method, target.calibration)
+    noises = noise_names(method, target.calibration)
     if target.noise not in noises:
         raise InputError(
             "noise.not_of_calibration",
@@ -292,10 +292,10 @@ def check_target(target: Target, method: Method) -> None:
 
 def two_classes(federation: Federation | Public, method: Method) -> None:
     """Raise InputError unless there are exactly two classes; it names the methods that a protocol computes for more."""
-    only_two(federation.classes, method)
+    require_two_classes(federation.classes, method)
 
 
-def only_two(classes: int, method: Method) -> None:
+def require_two_classes(classes: int, method: Method) -> None:
     """Raise InputError unless the number of classes is 2, before there are any rows."""
     if classes != 2:
         others = ", ".join(FOR_ANY_CLASSES)

@@ -41,21 +41,21 @@ class NeighbourPair:
     own_scores: tuple[Score, ...] = ()
 
 
-def labelled(*labels: int) -> Rows:
+def labelled_rows(*labels: int) -> Rows:
     """Return rows with the first record at 1 and the others at 0."""
     X = np.zeros((len(labels), 1))
     X[0] = 1.0
     return Rows(X, np.array(labels))
 
 
-def one_record(method: Any) -> NeighbourPair:
+def record_pair(method: Any) -> NeighbourPair:
     """Return neighbours in one record's label, in the smaller of two parties."""
-    other = labelled(0, 1, 0, 1, 0, 1, 0, 1)
+    other = labelled_rows(0, 1, 0, 1, 0, 1, 0, 1)
     worlds = (Federation((_one_party(0), other), 2), Federation((_one_party(1), other), 2))
     return NeighbourPair(method, worlds, "one record of the smaller of two parties has the other label; d = 1")
 
 
-def own_noise(method: Any, several: bool = True, public: Rows | None = None) -> NeighbourPair:
+def own_noise_pair(method: Any, several: bool = True, public: Rows | None = None) -> NeighbourPair:
     """Return neighbours in one record's label, where each party has its own noise."""
 
     def parties(bits: Sequence[int]) -> Federation:
@@ -65,7 +65,7 @@ def own_noise(method: Any, several: bool = True, public: Rows | None = None) -> 
     return NeighbourPair(method, (parties([0]), parties([1])), text, parties if several else None)
 
 
-def one_party(method: Any, several: bool = False) -> NeighbourPair:
+def party_pair(method: Any, several: bool = False) -> NeighbourPair:
     """Return neighbours in the one party's data set, whose model labels the one public row."""
 
     def parties(bits: Sequence[int]) -> Federation:
@@ -75,17 +75,17 @@ def one_party(method: Any, several: bool = False) -> NeighbourPair:
     return NeighbourPair(method, (parties([0]), parties([1])), text, parties if several else None)
 
 
-def one_more(method: Any) -> NeighbourPair:
+def added_record_pair(method: Any) -> NeighbourPair:
     """Return neighbours with a record at 1 added to one at 0."""
-    worlds = (Federation((Rows(np.zeros((1, 1)), np.array([1])),), 2), Federation((labelled(1, 1),), 2))
+    worlds = (Federation((Rows(np.zeros((1, 1)), np.array([1])),), 2), Federation((labelled_rows(1, 1),), 2))
     return NeighbourPair(method, worlds, "the only party has one record more; d = 1")
 
 
-def only_record(method: Any) -> NeighbourPair:
+def single_record_pair(method: Any) -> NeighbourPair:
     """Return neighbours in the label of the only record of the only party."""
-    worlds = (Federation((labelled(0),), 2), Federation((labelled(1),), 2))
+    worlds = (Federation((labelled_rows(0),), 2), Federation((labelled_rows(1),), 2))
     return NeighbourPair(method, worlds, "the only record has the other label; d = 1")
 
 
 def _one_party(bit: int) -> Rows:
-    return labelled(bit, 0, 1, 0)
+    return labelled_rows(bit, 0, 1, 0)

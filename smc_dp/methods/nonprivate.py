@@ -18,16 +18,16 @@ from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Trusted
-from smc_dp.methods.hamm2016.ensemble import Classifiers, Ensemble, Voting, classifier, together, votes
-from smc_dp.methods.method import Method, Trust, released
+from smc_dp.methods.hamm2016.ensemble import Classifiers, Ensemble, Voting, join_classifiers, train_classifier, votes
+from smc_dp.methods.method import Method, Trust, release_parts
 from smc_dp.methods.model import LinearModel, Release, area_under_curve, classify
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_party
+from smc_dp.methods.neighbours import STRONG, NeighbourPair, party_pair
 from smc_dp.methods.training.black_box import Predictor
 from smc_dp.methods.training.classes import code
 from smc_dp.methods.training.objective import RegularisedLogistic
 from smc_dp.methods.training.softmax import SoftLabels, certified, one_hot, statistic
 from smc_dp.methods.training.solver import minimise
-from smc_dp.privacy.output import nothing
+from smc_dp.privacy.output import no_guarantee
 from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
@@ -52,11 +52,11 @@ class Batch(Method):
     @classmethod
     @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        return one_party(cls(STRONG))
+        return party_pair(cls(STRONG))
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        return nothing("party", "party", "The model is trained on everybody's rows in one place, without noise.")
+        return no_guarantee("party", "party", "The model is trained on everybody's rows in one place, without noise.")
 
     @override
     def functionality(self, public: Public, target: Target) -> Trusted:
@@ -91,15 +91,15 @@ class Individual(Voting):
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         why = "Each party keeps its own classifier; the figures over all of them are published without noise."
-        return nothing("party", "party", why)
+        return no_guarantee("party", "party", why)
 
     @override
     def functionality(self, public: Public, target: Target) -> Trusted:
-        return Trusted(lambda parts, _: Each(together(parts), public))
+        return Trusted(lambda parts, _: Each(join_classifiers(parts), public))
 
     @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Array | Predictor:
-        return classifier(rows, public, self.lam, self.learner)
+        return train_classifier(rows, public, self.lam, self.learner)
 
     @override
     def finish(self, value: Each, public: Public, target: Target) -> Release:
@@ -145,10 +145,10 @@ class WithoutNoise:
         """Release the value; raise InputError for a target that wants privacy."""
         if target.epsilon is not None:
             raise InputError("epsilon.not_private", method=self.method.name, got=float(target.epsilon))
-        return released(self.method, [None], self.public, target, rng, Trusted(lambda _parts, _rng: self.value))
+        return release_parts(self.method, [None], self.public, target, rng, Trusted(lambda _parts, _rng: self.value))
 
 
-def alone(rows: Rows, lam: float, test: Rows, classes: int = 2) -> float:
+def accuracy_alone(rows: Rows, lam: float, test: Rows, classes: int = 2) -> float:
     """Return the test accuracy of a model of these rows alone, minimising mean log-loss plus lam |w|^2, without noise.
 
     For more than two classes the log-loss is that of softmax, and the minimiser is not certified: no noise is for it.
@@ -172,7 +172,7 @@ def _softmax(rows: Rows, lam: float, classes: int) -> LinearModel:
     return LinearModel.from_coordinates(found.x.reshape(objective.T.shape), classes)
 
 
-def majority(federation: Federation, test: Rows) -> float:
+def majority_accuracy(federation: Federation, test: Rows) -> float:
     """Return the test accuracy of always answering the class of most training rows; of equals, the first."""
     counts = sum(np.bincount(rows.y, minlength=federation.classes) for rows in federation.parties)
     return float(np.mean(test.y == np.argmax(counts)))

@@ -51,7 +51,7 @@ _CLASSES: tuple[type[Method], ...] = (
 METHODS = MappingProxyType({method.name: method for method in _CLASSES})
 
 
-def find(name: str) -> type[Method]:
+def find_method(name: str) -> type[Method]:
     """Return the method of that name; InputError with all names if there is none."""
     check_one_of("method", name, METHODS)
     return METHODS[name]

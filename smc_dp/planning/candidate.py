@@ -15,8 +15,8 @@ from protocols.programs import PROTOCOLS, Protocol
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.data.partition import check_names
-from smc_dp.methods.expected_accuracy import Outlook, outlook
-from smc_dp.methods.method import NeedsRows, SecureForm
+from smc_dp.methods.expected_accuracy import ExpectedAccuracy, expected_accuracy
+from smc_dp.methods.method import NeedsRowCounts, SecureForm
 from smc_dp.planning.cost import SessionSpec, check_limits
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.target import Target
@@ -65,8 +65,8 @@ class Candidate:
         method: Any = agreed.method
         if getattr(method, "on_public_rows", False):
             raise InputError("plan.no_public_rows", name=name)
-        if isinstance(method, NeedsRows):
-            method = method.knowing(known.sizes)
+        if isinstance(method, NeedsRowCounts):
+            method = method.with_row_counts(known.sizes)
         found = cls(known, method, agreed.target, by, agreed.terms)
         found.session  # noqa: B018 - which refuses what shows only there
         return found
@@ -97,20 +97,20 @@ class Candidate:
         return None if keeps else found
 
     @property
-    def fewest(self) -> int:
+    def least_parties(self) -> int:
         """Least number of parties: with fewer nobody is left whose noise counts, or nobody to learn with."""
         limits = self.terms.threat_model(len(self.circumstances.names))
         return max(2, 1 + limits.parties - limits.honest)
 
     @cached_property
-    def expected(self) -> Outlook:
+    def expected(self) -> ExpectedAccuracy:
         """Expected accuracy with the planned numbers of rows."""
         return self.expected_with(self.circumstances.sizes)
 
-    def expected_with(self, sizes: Sequence[int]) -> Outlook:
+    def expected_with(self, sizes: Sequence[int]) -> ExpectedAccuracy:
         """Return the expected accuracy of as many parties with so many rows."""
         known = self.circumstances
-        found = outlook(self.method, self.target, self.terms, sizes, known.dimension, known.classes)
+        found = expected_accuracy(self.method, self.target, self.terms, sizes, known.dimension, known.classes)
         if found is None:
             raise ValueError(f"a plan has noise as proven, got {self.target}")
         return found

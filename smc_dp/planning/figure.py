@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from smc_dp.core.errors import InputError, shown
-from smc_dp.methods.expected_accuracy import Outlook
+from smc_dp.methods.expected_accuracy import ExpectedAccuracy
 from smc_dp.planning.candidate import Candidate
 from smc_dp.privacy.target import HIGHEST, LOWEST
 
@@ -45,7 +45,7 @@ def draw_figure(candidate: Candidate) -> Figure:
     """Draw the accuracy interval over epsilon, and mark the planned one."""
     epsilon = float(candidate.target.wanted)
     found = [(e, expected_at(candidate, e)) for e in _around(epsilon)]
-    x, bands = [e for e, _ in found], [ahead.band for _, ahead in found]
+    x, bands = [e for e, _ in found], [ahead.interval for _, ahead in found]
     figure = Figure(figsize=_SIZE, dpi=_FINE, layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
@@ -53,7 +53,7 @@ def draw_figure(candidate: Candidate) -> Figure:
     axes.fill_between(x, low, high, color=_LIGHT, linewidth=0, label="what was lost, in nine of ten settings")
     axes.plot(x, high, color=_DARK, linewidth=1.6)
     axes.plot(x, low, color=_DARK, linewidth=1.2, linestyle="--")
-    now = candidate.expected.band
+    now = candidate.expected.interval
     axes.plot([epsilon, epsilon], [max(0.0, now.low), now.high], color=_DARK, linewidth=3, marker="_", markersize=14)
     said = f"epsilon {epsilon:g}: {max(0.0, now.low):.2f} to {now.high:.2f}"
     axes.annotate(said, (epsilon, now.high), (8, 8), textcoords="offset points", fontsize=10, weight="bold")
@@ -77,7 +77,7 @@ def figure_title(candidate: Candidate) -> str:
     )
 
 
-def expected_at(candidate: Candidate, epsilon: float) -> Outlook:
+def expected_at(candidate: Candidate, epsilon: float) -> ExpectedAccuracy:
     """Return the expected accuracy for another epsilon."""
     target = replace(candidate.target, epsilon=Fraction(repr(epsilon)))
     return replace(candidate, target=target).expected

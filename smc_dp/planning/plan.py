@@ -10,7 +10,7 @@ from typing import Any
 
 from smc_dp.core.errors import Fault, InputError, shown
 from smc_dp.data.bounds import Bounds, read_bounds
-from smc_dp.methods.expected_accuracy import Outlook
+from smc_dp.methods.expected_accuracy import ExpectedAccuracy
 from smc_dp.planning import recommendation
 from smc_dp.planning.candidate import Candidate, Circumstances
 from smc_dp.planning.cost import SessionCost, party_names, session_cost
@@ -33,9 +33,9 @@ class PlannedMethod:
     refused: str | None = None
     protocol: str | None = None
     protects: str | None = None
-    expected: Outlook | None = None
+    expected: ExpectedAccuracy | None = None
     left_out: tuple[str, ...] = ()
-    without: Outlook | None = None
+    without: ExpectedAccuracy | None = None
     least_rows: int | None = None
     rows_needed: int | None = None
     may_deviate: int | None = None
@@ -45,14 +45,16 @@ class PlannedMethod:
     rounds: int | None = None
 
     @property
-    def staying(self) -> Outlook | None:
+    def staying(self) -> ExpectedAccuracy | None:
         """Expected accuracy among the parties that stay."""
         return self.expected if self.without is None else self.without
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        ahead = {name: found and found.as_dict() for name, found in plain.items() if isinstance(found, Outlook)}
+        ahead = {
+            name: found and found.as_dict() for name, found in plain.items() if isinstance(found, ExpectedAccuracy)
+        }
         return {**plain, **ahead, "left_out": list(self.left_out)}
 
 

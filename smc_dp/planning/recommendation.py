@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from smc_dp.core.errors import Fault, InputFault
-from smc_dp.methods.expected_accuracy import Outlook
+from smc_dp.methods.expected_accuracy import ExpectedAccuracy
 from smc_dp.planning.candidate import Candidate
 from smc_dp.privacy.pathak2010 import LARGEST_N
 
@@ -30,11 +30,11 @@ SMALLEST, NOBODY = "the smallest party", "nobody"
 """Participant that knows all of the noise."""
 
 
-def is_spoilt_by(more: Outlook, fewer: Outlook) -> bool:
+def is_spoilt_by(more: ExpectedAccuracy, fewer: ExpectedAccuracy) -> bool:
     """Return whether more parties do worse than fewer: more may be lost, or where all may be, the signal falls."""
     if more.signal >= fewer.signal:
         return False
-    return more.band.high > fewer.band.high + MATTERS or fewer.band.high >= HOPELESS
+    return more.interval.high > fewer.interval.high + MATTERS or fewer.interval.high >= HOPELESS
 
 
 def parties_to_leave_out(candidate: Candidate) -> tuple[int, ...]:
@@ -46,7 +46,7 @@ def parties_to_leave_out(candidate: Candidate) -> tuple[int, ...]:
         return ()
     sizes = candidate.circumstances.sizes
     order = sorted(range(len(sizes)), key=lambda j: sizes[j], reverse=True)
-    kept = [order[:K] for K in range(len(sizes), candidate.fewest - 1, -1)]
+    kept = [order[:K] for K in range(len(sizes), candidate.least_parties - 1, -1)]
     found = [candidate.expected_with([sizes[j] for j in places]) for places in kept]
     best = max(found, key=lambda ahead: ahead.signal)
     enough = next(places for places, ahead in zip(kept, found, strict=True) if not is_spoilt_by(ahead, best))
@@ -74,7 +74,7 @@ def rows_needed(candidate: Candidate) -> int | None:
         return [-(-n * percent // 100) for n in sizes]
 
     def loses(percent: int) -> bool:
-        return candidate.expected_with(times(percent)).band.high > LITTLE
+        return candidate.expected_with(times(percent)).interval.high > LITTLE
 
     percent = _first_without(loses, 100 * LARGEST_N // max(sizes))
     return None if percent is None else sum(times(percent))
@@ -108,8 +108,8 @@ def recommend(candidates: Sequence[Candidate]) -> Candidate | None:
     found = eligible(candidates)
     if not found:
         return None
-    least = min(one.expected.band.high for one in found)
-    tied = [one for one in found if one.expected.band.high <= least + TIED]
+    least = min(one.expected.interval.high for one in found)
+    tied = [one for one in found if one.expected.interval.high <= least + TIED]
     return min(tied, key=lambda one: PREFERRED.index(one.method.name))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from smc_dp.methods.expected_accuracy import Outlook
-from smc_dp.methods.method import Foreseeable
+from smc_dp.methods.expected_accuracy import ExpectedAccuracy
+from smc_dp.methods.method import HasSignal
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, figures, stated
 from smc_dp.planning import recommendation
 from smc_dp.planning.candidate import Candidate, Circumstances
@@ -43,9 +43,9 @@ def blocks(plan: Plan, *, cost: bool = False) -> Iterator[PageBlock]:
 def recommendation_blocks(plan: Plan) -> Iterator[Prose]:
     """Yield what to do and why, each sentence with its code."""
     found = plan.planned
-    hopeless = found.staying is not None and found.staying.band.high >= recommendation.HOPELESS
+    hopeless = found.staying is not None and found.staying.interval.high >= recommendation.HOPELESS
     if found.staying is not None and hopeless:
-        yield stated("plan.do_not_begin", lost=found.staying.band.high)
+        yield stated("plan.do_not_begin", lost=found.staying.interval.high)
     who = _those(plan.stay, plan.parties)
     if plan.method == plan.advised:
         take = "If you do: take" if hopeless else "Take"
@@ -95,15 +95,15 @@ def cost_blocks(found: SessionCost) -> Iterator[PageBlock]:
         )
 
 
-def _lost(ahead: Outlook, formula: str = "signal against noise") -> str:
+def _lost(ahead: ExpectedAccuracy, formula: str = "signal against noise") -> str:
     """Return the accuracy interval in a sentence, and the figure from which it follows."""
     against = "is lost against the same method without noise on the same rows"
     return f"{_within(ahead)} of the accuracy {against} ({formula} {ahead.signal:.3g})."
 
 
-def _within(ahead: Outlook) -> str:
+def _within(ahead: ExpectedAccuracy) -> str:
     """Return the accuracy interval in figures."""
-    return f"{max(0.0, ahead.band.low):.2f} to {ahead.band.high:.2f}"
+    return f"{max(0.0, ahead.interval.low):.2f} to {ahead.interval.high:.2f}"
 
 
 def expected_in_simulation(agreement: Agreement, sizes: Mapping[str, int]) -> Iterator[Prose]:
@@ -116,7 +116,7 @@ def expected_in_simulation(agreement: Agreement, sizes: Mapping[str, int]) -> It
     if ahead is None or agreement.target.epsilon is None:
         return
     form, formula = agreement.form, "signal against noise"
-    if isinstance(form, Foreseeable):
+    if isinstance(form, HasSignal):
         formula = f"n mu/sqrt(d(k-1)) sqrt(H/K) for n = {form.counted(sum(rows))} rows:"
     yield Prose(f"What to expect: {_lost(ahead, formula)}", "plan.expected_loss")
     if not form.smallest_sets_noise:
@@ -146,7 +146,7 @@ def expected_at_site(agreement: Agreement, rows: int) -> Iterator[Prose]:
 
 def _needed(found: PlannedMethod) -> str:
     """Return the number of rows that would lose little, where more may be lost."""
-    if found.staying is None or found.staying.band.high <= recommendation.LITTLE:
+    if found.staying is None or found.staying.interval.high <= recommendation.LITTLE:
         return ""
     little = f"{recommendation.LITTLE:.2f} at most"
     if found.rows_needed is None:

@@ -23,9 +23,9 @@ from flint import arb, ctx
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.privacy.discrete import discrete_gaussian
-from smc_dp.privacy.lazy import WORD, exactly
+from smc_dp.privacy.lazy import WORD, exact_ball
 
-FEW = 8
+FEWEST_AT_ONCE = 8
 """So many and more are drawn at once: fewer are drawn faster one by one, as are those of a variance below 1."""
 LARGEST_VARIANCE = 1 << 108
 """Up to here all y with k < 64 are below 2^63."""
@@ -39,7 +39,7 @@ _SQUARINGS, _TERMS = 12, 6
 
 def discrete_gaussians(variance: Fraction, count: int, rng: Stream) -> list[int]:
     """Draw independent integers, each y with probability proportional to e^(-y^2/(2 variance)), variance > 0."""
-    if count < FEW or not 1 <= variance <= LARGEST_VARIANCE:
+    if count < FEWEST_AT_ONCE or not 1 <= variance <= LARGEST_VARIANCE:
         return [discrete_gaussian(variance, rng) for _ in range(count)]
     found = list[int]()
     while len(found) < count:
@@ -57,18 +57,18 @@ def _kept(variance: Fraction, wanted: int, rng: Stream) -> list[int]:
     power = (~ones & (ones + 1)).astype(float)  # 2^k for k trailing ones, of which there may be more than 63
     k, j = np.frexp(power)[1].astype(np.int64) - 1, (second >> (WORD - bits)).astype(np.int64)
     y = k * t + j
-    apart = (third >> (WORD - _READ)).astype(float) * 2.0**-_READ - near(y, power, variance)
+    apart = (third >> (WORD - _READ)).astype(float) * 2.0**-_READ - acceptance_probability(y, power, variance)
     proposed = (j < t) & ~(negative & (y == 0))
     kept, values = proposed & (apart < 0), np.where(negative, -y, y).tolist()
     for i in np.flatnonzero(proposed & (np.abs(apart) <= MARGIN)).tolist():
         more = _further_ones(rng) if k[i] == _MOST_ONES else 0
         size = abs(values[i]) + more * t
-        kept[i] = decided(int(third[i]) >> (WORD - _READ), size, int(k[i]) + more, variance, rng)
+        kept[i] = decide_acceptance(int(third[i]) >> (WORD - _READ), size, int(k[i]) + more, variance, rng)
         values[i] = -size if negative[i] else size
     return [value for value, keep in zip(values, kept.tolist(), strict=True) if keep]
 
 
-def near(y: Array, power: Array, variance: Fraction) -> Array:
+def acceptance_probability(y: Array, power: Array, variance: Fraction) -> Array:
     """Return the acceptance probability p for each |y| and 2^k, to 2^-38."""
     g = y.astype(float)
     g = g * g / float(2 * variance)
@@ -81,13 +81,13 @@ def near(y: Array, power: Array, variance: Fraction) -> Array:
     return np.where(g < 64, float(_KEPT) * power * found, 0.0)
 
 
-def decided(read: int, y: int, k: int, variance: Fraction, rng: Stream) -> bool:
+def decide_acceptance(read: int, y: int, k: int, variance: Fraction, rng: Stream) -> bool:
     """Decide whether a uniform number that begins with these 53 bits is below p; the stream has its further bits."""
     known, g = _READ, Fraction(y * y) / (2 * variance)
     while True:
         read, known = read << WORD | rng.bits(WORD), known + WORD
         with ctx.workprec(known + WORD):
-            p = exactly(_KEPT) * arb((1, k)) * (-exactly(g)).exp() * arb((1, known))
+            p = exact_ball(_KEPT) * arb((1, k)) * (-exact_ball(g)).exp() * arb((1, known))
             if p >= read + 1:
                 return True
             if p <= read:

@@ -21,8 +21,8 @@ import numpy.typing as npt
 from smc_dp.core.arrays import Array
 from smc_dp.privacy.grid import ceil_sqrt
 
-ROW_BITS = 19
-UNIT_BITS = 2 * ROW_BITS + 3
+_ROW_BITS = 19
+UNIT_BITS = 2 * _ROW_BITS + 3
 """Coefficients are integers in units of 2^-UNIT_BITS: products of two entries, over 8."""
 
 L2_SENSITIVITY = 1 << UNIT_BITS
@@ -35,10 +35,10 @@ two entries. dF/da = (a + bt)(1/2 + (a/8)(a - bt)), whose second factor is posit
 {0, 1}: 0, 9/32, or (1 + t)/2 + (1 - t^2)/16, which rises up to 1 at t = 1. Opposite labels of one unit row attain it.
 """
 
-_BLOCK = 1 << (53 - 2 * ROW_BITS)  # so many products of entries add up exactly in floats, in any order
+_BLOCK = 1 << (53 - 2 * _ROW_BITS)  # so many products of entries add up exactly in floats, in any order
 
 
-def count(D: int) -> int:
+def coefficient_count(D: int) -> int:
     """Return p, the number of coefficients for theta: (D,)."""
     return D + D * (D + 1) // 2
 
@@ -48,10 +48,10 @@ def coefficients(rows: Array, y: npt.NDArray[np.int64]) -> list[int]:
     n, D = rows.shape
     linear, square = np.zeros(D, dtype=np.int64), np.zeros((D, D), dtype=np.int64)
     for start in range(0, n, _BLOCK):
-        u = np.trunc(rows[start : start + _BLOCK] * 2.0**ROW_BITS)
+        u = np.trunc(rows[start : start + _BLOCK] * 2.0**_ROW_BITS)
         linear += ((1.0 - 2 * y[start : start + _BLOCK]) @ u).astype(np.int64)
         square += (u.T @ u).astype(np.int64)
-    first = [4 * value << ROW_BITS for value in linear.tolist()]
+    first = [4 * value << _ROW_BITS for value in linear.tolist()]
     j, k = np.triu_indices(D)
     second = [value * (1 if same else 2) for value, same in zip(square[j, k].tolist(), (j == k).tolist(), strict=True)]
     return first + second
@@ -78,7 +78,7 @@ def l1_sensitivities(d: int, r: int) -> tuple[int, int]:
     return math.ceil(first * (1 << UNIT_BITS)), math.ceil(second * (1 << UNIT_BITS))
 
 
-def printed_scales(d: int, epsilon: Fraction) -> tuple[Fraction, Fraction]:
+def scales_as_published(d: int, epsilon: Fraction) -> tuple[Fraction, Fraction]:
     """Return the Laplace scales of degree 1, 9d/(2 epsilon), and of degree 2, 2 (J + 1) d^2/(8 epsilon), in units.
 
     J = 2; d is the number of attributes. The paper works the first out (equation 35) and says "the same approach" for

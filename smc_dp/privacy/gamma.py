@@ -15,7 +15,7 @@ from itertools import count
 from flint import arb
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.privacy.lazy import Uniforms, exactly, settled
+from smc_dp.privacy.lazy import Uniforms, evaluate_lazily, exact_ball
 
 MANTISSA_BITS = 96
 """What is drawn lies in [G, (1 + 2^-95) G], G being exactly distributed."""
@@ -43,16 +43,16 @@ def gamma_above(shape: Fraction, scale: Fraction, rng: Stream, *, bits: int = 12
         product = arb(1)
         for u in balls:
             product *= u
-        return _up((total - product.log()) * exactly(scale))
+        return _up((total - product.log()) * exact_ball(scale))
 
-    return settled(rounded, bits)
+    return evaluate_lazily(rounded, bits)
 
 
 def _accepted(part: Fraction, draw: Stream, bits: int) -> Uniforms:
     """Return the first pair of uniforms that Jöhnk's rejection lets pass; pi/4 of them do at least."""
     for number in count():
         pair = Uniforms(2, draw.fork(f"trial {number}"))
-        if settled(partial(_passes, pair, part), bits):
+        if evaluate_lazily(partial(_passes, pair, part), bits):
             break
     return pair
 
@@ -66,7 +66,7 @@ def _passes(pair: Uniforms, part: Fraction, known: int) -> bool | None:
 
 def _powers(pair: Uniforms, part: Fraction, known: int) -> tuple[arb, arb]:
     u, v = pair.balls(known)
-    return (u.log() / exactly(part)).exp(), (v.log() / exactly(1 - part)).exp()
+    return (u.log() / exact_ball(part)).exp(), (v.log() / exact_ball(1 - part)).exp()
 
 
 def _up(ball: arb) -> Fraction | None:

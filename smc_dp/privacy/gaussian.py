@@ -57,14 +57,14 @@ def mu_for(epsilon: Fraction, delta: Fraction) -> Fraction:
     epsilon in [1e-9, 1e6], delta in (0, 1). A float, so that a statement can hold it with nothing rounded. ValueError
     when there is none from 2^-64 to 2^12.
     """
-    return largest_mu(lambda mu: keeps(mu**2, epsilon, delta))
+    return largest_mu(lambda mu: mu_keeps(mu**2, epsilon, delta))
 
 
-def largest_mu(keeps: Callable[[Fraction], bool]) -> Fraction:
-    """Return the largest float mu with `keeps`, where every smaller one has it; ValueError as in `mu_for`."""
-    if not keeps(Fraction(LEAST_MU)):
+def largest_mu(mu_keeps: Callable[[Fraction], bool]) -> Fraction:
+    """Return the largest float mu with `mu_keeps`, where every smaller one has it; ValueError as in `mu_for`."""
+    if not mu_keeps(Fraction(LEAST_MU)):
         raise ValueError(f"no mu of at least {LEAST_MU} keeps epsilon and delta")
-    return Fraction(_last(LEAST_MU, MOST_MU, lambda mu: keeps(Fraction(mu)), 1.0))
+    return Fraction(_last(LEAST_MU, MOST_MU, lambda mu: mu_keeps(Fraction(mu)), 1.0))
 
 
 def epsilon_of(mu_squared: Fraction, delta: Fraction) -> Fraction | None:
@@ -74,25 +74,25 @@ def epsilon_of(mu_squared: Fraction, delta: Fraction) -> Fraction | None:
     a stranger's ledger would cost many times as much.
     """
     delta = min(delta, Fraction(1, 2))
-    if not (in_reach(mu_squared) and keeps(mu_squared, Fraction(_MOST_EPSILON), delta)):
+    if not (in_reach(mu_squared) and mu_keeps(mu_squared, Fraction(_MOST_EPSILON), delta)):
         return None
-    if keeps(mu_squared, Fraction(_LEAST_EPSILON), delta):
+    if mu_keeps(mu_squared, Fraction(_LEAST_EPSILON), delta):
         return Fraction(_LEAST_EPSILON)
     last = _last(
         _LEAST_EPSILON,
         _MOST_EPSILON,
-        lambda epsilon: not keeps(mu_squared, Fraction(epsilon), delta),
+        lambda epsilon: not mu_keeps(mu_squared, Fraction(epsilon), delta),
         _near(mu_squared, delta),
     )
     return Fraction(math.nextafter(last, math.inf))
 
 
-def keeps(mu_squared: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
+def mu_keeps(mu_squared: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
     """Tell whether releases of this mu^2 are (epsilon, delta)-private, for certain; False where balls cannot tell."""
-    return charged(lambda epsilon: curve(epsilon, _ball(mu_squared).sqrt()), epsilon, delta)
+    return curve_keeps(lambda epsilon: curve(epsilon, _ball(mu_squared).sqrt()), epsilon, delta)
 
 
-def charged(curve: Callable[[arb], arb], epsilon: Fraction, delta: Fraction) -> bool:
+def curve_keeps(curve: Callable[[arb], arb], epsilon: Fraction, delta: Fraction) -> bool:
     """Tell whether a curve, delta of epsilon in balls, keeps both, errors of the theorem charged, for certain."""
     from flint import ctx
 

@@ -37,7 +37,7 @@ f*, where K-norm noise for 2 r makes epsilon_2 of it. So for any set S of releas
 given that f* is f, whatever f is, P_f(S) <= 2^-700 + e^epsilon_2 P'_f(S)/(1 - 2^-700).
 Averaged over f, (epsilon_1, delta) of f* gives (epsilon_1 + epsilon_2 + 2^-699, delta + 2^-700) for the release with Z,
 and the discrete law adds 2 d eta to epsilon and multiplies delta by e^(d eta). Since delta >= 2^-333 here, all this is
-in the errors that `gaussian.charged` charges: 2^-180 of epsilon, and of delta as a fraction of it.
+in the errors that `gaussian.curve_keeps` charges: 2^-180 of epsilon, and of delta as a fraction of it.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ from functools import lru_cache
 
 from flint import arb
 
-from smc_dp.privacy.gaussian import MOST_INTEGERS, charged, curve, in_reach, largest_mu, variance_for
-from smc_dp.privacy.lazy import exactly
+from smc_dp.privacy.gaussian import MOST_INTEGERS, curve, curve_keeps, in_reach, largest_mu, variance_for
+from smc_dp.privacy.lazy import exact_ball
 from smc_dp.privacy.noise import DiscreteGaussian
 from smc_dp.privacy.objective_perturbation import (
     APART,
     SHARE_OF_OUTPUT,
     PerturbedObjective,
     check_figures,
-    on_solution,
-    strengthened,
+    solution_noise,
+    strengthen,
 )
 
 FURTHEST = Fraction(100)
@@ -77,16 +77,16 @@ class GaussianPerturbation(PerturbedObjective):
         left = epsilon - self.jacobian - self.output.epsilon(self.moved)
         if left <= 0 or delta < _LEAST_DELTA or not in_reach(mu_squared):
             return False
-        return charged(lambda e: _of_minimiser(e, exactly(mu_squared).sqrt()), left, delta)
+        return curve_keeps(lambda e: _of_minimiser(e, exact_ball(mu_squared).sqrt()), left, delta)
 
 
-def proven(
+def gaussian_perturbation(
     epsilon: Fraction, delta: Fraction, n: int, modulus: float, curvature: Fraction, dimension: int, tau: float
 ) -> GaussianPerturbation:
     """Return the perturbation that keeps (epsilon, delta), with as little noise as the theorem allows.
 
-    Delta is chosen as in `objective_perturbation.proven`, for the other arguments see there too. delta at least 2^-333
-    and below 1. ValueError: a figure out of range.
+    Delta is chosen as in `objective_perturbation.proven_perturbation`; see there for the other arguments. delta: from
+    2^-333 to below 1. ValueError: a figure out of range.
     """
     check_figures(epsilon, n, modulus, curvature, dimension, tau)
     if not _LEAST_DELTA <= delta < 1:
@@ -94,16 +94,16 @@ def proven(
     if dimension > MOST_INTEGERS:
         raise ValueError(f"wanted at most {MOST_INTEGERS} numbers, got {dimension}")
     first = epsilon * (1 - SHARE_OF_OUTPUT)
-    total, jacobian = strengthened(first, n, modulus, curvature)
+    total, jacobian = strengthen(first, n, modulus, curvature)
     noise = DiscreteGaussian(dimension, variance_for(APART, _mu(first - jacobian, delta)))
-    output, moved = on_solution(epsilon, n, total, dimension, tau, FURTHEST)
+    output, moved = solution_noise(epsilon, n, total, dimension, tau, FURTHEST)
     return GaussianPerturbation(n, modulus, Fraction(total) - Fraction(modulus), noise, jacobian, output, moved)
 
 
 @lru_cache(maxsize=1024)
 def _mu(epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return the largest float 2/sigma with which the minimiser keeps both, where the determinant costs nothing."""
-    return largest_mu(lambda mu: charged(lambda e: _of_minimiser(e, exactly(mu)), epsilon, delta))
+    return largest_mu(lambda mu: curve_keeps(lambda e: _of_minimiser(e, exact_ball(mu)), epsilon, delta))
 
 
 def _of_minimiser(epsilon: arb, mu: arb) -> arb:

@@ -15,7 +15,7 @@ from fractions import Fraction
 from flint import arb
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.privacy.lazy import Uniforms, exactly, settled
+from smc_dp.privacy.lazy import Uniforms, evaluate_lazily, exact_ball
 
 
 def knorm_integers(dimension: int, scale: Fraction, rng: Stream, *, bits: int = 128) -> list[int]:
@@ -29,7 +29,7 @@ def knorm_integers(dimension: int, scale: Fraction, rng: Stream, *, bits: int = 
     # Each draw reads its own streams to an unforeseen depth, so it gets its own key.
     draw = rng.spawn()
     uniforms = Uniforms(dimension + 2 * ((dimension + 1) // 2), draw)
-    return settled(lambda known: _round(uniforms.balls(known), dimension, scale), bits)
+    return evaluate_lazily(lambda known: _round(uniforms.balls(known), dimension, scale), bits)
 
 
 def _round(uniforms: list[arb], dimension: int, scale: Fraction) -> list[int] | None:
@@ -45,7 +45,7 @@ def _round(uniforms: list[arb], dimension: int, scale: Fraction) -> list[int] | 
         gaussians += [length * cosine, length * sine]
     gaussians = gaussians[:dimension]
     norm = sum((g * g for g in gaussians), arb(0)).sqrt()
-    stretch = exactly(scale) * radius / norm
+    stretch = exact_ball(scale) * radius / norm
     rounded = []
     for g in gaussians:
         z = (g * stretch + arb(0.5)).floor().unique_fmpz()

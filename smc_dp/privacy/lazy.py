@@ -20,7 +20,7 @@ WORD = 64
 """Bits of each uniform in one forked stream, and how many more are read at a time."""
 _GUARD_BITS = 64  # of working precision beyond those known of the uniforms
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 class Uniforms:
@@ -39,7 +39,7 @@ class Uniforms:
         return [_interval(prefix >> (self._read - bits), bits) for prefix in self._prefixes]
 
 
-def settled(evaluate: Callable[[int], T | None], bits: int) -> T:
+def evaluate_lazily(evaluate: Callable[[int], _T | None], bits: int) -> _T:
     """Evaluate with so many bits of the uniforms, or with as many more as it takes to find anything."""
     while True:
         with ctx.workprec(bits + _GUARD_BITS):
@@ -49,7 +49,7 @@ def settled(evaluate: Callable[[int], T | None], bits: int) -> T:
         bits += WORD
 
 
-def exactly(value: Fraction) -> arb:
+def exact_ball(value: Fraction) -> arb:
     """Return a rational number as a ball, as narrow as the precision that is set allows."""
     return arb(fmpq(value.numerator, value.denominator))
 

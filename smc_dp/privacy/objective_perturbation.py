@@ -92,7 +92,7 @@ class ObjectivePerturbation(PerturbedObjective):
         return self.noise.epsilon(APART) + self.jacobian + self.output.epsilon(self.moved)
 
 
-def proven(
+def proven_perturbation(
     epsilon: Fraction, n: int, modulus: float, curvature: Fraction, dimension: int, tau: float
 ) -> ObjectivePerturbation:
     """Calibrate the perturbation to exactly epsilon; b and Delta both become smaller as epsilon grows.
@@ -103,13 +103,13 @@ def proven(
     """
     check_figures(epsilon, n, modulus, curvature, dimension, tau)
     first = epsilon * (1 - SHARE_OF_OUTPUT)
-    total, jacobian = strengthened(first, n, modulus, curvature)
+    total, jacobian = strengthen(first, n, modulus, curvature)
     noise = KNorm(dimension, APART / (first - jacobian))
-    output, moved = on_solution(epsilon, n, total, dimension, tau, Fraction(1, 2))
+    output, moved = solution_noise(epsilon, n, total, dimension, tau, Fraction(1, 2))
     return ObjectivePerturbation(n, modulus, Fraction(total) - Fraction(modulus), noise, jacobian, output, moved)
 
 
-def paper(
+def published_perturbation(
     epsilon: Fraction, n: int, modulus: float, curvature: Fraction, dimension: int, tau: float
 ) -> ObjectivePerturbation:
     """Calibrate as Algorithm 2 of Chaudhuri, Monteleoni and Sarwate (2011), with the same small noise on its solution.
@@ -117,7 +117,7 @@ def paper(
     epsilon' = epsilon - log(1 + 2c/(n Lambda) + (c/(n Lambda))^2) and Delta = 0 as soon as that is positive, however
     little it is: there the noise 2/epsilon' is arbitrarily large, and just below that epsilon it is not. The printed
     proof is for real numbers and exact minimisers; the noise on the solution, an epsilon/100 on top, makes it hold for
-    what is computed. The true epsilon counts the determinant once. Arguments as for `proven`.
+    what is computed. The true epsilon counts the determinant once. Arguments as for `proven_perturbation`.
     """
     check_figures(epsilon, n, modulus, curvature, dimension, tau)
     left = epsilon - 2 * _log1p_above(curvature / (n * Fraction(modulus)))
@@ -126,17 +126,17 @@ def paper(
         total, left = _float_above(curvature / (n * _expm1_below(epsilon / 4))), epsilon / 2
     jacobian = _log1p_above(curvature / (n * Fraction(total)))
     noise = KNorm(dimension, APART / left)
-    output, moved = on_solution(epsilon, n, total, dimension, tau, Fraction(1, 2))
+    output, moved = solution_noise(epsilon, n, total, dimension, tau, Fraction(1, 2))
     return ObjectivePerturbation(n, modulus, Fraction(total) - Fraction(modulus), noise, jacobian, output, moved)
 
 
-def strengthened(first: Fraction, n: int, modulus: float, curvature: Fraction) -> tuple[float, Fraction]:
+def strengthen(first: Fraction, n: int, modulus: float, curvature: Fraction) -> tuple[float, Fraction]:
     """Return Lambda + Delta for the least Delta that keeps the determinant to half of epsilon_1, and its cost."""
     total = max(modulus, _float_above(curvature / (n * _expm1_below(first / 2))))
     return total, _log1p_above(curvature / (n * Fraction(total)))
 
 
-def on_solution(
+def solution_noise(
     epsilon: Fraction, n: int, total: float, dimension: int, tau: float, off: Fraction
 ) -> tuple[KNorm, int]:
     """Return the noise of the solution for its share of epsilon, and how far the solution moves, in grid units.

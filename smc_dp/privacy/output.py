@@ -16,9 +16,9 @@ from smc_dp.privacy.gaussian import MOST_INTEGERS, epsilon_of, mu_above, varianc
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit, round_up, short_figure
-from smc_dp.privacy.target import SHARED, Target, epsilon_for
+from smc_dp.privacy.target import SHARED_NOISES, Target, epsilon_for
 
-Law: TypeAlias = KNorm | DiscreteLaplace | DiscreteGaussian
+NoiseDistribution: TypeAlias = KNorm | DiscreteLaplace | DiscreteGaussian
 
 GRID = Grid(fraction_bits=40, ring_bits=128)
 """Fine enough that rounding adds nothing visible to a sensitivity, wide enough that no noise in use wraps round."""
@@ -29,27 +29,27 @@ NO_NOISE = "No noise was asked for (epsilon = inf)."
 class Calibrated:
     """Noise, and the sensitivity of the integers that it is added to, in the norm of the noise."""
 
-    law: Law
+    distribution: NoiseDistribution
     sensitivity: int
 
 
-def proven(target: Target, dimension: int, delta: Fraction) -> Calibrated:
+def calibrate_noise(target: Target, dimension: int, delta: Fraction) -> Calibrated:
     """Calibrate noise to the target for a vector of this dimension and L2 sensitivity delta (in reals).
 
     InputError for noise of which every party draws a share: that is `smc_dp.privacy.distributed`.
     """
-    if target.noise in SHARED:
+    if target.noise in SHARED_NOISES:
         raise InputError("noise.drawn_in_shares", noise=target.noise)
     if target.noise == "laplace":
         D = GRID.l1_sensitivity(delta, dimension)
         return Calibrated(DiscreteLaplace(dimension, D / target.wanted), D)
     D = GRID.l2_sensitivity(delta, dimension)
     if target.noise == "gauss":
-        return gaussian(target, dimension, D)
+        return calibrate_gaussian(target, dimension, D)
     return Calibrated(KNorm(dimension, D / target.wanted), D)
 
 
-def gaussian(target: Target, dimension: int, D: int, releases: int = 1) -> Calibrated:
+def calibrate_gaussian(target: Target, dimension: int, D: int, releases: int = 1) -> Calibrated:
     """Calibrate Gaussian noise to the target for integers that move by D in L2: every sigma comes from here.
 
     releases: how many vectors of this dimension get such noise, when D is how far all of them together move, the root
@@ -60,7 +60,7 @@ def gaussian(target: Target, dimension: int, D: int, releases: int = 1) -> Calib
     return Calibrated(DiscreteGaussian(dimension, variance_for(D, target.mu)), D)
 
 
-def printed(target: Target, dimension: int, delta: Fraction, scale: Fraction) -> Calibrated:
+def calibrate_as_published(target: Target, dimension: int, delta: Fraction, scale: Fraction) -> Calibrated:
     """Return noise of a published scale (in reals), beside the true sensitivity, whatever that makes of epsilon."""
     on_grid = scale * (1 << GRID.fraction_bits)
     if target.noise == "laplace":
@@ -77,7 +77,7 @@ def with_noise(integers: Sequence[int], noise: Calibrated | None, rng: Stream) -
     """Add noise, if any, to integers on the grid."""
     if noise is None:
         return tuple(integers)
-    return tuple(w + e for w, e in zip(integers, noise.law.sample(rng), strict=True))
+    return tuple(w + e for w, e in zip(integers, noise.distribution.sample(rng), strict=True))
 
 
 def on_grid(values: Array) -> list[int]:
@@ -85,7 +85,7 @@ def on_grid(values: Array) -> list[int]:
     return GRID.encode(values.ravel().tolist())
 
 
-def stated(
+def noise_statement(
     noise: Calibrated | None,
     target: Target,
     unit: Unit,
@@ -95,24 +95,24 @@ def stated(
 ) -> PrivacyStatement:
     """State what a release with this noise guarantees; nothing without noise."""
     if noise is None:
-        return nothing(unit, adjacency, NO_NOISE)
-    if isinstance(noise.law, DiscreteGaussian):
-        rho, mu = noise.law.rho(noise.sensitivity), mu_above(noise.law.mu_squared(noise.sensitivity))
-        epsilon, delta = round_up(implied(rho, mu, target)), round_up(target.delta)
+        return no_guarantee(unit, adjacency, NO_NOISE)
+    if isinstance(noise.distribution, DiscreteGaussian):
+        rho, mu = noise.distribution.rho(noise.sensitivity), mu_above(noise.distribution.mu_squared(noise.sensitivity))
+        epsilon, delta = round_up(implied_epsilon(rho, mu, target)), round_up(target.delta)
         return PrivacyStatement("zcdp", epsilon, delta, unit, adjacency, adversary, caveats, round_up(rho), mu)
-    true = round_up(noise.law.epsilon(noise.sensitivity))
+    true = round_up(noise.distribution.epsilon(noise.sensitivity))
     if target.calibration == "paper":
-        caveats += (f"{of_the_paper(target.wanted, true)}.",)
+        caveats += (f"{published_noise_caveat(target.wanted, true)}.",)
     return PrivacyStatement("pure", true, 0.0, unit, adjacency, adversary, caveats)
 
 
-def of_the_paper(nominal: Fraction, true: float) -> str:
+def published_noise_caveat(nominal: Fraction, true: float) -> str:
     """Return the caveat of noise as printed, without its full stop."""
     shown, proved = short_figure(float(nominal)), short_figure(true)
     return f"The noise is the paper's: its nominal epsilon is {shown}, what it is proved to give is at most {proved}"
 
 
-def implied(rho: Fraction, mu: float | None, target: Target) -> Fraction:
+def implied_epsilon(rho: Fraction, mu: float | None, target: Target) -> Fraction:
     """Return the epsilon of Gaussian noise at the target's delta, by its curve where it has one."""
     # No more mu than the target's implies no more than its epsilon, which has not been rounded twice.
     if mu is not None and mu <= target.mu:
@@ -121,6 +121,6 @@ def implied(rho: Fraction, mu: float | None, target: Target) -> Fraction:
     return epsilon_for(rho, target.delta) if by_curve is None else by_curve
 
 
-def nothing(unit: Unit, adjacency: Adjacency, *why: str) -> PrivacyStatement:
+def no_guarantee(unit: Unit, adjacency: Adjacency, *why: str) -> PrivacyStatement:
     """State that a release guarantees nothing, and why."""
     return PrivacyStatement("none", None, 0.0, unit, adjacency, "nobody", why)

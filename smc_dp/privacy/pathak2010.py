@@ -14,7 +14,7 @@ from typing import Literal
 
 from smc_dp.privacy.grid import Grid, ceil_sqrt
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
-from smc_dp.privacy.output import of_the_paper
+from smc_dp.privacy.output import published_noise_caveat
 from smc_dp.privacy.sensitivity import replace_one
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 from smc_dp.privacy.target import Calibration as Calibration
@@ -97,7 +97,7 @@ class SmallestNoise:
         if self.noise not in _MECHANISM:
             raise ValueError(f"noise is 'knorm' or 'laplace', got {self.noise!r}")
 
-    def law(self, n: int) -> KNorm | DiscreteLaplace:
+    def distribution(self, n: int) -> KNorm | DiscreteLaplace:
         """Return the distribution of the noise of a party with n records; ValueError for n out of range."""
         if not 1 <= n <= LARGEST_N:
             raise ValueError(f"the number of records n is from 1 to {LARGEST_N}, got {n}")
@@ -119,7 +119,7 @@ class SmallestNoise:
         caveats: tuple[str, ...] = (*_REMOVED, _OF_TWO if self.parties == 2 else _OF_MORE, *_LIMITS)
         if self.calibration == "paper":
             true = self._true_epsilon_of_paper(largest_n)
-            said = of_the_paper(self.epsilon, round_up(true))
+            said = published_noise_caveat(self.epsilon, round_up(true))
             caveats += (f"{said}, for data sets of at most {largest_n} records.",)
         return PrivacyStatement("pure", round_up(true), 0.0, "record", "replace", _ADVERSARY, caveats)
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
 
 from smc_dp.core.errors import InputError, check_one_of
-from smc_dp.privacy.gaussian import LEAST_MU, MOST_MU, keeps, loss_tail
+from smc_dp.privacy.gaussian import LEAST_MU, MOST_MU, loss_tail, mu_keeps
 
 GuaranteeKind = Literal["pure", "approx", "zcdp", "none"]
 Unit = Literal["record", "party"]
@@ -63,8 +63,8 @@ class PrivacyStatement:
     rho : float, default=None
         Of zero-concentrated privacy, for kind `zcdp` and no other.
     mu : float, default=None
-        Of the curve of a Gaussian, for kind `zcdp` alone: every (epsilon, delta) that `gaussian.keeps` for it holds as
-        well.
+        Of the curve of a Gaussian, for kind `zcdp` alone: every (epsilon, delta) that `gaussian.mu_keeps` for it also
+        holds.
 
     Raises
     ------
@@ -174,7 +174,7 @@ class PrivacyStatement:
             raise InputError("statement.mu_not_of_kind", got=self.mu, kind=self.kind)
         if not LEAST_MU <= self.mu <= MOST_MU:
             raise InputError("statement.mu_out_of_range", got=self.mu)
-        if not keeps(Fraction(self.mu) ** 2, Fraction(self.epsilon or 0.0), Fraction(self.delta)):
+        if not mu_keeps(Fraction(self.mu) ** 2, Fraction(self.epsilon or 0.0), Fraction(self.delta)):
             raise InputError("statement.mu_too_large", mu=self.mu, epsilon=self.epsilon, delta=self.delta)
 
     def _bound(self) -> str:

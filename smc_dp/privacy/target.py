@@ -16,13 +16,13 @@ Calibration: TypeAlias = Literal["proven", "paper"]
 NoiseName: TypeAlias = Literal["knorm", "laplace", "gauss", "ddg", "vg", "self"]
 """Of the first three whoever computes a release draws all; of the others every party of a secure sum draws a share."""
 
-PRINTED: tuple[NoiseName, ...] = ("knorm", "laplace")
+NOISES_AS_PUBLISHED: tuple[NoiseName, ...] = ("knorm", "laplace")
 """The noises of the papers."""
-SHARED: tuple[NoiseName, ...] = ("ddg", "vg", "self")
+SHARED_NOISES: tuple[NoiseName, ...] = ("ddg", "vg", "self")
 """See `smc_dp.privacy.distributed`."""
-EPSILON = "Privacy loss; a smaller one is more private."
-NOISE = "Distribution of the noise."
-CALIBRATION = "Scale of the noise: as proven here, or as printed in the paper."
+EPSILON_HELP = "Privacy loss; a smaller one is more private."
+NOISE_HELP = "Distribution of the noise."
+CALIBRATION_HELP = "Scale of the noise: as proven here, or as printed in the paper."
 """Sentences of settings, for whoever asks for a target: options, studies and parameters of estimators."""
 LOWEST, HIGHEST = Fraction(1, 10**9), Fraction(10**6)
 DEFAULT_DELTA = Fraction(1, 10**5)
@@ -36,8 +36,8 @@ class Target:
     Parameters
     ----------
     epsilon : Fraction, int, float or None
-        The privacy loss, from 1e-9 to 1e6; an int or a float becomes a fraction by `exact`. None, or infinity, asks for
-        no noise at all, and no privacy.
+        The privacy loss, from 1e-9 to 1e6; an int or a float becomes a fraction by `as_fraction`. None, or infinity,
+        asks for no noise at all, and no privacy.
     calibration : {"proven", "paper"}, default="proven"
         What sets the scale of the noise: a proof, or what is printed.
     noise : {"knorm", "laplace", "gauss", "ddg", "vg", "self"}, default="knorm"
@@ -77,20 +77,20 @@ class Target:
             object.__setattr__(self, "epsilon", None)
         if self.epsilon is not None:
             with found.step():
-                object.__setattr__(self, "epsilon", exact("epsilon", self.epsilon))
+                object.__setattr__(self, "epsilon", as_fraction("epsilon", self.epsilon))
                 if not LOWEST <= self.epsilon <= HIGHEST:
                     least, most = float(LOWEST), float(HIGHEST)
-                    raise InputError("epsilon.out_of_range", least=least, most=most, got=figure(self.epsilon))
+                    raise InputError("epsilon.out_of_range", least=least, most=most, got=few_digits(self.epsilon))
         with found.step():
             check_one_of("calibration", self.calibration, get_args(Calibration))
         with found.step():
             check_one_of("noise", self.noise, get_args(NoiseName))
-            if self.noise not in PRINTED and self.calibration == "paper":
+            if self.noise not in NOISES_AS_PUBLISHED and self.calibration == "paper":
                 raise InputError("noise.not_in_papers", noise=self.noise)
         with found.step():
-            object.__setattr__(self, "delta", exact("delta", self.delta))
+            object.__setattr__(self, "delta", as_fraction("delta", self.delta))
             if not LEAST_DELTA <= self.delta < 1:
-                raise InputError("delta.out_of_range", least=float(LEAST_DELTA), got=figure(self.delta))
+                raise InputError("delta.out_of_range", least=float(LEAST_DELTA), got=few_digits(self.delta))
         found.require()
 
     @property
@@ -106,12 +106,12 @@ class Target:
         return mu_for(self.wanted, self.delta)
 
 
-def figure(value: Fraction) -> str:
+def few_digits(value: Fraction) -> str:
     """Return a number as it may stand in a message: a few digits."""
     return f"{Context(prec=6).divide(Decimal(value.numerator), Decimal(value.denominator)):g}"
 
 
-def exact(name: str, value: object) -> Fraction:
+def as_fraction(name: str, value: object) -> Fraction:
     """Return a number as a fraction; of a float the smaller of its decimal and its binary reading, to exceed neither.
 
     Raises InputError, in the name of the parameter, for anything else, NaN and infinity.

@@ -33,15 +33,15 @@ from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import LEAVE_OUT
 from smc_dp.data.federation import Federation, Public
 from smc_dp.methods.collaborative.rounds import BiasedModel
-from smc_dp.methods.expected_accuracy import Outlook, outlook
+from smc_dp.methods.expected_accuracy import ExpectedAccuracy, expected_accuracy
 from smc_dp.methods.functionality import Functionality
-from smc_dp.methods.method import Method, NeedsRows, SecureForm, SecureMethod
+from smc_dp.methods.method import Method, NeedsRowCounts, SecureForm, SecureMethod
 from smc_dp.methods.model import LinearModel, Weights
 from smc_dp.methods.pathak2010.mean import RESIDUES
-from smc_dp.methods.registry import METHODS, find
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.registry import METHODS, find_method
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.grid import Grid
-from smc_dp.privacy.output import nothing
+from smc_dp.privacy.output import no_guarantee
 from smc_dp.privacy.statement import PrivacyStatement, security_bits
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 from smc_dp.run.auxiliary import AuxiliaryRows
@@ -174,7 +174,7 @@ class SettledRun:
         secure_method(method.name, protocol)
         if type(self.terms) is not TERMS[protocol]:
             raise InputError("terms.of_another_protocol", protocol=protocol, got=type(self.terms).__name__)
-        if getattr(method, "as_printed", False) != flawed:
+        if getattr(method, "as_published", False) != flawed:
             raise InputError("method.made_for_others", wanted=method.name, protocol=protocol)
         if getattr(method, "learner", None) is not None:
             raise InputError("method.with_learner", name=method.name)
@@ -270,7 +270,7 @@ class Agreement(SettledRun):
             **{"method": method.pop("name"), "protocol": protocol.pop("name")},
             **{"parties": list(self.parties), "dimension": self.bounds.dimension},
             **{"epsilon": target.pop("epsilon"), **method, "calibration": target.pop("calibration")},
-            **{"noise": target.pop("noise"), **target, **protocol, **self.terms.follows(self.form)},
+            **{"noise": target.pop("noise"), **target, **protocol, **self.terms.derived_parameters(self.form)},
             **({} if self.auxiliary is None else {"auxiliary": self.auxiliary.digest}),
         }
 
@@ -325,13 +325,13 @@ class Agreement(SettledRun):
         """Return the public parameters of the program, bound to this digest."""
         return self.terms.program_parameters(self.protocol, self.form, self.parties, agreed)
 
-    def expected_accuracy(self, sizes: Sequence[int]) -> Outlook | None:
+    def expected_accuracy(self, sizes: Sequence[int]) -> ExpectedAccuracy | None:
         """Return the expected accuracy for parties with so many rows; None for noise that has no figures."""
         dimension, classes = self.bounds.dimension, len(self.bounds.classes)
-        return outlook(self.method, self.target, self.terms, sizes, dimension, classes)
+        return expected_accuracy(self.method, self.target, self.terms, sizes, dimension, classes)
 
     @property
-    def threat_model(self) -> Among:
+    def threat_model(self) -> ThreatModel:
         """Threat model: how many of the parties may collude or drop out."""
         return self.terms.threat_model(len(self.parties))
 
@@ -405,7 +405,7 @@ def read_target(stated: Mapping[str, Any]) -> Target:
 
 def make_method(name: str, protocol: str, settings: Mapping[str, Any]) -> Any:
     """Return the method of this name with these settings, for this protocol that computes it."""
-    published = {"as_printed": True} if is_as_published(protocol) else {}  # a setting that no other method has
+    published = {"as_published": True} if is_as_published(protocol) else {}  # a setting that no other method has
     return secure_method(name, protocol)(**settings, **published)
 
 
@@ -430,9 +430,9 @@ def add_insecure_markers(privacy: PrivacyStatement, marks: tuple[str, ...]) -> P
     """Return the statement with the reasons why the run is insecure; a seed or the published steps leave nothing."""
     reasons = tuple(f"INSECURE: {REASONS[mark]}." for mark in marks)
     if AS_PRINTED in marks:
-        return nothing(privacy.unit, privacy.adjacency, *reasons, RESIDUES)
+        return no_guarantee(privacy.unit, privacy.adjacency, *reasons, RESIDUES)
     if SEEDED in marks:
-        return nothing(privacy.unit, privacy.adjacency, *reasons)
+        return no_guarantee(privacy.unit, privacy.adjacency, *reasons)
     if TEST_KEYS in marks:
         privacy = replace(privacy, adversary=ONLY_THE_RELEASE)
     return replace(privacy, caveats=(*privacy.caveats, *reasons))
@@ -445,7 +445,7 @@ def is_as_published(protocol: str) -> bool:
 
 def inform_of_rows(method: Any, federation: Federation) -> Any:
     """Return the method with the true number of rows, where it takes that to be public."""
-    return method.knowing(federation.sizes.tolist()) if isinstance(method, NeedsRows) else method
+    return method.with_row_counts(federation.sizes.tolist()) if isinstance(method, NeedsRowCounts) else method
 
 
 def check_auxiliary(method: Method, *, given: bool) -> None:
@@ -460,16 +460,16 @@ def secure_method(method: str, protocol: str) -> Any:
     if method in PROTOCOLS and known:
         raise InputError("method.is_a_protocol", method=method, known=known)
     if method not in PROTOCOLS_BY_METHOD:
-        find(method)
+        find_method(method)
         raise InputError("method.without_protocol", by_protocol=list(PROTOCOLS_BY_METHOD), got=method)
     if protocol not in PROTOCOLS_BY_METHOD[method]:
         raise InputError("protocol.not_of_method", known=PROTOCOLS_BY_METHOD[method], got=shown(protocol))
-    return find(method)
+    return find_method(method)
 
 
 def insecure_markers(protocol: str, terms: ProtocolTerms, *, seeded: bool) -> tuple[str, ...]:
     """Return the insecure markers of a run; none for a proper one."""
-    applying = {SEEDED: seeded, TEST_KEYS: terms.weak(protocol), AS_PRINTED: is_as_published(protocol)}
+    applying = {SEEDED: seeded, TEST_KEYS: terms.has_test_keys(protocol), AS_PRINTED: is_as_published(protocol)}
     return tuple(mark for mark, applies in applying.items() if applies)
 
 
@@ -503,7 +503,7 @@ def read_method_settings(stated: Mapping[str, Any], kind: Any, *, complete: bool
 def _declared_settings(kind: Any) -> dict[str, tuple[str, Any]]:
     """Return name and type of each setting of a method, by its name in a release; `as_printed` is no setting there."""
     types = get_type_hints(kind)
-    names = [field.name for field in fields(kind) if field.name != "as_printed"]  # it follows from the protocol
+    names = [field.name for field in fields(kind) if field.name != "as_published"]  # it follows from the protocol
     return {_STATED.get(name, name): (name, types[name]) for name in names}
 
 

@@ -1,6 +1,7 @@
 """Schemas of release.json, shares.json and timings.json: every field is there, and of its type.
 
-The users of a document check whether its fields fit together, to other files, and to what a run can agree on.
+`parameters` of release.json are the settings of the run (`smc_dp.run.settings`), with what follows from them. The users
+of a document check whether its fields fit together, to other files, and to what a run can agree on.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from protocols.runtime.network import LINKS, TOPOLOGIES
+from protocols.runtime.network import LINK_MODELS, TOPOLOGIES
 from smc_dp.core import reading
 from smc_dp.core.documents import CHOICE, Document
 from smc_dp.core.errors import InputError, shown
@@ -48,7 +49,7 @@ from smc_dp.data.columns import (
     parse_iso_date,
 )
 from smc_dp.data.partition import check_names
-from smc_dp.methods.functionality import Vector, added
+from smc_dp.methods.functionality import Vector, add_vectors
 from smc_dp.methods.model import Weights
 from smc_dp.privacy.statement import Adjacency, GuaranteeKind, PrivacyStatement, Unit
 from smc_dp.run.agreement import REASONS, Agreement, refuse_earlier_version
@@ -79,7 +80,7 @@ class StatedParameters(Document):
     dimension: int
     epsilon: str
     topology: Annotated[str, OneOf(TOPOLOGIES)]
-    link: Annotated[str, OneOf(LINKS)]
+    link: Annotated[str, OneOf(LINK_MODELS)]
     agreed: DigestText
     label: str
     center: bool
@@ -278,7 +279,7 @@ class SharesFile(Document):
         if any(number >= modulus for share in shares for number in share):
             raise InputError("shares.above_modulus")
         half = modulus // 2
-        return tuple((total + half) % modulus - half for total in added(shares))
+        return tuple((total + half) % modulus - half for total in add_vectors(shares))
 
 
 Seconds: TypeAlias = Annotated[float, Field(ge=0, le=LARGEST_NUMBER, allow_inf_nan=False)]

@@ -90,7 +90,14 @@ def parse_identities(content: bytes, where: str) -> dict[str, bytes]:
 
 def read_identity(path: Path) -> Identity:
     """Return the identity in a `NAME.key`; raise an InputError, which never shows the secret, for anything else."""
-    return Identity(_seed(path))
+    content = reading.read_file(path, _LINE)
+    try:
+        seed = bytes.fromhex(content.decode("ascii").removesuffix("\n"))
+    except ValueError:
+        seed = b""
+    if len(seed) != SEED_BYTES or content.removesuffix(b"\n") != seed.hex().encode():
+        raise InputError("identities.no_secret_key", path=str(path), value=2 * SEED_BYTES)
+    return Identity(seed)
 
 
 def read_public_key(path: Path) -> tuple[str, bytes]:
@@ -126,17 +133,16 @@ def load_identities(folder: Path) -> dict[str, Identity]:
 
     Raises InputError, which never shows a secret, for a key that is malformed, of nobody, or missing.
     """
-    names = {key: name for name, key in read_public_identities(folder).items()}
+    public = read_public_identities(folder)
+    names = {key: name for name, key in public.items()}
     found: dict[str, Identity] = {}
     for path in list_key_files(folder):
         identity = read_identity(path)
-        name = names.get(identity.public)
-        if name is None:
+        if identity.public not in names:
             raise InputError("identities.of_nobody", path=str(path), public_file=PUBLIC_FILE)
-        found[name] = identity
-    for name in read_public_identities(folder):
-        if name not in found:
-            raise InputError("identities.no_own_key", folder=str(folder), name=plain_name(name))
+        found[names[identity.public]] = identity
+    if missing := [name for name in public if name not in found]:
+        raise InputError("identities.no_own_key", folder=str(folder), name=plain_name(missing[0]))
     return found
 
 
@@ -172,17 +178,6 @@ def list_key_files(folder: Path) -> list[Path]:
 
 def _secret(identity: Identity) -> bytes:
     return f"{identity.seed.hex()}\n".encode()
-
-
-def _seed(path: Path) -> bytes:
-    content = reading.read_file(path, _LINE)
-    try:
-        seed = bytes.fromhex(content.decode("ascii").removesuffix("\n"))
-    except ValueError:
-        seed = b""
-    if len(seed) != SEED_BYTES or content.removesuffix(b"\n") != seed.hex().encode():
-        raise InputError("identities.no_secret_key", path=str(path), value=2 * SEED_BYTES)
-    return seed
 
 
 def _public_key(value: object) -> str:

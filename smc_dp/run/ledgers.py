@@ -50,7 +50,7 @@ _AS_THEY_ARE = (string.ascii_lowercase + string.digits + "-_").encode()
 
 @dataclass(frozen=True)
 class Ledgers:
-    """Folder with one ledger for each party; a missing one is made with `limit`, or with None is an error."""
+    """Folder with one ledger for each party; a missing one is made with `limit`, and is an error without."""
 
     folder: Path
     limit: Limit | None = None
@@ -70,7 +70,7 @@ class Ledgers:
         for party in parties:
             if self.limit is not None and not self.path(party).exists():
                 with _named(party):
-                    History.opened("", self.limit, "").check(guarantee)
+                    History.begin("", self.limit, "").check(guarantee)
             else:
                 with self._opened(party) as ledger:
                     ledger.check(guarantee)
@@ -93,7 +93,7 @@ class Ledgers:
                     _refuse_known(ledger, run)
                     key = duplicate_data.make_rows_key(self.folder)
                     number = ledger.reserve(fingerprint_data(key, held), mechanism, guarantee, run)
-                    reserved.places[party] = _Place(ledger.path, number)
+                    reserved.places[party] = ledger.path, number
             # After the charge: of two runs at once, one sees the other.
             self._refuse_elsewhere(duplicate_data.make_rows_key(self.folder), parties)
         return reserved
@@ -133,21 +133,15 @@ class Ledgers:
 
 
 @dataclass(frozen=True)
-class _Place:
-    path: Path
-    number: int
-
-
-@dataclass(frozen=True)
 class Reservations:
     """Reservations of one run in the parties' ledgers, and what has left of each party.
 
-    `charges`: of each party of which something has left; the others have revealed nothing. `had_charges`: the folder
-    had charges before it had a key for rows.
+    `places`: ledger and number of the entry, by party. `charges`: of each party of which something has left; the others
+    have revealed nothing. `had_charges`: the folder had charges before it had a key for rows.
     """
 
     account: Account
-    places: dict[str, _Place]
+    places: dict[str, tuple[Path, int]]
     charges: dict[str, OpenCharge] = field(default_factory=dict)
     had_charges: bool = False
 
@@ -177,10 +171,10 @@ class Reservations:
         """Refund the parties of which nothing has left; return those whose ledger cannot be written to."""
         charged = []
         for party in self.unreleased:
-            place = self.places[party]
+            path, number = self.places[party]
             try:
-                with Ledger.open(place.path) as ledger:
-                    ledger.settle(place.number, "void")
+                with Ledger.open(path) as ledger:
+                    ledger.settle(number, "void")
             except InputError:
                 charged.append(party)
         return charged
@@ -197,10 +191,10 @@ class Reservations:
         """
         digest = hashlib.sha256(reading.read_file(release)).hexdigest()
         standings = {}
-        for party, place in self.places.items():
-            with _named(party), Ledger.open(place.path) as ledger:
+        for party, (path, number) in self.places.items():
+            with _named(party), Ledger.open(path) as ledger:
                 if end := self.charge(party).end(party in members):
-                    ledger.settle(place.number, end, digest if end == "released" else None)
+                    ledger.settle(number, end, digest if end == "released" else None)
                 standings[party] = ledger.spent(self.account)
         return standings
 

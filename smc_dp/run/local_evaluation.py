@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from smc_dp.data.federation import Rows
-from smc_dp.methods.expected_accuracy import Outlook
+from smc_dp.methods.expected_accuracy import ExpectedAccuracy
 from smc_dp.methods.model import classify
-from smc_dp.methods.nonprivate import BASELINE_LAMBDA, alone
+from smc_dp.methods.nonprivate import BASELINE_LAMBDA, accuracy_alone
 from smc_dp.pages.blocks import Prose
 from smc_dp.run.release import PublishedRelease
 
@@ -34,7 +34,7 @@ class LocalComparison:
     rows: int
     release: float
     alone: float
-    planned: Outlook | None
+    planned: ExpectedAccuracy | None
 
     @property
     def chance(self) -> float:
@@ -44,7 +44,7 @@ class LocalComparison:
     @property
     def worse_than_planned(self) -> bool:
         """True where the site would do better alone, by more than the planned loss and chance."""
-        high = 0.0 if self.planned is None else self.planned.band.high
+        high = 0.0 if self.planned is None else self.planned.interval.high
         return self.alone - self.release > high + self.chance
 
     def as_dict(self) -> dict[str, Any]:
@@ -63,7 +63,9 @@ class LocalComparison:
         )
         if self.worse_than_planned:
             high = (
-                "" if self.planned is None else f", {self.planned.band.high:.3f} if all had as many rows as this site"
+                ""
+                if self.planned is None
+                else f", {self.planned.interval.high:.3f} if all had as many rows as this site"
             )
             yield Prose(
                 f"The release does worse than the own model alone, by more than noise was to cost{high}, and chance "
@@ -94,5 +96,7 @@ def _alone(rows: Rows, method: Any, classes: int) -> float:
     fold, right = np.arange(len(rows)) % _FOLDS, 0.0
     for held in range(_FOLDS):
         out = fold == held
-        right += alone(Rows(rows.X[~out], rows.y[~out]), lam, Rows(rows.X[out], rows.y[out]), classes) * out.sum()
+        right += (
+            accuracy_alone(Rows(rows.X[~out], rows.y[~out]), lam, Rows(rows.X[out], rows.y[out]), classes) * out.sum()
+        )
     return float(right) / len(rows)

@@ -16,7 +16,7 @@ from smc_dp.core.errors import InputError, plain_name
 from smc_dp.data.federation import Rows
 from smc_dp.data.preprocess import check_two_classes
 from smc_dp.data.table import Table
-from smc_dp.methods.method import AskedBetween, SecureMethod
+from smc_dp.methods.method import AdaptiveForm, SecureMethod
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.protocols import execution
 
@@ -60,7 +60,7 @@ class LocalParty:
     def draws(self) -> tuple[str, ...]:
         """Labels of its randomness under which the party draws its answers, in their order."""
         form = self.agreement.form
-        return form.draws if isinstance(form, AskedBetween) else ()
+        return form.draws if isinstance(form, AdaptiveForm) else ()
 
     def inputs(self, session: Session) -> tuple[Any, ...]:
         """Return the inputs of the party's role at its start."""
@@ -73,8 +73,8 @@ class LocalParty:
         is resumed brings them along.
         """
         form = self.agreement.form
-        if not isinstance(form, AskedBetween):
+        if not isinstance(form, AdaptiveForm):
             return None
         answered = len(inputs) - len(self.inputs(session))
-        part = form.part_after(self.rows, self.rng, answered) if answered else self.contribution
+        part = form.resume_part(self.rows, self.rng, answered) if answered else self.contribution
         return execution.role_answers(session, part)

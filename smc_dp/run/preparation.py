@@ -14,17 +14,17 @@ from smc_dp.data import sources
 from smc_dp.data.bounds import read_bounds
 from smc_dp.data.dataset_info import DATASET_INFO
 from smc_dp.data.sources import DEFAULT_PARTIES, PreparedData
-from smc_dp.methods.method import only_two
+from smc_dp.methods.method import require_two_classes
 from smc_dp.run.agreement import Agreement, SettledRun, check_auxiliary
 from smc_dp.run.settings import DataRoles, RunRequest
 
 USUAL_DATASET = "breast_cancer"
 
 
-def prepare_run(asked: RunRequest) -> tuple[PreparedData, Agreement]:
+def prepare_run(request: RunRequest) -> tuple[PreparedData, Agreement]:
     """Return everybody's rows and the agreement; raise an InputError with all faults before any row is read."""
-    data, announced = asked.data, _announced(asked.data)
-    agreed = _settled(asked, announced, _classes(data))
+    data, announced = request.data, _announced(request.data)
+    agreed = _settled(request, announced, _classes(data))
     if data.party:
         public = None if data.auxiliary is None else Path(data.auxiliary)
         found = sources.read_own_files(
@@ -38,7 +38,7 @@ def prepare_run(asked: RunRequest) -> tuple[PreparedData, Agreement]:
         )  # fmt: skip
     federation = found.federation
     if len(federation.parties) != announced:  # one file said who has which rows
-        agreed = _settled(asked, len(federation.parties), federation.classes)
+        agreed = _settled(request, len(federation.parties), federation.classes)
     return found, agreed.for_simulation(federation, found.bounds, auxiliary=data.auxiliary is not None)
 
 
@@ -59,16 +59,16 @@ def refuse_beside(given: Mapping[str, object], other: str, why: str = "") -> Non
     refuse_all(InputFault("option.contradicts", {"name": name, "other": other, "why": why}) for name in said)
 
 
-def _settled(asked: RunRequest, parties: int, classes: int) -> SettledRun:
-    data, how, found, agreed = asked.data, asked.simulation, FaultCollector(), None
+def _settled(request: RunRequest, parties: int, classes: int) -> SettledRun:
+    data, how, found, agreed = request.data, request.simulation, FaultCollector(), None
     with found.step():
-        agreed = asked.settle(
+        agreed = request.settle(
             parties, classes, seeded=how.insecure_seed is not None, as_published=how.as_printed_insecure
         )
     if agreed is not None:
         with found.step():
             if agreed.method.binary:
-                only_two(classes, agreed.method)
+                require_two_classes(classes, agreed.method)
         with found.step():
             check_auxiliary(agreed.method, given=data.auxiliary is not None)
     with found.step():

@@ -88,7 +88,7 @@ class ReleaseEvidence:
         return first_greetings(self.envelopes.values())
 
     @cached_property
-    def said(self) -> dict[str, Any]:
+    def published_messages(self) -> dict[str, Any]:
         """Published messages by sender; raises `DecodeError` for what its participant may not publish."""
         return {name: published_message(self.session, envelope) for name, (_, envelope) in self.published.items()}
 
@@ -151,7 +151,7 @@ def share_numbers(session: Session, envelope: Envelope) -> tuple[int, ...]:
 def weights_fault(found: PublishedRelease, recorded: ReleaseEvidence) -> Contradiction | None:
     """Return a contradiction unless the weights follow from the messages that were published in the session."""
     try:
-        value = execution.decode_value(recorded.session, recorded.said)
+        value = execution.decode_value(recorded.session, recorded.published_messages)
     except (DecodeError, ValueError) as error:
         return Contradiction(InputFault("transcript.no_result", {"why": str(error)}))
     if found.agreement.weights(value) == found.weights:
@@ -183,7 +183,7 @@ def openings_fault(recorded: ReleaseEvidence, heard: list[Attestation] | None = 
     `heard` receives the statements whose signatures were verified.
     """
     try:
-        wrong = openings.find_wrong_opening(recorded.session, recorded.greetings, recorded.said, heard)
+        wrong = openings.find_wrong_opening(recorded.session, recorded.greetings, recorded.published_messages, heard)
     except DecodeError as error:
         return Contradiction(InputFault("transcript.no_result", {"why": str(error)}))
     return None if wrong is None else _of_publisher(recorded, wrong.fault, wrong.name)
@@ -210,7 +210,7 @@ def required_inputs(recorded: ReleaseEvidence) -> Iterator[RequiredMessage]:
     """Yield the messages that the published ones require; raise `ProtocolError` for published messages of no run."""
     checkable, p = openings.verification_of(recorded.session), recorded.session.parameters
     if checkable is not None and recorded.published:
-        yield from checkable.needs(p, recorded.said)
+        yield from checkable.needs(p, recorded.published_messages)
 
 
 def absences_fault(recorded: ReleaseEvidence) -> Contradiction | None:
@@ -273,7 +273,7 @@ def promise_fault(recorded: ReleaseEvidence) -> Contradiction | None:
     session = recorded.session
     checkable, kept = openings.verification_of(session), session.program.broken_commitment
     try:
-        said = recorded.said
+        said = recorded.published_messages
         if checkable is not None and said and (signed := _statements(recorded)):
             greeted = openings.read_greetings(session, recorded.greetings)
             wrong = checkable.contradicted(session.parameters, session.id, greeted, said, signed)

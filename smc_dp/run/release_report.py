@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from protocols.curator import CURATOR_NAME
 from protocols.programs import PROTOCOLS
-from protocols.runtime.network import LINKS
+from protocols.runtime.network import LINK_MODELS
 from protocols.runtime.transcript import ABSENT
 from smc_dp.core.version import __version__
 from smc_dp.data.report import column_table
@@ -86,7 +86,7 @@ def run_page(folder: Path) -> Page:
     digests.pop(TIMINGS, None)
     sent = None
     if TRANSCRIPT not in found.missing:
-        overhead = LINKS[found.release.parameters["link"]].overhead
+        overhead = LINK_MODELS[found.release.parameters["link"]].overhead
         sent = count_traffic(BytesIO(read_listed_file(files, document, TRANSCRIPT)), overhead)
     return release_page(found.release, digests, sent, found.missing)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from smc_dp.core.errors import Fault
-from smc_dp.methods.expected_accuracy import Outlook
+from smc_dp.methods.expected_accuracy import ExpectedAccuracy
 from smc_dp.privacy.ledger.history import Standing
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run.agreement import REASONS, Agreement
@@ -63,10 +63,10 @@ class Presence:
 
 @dataclass(frozen=True)
 class Report:
-    """Result of a run, with secrets of none of its parties; `comparison` is None without rows to test on.
+    """Report of a run; `comparison` is None without rows to test on.
 
     `simulated`: link and topology. `standings`: each party's budget after the run, empty without ledgers. `remarks`:
-    warnings about the session and the ledgers. `signal`: see `Foreseeable`; `planned`: the expected accuracy; None
+    warnings about the session and the ledgers. `signal`: see `HasSignal`; `planned`: the expected accuracy; None
     where no public figures give them.
     """
 
@@ -79,13 +79,13 @@ class Report:
     remarks: tuple[Fault, ...] = ()
     present: Presence | None = None
     signal: float | None = None
-    planned: Outlook | None = None
+    planned: ExpectedAccuracy | None = None
 
     @property
     def worse_than_planned(self) -> bool | None:
         """True where more was lost to noise than planned; None where one of the two is not known."""
         lost = None if self.comparison is None else self.comparison.lost
-        return None if lost is None or self.planned is None else lost > self.planned.band.high
+        return None if lost is None or self.planned is None else lost > self.planned.interval.high
 
     @property
     def privacy(self) -> PrivacyStatement:

@@ -7,15 +7,15 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from protocols.curator import CURATOR_NAME
-from protocols.runtime.network import LINKS
+from protocols.runtime.network import LINK_MODELS
 from smc_dp.methods.method import SumForm
 from smc_dp.pages.blocks import Banner, FactList, PageBlock, PageTable, Prose, Section, figures, stated
 from smc_dp.privacy.ledger.history import account_of
-from smc_dp.privacy.ledger.report import budgets
+from smc_dp.privacy.ledger.report import budget_blocks
 from smc_dp.run.protocols.cost import Cost
 
 if TYPE_CHECKING:
-    from smc_dp.methods.expected_accuracy import Outlook
+    from smc_dp.methods.expected_accuracy import ExpectedAccuracy
     from smc_dp.run.report import Comparison, Report
 
 _NAMED = 20  # of more parties those are named who are missing
@@ -38,7 +38,7 @@ def blocks(report: Report) -> Iterator[PageBlock]:
     files += ["release.json", "transcript.jsonl", "timings.json"]
     files += ["auxiliary.json"] if report.agreement.auxiliary is not None else []
     yield Prose(f"Written to {report.run_dir}: {', '.join(files)}")
-    yield from budgets(report.standings, account_of(report.privacy))
+    yield from budget_blocks(report.standings, account_of(report.privacy))
     yield from (Prose(str(remark), remark.code) for remark in report.remarks)
 
 
@@ -72,13 +72,13 @@ def _who(some: Sequence[str], everybody: Sequence[str]) -> str:
 def _described(simulated: Mapping[str, str]) -> str:
     if (name := simulated["link"]) == "none":
         return "no time on the links"
-    link = LINKS[name]
+    link = LINK_MODELS[name]
     relayed = ", all mail through Charlie" if simulated["topology"] == "star" else ""
     speed = f"{link.latency * 1000:g} ms one way, {link.bandwidth / 1e6:g} MB/s"
     return f"over simulated links ({name}: {speed}{relayed})"
 
 
-def accuracy_blocks(found: Comparison | None, planned: Outlook | None = None) -> Iterator[PageBlock]:
+def accuracy_blocks(found: Comparison | None, planned: ExpectedAccuracy | None = None) -> Iterator[PageBlock]:
     """Yield the accuracies, and what they mean."""
     if found is None:
         yield Prose("No rows to test on were given, so no accuracy is known.")
@@ -96,10 +96,10 @@ def accuracy_blocks(found: Comparison | None, planned: Outlook | None = None) ->
     yield from _remark(found)
 
 
-def _lost(lost: float, planned: Outlook) -> Prose:
+def _lost(lost: float, planned: ExpectedAccuracy) -> Prose:
     """Return the accuracy lost to noise, beside the planned loss."""
-    fields = {"lost": lost, "low": max(0.0, planned.band.low), "high": planned.band.high}
-    return stated("run.lost_as_planned" if lost <= planned.band.high else "run.lost_more_than_planned", **fields)
+    fields = {"lost": lost, "low": max(0.0, planned.interval.low), "high": planned.interval.high}
+    return stated("run.lost_as_planned" if lost <= planned.interval.high else "run.lost_more_than_planned", **fields)
 
 
 def _remark(found: Comparison) -> Iterator[Prose]:

@@ -151,7 +151,7 @@ def run_protocol(
     protocol = settings.get("protocol")
     settled = RunSettings.from_options(**usual | settings).settle(
         len(prepared.federation.names), prepared.federation.classes, seeded=insecure_seed is not None,
-        as_published=protocol in PROTOCOLS and is_as_published(str(protocol)), made=made, target=wanted,
+        as_published=protocol in PROTOCOLS and is_as_published(str(protocol)), method=made, target=wanted,
     )  # fmt: skip
     agreed = settled.for_simulation(prepared.federation, prepared.bounds, auxiliary=auxiliary is not None)
     rng = Stream.from_system() if insecure_seed is None else Stream.insecure_from_seed(insecure_seed)
@@ -180,8 +180,7 @@ def _prepared(
             raise InputError("auxiliary.file_for_rows")
         if auxiliary is not None and data.unlabelled is not None:
             raise InputError("auxiliary.twice")
-        known = data if auxiliary is None else replace(data, unlabelled=auxiliary)
-        return _as_announced(known, bounds, test)
+        return _as_announced(data if auxiliary is None else replace(data, unlabelled=auxiliary), bounds, test)
     if isinstance(test, Rows):
         raise InputError("test.rows_for_files")
     if auxiliary is not None and not isinstance(auxiliary, str | PathLike):
@@ -190,8 +189,7 @@ def _prepared(
         raise InputError("bounds.missing")
     files = data.items() if isinstance(data, Mapping) else ((Path(path).stem, path) for path in data)
     named = [(name, Path(path)) for name, path in files]
-    public = None if auxiliary is None else Path(auxiliary)
-    held_out = None if test is None else Path(test)
+    held_out, public = (None if path is None else Path(path) for path in (test, auxiliary))
     return sources.read_own_files(named, bounds, label=label, test=held_out, auxiliary=public)
 
 

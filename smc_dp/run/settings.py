@@ -53,22 +53,22 @@ from smc_dp.core.kinds import OneLine, PositiveRatio, Term, check_line, is_numbe
 from smc_dp.methods.method import Method
 from smc_dp.privacy.statement import RecordAdjacency
 from smc_dp.privacy.target import (
-    CALIBRATION,
+    CALIBRATION_HELP,
     DEFAULT_DELTA,
-    EPSILON,
-    NOISE,
-    PRINTED,
-    SHARED,
+    EPSILON_HELP,
+    NOISE_HELP,
+    NOISES_AS_PUBLISHED,
+    SHARED_NOISES,
     Calibration,
     Target,
-    exact,
+    as_fraction,
 )
 from smc_dp.run import agreement as agreements
 from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, WITH_DELTA, SettledRun
 from smc_dp.run.protocols.registry import TERMS, find_terms, setting_names, settle_protocol
 from smc_dp.run.protocols.settings import PLAN, RUN, STUDY
 
-DEFAULT_LAMBDA = "1/10"
+USUAL_LAMBDA = "1/10"
 """Usual regularisation, which suits a few hundred rows."""
 
 
@@ -167,7 +167,7 @@ class TargetSettings(SettingsSection):
     model_config = ConfigDict(extra="forbid")
 
     epsilon: PositiveRatio | None = _planned(
-        EPSILON, "NUMBER", short=(RUN, STUDY, PLAN), usual="1",
+        EPSILON_HELP, "NUMBER", short=(RUN, STUDY, PLAN), usual="1",
         title="The epsilon that was asked for",
     )  # fmt: skip
     delta: PositiveRatio | None = _planned(
@@ -175,11 +175,11 @@ class TargetSettings(SettingsSection):
         title="The delta that was asked for",
     )  # fmt: skip
     noise: OneLine | None = _agreed(
-        NOISE, "|".join((*PRINTED, *SHARED)), "choice",
+        NOISE_HELP, "|".join((*NOISES_AS_PUBLISHED, *SHARED_NOISES)), "choice",
         usual="knorm; ddg for newton and gd; for other secure sums ddg with `delta`, else vg",
     )  # fmt: skip
     calibration: OneLine | None = _agreed(
-        CALIBRATION, _choices(Calibration), "choice",
+        CALIBRATION_HELP, _choices(Calibration), "choice",
         usual="proven", title="Scale of the noise",
     )  # fmt: skip
 
@@ -288,7 +288,7 @@ class RunSettings(Document):
                 if value is not None:
                     alias = section.model_fields[key].alias or key
                     number = isinstance(value, Fraction) or (name == "target" and isinstance(value, Real))
-                    found.setdefault(name, {})[alias] = str(exact(key, value)) if number else value
+                    found.setdefault(name, {})[alias] = str(as_fraction(key, value)) if number else value
         return validate_document(cls, {**found, **said}, "settings")
 
     def settle(
@@ -298,26 +298,28 @@ class RunSettings(Document):
         *,
         seeded: bool = False,
         as_published: bool = False,
-        made: Method | None = None,
+        method: Method | None = None,
         target: Target | None = None,
     ) -> SettledRun:
         """Return what so many parties agree on, with the usual values of settings that are not given.
 
-        `made` and `target` replace their sections. Raises `UnfitError` with every fault, or the one InputError.
+        `method` and `target` replace their sections. Raises `UnfitError` with every fault, or the one InputError.
         """
-        name = made.name if made else self.method.name or agreements.default_method(classes)
+        name = method.name if method else self.method.name or agreements.default_method(classes)
         by = self._protocol(name, parties, as_published=as_published)
         agreements.secure_method(name, by)
-        method: Any = made or agreements.make_method(name, by, {})
+        usual = method or agreements.make_method(name, by, {})
         found, wanted, agreed = FaultCollector(), target, None
+        settled: Any = usual  # the protocol's settings are read beside a method with a fault, too
         with found.step():
-            method = made or self._method(method, by)
+            settled = method or self._method(usual, by)
         with found.step():
-            wanted = target or self._target(method, by, as_published=as_published)
+            wanted = target or self._target(settled, by, as_published=as_published)
         with found.step():
-            terms = settle_protocol(by, method, self.protocol.given())
+            terms = settle_protocol(by, settled, self.protocol.given())
             if wanted is not None:
-                agreed = SettledRun(method, wanted, by, terms, agreements.insecure_markers(by, terms, seeded=seeded))
+                markers = agreements.insecure_markers(by, terms, seeded=seeded)
+                agreed = SettledRun(settled, wanted, by, terms, markers)
                 agreed.check(test_keys=self.insecure_test_keys)
         return found.required(agreed)
 
@@ -329,7 +331,7 @@ class RunSettings(Document):
         for section, names in known.items():
             given = getattr(self, section).given()
             sections[section] |= {name: value for name, value in given.items() if name in names}
-        if terms.noise(kind, True) not in WITH_DELTA:
+        if terms.default_noise(kind, True) not in WITH_DELTA:
             sections["target"].pop("delta", None)
         return RunSettings.model_validate(sections)
 
@@ -352,7 +354,7 @@ class RunSettings(Document):
         given, known = self.method.given(), agreements.required_settings(type(usual))
         others = [name for name in given if name not in known]
         refuse_all(InputFault("method.no_such_setting", {"setting": name, "method": usual.name}) for name in others)
-        given = {"lambda": DEFAULT_LAMBDA} | given if "lambda" in known else given
+        given = {"lambda": USUAL_LAMBDA} | given if "lambda" in known else given
         read = agreements.read_method_settings(given, type(usual), complete=False)
         return agreements.make_method(usual.name, protocol, read)
 
@@ -360,7 +362,7 @@ class RunSettings(Document):
         given, known = self.target, method.calibrations
         if given.calibration not in (None, *known):
             raise InputError("calibration.not_of_method", method=method.name, known=known, got=given.calibration)
-        noise: Any = given.noise or find_terms(protocol).noise(method, given.delta is not None)
+        noise: Any = given.noise or find_terms(protocol).default_noise(method, given.delta is not None)
         if given.delta is not None and noise not in WITH_DELTA:
             raise InputError("delta.without_ddg", noise=noise)
         calibration: Any = given.calibration or ("paper" if as_published else "proven")

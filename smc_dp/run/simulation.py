@@ -23,16 +23,16 @@ from protocols.curator import CURATOR_NAME
 from protocols.errors import StoppedError
 from protocols.runtime.actor import Actor, Greetings
 from protocols.runtime.observer import Observer
-from protocols.runtime.simulate import ChargeListener, SealedCount, Setting
+from protocols.runtime.simulate import ChargeListener, MakeActors, SealedCount, Setting
 from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.core.writing import open_scratch, refuse_existing
 from smc_dp.data.federation import Federation, Rows, check_labelled_rows
 from smc_dp.data.partition import check_names
 from smc_dp.data.sources import PreparedData
 from smc_dp.methods.functionality import ideal
-from smc_dp.methods.method import Foreseeable
+from smc_dp.methods.method import HasSignal
 from smc_dp.methods.model import ReleasedModel, Weights, classify
-from smc_dp.methods.nonprivate import BASELINE_LAMBDA, alone, majority
+from smc_dp.methods.nonprivate import BASELINE_LAMBDA, accuracy_alone, majority_accuracy
 from smc_dp.privacy.ledger.ledger import run_key
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import SEEDED, Agreement
@@ -118,25 +118,24 @@ class _Run:
         """Run one session and return its report; `charged` receives the names of charged parties."""
         agreement, data = self.agreement, self.data
         run_folder.check_readable(agreement, self.simulated)
-        every = local_parties(data, agreement, self.rng)
-        check_parties(every)
+        parties = local_parties(data, agreement, self.rng)
+        check_parties(parties)
         charge = charge_of_run(agreement) if self.ledgers else None
         if self.ledgers and charge:
             self.ledgers.check(data.as_read, charge)
-        _LOG.info("method %s by %s among %d parties", agreement.method.name, agreement.protocol, len(every))
-        contributions = _contributions(every, progress)
+        _LOG.info("method %s by %s among %d parties", agreement.method.name, agreement.protocol, len(parties))
+        contributions = _contributions(parties, progress)
         own = self.rng.fork("protocol")
-        taking_part = agreement.session(own, self.identities, self.simulated)
+        opened = agreement.session(own, self.identities, self.simulated)
         with open_scratch(self.folder) as record:
             reserved = None
             if self.ledgers and charge:
-                key = run_key(taking_part.session.id, RELEASED)
+                key = run_key(opened.session.id, RELEASED)
                 reserved = self.ledgers.reserve(data.as_read, agreement.mechanism, charge, key)
-            sites = _Sites(taking_part, {part.name: part for part in every}, own)
-            setting = self._setting(record, reserved, charged, sites)
+            setting = self._setting(record, reserved, charged, _actor_maker(opened, parties, own))
             with accounted(reserved, harmless=ABORTS):
                 outcome = execution.run_session(
-                    agreement.functionality, contributions, taking_part, rng=own, setting=setting, progress=progress,
+                    agreement.functionality, contributions, opened, rng=own, setting=setting, progress=progress,
                 )  # fmt: skip
             with accounted(reserved):
                 return self._released(outcome, reserved)
@@ -158,7 +157,7 @@ class _Run:
         remarks = (*(left if self.left_out else ()), *(reserved.remarks if reserved else ()))
         present = Presence(execution.members, execution.dropped_out, self.left_out)
         form = agreement.form
-        signal = form.signal(int(data.federation.sizes.sum())) if isinstance(form, Foreseeable) else None
+        signal = form.signal(int(data.federation.sizes.sum())) if isinstance(form, HasSignal) else None
         planned = agreement.expected_accuracy(data.federation.sizes.tolist())
         return Report(
             agreement, self.simulated, compared, execution.cost, folder, standings, remarks, present, signal, planned
@@ -187,7 +186,9 @@ class _Run:
             left_out=(*self.left_out, *stopped.dropped_out),
         )
 
-    def _setting(self, record: IO[bytes], reserved: Reservations | None, charged: set[str], sites: _Sites) -> Setting:
+    def _setting(
+        self, record: IO[bytes], reserved: Reservations | None, charged: set[str], make_actors: MakeActors
+    ) -> Setting:
         def charge(name: str, label: str) -> None:
             charged.add(name)
             if reserved:
@@ -200,55 +201,48 @@ class _Run:
         return Setting(
             self.simulated["topology"],
             self.simulated["link"],
-            vanish={name: SealedCount(n - 1) for name, n in self.vanish.items()},
+            drop_outs={name: SealedCount(n - 1) for name, n in self.vanish.items()},
             marks=self.agreement.marks,
             views=self.views is not None,
             record=record,
             released=partial(reserved.leaving, label=RELEASED) if reserved else None,
             charge=charge,
-            voided=voided,
-            make_actors=sites.actors,
+            refund=voided,
+            make_actors=make_actors,
             workers=self.workers,
         )
 
 
-@dataclass(frozen=True)
-class _Sites:
-    """Inputs of everybody's actor, which are made as a site makes its own."""
+def _actor_maker(opened: SimulatedSession, parties: Sequence[LocalParty], rng: Stream) -> MakeActors:
+    """Return a function that makes everybody's actor as a site makes its own."""
+    session, own = opened.session, {party.name: party for party in parties}
 
-    taking_part: SimulatedSession
-    parts: Mapping[str, LocalParty]
-    rng: Stream
+    def local_inputs(name: str) -> SiteInputs:
+        if name not in own:  # the curator
+            return SiteInputs(lambda randomness: (session.parameters,))
+        party = own[name]
+        return SiteInputs(
+            lambda randomness: party.inputs(session),
+            lambda randomness, inputs: party.answers(session, inputs),
+            party.draws,
+        )
 
-    def actors(
-        self,
-        greetings: Greetings,
-        observer: Observer,
-        charge: ChargeListener,
-        voided: ChargeListener,
-        names: Iterable[str],
+    def make(
+        greetings: Greetings, observer: Observer, charge: ChargeListener, voided: ChargeListener, names: Iterable[str]
     ) -> Mapping[str, Actor]:
-        """Return an actor for each of these participants."""
-        session, identities = self.taking_part.session, self.taking_part.identities
-        own = {
+        made = {
             name: SiteActor(
-                session, name, identities[name], self._brings(name), greetings,
-                randomness=SiteRandomness(self.rng.fork(f"seed {name}"), self.rng.fork(f"home {name}")),
+                session, name, opened.identities[name], local_inputs(name), greetings,
+                randomness=SiteRandomness(rng.fork(f"seed {name}"), rng.fork(f"home {name}")),
                 charge=partial(charge, name) if charge else None,
                 voided=partial(voided, name) if voided else None,
                 observer=observer,
             )
             for name in names
         }  # fmt: skip
-        return {name: made.actor for name, made in own.items()}
+        return {name: own_actor.actor for name, own_actor in made.items()}
 
-    def _brings(self, name: str) -> SiteInputs:
-        session, part = self.taking_part.session, self.parts.get(name)
-        if part is None:
-            return SiteInputs(lambda coins: (session.parameters,))
-        return SiteInputs(
-            lambda coins: part.inputs(session), lambda coins, inputs: part.answers(session, inputs), part.draws
-        )
+    return make
 
 
 def _no_other_session(dropped_out: Sequence[str], stopped: NoResultError, why: InputError) -> StoppedError:
@@ -324,9 +318,9 @@ def _comparison(
     lam, classes = BASELINE_LAMBDA if own is None else own, federation.classes
     return Comparison(
         accuracy=float(np.mean(classify(weights, test.X) == test.y)),
-        individual={name: alone(rows, lam, test, classes) for name, rows in federation.by_name.items()},
-        pooled=alone(federation.pooled(), lam, test, classes),
-        majority=majority(federation, test),
+        individual={name: accuracy_alone(rows, lam, test, classes) for name, rows in federation.by_name.items()},
+        pooled=accuracy_alone(federation.pooled(), lam, test, classes),
+        majority=majority_accuracy(federation, test),
         smallest=min(len(rows) for rows in federation.parties) if agreement.form.smallest_sets_noise else None,
         stated_lambda=lam if own is None else None,
         without_noise=_without_noise(federation, agreement, rng).accuracy(test),

@@ -99,13 +99,13 @@ class SiteActor:
             self._home = drawn.home.forks(*brings.draws)
             self.actor = Actor(
                 session, name, signer, drawn.seed, brings.inputs(drawn.home), greetings,
-                observer=observer, charge=self.leaving, voided=self._disowned, home=self._asked,
+                observer=observer, charge=self.leaving, refund=self._disowned, local_program=self._asked,
             )  # fmt: skip
         else:
             state, self._home, self.first_seed = _parts(kept.content)
             self.actor = resume(
                 session, state, signer, kept.counter, greetings,
-                observer=observer, charge=self.leaving, voided=self._disowned, home=self._asked,
+                observer=observer, charge=self.leaving, refund=self._disowned, local_program=self._asked,
             )  # fmt: skip
 
     def release(self) -> list[Envelope]:

@@ -71,7 +71,7 @@ def _protocol(where: str, name: object, version: object) -> Protocol:
     if not isinstance(name, str) or type(version) is not int:
         raise _refused(where, "transcript.no_protocol", got=shown(name), version=shown(version))
     try:
-        return programs.find(name, version)
+        return programs.find_protocol(name, version)
     except LocalError as error:
         raise InputError("transcript.unknown_protocol", where=where, why=str(error)[:_SHOWN]) from None
 

@@ -7,8 +7,9 @@ signed, and whether the messages were those of the protocol.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from protocols.errors import DecodeError, ProtocolError
 from protocols.runtime.envelope import Envelope
@@ -16,7 +17,6 @@ from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import ABSENT, read_absence, read_envelope
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, one_line
-from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.documents import ReleaseFile, SharesFile
 from smc_dp.run.folder import (
     parse_release,
@@ -34,10 +34,10 @@ from smc_dp.run.release import SHARES, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.release_consistency import ReleaseEvidence, find_contradictions, required_inputs
 from smc_dp.run.run_files import RunFiles, RunPlace, has_file
 from smc_dp.run.transcript_header import read_head, read_session
-from smc_dp.run.transcript_lines import Absence
 
-FOR_EVERYBODY = f'"to":"{PUBLIC_NAME}"'.encode()
+PUBLIC_LINE_MARK = f'"to":"{PUBLIC_NAME}"'.encode()
 """Mark of a line with a published message, as a transcript writes it."""
+_Line = TypeVar("_Line")
 _LONGEST_LINE = 1 << 27  # bytes: twice the longest envelope
 _MOST_PUBLIC = 128  # lines of one kind of each participant: more than the stages of a run of 100 sums
 
@@ -66,42 +66,37 @@ def verify_release(folder: RunPlace) -> VerifiedRelease:
     document = read_release_file(files)
     wanted = [name for name in (SHARES, TRANSCRIPT) if name in document.digests.named]
     missing = tuple(name for name in wanted if not has_file(files, name))
-    found = read_release(files) if missing == (TRANSCRIPT,) and SHARES in wanted else _held(files, document, missing)
+    found = (
+        read_release(files) if missing == (TRANSCRIPT,) and SHARES in wanted else _verified(files, document, missing)
+    )
     warn_of_page(files)
     return VerifiedRelease(found, files, missing)
 
 
-def _held(folder: RunFiles, document: ReleaseFile, missing: Container[str]) -> PublishedRelease:
-    """Return the release, verified against the transcript if there is one."""
+def _verified(folder: RunFiles, document: ReleaseFile, missing: Container[str]) -> PublishedRelease:
+    """Return the release, verified against the transcript if there is one, and against its shares if no others."""
     try:
         rows = read_public_rows(folder, document)
         if TRANSCRIPT in missing:
             return parse_release(document, rows)
-        return _beside_record(folder, document, rows, SHARES in missing)
+        recorded = read_release_evidence(read_listed_file(folder, document, TRANSCRIPT))
+        if has_file(folder, TIMINGS):
+            read_listed_file(folder, document, TIMINGS)
+        found, published, study = parse_release(document, rows), None, read_study_bytes(folder, document)
+        if found.agreement.publishes_shares:
+            published = _shares(found, recorded) if SHARES in missing else read_shares(folder, document)
+            found = recompute_release(document, published, rows)
+        if wrong := next(find_contradictions(recorded, found, published, study), None):
+            raise InputError(wrong.fault.within("release.json and transcript.jsonl differ"))
+        return found
     except InputError as error:
         raise error.within(f"run folder {folder}") from None
-
-
-def _beside_record(
-    folder: RunFiles, document: ReleaseFile, rows: AuxiliaryRows | None, no_shares: bool
-) -> PublishedRelease:
-    """Return the release; raise an InputError unless it is what the transcript says, with its shares if no others."""
-    recorded = read_release_evidence(read_listed_file(folder, document, TRANSCRIPT))
-    if has_file(folder, TIMINGS):
-        read_listed_file(folder, document, TIMINGS)
-    found, published, said = parse_release(document, rows), None, read_study_bytes(folder, document)
-    if found.agreement.publishes_shares:
-        published = _shares(found, recorded) if no_shares else read_shares(folder, document)
-        found = recompute_release(document, published, rows)
-    if wrong := next(find_contradictions(recorded, found, published, said), None):
-        raise InputError(wrong.fault.within("release.json and transcript.jsonl differ"))
-    return found
 
 
 def _shares(found: PublishedRelease, recorded: ReleaseEvidence) -> SharesFile:
     """Return what shares.json would hold; InputError where somebody published no share."""
     try:
-        numbers = {name: said.y for name, said in recorded.said.items()}
+        numbers = {name: said.y for name, said in recorded.published_messages.items()}
     except (AttributeError, DecodeError) as error:
         raise InputError("transcript.no_share_published", why=str(error)) from None
     grid = found.agreement.grid
@@ -117,8 +112,8 @@ def read_release_evidence(content: bytes) -> ReleaseEvidence:
     head = read_head(_line(content, 0), TRANSCRIPT)
     _, session = read_session(head, f"{TRANSCRIPT} line 0")
     most = _MOST_PUBLIC * len(session.names)
-    public = _envelopes(session, _marked(content, FOR_EVERYBODY, most))
-    absent = {n: _absence(line, n) for n, line in _marked(content, _kind(ABSENT), most)}
+    public = _envelopes(session, _marked(content, PUBLIC_LINE_MARK, most))
+    absent = {n: _parsed(line, n, read_absence) for n, line in _marked(content, _kind(ABSENT), most)}
     known = ReleaseEvidence(head, session, public, absent)
     try:
         kinds = sorted({need.kind for need in required_inputs(known)})
@@ -149,16 +144,22 @@ def _kind(name: str) -> bytes:
 
 
 def _envelopes(session: Session, lines: Iterable[tuple[int, bytes]]) -> dict[int, Envelope]:
-    return {n: _envelope(session, line, f"{TRANSCRIPT} line {n}") for n, line in lines if _kind(ABSENT) not in line}
+    def read(found: dict[str, Any]) -> Envelope:
+        envelope = read_envelope(session.id, found)
+        envelope.encode()  # no integer and no text that CBOR cannot hold
+        return envelope
+
+    return {n: _parsed(line, n, read) for n, line in lines if _kind(ABSENT) not in line}
 
 
-def _absence(line: bytes, number: int) -> Absence:
+def _parsed(line: bytes, number: int, read: Callable[[dict[str, Any]], _Line]) -> _Line:
+    """Return what a line holds; raise an InputError, which names the line, for anything else."""
     where = f"{TRANSCRIPT} line {number}"
     try:
-        return read_absence(reading.parse_object(line, where))
+        return read(reading.parse_object(line, where))
     except InputError:
         raise
-    except ValueError as error:
+    except (ArithmeticError, ValueError) as error:
         raise InputError("transcript.no_message", where=where, why=one_line(str(error))) from None
 
 
@@ -168,14 +169,3 @@ def _line(content: bytes, start: int) -> bytes:
     if end < 0 and len(content) - start > _LONGEST_LINE:
         raise InputError("transcript.long_line", most=_LONGEST_LINE)
     return content[start : end if end >= 0 else len(content)]
-
-
-def _envelope(session: Session, line: bytes, where: str) -> Envelope:
-    try:
-        made = read_envelope(session.id, reading.parse_object(line, where))
-        made.encode()  # no integer and no text that CBOR cannot hold
-    except InputError:
-        raise
-    except (ArithmeticError, ValueError) as error:
-        raise InputError("transcript.no_message", where=where, why=one_line(str(error))) from None
-    return made

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from protocols.errors import LocalError
-from protocols.programs import PROTOCOLS, Protocol, find
+from protocols.programs import PROTOCOLS, Protocol, find_protocol
 from protocols.runtime.session import Session
 from smc_dp.audit.run import replay
 from smc_dp.audit.run.blame import absent_senders
@@ -105,7 +105,7 @@ def _course_of(watched: Watched, progress: Callable[[str], None] | None) -> Prot
     """The course of a session of the same kind: with as many parties where the engine takes so many."""
     session = watched.session
     count = len(session.parties)
-    most = most_parties(find(session.program.name, session.program.version))
+    most = most_parties(find_protocol(session.program.name, session.program.version))
     parties = count if count <= most else PARTIES
     kinds = {letter.kind.__name__ for letter in watched.letters}
     case = min(_cases(session, parties), key=lambda case: len(case[2] ^ kinds), default=None)

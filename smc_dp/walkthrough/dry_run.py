@@ -34,7 +34,7 @@ def toy_run(protocol: Protocol, p: Any, pattern: Pattern = EVERYBODY_STAYS) -> W
     session = Session(protocol.program, p, public, root.fork("nonce").bytes(SESSION_BYTES))
     seeds = {name: root.fork(f"seed {name}") for name in inputs}
     vanish = {pattern.name: SealedCount(pattern.letter - 1)} if pattern.name else {}
-    run = simulate(session, identities, seeds, inputs, Setting(vanish=vanish, views=True, marks=(MARK,)))
+    run = simulate(session, identities, seeds, inputs, Setting(drop_outs=vanish, views=True, marks=(MARK,)))
     record = dict(enumerate(run.transcript.read(), start=1))
     views = {name: recompute(session, view, record) for name, view in run.recorded.items()}
     return watch(session, record, views, (name for name, end in run.ends.items() if end == "gone"))

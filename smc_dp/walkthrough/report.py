@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 from protocols.programs import Protocol
-from protocols.runtime.citations import NOTES, note
+from protocols.runtime.citations import NOTES, read_note
 from protocols.runtime.message import Message
 from smc_dp.core.version import __version__
 from smc_dp.leakage.matrix_text import join_names
@@ -105,7 +105,7 @@ def _said(protocol: Protocol, number: str) -> tuple[PageBlock, ...]:
     quoted = protocol.sentences.get(number)
     if quoted is None:
         return (Prose("Nothing is quoted for this step."),)
-    notes = tuple(note(quoted.room, label) for label in quoted.notes)
+    notes = tuple(read_note(quoted.room, label) for label in quoted.notes)
     departs = DEPARTS if protocol.claim else IS_WRONG
     why = BESIDE if quoted.source.startswith(NOTES) else departs  # a program departs from no notes of its own
     mended = (Prose(MENDED),) if why == IS_WRONG else ()

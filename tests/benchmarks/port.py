@@ -80,8 +80,8 @@ def less(p: Parameters, key: dgk.DgkPrivateKey, a: Sequence[int], b: Sequence[in
     x, flip = steps.chooser_half(p.sizes, p.sizes.subtract(a[i], a[j]))
     offered = key.encrypt_all(steps.bits(y, p.compared_bits), rng)
     delta_a = rng.bits(1)
-    c = steps.differences(key.public, x, offered, delta_a, rng)
-    return steps.is_negative(steps.at_most(key, c, steps.xor(delta_a, flip)), top)
+    c = steps.blinded_differences(key.public, x, offered, delta_a, rng)
+    return steps.is_negative(steps.is_at_most(key, c, steps.xor(delta_a, flip)), top)
 
 
 def reshared(summands: Sequence[Sequence[int]], modulus: int, rng: Stream) -> Vector:

@@ -183,32 +183,32 @@ def with_differences(differences: Callable[..., tuple[FreshBit, ...]]) -> Progra
 
 async def _without_mask(me: Any, p: Any, key: Any, shares: Any) -> None:
     for share in shares:
-        await _answer(me, key, *steps.chooser_half(p.ring, share), 0, me.rng, steps.differences)
+        await _answer(me, key, *steps.chooser_half(p.ring, share), 0, me.rng, steps.blinded_differences)
 
 
 async def _with_one_mask(me: Any, p: Any, key: Any, shares: Any) -> None:
     delta_a = me.rng.bits(1)
     for share in shares:
-        await _answer(me, key, *steps.chooser_half(p.ring, share), delta_a, me.rng, steps.differences)
+        await _answer(me, key, *steps.chooser_half(p.ring, share), delta_a, me.rng, steps.blinded_differences)
 
 
 async def _with_the_same_coins(me: Any, p: Any, key: Any, shares: Any) -> None:
     for share in shares:
         rng = me.rng.fork("terms")
-        await _answer(me, key, *steps.chooser_half(p.ring, share), me.rng.bits(1), rng, steps.differences)
+        await _answer(me, key, *steps.chooser_half(p.ring, share), me.rng.bits(1), rng, steps.blinded_differences)
 
 
 async def _with_the_mask_told(me: Any, p: Any, key: Any, shares: Any) -> None:
     for share in shares:
         delta_a = me.rng.bits(1)
-        await _answer(me, key, *steps.chooser_half(p.ring, share), delta_a, me.rng, steps.differences)
+        await _answer(me, key, *steps.chooser_half(p.ring, share), delta_a, me.rng, steps.blinded_differences)
         me.send(signs.HOLDER, Apart(bool(delta_a)))
 
 
 async def _with_the_top_bit_apart(me: Any, p: Any, key: Any, shares: Any) -> None:
     for share in shares:
         x, _, top = chooser_half_with_top_apart(p.ring, share)
-        await roles.chooser(me, signs.HOLDER, key.dgk, x, 0)
+        await roles.answer_offer(me, signs.HOLDER, key.dgk, x, 0)
         me.send(signs.HOLDER, Apart(bool(top)))
 
 
@@ -216,10 +216,10 @@ async def _hold_and_hear(me: Any, p: Any, key: Any, shares: Any) -> Any:
     """Reads one bit more after each answer, and does not use it."""
     halves = [steps.holder_half(p.ring, share) for share in shares]
     for y, _ in halves:
-        roles.offer(me, signs.CHOOSER, key.dgk, y, p.compared_bits)
+        roles.send_offer(me, signs.CHOOSER, key.dgk, y, p.compared_bits)
     found = []
     for _, top in halves:
-        found.append(steps.is_negative(await roles.holder(me, signs.CHOOSER, key.dgk), top))
+        found.append(steps.is_negative(await roles.read_answer(me, signs.CHOOSER, key.dgk), top))
         await me.receive(signs.CHOOSER, Apart)
     return tuple(found)
 
@@ -228,10 +228,10 @@ async def _hold_and_add(me: Any, p: Any, key: Any, shares: Any) -> Any:
     """Puts together what came apart."""
     halves = [steps.holder_half(p.ring, share) for share in shares]
     for y, _ in halves:
-        roles.offer(me, signs.CHOOSER, key.dgk, y, p.compared_bits)
+        roles.send_offer(me, signs.CHOOSER, key.dgk, y, p.compared_bits)
     found = []
     for _, top in halves:
-        carry = await roles.holder(me, signs.CHOOSER, key.dgk)
+        carry = await roles.read_answer(me, signs.CHOOSER, key.dgk)
         found.append(steps.is_negative(carry ^ int((await me.receive(signs.CHOOSER, Apart)).bit), top))
     return tuple(found)
 
@@ -254,11 +254,11 @@ async def _hold_with_one_exponent(me: Any, p: Any, key: Any, shares: Any) -> Any
     for y, _ in halves:
         bits = steps.bits(y, p.compared_bits)
         me.send(signs.CHOOSER, Bits(tuple(key.dgk.encrypt(bit, me.rng.fork("bits")) for bit in bits)))
-    return tuple([steps.is_negative(await roles.holder(me, signs.CHOOSER, key.dgk), top) for _, top in halves])
+    return tuple([steps.is_negative(await roles.read_answer(me, signs.CHOOSER, key.dgk), top) for _, top in halves])
 
 
 async def _without_factors_under_long_keys(me: Any, p: Any, key: Any, shares: Any) -> None:
-    differences = without_blinding if p.key_bits > 2048 else steps.differences
+    differences = without_blinding if p.key_bits > 2048 else steps.blinded_differences
     for share in shares:
         await _answer(me, key, *steps.chooser_half(p.ring, share), me.rng.bits(1), me.rng, differences)
 
@@ -288,7 +288,7 @@ LOUD = {
 """What tells the chooser something."""
 
 HARMLESS = {
-    "the same steps, written again": with_differences(steps.differences),
+    "the same steps, written again": with_differences(steps.blinded_differences),
     "terms turned round": with_differences(with_a_rotation),
 }
 """What is another protocol and as good."""
@@ -308,7 +308,7 @@ async def _curator(me: Any, p: Any) -> Any:
     return await pathak2010.curator(me, p)
 
 
-_chooser = roles.chooser
+_chooser = roles.answer_offer
 INSIDE = replace(
     pathak2010.PROGRAM, roles={PARTY: _party, CURATOR: _curator}, kinds=(*pathak2010.PROGRAM.kinds, Apart, Told)
 )
@@ -321,7 +321,7 @@ def chooser_that_tells(what: Callable[[Any, Any], Any]) -> Stage:
     async def chooser(me: Any, holder: str, key: Any, x: Any, flip: Any) -> None:
         y = (await me.receive(holder, Bits)).y
         delta_a = me.rng.bits(1)
-        me.send(holder, Differences(steps.differences(key, x, y, delta_a, me.rng), steps.xor(delta_a, flip)))
+        me.send(holder, Differences(steps.blinded_differences(key, x, y, delta_a, me.rng), steps.xor(delta_a, flip)))
         me.send(holder, Apart(what(delta_a, flip)))
 
     return chooser
@@ -331,13 +331,13 @@ async def holder_that_hears(me: Any, chooser: str, key: Any) -> Any:
     """Reads that bit."""
     answer = await me.receive(chooser, Differences)
     await me.receive(chooser, Apart)
-    return steps.at_most(key, answer.c, answer.delta)
+    return steps.is_at_most(key, answer.c, answer.delta)
 
 
 async def holder_that_tells(me: Any, chooser: str, key: Any) -> Any:
     """Tells the chooser the answer, which with its own share is the carry."""
     answer = await me.receive(chooser, Differences)
-    found = steps.at_most(key, answer.c, answer.delta)
+    found = steps.is_at_most(key, answer.c, answer.delta)
     me.send(chooser, Told(found))
     return found
 
@@ -351,4 +351,4 @@ async def chooser_that_hears(me: Any, holder: str, key: Any, x: Any, flip: Any) 
 async def chooser_without_mask(me: Any, holder: str, key: Any, x: Any, flip: Any) -> None:
     """delta_a is always 0."""
     y = (await me.receive(holder, Bits)).y
-    me.send(holder, Differences(steps.differences(key, x, y, 0, me.rng), steps.xor(0, flip)))
+    me.send(holder, Differences(steps.blinded_differences(key, x, y, 0, me.rng), steps.xor(0, flip)))

@@ -272,7 +272,7 @@ async def compare_without_mask(me: Any, p: Any, keys: Any, a: list[Any]) -> None
         match = await me.receive(me.curator, Match)
         x, flip = steps.chooser_half(p.sizes, p.sizes.subtract(a[match.left], a[match.right]))
         y = (await me.receive(me.curator, Bits)).y
-        me.send(me.curator, Differences(steps.differences(keys.dgk, x, y, 0, me.rng), steps.xor(0, flip)))
+        me.send(me.curator, Differences(steps.blinded_differences(keys.dgk, x, y, 0, me.rng), steps.xor(0, flip)))
 
 
 async def compare_with_one_coin(me: Any, p: Any, keys: Any, a: list[Any]) -> None:
@@ -282,7 +282,10 @@ async def compare_with_one_coin(me: Any, p: Any, keys: Any, a: list[Any]) -> Non
         match = await me.receive(me.curator, Match)
         x, flip = steps.chooser_half(p.sizes, p.sizes.subtract(a[match.left], a[match.right]))
         y = (await me.receive(me.curator, Bits)).y
-        me.send(me.curator, Differences(steps.differences(keys.dgk, x, y, delta_a, me.rng), steps.xor(delta_a, flip)))
+        me.send(
+            me.curator,
+            Differences(steps.blinded_differences(keys.dgk, x, y, delta_a, me.rng), steps.xor(delta_a, flip)),
+        )
 
 
 def comparing(compare: Any) -> Program:
@@ -311,8 +314,8 @@ async def top_bit_in_the_order(me: Any, p: Any, keys: Any, halves: Any) -> int:
             i, j = j, i
         y, top = steps.holder_half(p.sizes, p.sizes.subtract(b[i], b[j]))
         me.send(first, Match(i, j))
-        comparison.offer(me, first, keys.dgk, y, p.compared_bits)
-        answer = await comparison.holder(me, first, keys.dgk)
+        comparison.send_offer(me, first, keys.dgk, y, p.compared_bits)
+        answer = await comparison.read_answer(me, first, keys.dgk)
         places = [i if steps.is_negative(answer, top) else j, *places[2:]]
     return places[0]
 

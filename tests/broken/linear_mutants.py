@@ -19,7 +19,7 @@ from protocols.linear.values import Masks, OpenedRow
 from protocols.runtime.message import CURATOR, PARTY, Message, Times, masked, message, public, shared
 
 Patch = tuple[Any, str, Any]
-_party, _row, _share = submission.party, submission._row, masks.share
+_party, _row, _share = submission.party, submission._row, masks.masked_share
 
 
 async def party(me: Any, p: Any, mine: Any) -> Any:
@@ -140,7 +140,7 @@ class Coinless:
 def _row_kept(me: Any, p: Any, keys: Any, mine: Any) -> Any:
     epk, kappa = encapsulation.encapsulate(keys.box, me.session_id, me.rng)
     me.row = epk, kappa
-    return epk, masks.row(p, mine.eta, kappa)
+    return epk, masks.mask_row(p, mine.eta, kappa)
 
 
 def row_in_clear(me: Any, p: Any, keys: Any, mine: Any) -> Any:
@@ -180,12 +180,12 @@ def _seeds(me: Any, seed: Callable[[Any], bytes]) -> Any:
 
 async def one_seed_for_all_edges(me: Any, p: Any, keys: Any, mine: Any) -> Any:
     """The masks with P_1 and with Charlie are the same, one added and one taken away."""
-    return await _party(_seeds(me, lambda rng: rng.bytes(submission.SEED_BYTES)), p, keys, mine)
+    return await _party(_seeds(me, lambda rng: rng.bytes(submission.MASK_SEED_BYTES)), p, keys, mine)
 
 
 async def seeds_of_zeros(me: Any, p: Any, keys: Any, mine: Any) -> Any:
     """Everybody knows all masks."""
-    return await _party(_seeds(me, lambda rng: bytes(submission.SEED_BYTES)), p, keys, mine)
+    return await _party(_seeds(me, lambda rng: bytes(submission.MASK_SEED_BYTES)), p, keys, mine)
 
 
 # The garbled search.
@@ -207,12 +207,12 @@ async def _garbles(
     u = (await me.receive(me.curator, selection.Extension)).u
     garbled = garbling.garble(me.session_id, rows.choice, u, rows.a, ranks, selection.SIZE_BITS)
     contents = [
-        masks.packed(p, epk, p.weights.add_vectors(row, s_of(s, lock)))
+        masks.pack_row(p, epk, p.weights.add_vectors(row, s_of(s, lock)))
         for epk, row, lock in zip(rows.epks, rows.rows, garbled.locks, strict=True)
     ]
-    for part in selection.cut(garbled.tables):
+    for part in selection.split_parts(garbled.tables):
         me.send(me.curator, Tables(part, more(garbled, ranks, rows)) if more else selection.Tables(part))
-    for part in selection.cut(garbling.lock(garbled, contents)):
+    for part in selection.split_parts(garbling.lock(garbled, contents)):
         me.send(me.curator, LockedRows(part))
     return p.weights.subtract_vectors(w, s) if off else w
 
@@ -263,10 +263,10 @@ async def _evaluates(me: Any, p: Any, keys: Any, mine: Any, c: Any, more: Callab
     me.send(first, Extension(extension.u, more(extension, c)) if more else selection.Extension(extension.u))
     tables = [(await me.receive(first, selection.Tables)).part for _ in range(p.table_parts)]
     rows = [(await me.receive(first, LockedRows)).part for _ in range(p.row_parts)]
-    gates, locked = selection.joined(tables, p.table_bytes), selection.joined(rows, p.locked_bytes)
+    gates, locked = selection.join_parts(tables, p.table_bytes), selection.join_parts(rows, p.locked_bytes)
     content = garbling.unlock(me.session_id, extension.labels, p.K, selection.SIZE_BITS, gates, locked)
-    epk, row = masks.unpacked(p, content)
-    return OpenedRow(epk, masks.bare(p, row, encapsulation.opened(keys.box, epk, me.session_id)))
+    epk, row = masks.unpack_row(p, content)
+    return OpenedRow(epk, masks.unmask_row(p, row, encapsulation.opened(keys.box, epk, me.session_id)))
 
 
 async def no_c(me: Any, p: Any, keys: Any, mine: Any) -> Any:
@@ -314,5 +314,5 @@ S_STAYS: Sequence[Patch] = ((selection, "first", s_stays),)
 NO_C: Sequence[Patch] = ((selection, "curator", no_c),)
 C_TOLD: Sequence[Patch] = ((selection, "curator", c_told),)
 LABELS_TOLD: Sequence[Patch] = ((selection, "curator", labels_told),)
-EQUAL_SIGNS: Sequence[Patch] = ((masks, "share", equal_signs),)
-WITHOUT_CHARLIE: Sequence[Patch] = ((masks, "share", without_charlie),)
+EQUAL_SIGNS: Sequence[Patch] = ((masks, "masked_share", equal_signs),)
+WITHOUT_CHARLIE: Sequence[Patch] = ((masks, "masked_share", without_charlie),)

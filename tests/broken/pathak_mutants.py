@@ -127,7 +127,7 @@ class TopBit(Message):
     top: Annotated[bool, masked("bit")]
 
 
-_chooser, _holder = roles.chooser, roles.holder
+_chooser, _holder = roles.answer_offer, roles.read_answer
 
 
 async def chooser_with_flip_apart(me: Endpoint, holder: str, key: DgkPublicKey, x: int, flip: int) -> None:

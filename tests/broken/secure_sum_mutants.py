@@ -335,7 +335,7 @@ MUTANTS = (
                 "sums",
                 "    listed = await me.receive(me.curator, Survivors)\n",
                 "    try:\n        listed = await me.receive(me.curator, Survivors)\n"
-                "    except StoppedError:\n        me.void(steps.label(r))\n        raise\n",
+                "    except StoppedError:\n        me.refund(steps.label(r))\n        raise\n",
             ),
             Patch("sums", "import Fault, LocalError\n", "import Fault, LocalError, StoppedError\n"),
         ),

@@ -407,7 +407,7 @@ async def _close_primes(me: Endpoint, p: Parameters) -> PartyKeys:
     me.send(me.curator, setup._announce(me, xi))
     zeta = setup._admitted(me, me.curator, await me.receive(me.curator, PaillierKey), p)
     me.broadcast(me.others, SharedKey(xi.p, xi.q))
-    compare = comparison.admitted(me, me.curator, await me.receive(me.curator, ComparisonKey), p.key_bits, p.u)
+    compare = comparison.admit_key(me, me.curator, await me.receive(me.curator, ComparisonKey), p.key_bits, p.u)
     me.admit(XI, xi.public)
     me.admit(ZETA, zeta)
     return PartyKeys(xi, zeta, await setup._toss(me, p, xi.public, zeta), compare)
@@ -451,7 +451,7 @@ def _telling_coin(
 ) -> Differences:
     assert keys.dgk is not None
     delta_a = (keys.pi1[0] >> k) % 2 ^ flip
-    return Differences(steps.differences(keys.dgk, x, y, delta_a, me.rng), steps.xor(delta_a, flip))
+    return Differences(steps.blinded_differences(keys.dgk, x, y, delta_a, me.rng), steps.xor(delta_a, flip))
 
 
 TELLING_COIN = Twin(
@@ -656,8 +656,8 @@ async def _match(me: Endpoint, p: Parameters, keys: CuratorKeys, halves: Halves,
     first, b = me.parties[0], halves.b_tilde
     y, top = steps.holder_half(p.sizes, p.sizes.subtract(b[i], b[j]))
     me.send(first, Match(i, j))
-    comparison.offer(me, first, keys.dgk, y, p.compared_bits)
-    return steps.is_negative(await comparison.holder(me, first, keys.dgk), top)
+    comparison.send_offer(me, first, keys.dgk, y, p.compared_bits)
+    return steps.is_negative(await comparison.read_answer(me, first, keys.dgk), top)
 
 
 MATCHES_BY_SLOT = Twin(
@@ -681,7 +681,7 @@ async def _until_told(me: Endpoint, p: Parameters, keys: PartyKeys, a: list[int]
     assert keys.dgk is not None
     while (match := await me.receive(me.curator, Match)).left != match.right:
         x, flip = steps.chooser_half(p.sizes, p.sizes.subtract(a[match.left], a[match.right]))
-        await comparison.chooser(me, me.curator, keys.dgk, x, flip)
+        await comparison.answer_offer(me, me.curator, keys.dgk, x, flip)
 
 
 CONFIRMATIONS = Twin(
@@ -710,7 +710,7 @@ async def _short_coins(me: Endpoint, p: Parameters, keys: CuratorKeys, halves: H
             ]
             me.send(first, Match(i, j))
             me.send(first, Bits(tuple(FreshBit(c.n, c.value) for c in hidden)))
-            wins.append(steps.is_negative(await comparison.holder(me, first, keys.dgk), top))
+            wins.append(steps.is_negative(await comparison.read_answer(me, first, keys.dgk), top))
         search = search.after(wins)
     return search.winner
 

@@ -77,7 +77,7 @@ def write_corpus(corpus: Path) -> None:
     evidence = load_evidence(at.run, views=at.views)
     texts = [(at.run / name).read_bytes() for name in _FILES]
     lines = texts[2].split(b"\n")
-    public = [line for line in lines if verify_release.FOR_EVERYBODY in line]
+    public = [line for line in lines if verify_release.PUBLIC_LINE_MARK in line]
     view = min((path.read_bytes() for path in at.views.iterdir()), key=len)
     envelopes = [envelope.encode() for envelope in evidence.envelopes.values()]
     kinds = len(_kinds())
@@ -188,13 +188,13 @@ def _blank(kind: type[Any], layout: Mapping[str, int]) -> bytes:
 
 
 def plain_state(data: bytes, corpus: Path) -> None:
-    """`state.load`: what it reads, it writes alike."""
+    """`state.load_state`: what it reads, it writes alike."""
     for records in ((*PROGRAM.records, Parameters), (*SUMS.records, SumsParameters)):
         try:
-            value = state.load(data, records)
+            value = state.load_state(data, records)
         except ReplayError:
             continue
-        if state.dump(value, records) != data:
+        if state.dump_state(value, records) != data:
             raise RuntimeError("another encoding was read")
 
 

@@ -19,7 +19,7 @@ from protocols.pathak2010.parameters import COMPARISONS, Parameters
 from protocols.programs import PROTOCOLS
 from protocols.runtime.conversation import Conversation, Flow, PredictedTraffic, Turn, predict_traffic
 from protocols.runtime.message import PARTY, Message, Times, masked, message
-from protocols.runtime.network import LINKS, traffic
+from protocols.runtime.network import LINK_MODELS, traffic
 from protocols.secure_sum.parameters import Block
 from protocols.secure_sum.parameters import Parameters as SumParameters
 from tests.support.refusals import refused
@@ -29,14 +29,16 @@ DRAWN = range(2, 52)
 
 
 def foreseen(name: str, done: Ran, link: str = "none") -> PredictedTraffic:
-    return predict_traffic(PROTOCOLS[name].program, done.session.parameters, done.conversation, LINKS[link].overhead)
+    return predict_traffic(
+        PROTOCOLS[name].program, done.session.parameters, done.conversation, LINK_MODELS[link].overhead
+    )
 
 
 def differences(found: PredictedTraffic, done: Ran, link: str = "none") -> list[str]:
     """Where the declared and the recorded traffic differ: by stage, and by who sent and got."""
-    by_stage = traffic(done.envelopes, done.session, LINKS[link], "mesh")
+    by_stage = traffic(done.envelopes, done.session, LINK_MODELS[link], "mesh")
     wrong = [name for name in {**by_stage, **found.by_stage} if by_stage.get(name) != found.by_stage.get(name)]
-    overhead, sent, got = LINKS[link].overhead, Counter[str](), Counter[str]()
+    overhead, sent, got = LINK_MODELS[link].overhead, Counter[str](), Counter[str]()
     for e in done.envelopes:
         sent[e.sender] += e.size + overhead
         got[e.to] += e.size + overhead
@@ -52,7 +54,7 @@ def differences(found: PredictedTraffic, done: Ran, link: str = "none") -> list[
 
 
 def check(name: str, number: int) -> None:
-    link = tuple(LINKS)[number % len(LINKS)]
+    link = tuple(LINK_MODELS)[number % len(LINK_MODELS)]
     p = DRAWS[name](Stream.insecure_from_seed(f"{name} {number}"))
     done = ran(name, p, f"{name} {number}")
     assert differences(foreseen(name, done, link), done, link) == [], p

@@ -54,17 +54,17 @@ def test_a_program_that_is_left_out_is_noticed() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_protocol_is_found_by_name_and_version_only(name: str) -> None:
     program = PROTOCOLS[name].program
-    assert programs.find(name, program.version) is PROTOCOLS[name]
+    assert programs.find_protocol(name, program.version) is PROTOCOLS[name]
     with refused("program.unknown", error=LocalError, got=name[:40]):
-        programs.find(name, program.version + 1)
+        programs.find_protocol(name, program.version + 1)
     with refused("program.unknown", error=LocalError, got=name[:40]):
-        programs.find(name, 0)
+        programs.find_protocol(name, 0)
 
 
 def test_an_earlier_version_of_a_protocol_is_refused_with_the_version_that_reads_it() -> None:
     version = PROTOCOLS["secure_sum"].program.version
     with refused("program.of_an_earlier_version", error=LocalError, version=version - 1, reads=programs.LAST_RELEASE):
-        programs.find("secure_sum", version - 1)
+        programs.find_protocol("secure_sum", version - 1)
 
 
 def holds(protocol: Protocol, gives: Callable[[Any, Any], Mapping[str, Any]] = ideal.gives) -> bool:

@@ -14,7 +14,7 @@ import pytest
 
 from protocols import pathak2010
 from protocols.programs import PROTOCOLS, Protocol
-from protocols.runtime.citations import NOTES, Citation, note, plain, read_notes
+from protocols.runtime.citations import NOTES, Citation, read_note, read_notes, strip_markup
 from protocols.runtime.message import PARTY, Message, message
 
 PAPERS = Path(os.environ.get("SMC_DP_PAPERS", "/nowhere"))
@@ -54,8 +54,8 @@ def misquoted(sentences: Mapping[str, Citation]) -> list[str]:
     """The steps whose pieces are not in the notes that they are said to be from, or that cite a note that is not."""
     wrong = []
     for step, quoted in sentences.items():
-        notes = plain(read_notes(quoted.room))
-        missing = [label for label in quoted.notes if f"[{label}]" not in notes or not note(quoted.room, label)]
+        notes = strip_markup(read_notes(quoted.room))
+        missing = [label for label in quoted.notes if f"[{label}]" not in notes or not read_note(quoted.room, label)]
         if missing or (quoted.source.startswith(NOTES) and any(piece not in notes for piece in quoted.pieces)):
             wrong.append(step)
     return wrong
@@ -71,7 +71,7 @@ def test_a_changed_word_and_a_note_that_is_not_there_are_noticed() -> None:
     assert misquoted(changed) == ["3"]
     assert misquoted({**said, "4": replace(said["4"], notes=("L77",))}) == ["4"]
     with pytest.raises(LookupError, match=r"protocols\.linear has no note \[L77\]"):
-        note("protocols.linear", "L77")
+        read_note("protocols.linear", "L77")
 
 
 def letters(text: str) -> str:
@@ -107,7 +107,7 @@ def test_the_paper_s_sentences_are_those_that_were_compared_with_it() -> None:
 
 
 def test_slanted_words_of_notes_lose_their_stars_and_powers_keep_them() -> None:
-    assert plain("*Sum*: a *slanted word*, 2**64 and x * y * z") == "Sum: a slanted word, 2**64 and x * y * z"
+    assert strip_markup("*Sum*: a *slanted word*, 2**64 and x * y * z") == "Sum: a slanted word, 2**64 and x * y * z"
 
 
 def whole_steps(sentences: Mapping[str, Citation], where: str, first: str, last: str) -> bool:

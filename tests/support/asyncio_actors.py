@@ -10,12 +10,13 @@ from typing import Any
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.errors import DecodeError, PeerError, StallError
-from protocols.runtime.actor import NO_LOCAL_PROGRAMS, Actor, LocalProgram, actors, check_announcements, overdue
+from protocols.runtime.actor import NO_LOCAL_PROGRAMS, Actor, LocalProgram, actors
 from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.inbox import Absent
 from protocols.runtime.role_stepper import End
 from protocols.runtime.session import PUBLIC_NAME, Session
+from protocols.runtime.simulate import check_announcements, overdue
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,7 +46,7 @@ async def run(
     nobody has sent; the others are cancelled, and nothing is published.
     """
     everybody = _Actors(session)
-    everybody.roles = actors(session, identities, seeds, inputs, everybody.board.greetings, home=home)
+    everybody.roles = actors(session, identities, seeds, inputs, everybody.board.greetings, local_programs=home)
     for name, left in (vanish or {}).items():
         everybody.roles[name].drop_out(left)
     for name, absent in (marks or {}).items():

@@ -44,7 +44,7 @@ def begin(
 ) -> Step:
     """The first call: greet the others and go as far as possible."""
     known = {} if board is None else board
-    actor = Actor(session, name, signer, seed, inputs, known, charge=charge, voided=voided, home=home)
+    actor = Actor(session, name, signer, seed, inputs, known, charge=charge, refund=voided, local_program=home)
     return _finish(actor, actor.advance())
 
 
@@ -61,7 +61,7 @@ def step(
     home: LocalProgram | None = None,
 ) -> Step:
     """Continue with new mail and marks. Raises what `resume` raises, and when state, code and past do not agree."""
-    actor = resume(session, state, signer, counter, board, charge=charge, voided=voided, home=home)
+    actor = resume(session, state, signer, counter, board, charge=charge, refund=voided, local_program=home)
     out = actor.advance()  # up to where it stood, so that marks can be held against what it waits for
     for absent in marks:
         actor.mark(absent)

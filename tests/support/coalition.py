@@ -353,7 +353,7 @@ class Coalition:
         return Actor(
             *(self.session, name, self.identities[name], self.seeds[name], inputs, self.boards[name]),
             charge=lambda label: self._spent(name, label),
-            voided=lambda label: self.voided.append((name, label)),
+            refund=lambda label: self.voided.append((name, label)),
         )
 
     def _spent(self, name: str, label: str) -> None:

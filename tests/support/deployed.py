@@ -195,7 +195,7 @@ def deployed(
     inputs |= {name: part.inputs(session) for name, part in parts.items()}
     home = {name: answers for name, part in parts.items() if (answers := part.answers(session, inputs[name]))}
     seeds = {name: coins.fork(f"seed {name}") for name in session.names}
-    setting = Setting(vanish={name: SealedCount(n) for name, n in vanish.items()}, views=True)
+    setting = Setting(drop_outs={name: SealedCount(n) for name, n in vanish.items()}, views=True)
     run = simulate(session, pinned, seeds, inputs, setting, home)
     here = [name for name, end in run.ends.items() if end != "gone"]
     marks = [(name, absent) for name in here for absent in run.absent[name]]

@@ -25,7 +25,7 @@ import numpy as np
 from smc_dp.core.arrays import IntArray, with_bias
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.threat_model import ThreatModel
 from support.noise_trials import TrialSetting
 from support.row_sources import SYNTHETIC, SomeRows, real, synthetic
 
@@ -86,7 +86,7 @@ def _crowd(rng: np.random.Generator) -> tuple[int, int, int]:
     while True:
         crowd = round(_log_uniform(rng, 2, 50)), int(rng.integers(1, 3)), int(rng.integers(0, 2))
         try:
-            Among(*crowd).check()
+            ThreatModel(*crowd).check()
         except InputError:
             continue
         if sum(crowd[1:]) < crowd[0]:

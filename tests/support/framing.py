@@ -110,9 +110,9 @@ def _private(rng: Stream, view: RecordedView) -> RecordedView:
 
 
 def _mail(rng: Stream, view: RecordedView, change: Callable[[list[Any], int], Any]) -> RecordedView:
-    mail = list(view.mail)
+    mail = list(view.messages)
     change(mail, rng.below(len(mail) - 1))
-    return replace(view, mail=tuple(mail))
+    return replace(view, messages=tuple(mail))
 
 
 def _flip_payload(mail: list[Any], i: int) -> None:
@@ -255,7 +255,7 @@ def retold(evidence: Evidence, view: RecordedView, signer: Identity, change: Ret
     What it sent stays at its lines, and what is new comes after it.
     """
     name, record = view.role, evidence.envelopes
-    opened = {letter.line: letter.payload for letter in evidence.recomputed[name].letters}
+    opened = {letter.line: letter.payload for letter in evidence.recomputed[name].decrypted}
     links = recompute(evidence.session, view, record).links
     greeting = links.public
     mine = [n for n, e in record.items() if e.sender == name]

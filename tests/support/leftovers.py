@@ -240,7 +240,7 @@ def spellings(value: bytes | int) -> set[bytes]:
         length = (value.bit_length() + 7) // 8
         lengths = {length, length + (-length) % 8}
         raw = {value.to_bytes(n, order) for n in lengths for order in ("big", "little")}  # type: ignore[arg-type]
-        raw |= {cbor2.dumps(value), states.dump(value, ())}
+        raw |= {cbor2.dumps(value), states.dump_state(value, ())}
         texts = {str(value), f"{value:x}", f"{value:X}"}
     else:
         raw, texts = {value, value[::-1]}, {value.hex(), value.hex().upper()}

@@ -71,7 +71,7 @@ def _turn(role: Actor, record: list[Envelope], board: BulletinBoard, silent: set
 def evidence_of(setup: Setup, envelopes: list[Envelope] | None = None) -> Evidence:
     """What an auditor is given after such a run: all views, and the program that everybody had agreed on."""
     named = setup.session.program
-    protocol = programs.find(named.name, named.version)
+    protocol = programs.find_protocol(named.name, named.version)
     session = replace(setup.session, program=protocol.program)
     transcript = Transcript(session, (TEST_KEYS,))
     for envelope in played(setup) if envelopes is None else envelopes:
@@ -87,7 +87,9 @@ def evidence_of(setup: Setup, envelopes: list[Envelope] | None = None) -> Eviden
 def _view(session: Session, setup: Setup, name: str, record: Mapping[int, Envelope]) -> RecordedView:
     view = RecordedView(session.id, name, setup.seeds[name].key, True, setup.inputs[name], (), (), ())
     again = recompute(session, view, record)
-    return replace(view, mail=again.opened, greetings=again.greetings).signed(session, setup.identities[name])
+    return replace(view, messages=again.messages_read, greetings=again.greetings).signed(
+        session, setup.identities[name]
+    )
 
 
 def only(evidence: Evidence, *names: str) -> Evidence:

@@ -34,7 +34,7 @@ class Left(NamedTuple):
 
 def left(made: Setup, **vanish: int) -> Left:
     """A session in which each of these sends so many letters, and nothing after."""
-    run = made.simulate(vanish={name: SealedCount(n) for name, n in vanish.items()})
+    run = made.simulate(drop_outs={name: SealedCount(n) for name, n in vanish.items()})
     return of_run(made, run)
 
 

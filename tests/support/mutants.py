@@ -198,9 +198,9 @@ def mail(change: Callable[[list[Any]], Any]) -> Callable[[RecordedView], Recorde
     """Other mail in a view."""
 
     def changed(found: RecordedView) -> RecordedView:
-        items = list(found.mail)
+        items = list(found.messages)
         change(items)
-        return replace(found, mail=tuple(items))
+        return replace(found, messages=tuple(items))
 
     return changed
 

@@ -15,9 +15,9 @@ from statistics import median
 
 from threadpoolctl import threadpool_limits
 
-from smc_dp.methods.expected_accuracy import Band, band
-from smc_dp.methods.signal import PublicNumbers, signal
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.expected_accuracy import AccuracyInterval, accuracy_interval
+from smc_dp.methods.signal import PublicNumbers, method_signal
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.target import Target
 from support.drawn_settings import SEEN, drawn
 from support.noise_trials import tried
@@ -48,17 +48,17 @@ class NoiseLoss:
     @cached_property
     def signal(self) -> float:
         """As a plan says it."""
-        return signal(self.method, self.public)
+        return method_signal(self.method, self.public)
 
     @cached_property
-    def band(self) -> Band:
+    def band(self) -> AccuracyInterval:
         """As a plan says it."""
-        return band(self.method, self.public)
+        return accuracy_interval(self.method, self.public)
 
     @property
     def public(self) -> PublicNumbers:
         """What a plan goes by."""
-        among = Among(len(self.sizes), self.colluders, self.dropouts)
+        among = ThreatModel(len(self.sizes), self.colluders, self.dropouts)
         return PublicNumbers(self.sizes, self.dimension, self.classes, self.target, among, self.lam)
 
     @property
@@ -110,9 +110,11 @@ def _read(line: str) -> NoiseLoss:
     return NoiseLoss(**{**fields, "sizes": tuple(fields["sizes"])})
 
 
-def coverage(losses: Sequence[NoiseLoss], of: Callable[[NoiseLoss], Band] = lambda loss: loss.band) -> float:
+def coverage(
+    losses: Sequence[NoiseLoss], of: Callable[[NoiseLoss], AccuracyInterval] = lambda loss: loss.band
+) -> float:
     """The part of the losses that lies in its band."""
-    return sum(of(loss).holds(loss.lost) for loss in losses) / len(losses)
+    return sum(loss.lost in of(loss) for loss in losses) / len(losses)
 
 
 def tables(losses: Sequence[NoiseLoss]) -> Iterator[str]:

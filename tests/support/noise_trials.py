@@ -14,12 +14,12 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.gradients.contributor import Contributor
-from smc_dp.methods.gradients.form import GradientSums
-from smc_dp.methods.method import NeedsRows
+from smc_dp.methods.gradients.gradient_sums import GradientSums
+from smc_dp.methods.method import NeedsRowCounts
 from smc_dp.methods.model import ReleasedModel
-from smc_dp.methods.registry import find
-from smc_dp.methods.sums.among import Among, AnnouncedRows
-from smc_dp.methods.sums.at_home import AtHome, by_secure_sum, usual_noise
+from smc_dp.methods.registry import find_method
+from smc_dp.methods.sums.simulated_sum import SimulatedSum, default_secure_noise, has_secure_sum
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.distributed import SharedRounds
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.target import Target
@@ -57,7 +57,7 @@ class NoiseTrial:
 def tried(setting: TrialSetting, federation: Federation, test: Rows) -> NoiseTrial:
     """One release with noise, and one without."""
     method = made(setting, federation)
-    noise = usual_noise(method) if by_secure_sum(method) else method.noises[0]
+    noise = default_secure_noise(method) if has_secure_sum(method) else method.noises[0]
     target = Target(Fraction(repr(setting.epsilon)), noise=noise, delta=Fraction(repr(setting.delta)))
     rng = Stream.insecure_from_seed(f"noise {setting.seed}")
     run = _sums if setting.method in ("newton", "gd") else _one_sum
@@ -67,18 +67,18 @@ def tried(setting: TrialSetting, federation: Federation, test: Rows) -> NoiseTri
 
 def made(setting: TrialSetting, federation: Federation) -> Any:
     """The method as a run would take it."""
-    kind: Any = find(setting.method)
+    kind: Any = find_method(setting.method)
     method = kind(lam=setting.lam) if "lam" in kind.__dataclass_fields__ else kind()
-    return method.knowing(tuple(federation.sizes.tolist())) if isinstance(method, NeedsRows) else method
+    return method.with_row_counts(tuple(federation.sizes.tolist())) if isinstance(method, NeedsRowCounts) else method
 
 
 def _one_sum(
     method: Any, setting: TrialSetting, federation: Federation, target: Target, rng: Stream
 ) -> tuple[ReleasedModel, ReleasedModel]:
     trained = method.train(federation)
-    if by_secure_sum(method):
-        among = Among(len(federation.parties), setting.colluders, setting.dropouts)
-        trained = AtHome.of(method, federation, among, LARGEST_N).train()
+    if has_secure_sum(method):
+        threat_model = ThreatModel(len(federation.parties), setting.colluders, setting.dropouts)
+        trained = SimulatedSum.of(method, federation, threat_model, LARGEST_N).train()
     return trained.release(replace(target, epsilon=None), rng).model, trained.release(target, rng).model
 
 
@@ -89,16 +89,18 @@ def _sums(
 
     A sum of discrete Gaussians is one of the summed variance but for what `GaussianShares.closeness` counts.
     """
-    among = Among(len(federation.parties), setting.colluders, setting.dropouts)
-    pooled = method.at_home(federation.pooled(), federation.public)
+    threat_model = ThreatModel(len(federation.parties), setting.colluders, setting.dropouts)
+    pooled = method.prepare(federation.pooled(), federation.public)
     found = []
     for wanted in (replace(target, epsilon=None), target):
-        form: GradientSums = method.shared(federation.public, wanted, among, AnnouncedRows(LARGEST_N))
-        own = Contributor(pooled, _of_all(form.noise, among.parties), form.steps, rng if wanted.epsilon else None)
+        form: GradientSums = method.shared(federation.public, wanted, threat_model, AnnouncedRows(LARGEST_N))
+        own = Contributor(
+            pooled, _of_all(form.noise, threat_model.parties), form.steps, rng if wanted.epsilon else None
+        )
         found.append(form.model(ideal(form.functionality, [own], rng)))
     return found[0], found[1]
 
 
 def _of_all(noise: SharedRounds, parties: int) -> SharedRounds:
-    laws = tuple(tuple(replace(law, variance=parties * law.variance) for law in laws) for laws in noise.laws)
-    return replace(noise, laws=laws)
+    laws = tuple(tuple(replace(law, variance=parties * law.variance) for law in laws) for laws in noise.distributions)
+    return replace(noise, distributions=laws)

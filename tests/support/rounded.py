@@ -9,6 +9,6 @@ from smc_dp.privacy.statement import round_up
 
 def rounded_epsilon(calibrated: Calibrated) -> float:
     """Return the true epsilon (rho for Gaussian noise), rounded up."""
-    if isinstance(calibrated.law, DiscreteGaussian):
-        return round_up(calibrated.law.rho(calibrated.sensitivity))
-    return round_up(calibrated.law.epsilon(calibrated.sensitivity))
+    if isinstance(calibrated.distribution, DiscreteGaussian):
+        return round_up(calibrated.distribution.rho(calibrated.sensitivity))
+    return round_up(calibrated.distribution.epsilon(calibrated.sensitivity))

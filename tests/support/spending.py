@@ -33,11 +33,11 @@ class Spending:
 def kill_before(last: int) -> None:
     """End this process, as a power cut would, before this statement of any ledger."""
     left = iter(range(last))
-    connected = storage.connected
+    connected = storage.connect_ledger
 
     def traced(path: Path) -> sqlite3.Connection:
         connection = connected(path)
         connection.set_trace_callback(lambda _: None if next(left, None) is not None else os.kill(os.getpid(), 9))
         return connection
 
-    storage.connected = traced
+    storage.connect_ledger = traced

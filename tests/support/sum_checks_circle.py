@@ -119,7 +119,7 @@ def one_kind_leaves(code: Code) -> None:
         return made
 
     with patch.object(code.unmasking, "unmask", noting):
-        session(code).simulate(vanish={"P3": 3})
+        session(code).simulate(drop_outs={"P3": 3})
     hold(len(shown) == K - 1, "somebody did not answer")
     for held, made in shown:
         said = {*made.shares, *made.siblings, *made.paths}

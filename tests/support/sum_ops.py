@@ -217,7 +217,7 @@ def _simulated(
     seeds = {name: root.fork(f"seed {name}") for name in session.names}
     setup = sums.Setup(session, identities, seeds, inputs)
     letters = {name: SealedCount(number) for name, number in vanish.items()}
-    setting = Setting(vanish=letters, charge=ledger.spend, voided=ledger.voided)
+    setting = Setting(drop_outs=letters, charge=ledger.spend, refund=ledger.voided)
     return setup, ledger, simulate(*setup, setting)
 
 

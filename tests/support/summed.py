@@ -27,7 +27,7 @@ def summing(
 
 def simulated(made: Setup, **vanish: int) -> Run:
     """One run; `vanish`: so many letters of whom."""
-    return made.simulate(marks=(SEEDED,), views=True, vanish={name: SealedCount(n) for name, n in vanish.items()})
+    return made.simulate(marks=(SEEDED,), views=True, drop_outs={name: SealedCount(n) for name, n in vanish.items()})
 
 
 def recorded(folder: Path, made: Setup, **vanish: int) -> Folders:

@@ -11,12 +11,12 @@ from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.errors import PeerError
 from protocols.runtime import message as messages
-from protocols.runtime.actor import Actor, actors, overdue
+from protocols.runtime.actor import Actor, actors
 from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.endpoint import Greeted
 from protocols.runtime.envelope import HELLO, Envelope, signed_payload
 from protocols.runtime.session import Program
-from protocols.runtime.simulate import Run, SealedCount
+from protocols.runtime.simulate import Run, SealedCount, overdue
 from protocols.secure_sum import PROGRAM, ideal
 from protocols.secure_sum.messages import MaskKeys, PublishedOpening, PublishedSum
 from protocols.secure_sum.parameters import CURATOR, SHARES, Block, Parameters, stage
@@ -60,7 +60,7 @@ class Outcome(NamedTuple):
 
 
 def simulated(setup: Setup, ledger: Ledger, vanish: Mapping[str, int | SealedCount] | None = None, **more: Any) -> Run:
-    return setup.simulate(vanish=vanish or {}, charge=ledger.spend, voided=ledger.voided, **more)
+    return setup.simulate(drop_outs=vanish or {}, charge=ledger.spend, refund=ledger.voided, **more)
 
 
 def outcome(run: Run) -> Outcome:
@@ -157,7 +157,7 @@ class Loose:
     ) -> None:
         self.setup, self.coins, self.patience, self.all_readers = setup, coins, patience, all_readers
         self.ledger, self.board, self.held = Ledger(), BulletinBoard(setup.session), held
-        self.roles = actors(*setup, self.board.greetings, charge=self.ledger.spend, voided=self.ledger.voided)
+        self.roles = actors(*setup, self.board.greetings, charge=self.ledger.spend, refund=self.ledger.voided)
         self.links: dict[tuple[str, str], deque[Envelope]] = {}
         self.late: set[tuple[str, str]] = set()
         self.sent: list[Envelope] = []

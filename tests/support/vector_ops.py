@@ -257,13 +257,13 @@ def offered_bits(shared: Shared, y: int, length: int, seed: Json) -> Json:
 def differences(shared: Shared, x: int, y: list[Json], delta_a: int, seed: Json) -> Json:
     public = holder(shared).public
     admitted = [public.admit(number(c)) for c in y]
-    return [c.value for c in steps.differences(public, x, admitted, delta_a, stream(seed))]
+    return [c.value for c in steps.blinded_differences(public, x, admitted, delta_a, stream(seed))]
 
 
 @op
 def at_most(shared: Shared, c: list[Json], delta: int) -> Json:
     key = holder(shared)
-    return steps.at_most(key, [key.public.admit(number(c_i)) for c_i in c], delta)
+    return steps.is_at_most(key, [key.public.admit(number(c_i)) for c_i in c], delta)
 
 
 @op

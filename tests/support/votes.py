@@ -125,5 +125,5 @@ def alone(action: Callable[[Endpoint], Any]) -> Setup:
 
 def kept_in(state: bytes, session: Session) -> dict[str, Any]:
     """What a state holds."""
-    kept: dict[str, Any] = states.load(state, (Parties,))
+    kept: dict[str, Any] = states.load_state(state, (Parties,))
     return kept

@@ -27,9 +27,9 @@ from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.neighbours import NeighbourPair
 from smc_dp.methods.pathak2010.averages import Central, Local
 from smc_dp.methods.pathak2010.mean import PathakMean
-from smc_dp.methods.pathak2010.models import noise_of
+from smc_dp.methods.pathak2010.models import model_noise
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
-from smc_dp.privacy.output import GRID, proven
+from smc_dp.privacy.output import GRID, calibrate_noise
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.target import NoiseName, Target
 
@@ -79,12 +79,12 @@ def _with_another(rows: Rows) -> Federation:
 
 def _of_model(method: Any, federation: Federation, target: Target) -> Fraction:
     """Return the sensitivity of the mean of models, of which that of the first party moves."""
-    noise = noise_of(target, federation.sizes[0], federation.public.dimension, method.lam)
+    noise = model_noise(target, federation.sizes[0], federation.public.dimension, method.lam)
     return _released(noise.sensitivity if noise else 0, len(federation.parties))
 
 
 def _of_sum(method: Any, federation: Federation, target: Target) -> Fraction:
-    sensitivity = proven(target, federation.public.dimension, method.sensitivity).sensitivity
+    sensitivity = calibrate_noise(target, federation.public.dimension, method.sensitivity).sensitivity
     every = LARGEST_N if isinstance(method, WeightedSumAddRemove) else sum(federation.sizes)
     return _released(sensitivity, every)
 

@@ -15,7 +15,7 @@ from smc_dp.audit.epsilon.one_run import Canaries
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
-from smc_dp.privacy.output import Calibrated, Law, gaussian, stated
+from smc_dp.privacy.output import Calibrated, NoiseDistribution, calibrate_gaussian, noise_statement
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 from smc_dp.privacy.target import NoiseName, Target
 
@@ -54,19 +54,19 @@ def mechanism_cases(target: Target, mutant: MutantName | None = None) -> list[Ca
     return [_case(target, dimension, mutant)]
 
 
-def distribution_of(target: Target, dimension: int) -> Law:
+def distribution_of(target: Target, dimension: int) -> NoiseDistribution:
     """Return the distribution of noise for vectors of this dimension that move by SENSITIVITY."""
     if target.noise == "gauss":
-        return gaussian(target, dimension, SENSITIVITY).law
+        return calibrate_gaussian(target, dimension, SENSITIVITY).distribution
     scale = SENSITIVITY / target.wanted
     return KNorm(dimension, scale) if target.noise == "knorm" else DiscreteLaplace(dimension, scale)
 
 
-def claim_of(law: Law, target: Target, sensitivity: int = SENSITIVITY) -> PrivacyStatement:
+def claim_of(law: NoiseDistribution, target: Target, sensitivity: int = SENSITIVITY) -> PrivacyStatement:
     """Return the privacy statement of this distribution for the vector."""
     who = "anyone who sees the vector with noise"
     if isinstance(law, DiscreteGaussian):
-        return stated(Calibrated(law, sensitivity), target, "record", "replace", who)
+        return noise_statement(Calibrated(law, sensitivity), target, "record", "replace", who)
     return PrivacyStatement("pure", round_up(law.epsilon(sensitivity)), 0.0, "record", "replace", who, ())
 
 
@@ -92,18 +92,18 @@ def _case(target: Target, dimension: int, mutant: MutantName | None) -> Case:
     )
 
 
-def _drawn(target: Target, dimension: int, mutant: MutantName | None) -> Law:
+def _drawn(target: Target, dimension: int, mutant: MutantName | None) -> NoiseDistribution:
     if mutant == "half-noise":
         return distribution_of(twice_epsilon(target), dimension)
     if mutant == "half-sensitivity":
-        return gaussian(target, dimension, SENSITIVITY // 2).law
+        return calibrate_gaussian(target, dimension, SENSITIVITY // 2).distribution
     law = distribution_of(target, dimension)
     if mutant == "half-variance" and isinstance(law, DiscreteGaussian):
         return DiscreteGaussian(dimension, law.variance / 2)
     return law
 
 
-def _sampler(law: Law, mutant: MutantName | None) -> MutantSampler:
+def _sampler(law: NoiseDistribution, mutant: MutantName | None) -> MutantSampler:
     if isinstance(law, KNorm) and mutant == "exponential-radius":
         return ExponentialRadius(law.dimension, float(law.scale))
     if isinstance(law, KNorm) and mutant == "k-times-integer":

@@ -21,7 +21,7 @@ from smc_dp.methods.hamm2016.per_query import Committee, Service
 from smc_dp.methods.method import Trained
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.neighbours import NeighbourPair, Parties
-from smc_dp.methods.registry import find
+from smc_dp.methods.registry import find_method
 from smc_dp.privacy.target import Target
 
 _PROBE = Rows(np.ones((1, 1)), np.array([1]))
@@ -37,8 +37,8 @@ def method_case(
     """
     if mutant not in (None, "half-noise"):
         raise InputError("twin.not_of_method", twin=mutant, name=name)
-    method = find(name)
-    found = searched or find(name).neighbours(target.calibration)
+    method = find_method(name)
+    found = searched or find_method(name).neighbours(target.calibration)
     if not method.calibrations:
         target = Target(None)
     trained = tuple(found.method.train(federation) for federation in found.worlds)

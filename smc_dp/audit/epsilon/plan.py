@@ -17,9 +17,9 @@ from smc_dp.audit.epsilon.gaussian import claimed_mu
 from smc_dp.audit.epsilon.mechanisms import MECHANISMS
 from smc_dp.audit.epsilon.mutants import PROTOCOL_MUTANTS, MutantName
 from smc_dp.core.errors import InputError, shown
-from smc_dp.methods.method import check_target, laws
+from smc_dp.methods.method import check_target, noise_names
 from smc_dp.methods.registry import METHODS
-from smc_dp.privacy.target import HIGHEST, SHARED, Calibration, NoiseName, Target
+from smc_dp.privacy.target import HIGHEST, SHARED_NOISES, Calibration, NoiseName, Target
 
 ALL_METHODS = "all"
 SCOPES = MappingProxyType(
@@ -74,7 +74,7 @@ class Request:
         by_parties = self.method in rounds.ROUNDS_METHODS or (
             self.through_protocol and self.method == secure_sum.SECURE_SUM_METHOD
         )
-        if self.noise in SHARED and not by_parties:
+        if self.noise in SHARED_NOISES and not by_parties:
             learning = " or ".join(rounds.ROUNDS_METHODS)
             raise InputError(
                 "noise.of_secure_sum", noise=self.noise, name=secure_sum.SECURE_SUM_METHOD, learning=learning
@@ -155,7 +155,9 @@ def _targets(name: str, request: Request) -> Iterator[Target]:
         (calibration, noise)
         for calibration in method.calibrations
         if request.calibration in (None, calibration)
-        for noise in (laws(method, calibration)[:1] if request.method == ALL_METHODS else laws(method, calibration))
+        for noise in (
+            noise_names(method, calibration)[:1] if request.method == ALL_METHODS else noise_names(method, calibration)
+        )
         if request.noise in (None, noise)
     ]
     if not chosen and request.method != ALL_METHODS:

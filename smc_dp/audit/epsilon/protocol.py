@@ -19,7 +19,7 @@ from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Contribution, Vector, ideal
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import model_of
-from smc_dp.privacy.target import PRINTED, Target
+from smc_dp.privacy.target import NOISES_AS_PUBLISHED, Target
 from smc_dp.run.protocols.execution import open_session, run_session
 
 PATHAK_METHOD = "prr_mean"
@@ -43,10 +43,10 @@ def pathak_case(target: Target, mutant: MutantName | None = None, *, clear: bool
     """
     if mutant not in (None, "half-noise", "k-times-integer", "stripped"):
         raise InputError("twin.not_of_protocol", got=mutant)
-    if target.noise not in PRINTED or target.epsilon is None:
+    if target.noise not in NOISES_AS_PUBLISHED or target.epsilon is None:
         raise InputError("noise.not_of_whole_protocol")
     printed = mutant == "k-times-integer"
-    method = PathakMean(_LAM, as_printed=printed)
+    method = PathakMean(_LAM, as_published=printed)
     agreed = replace(target, calibration="paper") if printed else target
     drawn = twice_epsilon(target) if mutant == "half-noise" else agreed
     sizes = _PRINTED_SIZES if printed else _SIZES
@@ -60,7 +60,7 @@ def pathak_case(target: Target, mutant: MutantName | None = None, *, clear: bool
 
     def draw(world: int, rng: Stream) -> Array:
         parts = [
-            Contribution(n, (w,), tuple(method.law(drawn, n, public).sample(rng)))
+            Contribution(n, (w,), tuple(method.distribution(drawn, n, public).sample(rng)))
             for n, w in zip(sizes, weights[world], strict=True)
         ]
         known = float(parts[0].noise[0]) if mutant == "stripped" else 0.0
@@ -73,7 +73,7 @@ def pathak_case(target: Target, mutant: MutantName | None = None, *, clear: bool
     return Case(
         f"{how}, {agreed.calibration} {agreed.noise}" + (f": {mutant}" if mutant else ""),
         f"one record of {_WHOSE[changed]} of {len(sizes)} parties has the other label; d = 1, toy keys",
-        replace(method, as_printed=False).statement(public, agreed, "secure"),  # what the noise is said to give
+        replace(method, as_published=False).statement(public, agreed, "secure"),  # what the noise is said to give
         (np.array([float(sum(weights[0]))]), np.array([float(sum(weights[1]))])),
         draw,
         whole=True,

@@ -32,12 +32,12 @@ from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public, Rows
 from smc_dp.leakage.executions import execute
-from smc_dp.methods.functionality import RoundAnswer, added
-from smc_dp.methods.gradients.form import GradientSums
+from smc_dp.methods.functionality import RoundAnswer, add_vectors
 from smc_dp.methods.gradients.gradient_descent import GradientDescent
+from smc_dp.methods.gradients.gradient_sums import GradientSums
 from smc_dp.methods.gradients.newton import Newton
-from smc_dp.methods.sums.among import Among, AnnouncedRows
-from smc_dp.privacy.distributed.laws import GaussianShares, ShareLaw
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
+from smc_dp.privacy.distributed.share_distributions import GaussianShares, ShareDistribution
 from smc_dp.privacy.statement import RecordAdjacency
 from smc_dp.privacy.target import Target
 from smc_dp.run.protocols.bindings import BINDINGS
@@ -97,7 +97,7 @@ def rounds_case(
 def audited_rounds(method: str, target: Target, adjacency: RecordAdjacency = "replace") -> GradientSums:
     """Return the sums that are audited."""
     made: Newton | GradientDescent = ROUNDS_METHODS[method](adjacency=adjacency)
-    return made.shared(Public(PARTIES, 1, 2), target, Among(PARTIES, COLLUDERS, 0), AnnouncedRows(_ROWS))
+    return made.shared(Public(PARTIES, 1, 2), target, ThreatModel(PARTIES, COLLUDERS, 0), AnnouncedRows(_ROWS))
 
 
 def rows_in_world(world: int, adjacency: RecordAdjacency = "replace") -> list[Rows]:
@@ -120,11 +120,11 @@ class DrivenSession:
     announce: AnnouncedSum = deviations.announce_zero
 
     @cached_property
-    def distributions(self) -> tuple[tuple[ShareLaw, ...], ...]:
+    def distributions(self) -> tuple[tuple[ShareDistribution, ...], ...]:
         """Distributions of a share in each block of each sum."""
-        return tuple(tuple(self._law(law) for law in laws) for laws in self.form.noise.laws)
+        return tuple(tuple(self._law(law) for law in laws) for laws in self.form.noise.distributions)
 
-    def _law(self, law: GaussianShares) -> ShareLaw:
+    def _law(self, law: GaussianShares) -> ShareDistribution:
         if self.mutant == "all-honest":
             return dilute_shares(law, PARTIES)
         return law if self.mutant is None else replace(law, variance=law.variance / 4)
@@ -132,7 +132,7 @@ class DrivenSession:
     @property
     def variances(self) -> Array:
         """Variances of the view, under the distributions that are said to be used."""
-        every = [law for laws in self.form.noise.laws for law in laws]
+        every = [law for laws in self.form.noise.distributions for law in laws]
         return np.array([float(law.honest * law.variance) for law in every for _ in range(law.dimension)])
 
     @property
@@ -145,7 +145,7 @@ class DrivenSession:
         """Return the view of these rows without noise."""
         nobody = Stream.from_system()  # a share comes with it, which is not used
         parts = [self.form.part(own, nobody.fork(f"{j}")) for j, own in enumerate(rows[:-COLLUDERS])]
-        sums = [added([part(self.said[:r]).numbers for part in parts]) for r in range(len(self.distributions))]
+        sums = [add_vectors([part(self.said[:r]).numbers for part in parts]) for r in range(len(self.distributions))]
         return _floats(sums)
 
     def noise(self, rng: Stream) -> Array:
@@ -174,7 +174,7 @@ class DrivenSession:
         inputs: dict[str, tuple[Any, ...]] = {name: (p, Addends((), ())) for name in p.parties}
         program = deviations.deviating_program(deviation, self.announce)
         answering = {name: answers for name, answers in home.items() if answers}
-        done = execute(program, p, {**inputs, CURATOR_NAME: (p,)}, own, home=answering)
+        done = execute(program, p, {**inputs, CURATOR_NAME: (p,)}, own, local_programs=answering)
         last = p.parties[-1]
         if deviation is not None:
             return done.results[CURATOR_NAME], done.results[last]

@@ -28,11 +28,11 @@ from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public
 from smc_dp.leakage.executions import execute
 from smc_dp.methods.functionality import Addend, ideal
-from smc_dp.methods.neighbours import STRONG, labelled
-from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.methods.neighbours import STRONG, labelled_rows
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.sums.weighted_sum import SharedWeightedSum, WeightedSum
-from smc_dp.privacy.distributed.laws import GammaShares, GaussianShares, ShareLaw
-from smc_dp.privacy.target import SHARED, Target
+from smc_dp.privacy.distributed.share_distributions import GammaShares, GaussianShares, ShareDistribution
+from smc_dp.privacy.target import SHARED_NOISES, Target
 
 SECURE_SUM_METHOD = "wsum"
 SECURE_SUM_SCOPE = (
@@ -57,10 +57,10 @@ def secure_sum_case(
     """
     if mutant not in (None, "half-noise", "all-honest"):
         raise InputError("twin.not_of_secure_sum", got=mutant)
-    if target.noise not in SHARED:
-        raise InputError("noise.not_of_secure_sum", shared=SHARED, got=target.noise)
+    if target.noise not in SHARED_NOISES:
+        raise InputError("noise.not_of_secure_sum", shared=SHARED_NOISES, got=target.noise)
     form = audited_sum(target)
-    law = form.noise.law if mutant is None else _broken(form.noise.law, mutant)
+    law = form.noise.distribution if mutant is None else _broken(form.noise.distribution, mutant)
     see = ideal_view if clear else view_of_coalition(deviation)
     numbers = [numbers_in_world(form, world) for world in (0, 1)]
 
@@ -81,24 +81,24 @@ def secure_sum_case(
 
 def audited_sum(target: Target) -> SharedWeightedSum:
     """Return the weighted sum that is audited."""
-    among = Among(PARTIES, COLLUDERS, 0)
+    among = ThreatModel(PARTIES, COLLUDERS, 0)
     return WeightedSum(STRONG).shared(Public(PARTIES, 1, 2), target, among, AnnouncedRows(_ROWS, "released"))
 
 
 def numbers_in_world(form: SharedWeightedSum, world: int) -> list[Vector]:
     """Return what each party adds without noise in a world."""
-    other = labelled(*(i % 2 for i in range(_ROWS)))
+    other = labelled_rows(*(i % 2 for i in range(_ROWS)))
     nobody = Stream.from_system()  # a share comes with it, which is not used
-    return [tuple(form.part(rows, nobody).numbers) for rows in (labelled(world, 1, 0, 1), other, other)]
+    return [tuple(form.part(rows, nobody).numbers) for rows in (labelled_rows(world, 1, 0, 1), other, other)]
 
 
-def add_noise(form: SharedWeightedSum, numbers: list[Vector], law: ShareLaw, rng: Stream) -> NoisyAddends:
+def add_noise(form: SharedWeightedSum, numbers: list[Vector], law: ShareDistribution, rng: Stream) -> NoisyAddends:
     """Return the numbers of each party with a fresh share of the noise."""
     unprotected = (0,) * (form.length - form.public.dimension)
     return [Addend(z, (*law.share(rng), *unprotected)) for z in numbers]
 
 
-def dilute_shares(law: ShareLaw, counted: int) -> ShareLaw:
+def dilute_shares(law: ShareDistribution, counted: int) -> ShareDistribution:
     """Return shares that give as much noise only where so many are honest; raise InputError for `self`."""
     if isinstance(law, GaussianShares):
         return replace(law, variance=law.variance * law.honest / counted, honest=counted)
@@ -107,7 +107,7 @@ def dilute_shares(law: ShareLaw, counted: int) -> ShareLaw:
     raise InputError("twin.not_with_noise_self")
 
 
-def _broken(law: ShareLaw, mutant: MutantName) -> ShareLaw:
+def _broken(law: ShareDistribution, mutant: MutantName) -> ShareDistribution:
     if mutant == "all-honest":
         return dilute_shares(law, PARTIES)
     if isinstance(law, GaussianShares):

@@ -144,8 +144,8 @@ def is_borne_out(evidence: Evidence, role: str, *, whole: bool) -> bool:
     if differing_absences(evidence, role) or differing_greetings(evidence, role):
         return False
     if whole:
-        return view.mail == again.opened and again.cause in (None, "itself")
-    return view.mail[: len(again.opened)] == again.opened
+        return view.messages == again.messages_read and again.cause in (None, "itself")
+    return view.messages[: len(again.messages_read)] == again.messages_read
 
 
 def differing_greetings(evidence: Evidence, role: str) -> list[str]:

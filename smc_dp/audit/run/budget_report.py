@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.privacy.ledger.history import Standing, account_of
-from smc_dp.privacy.ledger.numbers import at_least, at_most
+from smc_dp.privacy.ledger.numbers import digits_rounded_down, digits_rounded_up
 
 BUDGET_HEADINGS = ("party", "before: spent", "this run", "after: spent", "left", "limit")
 LEDGER_NOTE = (
@@ -23,9 +23,9 @@ def budget_row(found: PartyBudget) -> tuple[str, ...]:
     if charged is None:
         why = "no ledger was given" if found.head is None else "not charged there"
         return (found.party, "", why, "", "", "")
-    left, cost = at_least(max(charged.after.left, Fraction(0))), charged.guarantee
-    at = f" at delta {at_most(cost.delta)}" if cost.delta else ""
-    said = f"{_OUTCOMES[charged.outcome]}: epsilon {at_most(cost.epsilon)}{at}"
+    left, cost = digits_rounded_down(max(charged.after.left, Fraction(0))), charged.guarantee
+    at = f" at delta {digits_rounded_up(cost.delta)}" if cost.delta else ""
+    said = f"{_OUTCOMES[charged.outcome]}: epsilon {digits_rounded_up(cost.epsilon)}{at}"
     return (found.party, _spent(charged.before), said, _spent(charged.after), left, str(charged.after.limit))
 
 
@@ -58,4 +58,4 @@ def _worst(found: PartyBudget) -> tuple[bool, Fraction]:
 
 
 def _spent(standing: Standing) -> str:
-    return "more than the limit's delta" if standing.total is None else at_most(standing.total.epsilon)
+    return "more than the limit's delta" if standing.total is None else digits_rounded_up(standing.total.epsilon)

@@ -76,7 +76,7 @@ def _budget(party: str, path: Path | None, audited: AuditedRun) -> PartyBudget:
     if path is None:
         return PartyBudget(party)
     try:
-        history = export.read(path)
+        history = export.read_history(path)
     except InputError as error:
         raise error.within(f"party {plain_name(party)}") from None
     return PartyBudget(party, history.head, find_charge(history, audited))

@@ -45,18 +45,18 @@ class DerivedParameters:
     @property
     def honest(self) -> int:
         """Number H = K - D - t of honest parties, derived here and not by the code that made the run."""
-        among = self.form.among
+        among = self.form.threat_model
         K, D, t = among.parties, among.dropouts, among.colluders
         return int(K - D - t)
 
     def noise(self, n: int) -> Any:
         """Return the distribution of the noise that a party with n records draws, in grid units."""
-        return self.method.law(self.target, n, self.public)
+        return self.method.distribution(self.target, n, self.public)
 
     def sensitivity(self, n: int) -> Fraction:
         """Return D(n): how far one of n records moves the sum on the grid, in the norm of the noise."""
         proven = replace(self.target, calibration="proven")  # its scale is D(n)/epsilon
-        law = replace(self.method, as_printed=False).law(proven, n, self.public)
+        law = replace(self.method, as_published=False).distribution(proven, n, self.public)
         found: Fraction = law.scale * self.target.wanted
         return found
 

@@ -61,19 +61,19 @@ def check_view(evidence: Evidence) -> CheckOutcome:
             return found
         if apart := differing_absences(evidence, name):
             return _differ(evidence, name, make_fault("view.other_absences", name=whose), apart[0])
-        for read, kept in zip(again.opened, view.mail, strict=False):
+        for read, kept in zip(again.messages_read, view.messages, strict=False):
             if read != kept:
                 return _differ(evidence, name, make_fault("view.other_mail", name=whose), _line(evidence, name, read))
         had = dict(view.greetings)
         if others := [n for n in differing_greetings(evidence, name) if n in had or not left]:
             return _differ(evidence, name, make_fault("view.other_greeting", sender=shown(others[0]), name=whose))
-        if len(view.mail) < len(again.opened) and not left:
-            missing = _line(evidence, name, again.opened[len(view.mail)])
+        if len(view.messages) < len(again.messages_read) and not left:
+            missing = _line(evidence, name, again.messages_read[len(view.messages)])
             return _differ(evidence, name, make_fault("view.lacks_mail", name=whose), missing)
-        if len(view.mail) > len(again.opened):
-            extra = _line(evidence, name, view.mail[len(again.opened)])
+        if len(view.messages) > len(again.messages_read):
+            extra = _line(evidence, name, view.messages[len(again.messages_read)])
             return _differ(evidence, name, make_fault("view.more_mail", name=whose), extra)
-    opened = sum(len(view.mail) for view in evidence.views.values())
+    opened = sum(len(view.messages) for view in evidence.views.values())
     signed = sum(view_signer(evidence, name) is not None for name in evidence.views)
     by_owners = f"{signed} of {len(evidence.views)} signed by their owners"
     return passed("view_agrees.holds", opened=opened, evidence=describe_views(evidence), by_owners=by_owners)

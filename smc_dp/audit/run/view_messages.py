@@ -21,7 +21,7 @@ def most_legible_messages(views: Iterable[Recomputed]) -> tuple[DecryptedEnvelop
     """Return the messages that these views open, each from the view that reads it best."""
     best: dict[int, DecryptedEnvelope] = {}
     for again in views:
-        for message in again.letters:
+        for message in again.decrypted:
             had = best.get(message.line)
             if had is None or _legible(message) > _legible(had):
                 best[message.line] = message

@@ -8,11 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import Fault, InputError, InputFault, shown
 
 _MOST_COLUMNS = 1 << 16
 """Of a code book, those that are left out among them."""
 _MOST_CLASSES = 10  # whole numbers between two bounds that may be meant as classes
+
+
+_NO_LEVELS = InputFault("entry.no_levels")
 
 
 @dataclass(frozen=True)
@@ -52,14 +55,14 @@ class LevelsEntry:
     """One of several levels, in the dictionary's order; where it lists none, `lacks` says so."""
 
     levels: tuple[LevelEntry, ...] = ()
-    lacks: str = "the code book lists no levels; of free text, the line goes"
+    lacks: Fault = _NO_LEVELS
 
 
 @dataclass(frozen=True)
 class ExcludedEntry:
-    """Column that cannot be learned from, or should not be; `why` is a code with its sentence in `faults.toml`."""
+    """Column that cannot be learned from, or should not be; `why` is a coded reason."""
 
-    why: str
+    why: Fault
 
 
 ColumnEntry: TypeAlias = NumberEntry | DateEntry | LevelsEntry | ExcludedEntry

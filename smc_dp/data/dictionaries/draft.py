@@ -177,7 +177,7 @@ def _columns(entries: Iterable[DescribedColumn]) -> Iterator[_Line]:
 def _bounds(said: NumberEntry | DateEntry | LevelsEntry) -> tuple[str, str]:
     """Return the value of a line in [columns], and a note on what the dictionary does not say of it."""
     if isinstance(said, LevelsEntry):
-        return (_levels(said), "") if said.levels else ("[?]", said.lacks)
+        return (_levels(said), "") if said.levels else ("[?]", str(said.lacks))
     if isinstance(said, DateEntry):
         days = (said.first, said.last)
         value = ", ".join("?" if day is None else day.isoformat() for day in days)

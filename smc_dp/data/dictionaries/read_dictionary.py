@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from smc_dp.core import reading
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.data.dictionaries.data_dictionary import (
     ColumnEntry,
     DataDictionary,
@@ -68,7 +68,7 @@ def _said(name: str, kind: Any) -> ColumnEntry:
     from pyarrow import types
 
     if name.startswith(_INDEX):
-        return ExcludedEntry("the rows' own names")
+        return ExcludedEntry(InputFault("excluded.row_names"))
     if types.is_boolean(kind):
         return LevelsEntry((LevelEntry("false"), LevelEntry("true")))
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
@@ -76,7 +76,7 @@ def _said(name: str, kind: Any) -> ColumnEntry:
     if types.is_date(kind) or types.is_timestamp(kind):
         return DateEntry()
     if types.is_dictionary(kind):
-        return LevelsEntry(lacks="a dictionary, of which no value was read")
+        return LevelsEntry(lacks=InputFault("entry.unread_levels"))
     if types.is_string(kind) or types.is_large_string(kind):
         return LevelsEntry()
-    return ExcludedEntry(f"its type is {shown(str(kind))}")
+    return ExcludedEntry(InputFault("excluded.column_type", {"kind": shown(str(kind))}))

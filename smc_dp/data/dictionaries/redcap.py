@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.data.dictionaries.data_dictionary import (
     ColumnEntry,
     DataDictionary,
@@ -90,16 +90,18 @@ def _entries(row: _Field, *, first: bool) -> Iterator[DescribedColumn]:
             yield DescribedColumn(f"{name}___{code}", LevelsEntry(ticked), may_be_empty=bool(_cell(row, _BRANCHING)))
         return
     required = _cell(row, _REQUIRED).lower() == "y" and not _cell(row, _BRANCHING)
-    said = _KINDS[kind](row) if kind in _KINDS else ExcludedEntry(f"its field type is {shown(kind)}")
+    said = (
+        _KINDS[kind](row) if kind in _KINDS else ExcludedEntry(InputFault("excluded.field_type", {"kind": shown(kind)}))
+    )
     yield DescribedColumn(name, hidden or said, may_be_empty=not required)
 
 
 def _hidden(row: _Field, *, first: bool) -> ExcludedEntry | None:
     """Return the reason why a field must not be learned from; None where it may be."""
     if first:
-        return ExcludedEntry("the record's own name")
+        return ExcludedEntry(InputFault("excluded.record_name"))
     if _cell(row, _IDENTIFIER).strip().lower() not in ("", "n"):  # REDCap writes "y"; whoever edits it by hand, others
-        return ExcludedEntry("marked as an identifier")
+        return ExcludedEntry(InputFault("excluded.identifier"))
     return None
 
 
@@ -113,10 +115,14 @@ def _text(row: _Field) -> ColumnEntry:
     if validation in _DATES:
         return DateEntry(*(bound_date(end, *_DATES[validation]) for end in (low, high)))
     if validation.startswith("date"):
-        return ExcludedEntry("a time of day with its date; a date alone can be learned from")
+        return ExcludedEntry(InputFault("excluded.time_of_day"))
     if validation.startswith(_IDENTIFYING):
-        return ExcludedEntry(f"{validation} may tell who somebody is")
-    return ExcludedEntry("free text" if not validation else f"text of the kind {shown(validation)}")
+        return ExcludedEntry(InputFault("excluded.identifying", {"validation": validation}))
+    return (
+        ExcludedEntry(InputFault("excluded.kind_of_text", {"kind": shown(validation)}))
+        if validation
+        else ExcludedEntry(InputFault("excluded.free_text"))
+    )
 
 
 def _slider(row: _Field) -> ColumnEntry:
@@ -144,8 +150,8 @@ def _choices(text: str) -> Sequence[LevelEntry]:
 _KINDS: Mapping[str, Callable[[_Field], ColumnEntry]] = MappingProxyType(
     {
         "text": _text,
-        "notes": lambda row: ExcludedEntry("free text"),
-        "file": lambda row: ExcludedEntry("a file"),
+        "notes": lambda row: ExcludedEntry(InputFault("excluded.free_text")),
+        "file": lambda row: ExcludedEntry(InputFault("excluded.file")),
         "calc": lambda row: NumberEntry(),
         "slider": _slider,
         "radio": _chosen,

@@ -11,10 +11,10 @@ from typing import Any
 from smc_dp.core.errors import Fault, InputError, InputFault
 from smc_dp.data.partition import Partition, parse_split
 from smc_dp.experiments.compare.plan import GridEntry, Option
-from smc_dp.methods.method import Trust, laws
-from smc_dp.methods.registry import find
-from smc_dp.methods.sums.among import Among
-from smc_dp.methods.sums.at_home import by_secure_sum, usual_noise
+from smc_dp.methods.method import Trust, noise_names
+from smc_dp.methods.registry import find_method
+from smc_dp.methods.sums.simulated_sum import default_secure_noise, has_secure_sum
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.target import Calibration, NoiseName
 
 _THREE = Partition(parties=3, split="50,37.5,12.5")  # of the 80 % that are not tested on: 40, 30 and 10 % of all
@@ -64,7 +64,7 @@ def make_entries(
     draws: int,
     lam: float | None = None,
     trusts: Sequence[Trust] = (),
-    among: Among | None = None,
+    threat_model: ThreatModel | None = None,
 ) -> tuple[list[GridEntry], list[Fault]]:
     """Return an entry for each method, calibration and trust it has, and a fault for each that is skipped.
 
@@ -73,7 +73,7 @@ def make_entries(
     """
     found, skipped = list[GridEntry](), list[Fault]()
     for name in methods:
-        method: Any = find(name)
+        method: Any = find_method(name)
         options: tuple[tuple[str, Option], ...] = ()
         if lam is not None and "lam" in method.__dataclass_fields__:
             options = (("lam", lam),)
@@ -82,42 +82,44 @@ def make_entries(
         if not method.calibrations:
             found.append(GridEntry(name, name, None, (None,), options=options))
         for calibration in calibrations if method.calibrations else ():
-            for trust in trusts or _trusts(method, calibration, among):
-                why = _missing(method, calibration, trust, noise, among)
+            for trust in trusts or _trusts(method, calibration, threat_model):
+                why = _missing(method, calibration, trust, noise, threat_model)
                 if why is not None:
                     by = f", trust {trust}" if trust == "secure" else ""
                     skipped.append(why.within(f"{name} is skipped for calibration {calibration}{by}"))
                     continue
-                law = noise or (usual_noise(method) if trust == "secure" else laws(method, calibration)[0])
+                law = noise or (
+                    default_secure_noise(method) if trust == "secure" else noise_names(method, calibration)[0]
+                )
                 entry = GridEntry(name, name, calibration, epsilons, law, delta, options, draws, trust=trust)
-                if among is not None and trust == "secure":
-                    entry = entry.in_secure_sum(among)
+                if threat_model is not None and trust == "secure":
+                    entry = entry.in_secure_sum(threat_model)
                 found.append(entry)
     return found, skipped
 
 
-def _trusts(method: Any, calibration: Calibration, among: Among | None) -> tuple[Trust, ...]:
+def _trusts(method: Any, calibration: Calibration, threat_model: ThreatModel | None) -> tuple[Trust, ...]:
     """Return the kinds of trust that the method has."""
-    secure = among is not None and calibration == "proven" and by_secure_sum(method)
+    secure = threat_model is not None and calibration == "proven" and has_secure_sum(method)
     return ("aggregator", "secure") if secure else ("aggregator",)
 
 
 def _missing(
-    method: Any, calibration: Calibration, trust: Trust, noise: NoiseName | None, among: Among | None
+    method: Any, calibration: Calibration, trust: Trust, noise: NoiseName | None, threat_model: ThreatModel | None
 ) -> Fault | None:
     """Return why there is no such release; None if there is."""
-    if trust == "secure" and not by_secure_sum(method):
+    if trust == "secure" and not has_secure_sum(method):
         return InputFault("comparison.no_secure_sum")
     if calibration not in method.calibrations or (trust == "secure" and calibration != "proven"):
         had = "proven" if trust == "secure" else " and ".join(method.calibrations)
         return InputFault("comparison.other_calibration", {"known": had})
-    known = method.secure_noises if trust == "secure" else laws(method, calibration)
+    known = method.secure_noises if trust == "secure" else noise_names(method, calibration)
     if noise not in (None, *known):
         its = "its noise" if calibration == "proven" else "the noise of the paper"
         return InputFault("comparison.other_noise", {"its": its, "known": " or ".join(known)})
-    if trust == "secure" and among is not None:
+    if trust == "secure" and threat_model is not None:
         try:
-            among.check()
+            threat_model.check()
         except InputError as error:
             return error.fault
     return None

@@ -25,9 +25,9 @@ from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.method import SEEDED, Trained
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.pathak2010.averages import OWNER
-from smc_dp.methods.pathak2010.models import SIZES, binary
+from smc_dp.methods.pathak2010.models import SIZES_CAVEAT, binary
 from smc_dp.methods.training.softmax import one_hot
-from smc_dp.privacy.output import nothing
+from smc_dp.privacy.output import no_guarantee
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
@@ -87,7 +87,7 @@ class TrainedDiffprivlib:
                 random_state=seed,
             ).fit(self.rows.X, self.rows.y)  # fmt: skip
         W = np.asarray(fitted.coef_, dtype=np.float64)
-        caveats = (SIZES, _FLOATS, "The proof is of an exact minimiser; the library stops at a tolerance.")
+        caveats = (SIZES_CAVEAT, _FLOATS, "The proof is of an exact minimiser; the library stops at a tolerance.")
         statement = PrivacyStatement("pure", epsilon, 0.0, "record", "replace", OWNER, caveats)
         return _release(binary(W[0]) if len(W) == 1 else LinearModel(W), statement, rng)
 
@@ -155,7 +155,7 @@ class TrainedDpSgd:
             "epsilon, and taken twice: another row in the place of one is one less and one more."
         )
         statement = PrivacyStatement(
-            "approx", epsilon, round_up(target.delta), "record", "replace", OWNER, (SIZES, _FLOATS, how)
+            "approx", epsilon, round_up(target.delta), "record", "replace", OWNER, (SIZES_CAVEAT, _FLOATS, how)
         )
         return _release(LinearModel(W), statement, rng)
 
@@ -234,5 +234,5 @@ def sampled_event(noise: float, rate: float, steps: int) -> Any:
 
 def _release(model: LinearModel, statement: PrivacyStatement, rng: Stream) -> Release:
     if rng.insecure:
-        statement = nothing(statement.unit, statement.adjacency, SEEDED)
+        statement = no_guarantee(statement.unit, statement.adjacency, SEEDED)
     return Release(model, statement)

@@ -19,9 +19,9 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.data.partition import Partition
 from smc_dp.experiments.compare.peers import PEERS, Entrant
 from smc_dp.methods.method import Trust
-from smc_dp.methods.registry import find
-from smc_dp.methods.sums.among import Among
-from smc_dp.methods.sums.at_home import check_secure
+from smc_dp.methods.registry import find_method
+from smc_dp.methods.sums.simulated_sum import require_secure_sum
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.target import DEFAULT_DELTA, Calibration, NoiseName, Target
 
 Option: TypeAlias = str | int | float | bool
@@ -69,13 +69,15 @@ class GridEntry:
     colluders: int = 1
     dropouts: int = 0
 
-    def in_secure_sum(self, among: Among) -> GridEntry:
+    def in_secure_sum(self, threat_model: ThreatModel) -> GridEntry:
         """Return the entry with a secure sum that tolerates as many as that of these parties."""
-        return dataclasses.replace(self, trust="secure", colluders=among.colluders, dropouts=among.dropouts)
+        return dataclasses.replace(
+            self, trust="secure", colluders=threat_model.colluders, dropouts=threat_model.dropouts
+        )
 
-    def among(self, parties: int) -> Among:
+    def threat_model(self, parties: int) -> ThreatModel:
         """Return the limits of collusion and drop-outs among so many parties of a secure sum."""
-        return Among(parties, self.colluders, self.dropouts)
+        return ThreatModel(parties, self.colluders, self.dropouts)
 
     @property
     def training(self) -> object:
@@ -85,7 +87,7 @@ class GridEntry:
 
     def make(self) -> Entrant:
         """Return the method or peer; InputError for an option that it does not have or refuses."""
-        kind: Any = PEERS.get(self.method) or find(self.method)
+        kind: Any = PEERS.get(self.method) or find_method(self.method)
         known = {field.name for field in dataclasses.fields(kind)}
         for name, _ in self.options:
             if name not in known:
@@ -117,8 +119,8 @@ class GridEntry:
             return
         if self.calibration is None:
             raise InputError("comparison.secure_without_noise", entry=self.label)
-        check_secure(self.make(), self.target(None))
-        self.among(setting.deal.parties).check()
+        require_secure_sum(self.make(), self.target(None))
+        self.threat_model(setting.deal.parties).check()
 
 
 @dataclass(frozen=True)

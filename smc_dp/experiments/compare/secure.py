@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from smc_dp.data.federation import Federation
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan
 from smc_dp.experiments.compare.results import Trial
-from smc_dp.methods.sums.among import Among
-from smc_dp.methods.sums.at_home import AtHome
+from smc_dp.methods.sums.simulated_sum import SimulatedSum
+from smc_dp.methods.sums.threat_model import ThreatModel
 
 _DIGITS = 2
 
@@ -30,10 +30,10 @@ UNLIKE = (
 )
 
 
-def local_model(entry: GridEntry, federation: Federation) -> AtHome:
+def local_model(entry: GridEntry, federation: Federation) -> SimulatedSum:
     """Return the parties' local models, with the limits of collusion and drop-outs of the entry."""
     cap = rounded_up(int(federation.sizes.max()))
-    return AtHome.of(entry.make(), federation, entry.among(len(federation.parties)), cap)
+    return SimulatedSum.of(entry.make(), federation, entry.threat_model(len(federation.parties)), cap)
 
 
 def rounded_up(n: int) -> int:
@@ -44,17 +44,17 @@ def rounded_up(n: int) -> int:
 
 def secure_sum_notes(plan: GridPlan) -> Iterator[str]:
     """Yield notes on the secure curves of this plan, adversaries first; none without such curves."""
-    crowds: dict[Among, list[str]] = {}
+    crowds: dict[ThreatModel, list[str]] = {}
     for setting in plan.settings:
         for entry in plan.entries:
             if entry.shown_trust == "secure" and entry.runs_on(setting):
-                names = crowds.setdefault(entry.among(setting.deal.parties), [])
+                names = crowds.setdefault(entry.threat_model(setting.deal.parties), [])
                 names += [] if setting.name in names else [setting.name]
     if not crowds:
         return
     yield HOW
-    for among, names in crowds.items():
-        yield f"Secure on {', '.join(names)}: a run holds against {among.adversary}."
+    for threat_model, names in crowds.items():
+        yield f"Secure on {', '.join(names)}: a run holds against {threat_model.adversary}."
     yield CAP
 
 

@@ -20,7 +20,7 @@ from smc_dp.data.partition import partition_pool
 from smc_dp.experiments.compare import secure
 from smc_dp.experiments.compare.plan import GridCell, GridEntry, epsilon_text
 from smc_dp.experiments.compare.results import Trial
-from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
+from smc_dp.methods.hamm2016.ensemble import Ensemble, train_ensemble
 from smc_dp.methods.method import Trained
 from smc_dp.methods.model import LinearModel, Release, ReleasedModel, area_under_curve
 from smc_dp.privacy.statement import PrivacyStatement
@@ -97,7 +97,7 @@ class Trainer:
         if not isinstance(method, FromEnsemble):
             return method.train(self._federation), time.perf_counter() - start
         if method.lam not in self._ensembles:
-            self._ensembles[method.lam] = ensemble(self._federation, method.lam), time.perf_counter() - start
+            self._ensembles[method.lam] = train_ensemble(self._federation, method.lam), time.perf_counter() - start
         shared, seconds = self._ensembles[method.lam]
         start = time.perf_counter()
         return method.train_from(shared), seconds + time.perf_counter() - start

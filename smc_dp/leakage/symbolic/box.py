@@ -69,29 +69,25 @@ class Box:
 
 @dataclass(frozen=True)
 class BoxKey:
-    """Paillier or DGK public key; its numbers are any numbers of the right length."""
+    """Paillier or DGK public key; its numbers are any numbers of the right length, h and g the bases of DGK."""
 
     tape: Tape = field(repr=False, compare=False)
     n: int
 
     @property
     def h(self) -> int:
-        """Base of the randomisers (DGK)."""
         return self.n - 1
 
     @property
     def g(self) -> int:
-        """Base of the plaintexts (DGK)."""
         return self.n - 2
 
     @property
     def n_square(self) -> int:
-        """n**2."""
         return self.n**2
 
     @property
     def digest(self) -> bytes:
-        """Bytes that stand for the key."""
         return self.n.to_bytes(-(-self.n.bit_length() // 8), "big")
 
     def encrypt(self, m: Number, rng: Coins) -> Box:
@@ -99,7 +95,6 @@ class BoxKey:
         return Box(self.n, m, Form.of(rng.randomiser()), m)
 
     def encrypt_all(self, values: Sequence[Number], rng: Coins) -> list[Box]:
-        """Return a box of each number."""
         return [self.encrypt(m, rng) for m in values]
 
     def refresh(self, c: Box, rng: Coins) -> Box:
@@ -126,40 +121,33 @@ class BoxKey:
 
 @dataclass(frozen=True)
 class BoxOpener:
-    """Public key and the secrets that open its boxes."""
+    """Public key and the secrets that open its boxes, the primes p and q."""
 
     public: BoxKey
 
     @property
     def p(self) -> Secret:
-        """First prime."""
         return Secret(self.public.n, "p")
 
     @property
     def q(self) -> Secret:
-        """Second prime."""
         return Secret(self.public.n, "q")
 
     def decrypt(self, c: Box) -> Number:
-        """Return the content."""
         if c.n != self.public.n:
             raise LocalError("symbol.under_another_key")
         return c.content
 
     def decrypt_all(self, boxes: Sequence[Box]) -> list[Number]:
-        """Return the contents."""
         return [self.decrypt(c) for c in boxes]
 
     def decrypt_narrow(self, boxes: Sequence[Box], bits: int, rng: Coins) -> list[Number]:
-        """Return the contents, whatever their length."""
         return self.decrypt_all(boxes)
 
     def encrypt(self, m: Number, rng: Coins) -> Box:
-        """Return a box of m under a new randomiser."""
         return self.public.encrypt(m, rng)
 
     def encrypt_all(self, values: Sequence[Number], rng: Coins) -> list[Box]:
-        """Return a box of each number."""
         return self.public.encrypt_all(values, rng)
 
 
@@ -199,19 +187,15 @@ class Cryptosystem:
         return key
 
     def public_key(self, n: int, *_: Any) -> BoxKey:
-        """Return the public key with this n."""
         return BoxKey(self._tape, n)
 
     def assemble(self, p: Secret, *_: Any) -> BoxOpener:
-        """Return the key that these primes open."""
         return BoxOpener(BoxKey(self._tape, p.key))
 
     def has_size(self, key: BoxKey, bits: int) -> bool:
-        """Return whether a key has the right length, which all have."""
         return key.n.bit_length() == bits
 
     def order_bits(self, bits: int) -> int:
-        """Return the length of a hidden order."""
         return bits // 8
 
 
@@ -222,11 +206,9 @@ class Admission:
         self._points = points
 
     def prove(self, key: BoxOpener, context: bytes) -> tuple[int, ...]:
-        """Return a proof."""
         return (1,) * self._points
 
-    def verify(self, *_: Any) -> None:
-        """Accept any proof."""
+    def verify(self, *_: Any) -> None: ...
 
 
 class Commitments:
@@ -242,11 +224,9 @@ class Commitments:
         self._tape = tape
 
     def canonical(self, numbers: Sequence[Number]) -> tuple[Number, ...]:
-        """Return the numbers themselves."""
         return tuple(numbers)
 
     def commit(self, context: bytes, value: Any, rng: Coins) -> tuple[bytes, bytes]:
-        """Return a commitment and its opening."""
         committed, opening = rng.bytes(COMMITMENT_BYTES), rng.bytes(OPENING_BYTES)
         self._tape.committed[committed] = (context, value, opening)
         return committed, opening
@@ -258,5 +238,4 @@ class Commitments:
         return committed
 
     def opens(self, committed: bytes, context: bytes, value: Any, opening: bytes) -> bool:
-        """Return whether the commitment was made of these."""
         return self._tape.committed.get(committed) == (context, value, opening)

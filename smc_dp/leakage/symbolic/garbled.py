@@ -55,17 +55,14 @@ class Encapsulation:
         self._secrets: dict[bytes, bytes] = {}  # by box key
 
     def secret(self, rng: Coins) -> bytes:
-        """Return a new secret."""
         return rng.bytes(self.KEY_BYTES)
 
     def public_key(self, secret: bytes) -> bytes:
-        """Return a string that follows from the secret, and not the other way."""
         box = self._strings.follows(b"box key", secret)
         self._secrets[box] = secret
         return box
 
     def is_usable(self, key: bytes) -> bool:
-        """Return True: every key is usable."""
         return True
 
     def encapsulate(self, box: bytes, session: bytes, rng: Coins) -> tuple[bytes, bytes]:
@@ -78,7 +75,6 @@ class Encapsulation:
         return epk, kappa
 
     def opened(self, secret: bytes, epk: bytes, session: bytes) -> bytes:
-        """Return kappa."""
         return self._kappa(self.public_key(secret), epk)
 
     def _kappa(self, box: bytes, epk: bytes) -> bytes:

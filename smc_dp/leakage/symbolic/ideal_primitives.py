@@ -12,15 +12,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.comparison import steps
 from protocols.crypto import admission, commitment, dgk, encapsulation, garbling, masking, oblivious, paillier
 from protocols.errors import LocalError
-from smc_dp.leakage.symbolic.box import (
-    Admission,
-    Box,
-    BoxKey,
-    Commitments,
-    Cryptosystem,
-    add_plaintext,
-    raise_box,
-)
+from smc_dp.leakage.symbolic.box import Admission, Box, BoxKey, Commitments, Cryptosystem, add_plaintext, raise_box
 from smc_dp.leakage.symbolic.coins import AgreedCoins, Coins, Tape
 from smc_dp.leakage.symbolic.form import Form, Number, Symbol
 from smc_dp.leakage.symbolic.garbled import Encapsulation, GarbledSearch, ideal_halves, ideal_words
@@ -106,7 +98,9 @@ class _Comparison:
         """Return the sum mod 2."""
         return _parity(x, y)
 
-    def differences(self, key: BoxKey, x: Number, y: tuple[Box], delta_a: Number, rng: Coins) -> tuple[Box, ...]:
+    def blinded_differences(
+        self, key: BoxKey, x: Number, y: tuple[Box], delta_a: Number, rng: Coins
+    ) -> tuple[Box, ...]:
         """Return a box of the one bit that tells whether a term is zero, which depends on the holder's box.
 
         With the mask, the flip and the holder's top bit it is the sign of x + y. Where coins do not order equal
@@ -121,7 +115,7 @@ class _Comparison:
         tells = () if self._tape.breaks_ties(difference) else (difference,)
         return (Box(key.n, zero, y[0].randomiser + Form.of(rng.randomiser()), zero, tells=tells),)
 
-    def at_most(self, key: Any, c: tuple[Box], delta: Number) -> Number:
+    def is_at_most(self, key: Any, c: tuple[Box], delta: Number) -> Number:
         """Return the answer: whether a term is zero, and delta."""
         return _parity(key.decrypt(c[0]) if hasattr(key, "decrypt") else c[0].content, delta)
 

@@ -46,7 +46,7 @@ def _covering(context: bytes, dealer: int, holder: int, agreed: bytes) -> bytes:
 
 
 class Masking:
-    """Stand-in for `crypto.masking`: keys and agreed secrets are strings, masks are unknowns."""
+    """Stand-in for `crypto.masking`: keys and agreed secrets are strings, masks are unknowns without their source."""
 
     ClosedSecret = masking.ClosedSecret
     SECRET_BYTES, KEY_BYTES, DIGEST_BYTES = masking.SECRET_BYTES, masking.KEY_BYTES, masking.DIGEST_BYTES
@@ -68,7 +68,6 @@ class Masking:
         return self._tape.strings.follows(b"agreed", *sorted((secret, self._secrets[peer])))
 
     def agree_with_all(self, secret: bytes, peers: Sequence[bytes]) -> tuple[bytes, ...]:
-        """Agree with each of these peers."""
         return tuple(self.agree(secret, peer) for peer in peers)
 
     def agreeing(self, key: bytes) -> bytes | None:
@@ -76,7 +75,6 @@ class Masking:
         return key if key in self._secrets else None
 
     def closed_key(self, secret: masking.ClosedSecret) -> bytes:
-        """Return the public key of a closed secret."""
         return self.public_key(secret.secret)
 
     def closed_pairs(self, secret: masking.ClosedSecret, index: int, keys: Sequence[bytes]) -> masking.ClosedPairs:
@@ -90,23 +88,19 @@ class Masking:
         return masking.ClosedPairs(pairs.index, tuple(after))
 
     def closed_mask(self, context: bytes, pairs: masking.ClosedPairs, other: int, length: int, width: int) -> _Mask:
-        """Return unknowns to whoever does not have the agreed string."""
         low, high = sorted((pairs.index, other))
         return self._stretched(
             b"closed" + context + b"%d\0%d\0" % (low, high) + (pairs.agreed[other] or b""), length, width
         )
 
     def self_mask(self, context: bytes, index: int, seed: bytes, length: int, width: int) -> _Mask:
-        """Return unknowns to whoever does not have the seed."""
         return self._stretched(b"self" + context + b"%d\0" % index + seed, length, width)
 
     def pair_mask(self, context: bytes, one: int, other: int, agreed: bytes, length: int, width: int) -> _Mask:
-        """Return unknowns to whoever does not have the agreed string."""
         low, high = sorted((one, other))
         return self._stretched(b"pair" + context + b"%d\0%d\0" % (low, high) + agreed, length, width)
 
     def expand(self, key: bytes, length: int, width: int) -> _Mask:
-        """Return unknowns to whoever does not have the key."""
         return self._stretched(key, length, width)
 
     def combined(self, plus: Iterable[_Mask], minus: Iterable[_Mask], length: int, width: int) -> _Mask:
@@ -133,7 +127,6 @@ class Masking:
         return under
 
     def digest(self, vector: Sequence[Number], width: int) -> bytes:
-        """Return a digest of numbers."""
         return self._tape.strings.digest_of(vector)
 
     def _stretched(self, source: bytes, length: int, width: int) -> _Mask:

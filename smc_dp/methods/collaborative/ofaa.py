@@ -27,38 +27,51 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.methods.collaborative.quadratics import descend, minimiser, projected, trimmed
+from smc_dp.methods.collaborative.quadratics import (
+    descend_quadratic,
+    minimise_projected,
+    minimise_quadratic,
+    minimise_trimmed,
+)
 from smc_dp.methods.collaborative.rounds import (
     SERVER,
     Answer,
     BiasedModel,
     RoundsRelease,
     Upload,
+    append_one,
     check_rounds,
     download,
     for_plain_rows,
-    made_of,
-    pure,
-    scaled,
-    with_one,
+    pure_statement,
+    release_of_rounds,
+    scale_into_ball,
 )
-from smc_dp.methods.functionality import EachPublishes, Functionality, Rounds, Sum, Vector, added
+from smc_dp.methods.functionality import EachPublishes, Functionality, Rounds, Sum, Vector, add_vectors
 from smc_dp.methods.method import TRUSTED, TrainedParts, Trust, check_own_size, check_sizes, two_classes
-from smc_dp.methods.neighbours import NeighbourPair, only_record
-from smc_dp.methods.pathak2010.models import SIZES
-from smc_dp.methods.sums.among import Among, AnnouncedRows
-from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, hidden_only
+from smc_dp.methods.neighbours import NeighbourPair, single_record_pair
+from smc_dp.methods.pathak2010.models import SIZES_CAVEAT
+from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, require_hidden_sizes
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.functional import (
     L2_SENSITIVITY,
     UNIT_BITS,
+    coefficient_count,
     coefficients,
-    count,
     l1_sensitivities,
-    printed_scales,
     quadratic,
+    scales_as_published,
 )
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
-from smc_dp.privacy.output import NO_NOISE, Calibrated, Law, gaussian, nothing, stated, with_noise
+from smc_dp.privacy.output import (
+    NO_NOISE,
+    Calibrated,
+    NoiseDistribution,
+    calibrate_gaussian,
+    no_guarantee,
+    noise_statement,
+    with_noise,
+)
 from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
@@ -85,7 +98,7 @@ class Ofaa(Summed):
     own_bias: ClassVar[bool] = True
     protects: ClassVar[Unit] = "record"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ("laplace",)
+    noises_as_published: ClassVar[tuple[NoiseName, ...]] = ("laplace",)
     colour: ClassVar[str] = "#d62728"
 
     @override
@@ -99,27 +112,29 @@ class Ofaa(Summed):
     @classmethod
     @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        return only_record(cls())
+        return single_record_pair(cls())
 
-    def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedPolynomial:
+    def shared(
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> SharedPolynomial:
         """Return the form with one noise on the sum; InputError for `trust` local, or to release numbers of rows."""
         if self.trust != "central":
             raise InputError("trust.not_central", method=self.name, got=self.trust)
-        hidden_only(self, announced, "has no use for the number of rows")
-        return SharedPolynomial(self, public, target, among, announced)
+        require_hidden_sizes(self, announced, "has no use for the number of rows")
+        return SharedPolynomial(self, public, target, threat_model, announced)
 
     @override
-    def at_home(self, rows: Rows, public: Public) -> Vector:
+    def prepare(self, rows: Rows, public: Public) -> Vector:
         two_classes(public, self)
         check_own_size(rows)
-        return inside(rows)
+        return ball_coefficients(rows)
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         if target.calibration == "paper":
-            return printed_statement(target, public.dimension, self.rounds)
+            return statement_as_published(target, public.dimension, self.rounds)
         adversary = SERVER if self.trust == "local" else TRUSTED
-        return stated(self._noise(public, target), target, "record", "replace", adversary, (SIZES,))
+        return noise_statement(self._noise(public, target), target, "record", "replace", adversary, (SIZES_CAVEAT,))
 
     @override
     def functionality(self, public: Public, target: Target) -> Functionality:
@@ -128,39 +143,39 @@ class Ofaa(Summed):
         if self.trust == "local":
             return EachPublishes()
         noise = self._noise(public, target)
-        return Sum(None if noise is None else noise.law)
+        return Sum(None if noise is None else noise.distribution)
 
     @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Answer | Vector:
         two_classes(public, self)
         check_own_size(rows)
         if target.calibration == "paper":
-            return self.answer(plain(rows), public, target, rng)
-        return self.sent(inside(rows), public, target, rng)
+            return self.answer(plain_coefficients(rows), public, target, rng)
+        return self.sent(ball_coefficients(rows), public, target, rng)
 
     @override
     def finish(self, value: Any, public: Public, target: Target) -> RoundsRelease:
         if target.calibration == "paper":
-            return made_of(value, public, self, target)
+            return release_of_rounds(value, public, self, target)
         local, noise = self.trust == "local", self._noise(public, target)
-        total: Vector = added(value) if local else value
-        noisy = 0.0 if noise is None else deviation(noise.law) * sqrt(public.parties if local else 1)
-        model = self.minimiser_of(_reals(total), public.dimension + 1, noisy)
+        total: Vector = add_vectors(value) if local else value
+        noisy = 0.0 if noise is None else noise_deviation(noise.distribution) * sqrt(public.parties if local else 1)
+        model = self.model_of_polynomial(_reals(total), public.dimension + 1, noisy)
         # Every round minimises the same polynomial, so every round is the same.
         uploads = np.tile(model.theta, (self.rounds, 1, 1))
         return RoundsRelease(model, self.statement(public, target), uploads, 0)
 
-    def minimiser_of(self, values: Array, D: int, deviation: float) -> BiasedModel:
+    def model_of_polynomial(self, values: Array, D: int, noise_deviation: float) -> BiasedModel:
         """Return the model of p real coefficients for rows of width D, repaired for noise of this deviation."""
-        ridge = _RIDGE * deviation
-        repaired = projected if ridge and self.repair == "project" else trimmed
+        ridge = _RIDGE * noise_deviation
+        repaired = minimise_projected if ridge and self.repair == "project" else minimise_trimmed
         return BiasedModel(for_plain_rows(repaired(*quadratic(values, D), ridge)))
 
     def answer(self, c: Vector, public: Public, target: Target, rng: Stream) -> Answer:
         """Return a party's answers to rounds: an upload for each, after all uploads of the rounds before."""
 
         def upload(history: Sequence[Sequence[Upload]]) -> Upload:
-            noisy = _reals(with_printed_noise(c, public.dimension, target, rng))
+            noisy = _reals(with_noise_as_published(c, public.dimension, target, rng))
             return self._minimise(noisy, download(history, public, self))
 
         return upload
@@ -174,15 +189,17 @@ class Ofaa(Summed):
         two_classes(federation, self)
         check_sizes(federation)
         public = federation.public
-        as_printed, in_ball = ([of(rows) for rows in federation.parties] for of in (plain, inside))
-        total = added(in_ball)
+        as_published, in_ball = (
+            [of(rows) for rows in federation.parties] for of in (plain_coefficients, ball_coefficients)
+        )
+        total = add_vectors(in_ball)
 
         def parts(target: Target, rng: Stream) -> Sequence[Answer | Vector]:
             if target.calibration == "paper":
-                return [self.answer(c, public, target, rng) for c in as_printed]
+                return [self.answer(c, public, target, rng) for c in as_published]
             return [total] if self.trust == "central" else [self.sent(c, public, target, rng) for c in in_ball]
 
-        return TrainedParts(self, public, (as_printed, in_ball), parts)
+        return TrainedParts(self, public, (as_published, in_ball), parts)
 
     def _noise(self, public: Public, target: Target) -> Calibrated | None:
         return None if target.epsilon is None else polynomial_noise(target, public.dimension + 1)
@@ -190,9 +207,9 @@ class Ofaa(Summed):
     def _minimise(self, values: Array, start: Array) -> Upload:
         """Return a party's upload, and whether its polynomial has a minimum."""
         b, M = quadratic(values, len(start))
-        lowest = minimiser(b, M)
+        lowest = minimise_quadratic(b, M)
         if self.reading == "truncated":
-            return descend(b, M, start, self.epochs), lowest is not None
+            return descend_quadratic(b, M, start, self.epochs), lowest is not None
         return (start, False) if lowest is None else (lowest, True)
 
 
@@ -210,7 +227,9 @@ class SharedPolynomial(NoisySum[Ofaa]):
     @override
     def reach(self) -> SumReach:
         moved = Fraction(L2_SENSITIVITY, 1 << UNIT_BITS)
-        return SumReach(count(self.public.dimension + 1), moved, self.announced.most_rows * _LONGEST_RECORD, UNIT_BITS)
+        return SumReach(
+            coefficient_count(self.public.dimension + 1), moved, self.announced.most_rows * _LONGEST_RECORD, UNIT_BITS
+        )
 
     @override
     def numbers_of(self, trained: Vector) -> Vector:
@@ -220,37 +239,37 @@ class SharedPolynomial(NoisySum[Ofaa]):
     @override
     def model(self, value: Vector) -> BiasedModel:
         # The repair is for the noise of all parties that took part, which is more than that of H.
-        square = self.noise.law.mean_square(self.counted(value)) / (1 << 2 * self.grid.fraction_bits)
-        deviation = sqrt(square) if self.noisy else 0.0
-        return self.method.minimiser_of(np.array(self.reals(value)), self.public.dimension + 1, deviation)
+        square = self.noise.distribution.mean_square(self.counted(value)) / (1 << 2 * self.grid.fraction_bits)
+        noise_deviation = sqrt(square) if self.noisy else 0.0
+        return self.method.model_of_polynomial(np.array(self.reals(value)), self.public.dimension + 1, noise_deviation)
 
     @override
     def caveats(self) -> Iterator[str]:
-        yield SIZES
+        yield SIZES_CAVEAT
 
 
-def plain(rows: Rows) -> Vector:
+def plain_coefficients(rows: Rows) -> Vector:
     """Return the coefficients of one party for rows (x, 1)."""
-    return tuple(coefficients(with_one(rows.X), rows.y))
+    return tuple(coefficients(append_one(rows.X), rows.y))
 
 
-def inside(rows: Rows) -> Vector:
+def ball_coefficients(rows: Rows) -> Vector:
     """Return the coefficients of one party for rows (x, 1)/sqrt 2 of the unit ball."""
-    return tuple(coefficients(scaled(rows.X), rows.y))
+    return tuple(coefficients(scale_into_ball(rows.X), rows.y))
 
 
 def polynomial_noise(target: Target, D: int) -> Calibrated:
     """Return the noise for the p coefficients of rows of the unit ball, in their units."""
-    p = count(D)
+    p = coefficient_count(D)
     if target.noise == "laplace":
         total = sum(l1_sensitivities(D - 1, 1))
         return Calibrated(DiscreteLaplace(p, total / target.wanted), total)
     if target.noise == "gauss":
-        return gaussian(target, p, L2_SENSITIVITY)
+        return calibrate_gaussian(target, p, L2_SENSITIVITY)
     return Calibrated(KNorm(p, L2_SENSITIVITY / target.wanted), L2_SENSITIVITY)
 
 
-def deviation(law: Law) -> float:
+def noise_deviation(law: NoiseDistribution) -> float:
     """Return the standard deviation of a coefficient's noise, in reals."""
     if isinstance(law, DiscreteGaussian):
         units = sqrt(law.variance)
@@ -261,24 +280,24 @@ def deviation(law: Law) -> float:
     return units / 2.0**UNIT_BITS
 
 
-def printed_statement(target: Target, d: int, rounds: int) -> PrivacyStatement:
+def statement_as_published(target: Target, d: int, rounds: int) -> PrivacyStatement:
     """State the most that the published noise gives: rounds (S_1/scale_1 + S_2/scale_2), over degrees and rounds."""
     if target.epsilon is None:
-        return nothing("record", "replace", NO_NOISE)
-    degrees = zip(l1_sensitivities(d, 2), printed_scales(d, target.epsilon), strict=True)
+        return no_guarantee("record", "replace", NO_NOISE)
+    degrees = zip(l1_sensitivities(d, 2), scales_as_published(d, target.epsilon), strict=True)
     epsilon = rounds * sum((sensitivity / scale for sensitivity, scale in degrees), Fraction(0))
     redrawn = f"Noise is redrawn in each of {rounds} rounds, and averaging the uploads of a party removes it."
-    return pure(epsilon, target, SERVER, (SIZES, *((redrawn,) if rounds > 1 else ())))
+    return pure_statement(epsilon, target, SERVER, (SIZES_CAVEAT, *((redrawn,) if rounds > 1 else ())))
 
 
-def with_printed_noise(c: Vector, d: int, target: Target, rng: Stream) -> Vector:
+def with_noise_as_published(c: Vector, d: int, target: Target, rng: Stream) -> Vector:
     """Add the published noise to the coefficients, if any is wanted."""
     if target.epsilon is None:
         return c
-    first, second = printed_scales(d, target.epsilon)
+    first, second = scales_as_published(d, target.epsilon)
     D = d + 1
-    noise = DiscreteLaplace(D, first).sample(rng) + DiscreteLaplace(count(D) - D, second).sample(rng)
-    return added([c, noise])
+    noise = DiscreteLaplace(D, first).sample(rng) + DiscreteLaplace(coefficient_count(D) - D, second).sample(rng)
+    return add_vectors([c, noise])
 
 
 def _reals(c: Vector) -> Array:

@@ -42,13 +42,13 @@ from smc_dp.methods.collaborative.rounds import (
     BiasedModel,
     RoundsRelease,
     Upload,
+    append_one,
     check_rounds,
     download,
     for_plain_rows,
-    made_of,
-    pure,
-    scaled,
-    with_one,
+    pure_statement,
+    release_of_rounds,
+    scale_into_ball,
 )
 from smc_dp.methods.functionality import Addend, EachPublishes, Rounds, SumWithShares, Vector
 from smc_dp.methods.method import (
@@ -61,10 +61,10 @@ from smc_dp.methods.method import (
     check_target,
     two_classes,
 )
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise
-from smc_dp.methods.pathak2010.models import SIZES
-from smc_dp.methods.sums.among import COMPUTATIONAL, UNLEAKED, Among, AnnouncedRows, RowCounts
-from smc_dp.methods.sums.noisy_sum import check_rows, not_released, up_to
+from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise_pair
+from smc_dp.methods.pathak2010.models import SIZES_CAVEAT
+from smc_dp.methods.sums.noisy_sum import check_announced_rows, row_cap_caveat, unreleased_rows_caveat
+from smc_dp.methods.sums.threat_model import COMPUTATIONAL, UNLEAKED, AnnouncedRows, RowCounts, ThreatModel
 from smc_dp.methods.training.objective import RegularisedLogistic
 from smc_dp.methods.training.perturbed import Logistic, minimise_perturbed
 from smc_dp.methods.training.solver import PUBLIC_TAU, minimise
@@ -73,7 +73,7 @@ from smc_dp.privacy.distributed import ring_bits
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.noise import DiscreteLaplace
 from smc_dp.privacy.objective_perturbation import ObjectivePerturbation
-from smc_dp.privacy.output import GRID, NO_NOISE, nothing
+from smc_dp.privacy.output import GRID, NO_NOISE, no_guarantee
 from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit
 from smc_dp.privacy.target import LOWEST, Calibration, NoiseName, Target
 
@@ -116,7 +116,7 @@ class Ofpa(Method):
     sizes: ClassVar[RowCounts] = "released"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
     noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ("laplace",)
+    noises_as_published: ClassVar[tuple[NoiseName, ...]] = ("laplace",)
     lambda_multiplies: ClassVar[str] = "|w|²"
     colour: ClassVar[str] = "#0c00d8"
 
@@ -128,15 +128,17 @@ class Ofpa(Method):
     @classmethod
     @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        return without_regulariser(cls()) if calibration == "paper" else own_noise(cls(lam=STRONG))
+        return unregularised_pair(cls()) if calibration == "paper" else own_noise_pair(cls(lam=STRONG))
 
-    def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedPerturbedModels:
+    def shared(
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> SharedPerturbedModels:
         """Return the average by a secure sum; InputError for noise as published, and for more than one round."""
         if target.calibration != "proven":
             raise InputError("calibration.not_in_secure_sum", method=self.name, got=target.calibration)
         if self.rounds != 1:
             raise InputError("rounds.not_in_secure_sum", method=self.name, got=self.rounds)
-        return SharedPerturbedModels(self, public, target, among, announced)
+        return SharedPerturbedModels(self, public, target, threat_model, announced)
 
     def perturbation(self, target: Target, n: int, dimension: int) -> ObjectivePerturbation:
         """Return the proven perturbation of one round for n rows (x, 1)/sqrt 2 of this width, d + 1."""
@@ -144,19 +146,19 @@ class Ofpa(Method):
         if epsilon < LOWEST:
             raise InputError("rounds.too_little_epsilon", least=float(LOWEST), got=float(epsilon))
         curvature = Logistic().largest_curvature
-        return objective_perturbation.proven(epsilon, n, 2 * self.lam, curvature, dimension, PUBLIC_TAU)
+        return objective_perturbation.proven_perturbation(epsilon, n, 2 * self.lam, curvature, dimension, PUBLIC_TAU)
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         if target.epsilon is None:
-            return nothing("record", "replace", NO_NOISE)
+            return no_guarantee("record", "replace", NO_NOISE)
         if target.calibration == "proven":
             epsilon = self.rounds * self.perturbation(target, 1, public.dimension + 1).epsilon
-            return pure(epsilon, target, SERVER, (SIZES,))
+            return pure_statement(epsilon, target, SERVER, (SIZES_CAVEAT,))
         why = [_WHY[self.reading], _UNBOUNDED]
         if self.rounds > 1:
             why.append(f"Even if one round were private, {self.rounds} of them, each with new noise, would add up.")
-        return nothing("record", "replace", *why)
+        return no_guarantee("record", "replace", *why)
 
     @override
     def functionality(self, public: Public, target: Target) -> Rounds:
@@ -166,11 +168,13 @@ class Ofpa(Method):
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Answer:
         two_classes(public, self)
         check_own_size(rows)
-        return (self.printed_party if target.calibration == "paper" else self.proven_party)(rows, public, target, rng)
+        return (self.party_as_published if target.calibration == "paper" else self.proven_party)(
+            rows, public, target, rng
+        )
 
     @override
     def finish(self, value: Sequence[Sequence[Upload]], public: Public, target: Target) -> RoundsRelease:
-        return made_of(value, public, self, target)
+        return release_of_rounds(value, public, self, target)
 
     @override
     def train(self, federation: Federation) -> TrainedParts[RoundsRelease]:
@@ -183,21 +187,21 @@ class Ofpa(Method):
 
         return TrainedParts(self, public, each, parts)
 
-    def printed_party(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Answer:
+    def party_as_published(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Answer:
         """Return a party of the published algorithm: new noise in each round, and none for the bias."""
-        X, y = with_one(rows.X), rows.y.astype(np.float64)
+        X, y = append_one(rows.X), rows.y.astype(np.float64)
 
         def answer(history: Sequence[Sequence[Upload]]) -> Upload:
-            start, v = download(history, public, self), printed_noise(target, public.dimension, rng)
+            start, v = download(history, public, self), noise_as_published(target, public.dimension, rng)
             if self.reading == "exact":
-                return tilted.minimiser(X, y, v, start)
-            return tilted.descend(X, y, v, start, self.epochs), True
+                return tilted.minimise_tilted(X, y, v, start)
+            return tilted.descend_tilted(X, y, v, start, self.epochs), True
 
         return answer
 
     def proven_party(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Answer:
         """Return a party of the proven form: a regulariser, noise on all coordinates, epsilon/T a round."""
-        X, y = scaled(rows.X), 2 * rows.y.astype(np.float64) - 1
+        X, y = scale_into_ball(rows.X), 2 * rows.y.astype(np.float64) - 1
         if target.epsilon is None:
             model = for_plain_rows(minimise(RegularisedLogistic(self.lam), X, y).weights)
             return lambda _: (model, True)
@@ -223,7 +227,7 @@ class SharedPerturbedModels:
     method: Method
     public: Public
     target: Target
-    among: Among
+    threat_model: ThreatModel
     announced: AnnouncedRows
     smallest_sets_noise: ClassVar[bool] = False
     noise: ClassVar[None] = None
@@ -236,7 +240,7 @@ class SharedPerturbedModels:
     @property
     def grid(self) -> Grid:
         """Grid of all releases, in a ring for the largest sum."""
-        largest = self.among.parties * self.announced.most_rows * _LARGEST_WEIGHT << GRID.fraction_bits
+        largest = self.threat_model.parties * self.announced.most_rows * _LARGEST_WEIGHT << GRID.fraction_bits
         return Grid(GRID.fraction_bits, ring_bits(largest))
 
     @property
@@ -262,20 +266,20 @@ class SharedPerturbedModels:
         if stated.kind == "none":
             return stated
         in_shares = (COMPUTATIONAL, UNLEAKED)  # here each party's own noise is there before
-        of_all = (caveat for caveat in self.among.caveats() if caveat not in in_shares)
-        return replace(stated, adversary=self.among.everybody_else, caveats=(*of_all, *self._of_sizes()))
+        of_all = (caveat for caveat in self.threat_model.caveats() if caveat not in in_shares)
+        return replace(stated, adversary=self.threat_model.everybody_else, caveats=(*of_all, *self._of_sizes()))
 
     def check(self, n: int) -> None:
         """Raise InputError for more rows than were announced."""
-        check_rows(n, self.announced)
+        check_announced_rows(n, self.announced)
 
     def part(self, rows: Rows, rng: Stream) -> Addend:
         """Return the perturbed model times the number of rows, and that number where it is released."""
         self.check(len(rows))
         theta, _ = self.method.part(rows, self.public, self.target, rng)(())
-        return self.entered(theta, len(rows))
+        return self.addend(theta, len(rows))
 
-    def entered(self, theta: Array, n: int) -> Addend:
+    def addend(self, theta: Array, n: int) -> Addend:
         """Return the addend of a perturbed model (w, alpha) of n rows."""
         weights = self.grid.encode(np.clip(theta, -_LARGEST_WEIGHT, _LARGEST_WEIGHT).tolist(), factor=n)
         size = [n] if self.announced.sizes == "released" else []
@@ -285,26 +289,27 @@ class SharedPerturbedModels:
         """Return the average over the rows of those who took part, or the sum over a public constant."""
         # A party that deviates may enter any number of rows, and a model is made of whatever comes.
         released = self.announced.sizes == "released"
-        divisor = max(1, value[-1]) if released else self.among.parties * self.announced.most_rows
+        divisor = max(1, value[-1]) if released else self.threat_model.parties * self.announced.most_rows
         return BiasedModel(np.array(self.grid.decode(value[: self.public.dimension + 1], divisor)))
 
     def _of_sizes(self) -> Iterator[str]:
-        K, t = self.among.parties, self.among.colluders
+        K, t = self.threat_model.parties, self.threat_model.colluders
+        curator = "Charlie and " if self.threat_model.by_curator else ""
         yield (
-            f"What the sum hides from {'Charlie and ' if self.among.by_curator else ''}{t} of {K} parties besides, "
+            f"What the sum hides from {curator}{t} of {K} parties besides, "
             "single models and numbers of rows, no epsilon speaks of, and it is hidden computationally."
         )
-        yield SIZES
-        yield up_to(self.announced)
+        yield SIZES_CAVEAT
+        yield row_cap_caveat(self.announced)
         if self.announced.sizes == "hidden":
-            yield not_released(self.among, self.announced)
+            yield unreleased_rows_caveat(self.threat_model, self.announced)
             return
         yield "The number of rows of all who took part together is released exactly."
         if t == K - 1:
             yield f"With {t} colluders the model and the number of rows of the last party show."
 
 
-def without_regulariser(method: Ofpa) -> NeighbourPair:
+def unregularised_pair(method: Ofpa) -> NeighbourPair:
     """Return neighbours with enough records for a minimiser to exist, and a score for the bias, which has no noise."""
     X = np.where(np.arange(80)[:, np.newaxis] % 2, 1.0, -1.0)
     y = (np.arange(80) // 2) % 2
@@ -321,7 +326,7 @@ def without_regulariser(method: Ofpa) -> NeighbourPair:
     return NeighbourPair(method, worlds, what, None, (residual,))
 
 
-def printed_noise(target: Target, d: int, rng: Stream) -> Array:
+def noise_as_published(target: Target, d: int, rng: Stream) -> Array:
     """Draw (v, 0): d Laplace numbers of scale 4/epsilon on a fine grid, none for the bias; zeros without noise."""
     if target.epsilon is None:
         return np.zeros(d + 1)

@@ -19,14 +19,20 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.methods.collaborative.rounds import SERVER, RoundsRelease, for_plain_rows, made_of, scaled
+from smc_dp.methods.collaborative.rounds import (
+    SERVER,
+    RoundsRelease,
+    for_plain_rows,
+    release_of_rounds,
+    scale_into_ball,
+)
 from smc_dp.methods.functionality import EachPublishes, Vector
 from smc_dp.methods.method import Method, TrainedParts, Trust, announced_sizes, check_own_size, check_sizes, two_classes
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise
-from smc_dp.methods.pathak2010.models import SIZES
+from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise_pair
+from smc_dp.methods.pathak2010.models import SIZES_CAVEAT
 from smc_dp.methods.training.objective import RegularisedLogistic
 from smc_dp.methods.training.solver import PUBLIC_TAU, minimise
-from smc_dp.privacy.output import GRID, Calibrated, on_grid, proven, stated, with_noise
+from smc_dp.privacy.output import GRID, Calibrated, calibrate_noise, noise_statement, on_grid, with_noise
 from smc_dp.privacy.sensitivity import replace_one
 from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
@@ -52,19 +58,19 @@ class ParamLaplace(Method):
     @classmethod
     @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        return own_noise(cls(STRONG))
+        return own_noise_pair(cls(STRONG))
 
     def noise(self, target: Target, n: int, dimension: int) -> Calibrated | None:
         """Return the noise of a party with n records on its parameters (dimension d + 1); None for no noise."""
         if target.epsilon is None:
             return None
-        return proven(target, dimension, replace_one(n, 2 * Fraction(self.lam), PUBLIC_TAU))
+        return calibrate_noise(target, dimension, replace_one(n, 2 * Fraction(self.lam), PUBLIC_TAU))
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         # Records are disjoint and every party's scale is its own sensitivity over epsilon, so one stands for all.
         noise = self.noise(target, 1, public.dimension + 1)
-        return stated(noise, target, "record", "replace", SERVER, (SIZES,))
+        return noise_statement(noise, target, "record", "replace", SERVER, (SIZES_CAVEAT,))
 
     @override
     def functionality(self, public: Public, target: Target) -> EachPublishes:
@@ -78,7 +84,7 @@ class ParamLaplace(Method):
 
     def model(self, rows: Rows) -> Array:
         """Train one party's model: (d+1,)."""
-        return minimise(RegularisedLogistic(self.lam), scaled(rows.X), 2.0 * rows.y - 1).weights
+        return minimise(RegularisedLogistic(self.lam), scale_into_ball(rows.X), 2.0 * rows.y - 1).weights
 
     def noisy(self, w: Array, n: int, target: Target, rng: Stream) -> Vector:
         """Return a model of n rows as it may leave its owner."""
@@ -87,7 +93,7 @@ class ParamLaplace(Method):
     @override
     def finish(self, value: Sequence[Vector], public: Public, target: Target) -> RoundsRelease:
         uploads = for_plain_rows(np.array([GRID.decode(upload) for upload in value]))
-        return made_of([[(w, True) for w in uploads]], public, self, target)
+        return release_of_rounds([[(w, True) for w in uploads]], public, self, target)
 
     @override
     def train(self, federation: Federation) -> TrainedParts[RoundsRelease]:

@@ -20,7 +20,7 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.methods.method import Method, announced_sizes
 from smc_dp.methods.model import LinearModel, Release, ScoringModel
-from smc_dp.privacy.output import of_the_paper
+from smc_dp.privacy.output import published_noise_caveat
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 from smc_dp.privacy.target import Target
 
@@ -52,7 +52,7 @@ class BiasedModel(ScoringModel):
 
     @override
     def scores(self, X: Array) -> Array:
-        return self.linear.scores(with_one(X))
+        return self.linear.scores(append_one(X))
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,24 +68,24 @@ class RoundsRelease(Release):
     unsolved: int
 
 
-def with_one(X: Array) -> Array:
+def append_one(X: Array) -> Array:
     """Append 1 to each row, as published: (n, d+1)."""
     extended: Array = np.concatenate([X, np.ones((len(X), 1))], axis=1)
     return extended
 
 
-def scaled(X: Array) -> Array:
+def scale_into_ball(X: Array) -> Array:
     """Return (x, 1)/sqrt 2 for each row x of the unit ball, which stays inside it: (n, d+1)."""
     return with_bias(X, 1.0)
 
 
 def for_plain_rows(theta: Array) -> Array:
-    """Return the model for rows (x, 1) that scores as theta does for `scaled` rows."""
-    plain: Array = theta * scaled(np.zeros((1, 1)))[0, 1]
+    """Return the model for rows (x, 1) that scores as theta does for `scale_into_ball` rows."""
+    plain: Array = theta * scale_into_ball(np.zeros((1, 1)))[0, 1]
     return plain
 
 
-def average(uploads: Array, sizes: Sequence[int]) -> Array:
+def weighted_average(uploads: Array, sizes: Sequence[int]) -> Array:
     """Return the server's average of (K, ...) uploads, weighted by n_i/n."""
     mean: Array = np.average(uploads, axis=0, weights=sizes)
     return mean
@@ -95,10 +95,12 @@ def download(history: Sequence[Sequence[Upload]], public: Public, method: Method
     """Return each party's download after these rounds: the average of the last, zero before the first."""
     if not history:
         return np.zeros(public.dimension + 1)
-    return average(np.array([w for w, _ in history[-1]]), announced_sizes(public, method))
+    return weighted_average(np.array([w for w, _ in history[-1]]), announced_sizes(public, method))
 
 
-def made_of(history: Sequence[Sequence[Upload]], public: Public, method: Method, target: Target) -> RoundsRelease:
+def release_of_rounds(
+    history: Sequence[Sequence[Upload]], public: Public, method: Method, target: Target
+) -> RoundsRelease:
     """Return the release of these rounds: the average of the last, and all uploads."""
     uploads = np.array([[w for w, _ in each] for each in history])
     unsolved = sum(not solved for each in history for _, solved in each)
@@ -106,11 +108,11 @@ def made_of(history: Sequence[Sequence[Upload]], public: Public, method: Method,
     return RoundsRelease(model, method.statement(public, target), uploads, unsolved)
 
 
-def pure(epsilon: Fraction, target: Target, adversary: str, caveats: tuple[str, ...]) -> PrivacyStatement:
+def pure_statement(epsilon: Fraction, target: Target, adversary: str, caveats: tuple[str, ...]) -> PrivacyStatement:
     """State pure epsilon for one record replaced."""
     true = round_up(epsilon)
     if target.calibration == "paper":
-        caveats += (f"{of_the_paper(target.wanted, true)}.",)
+        caveats += (f"{published_noise_caveat(target.wanted, true)}.",)
     return PrivacyStatement("pure", true, 0.0, "record", "replace", adversary, caveats)
 
 

@@ -19,19 +19,19 @@ _DAMPING = 1e-12  # of the Hessian, for each row
 _NEGLIGIBLE = 1e-6  # a Newton step, in parts of 1 + |theta|
 
 
-def gradient(rows: Array, y: Array, v: Array, theta: Array) -> Array:
+def tilted_gradient(rows: Array, y: Array, v: Array, theta: Array) -> Array:
     """Return the gradient at theta: (D,)."""
     total: Array = rows.T @ (scipy.special.expit(rows @ theta) - y) + v
     return total
 
 
-def minimiser(rows: Array, y: Array, v: Array, start: Array) -> tuple[Array, bool]:
+def minimise_tilted(rows: Array, y: Array, v: Array, start: Array) -> tuple[Array, bool]:
     """Return a point, and whether it is a minimiser.
 
     Newton's method until floats gain nothing, at most 100 steps of length at most 10, so that the answer is finite
     where there is no minimiser. It counts as one if the next step would be below a millionth of 1 + |theta|.
     """
-    theta, slope = start, gradient(rows, y, v, start)
+    theta, slope = start, tilted_gradient(rows, y, v, start)
     for _ in range(_STEPS):
         step = _newton_step(rows, theta, slope)
         candidate = _shorter(rows, y, v, theta, slope, step)
@@ -41,11 +41,11 @@ def minimiser(rows: Array, y: Array, v: Array, start: Array) -> tuple[Array, boo
     return theta, False
 
 
-def descend(rows: Array, y: Array, v: Array, start: Array, epochs: int) -> Array:
+def descend_tilted(rows: Array, y: Array, v: Array, start: Array, epochs: int) -> Array:
     """Descend over all rows with step 1/L, L = n/2: curvature 1/4, |x~|^2 <= 2."""
     theta = start
     for _ in range(epochs):
-        theta = theta - 2 / len(rows) * gradient(rows, y, v, theta)
+        theta = theta - 2 / len(rows) * tilted_gradient(rows, y, v, theta)
     return theta
 
 
@@ -60,7 +60,7 @@ def _newton_step(rows: Array, theta: Array, slope: Array) -> Array:
 def _shorter(rows: Array, y: Array, v: Array, theta: Array, slope: Array, step: Array) -> tuple[Array, Array] | None:
     """Halve the step until the gradient is shorter: the point and its gradient; None if none is."""
     for _ in range(_HALVINGS):
-        new = gradient(rows, y, v, theta - step)
+        new = tilted_gradient(rows, y, v, theta - step)
         if np.linalg.norm(new) < np.linalg.norm(slope):
             return theta - step, new
         step = step / 2

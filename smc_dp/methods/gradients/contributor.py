@@ -14,7 +14,7 @@ from smc_dp.methods.training.integer_rows import IntegerRows
 from smc_dp.privacy.distributed import SharedRounds
 
 
-def noise_of(r: int) -> str:
+def noise_label(r: int) -> str:
     """Return the label under which the noise of sum r is drawn."""
     return f"sum {r}"
 
@@ -40,7 +40,7 @@ class Contributor:
             raise InputError("sum.impossible_count", count=len(noise.steps), answered=answered)
         self._rows, self._noise, self._steps, self._rng = rows, noise, steps, rng
         self._answered = answered
-        self._seen: tuple[tuple[Vector, ...], Descent] = ((), steps.begun())
+        self._seen: tuple[tuple[Vector, ...], Descent] = ((), steps.begin())
 
     @override
     def __repr__(self) -> str:
@@ -55,13 +55,13 @@ class Contributor:
         numbers = tuple(self._numbers(r, self._after(values)))
         if self._rng is None:
             return Addend(numbers, (0,) * len(numbers))
-        return Addend(numbers, tuple(self._noise.share(r, self._rng.fork(noise_of(r)))))
+        return Addend(numbers, tuple(self._noise.share(r, self._rng.fork(noise_label(r)))))
 
     def _after(self, values: tuple[Vector, ...]) -> Descent:
         """Return the descent after these sums; steps that were made before are not made again."""
         seen, descent = self._seen
         if values[: len(seen)] != seen:
-            seen, descent = (), self._steps.begun()
+            seen, descent = (), self._steps.begin()
         descent = reduce(self._steps.after, values[len(seen) :], descent)
         self._seen = values, descent
         return descent

@@ -18,7 +18,7 @@ import numpy as np
 from smc_dp.core.arrays import Array, IntArray
 from smc_dp.methods.functionality import Vector
 from smc_dp.methods.training import integer_readings as readings
-from smc_dp.methods.training.integer_rows import WEIGHT_BITS, query
+from smc_dp.methods.training.integer_rows import WEIGHT_BITS, round_query
 
 Scaling: TypeAlias = Callable[[Array], Array]
 """What becomes of a direction (p, d) before it is a step."""
@@ -36,12 +36,12 @@ class Descent:
     @property
     def query(self) -> IntArray:
         """Point of the next sum, on the grid of released weights."""
-        return query(self.at)
+        return round_query(self.at)
 
     @property
     def released(self) -> Array:
         """The weights on that grid: digits in which machines may differ are rounded away."""
-        weights: Array = np.ldexp(query(self.weights).astype(np.float64), -WEIGHT_BITS)
+        weights: Array = np.ldexp(round_query(self.weights).astype(np.float64), -WEIGHT_BITS)
         return weights
 
     def moved(self, direction: Array) -> Descent:
@@ -60,14 +60,14 @@ class PlainSteps:
     dimension: int
     size: float
 
-    def begun(self) -> Descent:
+    def begin(self) -> Descent:
         """Begin at W = 0."""
         origin = _origin(self.classes, self.dimension)
         return Descent(origin, origin, lambda direction: direction * self.size)
 
     def after(self, descent: Descent, value: Vector) -> Descent:
         """Return the descent after one more sum."""
-        return descent.moved(readings.gradient(value, self.classes))
+        return descent.moved(readings.read_gradient(value, self.classes))
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class NewtonSteps:
     dimension: int
     floor: float
 
-    def begun(self) -> Descent:
+    def begin(self) -> Descent:
         """Begin at W = 0; the first sum sets the scaling."""
         origin = _origin(self.classes, self.dimension)
         return Descent(origin, origin, self._plain)
@@ -91,12 +91,12 @@ class NewtonSteps:
     def after(self, descent: Descent, value: Vector) -> Descent:
         """Return the descent after one more sum."""
         if descent.number:
-            return descent.moved(readings.gradient(value, self.classes))
+            return descent.moved(readings.read_gradient(value, self.classes))
         d = self.dimension
         numbers = len(descent.at) * d
         first, diagonal, beside = value[:numbers], value[numbers : numbers + d], value[numbers + d :]
-        scaling = self._scaling(readings.curvature(diagonal, beside, self.classes))
-        return replace(descent, scaling=scaling).moved(readings.start_gradient(first, self.classes))
+        scaling = self._scaling(readings.read_curvature(diagonal, beside, self.classes))
+        return replace(descent, scaling=scaling).moved(readings.read_start_gradient(first, self.classes))
 
     @property
     def _times(self) -> float:

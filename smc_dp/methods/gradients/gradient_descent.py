@@ -4,7 +4,7 @@ Per record and sum its gradient at the weights so far, clipped as in `newton`. T
 more (the inverse of the largest curvature), so the number n of all rows must be public: a setting, or the sum of the
 caps, or in a simulation under `replace` the true one, which is then a constant of the neighbourhood. How many sums
 there are follows from public figures: noise lets so many be told apart (R^2/8 steps of the signal, see
-`privacy.distributed.signal`), at least 4 and at most 100. These constants were chosen as those of `newton` were.
+`privacy.distributed.sums_signal`), at least 4 and at most 100. These constants were chosen as those of `newton` were.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from typing_extensions import override
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.methods.gradients.descent import PlainSteps
-from smc_dp.methods.gradients.form import FromSums
-from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.methods.gradients.gradient_sums import GradientMethod
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.integer_rows import RowBounds
-from smc_dp.privacy.distributed import RoundBound, SharedRounds, signal
+from smc_dp.privacy.distributed import RoundBound, SharedRounds, sums_signal
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.target import Target
 
@@ -31,7 +31,7 @@ _MOST_ROWS = 10**12
 
 
 @dataclass(frozen=True)
-class GradientDescent(FromSums):
+class GradientDescent(GradientMethod):
     """Logistic or softmax regression by sums of gradients; rows: the number of all rows, from 1 to 10^12, public."""
 
     rows: int | None = None
@@ -44,12 +44,12 @@ class GradientDescent(FromSums):
         if self.rows is not None and (type(self.rows) is not int or not 1 <= self.rows <= _MOST_ROWS):
             raise InputError("rows.out_of_range", most=_MOST_ROWS, got=shown(self.rows))
 
-    def knowing(self, sizes: Sequence[int]) -> GradientDescent:
+    def with_row_counts(self, sizes: Sequence[int]) -> GradientDescent:
         """Return the method with the true number of all rows, where neighbours share it and no other was named."""
         known = self.rows is not None or self.adjacency != "replace"
         return self if known else replace(self, rows=sum(sizes))
 
-    def number(self, public: Public, among: Among, announced: AnnouncedRows) -> int:
+    def number(self, public: Public, threat_model: ThreatModel, announced: AnnouncedRows) -> int:
         """Return n: as set; else the sum of known sizes, where neighbours share them; else the largest there may be.
 
         InputError where no cap was announced either.
@@ -60,28 +60,32 @@ class GradientDescent(FromSums):
             return sum(public.sizes)
         if announced.most_rows == LARGEST_N:  # with a step for so many rows nothing would be learnt
             raise InputError("rows.not_public", method=self.name)
-        return among.parties * announced.most_rows
+        return threat_model.parties * announced.most_rows
 
     @override
-    def counted(self, n: int, public: Public, among: Among, announced: AnnouncedRows) -> int:
-        return self.number(public, among, announced)
+    def counted(self, n: int, public: Public, threat_model: ThreatModel, announced: AnnouncedRows) -> int:
+        return self.number(public, threat_model, announced)
 
     @override
-    def asked(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> tuple[RoundBound, ...]:
+    def round_bounds(
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> tuple[RoundBound, ...]:
         k, d = public.classes, public.dimension
         length = d if k == 2 else k * d
-        n = self.number(public, among, announced)
-        found = signal(n, target.mu, d, k, among.honest, among.parties)
+        n = self.number(public, threat_model, announced)
+        found = sums_signal(n, target.mu, d, k, threat_model.honest, threat_model.parties)
         sums = min(MOST_SUMS, max(FEWEST_SUMS, ceil(sqrt(8 * found))))
         return (RoundBound(self.adjacency, length, RowBounds(k).gradient),) * sums
 
     @override
-    def steps(self, public: Public, noise: SharedRounds, among: Among, announced: AnnouncedRows) -> PlainSteps:
-        n = self.number(public, among, announced)
+    def steps(
+        self, public: Public, noise: SharedRounds, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> PlainSteps:
+        n = self.number(public, threat_model, announced)
         # One over the largest curvature of n rows in the unit ball.
         return PlainSteps(public.classes, public.dimension, (4 if public.classes == 2 else 2) / n)
 
     @override
-    def caveats(self, public: Public, among: Among, announced: AnnouncedRows) -> tuple[str, ...]:
-        n = self.number(public, among, announced)
+    def caveats(self, public: Public, threat_model: ThreatModel, announced: AnnouncedRows) -> tuple[str, ...]:
+        n = self.number(public, threat_model, announced)
         return (f"The number of rows of all parties together is taken to be {n}, a public figure that is not covered.",)

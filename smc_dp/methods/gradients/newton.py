@@ -24,36 +24,40 @@ from typing_extensions import override
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public
 from smc_dp.methods.gradients.descent import NewtonSteps
-from smc_dp.methods.gradients.form import FromSums
-from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.methods.gradients.gradient_sums import GradientMethod
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.integer_readings import Units
 from smc_dp.methods.training.integer_rows import RowBounds
 from smc_dp.privacy.distributed import Curvature, RoundBound, SharedRounds
 from smc_dp.privacy.target import Target
 
 SUMS = 8
-MOST_COLUMNS = 2000
+MOST_NEWTON_COLUMNS = 2000
 FLOOR = 0.5  # of the largest eigenvalue of the noise, about s sqrt(2 d)
 
 
 @dataclass(frozen=True)
-class Newton(FromSums):
+class Newton(GradientMethod):
     """Logistic or softmax regression by eight sums: the first of gradients and curvatures, seven more of gradients."""
 
     name: ClassVar[str] = "newton"
     colour: ClassVar[str] = "#006d2c"
 
     @override
-    def asked(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> tuple[RoundBound, ...]:
+    def round_bounds(
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> tuple[RoundBound, ...]:
         bounds, d = RowBounds(public.classes), public.dimension
-        if d > MOST_COLUMNS:
-            raise InputError("features.too_many_for_newton", most=MOST_COLUMNS, got=d)
+        if d > MOST_NEWTON_COLUMNS:
+            raise InputError("features.too_many_for_newton", most=MOST_NEWTON_COLUMNS, got=d)
         length = d if public.classes == 2 else public.classes * d
         first = RoundBound(self.adjacency, length, bounds.start_gradient, Curvature(d, bounds.start_curvature))
         return (first, *(RoundBound(self.adjacency, length, bounds.gradient) for _ in range(SUMS - 1)))
 
     @override
-    def steps(self, public: Public, noise: SharedRounds, among: Among, announced: AnnouncedRows) -> NewtonSteps:
+    def steps(
+        self, public: Public, noise: SharedRounds, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> NewtonSteps:
         # The noise of all parties in an entry of the diagonal sets the floor.
-        deviation = sqrt(among.parties * noise.laws[0][1].variance) / Units(public.classes).curvature
+        deviation = sqrt(threat_model.parties * noise.distributions[0][1].variance) / Units(public.classes).curvature
         return NewtonSteps(public.classes, public.dimension, FLOOR * deviation * sqrt(2 * public.dimension))

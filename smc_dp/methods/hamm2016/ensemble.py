@@ -19,9 +19,9 @@ from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.method import Method, Trained
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_party
+from smc_dp.methods.neighbours import STRONG, NeighbourPair, party_pair
 from smc_dp.methods.training.batch import train_all
-from smc_dp.methods.training.black_box import LocalLearner, Predictor, answers_of, fit_all, votes_of
+from smc_dp.methods.training.black_box import LocalLearner, Predictor, answers_of, train_each, votes_of
 from smc_dp.methods.training.votes import count_votes
 from smc_dp.privacy.statement import Unit
 from smc_dp.privacy.target import Calibration
@@ -44,15 +44,15 @@ class OfParties(Method):
     @classmethod
     @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        return one_party(cls(STRONG))
+        return party_pair(cls(STRONG))
 
     @abstractmethod
-    def train_from(self, ensemble: Ensemble) -> Trained:
+    def train_from(self, train_ensemble: Ensemble) -> Trained:
         """Return the trained method of classifiers that are there already, however they were trained."""
 
     @override
     def train(self, federation: Federation) -> Trained:
-        return self.train_from(ensemble(federation, self.lam, getattr(self, "learner", None)))
+        return self.train_from(train_ensemble(federation, self.lam, getattr(self, "learner", None)))
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def votes(classifiers: Classifiers, X: Array, public: Public) -> npt.NDArray[np.
     return votes_of(classifiers, X, public.classes, [public.name(j) for j in range(len(classifiers))])
 
 
-def classifier(rows: Rows, public: Public, lam: float, learner: Learner = None) -> Array | Predictor:
+def train_classifier(rows: Rows, public: Public, lam: float, learner: Learner = None) -> Array | Predictor:
     """Train one party's classifier locally: V: (p, d), or a black box of its learner.
 
     Raises InputError for several learners: which of them is this party's is not known here.
@@ -120,19 +120,19 @@ def classifier(rows: Rows, public: Public, lam: float, learner: Learner = None) 
     if learner is None:
         model: Array = train_all([(rows.X, rows.y)], public.classes, lam)[0]
         return model
-    (predictor,) = fit_all(learner, [(rows.X, rows.y)], ["the party"])
+    (predictor,) = train_each(learner, [(rows.X, rows.y)], ["the party"])
     return predictor
 
 
 def own_votes(rows: Rows, public: Public, method: Voting) -> npt.NDArray[np.int64]:
     """Return the classes that one party's classifier chooses for the auxiliary rows: (N,)."""
-    X, found = auxiliary(public, method), classifier(rows, public, method.lam, method.learner)
+    X, found = auxiliary_rows(public, method), train_classifier(rows, public, method.lam, method.learner)
     if isinstance(found, np.ndarray):
         return np.asarray(count_votes(found[np.newaxis], X, public.classes).argmax(axis=1), dtype=np.int64)
     return answers_of(found, X, public.classes, "the party")
 
 
-def counted(parts: Sequence[npt.NDArray[np.int64]], classes: int) -> npt.NDArray[np.int64]:
+def add_votes(parts: Sequence[npt.NDArray[np.int64]], classes: int) -> npt.NDArray[np.int64]:
     """Add up the parties' `own_votes`: (N, C)."""
     counts = np.zeros((len(parts[0]), classes), dtype=np.int64)
     for chosen in parts:
@@ -140,19 +140,19 @@ def counted(parts: Sequence[npt.NDArray[np.int64]], classes: int) -> npt.NDArray
     return counts
 
 
-def together(parts: Sequence[Array | Predictor]) -> Classifiers:
-    """Join the classifiers of all parties, each as `classifier` gave it."""
+def join_classifiers(parts: Sequence[Array | Predictor]) -> Classifiers:
+    """Join the classifiers of all parties, each as `train_classifier` gave it."""
     if all(isinstance(part, np.ndarray) for part in parts):
         return np.array(parts)
     return tuple(part for part in parts if not isinstance(part, np.ndarray))
 
 
-def caveats(learner: Learner) -> tuple[str, ...]:
+def learner_caveats(learner: Learner) -> tuple[str, ...]:
     """Return the caveats that the kind of the classifiers has."""
     return () if learner is None else _BLACK_BOXES
 
 
-def ensemble(federation: Federation, lam: float, learner: Learner = None) -> Ensemble:
+def train_ensemble(federation: Federation, lam: float, learner: Learner = None) -> Ensemble:
     """Train every party's classifier on its own rows; logistic regression with (lam/2) |V|^2 without a learner.
 
     Logistic regression uses a party with a single class too; other learners are not asked, and it votes for its class.
@@ -161,10 +161,10 @@ def ensemble(federation: Federation, lam: float, learner: Learner = None) -> Ens
     if learner is None:
         return Ensemble(federation, train_all(parties, federation.classes, lam))
     names = [federation.name(j) for j in range(len(parties))]
-    return Ensemble(federation, fit_all(learner, parties, names))
+    return Ensemble(federation, train_each(learner, parties, names))
 
 
-def auxiliary(public: Public | Federation, method: Method) -> Array:
+def auxiliary_rows(public: Public | Federation, method: Method) -> Array:
     """Return the public rows without labels: (N, d); InputError, in the name of the method, without any."""
     if public.unlabelled is None:
         raise InputError("auxiliary_rows.needed", method=method.name)

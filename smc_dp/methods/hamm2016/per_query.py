@@ -27,22 +27,31 @@ from smc_dp.methods.hamm2016.ensemble import (
     Ensemble,
     OfParties,
     Voting,
-    caveats,
-    classifier,
-    together,
+    join_classifiers,
+    learner_caveats,
+    train_classifier,
     votes,
 )
 from smc_dp.methods.hamm2016.weights import clipped
 from smc_dp.methods.method import TrainedParts, Trust
 from smc_dp.methods.model import Release, area_under_curve
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_party
+from smc_dp.methods.neighbours import STRONG, NeighbourPair, party_pair
 from smc_dp.methods.training.batch import train_all
 from smc_dp.methods.training.black_box import Predictor
-from smc_dp.methods.training.classes import coordinates
+from smc_dp.methods.training.classes import coordinate_count
 from smc_dp.methods.training.votes import count_votes
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
-from smc_dp.privacy.output import GRID, Calibrated, gaussian, on_grid, perturb, proven, stated, with_noise
+from smc_dp.privacy.output import (
+    GRID,
+    Calibrated,
+    calibrate_gaussian,
+    calibrate_noise,
+    noise_statement,
+    on_grid,
+    perturb,
+    with_noise,
+)
 from smc_dp.privacy.sensitivity import largest_softmax_norm
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Calibration, Target
@@ -60,7 +69,7 @@ class ReleaseAll(OfParties):
     @classmethod
     @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        return one_party(cls(STRONG), several=True)
+        return party_pair(cls(STRONG), several=True)
 
     def sensitivity(self, classes: int) -> Fraction:
         """Return the L2 sensitivity of each model: 2 W, as each is clipped to the largest norm W of a minimiser."""
@@ -70,13 +79,15 @@ class ReleaseAll(OfParties):
         """Return the noise of one model."""
         if target.epsilon is None:
             return None
-        return proven(target, coordinates(public.classes) * public.dimension, self.sensitivity(public.classes))
+        return calibrate_noise(
+            target, coordinate_count(public.classes) * public.dimension, self.sensitivity(public.classes)
+        )
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         # Parallel composition: a party's rows reach its own model only.
         who = "anyone who sees all the noisy models, the other parties among them"
-        return stated(self.noise(public, target), target, "party", "party", who)
+        return noise_statement(self.noise(public, target), target, "party", "party", who)
 
     @override
     def functionality(self, public: Public, target: Target) -> EachPublishes:
@@ -90,7 +101,7 @@ class ReleaseAll(OfParties):
     @override
     def finish(self, value: Sequence[Vector], public: Public, target: Target) -> Release:
         V = np.array([GRID.decode(model) for model in value])
-        shape = len(value), coordinates(public.classes), public.dimension
+        shape = len(value), coordinate_count(public.classes), public.dimension
         return Release(Committee(V.reshape(shape), public.classes), self.statement(public, target))
 
     def clipped(self, V: Array, classes: int) -> Array:
@@ -146,7 +157,7 @@ class NoisyMax(Voting):
     @classmethod
     @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        return one_party(cls(STRONG, queries=1))
+        return party_pair(cls(STRONG, queries=1))
 
     def noise(self, target: Target, classes: int) -> Calibrated:
         """Return the noise of one query's counts, with the distance that all queries together can move.
@@ -160,23 +171,23 @@ class NoisyMax(Voting):
             return Calibrated(DiscreteLaplace(classes, 2 * q * one / target.wanted), 2 * q * one)
         D = ceil_sqrt(2 * one * one * (q if target.noise == "gauss" else q * q))
         if target.noise == "gauss":
-            return gaussian(target, classes, D, q)
+            return calibrate_gaussian(target, classes, D, q)
         return Calibrated(KNorm(classes, D / target.wanted), D)
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         noise = None if target.epsilon is None else self.noise(target, public.classes)
-        covered = (f"It covers all of at most {self.queries} answers together.", *caveats(self.learner))
+        covered = (f"It covers all of at most {self.queries} answers together.", *learner_caveats(self.learner))
         who = "anyone who sees the answers, but not the one who computes them and holds the classifiers"
-        return stated(noise, target, "party", "party", who, covered)
+        return noise_statement(noise, target, "party", "party", who, covered)
 
     @override
     def functionality(self, public: Public, target: Target) -> Trusted:
-        return Trusted(lambda parts, rng: self.service(together(parts), public, target, rng))
+        return Trusted(lambda parts, rng: self.service(join_classifiers(parts), public, target, rng))
 
     @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Array | Predictor:
-        return classifier(rows, public, self.lam, self.learner)
+        return train_classifier(rows, public, self.lam, self.learner)
 
     @override
     def finish(self, value: Service, public: Public, target: Target) -> Release:

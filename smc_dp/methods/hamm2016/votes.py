@@ -28,8 +28,8 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Trusted, Vector
-from smc_dp.methods.hamm2016.ensemble import Ensemble, Voting, auxiliary, caveats, counted, own_votes
-from smc_dp.methods.hamm2016.weights import MeanOfModels, TrainedWeights, WeightNoise, clipped, of_minimiser
+from smc_dp.methods.hamm2016.ensemble import Ensemble, Voting, add_votes, auxiliary_rows, learner_caveats, own_votes
+from smc_dp.methods.hamm2016.weights import MeanOfModels, TrainedWeights, WeightNoise, clipped, minimiser_sensitivity
 from smc_dp.methods.method import Trained, Trust
 from smc_dp.methods.model import Release
 from smc_dp.methods.training.classes import diameter
@@ -51,7 +51,7 @@ class _GlobalModel(Voting):
     """A global model trained on the votes of all parties, which somebody who is trusted counts."""
 
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
+    noises_as_published: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
 
     @abstractmethod
     def noise(self, public: Public) -> WeightNoise:
@@ -59,12 +59,12 @@ class _GlobalModel(Voting):
 
     def model(self, counts: npt.NDArray[np.int64], public: Public) -> Array:
         """Train the global model (1, p, d) on so many votes (N, C), here on their shares."""
-        return certified(auxiliary(public, self), counts / public.parties, self.lam)[np.newaxis]
+        return certified(auxiliary_rows(public, self), counts / public.parties, self.lam)[np.newaxis]
 
     @property
     def caveats(self) -> tuple[str, ...]:
         """Caveats of the statement."""
-        return (PUBLIC_ROWS, *caveats(self.learner))
+        return (PUBLIC_ROWS, *learner_caveats(self.learner))
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
@@ -73,7 +73,7 @@ class _GlobalModel(Voting):
     @override
     def functionality(self, public: Public, target: Target) -> Trusted:
         def by(parts: Sequence[npt.NDArray[np.int64]], rng: Stream) -> Vector:
-            noise, V = self.noise(public), self.model(counted(parts, public.classes), public)
+            noise, V = self.noise(public), self.model(add_votes(parts, public.classes), public)
             return noise.second_half(target, public.dimension).compute([noise.integers(V, target)], rng)
 
         return Trusted(by)
@@ -89,13 +89,13 @@ class _GlobalModel(Voting):
 
     @override
     def train(self, federation: Federation) -> Trained:
-        auxiliary(federation, self)
+        auxiliary_rows(federation, self)
         return super().train(federation)
 
     @override
     def train_from(self, ensemble: Ensemble) -> TrainedWeights:
         public = ensemble.federation.public
-        auxiliary(public, self)
+        auxiliary_rows(public, self)
         method = replace(self, learner=ensemble.learner)
         return TrainedWeights(method, self.model(ensemble.counts, public), public, self.noise(public))
 
@@ -112,7 +112,7 @@ class Vote(_GlobalModel):
 
     def sensitivity(self, classes: int) -> Fraction:
         """Return the model's L2 sensitivity: min(D/lam, 2 W) and the solver's tolerance."""
-        return of_minimiser(Fraction(diameter(classes)), self.lam, classes)
+        return minimiser_sensitivity(Fraction(diameter(classes)), self.lam, classes)
 
     @override
     def noise(self, public: Public) -> WeightNoise:
@@ -121,8 +121,8 @@ class Vote(_GlobalModel):
 
     @override
     def model(self, counts: npt.NDArray[np.int64], public: Public) -> Array:
-        X = auxiliary(public, self)
-        return certified(X, one_hot(majority(counts), public.classes), self.lam)[np.newaxis]
+        X = auxiliary_rows(public, self)
+        return certified(X, one_hot(majority_labels(counts), public.classes), self.lam)[np.newaxis]
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class Soft(_GlobalModel):
 
     def sensitivity(self, classes: int, parties: int) -> Fraction:
         """Return the model's L2 sensitivity: min(D/(M lam), 2 W) and the solver's tolerance."""
-        return of_minimiser(Fraction(diameter(classes)) / parties, self.lam, classes)
+        return minimiser_sensitivity(Fraction(diameter(classes)) / parties, self.lam, classes)
 
     @override
     def noise(self, public: Public) -> WeightNoise:
@@ -166,17 +166,17 @@ class SoftAuxiliary(_GlobalModel):
         equal rows, which is why the printed factor (N + M - 1)/N, from 2 and 2/M, does not carry over.
         """
         gradient = Fraction(diameter(classes)) * (rows + 2 * parties - 1) / (rows * parties)
-        return of_minimiser(gradient, self.lam, classes)
+        return minimiser_sensitivity(gradient, self.lam, classes)
 
     @property
     @override
     def caveats(self) -> tuple[str, ...]:
-        of_learner = caveats(self.learner)
+        of_learner = learner_caveats(self.learner)
         return (*ONE_ROW, *((ROW_BY_ROW, *of_learner) if of_learner else ()))
 
     @override
     def noise(self, public: Public) -> WeightNoise:
-        classes, M, N = public.classes, public.parties, len(auxiliary(public, self))
+        classes, M, N = public.classes, public.parties, len(auxiliary_rows(public, self))
         nominal = _twice_or_root_two(classes) / (M * Fraction(self.lam)) * Fraction(N + M - 1, N)
         return WeightNoise(classes, self.lam, self.sensitivity(classes, M, N), nominal)
 
@@ -191,7 +191,7 @@ class Average(MeanOfModels):
 
     name: ClassVar[str] = "avg"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
+    noises_as_published: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
     colour: ClassVar[str] = "#00b400"
 
     def sensitivity(self, classes: int) -> Fraction:
@@ -208,7 +208,7 @@ class Average(MeanOfModels):
         return clipped(V, largest_softmax_norm(public.classes, self.lam))
 
 
-def majority(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def majority_labels(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Return the class with the most votes in each row of counts: (N, C); of equals class 1 of two, else the lowest."""
     if counts.shape[1] == 2:
         return (counts[:, 1] >= counts[:, 0]).astype(np.int64)

@@ -20,12 +20,12 @@ from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Sum, Vector
 from smc_dp.methods.hamm2016.ensemble import Ensemble, OfParties
-from smc_dp.methods.method import TRUSTED, Method, Trust, check_target, released
+from smc_dp.methods.method import TRUSTED, Method, Trust, check_target, release_parts
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.training.batch import train_all
-from smc_dp.methods.training.classes import code, coordinates
+from smc_dp.methods.training.classes import code, coordinate_count
 from smc_dp.methods.training.solver import PUBLIC_TAU
-from smc_dp.privacy.output import GRID, Calibrated, printed, proven, stated
+from smc_dp.privacy.output import GRID, Calibrated, calibrate_as_published, calibrate_noise, noise_statement
 from smc_dp.privacy.sensitivity import largest_softmax_norm
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Target
@@ -56,16 +56,16 @@ class WeightNoise:
         """Return the noise for models of d features; None for no noise."""
         if target.epsilon is None:
             return None
-        dimension = (self.classes if self.is_stacked(target) else coordinates(self.classes)) * d
+        dimension = (self.classes if self.is_stacked(target) else coordinate_count(self.classes)) * d
         if target.calibration == "proven" or self.nominal is None:
-            return proven(target, dimension, self.sensitivity)
+            return calibrate_noise(target, dimension, self.sensitivity)
         true = self.sensitivity + stacking(self.classes, self.lam)
-        return printed(target, dimension, true, self.nominal / target.wanted)
+        return calibrate_as_published(target, dimension, true, self.nominal / target.wanted)
 
     def second_half(self, target: Target, d: int) -> Sum:
         """Return the functionality that is left where the sum of the models is known."""
         noise = self.calibrated(target, d)
-        return Sum(None if noise is None else noise.law)
+        return Sum(None if noise is None else noise.distribution)
 
     def integers(self, V: Array, target: Target) -> Vector:
         """Return the sum of models V: (m, p, d), entries below 2^22, on the grid."""
@@ -78,7 +78,7 @@ class WeightNoise:
 
     def statement(self, target: Target, d: int, caveats: tuple[str, ...]) -> PrivacyStatement:
         """State the guarantee of the noise."""
-        return stated(self.calibrated(target, d), target, "party", "party", TRUSTED, caveats)
+        return noise_statement(self.calibrated(target, d), target, "party", "party", TRUSTED, caveats)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,7 +95,7 @@ class TrainedWeights:
         check_target(target, self.method)
         total = self._stacked_total if self.noise.is_stacked(target) else self._total
         noisy = self.noise.second_half(target, self.V.shape[2])
-        return released(self.method, [total], self.public, target, rng, noisy)
+        return release_parts(self.method, [total], self.public, target, rng, noisy)
 
     @cached_property
     def _total(self) -> Vector:
@@ -118,7 +118,7 @@ class MeanOfModels(OfParties):
     def clipped(self, V: Array, public: Public) -> Array:
         """Clip models V: (M, p, d), each as it enters the sum."""
 
-    def at_home(self, rows: Rows, public: Public) -> Array:
+    def prepare(self, rows: Rows, public: Public) -> Array:
         """Train the party's local model, V: (p, d)."""
         model: Array = train_all([(rows.X, rows.y)], public.classes, self.lam)[0]
         return model
@@ -133,7 +133,7 @@ class MeanOfModels(OfParties):
 
     @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
-        V = self.at_home(rows, public)
+        V = self.prepare(rows, public)
         return self.noise(public).integers(self.clipped(V[np.newaxis], public), target)
 
     @override
@@ -147,7 +147,7 @@ class MeanOfModels(OfParties):
         return TrainedWeights(self, self.clipped(ensemble.models(self), public), public, self.noise(public))
 
 
-def of_minimiser(gradient: Fraction, lam: float, classes: int) -> Fraction:
+def minimiser_sensitivity(gradient: Fraction, lam: float, classes: int) -> Fraction:
     """Bound how far a certified minimiser moves, in L2, when its objective's gradient moves by at most `gradient`.
 
     min(gradient/lam, 2 W) + 2 tau/lam. Proof. The objective is lam-strongly convex, and at the minimiser of one data

@@ -20,13 +20,13 @@ from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import EachPublishes, Trusted, Vector
 from smc_dp.methods.method import Method, TrainedParts, Trust, check_own_size, two_classes
 from smc_dp.methods.model import Release
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise
-from smc_dp.methods.pathak2010.models import SIZES, binary, model_of, models_of, noise_of
-from smc_dp.privacy.output import GRID, on_grid, perturb, stated, with_noise
+from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise_pair
+from smc_dp.methods.pathak2010.models import SIZES_CAVEAT, binary, model_noise, model_of, models_of
+from smc_dp.privacy.output import GRID, noise_statement, on_grid, perturb, with_noise
 from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
-EVERYBODY = (
+_EVERYBODY = (
     "anyone who sees the published models and the release, except the party whose record it is: each party adds its "
     "noise itself and trusts nobody"
 )
@@ -44,19 +44,19 @@ class Central(Method):
     name: ClassVar[str] = "central"
     protects: ClassVar[Unit] = "record"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace")
+    noises_as_published: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace")
     lambda_multiplies: ClassVar[str] = "|w|²"
     colour: ClassVar[str] = "#004890"
 
     @classmethod
     @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        return own_noise(cls(STRONG), several=False)
+        return own_noise_pair(cls(STRONG), several=False)
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        noise = noise_of(target, sum(public.sizes or ()), public.dimension, self.lam)
-        return stated(noise, target, "record", "replace", OWNER, (SIZES,))
+        noise = model_noise(target, sum(public.sizes or ()), public.dimension, self.lam)
+        return noise_statement(noise, target, "record", "replace", OWNER, (SIZES_CAVEAT,))
 
     @override
     def functionality(self, public: Public, target: Target) -> Trusted:
@@ -83,7 +83,7 @@ class Central(Method):
 
     def noisy(self, w: Array, public: Public, target: Target, rng: Stream) -> Array:
         """Return the model of all rows as it may be shown."""
-        noise = noise_of(target, sum(public.sizes or ()), public.dimension, self.lam)
+        noise = model_noise(target, sum(public.sizes or ()), public.dimension, self.lam)
         return perturb(on_grid(w), noise, rng)
 
 
@@ -103,13 +103,13 @@ class Local(Method):
     @classmethod
     @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        return own_noise(cls(STRONG), several=False)
+        return own_noise_pair(cls(STRONG), several=False)
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         # Each party spends exactly what was asked for, so any party's noise stands for all.
-        noise = noise_of(target, 1, public.dimension, self.lam)
-        return stated(noise, target, "record", "replace", EVERYBODY, (SIZES,))
+        noise = model_noise(target, 1, public.dimension, self.lam)
+        return noise_statement(noise, target, "record", "replace", _EVERYBODY, (SIZES_CAVEAT,))
 
     @override
     def functionality(self, public: Public, target: Target) -> EachPublishes:
@@ -123,7 +123,7 @@ class Local(Method):
 
     def noisy(self, weights: Sequence[int], n: int, target: Target, rng: Stream) -> Vector:
         """Return a model of n rows as it may leave its owner."""
-        return with_noise(weights, noise_of(target, n, len(weights), self.lam), rng)
+        return with_noise(weights, model_noise(target, n, len(weights), self.lam), rng)
 
     @override
     def finish(self, value: Sequence[Vector], public: Public, target: Target) -> Release:

@@ -17,13 +17,13 @@ from typing_extensions import override
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.methods.functionality import Contribution, Sum, SumWithSmallestNoise, Vector, added
+from smc_dp.methods.functionality import Contribution, Sum, SumWithSmallestNoise, Vector, add_vectors
 from smc_dp.methods.method import Method, TrainedParts, Trust, check_own_size, too_many_rows, two_classes
 from smc_dp.methods.model import Release
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_record
-from smc_dp.methods.pathak2010.models import binary, model_of, models_of, noise_of
+from smc_dp.methods.neighbours import STRONG, NeighbourPair, record_pair
+from smc_dp.methods.pathak2010.models import binary, model_noise, model_of, models_of
 from smc_dp.methods.training.solver import PUBLIC_TAU
-from smc_dp.privacy.output import GRID, Calibrated, Law, nothing, on_grid, stated
+from smc_dp.privacy.output import GRID, Calibrated, NoiseDistribution, no_guarantee, noise_statement, on_grid
 from smc_dp.privacy.pathak2010 import LARGEST_N, SmallestNoise
 from smc_dp.privacy.sensitivity import largest_norm
 from smc_dp.privacy.statement import PrivacyStatement, Unit
@@ -33,7 +33,7 @@ COMPUTED = (
     "anyone who sees the release, except the one who computed it from the models of all parties and whoever drew the "
     "noise"
 )
-IN_ONE_PLACE = (
+COMPUTED_IN_ONE_PLACE = (
     "Whoever computed this release had all models and is trusted with them.",
     "The noise is made for the smallest party; whoever draws it knows it, can subtract it, and so has the exact mean.",
     "The sizes of the data sets are not protected: the smallest one sets the scale of the noise and can be estimated "
@@ -50,12 +50,12 @@ class PathakMean(Method):
     `paper`: the printed scale 2/(n_(1) epsilon lam), whichever the noise. `proven`: G/(mu K n_(1)), because the mean
     of K models moves K times less than one. The sizes of the parties set the scale, so neighbours have equal sizes:
     were a record added to the smallest party, the two scales would differ and no epsilon would bound the ratio.
-    `as_printed`: for the printed steps, which multiply the noise by K themselves, so that it is drawn for the mean;
+    `as_published`: for the printed steps, which multiply the noise by K themselves, so that it is drawn for the mean;
     then nothing is guaranteed.
     """
 
     lam: float = 1e-3
-    as_printed: bool = False
+    as_published: bool = False
     name: ClassVar[str] = "prr_mean"
     by_protocols: ClassVar[tuple[str, ...]] = ("pathak2010", "pathak2010-as-printed-insecure", "linear")
     secure_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace")
@@ -63,7 +63,7 @@ class PathakMean(Method):
     needs_two_classes: ClassVar[bool] = True
     protects: ClassVar[Unit] = "record"
     calibrations: ClassVar[tuple[Calibration, ...]] = ("proven", "paper")
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace")
+    noises_as_published: ClassVar[tuple[NoiseName, ...]] = ("knorm", "laplace")
     lambda_multiplies: ClassVar[str] = "|w|²"
     colour: ClassVar[str] = "#1f77b4"
 
@@ -76,32 +76,32 @@ class PathakMean(Method):
     @classmethod
     @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        return one_record(cls(STRONG))
+        return record_pair(cls(STRONG))
 
     def noise(self, target: Target, n: int, public: Public) -> Calibrated | None:
         """Return the noise of a party with n rows on the sum of all models, if it were the smallest."""
-        return noise_of(target, n, public.dimension, self.lam, 1 if self.as_printed else public.parties)
+        return model_noise(target, n, public.dimension, self.lam, 1 if self.as_published else public.parties)
 
-    def law(self, target: Target, n: int, public: Public) -> Law:
+    def distribution(self, target: Target, n: int, public: Public) -> NoiseDistribution:
         """Return the distribution of that noise; ValueError when no noise was asked for."""
         noise = self.noise(target, n, public)
         if noise is None:
             raise ValueError("no noise was asked for, so it has no law")
-        return noise.law
+        return noise.distribution
 
     def largest(self, n: int, public: Public, target: Target) -> int:
         """Bound every entry of the sum on the grid, whatever the rows say, if a party of n rows adds its noise."""
         if n > LARGEST_N:
             raise too_many_rows(n)
         noise, mu = self.noise(target, n, public), 2 * Fraction(self.lam)
-        tail = 0 if noise is None else noise.law.tail() * self.functionality(public, target).times
+        tail = 0 if noise is None else noise.distribution.tail() * self.functionality(public, target).times
         longest = Fraction(largest_norm(mu)) + Fraction(PUBLIC_TAU) / mu
         return public.parties * (ceil(longest * (1 << GRID.fraction_bits)) + 1) + tail
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        if self.as_printed and target.epsilon is not None:
-            return nothing("record", "replace", RESIDUES)
+        if self.as_published and target.epsilon is not None:
+            return no_guarantee("record", "replace", RESIDUES)
         if trust == "secure" and target.epsilon is not None:
             if target.noise not in ("knorm", "laplace"):
                 raise InputError("noise.not_of_curator_protocol", method=self.name, got=target.noise)
@@ -110,18 +110,18 @@ class PathakMean(Method):
                 public.parties, public.dimension, target.epsilon, lam, calibration, target.noise, GRID, PUBLIC_TAU
             ).guarantee()
         noise = self.noise(target, min(public.sizes or (LARGEST_N,)), public)
-        return stated(noise, target, "record", "replace", COMPUTED, IN_ONE_PLACE)
+        return noise_statement(noise, target, "record", "replace", COMPUTED, COMPUTED_IN_ONE_PLACE)
 
     @override
     def functionality(self, public: Public, target: Target) -> SumWithSmallestNoise:
-        return SumWithSmallestNoise(public.parties if self.as_printed else 1)
+        return SumWithSmallestNoise(public.parties if self.as_published else 1)
 
     @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Contribution:
         two_classes(public, self)
         check_own_size(rows)
         noise = self.noise(target, len(rows), public)
-        drawn = [0] * public.dimension if noise is None else noise.law.sample(rng)
+        drawn = [0] * public.dimension if noise is None else noise.distribution.sample(rng)
         return Contribution(len(rows), tuple(model_of(rows, self.lam)), tuple(drawn))
 
     @override
@@ -131,12 +131,12 @@ class PathakMean(Method):
     @override
     def train(self, federation: Federation) -> TrainedParts[Release]:
         public, w = federation.public, models_of(federation, self, self.lam)
-        total = added([on_grid(v) for v in w])
+        total = add_vectors([on_grid(v) for v in w])
 
         def parts(target: Target, rng: Stream) -> list[Sequence[int]]:
             # Only the noise of the smallest party is ever used, so it alone is drawn.
             noise = self.noise(target, min(public.sizes or ()), public)
             times = self.functionality(public, target).times
-            return [total, *([] if noise is None else [[times * e for e in noise.law.sample(rng)]])]
+            return [total, *([] if noise is None else [[times * e for e in noise.distribution.sample(rng)]])]
 
         return TrainedParts(self, public, w, parts, lambda _: Sum())

@@ -17,12 +17,12 @@ from smc_dp.methods.model import LinearModel
 from smc_dp.methods.training.batch import train_all
 from smc_dp.methods.training.objective import RegularisedLogistic
 from smc_dp.methods.training.solver import PUBLIC_TAU, minimise
-from smc_dp.privacy.output import GRID, Calibrated, proven
+from smc_dp.privacy.output import GRID, Calibrated, calibrate_noise
 from smc_dp.privacy.pathak2010 import SmallestNoise
 from smc_dp.privacy.sensitivity import replace_one
 from smc_dp.privacy.target import Target
 
-SIZES = "The sizes of the data sets are constants of the neighbourhood: they are not protected."
+SIZES_CAVEAT = "The sizes of the data sets are constants of the neighbourhood: they are not protected."
 
 
 def model_of(rows: Rows, lam: float) -> list[int]:
@@ -37,18 +37,18 @@ def models_of(federation: Federation, method: Method, lam: float) -> Array:
     return train_all([(rows.X, rows.y) for rows in federation.parties], 2, 2 * lam)[:, 0]
 
 
-def noise_of(target: Target, n: int, dimension: int, lam: float, parties: int = 1) -> Calibrated | None:
+def model_noise(target: Target, n: int, dimension: int, lam: float, parties: int = 1) -> Calibrated | None:
     """Return the noise of a sum of models when one of n records of a model is replaced; None for no noise."""
     if target.epsilon is None:
         return None
     delta = replace_one(n, 2 * Fraction(lam), PUBLIC_TAU)
-    calibrated = proven(target, dimension, delta)
+    calibrated = calibrate_noise(target, dimension, delta)
     if target.noise not in ("knorm", "laplace"):
         return calibrated
     of_smallest = SmallestNoise(
         parties, dimension, target.epsilon, Fraction(lam), target.calibration, target.noise, GRID, PUBLIC_TAU
     )
-    return Calibrated(of_smallest.law(n), calibrated.sensitivity)
+    return Calibrated(of_smallest.distribution(n), calibrated.sensitivity)
 
 
 def binary(w: Array) -> LinearModel:

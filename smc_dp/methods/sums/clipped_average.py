@@ -23,10 +23,10 @@ from smc_dp.methods.functionality import Vector
 from smc_dp.methods.hamm2016.weights import MeanOfModels, WeightNoise, clipped
 from smc_dp.methods.method import Trust
 from smc_dp.methods.model import LinearModel
-from smc_dp.methods.neighbours import NeighbourPair, one_party
-from smc_dp.methods.sums.among import Among, AnnouncedRows
-from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, hidden_only
-from smc_dp.methods.training.classes import coordinates
+from smc_dp.methods.neighbours import NeighbourPair, party_pair
+from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, require_hidden_sizes
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
+from smc_dp.methods.training.classes import coordinate_count
 from smc_dp.privacy.statement import Adjacency, PrivacyStatement
 from smc_dp.privacy.target import Calibration, Target
 
@@ -56,17 +56,19 @@ class ClippedAverage(MeanOfModels, Summed):
     @classmethod
     @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        return one_party(cls(lam=1e-2, clip=0.5))
+        return party_pair(cls(lam=1e-2, clip=0.5))
 
     @property
     def sensitivity(self) -> Fraction:
         """L2 sensitivity of the sum of the M models: 2 R."""
         return 2 * Fraction(self.clip)
 
-    def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedClippedModels:
+    def shared(
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> SharedClippedModels:
         """Return the form for a secure sum; InputError for a number of rows that is to be released."""
-        hidden_only(self, announced, "protects all rows of a party, and so their number")
-        return SharedClippedModels(self, public, target, among, announced)
+        require_hidden_sizes(self, announced, "protects all rows of a party, and so their number")
+        return SharedClippedModels(self, public, target, threat_model, announced)
 
     @override
     def noise(self, public: Public) -> WeightNoise:
@@ -93,12 +95,12 @@ class SharedClippedModels(NoisySum[ClippedAverage]):
     @property
     @override
     def reach(self) -> SumReach:
-        p = coordinates(self.public.classes)
+        p = coordinate_count(self.public.classes)
         return SumReach(p * self.public.dimension, self.method.sensitivity, Fraction(self.method.clip))
 
     @override
     def numbers_of(self, trained: Array) -> Vector:
-        wanted = (coordinates(self.public.classes), self.public.dimension)
+        wanted = (coordinate_count(self.public.classes), self.public.dimension)
         if trained.shape != wanted:
             raise InputError("model.wrong_shape", wanted=str(wanted), got=str(trained.shape))
         short = clipped(trained[np.newaxis], self.method.clip)[0]

@@ -20,10 +20,10 @@ from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Addend, SumWithShares, Vector
 from smc_dp.methods.method import Method, SumBlocks, two_classes
 from smc_dp.methods.model import ReleasedModel
-from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
-from smc_dp.privacy.distributed import SharedNoise, calibrated, stated
+from smc_dp.methods.sums.threat_model import AnnouncedRows, RowCounts, ThreatModel
+from smc_dp.privacy.distributed import SharedNoise, calibrate_shares, shared_statement
 from smc_dp.privacy.grid import Grid
-from smc_dp.privacy.output import NO_NOISE, nothing
+from smc_dp.privacy.output import NO_NOISE, no_guarantee
 from smc_dp.privacy.statement import Adjacency, PrivacyStatement
 from smc_dp.privacy.target import HIGHEST, NoiseName, Target
 
@@ -38,12 +38,12 @@ class Summed(Method, Protocol):
     adjacency: ClassVar[Adjacency] = "replace"
     sizes: ClassVar[RowCounts] = "hidden"
 
-    def at_home(self, rows: Rows, public: Public) -> Any:
+    def prepare(self, rows: Rows, public: Public) -> Any:
         """Compute from a party's rows what does not depend on the target."""
         ...
 
 
-M = TypeVar("M", bound=Summed)
+_M = TypeVar("_M", bound=Summed)
 
 
 @dataclass(frozen=True)
@@ -62,17 +62,17 @@ class SumReach:
 
 
 @dataclass(frozen=True)
-class NoisySum(ABC, Generic[M]):
+class NoisySum(ABC, Generic[_M]):
     """A method as one sum among these parties; see `SumForm`. InputError for noise that is not drawn in shares, and for
     more classes than the method has a form for.
 
     Where no noise is asked for, shares are zero, on the grid and in the ring of the least `ddg` that there is.
     """
 
-    method: M
+    method: _M
     public: Public
     target: Target
-    among: Among
+    threat_model: ThreatModel
     announced: AnnouncedRows
     smallest_sets_noise: ClassVar[bool] = False
 
@@ -114,9 +114,9 @@ class NoisySum(ABC, Generic[M]):
     def noise(self) -> SharedNoise:
         """Noise in shares, on a grid as fine and in a ring as long as it needs."""
         reach, target = self.reach, self.target if self.noisy else replace(self.target, epsilon=HIGHEST, noise="ddg")
-        return calibrated(
-            target, reach.dimension, reach.moved, largest=reach.longest, parties=self.among.parties,
-            honest=self.among.honest, multiples=reach.bits,
+        return calibrate_shares(
+            target, reach.dimension, reach.moved, largest=reach.longest, parties=self.threat_model.parties,
+            honest=self.threat_model.honest, multiples=reach.bits,
         )  # fmt: skip
 
     @property
@@ -127,7 +127,7 @@ class NoisySum(ABC, Generic[M]):
     @property
     def sums(self) -> tuple[SumBlocks]:
         """Blocks of the one sum: the noisy numbers, and those without noise where there are any."""
-        noisy = (self.reach.dimension, self.noise.law.text if self.noisy else "none")
+        noisy = (self.reach.dimension, self.noise.distribution.text if self.noisy else "none")
         return ((noisy, (self.plain, "none")) if self.plain else (noisy,),)
 
     @property
@@ -145,31 +145,31 @@ class NoisySum(ABC, Generic[M]):
         """Statement with the noise of the honest parties, whatever the others enter."""
         unit, adjacency = self.method.protects, self.method.adjacency
         if not self.noisy:
-            return nothing(unit, adjacency, NO_NOISE)
-        caveats = (*self.among.caveats(), up_to(self.announced), *self.caveats())
-        promised = stated(self.noise, self.target, unit, adjacency, self.among.adversary, caveats)
-        return self.among.stated(promised, len(self.sums))
+            return no_guarantee(unit, adjacency, NO_NOISE)
+        caveats = (*self.threat_model.caveats(), row_cap_caveat(self.announced), *self.caveats())
+        promised = shared_statement(self.noise, self.target, unit, adjacency, self.threat_model.adversary, caveats)
+        return self.threat_model.with_graph_failure(promised, len(self.sums))
 
     def check(self, n: int) -> None:
         """Raise InputError for more rows than were announced."""
-        check_rows(n, self.announced)
+        check_announced_rows(n, self.announced)
 
     def numbers(self, rows: Rows) -> Vector:
         """Return the vector of a party with these rows."""
-        return self.numbers_of(self.method.at_home(rows, self.public))
+        return self.numbers_of(self.method.prepare(rows, self.public))
 
     def part(self, rows: Rows, rng: Stream) -> Addend:
         """Return the party's vector and its share of the noise."""
         self.check(len(rows))
-        return self.entered(self.numbers(rows), rng)
+        return self.addend(self.numbers(rows), rng)
 
     def part_of(self, trained: Any, rng: Stream) -> Addend:
         """Return the addend of a party with this local result, whose number of rows was checked."""
-        return self.entered(self.numbers_of(trained), rng)
+        return self.addend(self.numbers_of(trained), rng)
 
-    def entered(self, numbers: Vector, rng: Stream) -> Addend:
+    def addend(self, numbers: Vector, rng: Stream) -> Addend:
         """Return these numbers with a share of the noise, which must be used once."""
-        share = self.noise.law.share(rng) if self.noisy else (0,) * self.reach.dimension
+        share = self.noise.distribution.share(rng) if self.noisy else (0,) * self.reach.dimension
         return Addend(numbers, (*share, *(0 for _ in range(self.plain))))
 
     def reals(self, value: Vector, divisor: int = 1) -> list[float]:
@@ -181,30 +181,30 @@ class NoisySum(ABC, Generic[M]):
 
         A party that deviates may make it anything, and a model is made of whatever comes.
         """
-        return min(max(1, value[-1]), self.among.parties)
+        return min(max(1, value[-1]), self.threat_model.parties)
 
 
-def hidden_only(method: Method, announced: AnnouncedRows, why: str) -> None:
+def require_hidden_sizes(method: Method, announced: AnnouncedRows, why: str) -> None:
     """Raise InputError where numbers of rows are to be released, with the reason why this method does not."""
     if announced.sizes != "hidden":
         raise InputError("sizes.not_hidden", method=method.name, reason=why, got=announced.sizes)
 
 
-def check_rows(n: int, announced: AnnouncedRows) -> None:
+def check_announced_rows(n: int, announced: AnnouncedRows) -> None:
     """Raise InputError for more rows than were announced; the number may be protected, so it is not shown."""
     if n > announced.most_rows:
         raise InputError("party.more_rows_than_announced", most=announced.most_rows)
 
 
-def up_to(announced: AnnouncedRows) -> str:
+def row_cap_caveat(announced: AnnouncedRows) -> str:
     """Return the caveat of every method with a cap on numbers of rows."""
     most = announced.most_rows
     return f"That each party has from 1 to {most} rows, which is looked at before a run, is not covered."
 
 
-def not_released(among: Among, announced: AnnouncedRows) -> str:
+def unreleased_rows_caveat(threat_model: ThreatModel, announced: AnnouncedRows) -> str:
     """Return the caveat of an average of which the number of rows is not released."""
-    divisor = among.parties * announced.most_rows
+    divisor = threat_model.parties * announced.most_rows
     return (
         f"Numbers of rows are not released: the weights are the sum over {divisor}, a public constant. Labels depend "
         "on their direction only, and their length says nothing about how sure the model is."

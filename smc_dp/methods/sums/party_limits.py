@@ -12,7 +12,7 @@ from smc_dp.core.errors import InputError
 FEWEST_PARTIES = 2
 
 
-def check_crowd(K: int, t: int, D: int) -> None:
+def check_party_limits(K: int, t: int, D: int) -> None:
     """Raise InputError, with the nearest that works, unless t of K parties may collude while D drop out."""
     most = MOST_PARTIES if D else MOST_CLOSED
     if most < K:
@@ -21,7 +21,7 @@ def check_crowd(K: int, t: int, D: int) -> None:
         raise InputError("parties.too_few_for_sum", least=FEWEST_PARTIES, got=K)
     if t >= K:
         raise InputError("colluders.too_many", most=K - 1, parties=K, got=t)
-    if in_a_circle(K, D):
+    if has_sparse_graph(K, D):
         if graph.least(K, t, D, 1) is None:
             most = graph.most_dropouts(K, t, 1)
             raise InputError("dropouts.too_many_for_circle", parties=K, colluders=t, most=most, got=D)
@@ -29,17 +29,17 @@ def check_crowd(K: int, t: int, D: int) -> None:
         _refuse(K, t, D)
 
 
-def in_a_circle(K: int, D: int) -> bool:
+def has_sparse_graph(K: int, D: int) -> bool:
     """Tell whether so many parties share masks with neighbours in a sparse graph alone; claims are then semi-honest."""
     return D > 0 and K > MOST_COMPLETE
 
 
-def circle_failure(K: int, t: int, D: int, sums: int) -> Fraction:
+def sparse_graph_failure(K: int, t: int, D: int, sums: int) -> Fraction:
     """Return a bound on the probability that a circle does not do for so many sums; 0 without one.
 
     Where there is no circle that will do, the sum is refused.
     """
-    found = graph.least(K, t, D, sums) if in_a_circle(K, D) else None
+    found = graph.least(K, t, D, sums) if has_sparse_graph(K, D) else None
     return Fraction(0) if found is None else found.failure
 
 

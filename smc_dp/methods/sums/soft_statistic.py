@@ -27,20 +27,20 @@ from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Sum, Vector
-from smc_dp.methods.hamm2016.ensemble import Ensemble, Voting, auxiliary, caveats, counted, own_votes
+from smc_dp.methods.hamm2016.ensemble import Ensemble, Voting, add_votes, auxiliary_rows, learner_caveats, own_votes
 from smc_dp.methods.hamm2016.votes import PUBLIC_ROWS
 from smc_dp.methods.method import TRUSTED, Trained, TrainedParts, Trust, check_modulus
 from smc_dp.methods.model import LinearModel, Release
-from smc_dp.methods.sums.among import Among, AnnouncedRows
-from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, hidden_only
-from smc_dp.methods.sums.statistic import longest, model_of, sensitivity, statistic_in_integers
+from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, require_hidden_sizes
+from smc_dp.methods.sums.statistic import longest, minimise_statistic, sensitivity, statistic_in_integers
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.sums.whitening import Whitening
-from smc_dp.methods.training.classes import coordinates
-from smc_dp.privacy.output import GRID, proven, stated
+from smc_dp.methods.training.classes import coordinate_count
+from smc_dp.privacy.output import GRID, calibrate_noise, noise_statement
 from smc_dp.privacy.statement import Adjacency, PrivacyStatement
 from smc_dp.privacy.target import NoiseName, Target
 
-CAVEATS = (
+STATISTIC_CAVEATS = (
     PUBLIC_ROWS,
     "The parties' integers are only added up: with a secure sum no trusted aggregator would be needed.",
 )
@@ -72,35 +72,39 @@ class SoftStatistic(Voting, Summed):
 
     def whitened(self, public: Public) -> tuple[Whitening, Array]:
         """Return the whitening of the public rows, and G: (N, d)."""
-        X = auxiliary(public, self)
+        X = auxiliary_rows(public, self)
         whitening = Whitening.of(X, self.gamma)
         return whitening, whitening.rows(X)
 
-    def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedStatistic:
+    def shared(
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> SharedStatistic:
         """Return the form for a secure sum; InputError without public rows, or to release numbers of rows."""
-        hidden_only(self, announced, "protects all rows of a party, and so their number")
-        auxiliary(public, self)
-        return SharedStatistic(self, public, target, among, announced)
+        require_hidden_sizes(self, announced, "protects all rows of a party, and so their number")
+        auxiliary_rows(public, self)
+        return SharedStatistic(self, public, target, threat_model, announced)
 
     @override
-    def at_home(self, rows: Rows, public: Public) -> npt.NDArray[np.int64]:
+    def prepare(self, rows: Rows, public: Public) -> npt.NDArray[np.int64]:
         return own_votes(rows, public, self)
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         # The sensitivity that the public rows have sets the noise; so any sensitivity stands for it here.
-        noise = None if target.epsilon is None else proven(target, 1, Fraction(1))
-        return stated(noise, target, "party", "party", TRUSTED, (*CAVEATS, *caveats(self.learner)))
+        noise = None if target.epsilon is None else calibrate_noise(target, 1, Fraction(1))
+        return noise_statement(
+            noise, target, "party", "party", TRUSTED, (*STATISTIC_CAVEATS, *learner_caveats(self.learner))
+        )
 
     @override
     def functionality(self, public: Public, target: Target) -> Sum:
         whitening, G = self.whitened(public)
         delta = sensitivity(G, public.classes, whitening)
-        return _noisy_sum(target, coordinates(public.classes) * G.shape[1], delta)
+        return _noisy_sum(target, coordinate_count(public.classes) * G.shape[1], delta)
 
     @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
-        counts = counted([self.at_home(rows, public)], public.classes)
+        counts = add_votes([self.prepare(rows, public)], public.classes)
         return tuple(statistic_in_integers(self.whitened(public)[1], counts))
 
     @override
@@ -111,12 +115,12 @@ class SoftStatistic(Voting, Summed):
 
     def trained_on(self, T: Array, whitening: Whitening, G: Array, classes: int) -> LinearModel:
         """Train the global model on the statistic T: (p d,) of public rows."""
-        W = whitening.weights(model_of(G, T, classes, self.lam_global))
+        W = whitening.weights(minimise_statistic(G, T, classes, self.lam_global))
         return LinearModel.from_coordinates(W, classes)
 
     @override
     def train(self, federation: Federation) -> Trained:
-        auxiliary(federation, self)
+        auxiliary_rows(federation, self)
         return super().train(federation)
 
     @override
@@ -137,7 +141,7 @@ def _in_short(W: Array) -> Array:
 
 
 def _noisy_sum(target: Target, dimension: int, delta: Fraction) -> Sum:
-    return Sum() if target.epsilon is None else Sum(proven(target, dimension, delta).law)
+    return Sum() if target.epsilon is None else Sum(calibrate_noise(target, dimension, delta).distribution)
 
 
 @dataclass(frozen=True)
@@ -160,11 +164,11 @@ class SharedStatistic(NoisySum[SoftStatistic]):
     def reach(self) -> SumReach:
         (whitening, G), C = self.whitened, self.public.classes
         moved, most = sensitivity(G, C, whitening), longest(G, C, whitening)
-        return SumReach(coordinates(C) * G.shape[1], moved, most, GRID.fraction_bits)
+        return SumReach(coordinate_count(C) * G.shape[1], moved, most, GRID.fraction_bits)
 
     @override
     def numbers_of(self, trained: npt.NDArray[np.int64]) -> Vector:
-        counts = counted([trained], self.public.classes)
+        counts = add_votes([trained], self.public.classes)
         finer = self.grid.fraction_bits - GRID.fraction_bits
         return (*(value << finer for value in statistic_in_integers(self.whitened[1], counts)), 1)
 
@@ -178,4 +182,4 @@ class SharedStatistic(NoisySum[SoftStatistic]):
     def caveats(self) -> Iterator[str]:
         yield PUBLIC_ROWS
         yield "It is assumed that all parties have the same auxiliary rows, which the noise is for."
-        yield from caveats(self.method.learner)
+        yield from learner_caveats(self.method.learner)

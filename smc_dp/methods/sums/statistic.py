@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from smc_dp.core.arrays import Array
 from smc_dp.methods.sums.whitening import Whitening, largest_square
-from smc_dp.methods.training.classes import code, coordinates, diameter
-from smc_dp.methods.training.softmax import SoftLabels, minimise
+from smc_dp.methods.training.classes import code, coordinate_count, diameter
+from smc_dp.methods.training.softmax import SoftLabels, minimise_soft
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.output import GRID
 
@@ -25,7 +25,7 @@ def statistic_in_integers(G: Array, counts: npt.NDArray[np.int64]) -> list[int]:
     E_(k,i) = round(2^f B_k' g_i) are public integers; counts: (N, C), of M parties or of any of them: what each
     party would add is the same sum with its own votes. G: (N, d), entries below 2^20; N M below 2^43.
     """
-    p = coordinates(counts.shape[1])
+    p = coordinate_count(counts.shape[1])
     total = np.zeros((p, G.shape[1]), dtype=object)
     for start in range(0, len(G), _ROWS):
         votes = counts[start : start + _ROWS]
@@ -53,7 +53,7 @@ def sensitivity(G: Array, classes: int, whitening: Whitening | None = None) -> F
     Frobenius norms. Rounding moves each of the p d entries of each of the N differences by at most 1, so that the sum
     moves by N sqrt(p d) more. The floats of B and of its products with g err by less than 2^-40 of the first term.
     """
-    N, p = len(G), coordinates(classes)
+    N, p = len(G), coordinate_count(classes)
     widened = Fraction(diameter(classes)) * (1 + Fraction(1, 2**40)) * (1 << GRID.fraction_bits)
     pushed = ceil_sqrt(-(-N * widened**2 * Fraction(largest_square(G, whitening)) // 1))
     return Fraction(pushed + ceil_sqrt(N * N * p * G.shape[1]), 1 << GRID.fraction_bits)
@@ -68,6 +68,6 @@ def longest(G: Array, classes: int, whitening: Whitening | None = None) -> Fract
     return sensitivity(G, classes, whitening) * (Fraction(1, 2) if classes == 2 else Fraction(7072, 10000))
 
 
-def model_of(G: Array, T: Array, classes: int, lam: float) -> Array:
+def minimise_statistic(G: Array, T: Array, classes: int, lam: float) -> Array:
     """Minimise over V: (p, d) for rows G: (N, d) and the statistic T: (p d,), with regulariser (lam/2) |V|^2."""
-    return minimise(SoftLabels(G, T.reshape(coordinates(classes), -1), classes, lam))
+    return minimise_soft(SoftLabels(G, T.reshape(coordinate_count(classes), -1), classes, lam))

@@ -30,23 +30,23 @@ from typing_extensions import override
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.methods.functionality import Sum, Vector, added
+from smc_dp.methods.functionality import Sum, Vector, add_vectors
 from smc_dp.methods.method import TRUSTED, TrainedParts, Trust, announced_sizes, check_own_size, check_sizes
 from smc_dp.methods.model import LinearModel, Release
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, one_more, one_record
-from smc_dp.methods.pathak2010.models import SIZES
-from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
-from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, hidden_only, not_released
+from smc_dp.methods.neighbours import STRONG, NeighbourPair, added_record_pair, record_pair
+from smc_dp.methods.pathak2010.models import SIZES_CAVEAT
+from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, require_hidden_sizes, unreleased_rows_caveat
+from smc_dp.methods.sums.threat_model import AnnouncedRows, RowCounts, ThreatModel
 from smc_dp.methods.training.batch import train_all
-from smc_dp.methods.training.classes import coordinates
+from smc_dp.methods.training.classes import coordinate_count
 from smc_dp.methods.training.solver import PUBLIC_TAU
-from smc_dp.privacy.output import GRID, Calibrated, proven, stated
+from smc_dp.privacy.output import GRID, Calibrated, calibrate_noise, noise_statement
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.sensitivity import add_remove, largest_softmax_norm, replace_one
 from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, Target
 
-CAVEATS = (SIZES,)
+WEIGHTED_SUM_CAVEATS = (SIZES_CAVEAT,)
 ANY_SIZE = (
     f"That a release takes place at all, because each party has from 1 to {LARGEST_N} rows, is not covered.",
     f"The weights are the sum over all rows divided by {LARGEST_N}, a public constant, because the number of rows is "
@@ -82,12 +82,14 @@ class _BySize(Summed):
         """L2 sensitivity of the sum of models of two classes, whatever the sizes are."""
         return self.sensitivity_to(LARGEST_N)
 
-    def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedWeightedSum:
+    def shared(
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> SharedWeightedSum:
         """Return the form for a secure sum."""
-        return SharedWeightedSum(self, public, target, among, announced)
+        return SharedWeightedSum(self, public, target, threat_model, announced)
 
     @override
-    def at_home(self, rows: Rows, public: Public) -> OwnModel:
+    def prepare(self, rows: Rows, public: Public) -> OwnModel:
         check_own_size(rows)
         return OwnModel(train_all([(rows.X, rows.y)], public.classes, 2 * self.lam)[0].ravel(), len(rows))
 
@@ -96,16 +98,16 @@ class _BySize(Summed):
         if target.epsilon is None:
             return None
         sensitivity = self.sensitivity_to(LARGEST_N, public.classes)
-        return proven(target, coordinates(public.classes) * public.dimension, sensitivity)
+        return calibrate_noise(target, coordinate_count(public.classes) * public.dimension, sensitivity)
 
     @override
     def functionality(self, public: Public, target: Target) -> Sum:
         noise = self.noise(public, target)
-        return Sum(None if noise is None else noise.law)
+        return Sum(None if noise is None else noise.distribution)
 
     @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
-        trained = self.at_home(rows, public)
+        trained = self.prepare(rows, public)
         return tuple(GRID.encode(trained.w.tolist(), factor=trained.rows))
 
     @override
@@ -113,7 +115,9 @@ class _BySize(Summed):
         check_sizes(federation)
         public, parties = federation.public, [(rows.X, rows.y) for rows in federation.parties]
         w = train_all(parties, federation.classes, 2 * self.lam).reshape(len(parties), -1)
-        total = added([tuple(GRID.encode(v.tolist(), factor=len(y))) for v, (_, y) in zip(w, parties, strict=True)])
+        total = add_vectors(
+            [tuple(GRID.encode(v.tolist(), factor=len(y))) for v, (_, y) in zip(w, parties, strict=True)]
+        )
         return TrainedParts(self, public, w, lambda *_: [total])
 
 
@@ -128,7 +132,7 @@ class WeightedSum(_BySize):
     @classmethod
     @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        return one_record(cls(STRONG))
+        return record_pair(cls(STRONG))
 
     @override
     def sensitivity_to(self, most_rows: int, classes: int = 2) -> Fraction:
@@ -136,7 +140,7 @@ class WeightedSum(_BySize):
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        return stated(self.noise(public, target), target, "record", "replace", TRUSTED, CAVEATS)
+        return noise_statement(self.noise(public, target), target, "record", "replace", TRUSTED, WEIGHTED_SUM_CAVEATS)
 
     @override
     def finish(self, value: Vector, public: Public, target: Target) -> Release:
@@ -155,20 +159,22 @@ class WeightedSumAddRemove(_BySize):
     @classmethod
     @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        return one_more(cls(STRONG))
+        return added_record_pair(cls(STRONG))
 
     @override
     def sensitivity_to(self, most_rows: int, classes: int = 2) -> Fraction:
         return add_remove(2 * Fraction(self.lam), most_rows * PUBLIC_TAU, classes)
 
     @override
-    def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> SharedWeightedSum:
-        hidden_only(self, announced, "protects the number of rows")
-        return super().shared(public, target, among, announced)
+    def shared(
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> SharedWeightedSum:
+        require_hidden_sizes(self, announced, "protects the number of rows")
+        return super().shared(public, target, threat_model, announced)
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        return stated(self.noise(public, target), target, "record", "addremove", TRUSTED, ANY_SIZE)
+        return noise_statement(self.noise(public, target), target, "record", "addremove", TRUSTED, ANY_SIZE)
 
     @override
     def finish(self, value: Vector, public: Public, target: Target) -> Release:
@@ -185,7 +191,7 @@ class SharedWeightedSum(NoisySum[_BySize]):
         mu, most = 2 * Fraction(self.method.lam), self.announced.most_rows
         classes = self.public.classes
         longest = Fraction(largest_softmax_norm(classes, mu)) + Fraction(PUBLIC_TAU) / mu
-        numbers = coordinates(classes) * self.public.dimension
+        numbers = coordinate_count(classes) * self.public.dimension
         return SumReach(numbers, self.method.sensitivity_to(most, classes), longest * most)
 
     @property
@@ -200,20 +206,20 @@ class SharedWeightedSum(NoisySum[_BySize]):
     @override
     def model(self, value: Vector) -> LinearModel:
         # A party that deviates may enter any number of rows, and a model is made of whatever comes.
-        divisor = max(1, value[-1]) if self.plain else self.among.parties * self.announced.most_rows
+        divisor = max(1, value[-1]) if self.plain else self.threat_model.parties * self.announced.most_rows
         return _as_model(self.reals(value, divisor), self.public)
 
     @override
     def caveats(self) -> Iterator[str]:
-        K = self.among.parties
+        K = self.threat_model.parties
         if not self.plain:
-            yield not_released(self.among, self.announced)
+            yield unreleased_rows_caveat(self.threat_model, self.announced)
             return
         yield (
             "The number of rows of all who took part together is released exactly: numbers of rows are constants of "
             "the neighbourhood, and not protected."
         )
-        if self.among.colluders == K - 1:
+        if self.threat_model.colluders == K - 1:
             yield f"With {K - 1} colluders the number of rows of the last party shows: the rest of the sum is theirs."
 
 

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from smc_dp.core.arrays import Array, IntArray
-from smc_dp.methods.training.classes import code, coordinates
+from smc_dp.methods.training.classes import code, coordinate_count
 from smc_dp.methods.training.softmax import certified, check_mu, one_hot, rounding_charge
 from smc_dp.methods.training.solver import PUBLIC_TAU
 
@@ -36,7 +36,7 @@ def train_all(parties: Sequence[tuple[Array, IntArray]], classes: int, mu: float
     2^-29. ValueError: another mu.
     """
     check_mu(mu)
-    p, d = coordinates(classes), parties[0][0].shape[1]
+    p, d = coordinate_count(classes), parties[0][0].shape[1]
     V = np.empty((len(parties), p, d))
     for numbers in _stacks([len(y) for _, y in parties], p, d):
         X, y = (np.array([parties[j][part] for j in numbers]) for part in (0, 1))

@@ -36,7 +36,7 @@ LocalLearner: TypeAlias = Classifier | Callable[[Array, IntArray], Predictor]
 """A scikit-learn classifier, or a function from rows (n, d) and class numbers (n,) to a predictor."""
 
 
-def fit_all(
+def train_each(
     learners: LocalLearner | Sequence[LocalLearner], parties: Sequence[tuple[Array, IntArray]], names: Sequence[str]
 ) -> tuple[Predictor, ...]:
     """Train one predictor for each party, by one learner for all, or by several which the parties take in turn.

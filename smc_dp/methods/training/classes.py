@@ -33,7 +33,7 @@ def code(classes: int) -> Array:
     return B
 
 
-def coordinates(classes: int) -> int:
+def coordinate_count(classes: int) -> int:
     """Return p: 1 for two classes, else C - 1."""
     return 1 if classes == 2 else classes - 1
 

@@ -43,17 +43,17 @@ class Units:
         return 1 << (2 * ROW_BITS + (2 if self.classes == 2 else 0))
 
 
-def start_gradient(values: Sequence[int], classes: int) -> Array:
+def read_start_gradient(values: Sequence[int], classes: int) -> Array:
     """Return the direction of descent at W = 0, summed over records: (p, d)."""
     return _by_class(_reals(values, Units(classes).start_gradient), classes)
 
 
-def gradient(values: Sequence[int], classes: int) -> Array:
+def read_gradient(values: Sequence[int], classes: int) -> Array:
     """Return the direction of descent of a later sum, summed over records: (p, d)."""
     return _by_class(_reals(values, Units(classes).gradient), classes)
 
 
-def curvature(diagonal: Sequence[int], off_diagonal: Sequence[int], classes: int) -> Array:
+def read_curvature(diagonal: Sequence[int], off_diagonal: Sequence[int], classes: int) -> Array:
     """Return X'X/4 for two classes, X'X for more: (d, d), symmetric to the last bit."""
     unit, d = Units(classes).curvature, len(diagonal)
     matrix = np.zeros((d, d))

@@ -31,8 +31,8 @@ from smc_dp.methods.training.integer_tables import class_shares, signed_shares
 
 ROW_BITS = 14
 WEIGHT_BITS = 16
-MOST_COLUMNS = 2**16
-MOST_CLASSES = 2**12
+MOST_INTEGER_COLUMNS = 2**16
+MOST_INTEGER_CLASSES = 2**12
 _TWO_CLASS_CLIP = 2 ** (SHARE_BITS + ROW_BITS - 1)
 _LARGEST_WEIGHT = 2**30  # 2^14 in reals: beyond it every margin that matters is at the end of the table
 _BLOCK_ROWS = 2**15
@@ -76,7 +76,7 @@ class StartSums:
     off_diagonal: list[int]
 
 
-def query(W: Array) -> IntArray:
+def round_query(W: Array) -> IntArray:
     """Round any float weights to their grid: no number is 0, the rest is cut at 2^14 on both sides.
 
     W: (p, d), p = 1 for two classes and else k: a weight vector for each class.
@@ -100,8 +100,8 @@ class IntegerRows:
 
     def __post_init__(self) -> None:
         for what, number, least, most in (
-            ("classes", self.classes, 2, MOST_CLASSES),
-            ("columns", self.x.shape[1], 1, MOST_COLUMNS),
+            ("classes", self.classes, 2, MOST_INTEGER_CLASSES),
+            ("columns", self.x.shape[1], 1, MOST_INTEGER_COLUMNS),
         ):
             if not least <= number <= most:
                 raise InputError("table.too_wide", what=what, least=least, most=most, got=number)
@@ -139,7 +139,7 @@ class IntegerRows:
         return StartSums(gradient.ravel().tolist(), np.diagonal(matrix).tolist(), upper.tolist())
 
     def gradient(self, W_int: IntArray) -> list[int]:
-        """Sum the direction of descent at a `query`: multiples of x_int, each record's length at most C_g.
+        """Sum the direction of descent at a `round_query`: multiples of x_int, each record's length at most C_g.
 
         p d numbers, class by class; one unit is 2^-26. ValueError: another shape, or weights that no query has.
         """

@@ -96,7 +96,7 @@ class Logistic:
 Loss = Huber | Logistic
 
 
-def minimise(loss: Loss, X: Array, y: Array, modulus: float, *, tolerance: float = 1e-11) -> Array:
+def minimise_uncertified(loss: Loss, X: Array, y: Array, modulus: float, *, tolerance: float = 1e-11) -> Array:
     """Minimise without a linear term, (d,), to this gradient norm or where floats gain nothing more.
 
     Not certified, for releases without noise. X: (n, d), finite; y: (n,) in {-1, +1}; modulus positive.

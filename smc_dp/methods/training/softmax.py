@@ -15,7 +15,7 @@ import scipy.special
 
 from smc_dp.core.arrays import Array
 from smc_dp.methods.training.balls import softmax_gradient_in_balls
-from smc_dp.methods.training.classes import code, coordinates
+from smc_dp.methods.training.classes import code, coordinate_count
 from smc_dp.methods.training.newton import in_floats, newton
 from smc_dp.methods.training.objective import SMALLEST_LAM, blocks, summation_depth
 from smc_dp.methods.training.solver import PUBLIC_TAU
@@ -92,7 +92,7 @@ class SoftLabels:
         return H
 
 
-def minimise(objective: SoftLabels, *, tolerance: float = 1e-11) -> Array:
+def minimise_soft(objective: SoftLabels, *, tolerance: float = 1e-11) -> Array:
     """Minimise over V: (p, d), up to the tolerance in the norm of the gradient or where floats gain nothing more."""
     v, _ = newton(np.zeros(objective.T.size), in_floats(objective.gradient), objective.hessian, tolerance)
     return v.reshape(objective.T.shape)
@@ -105,7 +105,7 @@ def certified(X: Array, alpha: Array, mu: float, *, tolerance: float = 1e-11) ->
     is continued in ball arithmetic.
     """
     objective = SoftLabels(X, statistic(X, alpha), alpha.shape[1], mu)
-    V = minimise(objective, tolerance=tolerance)
+    V = minimise_soft(objective, tolerance=tolerance)
     measured = float(np.linalg.norm(objective.gradient(V.ravel())))
     charged = measured + rounding_charge(len(X), alpha.shape[1], X.shape[1], float(np.linalg.norm(V)))
     if charged <= PUBLIC_TAU:
@@ -127,5 +127,5 @@ def rounding_charge(rows: int, classes: int, d: int, norm: float) -> float:
     d terms and then p, and probabilities that move by at most the error of the scores; and T was summed in floats.
     Not less for a larger norm.
     """
-    p = coordinates(classes)
+    p = coordinate_count(classes)
     return (2 * summation_depth(rows) + 2 * p * d + 2 * (p + d) * norm + 4 * classes + 20) * 2.0**-51

@@ -26,17 +26,17 @@ not pure, but with a delta of at most 2^-64, because the grid is made as fine as
 `self`. Each share is the whole K-norm noise for the own sensitivity: pure, and H = 1 is enough.
 """
 
-from smc_dp.privacy.distributed.calibration import SharedNoise, calibrated, ring_bits, stated
-from smc_dp.privacy.distributed.rounds import Curvature, RoundBound, SharedRounds, signal, stated_rounds
+from smc_dp.privacy.distributed.calibration import SharedNoise, calibrate_shares, ring_bits, shared_statement
+from smc_dp.privacy.distributed.rounds import Curvature, RoundBound, SharedRounds, rounds_statement, sums_signal
 
 __all__ = [
     "Curvature",
     "RoundBound",
     "SharedNoise",
     "SharedRounds",
-    "calibrated",
+    "calibrate_shares",
     "ring_bits",
-    "signal",
-    "stated",
-    "stated_rounds",
+    "rounds_statement",
+    "shared_statement",
+    "sums_signal",
 ]

@@ -8,21 +8,21 @@ from fractions import Fraction
 from math import ceil
 
 from smc_dp.core.errors import InputError
-from smc_dp.privacy.distributed.laws import (
+from smc_dp.privacy.distributed.share_distributions import (
     ERROR,
     LEAST_SCALE,
     MOST_DIMENSION,
     MOST_HONEST,
     GammaShares,
     GaussianShares,
-    ShareLaw,
+    ShareDistribution,
     WholeShares,
 )
 from smc_dp.privacy.gaussian import LEAST_VARIANCE, mu_above, variance_for
 from smc_dp.privacy.grid import Grid
-from smc_dp.privacy.output import GRID, implied, nothing
+from smc_dp.privacy.output import GRID, implied_epsilon, no_guarantee
 from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit, round_up
-from smc_dp.privacy.target import SHARED, NoiseName, Target, figure
+from smc_dp.privacy.target import SHARED_NOISES, NoiseName, Target, few_digits
 
 LARGEST_DELTA = Fraction(1, 1 << 64)
 """Of `vg`."""
@@ -37,7 +37,7 @@ class SharedNoise:
     probability of 2^-80.
     """
 
-    law: ShareLaw
+    distribution: ShareDistribution
     sensitivity: int
     grid: Grid
 
@@ -66,7 +66,7 @@ class SharedSum:
             raise ValueError(f"wanted from 1 to {self.parties} honest of {self.parties}, got {self.honest}")
 
 
-def calibrated(
+def calibrate_shares(
     target: Target,
     dimension: int,
     sensitivity: Fraction,
@@ -81,7 +81,7 @@ def calibrated(
     For the arguments see `SharedSum`. InputError, with what would do, where integers of 1024 bits are not enough, or
     for a dimension that the theorem of `vg` does not cover.
     """
-    if target.noise not in SHARED:
+    if target.noise not in SHARED_NOISES:
         raise ValueError(f"noise {target.noise} is not drawn in shares")
     asked = SharedSum(dimension, sensitivity, largest, parties, honest, multiples)
     if target.noise == "vg" and dimension > MOST_DIMENSION:
@@ -92,20 +92,20 @@ def calibrated(
     return found
 
 
-def stated(
+def shared_statement(
     noise: SharedNoise, target: Target, unit: Unit, adjacency: Adjacency, adversary: str, caveats: tuple[str, ...] = ()
 ) -> PrivacyStatement:
     """State what a sum with these shares guarantees against whoever holds all but H honest ones of them."""
-    law, D = noise.law, noise.sensitivity
+    law, D = noise.distribution, noise.sensitivity
     if isinstance(law, GaussianShares):
         rho, mu = law.rho(D), mu_above(law.mu_squared(D))
-        epsilon, delta = round_up(implied(rho, mu, target)), round_up(target.delta)
+        epsilon, delta = round_up(implied_epsilon(rho, mu, target)), round_up(target.delta)
         return PrivacyStatement("zcdp", epsilon, delta, unit, adjacency, adversary, caveats, round_up(rho), mu)
     if isinstance(law, WholeShares):
         return PrivacyStatement("pure", round_up(law.epsilon(D)), 0.0, unit, adjacency, adversary, caveats)
     missed = law.delta(D)
     if missed == 1:
-        return nothing(unit, adjacency, "The grid is too coarse for this noise.")
+        return no_guarantee(unit, adjacency, "The grid is too coarse for this noise.")
     return PrivacyStatement("approx", round_up(law.epsilon(D)), round_up(missed), unit, adjacency, adversary, caveats)
 
 
@@ -117,8 +117,8 @@ def ring_bits(bound: int) -> int:
 def _fitting(target: Target, asked: SharedSum) -> SharedNoise | None:
     """Return the noise on the coarsest grid that serves, from that of all releases on; None for too long a ring."""
     fine = range(max(GRID.fraction_bits, asked.multiples or 0), MOST_RING_BITS)
-    place = bisect_left(fine, True, key=lambda bits: _law(target, asked, bits) is not None)
-    law = _law(target, asked, fine[place]) if place < len(fine) else None
+    place = bisect_left(fine, True, key=lambda bits: _distribution(target, asked, bits) is not None)
+    law = _distribution(target, asked, fine[place]) if place < len(fine) else None
     if law is None:
         return None
     bits = fine[place]
@@ -127,7 +127,7 @@ def _fitting(target: Target, asked: SharedSum) -> SharedNoise | None:
     return SharedNoise(law, _moved(asked, bits), Grid(bits, length)) if length <= MOST_RING_BITS else None
 
 
-def _law(target: Target, asked: SharedSum, fraction_bits: int) -> ShareLaw | None:
+def _distribution(target: Target, asked: SharedSum, fraction_bits: int) -> ShareDistribution | None:
     """Return the distribution of a share on a grid of so many fraction bits; None if that is too coarse."""
     D, d, H = _moved(asked, fraction_bits), asked.dimension, asked.honest
     if target.noise == "ddg":
@@ -157,7 +157,7 @@ def _refusal(target: Target, asked: SharedSum) -> InputError:
     below, reason = _smaller_epsilon(target, asked), ""
     if below:
         ways.append(f"an epsilon of {below}")
-        reason = f" at an epsilon of {figure(target.wanted)}, as its delta grows with e^epsilon"
+        reason = f" at an epsilon of {few_digits(target.wanted)}, as its delta grows with e^epsilon"
     others: tuple[NoiseName, ...] = ("ddg", "self")
     fit = [name for name in others if name != target.noise and _fitting(replace(target, noise=name), asked)]
     if fit:

@@ -34,9 +34,9 @@ from math import ceil, sqrt
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError
 from smc_dp.privacy.distributed.calibration import MOST_RING_BITS, ring_bits
-from smc_dp.privacy.distributed.laws import MOST_COORDINATES, GaussianShares
+from smc_dp.privacy.distributed.share_distributions import MOST_COORDINATES, GaussianShares
 from smc_dp.privacy.gaussian import LEAST_VARIANCE, SMOOTHING, mu_above
-from smc_dp.privacy.output import implied
+from smc_dp.privacy.output import implied_epsilon
 from smc_dp.privacy.statement import PrivacyStatement, RecordAdjacency, round_up
 from smc_dp.privacy.target import Target
 
@@ -86,8 +86,8 @@ class RoundBound:
         """Bound on every entry of one record."""
         return max(self.bound, self.curvature.bound if self.curvature else 0)
 
-    def laws(self, mu_squared: Fraction, honest: int) -> tuple[GaussianShares, ...]:
-        """Return shares of the least whole variances, at least 18, that cost at most mu^2; see `SharedRounds.laws`."""
+    def distributions(self, mu_squared: Fraction, honest: int) -> tuple[GaussianShares, ...]:
+        """Return shares of the least whole variances, at least 18, that cost at most mu^2; see `SharedRounds`."""
         curvature = self.curvature
         A = mu_squared / self._worst(Fraction(1), curvature.ratio if curvature else Fraction(0))
 
@@ -126,12 +126,12 @@ class SharedRounds:
     """
 
     steps: tuple[RoundBound, ...]
-    laws: tuple[tuple[GaussianShares, ...], ...]
+    distributions: tuple[tuple[GaussianShares, ...], ...]
     ring_bits: int
 
     def __post_init__(self) -> None:
-        if not self.steps or len(self.steps) != len(self.laws):
-            raise ValueError(f"wanted laws for every one of at least one step, got {len(self.laws)}")
+        if not self.steps or len(self.steps) != len(self.distributions):
+            raise ValueError(f"wanted laws for every one of at least one step, got {len(self.distributions)}")
         if len({step.adjacency for step in self.steps}) > 1:
             raise ValueError("all steps have the same adjacency")
         if self.integers > MOST_COORDINATES:
@@ -151,43 +151,43 @@ class SharedRounds:
         if not 1 <= honest <= parties or most_rows < 1 or not steps:
             raise ValueError(f"wanted steps, rows and from 1 to {parties} honest of {parties}, got {honest}")
         each = target.mu**2 / len(steps)
-        laws = tuple(step.laws(each, honest) for step in steps)
+        laws = tuple(step.distributions(each, honest) for step in steps)
         return cls(steps, laws, _ring_bits(steps, laws, parties, most_rows))
 
     @property
     def integers(self) -> int:
         """Number of integers in all sums."""
-        return sum(law.dimension for law in self._every_law())
+        return sum(law.dimension for law in self._every_distribution())
 
     @cached_property
     def mu_squared(self) -> Fraction:
         """Parameter mu^2 of the Gaussian curve of all sums together."""
-        return sum((step.cost(laws) for step, laws in zip(self.steps, self.laws, strict=True)), Fraction(0))
+        return sum((step.cost(laws) for step, laws in zip(self.steps, self.distributions, strict=True)), Fraction(0))
 
     @cached_property
     def rho(self) -> Fraction:
         """The rho of zCDP of all sums together, rounded up."""
-        cost = sum((step.cost(laws, 0) for step, laws in zip(self.steps, self.laws, strict=True)), Fraction(0))
-        return cost / 2 + sum(law.closeness for law in self._every_law())
+        cost = sum((step.cost(laws, 0) for step, laws in zip(self.steps, self.distributions, strict=True)), Fraction(0))
+        return cost / 2 + sum(law.closeness for law in self._every_distribution())
 
     def share(self, r: int, rng: Stream) -> list[int]:
         """Draw one party's share in the sum of round r, counted from 0: all blocks, one after the other."""
-        return [x for law in self.laws[r] for x in law.share(rng)]
+        return [x for law in self.distributions[r] for x in law.share(rng)]
 
-    def _every_law(self) -> Iterator[GaussianShares]:
-        return (law for laws in self.laws for law in laws)
+    def _every_distribution(self) -> Iterator[GaussianShares]:
+        return (law for laws in self.distributions for law in laws)
 
 
-def stated_rounds(
+def rounds_statement(
     rounds: SharedRounds, target: Target, adversary: str, caveats: tuple[str, ...] = ()
 ) -> PrivacyStatement:
     """State what R sums with these shares guarantee a record against whoever holds all but H honest ones of each."""
     mu, adjacency = mu_above(rounds.mu_squared), rounds.steps[0].adjacency
-    epsilon, delta = round_up(implied(rounds.rho, mu, target)), round_up(target.delta)
+    epsilon, delta = round_up(implied_epsilon(rounds.rho, mu, target)), round_up(target.delta)
     return PrivacyStatement("zcdp", epsilon, delta, "record", adjacency, adversary, caveats, round_up(rounds.rho), mu)
 
 
-def signal(n: int, mu: float | Fraction, d: int, k: int, honest: int, parties: int) -> float:
+def sums_signal(n: int, mu: float | Fraction, d: int, k: int, honest: int, parties: int) -> float:
     """Return the signal of learning by sums, before any row is looked at: n mu/sqrt(d (k - 1)) sqrt(H/K').
 
     n rows in all, d coordinates, k classes; of the K' parties that answer the shares of H are counted, so the noise has

@@ -33,7 +33,7 @@ A release that was charged before the switch and refunded only after it still co
 the Gaussian answer, and would otherwise choose between two accounts (1.5 to 1.9 times the delta, a test shows).
 
 An approximate release after the switch, or a Gaussian one without a mu, is counted for figures that were decided
-beforehand alone; see `kept_however_chosen`. No rule as simple as this gives more: what an approximate release shows
+beforehand alone; see `holds_however_chosen`. No rule as simple as this gives more: what an approximate release shows
 with probability delta_i is below no Gaussian curve, and a delta that Gaussian releases may spend after one answer, and
 approximate ones after another, is spent up to twice.
 """
@@ -51,7 +51,7 @@ from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.statement import round_up
 from smc_dp.privacy.target import LEAST_DELTA, epsilon_for
 
-SUM = "exact sum"
+EXACT_SUM = "exact sum"
 ZCDP = "zCDP, rho added exactly and converted exactly"
 RENYI = "zCDP, rho added exactly and converted by dp-accounting"
 CURVE = "Gaussian curve, mu^2 added exactly"
@@ -96,7 +96,7 @@ def total(
     return max(least, chosen, key=_epsilon)
 
 
-def kept_however_chosen(releases: Iterable[Guarantee], exact: int | None = None) -> bool:
+def holds_however_chosen(releases: Iterable[Guarantee], exact: int | None = None) -> bool:
     """Tell whether an account of such releases keeps its limit also for figures that are chosen in view of answers."""
     found = tuple(releases)
     after = found[_before_switch(found) if exact is None else exact :]
@@ -112,7 +112,7 @@ def _epsilon(bound: Total) -> Fraction:
 
 
 def _exact_sum(releases: Sequence[Guarantee]) -> Total:
-    return Total(_sum(r.epsilon for r in releases), _sum(r.delta for r in releases), SUM)
+    return Total(_sum(r.epsilon for r in releases), _sum(r.delta for r in releases), EXACT_SUM)
 
 
 def _with_one_switch(releases: Sequence[Guarantee], delta: Fraction, exact: int) -> Total | None:
@@ -121,7 +121,7 @@ def _with_one_switch(releases: Sequence[Guarantee], delta: Fraction, exact: int)
     pure = [r.epsilon for r in after if r.kind == "pure"]
     squares = [r.mu**2 for r in after if r.mu is not None]
     if not squares:
-        return Total(before.epsilon + _sum(pure), before.delta, SUM)
+        return Total(before.epsilon + _sum(pure), before.delta, EXACT_SUM)
     left = delta - before.delta
     squares += [_PURE_AS_CURVE * epsilon**2 for epsilon in pure]
     epsilon = epsilon_of(_sum(squares), left) if left >= LEAST_DELTA and len(releases) <= MOST_RELEASES else None
@@ -164,13 +164,13 @@ def _splits(releases: Sequence[Guarantee], most_splits: int) -> Iterator[tuple[F
     epsilon = _sum(r.epsilon for r in releases if r.kind != "zcdp")
     delta = _sum(r.delta for r in releases if r.kind == "approx")
     if rho:
-        yield rho, Total(epsilon, delta, SUM)
+        yield rho, Total(epsilon, delta, EXACT_SUM)
     groups = [(most, len(list(alike))) for most, alike in groupby(pure)]
     step = -(-len(groups) // most_splits)
     for place, (most, count) in enumerate(groups, start=1):
         rho, epsilon = _short(rho + count * most**2 / 2), _short(epsilon - count * most)
         if place % step == 0 or place == len(groups):
-            yield rho, Total(epsilon, delta, SUM)
+            yield rho, Total(epsilon, delta, EXACT_SUM)
 
 
 def _converted(rho: Fraction, delta: Fraction) -> tuple[Fraction, str]:

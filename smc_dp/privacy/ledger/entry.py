@@ -69,7 +69,7 @@ class Entry:
         if type(number) is not int or not 1 <= number <= 10**9:
             raise InputError("ledger_entry.no_number", got=shown(number))
         where, values = f"entry {number}", {**dict.fromkeys(LATER), **values}
-        reading.require_keys(where, values, {*COLUMNS})
+        reading.require_keys(where, values, {*ENTRY_COLUMNS})
         if state not in get_args(EntryState):
             raise InputError("ledger_entry.unknown_state", where=where, known=get_args(EntryState), got=shown(state))
         _check_presence(where, values, state)
@@ -107,18 +107,18 @@ class Entry:
 
     def values(self) -> dict[str, Value]:
         """Return the values by column, as they are stored."""
-        found = {name: getattr(self, name) for name in COLUMNS}
+        found = {name: getattr(self, name) for name in ENTRY_COLUMNS}
         return {name: to_text(value) if isinstance(value, Fraction) else value for name, value in found.items()}
 
 
-COLUMNS = tuple(field.name for field in fields(Entry))
+ENTRY_COLUMNS = tuple(field.name for field in fields(Entry))
 LATER = ("mu", "approval")
 """Columns that ledgers of earlier versions do not have, in the order in which they came."""
 
 
 def _check_presence(where: str, values: Mapping[str, Any], state: Any) -> None:
     wanted = {"number", "state", "date", "previous", "digest", *_HOLDS[state]}
-    for name in COLUMNS:
+    for name in ENTRY_COLUMNS:
         if name in ("rho", *LATER) and state == "reserved":
             continue  # rho and mu are there for kind zcdp alone, which the guarantee sees to
         if (values[name] is not None) != (name in wanted):

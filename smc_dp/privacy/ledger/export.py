@@ -9,10 +9,10 @@ from pathlib import Path
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, shown
 from smc_dp.core.spreadsheet import format_csv
-from smc_dp.privacy.ledger.entry import COLUMNS
+from smc_dp.privacy.ledger.entry import ENTRY_COLUMNS
 from smc_dp.privacy.ledger.history import History
 from smc_dp.privacy.ledger.ledger import Ledger
-from smc_dp.privacy.ledger.storage import MAX_BYTES
+from smc_dp.privacy.ledger.storage import MOST_LEDGER_BYTES
 
 _FORMATS = tuple(f"smc-dp ledger {version}" for version in (3, 2, 1))  # what is written, and what was before
 
@@ -23,9 +23,9 @@ def to_json(history: History) -> str:
     return json.dumps({"format": _FORMATS[0], "start": history.start, "entries": entries}, allow_nan=False)
 
 
-def to_csv(history: History) -> str:
+def history_to_csv(history: History) -> str:
     """Return a table with a header, for people; an export that is checked again is JSON."""
-    return format_csv([COLUMNS, *(tuple(entry.values().values()) for entry in history.entries)])
+    return format_csv([ENTRY_COLUMNS, *(tuple(entry.values().values()) for entry in history.entries)])
 
 
 def from_json(content: bytes, where: str) -> History:
@@ -42,9 +42,9 @@ def from_json(content: bytes, where: str) -> History:
         raise error.within(where) from None
 
 
-def read(path: Path) -> History:
+def read_history(path: Path) -> History:
     """Read the history in a ledger, or in a JSON export of one."""
-    content = reading.read_file(path, MAX_BYTES)
+    content = reading.read_file(path, MOST_LEDGER_BYTES)
     if content.lstrip()[:1] == b"{":
         return from_json(content, f"export {path}")
     with Ledger.open(path) as ledger:

@@ -20,7 +20,7 @@ from smc_dp.privacy.ledger import composition
 from smc_dp.privacy.ledger.composition import Total
 from smc_dp.privacy.ledger.entry import Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
-from smc_dp.privacy.ledger.numbers import at_least, at_most, to_text
+from smc_dp.privacy.ledger.numbers import digits_rounded_down, digits_rounded_up, to_text
 from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit
 from smc_dp.privacy.target import LEAST_DELTA
 
@@ -44,7 +44,9 @@ class Limit(NamedTuple):
 
     @override
     def __str__(self) -> str:
-        return f"epsilon {at_least(self.epsilon)}" + (f", delta {at_least(self.delta)}" if self.delta else "")
+        return f"epsilon {digits_rounded_down(self.epsilon)}" + (
+            f", delta {digits_rounded_down(self.delta)}" if self.delta else ""
+        )
 
 
 class Account(NamedTuple):
@@ -114,7 +116,7 @@ class History:
         return history
 
     @classmethod
-    def opened(cls, start: str, limit: Limit, date: str) -> History:
+    def begin(cls, start: str, limit: Limit, date: str) -> History:
         """Begin with the limit alone; InputError unless its epsilon is positive and its delta 0 or in [1e-100, 1)."""
         if limit.epsilon <= 0:
             raise InputError("budget.not_positive")
@@ -151,7 +153,7 @@ class History:
         void = {entry.refers for entry in self.entries if entry.state == "void"}
         found: dict[Account, list[Entry]] = {}
         for entry in self.entries:
-            for account in counted(entry.guarantee) if entry.state == "reserved" else ():
+            for account in costs_by_account(entry.guarantee) if entry.state == "reserved" else ():
                 found.setdefault(account, []).extend([] if entry.number in void else [entry])
         return found
 
@@ -171,18 +173,18 @@ class History:
         found, exact = self._counted(account)
         return Standing(self.limit, _total(account, (*found, *further), self.limit.delta, exact=exact))
 
-    def kept_however_chosen(self, account: Account) -> bool:
+    def holds_however_chosen(self, account: Account) -> bool:
         """Tell whether the limit of the account holds also where figures were chosen in view of earlier releases."""
         found, exact = self._counted(account)
-        known = [counted(release)[account] for release in found]
-        return composition.kept_however_chosen((g for g in known if g is not None), exact)
+        known = [costs_by_account(release)[account] for release in found]
+        return composition.holds_however_chosen((g for g in known if g is not None), exact)
 
     def _counted(self, account: Account) -> tuple[list[Guarantee], int | None]:
         """Return the releases that count in an account, and the number of those that come before the switch.
 
         The first Gaussian reservation is the switch, also where it was refunded. See `composition`.
         """
-        reserved = [e for e in self.entries if e.state == "reserved" and account in counted(e.guarantee)]
+        reserved = [e for e in self.entries if e.state == "reserved" and account in costs_by_account(e.guarantee)]
         switch = next((e.number for e in reserved if e.kind == "zcdp"), None)
         if switch is None:
             return [e.guarantee for e in self.charged.get(account, [])], None
@@ -211,7 +213,7 @@ class History:
 
     def check(self, guarantee: Guarantee) -> None:
         """Raise OverBudgetError when a release with this guarantee would pass the limit."""
-        for account, cost in counted(guarantee).items():
+        for account, cost in costs_by_account(guarantee).items():
             if not self.standing(account, guarantee).fits:
                 raise _over_budget(self.standing(account), cost or guarantee)
 
@@ -259,7 +261,7 @@ class History:
         return Entry.read(made.after(self.head).values())
 
 
-def counted(guarantee: Guarantee) -> Mapping[Account, Guarantee | None]:
+def costs_by_account(guarantee: Guarantee) -> Mapping[Account, Guarantee | None]:
     """Return the guarantee that a release counts as in each of its accounts; None for more than any limit."""
     return {RECORDS: guarantee.of_records} | ({PARTIES: guarantee} if guarantee.unit == "party" else {})
 
@@ -272,7 +274,7 @@ def _total(
     exact: int | None = None,
 ) -> Total | None:
     """Return what the releases come to in an account, as `composition.total`."""
-    found = [counted(release)[account] for release in releases]
+    found = [costs_by_account(release)[account] for release in releases]
     known = [release for release in found if release is not None]
     return composition.total(known, delta, splits, exact) if len(known) == len(found) else None
 
@@ -310,11 +312,19 @@ def _check_order(history: History) -> None:
 
 def _over_budget(standing: Standing, guarantee: Guarantee) -> OverBudgetError:
     spent = standing.total.epsilon if standing.total else standing.limit.epsilon
-    fields = {"spent": at_most(spent), "limit": str(standing.limit), "left": at_least(max(standing.left, Fraction(0)))}
-    epsilon, delta = at_most(guarantee.epsilon), at_most(guarantee.delta)
+    fields = {
+        "spent": digits_rounded_up(spent),
+        "limit": str(standing.limit),
+        "left": digits_rounded_down(max(standing.left, Fraction(0))),
+    }
+    epsilon, delta = digits_rounded_up(guarantee.epsilon), digits_rounded_up(guarantee.delta)
     if guarantee.delta > standing.limit.delta:
         return OverBudgetError(
-            "budget.other_delta", **fields, epsilon=epsilon, delta=delta, known=at_least(standing.limit.delta)
+            "budget.other_delta",
+            **fields,
+            epsilon=epsilon,
+            delta=delta,
+            known=digits_rounded_down(standing.limit.delta),
         )
     return OverBudgetError(
         "budget.passed", **fields, epsilon=epsilon, with_delta=f" with delta {delta}" if guarantee.delta else ""

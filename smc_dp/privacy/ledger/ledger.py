@@ -20,13 +20,13 @@ from typing import Literal
 from smc_dp.core.errors import InputError
 from smc_dp.core.writing import sync_folder
 from smc_dp.privacy.ledger import storage
-from smc_dp.privacy.ledger.entry import COLUMNS, Entry
+from smc_dp.privacy.ledger.entry import ENTRY_COLUMNS, Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import Account, History, Limit, Standing
 
 _LOG = logging.getLogger(__name__)
 _KEY_BYTES = 32
-_INSERT = f"INSERT INTO entries VALUES ({', '.join('?' for _ in COLUMNS)})"  # noqa: S608  question marks only
+_INSERT = f"INSERT INTO entries VALUES ({', '.join('?' for _ in ENTRY_COLUMNS)})"  # noqa: S608  question marks only
 
 
 class Ledger:
@@ -44,11 +44,11 @@ class Ledger:
     def create(cls, path: Path, epsilon: Fraction, delta: Fraction = Fraction(0)) -> Ledger:
         """Create a ledger with this limit for each account; InputError when the file exists."""
         key = secrets.token_bytes(_KEY_BYTES)
-        first = History.opened(_start(key), Limit(epsilon, delta), _now()).entries[0]
+        first = History.begin(_start(key), Limit(epsilon, delta), _now()).entries[0]
         partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
         try:
             os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-            with storage.reported(path):
+            with storage.naming_faults(path):
                 _write_new(partial, key, first)
             os.link(partial, path)  # whole or not at all, and never over another
             sync_folder(path.parent)
@@ -64,7 +64,7 @@ class Ledger:
     @classmethod
     def open(cls, path: Path) -> Ledger:
         """Open the ledger in a file, whose form has been checked; its entries are checked at each use."""
-        return cls(path, storage.opened(path))
+        return cls(path, storage.open_checked(path))
 
     def close(self) -> None:
         """Let go of the file."""
@@ -123,13 +123,13 @@ class Ledger:
         return self.history().standing(account, *asked)
 
     def _append(self, entry: Entry) -> int:
-        storage.widened(self._connection)
+        storage.add_later_columns(self._connection)
         self._connection.execute(_INSERT, tuple(entry.values().values()))
         return entry.number
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[tuple[bytes, History]]:
-        with storage.reported(self.path):
+        with storage.naming_faults(self.path):
             self._connection.execute(begin)
             try:
                 yield self._read()
@@ -158,7 +158,7 @@ def _now() -> str:
 
 
 def _write_new(path: Path, key: bytes, first: Entry) -> None:
-    connection = storage.connected(path)
+    connection = storage.connect_ledger(path)
     try:
         connection.executescript(f"BEGIN; {storage.SCHEMA} {''.join(storage.ADDED)}")
         connection.execute("INSERT INTO secret VALUES (?)", (key,))

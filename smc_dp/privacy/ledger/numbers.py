@@ -26,12 +26,12 @@ def from_text(where: str, text: object) -> Fraction:
     raise InputError("ledger.no_fraction", where=where, got=shown(text))
 
 
-def at_most(value: Fraction) -> str:
+def digits_rounded_up(value: Fraction) -> str:
     """Return six digits, rounded up: for what was spent."""
     return _digits(value, ROUND_CEILING)
 
 
-def at_least(value: Fraction) -> str:
+def digits_rounded_down(value: Fraction) -> str:
     """Return six digits, rounded down: for what is left."""
     return _digits(value, ROUND_FLOOR)
 

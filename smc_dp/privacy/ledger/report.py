@@ -8,7 +8,7 @@ from fractions import Fraction
 from smc_dp.core.errors import plain_name
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, stated
 from smc_dp.privacy.ledger.history import PARTIES, RECORDS, Account, History, Standing
-from smc_dp.privacy.ledger.numbers import at_least, at_most
+from smc_dp.privacy.ledger.numbers import digits_rounded_down, digits_rounded_up
 
 _HEADINGS = ("entry", "date", "state", "of", "data set", "mechanism", "kind", "epsilon", "delta", "run")
 _SHOWN = 16  # digits of a digest
@@ -18,10 +18,10 @@ _COUNTED = {
 }
 
 
-def budgets(standings: Mapping[str, Standing], account: Account) -> Iterator[Prose]:
+def budget_blocks(standings: Mapping[str, Standing], account: Account) -> Iterator[Prose]:
     """Yield what each party has left in this account, and that there may be others."""
     for party, standing in standings.items():
-        yield Prose(f"Budget of {plain_name(party)}: {sentence(standing)}")
+        yield Prose(f"Budget of {plain_name(party)}: {standing_sentence(standing)}")
     if standings:
         yield Prose(f"This counts {_COUNTED[account]}.")
 
@@ -33,7 +33,7 @@ def blocks(history: History) -> Iterator[PageBlock]:
         yield Prose(_account(account, history))
         charged = []
         for name, alone in history.by_data_set(account).items():
-            spent = "more than the limit's delta" if alone.total is None else at_most(alone.total.epsilon)
+            spent = "more than the limit's delta" if alone.total is None else digits_rounded_up(alone.total.epsilon)
             charged.append(f"data set {name[:_SHOWN]}: {spent}")
         if left_out := history.unshown(account):
             charged.append(f"and {left_out:,} data sets more, each with its own entries below")
@@ -46,13 +46,13 @@ def blocks(history: History) -> Iterator[PageBlock]:
 def _entries(history: History) -> Iterator[tuple[str, ...]]:
     """Yield a row of text under `_HEADINGS` for every entry."""
     for e in history.entries:
-        numbers = ("" if v is None else at_most(v) for v in (e.epsilon, e.delta))
+        numbers = ("" if v is None else digits_rounded_up(v) for v in (e.epsilon, e.delta))
         texts = ((e.dataset or "")[:_SHOWN], e.mechanism or "", e.kind or "")
         of = "" if e.refers is None else str(e.refers)
         yield str(e.number), e.date, e.state, of, *texts, *numbers, (e.run or "")[:_SHOWN]
 
 
-def checked(history: History) -> Iterator[Prose]:
+def check_blocks(history: History) -> Iterator[Prose]:
     """Yield the checks of a ledger whose entries link: the chain, every account against the limit, open entries."""
     yield stated("ledger.chain_holds", entries=len(history.entries), head=history.head)
     for account in history.charged:
@@ -64,17 +64,17 @@ def checked(history: History) -> Iterator[Prose]:
 
 def _account(account: Account, history: History) -> str:
     """Return an account, and how it stands."""
-    said = f"unit {account.unit}, adjacency {account.adjacency}: {sentence(history.standing(account))}"
+    said = f"unit {account.unit}, adjacency {account.adjacency}: {standing_sentence(history.standing(account))}"
     if any(entry.kind == "zcdp" for entry in history.charged[account]):
         said += "; a pure release now adds more than its epsilon"
-    if not history.kept_however_chosen(account):
+    if not history.holds_however_chosen(account):
         said += ", if no figure was chosen in view of an earlier release: an approximate one came after a Gaussian one"
     return said
 
 
-def sentence(standing: Standing) -> str:
+def standing_sentence(standing: Standing) -> str:
     """Return what is spent and what is left, in a sentence."""
     if standing.total is None:
         return f"more than the limit's delta spent of {standing.limit}; nothing left"
-    left = at_least(max(standing.left, Fraction(0)))
-    return f"{at_most(standing.total.epsilon)} spent of {standing.limit}; {left} left ({standing.total.how})"
+    left = digits_rounded_down(max(standing.left, Fraction(0)))
+    return f"{digits_rounded_up(standing.total.epsilon)} spent of {standing.limit}; {left} left ({standing.total.how})"

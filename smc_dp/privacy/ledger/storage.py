@@ -14,7 +14,7 @@ from smc_dp.core.database import open_database
 from smc_dp.core.errors import InputError, one_line
 from smc_dp.privacy.ledger.entry import LATER
 
-MAX_BYTES = 1 << 25  # some 40,000 entries
+MOST_LEDGER_BYTES = 1 << 25  # some 40,000 entries
 _LONGEST_VALUE = 1 << 16
 _WAIT = 30.0  # seconds for another process to finish
 _OF_SEVERAL = bytes.fromhex("d9d505f920a163d7")
@@ -39,11 +39,11 @@ CREATE TRIGGER no_lost_key BEFORE DELETE ON secret BEGIN SELECT RAISE(ABORT, 'th
 ADDED = tuple(f"ALTER TABLE entries ADD COLUMN {name};" for name in LATER)
 
 
-def opened(path: Path) -> sqlite3.Connection:
+def open_checked(path: Path) -> sqlite3.Connection:
     """Connect to a file whose form is that of a ledger; InputError for any other."""
-    with reported(path):
+    with naming_faults(path):
         _refuse_unusable(path)
-        connection = connected(path)
+        connection = connect_ledger(path)
         try:
             if _form(connection) not in map(_wanted_form, accumulate((SCHEMA, *ADDED))):
                 raise InputError("ledger.other_version")
@@ -53,7 +53,7 @@ def opened(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def widened(connection: sqlite3.Connection) -> None:
+def add_later_columns(connection: sqlite3.Connection) -> None:
     """Add to an older ledger, inside a transaction that writes, the columns that it does not have, empty."""
     there = {name for _, name, *_ in connection.execute("PRAGMA table_info(entries)")}
     for name, added in zip(LATER, ADDED, strict=True):
@@ -61,7 +61,7 @@ def widened(connection: sqlite3.Connection) -> None:
             connection.execute(added)
 
 
-def connected(path: Path) -> sqlite3.Connection:
+def connect_ledger(path: Path) -> sqlite3.Connection:
     """Connect to a file that is there, whatever is in it."""
     connection = open_database(path, _WAIT)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
@@ -69,7 +69,7 @@ def connected(path: Path) -> sqlite3.Connection:
 
 
 @contextmanager
-def reported(path: Path) -> Iterator[None]:
+def naming_faults(path: Path) -> Iterator[None]:
     """Turn every fault of the file into one line that names it."""
     try:
         yield
@@ -92,8 +92,8 @@ def _refuse_unusable(path: Path) -> None:
         raise InputError("ledger.file_not_read", reason=error.strerror) from None
     if not stat.S_ISREG(found.st_mode):
         raise InputError("ledger.no_plain_file")
-    if found.st_size > MAX_BYTES:
-        raise InputError("ledger.too_large", most=MAX_BYTES)
+    if found.st_size > MOST_LEDGER_BYTES:
+        raise InputError("ledger.too_large", most=MOST_LEDGER_BYTES)
     _refuse_beside(path)
 
 
@@ -109,7 +109,7 @@ def _refuse_beside(path: Path) -> None:
             raise InputError("ledger.write_ahead_log")
         if not os.path.lexists(journal):
             return
-        if not stat.S_ISREG(journal.lstat().st_mode) or journal.stat().st_size > MAX_BYTES:
+        if not stat.S_ISREG(journal.lstat().st_mode) or journal.stat().st_size > MOST_LEDGER_BYTES:
             raise InputError("ledger.foreign_journal")
         with journal.open("rb") as file:
             file.seek(max(0, journal.stat().st_size - len(_OF_SEVERAL)))

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from protocols.runtime.network import LINKS, Traffic, traffic
+from protocols.runtime.network import LINK_MODELS, Traffic, traffic
 from protocols.runtime.session import Session
-from protocols.runtime.simulate import Run, Setting
+from protocols.runtime.simulate import Run
 from protocols.runtime.transcript import Transcript
 
 
@@ -34,7 +34,7 @@ class Cost:
     by_stage: tuple[StageCost, ...]
 
     @classmethod
-    def of(cls, session: Session, run: Run, setting: Setting) -> Cost:
+    def of(cls, run: Run) -> Cost:
         """Return messages, bytes and rounds of the transcript, and seconds from the clock of the run."""
         seconds, sent = run.clock.seconds, run.traffic
         stages = tuple(
@@ -47,7 +47,7 @@ class Cost:
     @classmethod
     def counted(cls, session: Session, record: Transcript) -> Cost:
         """Return the cost that a transcript of separate sites shows: no seconds."""
-        sent = traffic(record.read(), session, LINKS["none"], "mesh")
+        sent = traffic(record.read(), session, LINK_MODELS["none"], "mesh")
         stages = tuple(StageCost(name, t.messages, t.bytes, t.rounds, {}) for name, t in sent.items())
         return cls._of_stages(0.0, stages)
 

@@ -53,7 +53,7 @@ class CuratorTerms(MeanTerms):
 
     @override
     def check(self, protocol: str, method: Any, target: Target, *, test_keys: bool) -> None:
-        if self.weak(protocol) and not test_keys:
+        if self.has_test_keys(protocol) and not test_keys:
             raise InputError("key_bits.too_short", least=shortest_keys(protocol), got=self.key_bits)
         if self.key_bits < _TEST_KEY_BITS or self.key_bits % 16:
             limits = {"test_key_bits": _TEST_KEY_BITS, "max_key_bits": _MAX_KEY_BITS}
@@ -61,7 +61,7 @@ class CuratorTerms(MeanTerms):
         super().check(protocol, method, target, test_keys=False)
 
     @override
-    def weak(self, protocol: str) -> bool:
+    def has_test_keys(self, protocol: str) -> bool:
         return self.key_bits < shortest_keys(protocol)
 
 

@@ -93,9 +93,8 @@ def run_session(
     if false := openings.find_wrong_opening(session, greetings, run.published):
         raise InputError(false.fault)
     views = {name: view.dumps(session) for name, view in run.recorded.items()}
-    cost = Cost.of(session, run, observed)
     value = decode_value(session, run.published)
-    return _outcome(session, run.published, value, dropped_out, cost, run.transcript, views)
+    return _outcome(session, run.published, value, dropped_out, Cost.of(run), run.transcript, views)
 
 
 def role_inputs(session: Session, contribution: Any) -> tuple[Any, ...]:
@@ -139,7 +138,7 @@ def _binding(session: Session) -> ProtocolBinding:
 def _why(run: Run, missing: Sequence[str], dropped_out: Sequence[str]) -> str:
     """Return in one line why the participants in `missing` published nothing."""
     whys = [run.why[name] for name in missing if name in run.why] or [*run.why.values()]
-    why = "; ".join(whys) or f"nothing came of {', '.join(missing)}"
+    why = "; ".join(map(str, whys)) or f"nothing came of {', '.join(missing)}"
     return f"{', '.join(dropped_out)} vanished, and the others could not go on: {why}" if dropped_out else why
 
 

@@ -17,7 +17,7 @@ from smc_dp.methods.functionality import Functionality
 from smc_dp.methods.method import SecureForm, check_target
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.pathak2010.mean import PathakMean
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.statement import PrivacyStatement
@@ -49,9 +49,9 @@ class MeanTerms(ProtocolTerms):
         return MeanByCurator(method, public, target, self.ring_bits)
 
     @override
-    def threat_model(self, parties: int) -> Among:
+    def threat_model(self, parties: int) -> ThreatModel:
         # The noise is that of the smallest party, and no party may drop out.
-        return Among(parties, 0, 0)
+        return ThreatModel(parties, 0, 0)
 
     @override
     def program_parameters(self, protocol: str, form: SecureForm, parties: tuple[str, ...], agreed: str) -> Any:

@@ -16,8 +16,8 @@ from smc_dp.core import reading
 from smc_dp.core.errors import InputError, InputFault, refuse_all, shown
 from smc_dp.data.federation import Public
 from smc_dp.methods.method import SecureForm, SumForm
-from smc_dp.methods.sums.among import COLLUDERS, DROPOUTS, Among, AnnouncedRows, RowCounts
-from smc_dp.methods.sums.at_home import check_secure, usual_noise
+from smc_dp.methods.sums.simulated_sum import default_secure_noise, require_secure_sum
+from smc_dp.methods.sums.threat_model import COLLUDERS, DROPOUTS, AnnouncedRows, RowCounts, ThreatModel
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.target import NoiseName, Target
 from smc_dp.run.protocols.settings import COMPARE, PLAN, RUN, STUDY, ProtocolTerms, check_classes, protocol_setting
@@ -61,6 +61,7 @@ class SumTerms(ProtocolTerms):
     unsaid: ClassVar[Mapping[str, Any]] = MappingProxyType({"semi_honest": False})
     can_lose_parties: ClassVar[bool] = True
 
+    @override
     def __post_init__(self) -> None:
         super().__post_init__()
         faults = []
@@ -83,8 +84,8 @@ class SumTerms(ProtocolTerms):
 
     @classmethod
     @override
-    def noise(cls, method: Any, has_delta: bool) -> NoiseName:
-        return usual_noise(method) if has_delta else super().noise(method, has_delta)
+    def default_noise(cls, method: Any, has_delta: bool) -> NoiseName:
+        return default_secure_noise(method) if has_delta else super().default_noise(method, has_delta)
 
     @classmethod
     @override
@@ -104,16 +105,16 @@ class SumTerms(ProtocolTerms):
         return said if self.semi_honest else {name: said[name] for name in said if name != "semi_honest"}
 
     @override
-    def follows(self, form: SecureForm) -> dict[str, Any]:
+    def derived_parameters(self, form: SecureForm) -> dict[str, Any]:
         return {"ring_bits": form.grid.ring_bits, "fraction_bits": form.grid.fraction_bits}
 
     @override
-    def threat_model(self, parties: int) -> Among:
-        return Among(parties, self.colluders, self.dropouts, self.verifiable, by_curator=self.output == "curator")
+    def threat_model(self, parties: int) -> ThreatModel:
+        return ThreatModel(parties, self.colluders, self.dropouts, self.verifiable, by_curator=self.output == "curator")
 
     @override
     def check(self, protocol: str, method: Any, target: Target, *, test_keys: bool) -> None:
-        check_secure(method, target)
+        require_secure_sum(method, target)
         super().check(protocol, method, target, test_keys=test_keys)
 
     @override

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Protocol, Self
 from smc_dp.core.errors import FaultCollector, InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.methods.method import SecureForm, two_classes
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.target import NoiseName, Target
 
 RUN, STUDY, PLAN, COMPARE = "run", "study new", "plan", "compare"
@@ -66,7 +66,7 @@ class ProtocolTerms(Protocol):
             whole_number(name, vars(self), wanted["most"], wanted["least"])
 
     @classmethod
-    def noise(cls, method: Any, has_delta: bool) -> NoiseName:
+    def default_noise(cls, method: Any, has_delta: bool) -> NoiseName:
         """Return the usual distribution of this method's noise, where a delta is named or not."""
         own: NoiseName = method.secure_noises[0]
         return own
@@ -87,11 +87,11 @@ class ProtocolTerms(Protocol):
         """Return plain values: a part of the parameters of a release."""
         return {name: getattr(self, name) for name in setting_names(type(self))}
 
-    def follows(self, form: SecureForm) -> dict[str, Any]:
+    def derived_parameters(self, form: SecureForm) -> dict[str, Any]:
         """Return the derived parameters that a release states besides."""
         return {}
 
-    def threat_model(self, parties: int) -> Among:
+    def threat_model(self, parties: int) -> ThreatModel:
         """Return how many of so many parties may collude or drop out while the noise of the others is counted."""
         ...
 
@@ -100,7 +100,7 @@ class ProtocolTerms(Protocol):
         if test_keys:
             raise InputError("test_keys.without_keys", protocol=protocol)
 
-    def weak(self, protocol: str) -> bool:
+    def has_test_keys(self, protocol: str) -> bool:
         """Return whether the keys are test keys, too short to protect anything."""
         return False
 

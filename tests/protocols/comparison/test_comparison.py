@@ -47,11 +47,11 @@ def finish(role: Coroutine[Any, Any, Any]) -> Any:
 def compare(key: DgkPrivateKey, x: int, y: int, flip: int, length: int, rng: Stream) -> tuple[int, Any]:
     """The holder's result by the two roles, and the message it saw."""
     holder, chooser = Desk(rng.fork("holder")), Desk(rng.fork("chooser"))
-    roles.offer(holder, "chooser", key, y, length)  # type: ignore[arg-type]
+    roles.send_offer(holder, "chooser", key, y, length)  # type: ignore[arg-type]
     chooser.inbox = holder.sent
-    finish(roles.chooser(chooser, "holder", key.public, x, flip))  # type: ignore[arg-type]
+    finish(roles.answer_offer(chooser, "holder", key.public, x, flip))  # type: ignore[arg-type]
     holder.inbox = list(chooser.sent)
-    return finish(roles.holder(holder, "chooser", key)), chooser.sent[0]  # type: ignore[arg-type]
+    return finish(roles.read_answer(holder, "chooser", key)), chooser.sent[0]  # type: ignore[arg-type]
 
 
 def encrypted(key: DgkPrivateKey, y: int, length: int, rng: Stream) -> list[FreshBit]:
@@ -62,7 +62,7 @@ def answers(key: DgkPrivateKey, differences: Differences) -> list[bool]:
     """For all pairs and both delta_a: whether the holder's bit is [x <= y]."""
     rng = Stream.insecure_from_seed("all pairs")
     return [
-        steps.at_most(key, differences(key.public, x, encrypted(key, y, LENGTH, rng), delta_a, rng), delta_a)
+        steps.is_at_most(key, differences(key.public, x, encrypted(key, y, LENGTH, rng), delta_a, rng), delta_a)
         == int(x <= y)
         for (x, y), delta_a in product(PAIRS, (0, 1))
     ]
@@ -76,11 +76,11 @@ def values(key: DgkPrivateKey, c: Sequence[BitCiphertext]) -> list[int]:
 @pytest.mark.parametrize(
     ("key", "differences", "right"),
     [
-        (KEY, steps.differences, True),
+        (KEY, steps.blinded_differences, True),
         (KEY, twins.without_blinding, True),
         (KEY, twins.without_shuffling, True),
         (KEY, twins.without_equality, False),
-        (SMALL_U, steps.differences, False),
+        (SMALL_U, steps.blinded_differences, False),
     ],
     ids=["real", "without blinding", "without shuffling", "without equality", "u too small"],
 )
@@ -110,7 +110,7 @@ def test_at_most_one_zero_and_the_rest_uniform_whatever_the_inputs() -> None:
     for x, y in ((0, 15), (15, 0), (7, 7), (8, 7), (5, 4)):
         for delta_a in (0, 1):
             seen = [
-                values(KEY, steps.differences(KEY.public, x, encrypted(KEY, y, LENGTH, rng), delta_a, rng))
+                values(KEY, steps.blinded_differences(KEY.public, x, encrypted(KEY, y, LENGTH, rng), delta_a, rng))
                 for _ in range(300)
             ]
             assert {c.count(0) for c in seen} == {int((x <= y) == (delta_a == 0))}
@@ -123,12 +123,14 @@ def test_values_without_blinding_tell_the_inputs_apart() -> None:
         seen = (values(KEY, differences(KEY.public, x, encrypted(KEY, y, LENGTH, rng), 0, rng)) for _ in range(200))
         return [v for c in seen for v in c]
 
-    assert same_law(law(steps.differences, 0, 15), law(steps.differences, 7, 8)) > ACCEPT
+    assert same_law(law(steps.blinded_differences, 0, 15), law(steps.blinded_differences, 7, 8)) > ACCEPT
     assert same_law(law(twins.without_blinding, 0, 15), law(twins.without_blinding, 7, 7)) < REJECT
 
 
 @pytest.mark.parametrize(
-    ("differences", "hidden"), [(steps.differences, True), (twins.without_shuffling, False)], ids=["real", "in order"]
+    ("differences", "hidden"),
+    [(steps.blinded_differences, True), (twins.without_shuffling, False)],
+    ids=["real", "in order"],
 )
 def test_the_place_of_the_zero_is_uniform(differences: Differences, hidden: bool) -> None:
     rng = Stream.insecure_from_seed("place")

@@ -195,14 +195,14 @@ TELLING: dict[str, tuple[Any, Any, str, str]] = {
         *(twins.chooser_that_tells(lambda mask, flip: mask), twins.holder_that_hears),
         *("charlie", "another sum"),
     ),
-    "no mask": (twins.chooser_without_mask, roles.holder, "charlie", "another sum"),
+    "no mask": (twins.chooser_without_mask, roles.read_answer, "charlie", "another sum"),
     "the answer": (twins.chooser_that_hears, twins.holder_that_tells, "P1", "n_2"),
 }
 
 
 def inside(monkeypatch: pytest.MonkeyPatch, chooser: Any, holder: Any, who: str) -> set[str]:
-    monkeypatch.setattr(roles, "chooser", chooser)
-    monkeypatch.setattr(roles, "holder", holder)
+    monkeypatch.setattr(roles, "answer_offer", chooser)
+    monkeypatch.setattr(roles, "read_answer", holder)
     found = linear_matrix(INSIDE, 2, chosen=((who,),))
     return {secret for row in found.rows for secret, cell in row.cells.items() if cell.beyond}
 

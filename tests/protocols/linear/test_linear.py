@@ -188,7 +188,7 @@ def test_where_box_keys_differ_everybody_stops_and_nobody_is_named(monkeypatch: 
     monkeypatch.setattr(Endpoint, "send", _posting(lambda m: replace(m, box=bytes(32)), Submit))
     run = linear((8, 3, 4, 5)).simulate()
     assert (run.ends["P1"], run.published) == ("stopped", {})
-    assert "P2 and this party have different box keys of Charlie's: he told them so, or one says so" in run.why["P1"]
+    assert (run.why["P1"].code, run.why["P1"].fields["party"]) == ("box_key.not_alike", "P2")
 
 
 @pytest.mark.parametrize("place", [0, 15, 31])
@@ -209,11 +209,11 @@ def test_every_byte_of_a_box_digest_counts(place: int, monkeypatch: pytest.Monke
 def test_go_and_commitments_are_bound_to_each_of_their_arguments() -> None:
     session, everybody, commitments = bytes(32), ("P1", "P2"), (bytes([1]) * 32, bytes([2]) * 32)
     said = {
-        publication.digest(session, everybody, commitments),
-        publication.digest(bytes([1]) * 32, everybody, commitments),
-        publication.digest(session, ("P1", "P3"), commitments),
-        publication.digest(session, everybody[::-1], commitments),
-        publication.digest(session, everybody, commitments[::-1]),
+        publication.go_digest(session, everybody, commitments),
+        publication.go_digest(bytes([1]) * 32, everybody, commitments),
+        publication.go_digest(session, ("P1", "P3"), commitments),
+        publication.go_digest(session, everybody[::-1], commitments),
+        publication.go_digest(session, everybody, commitments[::-1]),
     }
     assert len(said) == 5
     share = PublishedShare((1, 2), bytes(16), bytes(32))

@@ -121,9 +121,9 @@ def test_worlds_have_equal_sums_and_different_smallest_parties() -> None:
 def test_equal_sizes_are_ordered_by_both_orders_together() -> None:
     """For each fixed rho the coins c alone move the winner, and for each fixed c the ranks alone."""
     ranks = [(0, 1, 2), (2, 0, 1), (1, 2, 0)]
-    assert all(len({ideal.smallest((5, 5, 5), rho, c) for c in range(4)}) > 1 for rho in ranks)
-    assert all(len({ideal.smallest((5, 5, 5), rho, c) for rho in ranks}) > 1 for c in range(4))
-    assert ideal.smallest((5, 4, 9), (0, 2, 1), 3) == 1
+    assert all(len({ideal.place_of_smallest((5, 5, 5), rho, c) for c in range(4)}) > 1 for rho in ranks)
+    assert all(len({ideal.place_of_smallest((5, 5, 5), rho, c) for rho in ranks}) > 1 for c in range(4))
+    assert ideal.place_of_smallest((5, 4, 9), (0, 2, 1), 3) == 1
 
 
 def test_nobody_is_claimed_who_has_both_hubs() -> None:
@@ -177,7 +177,7 @@ def right(given: Setup) -> bool:
 
 @pytest.mark.parametrize(
     ("place", "name", "twin"),
-    [(selection, "first", mutants.s_stays), (mutants.masks, "share", mutants.equal_signs)],
+    [(selection, "first", mutants.s_stays), (mutants.masks, "masked_share", mutants.equal_signs)],
     ids=["5 s stays in the weights", "19 equal signs"],
 )
 def test_a_mask_that_stays_spoils_the_sum(place: Any, name: str, twin: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,7 +261,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch, program: Program = PROGRAM) -> list[s
 
 
 async def _publishes_first(me: Endpoint, p: Parameters, summand: Any, left: Any) -> Any:
-    y = publication.masks.share(p, summand, left)
+    y = publication.masks.masked_share(p, summand, left)
     context = publication._context(me.session_id, me.name)
     committed, opening = publication.commitment.commit(context, publication.words.canonical(y), me.rng)
     me.send(me.curator, publication.Ready(committed))
@@ -298,7 +298,7 @@ def test_26_a_box_key_for_each_link_is_refused(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(setup, "curator", _a_box_for_each)
     run = linear((8, 3, 4)).simulate()
     assert (run.ends["P1"], run.published) == ("stopped", {})
-    assert "have different box keys of Charlie's" in run.why["P1"]
+    assert run.why["P1"].code == "box_key.not_alike"
 
 
 def test_26_without_that_charlie_names_the_smallest(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -310,11 +310,13 @@ def test_26_without_that_charlie_names_the_smallest(monkeypatch: pytest.MonkeyPa
         run = given.simulate(views=True)
         charlie, p = run.views[CURATOR_NAME], given.session.parameters
         row = next(x for x in charlie.results if isinstance(x, OpenedRow))
-        masked = mutants.masks.row(p, row.summand, encapsulation.opened(BOXES[0], row.epk, given.session.id))
+        masked = mutants.masks.mask_row(p, row.summand, encapsulation.opened(BOXES[0], row.epk, given.session.id))
         first = run.views["P1"]
         s = p.weights.subtract_vectors(first.inputs[1].w, first.results[2])
         etas = {j: p.weights.add_vectors(given.inputs[name][1].eta, s) for j, name in enumerate(p.parties)}
-        found = [mutants.masks.bare(p, masked, encapsulation.opened(box, row.epk, given.session.id)) for box in BOXES]
+        found = [
+            mutants.masks.unmask_row(p, masked, encapsulation.opened(box, row.epk, given.session.id)) for box in BOXES
+        ]
         assert [j for j, x in enumerate(found) if x == etas[j]] == [least]
 
 
@@ -330,12 +332,12 @@ def test_28_go_binds_the_share_of_charlie_too(monkeypatch: pytest.MonkeyPatch) -
         return publication.unlike_go(given.session.id, given.session.names, shares) is not None
 
     assert changed_and_noticed()
-    whole = publication.digest
+    whole = publication.go_digest
 
     def of_parties(session_id: bytes, everybody: Sequence[str], commitments: Sequence[bytes]) -> bytes:
         return whole(session_id, everybody[:-1], commitments[:-1])
 
-    monkeypatch.setattr(publication, "digest", of_parties)
+    monkeypatch.setattr(publication, "go_digest", of_parties)
     assert not changed_and_noticed()
 
 

@@ -198,8 +198,8 @@ def test_equal_sizes_show_to_charlie_and_to_the_first_party_without_tie_bits() -
 @pytest.mark.slow
 def test_a_flip_sent_apart_shows_and_tells_how_far_the_sizes_are_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether both top bits are equal is one more thing that Charlie learns, and it moves with the sizes."""
-    monkeypatch.setattr(roles, "chooser", mutants.chooser_with_flip_apart)
-    monkeypatch.setattr(roles, "holder", mutants.holder_with_flip_apart)
+    monkeypatch.setattr(roles, "answer_offer", mutants.chooser_with_flip_apart)
+    monkeypatch.setattr(roles, "read_answer", mutants.holder_with_flip_apart)
     tops = []
     for sizes in ([1, 2], [1, 2**32 - 1]):
         equal = []
@@ -326,7 +326,7 @@ def repeated(views: dict[str, View]) -> set[tuple[str, str]]:
     held: dict[tuple[int, int], set[str]] = defaultdict(set)
     times: Counter[tuple[int, int]] = Counter()
     for view in views.values():
-        for _, message in view.mail:
+        for _, message in view.messages:
             for slot in message.slots:
                 value = getattr(message, slot.name)
                 for c in value if slot.count else (value,):
@@ -395,13 +395,13 @@ async def take_key(me: Endpoint, key: DgkPrivateKey) -> None:
 
 async def hold(me: Endpoint, key: DgkPrivateKey, cases: Sequence[Case], length: int) -> list[int]:
     for _, y, _ in cases:
-        roles.offer(me, "P1", key, y, length)
-    return [await roles.holder(me, "P1", key) for _ in cases]
+        roles.send_offer(me, "P1", key, y, length)
+    return [await roles.read_answer(me, "P1", key) for _ in cases]
 
 
 async def choose(me: Endpoint, key: DgkPrivateKey, cases: Sequence[Case]) -> None:
     for x, _, flip in cases:
-        await roles.chooser(me, CURATOR_NAME, key.public, x, flip)
+        await roles.answer_offer(me, CURATOR_NAME, key.public, x, flip)
 
 
 async def holder(me: Endpoint, desk: Desk, key: DgkPrivateKey, cases: Sequence[Case]) -> list[int]:
@@ -457,12 +457,12 @@ def test_the_holder_reads_what_its_simulator_makes_of_the_answer() -> None:
 
 
 def test_without_the_mask_the_holder_reads_the_flip(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(roles, "chooser", mutants.chooser_without_mask)
+    monkeypatch.setattr(roles, "answer_offer", mutants.chooser_without_mask)
     assert holder_likeness(compared("comparisons")) < REJECT
 
 
 def test_without_factors_the_holder_reads_the_differences(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(steps, "differences", comparison_twins.without_blinding)
+    monkeypatch.setattr(steps, "blinded_differences", comparison_twins.without_blinding)
     assert holder_likeness(compared("comparisons")) < REJECT
     runs = seen("small", count=8)
     assert compare_samples(read_by(CHARLIE, runs), simulations(CHARLIE)).p_value < REJECT

@@ -215,7 +215,7 @@ def a_first_party_that_lies_once_sees_by_the_refusal_how_two_places_stand() -> N
 def a_state_has_the_input_and_the_keys_of_its_owner() -> None:
     session, identities, seeds, inputs = trial([5, 7], 1).setup
     first = byte_steps.begin(session, "P1", identities["P1"], seeds["P1"], inputs["P1"])
-    kept = states.load(first.state, (*session.program.records, type(session.parameters)))
+    kept = states.load_state(first.state, (*session.program.records, type(session.parameters)))
     assert kept["role"][3] == inputs["P1"]
     assert signed_payload(first.mail[0]).startswith(sealing.public_key(kept["channel"][0]))
 

@@ -63,7 +63,7 @@ class Sight:
     wire: Sequence[Envelope]
 
     def mail(self, name: str, kind: type[Any], sender: str | None = None) -> list[Any]:
-        return [m for s, m in self.views[name].mail if isinstance(m, kind) and sender in (None, s)]
+        return [m for s, m in self.views[name].messages if isinstance(m, kind) and sender in (None, s)]
 
     def left(self, name: str, kind: type[Any]) -> Any:
         """What a stage left with this member."""
@@ -295,7 +295,7 @@ def sees_the_first_slot_win(s: Sight) -> bool:
         for i, j in search.pairs:
             answer = answers.pop(0)
             _, top = steps.holder_half(s.p.sizes, s.p.sizes.subtract(halves.b_tilde[i], halves.b_tilde[j]))
-            wins.append(steps.is_negative(steps.at_most(key, answer.c, answer.delta), top))
+            wins.append(steps.is_negative(steps.is_at_most(key, answer.c, answer.delta), top))
         search = search.after(wins)
     return halves.pi2.inverse[search.winner] == 0
 
@@ -313,13 +313,13 @@ def reads_the_last_comparison(s: Sight) -> float | None:
     key, b = s.left("charlie", CuratorKeys).dgk, s.left("charlie", Halves).b_tilde
     first, last = s.mail("charlie", Differences)
     _, top = steps.holder_half(s.p.sizes, s.p.sizes.subtract(b[0], b[1]))
-    i = 0 if steps.is_negative(steps.at_most(key, first.c, first.delta), top) else 1
+    i = 0 if steps.is_negative(steps.is_at_most(key, first.c, first.delta), top) else 1
     y, top = steps.holder_half(s.p.sizes, s.p.sizes.subtract(b[i], b[2]))
     spelt = _spelt([opened_bit(key, c) for c in last.c], y, s.p.compared_bits)
     if spelt is None:
         return None
     low = (spelt - y - 1) % (1 << s.p.compared_bits)
-    negative = steps.is_negative(steps.at_most(key, last.c, last.delta), top)
+    negative = steps.is_negative(steps.is_at_most(key, last.c, last.delta), top)
     return abs(low - (negative << s.p.compared_bits)) / (1 << s.p.tie_bits)
 
 

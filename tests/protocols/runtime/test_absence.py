@@ -12,7 +12,7 @@ from support.toy_sum import BYTES, PROGRAM, Sums, inputs
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
-from protocols.errors import LocalError, PeerError, StoppedError
+from protocols.errors import Fault, LocalError, PeerError, StoppedError
 from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.inbox import Absent, Inbox
@@ -60,8 +60,8 @@ def test_any_subset_may_vanish_between_any_two_sends(patient: bool, every: int) 
     made = toy(patient=patient)
     coins = Stream.insecure_from_seed("orders")
     for vanish in vanishings(every):
-        run = made.simulate(vanish=vanish)
-        other = made.simulate(vanish=vanish, schedule=coins.fork(str(vanish)))
+        run = made.simulate(drop_outs=vanish)
+        other = made.simulate(drop_outs=vanish, schedule=coins.fork(str(vanish)))
         acted = act(made, vanish)
         wanted = by_link(run.transcript.envelopes)
         assert by_link(other.transcript.envelopes) == wanted, vanish
@@ -86,7 +86,7 @@ def check_alone(made: Setup, run: Run, name: str, order: Callable[[list[Any]], l
 def test_a_role_that_ignores_its_marks_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The comparison above can fail: without its marks a participant waits, or goes on with another set."""
     made = toy()
-    run = made.simulate(vanish={"P2": 1})
+    run = made.simulate(drop_outs={"P2": 1})
     assert run.absent["P1"] == {Absent("P2", "Part", "share"), Absent("P2", "Heard", "count")}
     monkeypatch.setattr(Inbox, "due", lambda box, sender, kind, stage: Absent(sender, "nothing", stage))
     actor = again(made, run, "P1", list)
@@ -95,7 +95,7 @@ def test_a_role_that_ignores_its_marks_is_caught(monkeypatch: pytest.MonkeyPatch
 
 
 def test_what_is_left_adds_up() -> None:
-    run = toy().simulate(vanish={"P2": 2})  # its greeting and its share to P1
+    run = toy().simulate(drop_outs={"P2": 2})  # its greeting and its share to P1
     assert run.ends == {"P1": "done", "P2": "gone", "P3": "done"}
     assert {name: total.members for name, total in run.published.items()} == {"P1": 0b111, "P3": 0b101}
     lines = [line for line in run.transcript.lines() if line["kind"] == "Absent"]
@@ -108,13 +108,13 @@ def test_what_is_left_adds_up() -> None:
 
 
 def test_those_who_need_the_absent_one_stop_and_publish_nothing() -> None:
-    run = toy(patient=False).simulate(vanish={"P2": 1})
+    run = toy(patient=False).simulate(drop_outs={"P2": 1})
     assert run.ends == {"P1": "stopped", "P2": "gone", "P3": "stopped"}
     assert run.published == {}
-    assert "Part of P2 will not come" in run.why["P1"]
-    unmet = toy().simulate(vanish={"P3": 0})
+    assert (run.why["P1"].code, run.why["P1"].fields["what"]) == ("message.will_not_come", "Part")
+    unmet = toy().simulate(drop_outs={"P3": 0})
     assert unmet.ends == {"P1": "stopped", "P2": "stopped", "P3": "gone"}
-    assert unmet.why["P1"] == "P1: P3 has not greeted"
+    assert unmet.why["P1"] == Fault("greeting.not_there", {"name": "P1", "peer": "P3"})
 
 
 @pytest.mark.parametrize("first", ["mark", "mail"])
@@ -163,7 +163,7 @@ def test_late_mail_is_dropped_with_a_note_after_the_end_too() -> None:
     made = toy()
     run = made.simulate()
     letters = [e for e in run.transcript.envelopes if (e.sender, e.to) == ("P2", "P1")]
-    actor = again(made, marked(made.simulate(vanish={"P2": 1}), "P1", *both_of("P2")), "P1", list)
+    actor = again(made, marked(made.simulate(drop_outs={"P2": 1}), "P1", *both_of("P2")), "P1", list)
     actor.advance()
     assert actor.done
     for envelope in letters:
@@ -193,7 +193,7 @@ def test_a_mark_comes_before_the_letter_is_read_or_not_at_all() -> None:
     for mark in (Absent("P2", "Part", "share"), Absent("P9", "Part", "share")):
         with refused("absence.too_late", error=LocalError):
             actor.mark(mark)
-    waiting = again(made, made.simulate(vanish={"P2": 1, "P3": 1}), "P1", list)
+    waiting = again(made, made.simulate(drop_outs={"P2": 1, "P3": 1}), "P1", list)
     with refused("absence.not_awaited", error=LocalError, name="P1"):
         waiting.miss("P2")  # it has not begun, and all have greeted
 
@@ -206,7 +206,7 @@ def test_whoever_vanishes_from_the_curator_protocol_stops_it(place: int) -> None
     for name in ("P1", "P2", "charlie"):
         own = [e for e in sent if e.sender == name]
         ready = max(i for i, e in enumerate(own) if e.kind == "Ready")
-        run = made.simulate(vanish={name: place})
+        run = made.simulate(drop_outs={name: place})
         assert run.ends[name] == ("gone" if place < len(own) else "done")
         others = {other for other in made.session.names if other != name or place >= len(own)}
         assert run.published.keys() == (others if place > ready else set())
@@ -214,6 +214,6 @@ def test_whoever_vanishes_from_the_curator_protocol_stops_it(place: int) -> None
 
 
 def test_stopped_is_no_blame() -> None:
-    run = toy(patient=False).simulate(vanish={"P2": 1})
+    run = toy(patient=False).simulate(drop_outs={"P2": 1})
     assert not issubclass(StoppedError, PeerError)
     assert run.notes == {}

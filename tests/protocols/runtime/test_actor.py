@@ -103,7 +103,7 @@ def test_done_release_and_nothing_more() -> None:
         roles[envelope.to].deliver(envelope)
     table.carry()
     assert all(role.done and role.end == "done" and role.waiting is None for role in roles.values())
-    assert all(role.awaited == () and role.why == "" for role in roles.values())
+    assert all(role.awaited == () and role.why is None for role in roles.values())
     shares = [role.release() for role in roles.values()]
     assert [[e.kind for e in sent] for sent in shares] == [["PublishedShare"]] * 3
     assert [role.release() for role in roles.values()] == [[], [], []]  # once

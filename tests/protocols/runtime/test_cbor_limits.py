@@ -83,7 +83,7 @@ def test_decoders_refuse_many_items_without_making_them(data):
         Envelope.decode(data)
     if data[0] == 0x81:  # the other is refused too, after counting to four million
         with refused("state.not_plain", error=ReplayError):
-            state.load(data, PROGRAM.records)
+            state.load_state(data, PROGRAM.records)
     assert tracemalloc.get_traced_memory()[1] < 10 << 20
     tracemalloc.stop()
     assert time.process_time() - start < 2
@@ -91,9 +91,9 @@ def test_decoders_refuse_many_items_without_making_them(data):
 
 def test_a_state_has_no_integer_longer_than_a_key_needs():
     longest = 1 << (8 * 8192 - 2)
-    assert state.load(state.dump(longest, ()), ()) == longest
+    assert state.load_state(state.dump_state(longest, ()), ()) == longest
     with refused("state.not_restorable", error=ReplayError):
-        state.load(state.dump(longest << 8, ()), ())
+        state.load_state(state.dump_state(longest << 8, ()), ())
 
 
 def test_whatever_the_random_bytes_nothing_else_is_raised():

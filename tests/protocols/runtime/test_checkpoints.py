@@ -34,7 +34,7 @@ async def party(me: Endpoint, p: Parties, mine: int) -> tuple[int, int]:
 
 def left_by_the_third() -> tuple[Setup, Run]:
     setup = made(party)
-    return setup, setup.simulate(vanish={"P3": LAST}, views=True)
+    return setup, setup.simulate(drop_outs={"P3": LAST}, views=True)
 
 
 def made_again(setup: Setup, run: Run) -> list[bool]:

@@ -10,7 +10,9 @@ from support.sessions import act
 from support.votes import NAMES, Outcome, Word, made, of_two
 
 from protocols.arithmetic.rng import Stream
-from protocols.errors import PeerError
+from protocols.errors import Fault, PeerError
+from protocols.runtime import replay
+from protocols.runtime import state as states
 from protocols.runtime.actor import Actor
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.role_stepper import DroppedOutError
@@ -47,7 +49,7 @@ def test_who_vanishes_refuses_nothing_and_leaves_nothing(order: int | None) -> N
     toy = made(of_two(telling, paying))
     with refused("message.not_wanted", error=PeerError, kind="Word", name="P1"):
         toy.simulate(schedule=ordered(order))
-    run = toy.simulate(schedule=ordered(order), vanish={"P1": BEFORE_THE_LAST})
+    run = toy.simulate(schedule=ordered(order), drop_outs={"P1": BEFORE_THE_LAST})
     assert run.ends == {"P1": "gone", "P2": "done", "P3": "done"}
     assert run.results == {"P1": None, "P2": 2, "P3": 3}
     assert act(toy, vanish={"P1": BEFORE_THE_LAST}).ends == run.ends
@@ -59,7 +61,7 @@ def test_who_vanishes_pays_nothing_after_it(order: int | None) -> None:
     toy, paid = made(of_two(telling, paying)), list[str]()
     for left, count in ((BEFORE_THE_LAST, 3), (BEFORE_THE_LAST - 1, 2)):
         paid.clear()
-        toy.simulate(schedule=ordered(order), vanish={"P1": left}, charge=lambda name, label: paid.append(name))
+        toy.simulate(schedule=ordered(order), drop_outs={"P1": left}, charge=lambda name, label: paid.append(name))
         assert (len(paid), paid.count("P1")) == (count, count - 2)
 
 
@@ -74,13 +76,30 @@ def test_a_process_that_keeps_its_result_is_noticed(monkeypatch: pytest.MonkeyPa
             actor.end = "gone"
 
     monkeypatch.setattr(Actor, "until_dropped_out", keeping)
-    assert made(of_two(telling, paying)).simulate(vanish={"P1": BEFORE_THE_LAST}).results["P1"] is not None
+    assert made(of_two(telling, paying)).simulate(drop_outs={"P1": BEFORE_THE_LAST}).results["P1"] is not None
 
 
 def test_who_vanishes_before_its_share_leaves_is_gone() -> None:
     toy = made()
     sent = sum(e.sender == "P1" for e in toy.simulate().transcript.envelopes)
-    run = toy.simulate(vanish={"P1": sent - 1})
+    run = toy.simulate(drop_outs={"P1": sent - 1})
     assert run.ends == {"P1": "gone", "P2": "done", "P3": "done"} == act(toy, vanish={"P1": sent - 1}).ends
     assert (list(run.published), run.results["P1"]) == (["P2", "P3"], None)
-    assert toy.simulate(vanish={"P1": sent}).published.keys() == set(NAMES)
+    assert toy.simulate(drop_outs={"P1": sent}).published.keys() == set(NAMES)
+
+
+def test_an_early_end_is_a_code_that_a_state_keeps() -> None:
+    """A state of an earlier version has a text in its place, which is read as it is."""
+    session, identities, seeds, inputs = made(of_two(telling, paying))
+    why = Fault("role.dropped_out", {"name": "P1"})
+    actor = Actor(session, "P1", identities["P1"], seeds["P1"], inputs["P1"], {})
+    actor.drop_out(0)
+    actor.advance()
+    assert (actor.end, actor.why) == ("gone", why)
+    state, records = replay.save(actor), (*session.program.records, type(session.parameters))
+    assert replay.resume(session, state, identities["P1"], 1).why == why
+    kept = states.load_state(state, records)
+    assert kept["end"] == ("gone", tuple(vars(why).values()))
+    for text, found in (("P1 is gone", "P1 is gone"), ("", "None")):
+        old = states.dump_state(kept | {"end": ("gone", text)}, records)
+        assert str(replay.resume(session, old, identities["P1"], 1).why) == found

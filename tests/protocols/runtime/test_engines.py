@@ -144,7 +144,7 @@ def test_state_of_another_session_or_version_is_refused() -> None:
 
 def kept_in(state: bytes, session: Session) -> dict[str, Any]:
     """What a state holds."""
-    kept: dict[str, Any] = states.load(state, records_of(session))
+    kept: dict[str, Any] = states.load_state(state, records_of(session))
     return kept
 
 
@@ -156,10 +156,10 @@ def test_state_of_another_format_is_refused() -> None:
     made = setup(2, 1)
     one = Steps(made, "P1", 0)
     kept = kept_in(one.states[0], made.session)
-    assert states.dump(kept, records_of(made.session)) == one.states[0]
+    assert states.dump_state(kept, records_of(made.session)) == one.states[0]
     older = kept | {"program": (FORMAT - 1, *kept["program"][1:])}
     with refused("state.of_another_session", error=ReplayError):
-        one.on(states.dump(older, records_of(made.session)), 1)
+        one.on(states.dump_state(older, records_of(made.session)), 1)
 
 
 def test_truncated_and_garbled_states_are_refused() -> None:
@@ -174,12 +174,12 @@ def test_truncated_and_garbled_states_are_refused() -> None:
     values: tuple[Any, ...] = (None, 7, b"", [], {}, {"program": ("pathak2010", 1, b"")})
     for value in values:
         with refused("state.of_another_session", error=ReplayError):
-            one.on(states.dump(value, ()), counter)
+            one.on(states.dump_state(value, ()), counter)
     kept = kept_in(state, made.session)
     for key in kept:
         for wrong in ({k: v for k, v in kept.items() if k != key}, kept | {key: None}):
             with pytest.raises(ReplayError):
-                one.on(states.dump(wrong, records_of(made.session)), counter)
+                one.on(states.dump_state(wrong, records_of(made.session)), counter)
     assert one.on(state, counter).counter == counter + 1
 
 
@@ -245,7 +245,7 @@ def test_no_state_holds_an_identity_key() -> None:
         assert not [state for state in kept for identity in made.identities.values() if identity.seed in state]
         assert all(made.session.id in state for state in kept)  # the search finds what is there
         with_key = kept_in(kept[-1], made.session) | {"identity": made.identities[name].seed}
-        assert made.identities[name].seed in states.dump(with_key, records_of(made.session))
+        assert made.identities[name].seed in states.dump_state(with_key, records_of(made.session))
     one = Steps(made, "P1", 2)
     with refused("session.pins_another_identity", error=LocalError):
         byte_steps.step(made.session, one.states[-1], [], made.identities["P2"], one.steps[-1].counter, one.board)

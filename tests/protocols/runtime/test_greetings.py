@@ -14,7 +14,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import SIGNATURE_BYTES
 from protocols.crypto.sealing import KEY_BYTES
 from protocols.curator import parties_and_curator
-from protocols.errors import LocalError, PeerError
+from protocols.errors import Fault, LocalError, PeerError
 from protocols.runtime.channel import Channel
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO, Envelope
@@ -108,11 +108,11 @@ def test_nobody_waits_for_the_greeting_of_one_with_whom_nothing_is_shared() -> N
     setup = made()
     assert setup.session.peers("P1") == ("charlie",)
     assert setup.session.peers("charlie") == names(3)
-    run = setup.simulate(vanish={"P2": 0})
+    run = setup.simulate(drop_outs={"P2": 0})
     assert run.ends == {"P1": "stopped", "P2": "gone", "P3": "stopped", "charlie": "stopped"}
     assert run.absent["P1"] == run.absent["charlie"] == {Absent("P2", HELLO, "setup")}
-    assert "Hello of P2 will not come" in run.why["P1"]
-    assert run.why["charlie"] == "charlie: P2 has not greeted"
+    assert (run.why["P1"].code, run.why["P1"].fields["what"]) == ("message.will_not_come", "Hello")
+    assert run.why["charlie"] == Fault("greeting.not_there", {"name": "charlie", "peer": "P2"})
 
 
 def test_a_greeting_changed_on_the_way_names_nobody_and_a_broken_promise_its_author() -> None:

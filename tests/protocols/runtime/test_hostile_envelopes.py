@@ -118,7 +118,7 @@ def test_a_role_that_would_go_on_without_what_it_needs_is_stopped() -> None:
         await me.stage(waiting)
 
     made = toy(stubborn)
-    run = made.simulate(vanish={"P2": 1})
+    run = made.simulate(drop_outs={"P2": 1})
     assert set(run.ends.values()) == {"stopped", "gone"}
 
 

@@ -17,7 +17,7 @@ from protocols.runtime import network
 from protocols.runtime.channel import Channel
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
 from protocols.runtime.message import PARTY
-from protocols.runtime.network import LINKS, Clock, Link, Traffic, traffic
+from protocols.runtime.network import LINK_MODELS, Clock, Link, Traffic, traffic
 from protocols.runtime.session import PUBLIC_NAME
 from protocols.runtime.simulate import Run
 from tests.support.refusals import refused
@@ -35,7 +35,7 @@ def frozen(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def counted(run: Run, made: Setup, link: str = "none", topology: str = "mesh") -> dict[str, Traffic]:
-    return traffic(run.transcript.read(), made.session, LINKS[link], topology)
+    return traffic(run.transcript.read(), made.session, LINK_MODELS[link], topology)
 
 
 def total(stages: dict[str, Traffic]) -> tuple[int, int]:
@@ -78,7 +78,7 @@ def test_overhead_is_paid_by_each_message() -> None:
     made = setup(2, 1)
     run = made.simulate()
     plain, wan = total(counted(run, made)), total(counted(run, made, "wan"))
-    assert wan == (plain[0], plain[1] + plain[0] * LINKS["wan"].overhead)
+    assert wan == (plain[0], plain[1] + plain[0] * LINK_MODELS["wan"].overhead)
 
 
 def test_a_star_needs_somebody_in_the_middle() -> None:
@@ -95,12 +95,12 @@ def test_a_star_needs_somebody_in_the_middle() -> None:
 @pytest.mark.usefixtures("frozen")
 def test_slower_links_take_longer() -> None:
     made = setup(3, 2)
-    runs = {link: made.simulate(link=link) for link in LINKS}
+    runs = {link: made.simulate(link=link) for link in LINK_MODELS}
     clocks = {link: run.clock.now for link, run in runs.items()}
     star = made.simulate(link="wan", topology="star").clock.now
     for name in made.session.names:
         assert 0.0 == clocks["none"][name] < clocks["lan"][name] < clocks["wan"][name] < star[name]
-    assert max(clocks["wan"].values()) >= rounds(counted(runs["wan"], made)) * LINKS["wan"].latency
+    assert max(clocks["wan"].values()) >= rounds(counted(runs["wan"], made)) * LINK_MODELS["wan"].latency
 
 
 @pytest.mark.usefixtures("frozen")
@@ -111,7 +111,7 @@ def test_clock_does_not_depend_on_the_schedule_without_processor_time() -> None:
     for seed in range(3):
         schedule = Stream.insecure_from_seed(f"clock {seed}")
         other = made.simulate(link="wan", schedule=schedule).clock.now
-        assert other == pytest.approx(usual, abs=LINKS["wan"].latency / 10)
+        assert other == pytest.approx(usual, abs=LINK_MODELS["wan"].latency / 10)
 
 
 class Paths:
@@ -266,7 +266,7 @@ def test_star_takes_two_hops() -> None:
 
 
 def test_processor_time_counts_for_the_stage_and_the_role(frozen: list[float]) -> None:
-    clock = clock_of(LINKS["none"])
+    clock = clock_of(LINK_MODELS["none"])
     clock.start("P1")
     frozen[0] += 1.0
     clock.stage("P1", "stage1")

@@ -135,7 +135,7 @@ def test_a_site_that_forgets_what_it_committed_is_seen(monkeypatch: pytest.Monke
 
 def test_marks_are_in_the_state() -> None:
     made = toy()
-    run = made.simulate(vanish={"P2": 1})
+    run = made.simulate(drop_outs={"P2": 1})
     actor = first_stage(made, run.transcript.envelopes, patient=True)
     out = actor.advance()
     marks = actor.miss("P2")

@@ -228,7 +228,7 @@ def test_a_role_that_stops_is_stopped_with_its_reason_and_nothing_is_published()
     run = setup.simulate()
     stopped = dict.fromkeys(NAMES, "stopped")
     assert run.ends == stopped
-    assert run.why == {name: f"{name}: votes.too_few" for name in NAMES}
+    assert run.why == {name: Fault("votes.too_few").within(name) for name in NAMES}
     assert (run.results, run.published) == (dict.fromkeys(NAMES), {})
     acted, played = act(setup), play(setup, batch=1)
     assert (acted.ends, acted.results, played.ends) == (stopped, {}, stopped)
@@ -248,7 +248,7 @@ def test_one_that_stops_keeps_the_others_from_publishing() -> None:
 
     run = made(of_two(stating, first_alone)).simulate()
     assert run.ends == {"P1": "stopped", "P2": "done", "P3": "stopped"}
-    assert run.why == {"P1": "P1: votes.too_few", "P3": "P3: Word of P1 will not come"}
+    assert {name: why.code for name, why in run.why.items()} == {"P1": "votes.too_few", "P3": "message.will_not_come"}
     assert run.published == {}
     assert "Outcome" not in {e.kind for e in run.transcript.envelopes}
 

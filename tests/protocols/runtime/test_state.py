@@ -65,10 +65,10 @@ def same(a: Any, b: Any) -> bool:
 def check(data: bytes) -> None:
     """ReplayError, or a value that has exactly these bytes; nothing else."""
     try:
-        value = state.load(data, RECORDS)
+        value = state.load_state(data, RECORDS)
     except ReplayError:
         return
-    assert state.dump(value, RECORDS) == data
+    assert state.dump_state(value, RECORDS) == data
 
 
 def test_every_record_has_an_example() -> None:
@@ -77,13 +77,13 @@ def test_every_record_has_an_example() -> None:
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
 def test_records_come_back(name: str) -> None:
-    assert same(state.load(state.dump(EXAMPLES[name], RECORDS), RECORDS), EXAMPLES[name])
+    assert same(state.load_state(state.dump_state(EXAMPLES[name], RECORDS), RECORDS), EXAMPLES[name])
 
 
 @given(VALUES)
 def test_values_come_back(value: Any) -> None:
-    data = state.dump(value, RECORDS)
-    assert same(state.load(data, RECORDS), value)
+    data = state.dump_state(value, RECORDS)
+    assert same(state.load_state(data, RECORDS), value)
     assert cbor2.dumps(cbor2.loads(data), canonical=True) == data
 
 
@@ -91,7 +91,7 @@ def test_values_come_back(value: Any) -> None:
     "value", [0, -1, 1, 127, 128, -128, -129, 2**64, -(2**64), 2**3072, True, False, None, "", b""]
 )
 def test_integers_and_bits_come_back(value: Any) -> None:
-    assert same(state.load(state.dump(value, RECORDS), RECORDS), value)
+    assert same(state.load_state(state.dump_state(value, RECORDS), RECORDS), value)
 
 
 @dataclass(frozen=True)
@@ -111,21 +111,21 @@ def impostor() -> Any:
 )
 def test_what_no_program_names_is_not_dumped(value: Any) -> None:
     with refused("state.class_unknown", error=ReplayError):
-        state.dump(value, RECORDS)
+        state.dump_state(value, RECORDS)
 
 
 def test_a_record_that_this_program_does_not_name_is_not_loaded() -> None:
-    data = state.dump(Stranger(1), (Stranger,))
-    assert state.load(data, (Stranger,)) == Stranger(1)
+    data = state.dump_state(Stranger(1), (Stranger,))
+    assert state.load_state(data, (Stranger,)) == Stranger(1)
     with refused("state.not_restorable", error=ReplayError):
-        state.load(data, RECORDS)
+        state.load_state(data, RECORDS)
     with refused("state.not_restorable", error=ReplayError):
-        state.load(state.dump(EXAMPLES["PrintedInput"], RECORDS), PROGRAM.records)
+        state.load_state(state.dump_state(EXAMPLES["PrintedInput"], RECORDS), PROGRAM.records)
 
 
 # Bytes that nobody dumped.
 
-WELL = state.dump({"a": (1, [True, None, "x", b"y"]), "k": EXAMPLES["Halves"]}, RECORDS)
+WELL = state.dump_state({"a": (1, [True, None, "x", b"y"]), "k": EXAMPLES["Halves"]}, RECORDS)
 
 
 @given(st.binary(max_size=120))
@@ -165,7 +165,7 @@ def text(s: str) -> bytes:
 
 
 FIVE = b"\x82" + text("int") + b"\x41\x05"
-assert state.dump(5, RECORDS) == FIVE
+assert state.dump_state(5, RECORDS) == FIVE
 CRAFTED = {
     "trailing bytes": FIVE + b"\x00",
     "second value": FIVE + FIVE,
@@ -215,7 +215,7 @@ CRAFTED = {
 @pytest.mark.parametrize("name", CRAFTED)
 def test_crafted_bytes_are_refused(name: str) -> None:
     with pytest.raises(ReplayError):
-        state.load(CRAFTED[name], RECORDS)
+        state.load_state(CRAFTED[name], RECORDS)
 
 
 def test_reading_without_writing_again_would_take_several_of_them() -> None:
@@ -232,4 +232,4 @@ def test_reading_without_writing_again_would_take_several_of_them() -> None:
 def test_a_state_has_a_largest_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state, "MAX_STATE_BYTES", len(WELL) - 1)
     with refused("state.too_large", error=ReplayError, most=len(WELL) - 1, got=len(WELL)):
-        state.load(WELL, RECORDS)
+        state.load_state(WELL, RECORDS)

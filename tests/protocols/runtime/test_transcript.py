@@ -157,7 +157,7 @@ def test_an_envelope_is_read_as_it_was_posted_and_an_absence_is_none() -> None:
 
 def vanished(file: Any = None) -> transcript.Transcript:
     """The record of a run that P3 leaves after its greeting: all others are stopped."""
-    run = setup(3, 1).simulate(vanish={"P3": 1}, record=file)
+    run = setup(3, 1).simulate(drop_outs={"P3": 1}, record=file)
     assert set(run.ends.values()) == {"gone", "stopped"}
     return run.transcript
 

@@ -33,12 +33,12 @@ def test_every_message_is_made_again_from_the_view(program: Program, topology: s
         again = recompute(made.session, RecordedView.loads(view.dumps(made.session), made.session), record)
         assert again.fault is None
         assert list(again.sent) == [e for e in record.values() if e.sender == name]
-        assert again.opened == view.mail
+        assert again.messages_read == view.messages
         assert again.view.inputs == made.inputs[name]
         assert again.view == run.views[name]
         lines = {(e.sender, e.number): n for n, e in record.items() if e.to == name}
-        assert [line for line, *_ in again.reads] == [lines[sender, number] for sender, number, *_ in view.mail]
-        assert [message for *_, message in again.reads] == [m for _, m in run.views[name].mail]
+        assert [line for line, *_ in again.reads] == [lines[sender, number] for sender, number, *_ in view.messages]
+        assert [message for *_, message in again.reads] == [m for _, m in run.views[name].messages]
 
 
 @pytest.mark.parametrize("change", ["seed", "inputs"])
@@ -65,7 +65,7 @@ def test_what_was_spoilt_on_the_way_is_found_at_its_line_and_nobody_is_named() -
     assert (again.at, again.cause) == (n, "mail")
     assert again.fault is not None
     assert again.fault.startswith("what came to P1 is not number ")
-    assert again.opened == run.recorded["P1"].mail[: len(again.opened)]
+    assert again.messages_read == run.recorded["P1"].messages[: len(again.messages_read)]
 
 
 def test_a_lie_is_found_at_its_line() -> None:
@@ -112,7 +112,11 @@ def test_only_its_owners_signature_over_all_of_it_makes_a_view_its_owners() -> N
     assert not holds(view, "P1", replace(made.session, nonce=bytes(32)))
     changes = {
         **{"session": bytes(32), "role": "P2", "seed": bytes(32), "insecure": False, "inputs": view.inputs[:1]},
-        **{"mail": view.mail[1:], "marks": (("P2", "Half", "stage2", 0),), "statements": (("a", "b", b"", b""),)},
+        **{
+            "messages": view.messages[1:],
+            "marks": (("P2", "Half", "stage2", 0),),
+            "statements": (("a", "b", b"", b""),),
+        },
         **{"greetings": view.greetings[1:], "signature": b""},
     }
     assert changes.keys() == vars(view).keys()
@@ -128,16 +132,16 @@ def test_only_its_owners_signature_over_all_of_it_makes_a_view_its_owners() -> N
 def test_a_view_of_another_format_is_refused() -> None:
     made, run = watched(PROGRAMS[0])
     records = (*PROGRAMS[0].records, type(made.session.parameters))
-    kept = states.load(run.recorded["P1"].dumps(made.session), records)
-    assert RecordedView.loads(states.dump(kept, records), made.session) == run.recorded["P1"]
+    kept = states.load_state(run.recorded["P1"].dumps(made.session), records)
+    assert RecordedView.loads(states.dump_state(kept, records), made.session) == run.recorded["P1"]
     with refused("view.of_another_program", error=ReplayError):
-        RecordedView.loads(states.dump([FORMAT - 1, *kept[1:]], records), made.session)
+        RecordedView.loads(states.dump_state([FORMAT - 1, *kept[1:]], records), made.session)
     before_signatures = [FORMAT, *kept[2:4], *kept[4:-2]]
     with refused("view.of_an_old_format", error=ReplayError):
-        RecordedView.loads(states.dump(before_signatures, records), made.session)
+        RecordedView.loads(states.dump_state(before_signatures, records), made.session)
     for i in range(4, len(kept)):
         with refused("view.part_of_another_type", error=ReplayError):
-            RecordedView.loads(states.dump([*kept[:i], None, *kept[i + 1 :]], records), made.session)
+            RecordedView.loads(states.dump_state([*kept[:i], None, *kept[i + 1 :]], records), made.session)
     assert made.identities["P1"].seed not in run.recorded["P1"].dumps(made.session)
 
 

@@ -67,8 +67,8 @@ def left(run: Run) -> dict[str, Any]:
 def test_workers_leave_what_one_process_leaves(name: str) -> None:
     session = SESSIONS[name]()
     one, two = Ledger(), Ledger()
-    wanted = session.simulate(views=True, charge=one.spend, voided=one.voided)
-    found = session.simulate(views=True, charge=two.spend, voided=two.voided, workers=2)
+    wanted = session.simulate(views=True, charge=one.spend, refund=one.voided)
+    found = session.simulate(views=True, charge=two.spend, refund=two.voided, workers=2)
     assert left(found) == left(wanted)
     assert (sorted(two.charged), sorted(two.void)) == (sorted(one.charged), sorted(one.void))
     assert found.clock.now.keys() == wanted.clock.now.keys()
@@ -86,7 +86,7 @@ def test_any_number_of_workers_on_a_star(workers: int) -> None:
 @pytest.mark.parametrize("vanish", [{"P2": 5}, {"P1": SealedCount(2), "P3": 9}])
 def test_who_vanishes_vanishes_in_one_process(vanish: dict[str, int | SealedCount]) -> None:
     session = made(parameters(4, 0, 1, (2, 1)))
-    assert left(session.simulate(vanish=vanish, workers=2)) == left(session.simulate(vanish=vanish))
+    assert left(session.simulate(drop_outs=vanish, workers=2)) == left(session.simulate(drop_outs=vanish))
 
 
 # What a role asks, is charged for, and raises.

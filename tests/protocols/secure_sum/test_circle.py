@@ -252,7 +252,7 @@ def test_charlie_who_alters_a_share_on_its_way_gets_nobody_named(monkeypatch: py
     """It could have been covered so by its dealer: the reader stops, names nobody, and has not paid."""
     ledger = Ledger()
     run = simulated(altered_by("charlie", monkeypatch), ledger)
-    (reader,) = (name for name, why in run.why.items() if "shares of P1 were altered" in why)
+    (reader,) = (name for name, why in run.why.items() if (why.code, why.fields["dealer"]) == ("shares.altered", "P1"))
     assert run.ends[reader] == "stopped"
     assert (reader, "sum 0") not in ledger.charged
 

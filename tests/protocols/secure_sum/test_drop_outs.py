@@ -178,13 +178,13 @@ def impatient(patch: pytest.MonkeyPatch) -> None:
 
     def voiding(me: Endpoint, *given: Any) -> None:
         send(me, *given)
-        me.void("sum 0")
+        me.refund("sum 0")
 
     patch.setattr(steps, "send_masked", voiding)
 
 
 def no_void(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Endpoint, "void", lambda me, label: None)
+    patch.setattr(Endpoint, "refund", lambda me, label: None)
 
 
 def masks_left_on(patch: pytest.MonkeyPatch) -> None:

@@ -57,7 +57,7 @@ SHAPES: dict[str, tuple[Parameters, dict[str, int | SealedCount]]] = {
 def case(name: str) -> Case:
     p, vanish = SHAPES[name]
     setup = made(p)
-    run = setup.simulate(vanish=vanish)
+    run = setup.simulate(drop_outs=vanish)
     return Case(setup, greetings(setup, run.transcript.envelopes), run.published[CURATOR_NAME])
 
 

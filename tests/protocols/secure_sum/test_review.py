@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -89,7 +90,7 @@ def test_charlie_blames_nobody_for_having_seen_other_greetings() -> None:
     c = two_faced(role_code.honest())
     assert not c.failed
     assert not c.charged
-    assert c.honest[CURATOR_NAME].why == "charlie: P1 saw other greetings"
+    assert c.honest[CURATOR_NAME].why == Fault("greetings.not_alike", {"party": "P1"}).within("charlie")
     assert two_faced(copied(BLAMING_READERS)).failed[CURATOR_NAME].culprit == "P1"
 
 
@@ -108,7 +109,7 @@ def test_a_party_masks_nothing_among_greetings_without_its_own() -> None:
         return c
 
     c = replayed(role_code.honest())
-    assert c.honest["P1"].why == "P1: what is posted as its greeting is not what it greeted with"
+    assert c.honest["P1"].why == Fault("greeting.not_the_own").within("P1")
     assert ("P1", "sum 0") not in c.charged
     assert ("P1", "sum 0") in replayed(copied(OF_ANY_GREETING)).charged
 
@@ -185,9 +186,9 @@ def test_a_charge_is_voided_after_a_crash_as_well(twin: bool) -> None:
     agreed = c.propose(0, ALL[1:], ALL[:4])
     p1, voided, restored = c.honest["P1"], list[str](), replay._restored
     state = replay.save(p1)
-    forgetting = lambda *args: restored(*args[:-2], None, None)  # noqa: E731
+    forgetting = lambda *args: restored(*args[:-1], partial(args[-1], refund=None))  # noqa: E731
     with patch.object(replay, "_restored", forgetting if twin else restored):
-        again = replay.resume(c.session, state, c.identities["P1"], p1.counter, c.boards["P1"], voided=voided.append)
+        again = replay.resume(c.session, state, c.identities["P1"], p1.counter, c.boards["P1"], refund=voided.append)
     every = c.signatures(agreed, 0)
     certificate = c.code.messages.Certificate(tuple(every.get(name, bytes(64)) for name in ALL))
     c.honest["P1"] = again

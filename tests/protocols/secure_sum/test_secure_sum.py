@@ -94,7 +94,7 @@ def test_an_input_of_another_length_is_refused() -> None:
 def contexts(session: Setup) -> list[bytes]:
     """Of all sums, as Charlie reads them."""
     run = session.simulate(views=True)
-    read = [message for _, message in run.views[CURATOR_NAME].mail if type(message).__name__ == "Masked"]
+    read = [message for _, message in run.views[CURATOR_NAME].messages if type(message).__name__ == "Masked"]
     assert all(len({m.context for m in read[r * 3 : r * 3 + 3]}) == 1 for r in range(len(read) // 3))
     return [message.context for message in read[::3]]
 

@@ -18,10 +18,11 @@ import pytest
 import scipy.stats
 from broken import pathak_mutants as mutants
 
+from protocols import pathak2010
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.paillier import Ciphertext
-from protocols.pathak2010 import stage2
+from protocols.pathak2010 import as_published, stage2
 from protocols.pathak2010.as_published import PrintedSelected
 from protocols.pathak2010.messages import Blinded, Selected, Slot
 from protocols.pathak2010.values import Halves, PartyKeys
@@ -45,7 +46,7 @@ from smc_dp.attacks.report_blocks import _HEADINGS, attack_sections, attack_verd
 from smc_dp.audit.epsilon.bounds import clopper_pearson
 from smc_dp.cli.main import main
 from smc_dp.data.federation import Public
-from smc_dp.methods.hamm2016.votes import Soft, Vote, majority
+from smc_dp.methods.hamm2016.votes import Soft, Vote, majority_labels
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
 from smc_dp.methods.sums.statistic import sensitivity, statistic_in_integers
@@ -334,7 +335,7 @@ def test_without_new_randomness_in_the_product_the_hardened_protocol_loses_the_n
     stale = sessions.run_program(mutants.STALE_SELECTION, secrets, 512, seeded("stale"))
     assert stale.lifted == [3 + -6]
     assert recover_exponent.recover_noise(stale.party(0), "P3", Selected) == eta
-    honest = sessions.run_program(sessions.HARDENED_PROGRAM, secrets, 512, seeded("stale"))
+    honest = sessions.run_program(pathak2010.PROGRAM, secrets, 512, seeded("stale"))
     assert recover_exponent.recover_noise(honest.party(0), "P3", Selected) is None
 
 
@@ -350,14 +351,14 @@ def test_without_new_randomness_in_the_blinding_the_hardened_protocol_loses_pi_2
 
 def test_any_party_finds_the_noise_of_any_other_as_printed() -> None:
     secrets = [sessions.PartySecret(n, [1], [e]) for n, e in ((3, 5), (1, -600_000), (2, 7))]
-    seen = sessions.run_program(sessions.PRINTED_PROGRAM, secrets, 512, seeded("printed"))
+    seen = sessions.run_program(as_published.PROGRAM, secrets, 512, seeded("printed"))
     for reader, victim in ((0, 1), (2, 0), (1, 2)):
         found = recover_exponent.recover_noise(seen.party(reader), f"P{victim + 1}", PrintedSelected)
         assert found == secrets[victim].eta[0]
 
 
 def test_what_is_not_in_a_view_is_a_lookup_error() -> None:
-    seen = sessions.run_program(sessions.HARDENED_PROGRAM, sessions.draw_secrets(2, 1, seeded(0)), 512, seeded(0))
+    seen = sessions.run_program(pathak2010.PROGRAM, sessions.draw_secrets(2, 1, seeded(0)), 512, seeded(0))
     with pytest.raises(LookupError, match="charlie had no PrintedSelected from P1"):
         sessions.message_from(seen.charlie, "P1", PrintedSelected)
     with pytest.raises(LookupError, match="no stage left a PartyKeys with charlie"):
@@ -379,7 +380,7 @@ def test_the_contributor_recognises_its_noise_nearly_always(calibration: Any, dr
     exact, right = [sum(column) for column in zip(*models, strict=True)], 0
     public = Public(len(sizes), len(exact), 2)
     for _ in range(draws):
-        noise = [method.law(target, n, public).sample(rng) for n in sizes]
+        noise = [method.distribution(target, n, public).sample(rng) for n in sizes]
         S = [w + e for w, e in zip(exact, noise[0], strict=True)]
         found = [strip_noise.strip_own_noise(S, w, e, len(sizes)) for w, e in zip(models, noise, strict=True)]
         right += found == [exact, None, None, None]
@@ -392,7 +393,7 @@ def test_the_contributor_recognises_its_noise_nearly_always(calibration: Any, dr
 def test_one_party_flips_every_majority_label_and_moves_soft_ones_by_its_share() -> None:
     M, lam = vote_flip.PARTIES, vote_flip.LAM
     for_one, against = (vote_flip.tied_ensemble(side) for side in (1, -1))
-    assert (majority(for_one.counts) != majority(against.counts)).all()
+    assert (majority_labels(for_one.counts) != majority_labels(against.counts)).all()
 
     def moved(method: Vote | Soft) -> float:
         V = [method.train_from(parties).V[0] for parties in (for_one, against)]

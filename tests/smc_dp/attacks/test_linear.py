@@ -7,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from protocols import linear
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import garbling, oblivious
 from smc_dp.attacks import inconsistent_extension as extension
 from smc_dp.attacks import known_noise, selective_failure
 from smc_dp.attacks.charlie_and_first import true_secrets
 from smc_dp.attacks.inconsistent_extension import LABEL_BYTES, WIRE, Loot
-from smc_dp.attacks.sessions import LINEAR_PROGRAM, FinishedRun, PartySecret, draw_secrets, run_program
+from smc_dp.attacks.sessions import FinishedRun, PartySecret, draw_secrets, run_program
 
 
 def seeded(label: object) -> Stream:
@@ -101,7 +102,7 @@ def test_the_noise_of_a_p1_that_locks_its_own_row_is_what_all_get() -> None:
     assert max(drawn, key=lambda secret: secret.n) is drawn[0]
     honest, deviating = (
         run_program(program, drawn, 512, seeded(program.version)).lifted
-        for program in (LINEAR_PROGRAM, known_noise.MALICIOUS_PROGRAM)
+        for program in (linear.PROGRAM, known_noise.MALICIOUS_PROGRAM)
     )
     exact = [sum(column) for column in zip(*(s.w for s in drawn), strict=True)]
     assert [s - x for s, x in zip(deviating, exact, strict=True)] == list(drawn[0].eta)

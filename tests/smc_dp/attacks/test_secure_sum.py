@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from protocols import pathak2010
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
 from protocols.pathak2010.limitations import noise_of_charlie_and_first
@@ -19,11 +20,11 @@ from smc_dp.attacks.strip_noise import subtract_noise
 from smc_dp.attacks.sums import run_secure_sum, shared_weighted_sum
 from smc_dp.audit.epsilon.secure_sum import dilute_shares
 from smc_dp.core.arrays import Array
-from smc_dp.methods.sums.among import Among
-from smc_dp.privacy.distributed.laws import GammaShares, GaussianShares, ShareLaw
-from smc_dp.privacy.target import SHARED, NoiseName
+from smc_dp.methods.sums.threat_model import ThreatModel
+from smc_dp.privacy.distributed.share_distributions import GammaShares, GaussianShares, ShareDistribution
+from smc_dp.privacy.target import SHARED_NOISES, NoiseName
 
-AMONG = Among(4, 1, 1)  # H = 2
+AMONG = ThreatModel(4, 1, 1)  # H = 2
 DIMENSION, EPSILON = 123, Fraction(1, 2)
 TOLERANCE = 0.1  # whose share was the longest is only seen afterwards, which is worth half of this to the best
 
@@ -35,18 +36,18 @@ def seeded(label: object) -> Stream:
 # Whoever takes its own share off.
 
 
-def left_by_the_best(shares: Array, among: Among) -> float:
+def left_by_the_best(shares: Array, threat_model: ThreatModel) -> float:
     """The noise that the best of all parties in a sum leaves when it takes its own off, as a part of that of K shares.
 
     shares: (draws, K, d), all of one law. D parties vanish: of the sum there are those of the others.
     """
-    there = shares[:, : among.parties - among.dropouts]
+    there = shares[:, : threat_model.parties - threat_model.dropouts]
     left = there.sum(axis=1, keepdims=True) - there
     best = np.square(left).sum(axis=2).min(axis=1)
     return float(best.sum() / np.square(shares.sum(axis=1)).sum())
 
 
-def mean_square(law: ShareLaw) -> float:
+def mean_square(law: ShareDistribution) -> float:
     """Of a coordinate of one share."""
     if isinstance(law, GaussianShares):
         return float(law.variance)
@@ -54,15 +55,18 @@ def mean_square(law: ShareLaw) -> float:
     return 2 * scale**2 * float(law.shape) if isinstance(law, GammaShares) else scale**2 * (law.dimension + 1)
 
 
-def drawn(law: ShareLaw, noise: object) -> Array:
+def drawn(law: ShareDistribution, noise: object) -> Array:
     coins = seeded(noise)
     return np.array([[law.share(coins) for _ in range(AMONG.parties)] for _ in range(12)], dtype=float)
 
 
-@pytest.mark.parametrize("noise", SHARED)
+@pytest.mark.parametrize("noise", SHARED_NOISES)
 def test_the_best_party_leaves_the_noise_of_h_shares(noise: NoiseName) -> None:
     """In parts of that of all shares, and of what the law of H shares has; one party leaves none of its own."""
-    law, least = shared_weighted_sum(AMONG, DIMENSION, EPSILON, noise=noise).noise.law, AMONG.honest / AMONG.parties
+    law, least = (
+        shared_weighted_sum(AMONG, DIMENSION, EPSILON, noise=noise).noise.distribution,
+        AMONG.honest / AMONG.parties,
+    )
     shares = drawn(law, noise)
     assert left_by_the_best(shares, AMONG) >= least - TOLERANCE
 
@@ -79,7 +83,7 @@ def test_the_best_party_leaves_the_noise_of_h_shares(noise: NoiseName) -> None:
 
 def test_in_a_run_what_is_left_is_the_shares_of_the_others_to_the_integer() -> None:
     form, coins = shared_weighted_sum(AMONG, 3, EPSILON), seeded("run")
-    entered = [PartySecret(n, [n * 7, -n, 5], form.noise.law.share(coins)) for n in (3, 4, 5, 6)]
+    entered = [PartySecret(n, [n * 7, -n, 5], form.noise.distribution.share(coins)) for n in (3, 4, 5, 6)]
     S = run_secure_sum(form, entered, coins).lifted
     for own in entered:
         others = [other.eta for other in entered if other is not own]
@@ -95,7 +99,7 @@ def test_in_a_run_what_is_left_is_the_shares_of_the_others_to_the_integer() -> N
 
 def test_charlie_and_the_first_party_have_the_noise_of_the_curator_protocol() -> None:
     entered = sessions.draw_secrets(3, 2, seeded("curator"))
-    seen = sessions.run_program(sessions.HARDENED_PROGRAM, entered, 512, seeded("curator"))
+    seen = sessions.run_program(pathak2010.PROGRAM, entered, 512, seeded("curator"))
     noise = noise_of_charlie_and_first(seen.parameters, seen.charlie, seen.party(0))
     p, smallest = seen.parameters.weights, min(entered, key=lambda s: s.n)
     assert noise == p.vector(smallest.eta)
@@ -107,7 +111,7 @@ def runs(count: int) -> list[tuple[FinishedRun, list[PartySecret]]]:
     form, found = shared_weighted_sum(AMONG, 1, EPSILON, sizes="released"), []
     for i in range(count):
         coins = seeded(f"masks {i}")
-        entered = [PartySecret(n, [77 * n, n], [*form.noise.law.share(coins), 0]) for n in (9, 30, 200, 1000)]
+        entered = [PartySecret(n, [77 * n, n], [*form.noise.distribution.share(coins), 0]) for n in (9, 30, 200, 1000)]
         found.append((run_secure_sum(form, entered, coins), entered))
     return found
 

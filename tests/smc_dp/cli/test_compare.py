@@ -22,7 +22,7 @@ from smc_dp.data.load_pool import load_pool
 from smc_dp.data.partition import Partition
 from smc_dp.experiments.compare import defaults, runner
 from smc_dp.experiments.reproduce import papers
-from smc_dp.methods.method import laws
+from smc_dp.methods.method import noise_names
 from smc_dp.methods.registry import METHODS
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.target import NoiseName, Target
@@ -280,7 +280,7 @@ def test_each_method_has_its_own_noise_unless_one_is_asked_for():
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("calibration", ["proven", "paper"])
 def test_a_noise_that_is_not_skipped_is_one_that_the_method_draws(name, calibration):
-    """And the methods refuse every other: `laws` is what they do."""
+    """And the methods refuse every other: `noise_names` is what they do."""
     method = METHODS[name]
     if not method.calibrations:
         return
@@ -295,4 +295,4 @@ def test_a_noise_that_is_not_skipped_is_one_that_the_method_draws(name, calibrat
             return False
         return True
 
-    assert {n for n in get_args(NoiseName) if drawn(n)} == set(laws(method, calibration))
+    assert {n for n in get_args(NoiseName) if drawn(n)} == set(noise_names(method, calibration))

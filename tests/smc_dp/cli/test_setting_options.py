@@ -12,7 +12,7 @@ from pydantic import Field
 import smc_dp
 from smc_dp.cli.main import main
 from smc_dp.cli.setting_options import OPTIONS
-from smc_dp.methods.registry import find
+from smc_dp.methods.registry import find_method
 from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, required_settings
 from smc_dp.run.settings import MethodSettings, RunRequest
 from tests.make_options import FILE, generated, options
@@ -32,7 +32,7 @@ def test_a_setting_that_nobody_generated_is_noticed() -> None:
 
 
 def test_the_settings_of_methods_are_those_that_methods_have() -> None:
-    of_methods = {name for known in PROTOCOLS_BY_METHOD for name in required_settings(find(known))}
+    of_methods = {name for known in PROTOCOLS_BY_METHOD for name in required_settings(find_method(known))}
     declared = {field.alias or name for name, field in MethodSettings.model_fields.items()}
     assert declared - {"name"} == of_methods - {"learner"}  # which no run has
 

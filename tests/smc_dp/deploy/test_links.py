@@ -36,7 +36,7 @@ def simulated(run: Sites, vanish: Mapping[str, int] | None = None) -> dict[tuple
         {name: sites.identity(name) for name in session.names},
         {name: sites.coins(name).seed for name in session.names},
         inputs,
-        Setting(tamper=noted, vanish=vanish or {}),
+        Setting(tamper=noted, drop_outs=vanish or {}),
         {name: home for name, home in homes.items() if home},
     )
     return dict(links)

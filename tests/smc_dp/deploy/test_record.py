@@ -130,7 +130,7 @@ def test_whose_mail_is_under_way_is_known_from_its_last_word(made: Deployed) -> 
 def test_what_somebody_owed_everybody_is_noted_where_nobody_else_says_so(letters: int, wanted: Absent | None) -> None:
     """The simulator knows what was not sent, and writes the same."""
     made = summing()
-    run = made.simulate(vanish={"P2": SealedCount(letters)})
+    run = made.simulate(drop_outs={"P2": SealedCount(letters)})
     marks = [(name, absent) for name, absents in run.absent.items() for absent in absents]
     found = owed(made.session, run.transcript.envelopes, marks, {"P1", "P3", CURATOR_NAME})
     assert found == (() if wanted is None else ((PUBLIC_NAME, wanted),))

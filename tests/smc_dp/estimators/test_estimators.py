@@ -53,8 +53,8 @@ from smc_dp.estimators.ensemble import GENERATED_AUXILIARY, points_of_the_ball
 from smc_dp.estimators.rows import Ball, RowAssignment
 from smc_dp.estimators.validation import check_exact_number
 from smc_dp.methods.functionality import ideal
-from smc_dp.methods.sums.among import Among, AnnouncedRows
-from smc_dp.methods.sums.at_home import IN_ONE_PLACE
+from smc_dp.methods.sums.simulated_sum import IN_ONE_PLACE
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from tests.support.refusals import refused
@@ -212,7 +212,10 @@ def test_where_nobody_is_trusted_it_is_the_sum_of_the_parts(family: type[Federat
 
     def scores(seed: int, sizes: Any = (80, 80, 80)) -> Any:
         public = Public(3, X.shape[1], 2, sizes, auxiliary)
-        form, rng = made_of.shared(public, target, Among(3, 0, 1), announced), Stream.insecure_from_seed(seed).spawn()
+        form, rng = (
+            made_of.shared(public, target, ThreatModel(3, 0, 1), announced),
+            Stream.insecure_from_seed(seed).spawn(),
+        )
         parts = [form.part(rows, rng.fork(f"party {j}")) for j, rows in enumerate(parties)]
         return form.model(ideal(form.functionality, parts)).scores(X)
 
@@ -952,7 +955,7 @@ def test_fits_by_secure_sums_are_charged_before_anybody_trains(tmp_path: Path, m
     assert stated.epsilon is not None
     assert 1 < stated.epsilon < 2
     assert "all 2 releases" in stated.caveats[-1]
-    monkeypatch.setattr(METHODS["newton"], "at_home", missing("newton"))
+    monkeypatch.setattr(METHODS["newton"], "prepare", missing("newton"))
     with refused("budget.passed"):
         SecureSumClassifier(epsilon=2.0, ledger=path).fit(BLOBS, LABELS)
     assert entries(path) == ["reserved", "released"] * 2

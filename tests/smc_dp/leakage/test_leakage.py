@@ -31,7 +31,7 @@ from smc_dp.leakage import limitations as tried
 from smc_dp.leakage.distributions import Samples, claimed_coalitions, real_readings, simulate_readings
 from smc_dp.leakage.two_samples import compare_samples, fisher_p_values, smallest_shift
 
-HARDENED = programs.find(PROGRAM.name, PROGRAM.version)
+HARDENED = programs.find_protocol(PROGRAM.name, PROGRAM.version)
 SMALL = ideal.small(trial([1, 1, 1], 1).parameters)
 TRIALS = ideal.CLAIM.trials
 assert TRIALS is not None
@@ -359,7 +359,7 @@ SUM, SIZES, NOISE = 2, 4, 5
 @pytest.mark.parametrize(
     "twin",
     [
-        with_attack(SUM, find=lambda p, views, published: noisy_sum_claims.released(p, published)),
+        with_attack(SUM, find=lambda p, views, published: noisy_sum_claims.published_sum(p, published)),
         with_attack(SUM, truth=lambda p, inputs, names: noisy_sum_claims.exact_sum(p, inputs)),
         with_attack(SIZES, find=lambda p, views, published: limitations.Sizes((7, 7, 7), 0)),
         with_attack(NOISE, coalitions=limitations._with_charlie),

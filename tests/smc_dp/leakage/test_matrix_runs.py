@@ -84,7 +84,7 @@ def numbers(views: Sequence[View]) -> Mapping[str, list[int]]:
 def sent(run: Run, members: Sequence[str]) -> list[int]:
     """The numbers that members sent in the clear: what they drew themselves follows from these."""
     kinds = ("Relay", "Half", "PrintedShare", "PrintedCuratorShare", "Reshare")
-    mail = [m for _, view in sorted(run.views.items()) for sender, m in view.mail if sender in members]
+    mail = [m for _, view in sorted(run.views.items()) for sender, m in view.messages if sender in members]
     values = [getattr(m, slot.name) for m in mail if type(m).__name__ in kinds for slot in m.slots]
     return [x for value in values for x in (value if isinstance(value, tuple) else (value,)) if isinstance(x, int)]
 
@@ -92,9 +92,9 @@ def sent(run: Run, members: Sequence[str]) -> list[int]:
 def tried(view: View) -> Features:
     """As printed: the exponent of each psi_j, by trying all."""
     pi_1 = PI_1.inverse
-    u = next((m.u for sender, m in view.mail if isinstance(m, Indicator)), ())
+    u = next((m.u for sender, m in view.messages if isinstance(m, Indicator)), ())
     parties = view.inputs[0].parties
-    sent = [(sender, m.psi[0]) for sender, m in view.mail if isinstance(m, PrintedSelected)]
+    sent = [(sender, m.psi[0]) for sender, m in view.messages if isinstance(m, PrintedSelected)]
     return {sender: exponent(pi_1(u)[parties.index(sender)], psi) for sender, psi in sent}
 
 

@@ -117,7 +117,7 @@ def really(pattern: Pattern) -> list[tuple[str, str, str, str]]:
     seeds = {name: Stream.insecure_from_seed(name) for name in names}
     given = ideal.inputs(P, lambda name, bits: 1)
     vanish = {pattern.name: SealedCount(pattern.letter - 1)} if pattern.name else {}
-    sent = simulate(session, identities, seeds, given, Setting(vanish=vanish)).transcript.envelopes
+    sent = simulate(session, identities, seeds, given, Setting(drop_outs=vanish)).transcript.envelopes
     return [(e.sender, e.to, e.kind, e.stage) for e in sent if e.kind not in ("Hello", STAGE_END)]
 
 

@@ -23,7 +23,7 @@ from smc_dp.methods.feature_method import AverageMethod
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.method import check_sizes
 from smc_dp.methods.model import LinearModel
-from smc_dp.methods.neighbours import STRONG, labelled
+from smc_dp.methods.neighbours import STRONG, labelled_rows
 from smc_dp.privacy.gaussian_objective import GaussianPerturbation
 from smc_dp.privacy.noise import DiscreteGaussian
 from smc_dp.privacy.objective_perturbation import ObjectivePerturbation
@@ -93,7 +93,7 @@ def minimiser(rows: Rows, total: float, linear: Array) -> Array:
 def test_a_release_minimises_the_loss_with_the_noise_of_its_law(noise: NoiseName) -> None:
     federation, target = three_parties(), wanted(noise)
     method = CentralObjective(0.01)
-    law = method.law(federation.public, target)
+    law = method.distribution(federation.public, target)
     assert law is not None
     assert law.n == 125
     linear = np.array([float(v) for v in law.linear(stream(3))])
@@ -126,7 +126,7 @@ def test_releases_have_the_density_that_the_proof_is_about() -> None:
     rows = Rows(rng.uniform(-1, 1, size=(20, 1)), rng.integers(0, 2, size=20))
     federation, target = Federation((rows,), 2), wanted("gauss")
     trained = CentralObjective(1e-3).train(federation)
-    law, coins = trained.method.law(federation.public, target), stream(6)
+    law, coins = trained.method.distribution(federation.public, target), stream(6)
     assert isinstance(law, GaussianPerturbation)
     assert law.extra > 0.01
     found = [float(weights(trained.method, federation, target, coins)[0]) for _ in range(600)]
@@ -146,11 +146,11 @@ def test_releases_have_the_density_that_the_proof_is_about() -> None:
 )
 def test_lambda_is_a_public_share_of_the_noise(noise: NoiseName, n: int, d: int, epsilon: str) -> None:
     public, target = Public(2, d, 2, (n,)), wanted(noise, epsilon)
-    law = CentralObjective().law(public, target)
+    law = CentralObjective().distribution(public, target)
     assert law is not None
     length = 2 * d / float(epsilon) if noise == "knorm" else 2 * math.sqrt(d) / float(target.mu)
     assert law.modulus / 2 == pytest.approx(min(max(length / (25 * n), 2.0**-20), 1e6), rel=1e-12)
-    given = CentralObjective(0.5).law(public, target)
+    given = CentralObjective(0.5).distribution(public, target)
     assert given is not None
     assert given.modulus == 1
 
@@ -162,7 +162,7 @@ def test_what_the_statement_says() -> None:
         assert (privacy.kind, privacy.epsilon, privacy.delta) == (kind, 1.0, pytest.approx(delta, rel=1e-12))
         assert (privacy.unit, privacy.adjacency) == ("record", "replace")
         assert "had all rows of all parties" in privacy.adversary
-    law = CentralObjective().law(public, wanted("gauss"))
+    law = CentralObjective().distribution(public, wanted("gauss"))
     assert isinstance(law, GaussianPerturbation)
     assert law.keeps(Fraction(1), DELTA)
 
@@ -196,7 +196,7 @@ class AnEighthOfTheNoise(CentralObjective):
     """The broken twin."""
 
     def law(self, public: Public, target: Target) -> ObjectivePerturbation | GaussianPerturbation | None:
-        law = super().law(public, target)
+        law = super().distribution(public, target)
         if isinstance(law, GaussianPerturbation):
             return replace(law, noise=DiscreteGaussian(law.noise.dimension, law.noise.variance / 64))
         return None if law is None else replace(law, noise=replace(law.noise, scale=law.noise.scale / 8))
@@ -207,7 +207,7 @@ class AnEighthOfTheNoise(CentralObjective):
 def test_releases_of_neighbours_are_no_easier_to_tell_apart_than_is_stated(noise: NoiseName) -> None:
     honest = methods.method_case("central_obj", wanted(noise))
     assert not audit_mechanism(honest, 1500, 0.002, stream(f"audit {noise}")).refuted
-    worlds = [AnEighthOfTheNoise(STRONG).train(Federation((labelled(bit, 0, 1, 0),), 2)) for bit in (0, 1)]
+    worlds = [AnEighthOfTheNoise(STRONG).train(Federation((labelled_rows(bit, 0, 1, 0),), 2)) for bit in (0, 1)]
     target = wanted(noise)
     twin = replace(honest, draw=lambda world, rng: methods.visible_outputs(worlds[world], target, rng)[0])
     assert audit_mechanism(twin, 1500, 0.002, stream(f"audit {noise}")).refuted

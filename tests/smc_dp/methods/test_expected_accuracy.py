@@ -14,10 +14,10 @@ from support.drawn_settings import ALONE, SEEN, TRIAL, TRIALS, UNSEEN
 from support.noise_losses import NoiseLoss, all_measured, coverage, measured
 
 from smc_dp.data.federation import Public
-from smc_dp.methods.expected_accuracy import NARROW, Band, band
+from smc_dp.methods.expected_accuracy import NARROW, AccuracyInterval, accuracy_interval
 from smc_dp.methods.gradients.newton import Newton
-from smc_dp.methods.signal import PublicNumbers, signal
-from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.methods.signal import PublicNumbers, method_signal
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.target import Target
 from tests.support.refusals import refused
 
@@ -26,30 +26,30 @@ TARGET = Target(Fraction(1), noise="ddg")
 METHODS = ("newton", "gd", "wsum", "wsum_ar", "prr_mean", "ofaa", "ofpa", "avg_clip", "soft_ss")
 AT_HAND = (7, 41, 53, 79, 101, 181, 192)
 """Trials whose rows need no files, chosen for several methods and ranges of signal: all of them lie in their bands."""
-Bands = Callable[[NoiseLoss], Band]
+Bands = Callable[[NoiseLoss], AccuracyInterval]
 
 
-def own(loss: NoiseLoss) -> Band:
+def own(loss: NoiseLoss) -> AccuracyInterval:
     return loss.band
 
 
-def without_colluders(loss: NoiseLoss) -> Band:
-    return band(loss.method, replace(loss.public, among=Among(len(loss.sizes), 0, 0)))
+def without_colluders(loss: NoiseLoss) -> AccuracyInterval:
+    return accuracy_interval(loss.method, replace(loss.public, threat_model=ThreatModel(len(loss.sizes), 0, 0)))
 
 
-def without_columns(loss: NoiseLoss) -> Band:
-    return band(loss.method, replace(loss.public, dimension=1))
+def without_columns(loss: NoiseLoss) -> AccuracyInterval:
+    return accuracy_interval(loss.method, replace(loss.public, dimension=1))
 
 
 def numbers(
     sizes: tuple[int, ...], dimension: int, classes: int, target: Target = TARGET, t: int = 1, D: int = 0
 ) -> PublicNumbers:
-    return PublicNumbers(sizes, dimension, classes, target, Among(len(sizes), t, D))
+    return PublicNumbers(sizes, dimension, classes, target, ThreatModel(len(sizes), t, D))
 
 
 def as_wide_as(width: float, losses: Sequence[NoiseLoss]) -> Bands:
     """The band of this width that has most of these losses, which nobody could know beforehand."""
-    bands = [Band(loss.lost, loss.lost + width) for loss in losses]
+    bands = [AccuracyInterval(loss.lost, loss.lost + width) for loss in losses]
     best = max(bands, key=lambda fixed: coverage(losses, lambda _: fixed))
     return lambda _: best
 
@@ -89,20 +89,20 @@ def test_the_noise_that_colluders_know_is_paid_for() -> None:
 
 def test_some_releases_lose_what_their_bands_say() -> None:
     losses = [measured(TRIAL, number) for number in AT_HAND]
-    assert [loss.method for loss in losses if not loss.band.holds(loss.lost)] == []
+    assert [loss.method for loss in losses if loss.lost not in loss.band] == []
     assert coverage(losses, without_columns) < 0.7
 
 
 def test_the_signal_of_newton_is_what_a_run_prints() -> None:
-    form = Newton().shared(Public(5, 13, 3, None), TARGET, Among(5, 1, 1), AnnouncedRows(10_000))
-    assert signal("newton", numbers((100, 200, 300, 400, 500), 13, 3, D=1)) == form.signal(1500)
+    form = Newton().shared(Public(5, 13, 3, None), TARGET, ThreatModel(5, 1, 1), AnnouncedRows(10_000))
+    assert method_signal("newton", numbers((100, 200, 300, 400, 500), 13, 3, D=1)) == form.signal(1500)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_band_falls_with_rows_and_epsilon_and_rises_with_columns(method: str) -> None:
     def high(rows: int = 1000, columns: int = 20, epsilon: int = 1) -> float:
         target = Target(Fraction(epsilon), noise="ddg")
-        return band(method, numbers((rows, 2 * rows, 3 * rows, rows), columns, 2, target)).high
+        return accuracy_interval(method, numbers((rows, 2 * rows, 3 * rows, rows), columns, 2, target)).high
 
     many = [high(rows) for rows in (30, 100, 300, 1000, 3000, 10_000, 10**6)]
     assert many == sorted(many, reverse=True)
@@ -110,33 +110,38 @@ def test_a_band_falls_with_rows_and_epsilon_and_rises_with_columns(method: str) 
 
 
 def test_a_band_rises_with_colluders_and_dropouts() -> None:
-    alone = [band("newton", numbers((1000,) * 6, 20, 2, t=t, D=D)).high for t, D in ((1, 0), (2, 0), (3, 1), (5, 0))]
+    alone = [
+        accuracy_interval("newton", numbers((1000,) * 6, 20, 2, t=t, D=D)).high
+        for t, D in ((1, 0), (2, 0), (3, 1), (5, 0))
+    ]
     assert alone == sorted(set(alone))
 
 
 def test_a_clear_signal_has_a_narrow_band() -> None:
     for classes in (2, 3, 10):
         for sizes in ((20_000, 20_000), (6_000,) * 3):
-            assert signal("newton", numbers(sizes, 10, classes)) > 60
-            assert band("newton", numbers(sizes, 10, classes)).width <= NARROW + 1e-12
+            assert method_signal("newton", numbers(sizes, 10, classes)) > 60
+            assert accuracy_interval("newton", numbers(sizes, 10, classes)).width <= NARROW + 1e-12
 
 
 def test_a_band_that_is_cut_is_where_losses_are_likely() -> None:
-    found = [band("newton", numbers((rows,) * 3, 41, 6)) for rows in (1000, 2000, 5000, 50_000)]
+    found = [accuracy_interval("newton", numbers((rows,) * 3, 41, 6)) for rows in (1000, 2000, 5000, 50_000)]
     assert [one.width <= NARROW + 1e-12 for one in found] == [False, True, True, True]
     assert found[1].low > 0 > found[2].low  # not cut at its end: next to nothing is seldom lost there
     assert [one.high for one in found] == sorted((one.high for one in found), reverse=True)
 
 
 def test_without_any_signal_a_band_has_whatever_can_be_lost() -> None:
-    found = band("avg_clip", numbers((30, 30), 100, 2, Target(Fraction(1, 10), noise="ddg")))
+    found = accuracy_interval("avg_clip", numbers((30, 30), 100, 2, Target(Fraction(1, 10), noise="ddg")))
     assert found.low < 0
     assert found.high > 0.7
 
 
 def test_the_small_clinic_sets_the_noise_of_the_mean_and_of_no_sum() -> None:
     for method, hurts in (("prr_mean", True), ("newton", False), ("wsum", False)):
-        with_it, without = (band(method, numbers(sizes, 13, 2)) for sizes in ((5000, 800, 30), (5000, 800)))
+        with_it, without = (
+            accuracy_interval(method, numbers(sizes, 13, 2)) for sizes in ((5000, 800, 30), (5000, 800))
+        )
         assert (with_it.high > without.high + 0.05) is hurts
 
 
@@ -153,6 +158,6 @@ def test_the_small_clinic_sets_the_noise_of_the_mean_and_of_no_sum() -> None:
 )
 def test_numbers_that_make_no_sense_are_refused(arguments: dict[str, Any], code: str) -> None:
     method = str(arguments.pop("method", "newton"))
-    for function in (signal, band):
+    for function in (method_signal, accuracy_interval):
         with refused(code):
             function(method, numbers(**({"sizes": (10, 10), "dimension": 5, "classes": 2} | arguments)))  # type: ignore[operator]

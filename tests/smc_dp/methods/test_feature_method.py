@@ -23,10 +23,10 @@ from smc_dp.core.arrays import Array, first_outside, into_ball
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.load_pool import load_pool
 from smc_dp.data.partition import Partition, partition_pool
-from smc_dp.methods.feature_method import AverageMethod, FeatureMethod, laws
-from smc_dp.methods.method import released
+from smc_dp.methods.feature_method import AverageMethod, FeatureMethod, site_perturbations
+from smc_dp.methods.method import release_parts
 from smc_dp.methods.model import LinearModel
-from smc_dp.methods.registry import find
+from smc_dp.methods.registry import find_method
 from smc_dp.privacy.target import Target
 from tests.support.refusals import refused
 
@@ -106,7 +106,7 @@ def test_local_classifiers_minimise_the_huber_loss_and_lam_times_the_squared_len
 def test_lambda_in_objective_perturbation_is_twice_the_papers(calibration: Any) -> None:
     federation, _ = sites(2, 40, 3)
     for method in METHODS:
-        for law in laws(method, federation.public, Target(Fraction(1), calibration)):
+        for law in site_perturbations(method, federation.public, Target(Fraction(1), calibration)):
             assert law is not None
             assert law.modulus == 0.02
             assert float(law.jacobian) == pytest.approx(math.log1p(1 / (40 * law.total)), rel=1e-12)
@@ -176,7 +176,7 @@ def test_releases_have_the_density_that_the_proof_is_about(calibration: Any) -> 
     federation, _ = sites(1, 20, 1)
     trained, rng = AverageMethod().train(federation), stream(6)
     target = Target(Fraction(1, 2), calibration)
-    (law,) = laws(trained.method, federation.public, target)
+    (law,) = site_perturbations(trained.method, federation.public, target)
     assert law is not None
     assert law.extra > 0.1
     found = [float(weights(trained.release(target, rng).model)[0]) for _ in range(1500)]
@@ -271,7 +271,7 @@ def test_every_site_has_its_own_epsilon_and_the_worst_is_stated() -> None:
     method = FeatureMethod(site_epsilons=(1.0, 0.25, 2.0))
     trained = method.train(named)
     target = Target(Fraction(1, 2))
-    assert [law.epsilon for law in laws(method, named.public, target) if law] == [
+    assert [law.epsilon for law in site_perturbations(method, named.public, target) if law] == [
         Fraction(1, 2),
         Fraction(1, 8),
         Fraction(1),
@@ -293,7 +293,7 @@ def test_private_rows_of_the_aggregator_are_perturbed_as_a_site_is() -> None:
     # For the same classifiers another omega in every release; with public rows it is a function of the classifiers.
     for method, same in ((assumed, False), (FeatureMethod(), True)):
         M = list(method.train(federation).classifiers(target, stream(2)))
-        found = [weights(released(method, M, federation.public, target, stream(seed)).model) for seed in (3, 4)]
+        found = [weights(release_parts(method, M, federation.public, target, stream(seed)).model) for seed in (3, 4)]
         assert np.array_equal(*found) is same
 
 
@@ -311,7 +311,9 @@ def test_features_of_private_rows_are_divided_by_the_length_of_all_classifiers(s
     omega = by_scikit(labelled.X @ divided.T, labelled.y, 0.01)
     found, as_public = (
         weights(
-            released(FeatureMethod(scale=scale, private_labelled=p), list(M), federation.public, EXACT, stream(1)).model
+            release_parts(
+                FeatureMethod(scale=scale, private_labelled=p), list(M), federation.public, EXACT, stream(1)
+            ).model
         )
         for p in (True, False)
     )
@@ -328,7 +330,7 @@ def test_at_the_edge_of_the_cliff_there_is_a_release_too() -> None:
     target = Target(edge + Fraction(1, 10**25), "paper")
     for method in METHODS:
         trained = method.train(federation)
-        (law, _) = laws(method, federation.public, target)
+        (law, _) = site_perturbations(method, federation.public, target)
         assert law is not None
         assert law.extra == 0
         assert law.noise.epsilon(2 << 40) < Fraction(2, 10**25)
@@ -385,5 +387,5 @@ def test_what_is_missing_or_wrong_is_named() -> None:
 
 
 def test_they_are_found_by_name() -> None:
-    assert find("feat_agg") is FeatureMethod
-    assert find("avg_agg") is AverageMethod
+    assert find_method("feat_agg") is FeatureMethod
+    assert find_method("avg_agg") is AverageMethod

@@ -23,7 +23,7 @@ from smc_dp.methods.functionality import (
     SumWithSmallestNoise,
     Trusted,
     Vector,
-    added,
+    add_vectors,
     ideal,
 )
 from smc_dp.privacy.noise import DiscreteLaplace
@@ -46,7 +46,7 @@ class TheFirstOfTheSmallest(SumWithSmallestNoise):
 
     def compute(self, parts: Sequence[Contribution], rng: Stream) -> Vector:
         chosen = min(parts, key=lambda part: part.size)
-        return added([*(part.weights for part in parts), chosen.noise])
+        return add_vectors([*(part.weights for part in parts), chosen.noise])
 
 
 def whose(functionality: Functionality, draws: int = 3000) -> Counter[int]:
@@ -127,8 +127,8 @@ class NoiseFirst(Sum):
     """The broken twin: it draws before it has read the parts."""
 
     def compute(self, parts: Sequence[Sequence[int]], rng: Stream) -> Vector:
-        noise = () if self.law is None else self.law.sample(rng)
-        return added([noise, *parts])
+        noise = () if self.distribution is None else self.distribution.sample(rng)
+        return add_vectors([noise, *parts])
 
 
 def order_of(make: Callable[[ToldLaw], Sum]) -> list[str]:
@@ -156,7 +156,7 @@ def test_the_noise_of_a_sum_is_drawn_last_once_and_nothing_else_is_drawn() -> No
 def test_a_sum_of_sums_has_the_noise_of_the_sum() -> None:
     """Why an experiment may keep the total of all parts: it is released with the same numbers."""
     parts = [(5, -1), (7, 7), (-2, 0)]
-    assert ideal(Sum(LAW), parts, stream()) == ideal(Sum(LAW), [added(parts)], stream())
+    assert ideal(Sum(LAW), parts, stream()) == ideal(Sum(LAW), [add_vectors(parts)], stream())
 
 
 def test_what_each_publishes_and_what_one_computes() -> None:

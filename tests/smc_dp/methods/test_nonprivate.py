@@ -14,9 +14,9 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import into_ball
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods import nonprivate
-from smc_dp.methods.hamm2016.ensemble import ensemble
+from smc_dp.methods.hamm2016.ensemble import train_ensemble
 from smc_dp.methods.model import LinearModel, ReleasedModel, classify
-from smc_dp.methods.nonprivate import Batch, Individual, alone
+from smc_dp.methods.nonprivate import Batch, Individual, accuracy_alone
 from smc_dp.methods.training.classes import code
 from smc_dp.methods.training.softmax import certified, one_hot
 from smc_dp.privacy.target import Target
@@ -51,7 +51,7 @@ def test_batch_is_the_minimiser_over_all_rows(classes: int) -> None:
 def test_indiv_is_the_mean_over_the_parties(classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     federation, test = a_simulation(classes)
     each = model(Individual(lam=0.05), federation)
-    V = ensemble(federation, 0.05).classifiers
+    V = train_ensemble(federation, 0.05).classifiers
     assert isinstance(V, np.ndarray)
     scores = [test.X @ v.T @ code(classes).T for v in V]
     assert each.accuracy(test) == pytest.approx(np.mean([np.mean(s.argmax(axis=1) == test.y) for s in scores]))
@@ -73,8 +73,8 @@ def test_what_a_party_would_have_alone_is_the_softmax_model_of_its_rows() -> Non
     one = Rows(rows.X, np.full(len(rows), 1))  # no other class occurs
     for some, lam in ((rows, 0.02), (rows, 1e-5), (one, 1e-3)):
         W = code(3) @ certified(some.X, one_hot(some.y, 3), 2 * lam)
-        assert alone(some, lam, test, 3) == np.mean(classify(W, test.X) == test.y)
-    assert alone(rows, 0.02, test, 3) != alone(rows, 1e-5, test, 3)
+        assert accuracy_alone(some, lam, test, 3) == np.mean(classify(W, test.X) == test.y)
+    assert accuracy_alone(rows, 0.02, test, 3) != accuracy_alone(rows, 1e-5, test, 3)
 
 
 @pytest.mark.parametrize("lam", [2.0**-29, 1e-5, 1.0])
@@ -83,7 +83,7 @@ def test_who_has_one_class_only_has_a_model_alone_all_the_same(lam: float) -> No
     _, test = a_simulation(2)
     u = np.array([0.3, -0.5, 0.4])
     X, along = np.tile(u, (7, 1)), test.X @ u > 0
-    ahead, behind = (alone(Rows(X, np.full(7, only)), lam, test) for only in (1, 0))
+    ahead, behind = (accuracy_alone(Rows(X, np.full(7, only)), lam, test) for only in (1, 0))
     assert ahead == np.mean(along == test.y)
     assert behind == np.mean(~along == test.y) != ahead
 

@@ -27,7 +27,7 @@ from smc_dp.methods.functionality import ideal
 from smc_dp.methods.gradients.newton import Newton
 from smc_dp.methods.hamm2016.per_query import Committee, NoisyMax, Service
 from smc_dp.methods.hamm2016.votes import Average, Soft, SoftAuxiliary, Vote
-from smc_dp.methods.method import Method, Trust, laws
+from smc_dp.methods.method import Method, Trust, noise_names
 from smc_dp.methods.model import LinearModel, Release, ReleasedModel
 from smc_dp.methods.nonprivate import Each, Individual
 from smc_dp.methods.pathak2010.mean import PathakMean
@@ -48,7 +48,7 @@ def usual(kind: type[Any]) -> Method:
 
 
 VARIANTS: tuple[Method, ...] = (
-    *(PathakMean(LAM, as_printed=True), CentralObjective(), Newton("addremove"), ClippedAverage(LAM, clip=0.5)),
+    *(PathakMean(LAM, as_published=True), CentralObjective(), Newton("addremove"), ClippedAverage(LAM, clip=0.5)),
     *(SoftStatistic(LAM, TREE), Soft(LAM, TREE), NoisyMax(LAM, queries=40), NoisyMax(LAM, TREE, queries=40)),
     *(AverageMethod(LAM, loss="logistic", site_epsilons=(0.5,) * 3), FeatureMethod(LAM, scale="unit")),
     *(FeatureMethod(LAM, private_labelled=True), Ofpa(rounds=2, lam=LAM), Individual(LAM, TREE)),
@@ -86,7 +86,7 @@ def a_federation(seed: int = 0) -> Federation:
 def targets(method: Method) -> list[Target]:
     """No noise under each calibration, and each noise that the method has."""
     found = [Target(None), Target(None, "paper", "laplace")] if "paper" in method.calibrations else [Target(None)]
-    return found + [Target(Fraction(3), c, noise) for c in method.calibrations for noise in laws(method, c)]
+    return found + [Target(Fraction(3), c, noise) for c in method.calibrations for noise in noise_names(method, c)]
 
 
 def in_parts(method: Method, federation: Federation, target: Target) -> Release:
@@ -137,7 +137,7 @@ def test_parts_give_a_release_of_the_right_kind_with_the_statement_made_before(m
         assert release.privacy == stated
         assert trained.release(target, Stream.from_system()).privacy == stated
         assert stated.kind == ("none" if target.epsilon is None else stated.kind)
-        if getattr(method, "as_printed", False):
+        if getattr(method, "as_published", False):
             assert (stated.kind, stated.epsilon) == ("none", None)
         elif target.epsilon is not None and target.calibration == "proven":
             factor = 0.5 if getattr(method, "site_epsilons", None) else 1.0
@@ -245,7 +245,7 @@ def test_a_statement_that_looks_at_rows_is_seen(twin: Method) -> None:
 def missing(method: type[Method]) -> list[str]:
     """The facts that the class lacks or has wrongly."""
     found = []
-    for fact in ("name", "protects", "calibrations", "noises", "printed_noises", "lambda_multiplies", "colour"):
+    for fact in ("name", "protects", "calibrations", "noises", "noises_as_published", "lambda_multiplies", "colour"):
         if not hasattr(method, fact):
             return [fact]
     if not re.fullmatch("#[0-9a-f]{6}", method.colour):
@@ -254,10 +254,10 @@ def missing(method: type[Method]) -> list[str]:
         found.append("protects")
     if not set(method.calibrations) <= set(get_args(Calibration)):
         found.append("calibrations")
-    if not set(method.noises) | set(method.printed_noises) <= set(get_args(NoiseName)):
+    if not set(method.noises) | set(method.noises_as_published) <= set(get_args(NoiseName)):
         found.append("noises")
-    if bool(method.printed_noises) != ("paper" in method.calibrations) or "gauss" in method.printed_noises:
-        found.append("printed_noises")
+    if bool(method.noises_as_published) != ("paper" in method.calibrations) or "gauss" in method.noises_as_published:
+        found.append("noises_as_published")
     if bool(method.lambda_multiplies) != hasattr(method(), "lam"):
         found.append("lambda_multiplies")
     return found
@@ -277,7 +277,7 @@ class OfParties(WeightedSum):
 
 
 class PrintedNowhere(WeightedSum):
-    printed_noises: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
+    noises_as_published: ClassVar[tuple[NoiseName, ...]] = ("knorm",)
 
 
 class WithoutLambda(WeightedSum):
@@ -295,7 +295,7 @@ def test_every_method_has_all_facts(name: str) -> None:
     [
         (Colourless, "colour"),
         (OfParties, "protects"),
-        (PrintedNowhere, "printed_noises"),
+        (PrintedNowhere, "noises_as_published"),
         (WithoutLambda, "lambda_multiplies"),
     ],
 )

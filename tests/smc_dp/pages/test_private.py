@@ -32,8 +32,8 @@ def secret(made: Folders) -> dict[str, str]:
         private |= {
             f"an input of {name}": [one for one in view.inputs if one is not evidence.session.parameters],
             f"coins of {name}": view.seed,
-            f"mail of {name}": view.mail,
-            f"what {name} held": [held.view.results, held.keys, held.letters],
+            f"mail of {name}": view.messages,
+            f"what {name} held": [held.view.results, held.keys, held.decrypted],
         }
     for what, value in private.items():
         for part in parts(value, set()):

@@ -33,7 +33,7 @@ from smc_dp.data import report as of_data
 from smc_dp.data.catalogue import DatasetCheck
 from smc_dp.deploy import report as of_studies
 from smc_dp.experiments.compare import report as of_grids
-from smc_dp.methods.expected_accuracy import Band, Outlook
+from smc_dp.methods.expected_accuracy import AccuracyInterval, ExpectedAccuracy
 from smc_dp.pages.blocks import PageBlock
 from smc_dp.privacy.ledger import report as of_ledgers
 from smc_dp.privacy.ledger.guarantee import Guarantee
@@ -63,10 +63,10 @@ def epsilon() -> Iterator[PageBlock]:
 def run() -> Iterator[PageBlock]:
     good = Comparison(0.9, {"north": 0.95, "south": 0.85}, 0.96, 0.6, 300, 0.1, 0.95)
     for planned in (0.1, 0.01):
-        yield from of_runs.accuracy_blocks(good, Outlook(10.0, Band(0.0, planned)))
+        yield from of_runs.accuracy_blocks(good, ExpectedAccuracy(10.0, AccuracyInterval(0.0, planned)))
     yield from of_runs.accuracy_blocks(replace(good, smallest=None))
     yield from of_runs.accuracy_blocks(None)
-    yield from LocalComparison(10_000, 0.5, 0.9, Outlook(9.0, Band(0.0, 0.1))).blocks()
+    yield from LocalComparison(10_000, 0.5, 0.9, ExpectedAccuracy(9.0, AccuracyInterval(0.0, 0.1))).blocks()
 
 
 def attacked() -> Iterator[PageBlock]:
@@ -99,7 +99,7 @@ def deploy() -> Iterator[PageBlock]:
 
 
 def ledger() -> Iterator[PageBlock]:
-    history = History.opened("0" * 64, Limit(Fraction(1), Fraction(0)), DATE)
+    history = History.begin("0" * 64, Limit(Fraction(1), Fraction(0)), DATE)
     yield from of_ledgers.blocks(history)
     spent = Guarantee("pure", Fraction(1, 4), Fraction(0), "record", "replace")
     for number in (2, 4):
@@ -109,9 +109,9 @@ def ledger() -> Iterator[PageBlock]:
         history = replace(history, entries=(*history.entries, ended))
     history = replace(history, entries=(*history.entries, history.reserved("c" * 64, "m", spent, "d" * 64, DATE)))
     yield from of_ledgers.blocks(history)
-    yield from of_ledgers.checked(history)
+    yield from of_ledgers.check_blocks(history)
     account = next(iter(history.charged))
-    yield from of_ledgers.budgets({"north": history.standing(account)}, account)
+    yield from of_ledgers.budget_blocks({"north": history.standing(account)}, account)
 
 
 def audit(folder: Path) -> Iterator[PageBlock]:

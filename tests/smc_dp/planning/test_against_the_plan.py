@@ -11,7 +11,7 @@ import pytest
 from smc_dp import run_protocol
 from smc_dp.cli.main import main
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.methods.expected_accuracy import Band, Outlook
+from smc_dp.methods.expected_accuracy import AccuracyInterval, ExpectedAccuracy
 from smc_dp.pages.blocks import coded
 from smc_dp.planning.candidate import Candidate, Circumstances
 from smc_dp.planning.report import expected_in_simulation
@@ -73,8 +73,8 @@ def test_a_release_that_is_worse_than_its_band_says_so(reports: dict[str, Report
     assert "0.200, planned 0.000 to 0.300" in good["run.lost_as_planned"]
 
 
-def _planned(high: float) -> Outlook:
-    return Outlook(10.0, Band(0.0, high))
+def _planned(high: float) -> ExpectedAccuracy:
+    return ExpectedAccuracy(10.0, AccuracyInterval(0.0, high))
 
 
 def test_the_clinic_is_named_before_anything_is_spent(reports: dict[str, Report]) -> None:

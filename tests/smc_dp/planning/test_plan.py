@@ -15,7 +15,7 @@ import smc_dp
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import Bounds, NumericColumn
-from smc_dp.methods.expected_accuracy import Band, Outlook, outlook
+from smc_dp.methods.expected_accuracy import AccuracyInterval, ExpectedAccuracy, expected_accuracy
 from smc_dp.pages.blocks import coded
 from smc_dp.planning import figure, recommendation, report
 from smc_dp.planning.candidate import Candidate, Circumstances
@@ -58,7 +58,7 @@ def test_the_clinic_of_thirty_rows_is_named_before_it_spoils_anything(paper: Pla
     with_it, without = paper.planned.expected, paper.planned.without
     assert with_it is not None
     assert without is not None
-    assert with_it.band.high > without.band.high + recommendation.MATTERS
+    assert with_it.interval.high > without.interval.high + recommendation.MATTERS
     for plan in (paper, usual):
         assert "plan.leave_parties_out" in told(plan) or "plan.usual_method_unfit" in told(plan)
         assert any("clinic" in text for text in told(plan).values())
@@ -113,7 +113,7 @@ def test_a_plan_advises_against_what_comes_to_nothing_and_says_how_many_rows_wou
     assert needed is not None
     assert f"{needed:,} rows in all" in told(found)["plan.expected_loss"]
     bands = [
-        Candidate.build("newton", among(n * 6 // 10, n * 4 // 10, epsilon=Fraction(1, 5))).expected.band
+        Candidate.build("newton", among(n * 6 // 10, n * 4 // 10, epsilon=Fraction(1, 5))).expected.interval
         for n in (needed + 9, needed * 3 // 4)
     ]
     assert [band.high <= recommendation.LITTLE for band in bands] == [True, False]
@@ -122,10 +122,15 @@ def test_a_plan_advises_against_what_comes_to_nothing_and_says_how_many_rows_wou
 
 
 def test_where_all_is_lost_either_way_the_signal_decides() -> None:
-    more, fewer = Outlook(0.5, Band(-0.02, 0.5)), Outlook(2.0, Band(-0.02, 0.5))
+    more, fewer = (
+        ExpectedAccuracy(0.5, AccuracyInterval(-0.02, 0.5)),
+        ExpectedAccuracy(2.0, AccuracyInterval(-0.02, 0.5)),
+    )
     assert recommendation.is_spoilt_by(more, fewer)
     assert not recommendation.is_spoilt_by(fewer, more)
-    assert not recommendation.is_spoilt_by(replace(more, band=Band(0.0, 0.01)), replace(fewer, band=Band(0.0, 0.005)))
+    assert not recommendation.is_spoilt_by(
+        replace(more, interval=AccuracyInterval(0.0, 0.01)), replace(fewer, interval=AccuracyInterval(0.0, 0.005))
+    )
 
 
 def made(circumstances: Circumstances) -> list[Candidate]:
@@ -160,7 +165,10 @@ def test_every_method_that_a_run_has_and_that_protects_records_has_its_place() -
 def test_of_what_nobody_has_to_guess_the_least_may_be_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     def advised(**high: float) -> str:
         """A lambda may lose less to noise, because it has less to lose."""
-        monkeypatch.setattr("smc_dp.methods.expected_accuracy.band", lambda name, *_: Band(0.0, high.get(name, 0.3)))
+        monkeypatch.setattr(
+            "smc_dp.methods.expected_accuracy.accuracy_interval",
+            lambda name, *_: AccuracyInterval(0.0, high.get(name, 0.3)),
+        )
         best = recommendation.recommend(made(among(90, 80, 70)))
         return "" if best is None else best.method.name
 
@@ -203,7 +211,7 @@ def test_the_figures_are_those_of_the_method_and_of_no_other(usual: Plan) -> Non
     fewer = replace(agreed, target=replace(agreed.target, epsilon=Fraction(1, 10)))
     assert fewer.expected.signal < agreed.expected.signal
     none = [replace(agreed.target, noise="self"), replace(agreed.target, epsilon=None)]
-    assert [outlook(agreed.method, target, agreed.terms, (9, 9), 13, 2) for target in none] == [None, None]
+    assert [expected_accuracy(agreed.method, target, agreed.terms, (9, 9), 13, 2) for target in none] == [None, None]
 
 
 def test_a_file_of_bounds_says_columns_and_classes() -> None:
@@ -236,12 +244,12 @@ def test_the_picture_has_the_band_and_nothing_of_a_party() -> None:
     drawn = figure.draw_figure(candidate)
     (axes,) = drawn.axes
     over, high = axes.lines[0].get_xdata(), axes.lines[0].get_ydata()
-    assert list(high) == [figure.expected_at(candidate, float(epsilon)).band.high for epsilon in over]
+    assert list(high) == [figure.expected_at(candidate, float(epsilon)).interval.high for epsilon in over]
     assert [over[0], over[20], over[-1]] == pytest.approx([10**-1.5, 1, 10**1.5])  # the planned one in the middle
     assert high[0] > 5 * high[-1]
     marked = axes.lines[2]
     assert list(marked.get_xdata()) == [1.0, 1.0]
-    assert list(marked.get_ydata()) == [max(0.0, candidate.expected.band.low), candidate.expected.band.high]
+    assert list(marked.get_ydata()) == [max(0.0, candidate.expected.interval.low), candidate.expected.interval.high]
     for edge in (Fraction(1, 10**9), Fraction(10**6)):  # beyond which there is no epsilon
         figure.draw_figure(replace(candidate, target=replace(candidate.target, epsilon=edge)))
     svg = figure.render_figure(candidate, "svg")

@@ -13,7 +13,14 @@ from mpmath import mp, mpf
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.privacy import bulk
-from smc_dp.privacy.bulk import FEW, LARGEST_VARIANCE, MARGIN, decided, discrete_gaussians, near
+from smc_dp.privacy.bulk import (
+    FEWEST_AT_ONCE,
+    LARGEST_VARIANCE,
+    MARGIN,
+    acceptance_probability,
+    decide_acceptance,
+    discrete_gaussians,
+)
 from smc_dp.privacy.discrete import discrete_gaussian
 
 ACCEPT, REJECT = 1e-6, 1e-12
@@ -73,8 +80,8 @@ def test_large_ones_have_their_law_to_the_last_bit(variance: Fraction) -> None:
 def test_neighbours_in_one_draw_have_nothing_to_do_with_each_other() -> None:
     """The stop in the middle of what is proposed favours nobody: first, last and all places alike."""
     rng = Stream.insecure_from_seed("places")
-    draws = np.array([discrete_gaussians(Fraction(20), FEW, rng) for _ in range(4000)])
-    for place in (0, 1, FEW - 1):
+    draws = np.array([discrete_gaussians(Fraction(20), FEWEST_AT_ONCE, rng) for _ in range(4000)])
+    for place in (0, 1, FEWEST_AT_ONCE - 1):
         assert chi_square(draws[:, place].tolist(), 20) > ACCEPT
     assert chi_square((draws[:, 0] + draws[:, -1]).tolist(), 40) > ACCEPT
     assert chi_square((draws[:, 0] + draws[:, 0]).tolist(), 40) < REJECT
@@ -89,7 +96,7 @@ def test_floats_are_as_near_as_is_claimed() -> None:
             k = coins.integers(0, 14, 500)
             k[:20] = np.arange(44, 64)
             y = [int(a) * t + int(b) for a, b in zip(k, coins.integers(0, t, 500), strict=True)]
-            found = near(np.array(y, dtype=np.int64), 2.0**k, variance)
+            found = acceptance_probability(np.array(y, dtype=np.int64), 2.0**k, variance)
             for size, exponent, float_p in zip(y, k, found, strict=True):
                 v = mpf(variance.numerator) / variance.denominator
                 p = mpf(13) / 16 * mpf(2) ** int(exponent) * mp.exp(-(mpf(size) ** 2) / (2 * v))
@@ -119,10 +126,10 @@ def test_balls_decide_by_the_bits_that_follow(y: int, k: int) -> None:
     read, rest = bits >> 128, bits & ((1 << 128) - 1)
     exact = y == 0  # then p = 13/16 ends after four bits, and the bits of p itself are not below it
     below, above = (rest - 1) % (1 << 128), rest + 1
-    assert decided(read - (1 if exact else 0), y, k, variance, Tape(below.to_bytes(16, "big")))
-    assert not decided(read, y, k, variance, Tape(above.to_bytes(16, "big")))
-    assert decided(0, y, k, variance, Tape(b""))
-    assert not decided((1 << 53) - 1, y, k, variance, Tape(b""))
+    assert decide_acceptance(read - (1 if exact else 0), y, k, variance, Tape(below.to_bytes(16, "big")))
+    assert not decide_acceptance(read, y, k, variance, Tape(above.to_bytes(16, "big")))
+    assert decide_acceptance(0, y, k, variance, Tape(b""))
+    assert not decide_acceptance((1 << 53) - 1, y, k, variance, Tape(b""))
 
 
 def test_what_balls_decide_has_the_law_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,14 +138,14 @@ def test_what_balls_decide_has_the_law_too(monkeypatch: pytest.MonkeyPatch) -> N
     rng = Stream.insecure_from_seed("balls")
     assert chi_square(discrete_gaussians(Fraction(18), 4000, rng), 18) > ACCEPT
     monkeypatch.setattr(bulk, "MARGIN", 0.2)
-    monkeypatch.setattr(bulk, "decided", lambda *_: True)
+    monkeypatch.setattr(bulk, "decide_acceptance", lambda *_: True)
     assert chi_square(discrete_gaussians(Fraction(18), 4000, rng), 18) < REJECT
 
 
 def words(*proposals: tuple[int, int, int], t: int) -> bytes:
     """The bytes of proposals (first word, j, 53 bits), as many as are read at once for FEW numbers of variance t^2."""
     bits = (t - 1).bit_length()
-    many = (2 * FEW << bits) // t + 64
+    many = (2 * FEWEST_AT_ONCE << bits) // t + 64
     filled = [*proposals, *[(0, 0, 0)] * (many - len(proposals))]
     columns = zip(*((first, j << (64 - bits), u << 11) for first, j, u in filled), strict=True)
     return b"".join(w.to_bytes(8, "little") for column in columns for w in column)
@@ -154,17 +161,21 @@ def test_a_word_of_ones_goes_on_in_the_next(part: str, kept: bool) -> None:
         uniform = int(mp.floor(p * mpf(part) * mpf(2) ** known)).to_bytes(60 * 8, "big")
     # A one each from the first bit of two bytes, a zero from that of the third, then the bits of the uniform number.
     proposed = words(((1 << 64) - 1, 5, 0), (0, 7, 1), (1, 0, 0), (1, 9, 1), t=t)
-    found = discrete_gaussians(variance, FEW, Tape(proposed + b"\xff\xff\x7f" + uniform))
+    found = discrete_gaussians(variance, FEWEST_AT_ONCE, Tape(proposed + b"\xff\xff\x7f" + uniform))
     others = [7, -9]  # minus zero is not kept
-    assert found == [*([-y] if kept else []), *others, *[0] * (FEW - 2 - kept)]
+    assert found == [*([-y] if kept else []), *others, *[0] * (FEWEST_AT_ONCE - 2 - kept)]
 
 
 def test_few_and_very_wide_ones_are_drawn_one_by_one() -> None:
-    for variance, count in ((Fraction(50), FEW - 1), (Fraction(1, 3), FEW), (LARGEST_VARIANCE + Fraction(1, 2), FEW)):
+    for variance, count in (
+        (Fraction(50), FEWEST_AT_ONCE - 1),
+        (Fraction(1, 3), FEWEST_AT_ONCE),
+        (LARGEST_VARIANCE + Fraction(1, 2), FEWEST_AT_ONCE),
+    ):
         again, rng = Stream.insecure_from_seed("few"), Stream.insecure_from_seed("few")
         assert discrete_gaussians(variance, count, rng) == [discrete_gaussian(variance, again) for _ in range(count)]
     assert discrete_gaussians(Fraction(50), 0, rng) == []
     with pytest.raises(ValueError, match="the variance is positive, got 0"):
-        discrete_gaussians(Fraction(0), FEW, rng)
+        discrete_gaussians(Fraction(0), FEWEST_AT_ONCE, rng)
     same = [discrete_gaussians(Fraction(50), 5000, Stream.insecure_from_seed("same")) for _ in range(2)]
     assert same[0] == same[1]

@@ -9,9 +9,16 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from smc_dp.methods.collaborative.rounds import scaled, with_one
+from smc_dp.methods.collaborative.rounds import append_one, scale_into_ball
 from smc_dp.privacy import functional
-from smc_dp.privacy.functional import L2_SENSITIVITY, UNIT_BITS, coefficients, count, l1_sensitivities, quadratic
+from smc_dp.privacy.functional import (
+    L2_SENSITIVITY,
+    UNIT_BITS,
+    coefficient_count,
+    coefficients,
+    l1_sensitivities,
+    quadratic,
+)
 
 UNIT = 2.0**UNIT_BITS
 
@@ -40,16 +47,16 @@ def value(theta: np.ndarray, c: np.ndarray) -> float:
 
 def test_the_coefficients_are_the_taylor_polynomial_and_not_that_of_the_printed_second_derivative():
     rng = np.random.default_rng(1)
-    rows, y = with_one(unit_rows(50, 4, 2)), rng.integers(0, 2, 50)
+    rows, y = append_one(unit_rows(50, 4, 2)), rng.integers(0, 2, 50)
     c = np.array(coefficients(rows, y)) / UNIT
-    assert len(c) == count(5) == 5 + comb(6, 2)
+    assert len(c) == coefficient_count(5) == 5 + comb(6, 2)
     for theta in rng.normal(size=(20, 5)):
         assert value(theta, c) == pytest.approx(taylor(theta, rows, y), abs=50 * 5 * 2.0**-18)
         assert abs(value(theta, c) - taylor(theta, rows, y, curvature=0.5)) > 0.1  # 1/4 where 1/8 belongs
 
 
 def test_the_polynomial_touches_the_likelihood_at_zero_to_second_order():
-    rows, y = with_one(unit_rows(30, 3, 3)), np.random.default_rng(3).integers(0, 2, 30)
+    rows, y = append_one(unit_rows(30, 3, 3)), np.random.default_rng(3).integers(0, 2, 30)
     c = np.array(coefficients(rows, y)) / UNIT
     direction = np.array([0.3, -0.5, 0.2, 0.6])
     for t in (1e-1, 1e-2):
@@ -60,7 +67,7 @@ def test_the_polynomial_touches_the_likelihood_at_zero_to_second_order():
 
 
 def test_sums_are_exact_integers_over_block_borders(monkeypatch):
-    rows, y = scaled(unit_rows(70_000, 2, 4)), np.random.default_rng(4).integers(0, 2, 70_000)
+    rows, y = scale_into_ball(unit_rows(70_000, 2, 4)), np.random.default_rng(4).integers(0, 2, 70_000)
     found = coefficients(rows, y)
     u = [[int(v * 2**19) for v in row] for row in rows.tolist()]
     signs = (1 - 2 * y).tolist()
@@ -112,7 +119,9 @@ def test_integers_of_the_unit_ball_keep_the_sensitivity_without_any_allowance_fo
         X /= np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-9) * (1 + 1e-15)
         if seed % 2:
             X[1] = X[0]  # the worst pair: one row, both labels
-        a, b = (coefficients(scaled(X[i : i + 1]), np.array([i if seed % 2 else rng.integers(2)])) for i in (0, 1))
+        a, b = (
+            coefficients(scale_into_ball(X[i : i + 1]), np.array([i if seed % 2 else rng.integers(2)])) for i in (0, 1)
+        )
         assert sum((p - q) ** 2 for p, q in zip(a, b, strict=True)) <= L2_SENSITIVITY**2
     whole = np.array([[1.0, 0.0]])
     a, b = coefficients(whole, np.array([0])), coefficients(whole, np.array([1]))
@@ -123,7 +132,7 @@ def test_integers_of_the_unit_ball_keep_the_sensitivity_without_any_allowance_fo
 @pytest.mark.parametrize("r", [1, 2])
 def test_l1_sensitivities_hold_by_degree_and_are_nearly_attained(d, r):
     first, second = (s / UNIT for s in l1_sensitivities(d, r))
-    append = scaled if r == 1 else with_one
+    append = scale_into_ball if r == 1 else append_one
     corner = np.full(d, 1 / sqrt(d))
     rng = np.random.default_rng(d)
     rows = [corner, np.zeros(d), *unit_rows(200, d, d), *(rng.choice([-1, 1], (200, d)) * corner)]
@@ -146,7 +155,7 @@ def test_the_largest_coefficient_is_no_scale_for_a_whole_degree():
     """The paper's |lambda|_max read as one coefficient, 1/4, gives an epsilon of its own that grows with d."""
     d, epsilon = 16, Fraction(1)
     _, second = l1_sensitivities(d, 2)
-    _, scale = functional.printed_scales(d, epsilon)
+    _, scale = functional.scales_as_published(d, epsilon)
     assert second / scale < Fraction(1, 2)  # as the sum of all coefficients: enough
     as_one_coefficient = 6 * Fraction(1, 4) * (1 << UNIT_BITS) / epsilon
     assert second / as_one_coefficient > 3  # times the epsilon that was wanted, in degree 2 alone

@@ -23,9 +23,9 @@ from smc_dp.privacy.gaussian import (
     SMOOTHING,
     curve,
     epsilon_of,
-    keeps,
     mu_above,
     mu_for,
+    mu_keeps,
     variance_for,
 )
 from smc_dp.privacy.target import HIGHEST, LEAST_DELTA, LOWEST
@@ -104,7 +104,7 @@ def test_what_a_stranger_asks_costs_a_few_evaluations(monkeypatch: pytest.Monkey
 
     def counted(mu_squared: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
         asked.append(epsilon)
-        return keeps(mu_squared, epsilon, delta)
+        return mu_keeps(mu_squared, epsilon, delta)
 
     def most(near: Callable[[Fraction, Fraction], float]) -> int:
         monkeypatch.setattr(gaussian, "_near", near)
@@ -117,7 +117,7 @@ def test_what_a_stranger_asks_costs_a_few_evaluations(monkeypatch: pytest.Monkey
         return max(found)
 
     near = gaussian._near
-    monkeypatch.setattr(gaussian, "keeps", counted)
+    monkeypatch.setattr(gaussian, "mu_keeps", counted)
     assert most(near) <= 20
     assert most(lambda *_: 1.0) >= 60
 
@@ -135,15 +135,15 @@ def test_the_errors_of_the_theorem_are_charged(epsilon: Fraction, mu: float) -> 
         delta = above(curve(arb(fmpq(epsilon.numerator, epsilon.denominator)), arb(mu)))
     square = Fraction(mu) ** 2
     assert is_kept(Fraction(mu), epsilon, delta)  # the twin, which charges nothing, would claim it
-    assert not keeps(square, epsilon, delta)
-    assert not keeps(square, epsilon, delta * (1 + Fraction(1, 1 << 181)))
-    assert not keeps(square, epsilon + Fraction(1, 1 << 181), delta)
-    assert keeps(square, epsilon, delta * (1 + Fraction(1, 1 << 170)))
+    assert not mu_keeps(square, epsilon, delta)
+    assert not mu_keeps(square, epsilon, delta * (1 + Fraction(1, 1 << 181)))
+    assert not mu_keeps(square, epsilon + Fraction(1, 1 << 181), delta)
+    assert mu_keeps(square, epsilon, delta * (1 + Fraction(1, 1 << 170)))
     # Each error alone: twins that charge the other one only would claim these.
-    assert not keeps(square, epsilon + ERROR, delta)
-    assert keeps(square, epsilon + ERROR, delta / (1 - ERROR) ** 2)
-    assert not keeps(square, epsilon, delta / (1 - ERROR) ** 2)
-    assert keeps(square, epsilon + 2 * ERROR, delta / (1 - ERROR))
+    assert not mu_keeps(square, epsilon + ERROR, delta)
+    assert mu_keeps(square, epsilon + ERROR, delta / (1 - ERROR) ** 2)
+    assert not mu_keeps(square, epsilon, delta / (1 - ERROR) ** 2)
+    assert mu_keeps(square, epsilon + 2 * ERROR, delta / (1 - ERROR))
 
 
 def test_mu_is_rounded_up() -> None:

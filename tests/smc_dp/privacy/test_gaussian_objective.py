@@ -18,7 +18,7 @@ from smc_dp.methods.training.perturbed import Huber, Logistic, Loss
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy import objective_perturbation
 from smc_dp.privacy.gaussian import SMOOTHING, mu_for, variance_for
-from smc_dp.privacy.gaussian_objective import FURTHEST, GaussianPerturbation, proven
+from smc_dp.privacy.gaussian_objective import FURTHEST, GaussianPerturbation, gaussian_perturbation
 from smc_dp.privacy.noise import DiscreteGaussian, KNorm
 from smc_dp.privacy.objective_perturbation import APART
 from smc_dp.privacy.target import HIGHEST, LEAST_DELTA, LOWEST
@@ -29,7 +29,7 @@ RNG = np.random.default_rng(2012)
 
 
 def a9a(epsilon: str, modulus: float = 4e-4) -> GaussianPerturbation:
-    return proven(Fraction(epsilon), DELTA, 32561, modulus, Fraction(1, 4), 123, PUBLIC_TAU)
+    return gaussian_perturbation(Fraction(epsilon), DELTA, 32561, modulus, Fraction(1, 4), 123, PUBLIC_TAU)
 
 
 def sigma(law: GaussianPerturbation) -> float:
@@ -53,7 +53,7 @@ def test_what_is_asked_for_is_stated_and_no_noise_is_wasted(
     epsilon: str, n: int, modulus: float, c: float, d: int, delta: str
 ) -> None:
     wanted, missed = Fraction(epsilon), Fraction(delta)
-    law = proven(wanted, missed, n, modulus, Fraction(c), d, PUBLIC_TAU)
+    law = gaussian_perturbation(wanted, missed, n, modulus, Fraction(c), d, PUBLIC_TAU)
     assert law.keeps(wanted, missed)
     assert not law.keeps(wanted * (1 - Fraction(1, 10**6)), missed)
     assert not law.keeps(wanted, missed * (1 - Fraction(1, 10**6)))
@@ -66,7 +66,7 @@ def test_what_is_asked_for_is_stated_and_no_noise_is_wasted(
 @pytest.mark.parametrize("delta", [LEAST_DELTA, 1 - Fraction(1, 2**50)])
 @pytest.mark.parametrize(("n", "modulus", "d"), [(1, 2.0**-29, 1), (10**7, 1e6, 784)])
 def test_it_is_so_at_the_ends_of_all_ranges(epsilon: Fraction, delta: Fraction, n: int, modulus: float, d: int) -> None:
-    law = proven(epsilon, delta, n, modulus, Fraction(1, 4), d, PUBLIC_TAU)
+    law = gaussian_perturbation(epsilon, delta, n, modulus, Fraction(1, 4), d, PUBLIC_TAU)
     assert law.keeps(epsilon, delta)
     assert not law.keeps(epsilon * (1 - Fraction(1, 10**6)), delta)
 
@@ -99,7 +99,7 @@ def twins(law: GaussianPerturbation, epsilon: Fraction) -> dict[str, GaussianPer
 
 def test_each_thing_forgotten_is_refused() -> None:
     epsilon = Fraction(1, 2)
-    law = proven(epsilon, DELTA, 50, 0.1, Fraction(1, 4), 3, PUBLIC_TAU)
+    law = gaussian_perturbation(epsilon, DELTA, 50, 0.1, Fraction(1, 4), 3, PUBLIC_TAU)
     assert law.keeps(epsilon, DELTA)
     assert [what for what, twin in twins(law, epsilon).items() if twin.keeps(epsilon, DELTA)] == []
 
@@ -182,26 +182,26 @@ def realised(law: GaussianPerturbation, loss: Loss, epsilon: float, deviation: f
 @pytest.mark.parametrize(("epsilon", "n", "modulus"), [("1", 10, 0.4), ("2", 4, 0.1)])
 def test_densities_differ_by_no_more_than_is_stated(loss: Loss, epsilon: str, n: int, modulus: float) -> None:
     delta = Fraction(1, 1000)
-    law = proven(Fraction(epsilon), delta, n, modulus, loss.largest_curvature, 1, PUBLIC_TAU)
+    law = gaussian_perturbation(Fraction(epsilon), delta, n, modulus, loss.largest_curvature, 1, PUBLIC_TAU)
     assert realised(law, loss, 0.99 * float(epsilon), sigma(law), law.total) <= float(delta) * (1 + 1e-6)
 
 
 def test_the_bound_is_nearly_attained_and_each_mistake_is_found() -> None:
     """A row's label changes where the slopes of a Huber loss are both -1 nearly always, and bent where it counts."""
     loss, delta, first, n, modulus = Huber(0.5), Fraction(1, 1000), 0.99, 10, 10.0
-    law = proven(Fraction(1), delta, n, modulus, Fraction(1), 1, PUBLIC_TAU)
+    law = gaussian_perturbation(Fraction(1), delta, n, modulus, Fraction(1), 1, PUBLIC_TAU)
     assert law.extra == 0
     assert 0.9 * float(delta) < realised(law, loss, first, sigma(law), modulus) <= float(delta)
     assert realised(law, loss, first, sigma(law) / 2, modulus) > 10 * float(delta)  # |b - b'| <= 1
     # The determinant: weakly regularised, and all of epsilon for b.
-    weak = proven(Fraction(1), delta, n, 0.2, Fraction(1), 1, PUBLIC_TAU)
+    weak = gaussian_perturbation(Fraction(1), delta, n, 0.2, Fraction(1), 1, PUBLIC_TAU)
     without = 2 / float(mu_for(Fraction(99, 100), delta))
     assert realised(weak, loss, first, sigma(weak), weak.total) <= float(delta)
     assert realised(weak, loss, first, without, weak.total) > 1.2 * float(delta)
 
 
 def test_the_linear_term_is_gaussian_of_its_deviation() -> None:
-    law = proven(Fraction(1), DELTA, 7, 0.1, Fraction(1, 4), 3, PUBLIC_TAU)
+    law = gaussian_perturbation(Fraction(1), DELTA, 7, 0.1, Fraction(1, 4), 3, PUBLIC_TAU)
     rng = Stream.insecure_from_seed("gaussian linear term")
     terms = np.array([[float(v) for v in law.linear(rng)] for _ in range(700)]).ravel()
     for times, fits in ((1, True), (7, False), (0.5, False)):
@@ -210,7 +210,7 @@ def test_the_linear_term_is_gaussian_of_its_deviation() -> None:
 
 
 def test_b_is_shorter_than_for_pure_epsilon() -> None:
-    pure = objective_perturbation.proven(Fraction(1, 2), 32561, 4e-4, Fraction(1, 4), 123, PUBLIC_TAU)
+    pure = objective_perturbation.proven_perturbation(Fraction(1, 2), 32561, 4e-4, Fraction(1, 4), 123, PUBLIC_TAU)
     assert math.sqrt(123) * sigma(a9a("0.5")) < 0.4 * 123 * float(pure.noise.scale) / UNIT
 
 
@@ -226,7 +226,7 @@ def test_figures_out_of_range_are_named(wrong: int, said: str) -> None:
     place, value = {7: (1, Fraction(1)), 8: (5, 2**51)}.get(wrong, (wrong, 0))
     given[place] = value
     with pytest.raises(ValueError, match=said):
-        proven(*given)  # type: ignore[arg-type]
+        gaussian_perturbation(*given)  # type: ignore[arg-type]
 
 
 def test_nothing_is_kept_where_nothing_is_left() -> None:

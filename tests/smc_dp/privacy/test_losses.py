@@ -19,12 +19,12 @@ from scipy.stats import norm
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.privacy import distributed
-from smc_dp.privacy.distributed.laws import GammaShares
+from smc_dp.privacy.distributed.share_distributions import GammaShares
 from smc_dp.privacy.gaussian import loss_tail, mu_for
 from smc_dp.privacy.ledger.composition import total
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.noise import DiscreteGaussian
-from smc_dp.privacy.output import proven, stated
+from smc_dp.privacy.output import calibrate_noise, noise_statement
 from smc_dp.privacy.statement import GuaranteeKind, PrivacyStatement, round_up
 from smc_dp.privacy.target import Target, epsilon_for
 
@@ -103,9 +103,9 @@ def discrete_gaussian_losses(law: DiscreteGaussian, D: int) -> Losses:
 def k_norm_losses(made: distributed.SharedNoise) -> Losses:
     """Of the sum of three parties' shares of noise that is K-norm noise, in one coordinate."""
     rng = Stream.insecure_from_seed("shares")
-    drawn = np.array([sum(made.law.share(rng)[0] for _ in range(3)) for _ in range(2_000)], dtype=float)
-    assert isinstance(made.law, GammaShares)
-    losses: Losses = (np.abs(drawn + made.sensitivity) - np.abs(drawn)) / float(made.law.scale)
+    drawn = np.array([sum(made.distribution.share(rng)[0] for _ in range(3)) for _ in range(2_000)], dtype=float)
+    assert isinstance(made.distribution, GammaShares)
+    losses: Losses = (np.abs(drawn + made.sensitivity) - np.abs(drawn)) / float(made.distribution.scale)
     return losses
 
 
@@ -136,16 +136,20 @@ def ledger() -> tuple[PrivacyStatement, Losses]:
 
 
 def pure() -> tuple[PrivacyStatement, Losses]:
-    noise = proven(Target(Fraction(1)), 1, Fraction(1))
+    noise = calibrate_noise(Target(Fraction(1)), 1, Fraction(1))
     drawn = seeded().laplace(size=DRAWS)
-    return stated(noise, Target(Fraction(1)), "record", "replace", "anybody"), np.abs(drawn + 1) - np.abs(drawn)
+    return noise_statement(noise, Target(Fraction(1)), "record", "replace", "anybody"), np.abs(drawn + 1) - np.abs(
+        drawn
+    )
 
 
 def gauss() -> tuple[PrivacyStatement, Losses]:
     target = Target(Fraction(1, 10), noise="gauss", delta=Fraction(1, 100))
-    noise = proven(target, 20_000, Fraction(1))
-    assert isinstance(noise.law, DiscreteGaussian)
-    return stated(noise, target, "record", "replace", "anybody"), discrete_gaussian_losses(noise.law, noise.sensitivity)
+    noise = calibrate_noise(target, 20_000, Fraction(1))
+    assert isinstance(noise.distribution, DiscreteGaussian)
+    return noise_statement(noise, target, "record", "replace", "anybody"), discrete_gaussian_losses(
+        noise.distribution, noise.sensitivity
+    )
 
 
 def with_mu(losses: Callable[[float, float], Losses], epsilon: float) -> tuple[PrivacyStatement, Losses]:
@@ -156,8 +160,8 @@ def with_mu(losses: Callable[[float, float], Losses], epsilon: float) -> tuple[P
 
 def vg() -> tuple[PrivacyStatement, Losses]:
     target = Target(Fraction(1), noise="vg")
-    made = distributed.calibrated(target, 1, Fraction(1), largest=Fraction(1), parties=3, honest=3)
-    return distributed.stated(made, target, "record", "replace", "anybody"), k_norm_losses(made)
+    made = distributed.calibrate_shares(target, 1, Fraction(1), largest=Fraction(1), parties=3, honest=3)
+    return distributed.shared_statement(made, target, "record", "replace", "anybody"), k_norm_losses(made)
 
 
 CASES: dict[str, Callable[[], tuple[PrivacyStatement, Losses]]] = {

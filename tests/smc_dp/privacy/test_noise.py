@@ -249,7 +249,7 @@ def sensitivity(n: int, public: dict[str, Any]) -> int:
 @pytest.mark.parametrize("n", [1, 3256, 10**7])
 def test_proven_noise_spends_exactly_epsilon(noise: str, n: int) -> None:
     public = PUBLIC | {"noise": noise}
-    drawn = SmallestNoise(**public).law(n)
+    drawn = SmallestNoise(**public).distribution(n)
     assert drawn.name == noise
     assert drawn.dimension == 123
     assert drawn.epsilon(sensitivity(n, public)) == Fraction(1, 2)
@@ -261,7 +261,9 @@ def test_proven_noise_spends_exactly_epsilon(noise: str, n: int) -> None:
 
 def test_paper_noise_has_the_printed_scale() -> None:
     for noise in ("knorm", "laplace"):
-        drawn = SmallestNoise(**PUBLIC | {"calibration": "paper", "noise": noise, "lam": Fraction(1, 1000)}).law(100)
+        drawn = SmallestNoise(
+            **PUBLIC | {"calibration": "paper", "noise": noise, "lam": Fraction(1, 1000)}
+        ).distribution(100)
         # 2/(n epsilon lam) on the mean of five models, on a grid of 40 bits.
         assert drawn.scale == Fraction(2, 1) / (100 * Fraction(1, 2) * Fraction(1, 1000)) * 5 * 2**40
 
@@ -279,7 +281,7 @@ def test_paper_guarantee_covers_every_size(noise: str, fraction_bits: int, lam: 
     }
     claimed = SmallestNoise(**public).guarantee(400).epsilon
     assert claimed is not None
-    true = [SmallestNoise(**public).law(n).epsilon(sensitivity(n, public)) for n in range(1, 401)]
+    true = [SmallestNoise(**public).distribution(n).epsilon(sensitivity(n, public)) for n in range(1, 401)]
     assert max(true) <= Fraction(claimed)
     assert max(true) > Fraction(claimed) * Fraction(4, 5)
     smaller = SmallestNoise(**public).guarantee(40).epsilon
@@ -306,7 +308,7 @@ def test_paper_laplace_noise_really_loses_more_than_its_nominal_epsilon() -> Non
     X[0] = (1 - 2.0**-40) / math.sqrt(d)
     public = PUBLIC | {"calibration": "paper", "noise": "laplace", "parties": 1, "epsilon": Fraction(1)}
     W, V = (GRID.encode(minimise(RegularisedLogistic(1.0), X, [label] + [1] * (n - 1)).weights) for label in (1, -1))
-    realised = SmallestNoise(**public).law(n).epsilon(sum(abs(a - b) for a, b in zip(W, V, strict=True)))
+    realised = SmallestNoise(**public).distribution(n).epsilon(sum(abs(a - b) for a, b in zip(W, V, strict=True)))
     claimed = SmallestNoise(**public).guarantee(n).epsilon
     assert claimed is not None
     assert 2.7 < realised <= Fraction(claimed)  # the nominal epsilon is 1
@@ -342,7 +344,7 @@ def test_the_figure_is_rounded_up() -> None:
 )
 def test_calibration_out_of_range_is_refused(change: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"\w"):
-        SmallestNoise(**PUBLIC | change).law(10)
+        SmallestNoise(**PUBLIC | change).distribution(10)
     if not change.keys() & {"tau", "dimension"}:
         with pytest.raises(ValueError, match=next(iter(change))):
             SmallestNoise(**PUBLIC | change).guarantee()
@@ -350,6 +352,6 @@ def test_calibration_out_of_range_is_refused(change: dict[str, Any]) -> None:
 
 def test_sizes_out_of_range_are_refused() -> None:
     with pytest.raises(ValueError, match="records n"):
-        SmallestNoise(**PUBLIC).law(0)
+        SmallestNoise(**PUBLIC).distribution(0)
     with pytest.raises(ValueError, match="largest_n"):
         SmallestNoise(**PUBLIC).guarantee(0)

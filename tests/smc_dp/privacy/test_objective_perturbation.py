@@ -18,7 +18,13 @@ from smc_dp.core.arrays import Array
 from smc_dp.methods.training.perturbed import Huber, Logistic, Loss, minimise_perturbed
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.noise import KNorm
-from smc_dp.privacy.objective_perturbation import ObjectivePerturbation, _expm1_below, _log1p_above, paper, proven
+from smc_dp.privacy.objective_perturbation import (
+    ObjectivePerturbation,
+    _expm1_below,
+    _log1p_above,
+    proven_perturbation,
+    published_perturbation,
+)
 from smc_dp.privacy.sensitivity import logistic_constants
 
 Rule = Callable[[Fraction, int, float, Fraction, int, float], ObjectivePerturbation]
@@ -43,7 +49,7 @@ def epsilon_of_b(law: ObjectivePerturbation) -> float:
 @pytest.mark.parametrize("epsilon", ["0.025", "0.122", "0.2", "0.25", "3"])
 @pytest.mark.parametrize(("n", "modulus", "c"), [(789, 0.02, 1.0), (39, 0.02, 1.0), (31509, 2e-7, 0.25)])
 def test_the_printed_rule_in_floats(epsilon: str, n: int, modulus: float, c: float) -> None:
-    law = paper(Fraction(epsilon), n, modulus, Fraction(c), 50, PUBLIC_TAU)
+    law = published_perturbation(Fraction(epsilon), n, modulus, Fraction(c), 50, PUBLIC_TAU)
     ratio = c / (n * modulus)
     left = float(epsilon) - math.log(1 + 2 * ratio + ratio**2)
     if left > 0:
@@ -61,10 +67,10 @@ def test_the_printed_rule_in_floats(epsilon: str, n: int, modulus: float, c: flo
 
 def test_the_cliff() -> None:
     assert 2 * math.log1p(1 / (789 * 0.02)) == pytest.approx(0.12289, abs=5e-6)
-    found = {e: noise_to_modulus(mnist(paper, e)) for e in ("0.122", "0.125", "0.15", "0.25")}
+    found = {e: noise_to_modulus(mnist(published_perturbation, e)) for e in ("0.122", "0.125", "0.15", "0.25")}
     expected = {"0.122": 50.8, "0.125": 3002, "0.15": 234, "0.25": 49.9}
     assert found == pytest.approx(expected, rel=2e-3)
-    assert noise_to_modulus(mnist(paper, "0.25", modulus=0.01)) == pytest.approx(1118, rel=1e-3)
+    assert noise_to_modulus(mnist(published_perturbation, "0.25", modulus=0.01)) == pytest.approx(1118, rel=1e-3)
 
 
 @pytest.mark.parametrize("x", ["1e-12", "0.0123", "1", "158", "1e9"])
@@ -91,14 +97,14 @@ def is_steady(rule: Rule) -> bool:
 
 
 def test_the_proven_rule_has_no_cliff() -> None:
-    assert is_steady(proven)
-    assert not is_steady(paper)
+    assert is_steady(proven_perturbation)
+    assert not is_steady(published_perturbation)
 
 
 @pytest.mark.parametrize("epsilon", ["1e-9", "0.025", "0.1", "1", "1000000"])
 @pytest.mark.parametrize(("n", "modulus", "d"), [(1, 2.0**-29, 1), (789, 0.02, 50), (10**7, 1e6, 784)])
 def test_the_proven_rule_gives_exactly_epsilon(epsilon: str, n: int, modulus: float, d: int) -> None:
-    law = proven(Fraction(epsilon), n, modulus, Fraction(1), d, PUBLIC_TAU)
+    law = proven_perturbation(Fraction(epsilon), n, modulus, Fraction(1), d, PUBLIC_TAU)
     assert law.epsilon == Fraction(epsilon)
     assert law.extra >= 0
     assert Fraction(law.total) == Fraction(modulus) + law.extra
@@ -112,7 +118,7 @@ def test_the_proven_rule_gives_exactly_epsilon(epsilon: str, n: int, modulus: fl
 
 
 def test_the_noise_on_the_solution_covers_solver_grid_and_rounding_of_b() -> None:
-    law = mnist(proven, "0.1")
+    law = mnist(proven_perturbation, "0.1")
     beta = math.sqrt(50) / 2 / UNIT
     least = UNIT * 2 * (PUBLIC_TAU + beta / 789) / law.total + math.sqrt(50)
     assert least <= law.moved <= least + 3
@@ -145,7 +151,7 @@ def realised(law: ObjectivePerturbation, loss: Loss, modulus: float | None = Non
     return worst
 
 
-@pytest.mark.parametrize("rule", [proven, paper])
+@pytest.mark.parametrize("rule", [proven_perturbation, published_perturbation])
 @pytest.mark.parametrize("loss", [Huber(0.5), Huber(0.1), Logistic()])
 @pytest.mark.parametrize(("epsilon", "n", "modulus"), [("1", 10, 0.4), ("0.5", 10, 0.4), ("2", 4, 0.1)])
 def test_densities_differ_by_no_more_than_is_paid(rule: Rule, loss: Loss, epsilon: str, n: int, modulus: float) -> None:
@@ -156,7 +162,7 @@ def test_densities_differ_by_no_more_than_is_paid(rule: Rule, loss: Loss, epsilo
 
 def test_the_bound_is_attained_and_each_mistake_is_found() -> None:
     loss, epsilon, n, modulus = Huber(0.5), Fraction(1), 10, 0.4
-    law = proven(epsilon, n, modulus, Fraction(1), 1, PUBLIC_TAU)
+    law = proven_perturbation(epsilon, n, modulus, Fraction(1), 1, PUBLIC_TAU)
     paid = float(epsilon) * 0.99
     assert 0.999 * paid <= realised(law, loss) <= paid + 1e-9
 
@@ -215,7 +221,7 @@ def fits_gamma(lengths: Array, scale: float, dimension: int) -> float:
 
 
 def test_the_linear_term_has_its_length() -> None:
-    law = proven(Fraction(1), 7, 0.1, Fraction(1), 3, PUBLIC_TAU)
+    law = proven_perturbation(Fraction(1), 7, 0.1, Fraction(1), 3, PUBLIC_TAU)
     rng = Stream.insecure_from_seed("linear term")
     terms = np.array([[float(v) for v in law.linear(rng)] for _ in range(2000)])
     lengths, scale = np.linalg.norm(terms, axis=1), float(law.noise.scale) / UNIT / 7
@@ -226,7 +232,7 @@ def test_the_linear_term_has_its_length() -> None:
 
 
 def test_the_release_is_the_solution_on_the_grid_and_noise_of_its_scale() -> None:
-    law = replace(mnist(proven, "0.1"), output=KNorm(3, Fraction(10**6)))
+    law = replace(mnist(proven_perturbation, "0.1"), output=KNorm(3, Fraction(10**6)))
     rng = Stream.insecure_from_seed("solution")
     solution = (Fraction(1, 3), Fraction(-2), Fraction(10**6) + Fraction(1, 7))
     noise = np.array([law.release(solution, rng) for _ in range(2000)]) - np.array([float(v) for v in solution])
@@ -235,7 +241,7 @@ def test_the_release_is_the_solution_on_the_grid_and_noise_of_its_scale() -> Non
     assert fits_gamma(lengths, 2 * 10**6 / UNIT, 3) < 1e-12
 
 
-@pytest.mark.parametrize("rule", [proven, paper])
+@pytest.mark.parametrize("rule", [proven_perturbation, published_perturbation])
 @pytest.mark.parametrize("wrong", range(6))
 def test_figures_out_of_range_are_named(rule: Rule, wrong: int) -> None:
     names = ("epsilon", "n", "modulus", "curvature", "dimension", "tau")

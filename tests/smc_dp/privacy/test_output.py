@@ -14,7 +14,15 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.privacy.gaussian import epsilon_of
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
-from smc_dp.privacy.output import Calibrated, gaussian, on_grid, perturb, printed, proven, stated
+from smc_dp.privacy.output import (
+    Calibrated,
+    calibrate_as_published,
+    calibrate_gaussian,
+    calibrate_noise,
+    noise_statement,
+    on_grid,
+    perturb,
+)
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 from smc_dp.privacy.target import NoiseName, Target, epsilon_for
 
@@ -29,14 +37,14 @@ def stream(name: str = "output") -> Stream:
 @pytest.mark.parametrize("epsilon", [Fraction(1, 3), Fraction(7)])
 @pytest.mark.parametrize("d", [1, 5, 123])
 def test_proven_noise_spends_exactly_what_was_asked_for(epsilon: Fraction, d: int) -> None:
-    knorm, laplace, gauss = (proven(Target(epsilon, noise=noise), d, DELTA) for noise in NOISES)
-    assert isinstance(knorm.law, KNorm)
-    assert isinstance(laplace.law, DiscreteLaplace)
-    assert isinstance(gauss.law, DiscreteGaussian)
-    assert knorm.law.epsilon(knorm.sensitivity) == laplace.law.epsilon(laplace.sensitivity) == epsilon
+    knorm, laplace, gauss = (calibrate_noise(Target(epsilon, noise=noise), d, DELTA) for noise in NOISES)
+    assert isinstance(knorm.distribution, KNorm)
+    assert isinstance(laplace.distribution, DiscreteLaplace)
+    assert isinstance(gauss.distribution, DiscreteGaussian)
+    assert knorm.distribution.epsilon(knorm.sensitivity) == laplace.distribution.epsilon(laplace.sensitivity) == epsilon
     mu = Target(epsilon, noise="gauss").mu
-    assert mu**2 * (1 - Fraction(1, 10**17)) < gauss.law.mu_squared(gauss.sensitivity) <= mu**2
-    assert {calibrated.law.dimension for calibrated in (knorm, laplace, gauss)} == {d}
+    assert mu**2 * (1 - Fraction(1, 10**17)) < gauss.distribution.mu_squared(gauss.sensitivity) <= mu**2
+    assert {calibrated.distribution.dimension for calibrated in (knorm, laplace, gauss)} == {d}
     # What the reals can move by, on the grid, and half a unit for each rounding.
     assert knorm.sensitivity == gauss.sensitivity == math.ceil(2**40 * DELTA) + math.ceil(math.sqrt(d))
     assert laplace.sensitivity >= 2**40 * DELTA * Fraction(math.sqrt(d)) + d > 0.999999 * laplace.sensitivity
@@ -46,7 +54,7 @@ def test_proven_noise_spends_exactly_what_was_asked_for(epsilon: Fraction, d: in
 def test_neighbours_move_by_no_more_than_is_charged() -> None:
     """Reals at the full distance, in the worst direction for L1, rounded: the integers stay within the sensitivity."""
     rng, d, delta = np.random.default_rng(5), 9, Fraction(3, 2**40)  # three units of the grid: rounding is felt
-    charged = {noise: proven(Target(Fraction(1), noise=noise), d, delta).sensitivity for noise in NOISES}
+    charged = {noise: calibrate_noise(Target(Fraction(1), noise=noise), d, delta).sensitivity for noise in NOISES}
     longest = dict.fromkeys(("L1", "L2"), 0.0)
     for _ in range(3000):
         w = rng.normal(size=d) / 2**30
@@ -64,13 +72,13 @@ def test_neighbours_move_by_no_more_than_is_charged() -> None:
 @pytest.mark.parametrize("noise", ["knorm", "laplace"])
 def test_printed_noise_has_the_printed_scale_and_tells_the_true_epsilon(noise: NoiseName) -> None:
     target, scale, d = Target(Fraction(1, 2), "paper", noise), Fraction(1, 90), 4
-    calibrated = printed(target, d, DELTA, scale)
-    assert isinstance(calibrated.law, KNorm | DiscreteLaplace)
-    assert calibrated.law.scale == scale * 2**40
-    assert calibrated.law.name == noise
+    calibrated = calibrate_as_published(target, d, DELTA, scale)
+    assert isinstance(calibrated.distribution, KNorm | DiscreteLaplace)
+    assert calibrated.distribution.scale == scale * 2**40
+    assert calibrated.distribution.name == noise
     true = float(DELTA / scale) * (2 if noise == "laplace" else 1)  # sqrt(4) in L1
     assert rounded_epsilon(calibrated) == pytest.approx(true, rel=1e-6)
-    assert Fraction(rounded_epsilon(calibrated)) >= calibrated.law.epsilon(calibrated.sensitivity)
+    assert Fraction(rounded_epsilon(calibrated)) >= calibrated.distribution.epsilon(calibrated.sensitivity)
 
 
 def test_without_noise_integers_come_back_as_they_went() -> None:
@@ -81,8 +89,8 @@ def test_without_noise_integers_come_back_as_they_went() -> None:
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_the_noise_is_drawn_once_and_added_before_the_division(noise: NoiseName) -> None:
-    calibrated = proven(Target(Fraction(1), noise=noise), 3, DELTA)
-    drawn = calibrated.law.sample(stream())
+    calibrated = calibrate_noise(Target(Fraction(1), noise=noise), 3, DELTA)
+    drawn = calibrated.distribution.sample(stream())
     released = perturb([10, -20, 2**50], calibrated, stream(), divisor=7)
     wanted = [(w + e) / (7 << 40) for w, e in zip([10, -20, 2**50], drawn, strict=True)]
     assert released.tolist() == wanted
@@ -101,9 +109,11 @@ MISTAKEN = 1e-6
 
 def releases(noise: NoiseName, d: int, scale_by: Fraction, draws: int) -> Array:
     """Releases of 0 under noise of scale_by times the scale that epsilon = 1 needs, in sensitivities: (draws, d)."""
-    calibrated = proven(Target(Fraction(1), noise=noise), d, DELTA)
-    assert isinstance(calibrated.law, KNorm | DiscreteLaplace)
-    weaker = Calibrated(type(calibrated.law)(d, calibrated.law.scale * scale_by), calibrated.sensitivity)
+    calibrated = calibrate_noise(Target(Fraction(1), noise=noise), d, DELTA)
+    assert isinstance(calibrated.distribution, KNorm | DiscreteLaplace)
+    weaker = Calibrated(
+        type(calibrated.distribution)(d, calibrated.distribution.scale * scale_by), calibrated.sensitivity
+    )
     rng = stream(f"audit {noise} {d} {scale_by}")
     return np.array([perturb([0] * d, weaker, rng) for _ in range(draws)]) * 2.0**40 / calibrated.sensitivity
 
@@ -153,13 +163,13 @@ def test_many_releases_show_nearly_epsilon_and_half_of_the_noise_shows_more(
 
 
 def said(target: Target, calibrated: Calibrated | None) -> PrivacyStatement:
-    return stated(calibrated, target, "record", "replace", "anyone", ("A caveat.",))
+    return noise_statement(calibrated, target, "record", "replace", "anyone", ("A caveat.",))
 
 
 @pytest.mark.parametrize("noise", ["knorm", "laplace"])
 def test_pure_noise_is_stated_as_pure(noise: NoiseName) -> None:
     target = Target(Fraction(1, 3), noise=noise)
-    found = said(target, proven(target, 3, DELTA))
+    found = said(target, calibrate_noise(target, 3, DELTA))
     assert (found.kind, found.delta, found.unit, found.adjacency) == ("pure", 0.0, "record", "replace")
     assert (found.adversary, found.caveats) == ("anyone", ("A caveat.",))
     assert found.epsilon is not None
@@ -168,16 +178,20 @@ def test_pure_noise_is_stated_as_pure(noise: NoiseName) -> None:
 
 def test_gaussian_noise_is_stated_as_zcdp_and_never_as_pure() -> None:
     target = Target(Fraction(1), noise="gauss")
-    calibrated = proven(target, 3, DELTA)
+    calibrated = calibrate_noise(target, 3, DELTA)
     found = said(target, calibrated)
     assert found.kind == "zcdp"
-    assert isinstance(calibrated.law, DiscreteGaussian)
+    assert isinstance(calibrated.distribution, DiscreteGaussian)
     assert found.rho is not None
     assert found.mu is not None
-    assert Fraction(found.rho) >= calibrated.law.rho(calibrated.sensitivity) > Fraction(math.nextafter(found.rho, 0.0))
+    assert (
+        Fraction(found.rho)
+        >= calibrated.distribution.rho(calibrated.sensitivity)
+        > Fraction(math.nextafter(found.rho, 0.0))
+    )
     assert found.mu == target.mu  # a float, so that nothing is lost when it is stated
-    assert Fraction(found.mu) ** 2 >= calibrated.law.mu_squared(calibrated.sensitivity)
-    assert Fraction(math.nextafter(found.mu, 0.0)) ** 2 < calibrated.law.mu_squared(calibrated.sensitivity)
+    assert Fraction(found.mu) ** 2 >= calibrated.distribution.mu_squared(calibrated.sensitivity)
+    assert Fraction(math.nextafter(found.mu, 0.0)) ** 2 < calibrated.distribution.mu_squared(calibrated.sensitivity)
     assert found.rho == pytest.approx(found.mu**2 / 2)  # of one discrete Gaussian, but for the 9
     assert found.epsilon == 1.0
     assert Fraction(found.delta) >= target.delta
@@ -201,20 +215,20 @@ def test_little_noise_is_stated_by_its_own_curve_and_hardly_any_by_rho() -> None
 
 
 def test_no_more_integers_than_the_theorem_is_used_for() -> None:
-    assert gaussian(Target(1, noise="gauss"), 1 << 20, 1, 1 << 30).law.dimension == 1 << 20
+    assert calibrate_gaussian(Target(1, noise="gauss"), 1 << 20, 1, 1 << 30).distribution.dimension == 1 << 20
     with pytest.raises(ValueError, match="wanted at most"):
-        gaussian(Target(1, noise="gauss"), 1 << 20, 1, (1 << 30) + 1)
+        calibrate_gaussian(Target(1, noise="gauss"), 1 << 20, 1, (1 << 30) + 1)
 
 
 def test_a_delta_that_no_float_has_is_rounded_up() -> None:
     third = Target(Fraction(1), noise="gauss", delta=Fraction(1, 10**6))
-    assert Fraction(said(third, proven(third, 3, DELTA)).delta) > third.delta
+    assert Fraction(said(third, calibrate_noise(third, 3, DELTA)).delta) > third.delta
     assert Fraction(float(third.delta)) < third.delta  # the twin: to nearest would flatter
 
 
 def test_the_paper_s_noise_is_stated_with_what_it_really_gives() -> None:
     target = Target(Fraction(1, 2), "paper", "knorm")
-    found = said(target, printed(target, 3, DELTA, DELTA))
+    found = said(target, calibrate_as_published(target, 3, DELTA, DELTA))
     assert found.epsilon == pytest.approx(1.0, rel=1e-6)  # and not the nominal 1/2
     assert "its nominal epsilon is 0.5, what it is proved to give is at most 1.0000" in found.caveats[-1]
 
@@ -223,4 +237,4 @@ def test_without_noise_nothing_is_promised() -> None:
     found = said(Target(None), None)
     assert (found.kind, found.epsilon) == ("none", None)
     assert "No noise was asked for" in found.plain_words()
-    assert said(Target(Fraction(1)), proven(Target(Fraction(1)), 3, DELTA)).kind == "pure"
+    assert said(Target(Fraction(1)), calibrate_noise(Target(Fraction(1)), 3, DELTA)).kind == "pure"

@@ -9,7 +9,7 @@ from support.audited import hospitals, sum_agreement
 from support.sums import parameters
 
 from smc_dp.core.errors import InputError
-from smc_dp.methods.sums.among import UNLEAKED, Among
+from smc_dp.methods.sums.threat_model import UNLEAKED, ThreatModel
 from smc_dp.privacy.statement import GuaranteeKind, PrivacyStatement
 from smc_dp.run.agreement import add_assumptions
 
@@ -17,7 +17,7 @@ ACTIVE = ("at will", "only that nothing else shows", "who deviates is fixed")
 
 
 def said(K: int, t: int, D: int) -> str:
-    among = Among(K, t, D)
+    among = ThreatModel(K, t, D)
     plain = PrivacyStatement("pure", 1.0, 0.0, "record", "replace", among.adversary, tuple(among.caveats()))
     whole = add_assumptions(plain, "secure_sum", parameters(K, t, D))
     return " ".join((whole.adversary, *whole.caveats))
@@ -54,7 +54,7 @@ def test_ledgers_and_agreements_say_it_too() -> None:
 def test_more_drop_outs_than_parties_are_refused_in_one_line() -> None:
     for dropouts in (299, 300, 400):
         with pytest.raises(InputError, match="dropouts: for 300 parties of whom 1 may collude wanted at most 280, got"):
-            Among(300, 1, dropouts).check()
+            ThreatModel(300, 1, dropouts).check()
 
 
 @pytest.mark.parametrize(("kind", "delta"), [("approx", 1e-15), ("zcdp", 1e-15), ("pure", 0.0)])
@@ -64,13 +64,13 @@ def test_delta_has_the_probability_that_the_circle_does_not_do_in_it(kind: Guara
     for sums in (1, 8):
         failure = parameters(300, 30, 15, (1,) * sums).failure
         assert failure > 2.0**-45
-        found = Among(300, 30, 15).stated(plain, sums)
+        found = ThreatModel(300, 30, 15).stated(plain, sums)
         assert found.kind == "approx"
         assert found.delta >= Fraction(delta) + failure
         assert found.delta <= float(Fraction(delta) + failure) * (1 + 2**-50)
         assert (found.epsilon, found.rho, found.mu) == (1.0, None, None)  # a circle that fails hides nothing
     for K, t, D in ((200, 30, 15), (300, 30, 0), (300, 1, 5)):  # no circle, or one that cannot fail
-        assert Among(K, t, D).stated(plain, 1) is plain
+        assert ThreatModel(K, t, D).stated(plain, 1) is plain
 
 
 def test_what_a_run_says_has_it_in_it() -> None:
@@ -83,5 +83,5 @@ def test_what_a_run_says_has_it_in_it() -> None:
 
 
 def test_a_state_that_leaks_during_the_session_is_said_to_count() -> None:
-    assert UNLEAKED in Among(5, 1, 1).caveats()
-    assert UNLEAKED in Among(5, 1, 0).caveats()
+    assert UNLEAKED in ThreatModel(5, 1, 1).caveats()
+    assert UNLEAKED in ThreatModel(5, 1, 0).caveats()

@@ -75,7 +75,7 @@ def run(*parties: str, bounds: str = "bounds.toml", epsilon: str = "0.5", more: 
 
 def spent() -> dict[str, int]:
     """How many releases each ledger is charged for."""
-    histories = {path.name: export.read(path) for path in sorted(Path("books").glob("*.ledger"))}
+    histories = {path.name: export.read_history(path) for path in sorted(Path("books").glob("*.ledger"))}
     return {name: sum(map(len, history.charged.values())) for name, history in histories.items()}
 
 
@@ -303,7 +303,7 @@ def test_the_key_is_secret_and_no_ledger_is_a_fingerprint(capsys: pytest.Capture
     Path("books").rename("first")
     assert run("north.csv", "south.csv") == 0
     assert key.read_bytes() != (Path("first") / duplicate_data.KEY_FILE).read_bytes()
-    first, second = (export.read(Path(place) / "north.ledger").data_sets for place in ("first", "books"))
+    first, second = (export.read_history(Path(place) / "north.ledger").data_sets for place in ("first", "books"))
     assert len(first | second) == 2
     out, err = capsys.readouterr()
     everything = b"".join(p.read_bytes() for p in Path().rglob("*") if p.is_file() and p.name != key.name)

@@ -64,7 +64,7 @@ def session_of(folder: Path) -> bytes:
 
 
 def states(books: Ledgers, party: str) -> list[str]:
-    return [entry.state for entry in export.read(books.path(party)).entries]
+    return [entry.state for entry in export.read_history(books.path(party)).entries]
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_a_real_run_is_charged_and_says_what_is_left(tmp_path: Path, books: Ledg
     digest = hashlib.sha256((tmp_path / "first" / "release.json").read_bytes()).hexdigest()
     key = run_key(session_of(tmp_path / "first"), RELEASED)
     for party in PARTIES:
-        _, reserved, released = export.read(books.path(party)).entries
+        _, reserved, released = export.read_history(books.path(party)).entries
         assert (reserved.run, reserved.mechanism, reserved.epsilon) == (key, "pathak2010", Fraction(2, 5))
         assert (released.state, released.refers, released.run) == ("released", 2, digest)
 
@@ -164,7 +164,7 @@ def test_two_runs_of_one_agreement_are_two_charges(tmp_path: Path, books: Ledger
         run(tmp_path, name, books)
     assert sent[0] == sent[1]
     for party in PARTIES:
-        history = export.read(books.path(party))
+        history = export.read_history(books.path(party))
         assert len({entry.run for entry in history.entries if entry.state == "reserved"}) == 2
         assert history.standing(account_of(HALF)).left == Fraction(1, 5)
 
@@ -172,10 +172,10 @@ def test_two_runs_of_one_agreement_are_two_charges(tmp_path: Path, books: Ledger
 def test_a_session_is_charged_once(tmp_path: Path, books: Ledgers) -> None:
     """The same coins again make the same session: what stands is not this run's to make void."""
     books.reserve(ROWS, "m", HALF, RUN)
-    before = [export.read(books.path(party)) for party in PARTIES]
+    before = [export.read_history(books.path(party)) for party in PARTIES]
     with refused("ledger.run_known"):
         books.reserve(ROWS, "m", HALF, RUN)
-    assert [export.read(books.path(party)) for party in PARTIES] == before
+    assert [export.read_history(books.path(party)) for party in PARTIES] == before
 
 
 Tamper = Callable[[int, Envelope], list[tuple[str, Envelope]]]
@@ -306,7 +306,7 @@ def test_what_may_have_revealed_something_counts_as_spent(
         run(tmp_path, "first", books, "1")
     assert caught.value.__notes__ == [VOIDED if last == "void" else KEPT]
     for party in PARTIES:
-        history = export.read(books.path(party))
+        history = export.read_history(books.path(party))
         assert history.entries[-1].state == last
         (charged,) = history.charged.values()
         assert len(charged) == (last == "reserved")
@@ -337,7 +337,7 @@ def test_paper_calibration_is_charged_what_it_really_guarantees(
 ) -> None:
     books = replace(books, limit=Limit(Fraction(10**6), Fraction(0)))
     report = run(tmp_path, "first", books, "1", calibration="paper")
-    (charged,) = export.read(books.path(PARTIES[0])).charged.values()
+    (charged,) = export.read_history(books.path(PARTIES[0])).charged.values()
     assert report.privacy.epsilon not in (None, 1.0)
     assert charged[0].epsilon == Fraction(report.privacy.epsilon or 0)
 
@@ -452,7 +452,7 @@ def test_a_ledger_that_cannot_be_written_to_stays_charged_and_is_named(
 def test_nobody_trains_in_vain_and_a_refused_run_makes_no_ledger(
     tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(LocalParty, "part", property(lambda _: pytest.fail("a party trained")))
+    monkeypatch.setattr(LocalParty, "contribution", property(lambda _: pytest.fail("a party trained")))
     with pytest.raises(OverBudgetError, match="party north-0: the budget would be passed"):
         run(tmp_path, "first", books, "1.5")
     assert not books.folder.exists()

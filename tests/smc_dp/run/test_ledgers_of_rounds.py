@@ -45,7 +45,7 @@ def run(folder: Path, books: Ledgers, data: Any = CASE, **options: Any) -> Repor
 
 
 def states(books: Ledgers, party: str) -> list[str]:
-    return [entry.state for entry in export.read(books.path(party)).entries][1:]
+    return [entry.state for entry in export.read_history(books.path(party)).entries][1:]
 
 
 def of_all(books: Ledgers) -> dict[str, list[str]]:
@@ -73,9 +73,9 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> tuple[Labels, Labels]:
 
         def voided(name: str, label: str) -> None:
             void.append((name, label))
-            setting.voided(name, label)
+            setting.refund(name, label)
 
-        told = replace(setting, charge=charge, voided=voided)
+        told = replace(setting, charge=charge, refund=voided)
         return simulated(session, identities, seeds, inputs, told, home)
 
     monkeypatch.setattr(execution, "simulate", simulate)
@@ -109,7 +109,7 @@ def test_eight_sums_are_charged_once(tmp_path: Path, books: Ledgers, heard: tupl
     assert labels(spent, A) == [f"sum {r}" for r in range(SUMS)]
     assert void == []
     assert of_all(books) == dict.fromkeys((A, B, C, D), PAID)
-    (_, reserved, _) = export.read(books.path(A)).entries
+    (_, reserved, _) = export.read_history(books.path(A)).entries
     assert reserved.epsilon == Fraction(2, 5)  # and not eight times that
 
 

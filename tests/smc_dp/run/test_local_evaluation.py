@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.methods.expected_accuracy import Band, Outlook, outlook
+from smc_dp.methods.expected_accuracy import AccuracyInterval, ExpectedAccuracy, expected_accuracy
 from smc_dp.pages.blocks import coded
 from smc_dp.run import folder
 from smc_dp.run.local_evaluation import FEWEST_ROWS, LocalComparison, evaluate_locally
@@ -39,7 +39,7 @@ def test_a_good_release_is_not_complained_of(release: PublishedRelease) -> None:
     (said,) = found.blocks()
     assert f"{found.rows:,} rows" in said.text
     agreed = release.agreement
-    assert found.planned == outlook(agreed.method, agreed.target, agreed.terms, (400, 400), 3, 2)
+    assert found.planned == expected_accuracy(agreed.method, agreed.target, agreed.terms, (400, 400), 3, 2)
 
 
 def test_a_release_that_the_site_could_do_without_is(release: PublishedRelease) -> None:
@@ -54,7 +54,7 @@ def test_a_release_that_the_site_could_do_without_is(release: PublishedRelease) 
 
 def test_neither_the_band_nor_chance_is_complained_of() -> None:
     def worse(alone: float, high: float | None, n: int = 10_000) -> bool:
-        planned = None if high is None else Outlook(9.0, Band(0.0, high))
+        planned = None if high is None else ExpectedAccuracy(9.0, AccuracyInterval(0.0, high))
         return LocalComparison(n, 0.8, alone, planned).worse_than_planned
 
     assert [worse(0.9, high) for high in (0.05, 0.2, None)] == [True, False, True]

@@ -23,7 +23,7 @@ from smc_dp.data.preprocess import encode_rows
 from smc_dp.data.sources import read_own_files
 from smc_dp.data.table_reader import read_table
 from smc_dp.methods.gradients.gradient_descent import GradientDescent
-from smc_dp.methods.registry import find
+from smc_dp.methods.registry import find_method
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder
 from smc_dp.run.agreement import Agreement, SettledRun, inform_of_rows
@@ -149,7 +149,7 @@ def agreed(method: Any, noise: Any = "ddg", bounds: Bounds = LEAVING, **terms: A
 
 @pytest.mark.parametrize("name", ["newton", "gd", "wsum", "wsum_ar", "avg_clip"])
 def test_rows_are_left_out_only_where_their_number_may_change(name: str) -> None:
-    method = find(name)()
+    method = find_method(name)()
     adjacency = "addremove" if name == "wsum_ar" else "party" if name == "avg_clip" else "replace"
     terms = {} if name == "wsum" else {"sizes": "hidden", "most_rows": 100}
     kept = replace(LEAVING, columns=(NumericColumn("age", 0.0, 120.0, 3.0),))
@@ -199,7 +199,7 @@ def test_a_study_of_such_columns_ends_in_a_release_that_can_be_audited_and_used(
 ) -> None:
     monkeypatch.setattr(checks, "CHECKS", OF_THE_RUN)  # the others do not look at this run
     data = read_own_files([f"{name}={made / 'north.csv'}" for name in "abc"], parse_bounds(COLUMNS))
-    done = deployed(data, agreed(find("wsum_ar")(), "vg", bounds=data.bounds, sizes="hidden", most_rows=100))
+    done = deployed(data, agreed(find_method("wsum_ar")(), "vg", bounds=data.bounds, sizes="hidden", most_rows=100))
     folders = done.write(tmp_path)
     assert audit_run(folders.run, views=folders.views).passed
     assert [label == "" for label in predict(folders.run, made / "north.csv").labels] == [False, True, *[False] * 3]

@@ -81,7 +81,7 @@ def resumed(held: Held, name: str, board: Mapping[str, Envelope], state: bytes, 
         home = at_home(own(name), session, actor.inputs)
         return home(*said) if home else None
 
-    actor = replay.resume(session, state, me, counter, board, home=answer)
+    actor = replay.resume(session, state, me, counter, board, local_program=answer)
     return actor
 
 

@@ -16,7 +16,7 @@ from support.assessed import FIVE
 from support.audited import Folders, agreement, hospitals, sum_agreement, toy_run
 from support.shown import ShownPage
 
-from protocols.runtime.network import LINKS, traffic
+from protocols.runtime.network import LINK_MODELS, traffic
 from smc_dp import run_protocol
 from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.core import reading
@@ -70,12 +70,12 @@ def shown_of(made: Folders) -> ShownPage:
 def test_messages_and_bytes_are_those_of_the_record(made: Folders) -> None:
     """Relayed and over a link; and a record that nobody could have made counts for no more than it shows."""
     evidence, record = load_evidence(made.run), (made.run / TRANSCRIPT).read_bytes().splitlines()
-    found = traffic(evidence.envelopes.values(), evidence.session, LINKS["wan"], "star").values()
-    sent = count_traffic(record, LINKS["wan"].overhead)
+    found = traffic(evidence.envelopes.values(), evidence.session, LINK_MODELS["wan"], "star").values()
+    sent = count_traffic(record, LINK_MODELS["wan"].overhead)
     assert sent == (sum(t.messages for t in found), sum(t.bytes for t in found))
     timings = json.loads((made.run / TIMINGS).read_text())
     assert sent == (timings["messages"], timings["bytes"])
-    assert count_traffic(record, LINKS["none"].overhead) != sent
+    assert count_traffic(record, LINK_MODELS["none"].overhead) != sent
     assert f"It took {sent.messages:,} messages and {sent.bytes:,} bytes" in shown_of(made).text
     for line in (b"", b"{}", b'"size":' + b"9" * 30 + b",", b'{"kind":"Absent","size":5}', rb'"x":"\"size\":5,"'):
         assert count_traffic([record[0], line], 0) == (0, 0)

@@ -19,7 +19,7 @@ from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.model import LinearModel, classify
-from smc_dp.methods.nonprivate import alone, majority
+from smc_dp.methods.nonprivate import accuracy_alone, majority_accuracy
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import Agreement
@@ -183,16 +183,16 @@ def test_baselines_agree_with_scikit_learn():
         return float(model.fit(X, y).score(data.test.X, data.test.y))
 
     for found in (*data.federation.parties, data.federation.pooled()):
-        assert alone(found, 0.1, data.test) == oracle(found.X, found.y)
-    assert majority(data.federation, data.test) == np.mean(data.test.y == 1)
+        assert accuracy_alone(found, 0.1, data.test) == oracle(found.X, found.y)
+    assert majority_accuracy(data.federation, data.test) == np.mean(data.test.y == 1)
 
 
 def test_steps_as_printed_draw_the_noise_of_the_mean():
     """They multiply it by K; drawn for the sum, as in our own steps, it would come out K times too large."""
-    printed, ours, public = PathakMean(0.1, as_printed=True), PathakMean(0.1), Public(5, 31, 2)
+    printed, ours, public = PathakMean(0.1, as_published=True), PathakMean(0.1), Public(5, 31, 2)
     target = Target(1, "paper")
-    assert printed.law(target, 91, public).scale * 5 == ours.law(target, 91, public).scale
-    assert float(printed.law(target, 91, public).scale) == pytest.approx(2 / (91 * 1 * 0.1) * 2**40, rel=1e-12)
+    assert printed.distribution(target, 91, public).scale * 5 == ours.distribution(target, 91, public).scale
+    assert float(printed.distribution(target, 91, public).scale) == pytest.approx(2 / (91 * 1 * 0.1) * 2**40, rel=1e-12)
     assert printed.functionality(public, target).times == 5
 
 

@@ -22,7 +22,7 @@ from smc_dp.data import sources
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.methods.pathak2010.averages import Local
 from smc_dp.methods.pathak2010.mean import PathakMean
-from smc_dp.methods.registry import find
+from smc_dp.methods.registry import find_method
 from smc_dp.privacy.ledger.history import Limit
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run import identities
@@ -156,7 +156,7 @@ def test_files_by_name_and_by_path_are_the_same_run(tmp_path: Path, monkeypatch:
     ({"bounds": "bounds.toml"}, "bounds: a file goes with files"),
     ({"test": "test.csv"}, "test: wanted rows"),
     ({"out": "."}, "exists already"),
-    ({"method": PathakMean(0.1, as_printed=True)}, "method: wanted prr_mean made for the steps of pathak2010"),
+    ({"method": PathakMean(0.1, as_published=True)}, "method: wanted prr_mean made for the steps of pathak2010"),
     ({"link": "moon"}, "link: wanted one of"),
     ({"topology": "ring"}, "topology: wanted one of"),
     ({"key_bits": 512.0}, "key_bits: wanted a text, a whole number"),
@@ -230,7 +230,7 @@ def test_a_run_is_about_what_was_agreed_on(tmp_path: Path) -> None:
 
 def test_printed_steps_guarantee_nothing_wherever_they_are_computed() -> None:
     """The released integers equal the exact sum modulo the number of parties."""
-    method = PathakMean(0.1, as_printed=True)
+    method = PathakMean(0.1, as_published=True)
     trained, exact = (
         method.train(FEDERATION),
         PathakMean(0.1).train(FEDERATION).release(Target(None), Stream.from_system()),
@@ -291,7 +291,7 @@ def test_a_party_with_one_class_takes_part_in_every_sum(method: str, tmp_path: P
 def test_the_mean_of_models_refuses_a_party_with_one_class_before_anybody_trains_or_pays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(LocalParty, "part", property(lambda _: pytest.fail("a party trained")))
+    monkeypatch.setattr(LocalParty, "contribution", property(lambda _: pytest.fail("a party trained")))
     files, books = of_one_class(tmp_path), Ledgers(tmp_path / "books", Limit(Fraction(9), Fraction(0)))
     options: dict[str, Any] = {"bounds": tmp_path / "bounds.toml", "out": tmp_path / "run", "ledgers": books, **QUICK}
     with pytest.raises(InputError) as refused:
@@ -306,7 +306,7 @@ def test_the_mean_of_models_refuses_a_party_with_one_class_before_anybody_trains
 
 def test_who_refuses_a_party_for_its_one_class_says_so_in_its_statement() -> None:
     """That there is a run at all then tells something of the rows. Twin: the statements of the sums, above."""
-    found: dict[str, Any] = {name: find(name) for name in PROTOCOLS_BY_METHOD}
+    found: dict[str, Any] = {name: find_method(name) for name in PROTOCOLS_BY_METHOD}
     assert [name for name, method in found.items() if method.needs_two_classes] == ["prr_mean"]
     assert says_one_class(agreement(hospitals((9, 8), 2)).form.statement)
 

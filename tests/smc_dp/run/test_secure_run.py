@@ -212,7 +212,7 @@ def test_shares_of_a_sum_are_bound_like_those_of_the_curator_protocol(shared: Pa
 
 
 def states(books: Ledgers, party: str) -> list[str]:
-    return [entry.state for entry in export.read(books.path(party)).entries][1:]
+    return [entry.state for entry in export.read_history(books.path(party)).entries][1:]
 
 
 @pytest.fixture
@@ -261,8 +261,8 @@ def test_the_new_session_has_new_noise(tmp_path: Path, monkeypatch: pytest.Monke
         return parts[-1][1]
 
     made = cached_property(part)
-    made.__set_name__(LocalParty, "part")
-    monkeypatch.setattr(LocalParty, "part", made)
+    made.__set_name__(LocalParty, "contribution")
+    monkeypatch.setattr(LocalParty, "contribution", made)
     run(tmp_path / "run", FOUR, colluders=0, dropouts=1, vanish={B: READY})
     first, second = dict(parts[:4]), dict(parts[4:])
     assert set(second) == {A, C, D}
@@ -283,7 +283,7 @@ def test_only_a_proof_that_it_is_not_in_the_sum_gives_a_budget_back(
         for r in spent:
             setting.charge(B, f"sum {r}")
         for r in proved:
-            setting.voided(B, f"sum {r}")
+            setting.refund(B, f"sum {r}")
         return simulated(session, identities, seeds, inputs, setting, *home)
 
     monkeypatch.setattr(execution, "simulate", simulate)
@@ -376,10 +376,10 @@ def test_whoever_was_left_out_of_an_earlier_session_is_named_too(
 
 
 def test_vanishing_counts_envelopes_of_the_whole_command(tmp_path: Path) -> None:
-    """C would send ten; five of them went to the first session, in which B was missing, so that it is gone later."""
+    """C would send eleven; six of them went to the first session, in which B was missing, so that it is gone later."""
     five = hospitals((12, 8, 20, 9, 7), 2)
     names = five.federation.names
-    report = run(tmp_path / "run", five, colluders=0, dropouts=1, vanish={names[1]: 3, names[2]: 11})
+    report = run(tmp_path / "run", five, colluders=0, dropouts=1, vanish={names[1]: 3, names[2]: 12})
     assert report.present is not None
     assert report.present.left_out == (names[1],)
     assert report.present.dropped_out == (names[2],)

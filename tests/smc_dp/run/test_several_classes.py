@@ -238,7 +238,7 @@ def test_a_check_of_the_first_class_alone_is_noticed(
     """The broken twin: it lets through what was refused above."""
 
     def of_the_first(found: PublishedRelease, recorded: ReleaseEvidence) -> str | None:
-        value = found.agreement.weights(execution.decode_value(recorded.session, recorded.said))
+        value = found.agreement.weights(execution.decode_value(recorded.session, recorded.published_messages))
         return None if value[0] == found.weights[0] else WEIGHTS
 
     monkeypatch.setattr(release_consistency, "weights_fault", of_the_first)
@@ -293,7 +293,7 @@ def agreed(name: str, data: PreparedData) -> Agreement:
     protocol = PROTOCOLS_BY_METHOD[name][0]
     kind: Any = METHODS[name]
     method = inform_of_rows(kind(), data.federation)
-    target = Target(1, noise=find_terms(protocol).noise(method, has_delta=False))
+    target = Target(1, noise=find_terms(protocol).default_noise(method, has_delta=False))
     terms = settle_protocol(protocol, method, {})
     rows = AuxiliaryRows(np.eye(data.bounds.dimension)) if name == "soft_ss" else None
     return SettledRun(method, target, protocol, terms).with_parties(data.federation.names, data.bounds, rows)

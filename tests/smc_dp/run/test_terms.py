@@ -19,7 +19,7 @@ from protocols.pathak2010.parameters import Parameters as PathakParameters
 from protocols.secure_sum.parameters import MOST_PARTIES, Block, Parameters
 from smc_dp.core.errors import InputError, UnfitError
 from smc_dp.methods.pathak2010.mean import PathakMean
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.target import Target
@@ -89,7 +89,7 @@ def runs(K: Any, t: Any, D: Any) -> bool:
 
 def refusal(K: int, t: int, D: int) -> str | None:
     try:
-        Among(K, t, D).check()
+        ThreatModel(K, t, D).check()
     except InputError as error:
         return str(error)
     return None

@@ -169,7 +169,7 @@ def free_places(sender: Kind, sent: Iterable[tuple[str, str]], free: Mapping[str
 
 @lru_cache(maxsize=4)  # several checks ask, and they ask about one record after the other
 def _learn(name: str, version: int, parameters: Any, most: int, absences: Absences) -> Schedule | None:
-    return from_dry_runs(programs.find(name, version), parameters, most, absences)
+    return from_dry_runs(programs.find_protocol(name, version), parameters, most, absences)
 
 
 def from_dry_runs(protocol: Protocol, parameters: Any, most: int, absences: Absences = NO_ABSENCES) -> Schedule | None:

@@ -9,7 +9,7 @@ from dataclasses import fields
 import numpy as np
 
 from protocols.runtime.channel import GREETING_STAGE
-from protocols.runtime.network import LINKS, Traffic, traffic
+from protocols.runtime.network import LINK_MODELS, Traffic, traffic
 from protocols.runtime.role_stepper import KEY_STAGE
 from smc_dp.audit.run.blame import absent_senders
 from smc_dp.audit.run.check import (
@@ -164,7 +164,7 @@ def check_cost(evidence: Evidence) -> CheckOutcome:
         return not_applicable("timings.none")
     stated = validate_document(TimingsFile, reading.parse_object(content, TIMINGS), TIMINGS)
     link, topology = evidence.parameters.link, evidence.head["topology"]
-    found = traffic(evidence.envelopes.values(), evidence.session, LINKS[link], topology)
+    found = traffic(evidence.envelopes.values(), evidence.session, LINK_MODELS[link], topology)
     stages = stated.by_stage
     if fault := _stages_fault(stages, found) or (_has_seconds(stated) and _roles_fault(stages, evidence)):
         return failed(fault)

@@ -121,7 +121,7 @@ def _bare(key: Key) -> frozenset[int]:
 
 def _stale(again: Recomputed) -> tuple[int | None, str] | None:
     """Return line and place of the first ciphertext that the role's program sends without new randomness."""
-    sent = [letter for letter in again.letters if letter.envelope.sender == again.view.name]
+    sent = [letter for letter in again.decrypted if letter.envelope.sender == again.view.name]
     lines = {(letter.envelope.to, n): letter.line for n, letter in _numbered(sent)}
     numbers: dict[str, int] = {}
     for to, message in again.posted:

@@ -215,7 +215,7 @@ def _numbers(evidence: Evidence, reader: str) -> Numbers:
     """Return all numbers that the owner of a view reads, also those that were packed."""
     again, found = evidence.recomputed[reader], Numbers()
     hygiene = evidence.protocol.model.hygiene
-    mine = [letter for letter in again.letters if letter.envelope.to == reader and letter.message is not None]
+    mine = [letter for letter in again.decrypted if letter.envelope.to == reader and letter.message is not None]
     for letter in mine:
         mail = ((letter.envelope.sender, letter.message),)
         one = View(reader, again.view.inputs, again.view.results, mail)  # type: ignore[arg-type]
@@ -264,7 +264,7 @@ def _compared(evidence: Evidence, secrets: list[_Secret]) -> str | CheckOutcome:
     wide = [mask for mask in hygiene.masks(p) if mask.bits >= bits and mask.unpack is list]
     found = []
     for reader, again in evidence.recomputed.items():
-        mine = [letter for letter in again.letters if letter.envelope.to == reader]
+        mine = [letter for letter in again.decrypted if letter.envelope.to == reader]
         tops = [(r, (r.value % (1 << bits)) >> shift) for mask in wide for r in _read(evidence, mine, mask)]
         found += [(reader, s, r, top) for r, top in tops for s in secrets if s.owner != reader]
     if log2(len(found) or 1) - (bits - shift) > -CANARY_BITS:

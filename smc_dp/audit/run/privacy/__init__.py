@@ -28,7 +28,7 @@ _SLACK = Fraction(1, 10**12)  # a bound made with cosines may end in another dig
 def _mechanism(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
     """Check D(n) and the scale for sizes over the whole range: no ratio may exceed the claimed epsilon."""
     words = _derivation(found)
-    if found.method.as_printed:
+    if found.method.as_published:
         return passed("mechanism.as_printed", mechanism=words)
     ratios = {n: found.noise(n).epsilon(found.sensitivity(n)) for n in _SIZES}
     n, worst = max(ratios.items(), key=lambda item: item[1])
@@ -49,7 +49,7 @@ def _derivation(found: DerivedParameters) -> str:
     scale = "D(n)/epsilon"
     if target.calibration == "paper":
         scale = f"2**{f} K 2/(n epsilon lambda), as in the paper"
-    if found.method.as_printed:
+    if found.method.as_published:
         scale = f"2**{f} 2/(n epsilon lambda), as in the paper, for the mean"
     K = found.public.parties
     return (

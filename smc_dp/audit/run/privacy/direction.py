@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from smc_dp.privacy.output import Law
+from smc_dp.privacy.output import NoiseDistribution
 
 Vectors: TypeAlias = npt.NDArray[np.float64]
 """Array (d,), or (K, d): one vector for each party."""
@@ -30,7 +30,7 @@ _FIXED = 4  # directions of random signs, the same for everybody
 _FURTHEST = 38.0  # of a normal score: beyond, floats know no chance
 
 
-def normal_scores(noise: Sequence[int], law: Law) -> Vectors:
+def normal_scores(noise: Sequence[int], law: NoiseDistribution) -> Vectors:
     """Return scores that are independent and standard normal for noise of this distribution, but for rounding: (d,)."""
     if law.name == "gauss":
         return np.array([float(x) for x in noise], dtype=np.float64) / sqrt(law.variance)

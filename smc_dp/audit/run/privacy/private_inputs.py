@@ -169,7 +169,7 @@ def _drawn(inputs: tuple[Any, ...], found: DerivedParameters) -> _Drawn | None:
     n = getattr(mine, "n", None)
     if type(n) is not int or not 1 <= n <= LARGEST_N:
         return None
-    eta = mine.eta if found.method.as_printed else [grid.lift(x) for x in mine.eta]  # printed noise is not in the ring
+    eta = mine.eta if found.method.as_published else [grid.lift(x) for x in mine.eta]  # published noise: no ring
     is_model = len(mine.w) == d and all(type(x) is int for x in mine.w)
     model = np.array([float(grid.lift(x)) for x in mine.w]) if is_model else np.zeros(d)
     return _Drawn(tuple(eta), found.noise(n), model)

@@ -135,7 +135,7 @@ def _closeness(every: list[Any], H: int) -> Fraction:
 
 def _largest(found: DerivedParameters, r: int) -> int:
     """Return what no entry of sum r exceeds, but for a small probability: all rows of all parties, and all shares."""
-    bound, among = sum_bounds(found)[r], found.form.among
+    bound, among = sum_bounds(found)[r], found.form.threat_model
     tail = max(law.tail(among.parties) for law in share_distributions(found, r))
     return int(among.parties * _most_rows(found) * max(bound.gradient, bound.curvature) + tail)
 

@@ -27,7 +27,7 @@ from smc_dp.audit.run.privacy.private_inputs import (
 )
 from smc_dp.audit.run.privacy.view_inputs import InputBlock, InputSums, inputs_of_views
 from smc_dp.core.errors import Fault, shown
-from smc_dp.methods.training.classes import coordinates
+from smc_dp.methods.training.classes import coordinate_count
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.distributed import SharedNoise, SharedRounds
 from smc_dp.privacy.grid import ceil_sqrt
@@ -47,8 +47,8 @@ def check_shared_mechanism(
         return failed(fault, line=0)
     if isinstance(noise, SharedRounds):
         return rounds.check_rounds_mechanism(found)
-    law, f, reach = noise.law, noise.grid.fraction_bits, _reach(found)
-    K, H = found.form.among.parties, found.honest
+    law, f, reach = noise.distribution, noise.grid.fraction_bits, _reach(found)
+    K, H = found.form.threat_model.parties, found.honest
     moved = reach.moved_in(f)
     if law.honest != H:
         return failed("noise.honest_shares", honest=law.honest, wanted=H)
@@ -126,7 +126,7 @@ def _reach(found: DerivedParameters) -> _Reach:
     else:
         moved = Fraction(add_remove(mu, float(tau), classes))
     longest = (Fraction(largest_softmax_norm(classes, mu)) + Fraction(PUBLIC_TAU) / mu) * most
-    return _Reach(unit, coordinates(classes) * found.public.dimension, most, moved, longest)
+    return _Reach(unit, coordinate_count(classes) * found.public.dimension, most, moved, longest)
 
 
 def _guaranteed(found: DerivedParameters, law: Any, H: int, moved: int) -> str | Fault:

@@ -93,5 +93,5 @@ def _laws(found: DerivedParameters, r: int) -> list[tuple[int, Any]]:
 def share_distributions(found: DerivedParameters, r: int) -> tuple[Any, ...]:
     """Return the distributions of the shares of sum r: one for each block that has noise."""
     if isinstance(found.shared, SharedRounds):
-        return found.shared.laws[r]
-    return () if found.shared is None else (found.shared.law,)
+        return found.shared.distributions[r]
+    return () if found.shared is None else (found.shared.distribution,)

@@ -23,7 +23,7 @@ from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import model_of
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
-from smc_dp.privacy.output import GRID, proven
+from smc_dp.privacy.output import GRID, calibrate_noise
 from smc_dp.privacy.target import NoiseName, Target
 from tests.support.refusals import refused
 
@@ -271,7 +271,7 @@ def test_laplace_noise_by_coordinate_at_the_printed_scale_exceeds_its_epsilon_an
     y = np.arange(n) % 2
     flipped = np.where(np.arange(n) == 0, 1, y)
     models = [np.array(model_of(Rows(X, labels), method.lam)) for labels in (y, flipped)]
-    law = method.law(target_, n, public)
+    law = method.distribution(target_, n, public)
     assert isinstance(law, DiscreteLaplace)
     true = steepest(law, (models[1] - models[0]).astype(float))
     assert 2.7 < true < 2.78
@@ -287,7 +287,10 @@ def test_the_laws_move_by_the_sensitivity_exactly() -> None:
         law = distribution_of(target(noise), 2)
         if isinstance(law, DiscreteGaussian):
             assert isclose(float(law.mu_squared(SENSITIVITY)), float(target(noise).mu ** 2))
-            assert law == proven(target(noise), 2, Fraction(SENSITIVITY - 2, 1 << GRID.fraction_bits)).law
+            assert (
+                law
+                == calibrate_noise(target(noise), 2, Fraction(SENSITIVITY - 2, 1 << GRID.fraction_bits)).distribution
+            )
             assert claim_of(law, target(noise)).epsilon == 1
         else:
             assert law.epsilon(SENSITIVITY) == 1

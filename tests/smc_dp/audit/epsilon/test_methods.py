@@ -12,7 +12,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon import methods
 from smc_dp.audit.epsilon.audit import Audited, audit_mechanism
 from smc_dp.core.errors import InputError
-from smc_dp.methods.method import laws
+from smc_dp.methods.method import noise_names
 from smc_dp.methods.registry import METHODS
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.sensitivity import add_remove, largest_norm, replace_one
@@ -24,7 +24,7 @@ EVERY = [
     (name, calibration, noise)
     for name, method in METHODS.items()
     for calibration in method.calibrations
-    for noise in laws(method, calibration)
+    for noise in noise_names(method, calibration)
 ]
 MU = 20  # 2 lambda of the neighbours of methods with objective (2)
 MODEL = sqrt(2)  # two classes have the weights -w/2 and w/2, sqrt 2 times closer than w

@@ -21,7 +21,7 @@ from smc_dp.audit.epsilon.deviations import DEVIATIONS, Deviation
 from smc_dp.audit.epsilon.mutants import MutantName
 from smc_dp.audit.epsilon.plan import Request, plan_cases
 from smc_dp.audit.epsilon.rounds import DrivenSession
-from smc_dp.methods.functionality import added
+from smc_dp.methods.functionality import add_vectors
 from smc_dp.privacy.statement import RecordAdjacency
 from smc_dp.privacy.target import Target
 from tests.support.refusals import refused
@@ -82,10 +82,14 @@ def test_whatever_one_party_answers_the_rest_is_the_sums_of_the_honest(name: str
     again = Stream.insecure_from_seed("whole session").spawn()
     honest = [session.form.part(own, again.fork(f"party {j}")) for j, own in enumerate(rows[:-1])]
     shares = [[part(session.said[:r]) for r in range(len(session.said))] for part in honest]
-    sums = [added([x for part in shares for x in (part[r].numbers, part[r].noise)]) for r in range(len(session.said))]
+    sums = [
+        add_vectors([x for part in shares for x in (part[r].numbers, part[r].noise)]) for r in range(len(session.said))
+    ]
     assert seen.tolist() == [float(x) for S in sums for x in S]
     # Twin: with one honest party's noise left out it is another sum.
-    silent = [added([*(part[r].numbers for part in shares), shares[0][r].noise]) for r in range(len(session.said))]
+    silent = [
+        add_vectors([*(part[r].numbers for part in shares), shares[0][r].noise]) for r in range(len(session.said))
+    ]
     assert all(x != y for x, y in zip(sums, silent, strict=True))
 
 

@@ -28,7 +28,7 @@ from smc_dp.audit.epsilon.deviations import DEVIATIONS, SUBSTITUTES, Deviation
 from smc_dp.audit.epsilon.mutants import MutantName
 from smc_dp.audit.epsilon.plan import Request, plan_cases
 from smc_dp.audit.epsilon.power import Effort, audit_mutant
-from smc_dp.privacy.target import SHARED, NoiseName, Target
+from smc_dp.privacy.target import SHARED_NOISES, NoiseName, Target
 from tests.support.refusals import refused
 
 ALPHA = 0.002  # of each test
@@ -52,9 +52,9 @@ def in_the_clear(noise: NoiseName, epsilon: int, draws: int, mutant: MutantName 
 
 @pytest.mark.parametrize("deviation", [None, *DEVIATIONS])
 def test_whatever_one_party_sends_the_rest_is_the_sum_of_the_honest(deviation: Deviation | None) -> None:
-    for noise in SHARED:
+    for noise in SHARED_NOISES:
         form, coins = secure_sum.audited_sum(target(noise)), rng(f"{deviation} {noise}")
-        parts = secure_sum.add_noise(form, secure_sum.numbers_in_world(form, 1), form.noise.law, coins)
+        parts = secure_sum.add_noise(form, secure_sum.numbers_in_world(form, 1), form.noise.distribution, coins)
         seen = secure_sum.view_of_coalition(deviation)(form, parts, coins)
         assert seen == secure_sum.ideal_view(form, parts, coins)
         # Twins: an honest party without noise, and a sum from which nothing was taken off.
@@ -68,7 +68,7 @@ def test_ways_to_deviate_change_what_is_released() -> None:
     case = {way: secure_sum.secure_sum_case(target(), way) for way in DEVIATIONS}
     assert len({case[way].name for way in DEVIATIONS}) == len(DEVIATIONS)
     form = secure_sum.audited_sum(target())
-    parts = secure_sum.add_noise(form, secure_sum.numbers_in_world(form, 0), form.noise.law, rng("parts"))
+    parts = secure_sum.add_noise(form, secure_sum.numbers_in_world(form, 0), form.noise.distribution, rng("parts"))
     added = {way: secure_sum.run_sum(form, parts, way, rng("run"))[1] for way in (None, *DEVIATIONS)}
     assert len(set(added.values())) == 1 + len(DEVIATIONS)
     M = 1 << form.grid.ring_bits
@@ -95,7 +95,7 @@ def test_with_another_who_vanishes_the_rest_is_the_sum_of_the_honest_who_are_lef
         return sent
 
     monkeypatch.setattr(steps, "blinded", blinded)
-    said = setup.simulate(vanish={"P1": SealedCount(5)}).published[CURATOR_NAME]
+    said = setup.simulate(drop_outs={"P1": SealedCount(5)}).published[CURATOR_NAME]
     p: Parameters = setup.session.parameters
     assert p.members(said.members[0]) == (1, 2, 3)
     addends = {name: setup.inputs[name][1] for name in p.parties}
@@ -114,7 +114,7 @@ def test_noise_for_more_honest_parties_than_there_are_is_refuted() -> None:
     found = in_the_clear("ddg", 4, 4000, "all-honest")
     assert "gaussian dp" in {finding.test for finding in found.findings if finding.refutes}
     assert in_the_clear("ddg", 4, 1000, "half-noise").refuted
-    law = secure_sum.audited_sum(target("vg", 1)).noise.law
+    law = secure_sum.audited_sum(target("vg", 1)).noise.distribution
     assert secure_sum.dilute_shares(law, 3).honest == 3
 
 

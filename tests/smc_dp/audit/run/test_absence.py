@@ -81,7 +81,7 @@ EVERYDAY = [("P2", 3), ("charlie", 6)]
 def test_nobody_is_accused_when_somebody_vanishes(who: str, sent: int, tmp_path: Path) -> None:
     """The protocol that has ciphertexts, keys and a claim; with all views, and with the record alone."""
     made = setup(3, 1)
-    done = made.simulate(vanish={who: sent}, views=True, marks=(SEEDED, TEST_KEYS))
+    done = made.simulate(drop_outs={who: sent}, views=True, marks=(SEEDED, TEST_KEYS))
     assert any(done.absent.values())
     folders = written(tmp_path, made, done, 1 << 64)
     for views in (True, False):

@@ -45,7 +45,7 @@ def at(folder: Path, party: str) -> Path:
 
 
 def exported(folder: Path, party: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(export.to_json(export.read(at(folder, party))))
+    found: dict[str, Any] = json.loads(export.to_json(export.read_history(at(folder, party))))
     return found
 
 

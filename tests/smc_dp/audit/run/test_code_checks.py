@@ -151,10 +151,10 @@ def test_roles_and_simulators_from_elsewhere_are_other_code(honest: Folders) -> 
     outcome = leakage.distribution_of_code(replace(honest.evidence(views=False), protocol=twin))
     assert (outcome.status, outcome.code) == ("not possible", "role_code.differs")
     assert party.__module__ in role_code.code_files(twin)
-    sums, leaving = PROTOCOLS["secure_sum"], trials("secure_sum").leaving
+    sums, leaving = PROTOCOLS["secure_sum"], trials("secure_sum").drop_out_trials
     assert sums.claim is not None
     assert leaving is not None
-    own = replace(trials("secure_sum"), leaving=replace(leaving, who=lambda p: {}))
+    own = replace(trials("secure_sum"), drop_out_trials=replace(leaving, who=lambda p: {}))
     assert role_code.code_digest(replace(sums, claim=replace(sums.claim, trials=own))) != role_code.code_digest(sums)
 
 

@@ -20,7 +20,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.pathak2010.ideal import SHORT
 from protocols.pathak2010.values import PartyInput
 from protocols.runtime.view import RecordedView
-from smc_dp.audit.run import derived_parameters as stated
+from smc_dp.audit.run import derived_parameters as noise_statement
 from smc_dp.audit.run import privacy
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import Evidence
@@ -32,8 +32,8 @@ from smc_dp.methods.training.objective import RegularisedLogistic
 from smc_dp.methods.training.solver import minimise
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
-from smc_dp.privacy.output import GRID, Calibrated, Law, proven
-from smc_dp.privacy.output import stated as from_noise
+from smc_dp.privacy.output import GRID, Calibrated, NoiseDistribution, calibrate_noise
+from smc_dp.privacy.output import noise_statement as from_noise
 from smc_dp.privacy.sensitivity import logistic_constants
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import add_assumptions
@@ -77,10 +77,10 @@ def _with(document: Any, *path: Any, to: Any) -> Any:
 
 
 def noisy(
-    evidence: Evidence, noise: Callable[[PartyInput, stated.DerivedParameters, Stream], tuple[int, ...]]
+    evidence: Evidence, noise: Callable[[PartyInput, noise_statement.DerivedParameters, Stream], tuple[int, ...]]
 ) -> Evidence:
     """The evidence with other noise in the views of all parties."""
-    found, views = stated.derive_parameters(evidence), dict(evidence.views)
+    found, views = noise_statement.derive_parameters(evidence), dict(evidence.views)
     for name, view in views.items():
         if len(view.inputs) == 2:
             p, mine = view.inputs
@@ -132,7 +132,7 @@ def test_the_constant_of_the_sensitivity_is_a_tight_upper_bound(lam):
 @pytest.mark.parametrize(("epsilon", "lam", "d", "K"), [("1", "1/10", 12, 3), ("1/3", "1/1000", 124, 50)])
 def test_sensitivity_and_scale_are_those_of_the_formulas(noise, calibration, epsilon, lam, d, K):
     target = Target(Fraction(epsilon), calibration, noise)
-    found = stated.DerivedParameters(PathakMean(float(Fraction(lam))), target, Public(K, d, 2), GRID, None)
+    found = noise_statement.DerivedParameters(PathakMean(float(Fraction(lam))), target, Public(K, d, 2), GRID, None)
     for n in (1, 2, 17, 10**7):
         D = sensitivity(n, d, float(Fraction(lam)), noise, 40)
         assert found.sensitivity(n) == D
@@ -229,9 +229,9 @@ def test_lies_in_the_release_are_caught(made, name):
 
 def unmarked(evidence: Evidence) -> Evidence:
     """The evidence as if coins and keys were good, and the release said so: what a real run looks like."""
-    stated = PathakMean(0.1).statement(Public(3, 12, 2), Target(1), "secure")
+    noise_statement = PathakMean(0.1).statement(Public(3, 12, 2), Target(1), "secure")
     proper = replace(evidence.session.parameters, key_bits=2048)
-    follows = add_assumptions(stated, evidence.protocol.program.name, proper).as_dict()
+    follows = add_assumptions(noise_statement, evidence.protocol.program.name, proper).as_dict()
     release = json.loads(json.dumps({**evidence.release, "privacy": follows}))
     del release["insecure"]
     session = replace(evidence.session, parameters=proper)
@@ -256,13 +256,13 @@ def test_the_epsilon_of_a_proper_run_must_be_the_one_that_follows(made):
 
 def test_the_statistical_distance_is_that_of_the_records_own_parameters(made):
     evidence = unmarked(made.evidence())
-    stated = evidence.release["privacy"]["caveats"][-1]
-    assert "It assumes that Paillier (DCR)" in stated
-    assert stated.endswith("by a statistical distance of at most 2^-42.4.")  # K = 3: 3 pairs, 44 tie bits
+    noise_statement = evidence.release["privacy"]["caveats"][-1]
+    assert "It assumes that Paillier (DCR)" in noise_statement
+    assert noise_statement.endswith("by a statistical distance of at most 2^-42.4.")  # K = 3: 3 pairs, 44 tie bits
     for flattering in (
-        stated.replace("2^-42.4", "2^-64.0"),
-        stated.replace("Paillier (DCR), ", ""),
-        stated.replace(SHORT, ""),
+        noise_statement.replace("2^-42.4", "2^-64.0"),
+        noise_statement.replace("Paillier (DCR), ", ""),
+        noise_statement.replace(SHORT, ""),
     ):
         assert (
             CHECKS["statement"].run(release_with(evidence, "privacy", "caveats", -1, to=flattering)).status == "failed"
@@ -302,11 +302,11 @@ def test_a_view_with_coins_from_a_seed_gives_an_unmarked_run_away(made):
 # Noise in views.
 
 
-def drawn(mine: PartyInput, found: stated.DerivedParameters, rng: Stream) -> tuple[int, ...]:
+def drawn(mine: PartyInput, found: noise_statement.DerivedParameters, rng: Stream) -> tuple[int, ...]:
     return tuple(found.noise(mine.n).sample(rng))
 
 
-NOISE_LIES: dict[str, Callable[[PartyInput, stated.DerivedParameters, Stream], tuple[int, ...]]] = {
+NOISE_LIES: dict[str, Callable[[PartyInput, noise_statement.DerivedParameters, Stream], tuple[int, ...]]] = {
     "none": lambda mine, found, rng: (0,) * found.public.dimension,
     "a quarter": lambda mine, found, rng: tuple(x // 4 for x in drawn(mine, found, rng)),
     "four times": lambda mine, found, rng: tuple(4 * x for x in drawn(mine, found, rng)),
@@ -325,13 +325,15 @@ NOISE_LIES: dict[str, Callable[[PartyInput, stated.DerivedParameters, Stream], t
 LONG_AS_EVER = list(NOISE_LIES)[8:]
 
 
-def along(direction: Sequence[int], mine: PartyInput, found: stated.DerivedParameters, rng: Stream) -> tuple[int, ...]:
+def along(
+    direction: Sequence[int], mine: PartyInput, found: noise_statement.DerivedParameters, rng: Stream
+) -> tuple[int, ...]:
     """A draw turned into this direction, as long as it is."""
     wanted, length = np.array(direction, dtype=float), math.hypot(*drawn(mine, found, rng))
     return tuple(round(x) for x in (wanted / np.linalg.norm(wanted) * length).tolist())
 
 
-def same(found: stated.DerivedParameters) -> tuple[int, ...]:
+def same(found: noise_statement.DerivedParameters) -> tuple[int, ...]:
     """A draw for 30 records, the same whoever asks."""
     return tuple(found.noise(30).sample(Stream.insecure_from_seed("common")))
 
@@ -351,7 +353,7 @@ def test_other_noise_is_caught(long, name):
         assert outcome.code in ("noise.direction", "noise.direction_together")
 
 
-LAWS: tuple[Callable[[int], Law], ...] = (
+LAWS: tuple[Callable[[int], NoiseDistribution], ...] = (
     lambda d: KNorm(d, Fraction(1 << 30)),
     lambda d: DiscreteLaplace(d, Fraction(1 << 30)),
     lambda d: DiscreteGaussian(d, Fraction(1 << 60)),
@@ -452,7 +454,7 @@ def test_the_longest_model_allowed_is_just_above_the_longest_trained(made):
     X = np.zeros((4, 12))
     X[:, 0] = 1.0
     evidence = made.evidence()
-    objective = RegularisedLogistic(stated.derive_parameters(evidence).method.lam)
+    objective = RegularisedLogistic(noise_statement.derive_parameters(evidence).method.lam)
     trained = minimise(objective, X, np.ones(4)).weights
     p, mine = evidence.views["north-1"].inputs
 
@@ -467,7 +469,9 @@ def test_the_longest_model_allowed_is_just_above_the_longest_trained(made):
 @pytest.mark.parametrize("law", ["knorm", "laplace"])
 def test_the_stated_power_is_the_measured_one(law):
     # Three parties of 48 weights with half the noise: the check says how often it notices, and so it is (p < 1e-6).
-    found = stated.DerivedParameters(PathakMean(0.1), Target(1, noise=law), Public(3, 48, 2), Grid(40, 64), None)
+    found = noise_statement.DerivedParameters(
+        PathakMean(0.1), Target(1, noise=law), Public(3, 48, 2), Grid(40, 64), None
+    )
     rng = Stream.insecure_from_seed(f"power {law}")
 
     def caught(factor: Fraction) -> int:
@@ -513,7 +517,7 @@ def below(value: float) -> float:
 
 def of_variance(factor: float) -> dict[str, Any]:
     """What noise of so many times the variance would state."""
-    made = proven(GAUSS, 12, WeightedSum(0.1).sensitivity)
+    made = calibrate_noise(GAUSS, 12, WeightedSum(0.1).sensitivity)
     assert isinstance(made.law, DiscreteGaussian)
     law = DiscreteGaussian(12, Fraction(round(made.law.variance * Fraction(factor))))
     said = from_noise(Calibrated(law, made.sensitivity), GAUSS, "record", "replace", FOLLOWS["adversary"])

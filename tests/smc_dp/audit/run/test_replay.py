@@ -121,8 +121,8 @@ def flipped(e: Envelope) -> Envelope:
 
 
 def other_mail(v: RecordedView) -> RecordedView:
-    *place, payload = v.mail[5]
-    return replace(v, mail=(*v.mail[:5], (*place, payload[:-1] + bytes([payload[-1] ^ 1])), *v.mail[6:]))
+    *place, payload = v.messages[5]
+    return replace(v, messages=(*v.messages[:5], (*place, payload[:-1] + bytes([payload[-1] ^ 1])), *v.messages[6:]))
 
 
 def other_inputs(field: str, value: Any) -> Callable[[RecordedView], RecordedView]:
@@ -137,10 +137,10 @@ def extra_line(evidence: Evidence) -> Evidence:
 
 CHANGED: dict[str, tuple[str, Change]] = {
     "mail of a view altered": ("view-agrees", view("P2", other_mail)),
-    "mail left out": ("view-agrees", view("P2", lambda v: replace(v, mail=v.mail[:4] + v.mail[5:]))),
-    "last mail left out": ("view-agrees", view(C, lambda v: replace(v, mail=v.mail[:-1]))),
-    "mail added": ("view-agrees", view("P1", lambda v: replace(v, mail=(*v.mail, v.mail[-1])))),
-    "mail in another order": ("view-agrees", view("P1", lambda v: replace(v, mail=v.mail[::-1]))),
+    "mail left out": ("view-agrees", view("P2", lambda v: replace(v, messages=v.messages[:4] + v.messages[5:]))),
+    "last mail left out": ("view-agrees", view(C, lambda v: replace(v, messages=v.messages[:-1]))),
+    "mail added": ("view-agrees", view("P1", lambda v: replace(v, messages=(*v.messages, v.messages[-1])))),
+    "mail in another order": ("view-agrees", view("P1", lambda v: replace(v, messages=v.messages[::-1]))),
     "coins altered": ("view-agrees", view("P3", lambda v: replace(v, seed=bytes(32)))),
     "coins altered, replayed": ("messages-recomputed", view("P3", lambda v: replace(v, seed=bytes(32)))),
     "size altered": ("messages-recomputed", view("P2", other_inputs("n", 11))),
@@ -173,7 +173,7 @@ def test_what_was_changed_is_found(name: str) -> None:
 
 def test_the_first_message_that_differs_is_named() -> None:
     evidence = CHANGED["size altered"][1](honest())
-    letters = [letter for name in ("P1", "P3") for letter in honest().recomputed[name].letters]
+    letters = [letter for name in ("P1", "P3") for letter in honest().recomputed[name].decrypted]
     from_p2 = [letter for letter in letters if letter.envelope.sender == "P2" and isinstance(letter.message, Relay)]
     first = min(letter.line for letter in from_p2 if letter.message.b is not None)  # a cover does not depend on a size
     found = outcomes(evidence, "messages-recomputed")["messages-recomputed"]

@@ -32,8 +32,8 @@ from smc_dp.data.sources import PreparedData
 from smc_dp.methods.collaborative.ofaa import Ofaa
 from smc_dp.methods.gradients.gradient_descent import GradientDescent
 from smc_dp.methods.gradients.newton import Newton
-from smc_dp.methods.sums.among import Among, AnnouncedRows
 from smc_dp.methods.sums.clipped_average import ClippedAverage
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.distributed import RoundBound, SharedRounds
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.target import Target
@@ -149,7 +149,7 @@ def test_forms_of_one_sum_that_say_how_far_they_reach(name: str, tmp_path: Path)
 # The figures, made again.
 
 
-FIVE = Among(5, 1, 1)
+FIVE = ThreatModel(5, 1, 1)
 
 
 def stated_of(
@@ -157,11 +157,11 @@ def stated_of(
     classes: int = 2,
     d: int = 3,
     target: Target = ONE,
-    among: Among = FIVE,
+    threat_model: ThreatModel = FIVE,
 ) -> DerivedParameters:
     """What a release of such a method by five parties, or others, states."""
-    public = Public(among.parties, d, classes)
-    form = method.shared(public, target, among, AnnouncedRows(MOST))
+    public = Public(threat_model.parties, d, classes)
+    form = method.shared(public, target, threat_model, AnnouncedRows(MOST))
     return DerivedParameters(method, target, public, form.grid, form, form.noise)
 
 
@@ -181,7 +181,7 @@ def test_each_form_gives_what_is_claimed_and_less_noise_does_not(name: str) -> N
     assert rounds.check_rounds_mechanism(found).status == "passed", rounds.check_rounds_mechanism(found)
     bounds = rounds.sum_bounds(found)
     assert [bound.gradient for bound in bounds] == [step.bound for step in found.form.noise.steps]
-    form, laws = found.form, found.form.noise.laws
+    form, laws = found.form, found.form.noise.distributions
 
     def lying(noise: SharedRounds) -> str:
         other = replace(form)  # with nothing that was computed of it
@@ -193,21 +193,21 @@ def test_each_form_gives_what_is_claimed_and_less_noise_does_not(name: str) -> N
     def scaled(r: int, block: int, by: Fraction) -> SharedRounds:
         some = list(map(list, laws))
         some[r][block] = replace(some[r][block], variance=some[r][block].variance * by)
-        return replace(form.noise, laws=tuple(map(tuple, some)))
+        return replace(form.noise, distributions=tuple(map(tuple, some)))
 
     less = Fraction(9, 10)
     for r in {0, len(laws) - 1}:
         for block in range(len(laws[r])):
             assert lying(scaled(r, block, less)) == "noise.mu_too_large", (r, block)
     small = tuple(tuple(replace(law, variance=Fraction(18)) for law in some) for some in laws)
-    assert lying(replace(form.noise, laws=small)) == "noise.mu_too_large"
+    assert lying(replace(form.noise, distributions=small)) == "noise.mu_too_large"
     counted = tuple(tuple(replace(law, honest=4) for law in some) for some in laws)
-    assert lying(replace(form.noise, laws=counted)) == "noise.honest_shares"
+    assert lying(replace(form.noise, distributions=counted)) == "noise.honest_shares"
     assert lying(replace(form.noise, ring_bits=32)) == "ring.too_small"
 
 
 def test_in_a_circle_that_can_fail_no_curve_is_stated_and_the_target_counts() -> None:
-    found = stated_of(Newton(), among=Among(300, 30, 15))
+    found = stated_of(Newton(), threat_model=ThreatModel(300, 30, 15))
     stated = found.form.statement
     assert (stated.kind, stated.mu, stated.rho, stated.epsilon) == ("approx", None, None, 1.0)
     assert rounds.check_rounds_mechanism(found).status == "passed", rounds.check_rounds_mechanism(found)
@@ -220,8 +220,8 @@ def test_in_a_circle_that_can_fail_no_curve_is_stated_and_the_target_counts() ->
 def test_a_wrong_charge_in_the_code_that_made_the_run_is_found(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """sigma without the root of R, and the curvature for nothing where something was asked already."""
     if wrong == "sums that are not told from one":
-        honest = RoundBound.laws
-        monkeypatch.setattr(RoundBound, "laws", lambda step, mu_squared, honest_: honest(step, 8 * mu_squared, honest_))
+        honest = RoundBound.distributions
+        monkeypatch.setattr(RoundBound, "distributions", lambda step, mu2, honest_: honest(step, 8 * mu2, honest_))
         outcome = rounds.check_rounds_mechanism(stated_of(Newton()))
     else:
         found = stated_of(Newton())

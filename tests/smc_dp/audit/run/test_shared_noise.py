@@ -29,10 +29,10 @@ from smc_dp.audit.run.derived_parameters import DerivedParameters
 from smc_dp.audit.run.evidence import Evidence, load_evidence
 from smc_dp.audit.run.privacy import lengths, shared
 from smc_dp.audit.run.report import audit_evidence
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.methods.sums.weighted_sum import WeightedSumAddRemove
-from smc_dp.privacy.distributed import SharedNoise, laws
-from smc_dp.privacy.distributed.laws import GammaShares, GaussianShares, WholeShares
+from smc_dp.privacy.distributed import SharedNoise, share_distributions
+from smc_dp.privacy.distributed.share_distributions import GammaShares, GaussianShares, WholeShares
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.target import Target
 from smc_dp.run.release import RELEASE
@@ -156,7 +156,7 @@ def test_members_that_were_edited_are_found(made: Folders) -> None:
 def test_noise_for_more_honest_parties_than_there_are_is_found(tmp_path: Path) -> None:
     """H too large, in the code that made the run; and even where the audit's own code has the same mistake."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Among, "honest", property(lambda among: among.parties - among.dropouts))
+        patched.setattr(ThreatModel, "honest", property(lambda among: among.parties - among.dropouts))
         evidence = recorded(tmp_path).evidence(views=False)
         assert run("agreed", evidence).status == "passed"
         found = run("mechanism", evidence)
@@ -199,8 +199,8 @@ def test_each_law_gives_what_is_claimed_and_less_noise_does_not(
     evidence, found, noise = of_each
     assert shared.check_shared_mechanism(evidence, found, noise).status == "passed"
     wrong = {
-        "shares.": replace(noise, law=scaled(noise.law, Fraction(99, 100))),
-        "noise.honest_shares": replace(noise, law=replace(noise.law, honest=3)),
+        "shares.": replace(noise, distribution=scaled(noise.distribution, Fraction(99, 100))),
+        "noise.honest_shares": replace(noise, distribution=replace(noise.distribution, honest=3)),
         "noise.sensitivity": replace(noise, sensitivity=noise.sensitivity - 1),
         "ring.too_small": replace(noise, grid=Grid(noise.grid.fraction_bits, 64)),
     }
@@ -222,8 +222,8 @@ def test_shares_too_small_for_the_lemmas_are_refused(
     law: Any, less: dict[str, Fraction], code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Even where the laws themselves allow them: all together would give enough by formulas that do not hold there."""
-    monkeypatch.setattr(laws, "LEAST_VARIANCE", 1)
-    monkeypatch.setattr(laws, "LEAST_SCALE", 1)
+    monkeypatch.setattr(share_distributions, "LEAST_VARIANCE", 1)
+    monkeypatch.setattr(share_distributions, "LEAST_SCALE", 1)
     found = stated_with(law.name)
     assert isinstance(shared._guaranteed(found, law, law.honest, 1), str)
     wrong = shared._guaranteed(found, replace(law, **less), law.honest, 1)
@@ -273,7 +273,7 @@ def test_noise_that_was_not_drawn_is_found(made: Folders) -> None:
 
 def with_noise(evidence: Evidence, change: Callable[[int, int], int]) -> Evidence:
     """The evidence with a share of a seed for every party, each number changed: given it and the law's deviation."""
-    law: Any = derived_parameters.derive_parameters(evidence).shared.law  # type: ignore[union-attr]
+    law: Any = derived_parameters.derive_parameters(evidence).shared.distribution  # type: ignore[union-attr]
     ring, rng = evidence.session.parameters.ring, Stream.insecure_from_seed("only together")
     drawn = iter([law.share(rng) for _ in PARTIES])
 

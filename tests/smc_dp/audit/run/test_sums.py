@@ -515,7 +515,7 @@ def test_a_false_complaint_leaves_the_structure_of_views_checked(
         ("Masked", lambda sent: replace(sent, y=sent.y[:-1]), "other_count"),
     ):
         again = evidence.recomputed["charlie"]
-        mail = [(name, change(sent) if type(sent).__name__ == kind else sent) for name, sent in again.view.mail]
+        mail = [(name, change(sent) if type(sent).__name__ == kind else sent) for name, sent in again.view.messages]
         leaking = replace(evidence)
         view = replace(again.view, mail=tuple(mail))
         vars(leaking)["recomputed"] = {**evidence.recomputed, "charlie": replace(again, view=view)}

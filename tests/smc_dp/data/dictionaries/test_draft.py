@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from smc_dp.core.errors import InputFault
 from smc_dp.data.bounds import canonical_text, parse_bounds, read_bounds
 from smc_dp.data.columns import CategoricalColumn, DateColumn, NumericColumn
 from smc_dp.data.dictionaries.data_dictionary import (
@@ -39,7 +40,11 @@ def of(*levels: str) -> LevelsEntry:
 
 
 WHOLE = book(
-    **{"name": ExcludedEntry("the record's own name"), "age": NumberEntry(18.0, 110.5), "came": DateEntry(*DAYS)},
+    **{
+        "name": ExcludedEntry(InputFault("excluded.record_name")),
+        "age": NumberEntry(18.0, 110.5),
+        "came": DateEntry(*DAYS),
+    },
     **{"on": of("true", "false"), "ward": LevelsEntry((LevelEntry("Köln", ("k",)), LevelEntry("a b"))), "out": NO_YES},
 )
 
@@ -119,7 +124,7 @@ def test_of_two_classes_the_one_that_denies_comes_first(said: ColumnEntry, class
     [
         (NumberEntry(0.0, 120.0, whole=True), "codebook.no_classes"),
         (DateEntry(), "codebook.no_classes"),
-        (ExcludedEntry("marked as an identifier"), "codebook.no_classes"),
+        (ExcludedEntry(InputFault("excluded.identifier")), "codebook.no_classes"),
         (of("one"), "codebook.wrong_classes"),
     ],
 )

@@ -8,6 +8,7 @@ import io
 
 import pytest
 
+from smc_dp.core.errors import InputFault
 from smc_dp.data.dictionaries.data_dictionary import (
     ColumnEntry,
     DataDictionary,
@@ -77,12 +78,12 @@ def levels(*pairs: tuple[str, ...]) -> LevelsEntry:
         (("sql", "select 1"), LevelsEntry()),
         (("yesno",), levels(("No", "0"), ("Yes", "1"))),
         (("truefalse",), levels(("false", "0"), ("true", "1"))),
-        (("text",), ExcludedEntry("free text")),
-        (("notes",), ExcludedEntry("free text")),
-        (("file",), ExcludedEntry("a file")),
-        (("text", "", "email"), ExcludedEntry("email may tell who somebody is")),
-        (("text", "", "datetime_dmy"), ExcludedEntry("a time of day with its date; a date alone can be learned from")),
-        (("hologram",), ExcludedEntry("its field type is 'hologram'")),
+        (("text",), ExcludedEntry(InputFault("excluded.free_text"))),
+        (("notes",), ExcludedEntry(InputFault("excluded.free_text"))),
+        (("file",), ExcludedEntry(InputFault("excluded.file"))),
+        (("text", "", "email"), ExcludedEntry(InputFault("excluded.identifying", {"validation": "email"}))),
+        (("text", "", "datetime_dmy"), ExcludedEntry(InputFault("excluded.time_of_day"))),
+        (("hologram",), ExcludedEntry(InputFault("excluded.field_type", {"kind": "'hologram'"}))),
     ],
 )
 def test_a_field_says(field: tuple[str, ...], wanted: ColumnEntry) -> None:
@@ -105,7 +106,9 @@ def test_the_record_and_identifiers_are_left_out_whatever_they_are() -> None:
 
 @pytest.mark.parametrize("said", ["y", "Y", "yes", "1", "true", "x", "no", "0"])
 def test_anything_but_nothing_and_n_marks_an_identifier(said: str) -> None:
-    assert dictionary(("born", "yesno", *[""] * 4, said)).entries[1].said == ExcludedEntry("marked as an identifier")
+    assert dictionary(("born", "yesno", *[""] * 4, said)).entries[1].said == ExcludedEntry(
+        InputFault("excluded.identifier")
+    )
 
 
 @pytest.mark.parametrize("said", ["", " ", "n", "N"])

@@ -30,7 +30,7 @@ from smc_dp.experiments.compare.results import Trial, trials_from_csv
 from smc_dp.experiments.compare.runner import ExperimentGrid, Source
 from smc_dp.experiments.compare.study import Panel, PaperClaim, PaperFigure, Point, Study
 from smc_dp.methods.model import LinearModel
-from smc_dp.methods.registry import METHODS, find
+from smc_dp.methods.registry import METHODS, find_method
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.pages.html import html
 from smc_dp.privacy.statement import PrivacyStatement
@@ -110,7 +110,7 @@ def test_trials_are_those_of_the_methods_themselves(tmp_path):
     pool = load_pool("breast_cancer")
     for repeat in (0, 1):
         federation, test = partition_pool(pool, SETTING.deal, task.DEAL_SEED + repeat)
-        models = find("wsum")().train(federation).known
+        models = find_method("wsum")().train(federation).known
         w = federation.sizes @ models / federation.sizes.sum()
         expected = float(np.mean((test.X @ w > 0) == test.y))
         found = [t for t in grid.trials if t.epsilon == math.inf and t.repeat == 2 * repeat]
@@ -298,7 +298,7 @@ def test_local_classifiers_are_trained_once_for_all_methods_that_start_from_them
     plan = GridPlan((setting,), tuple(entries), repeats=1)
     trained = []
     ensemble = task.ensemble
-    monkeypatch.setattr(task, "ensemble", lambda *args: trained.append(args) or ensemble(*args))
+    monkeypatch.setattr(task, "train_ensemble", lambda *args: trained.append(args) or ensemble(*args))
     (cells,) = task.group_cells(plan.cells())
     outcomes = task.run_cells(load_pool("digits"), cells, 1)
     assert [o.failure for o in outcomes] == [None] * 5

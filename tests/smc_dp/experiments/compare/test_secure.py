@@ -18,8 +18,8 @@ from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting, pl
 from smc_dp.experiments.compare.results import Trial
 from smc_dp.experiments.compare.study import Panel, PaperClaim, Point
 from smc_dp.methods.functionality import SumWithShares
-from smc_dp.methods.sums import at_home, weighted_sum
-from smc_dp.methods.sums.among import Among
+from smc_dp.methods.sums import simulated_sum, weighted_sum
+from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.pages.html import html
 from tests.support.refusals import refused
 
@@ -50,7 +50,7 @@ def test_the_two_are_kept_apart_in_tables_statements_and_on_the_page(grid: runne
         "Secure on s: a run holds against Charlie and any 1 of 5 parties, deviating at will, while up to 1 vanish"
         in text
     )
-    assert text.count(secure.CAP) == text.count(at_home.IN_ONE_PLACE) == 1
+    assert text.count(secure.CAP) == text.count(simulated_sum.IN_ONE_PLACE) == 1
     alone = replace(PLAN, entries=(CLEAR,))
     assert list(secure.secure_sum_notes(alone)) == []
 
@@ -58,8 +58,8 @@ def test_the_two_are_kept_apart_in_tables_statements_and_on_the_page(grid: runne
 def test_a_secure_trial_is_the_sum_of_everybody_s_part_with_its_own_share(monkeypatch: pytest.MonkeyPatch) -> None:
     """And no target has a say in what is trained: five models for three epsilons; the twin trains anew for each."""
     pool, summed, trained = load_pool("breast_cancer"), list[Any](), list[Any]()
-    ideal, train_all = at_home.ideal, weighted_sum.train_all
-    monkeypatch.setattr(at_home, "ideal", lambda f, parts, rng: summed.append((f, parts)) or ideal(f, parts, rng))
+    ideal, train_all = simulated_sum.ideal, weighted_sum.train_all
+    monkeypatch.setattr(simulated_sum, "ideal", lambda f, parts, rng: summed.append((f, parts)) or ideal(f, parts, rng))
     monkeypatch.setattr(weighted_sum, "train_all", lambda *given: trained.append(given) or train_all(*given))
     cells = {cell.entry.shown_trust: cell for cell in PLAN.cells()}
     together = task.run_cells(pool, [cells["secure"]], 7)[0]
@@ -115,7 +115,12 @@ def test_noise_that_needs_too_long_integers_is_refused_before_anything_is_writte
 
 def chosen(methods: list[str], **asked: Any) -> tuple[list[tuple[str, str, str]], list[Fault]]:
     """Method, trust and noise of each entry, and what is skipped."""
-    settings: dict[str, Any] = {"noise": None, "delta": Fraction(1, 10**5), "draws": 1, "among": Among(5, 2, 0)}
+    settings: dict[str, Any] = {
+        "noise": None,
+        "delta": Fraction(1, 10**5),
+        "draws": 1,
+        "threat_model": ThreatModel(5, 2, 0),
+    }
     calibrations = asked.pop("calibrations", ("proven",))
     found, skipped = defaults.make_entries(methods, calibrations, (Fraction(1),), **settings | asked)
     assert all((e.colluders, e.dropouts) == (2, 0) for e in found if e.shown_trust == "secure")
@@ -132,9 +137,9 @@ def test_both_are_compared_where_both_exist() -> None:
     assert chosen(["wsum"], trusts=("secure",))[0] == [summed]
     assert chosen(["wsum"], trusts=("aggregator",))[0] == [clear]
     assert chosen(["wsum"], noise="vg")[0] == [("wsum", "secure", "vg")]
-    assert chosen(["wsum"], among=Among(1000, 2, 0)) == ([clear, summed], [])
-    for among, most in ((Among(1001, 2, 0), 1000), (Among(2001, 2, 1), 2000)):
-        found, (why,) = chosen(["wsum"], among=among)
+    assert chosen(["wsum"], threat_model=ThreatModel(1000, 2, 0)) == ([clear, summed], [])
+    for threat_model, most in ((ThreatModel(1001, 2, 0), 1000), (ThreatModel(2001, 2, 1), 2000)):
+        found, (why,) = chosen(["wsum"], threat_model=threat_model)
         assert (found, why.code, why.fields["most"]) == ([clear], "parties.too_many_for_sum", most)
         assert why.place == "wsum is skipped for calibration proven, trust secure: "
     assert chosen(["local"], trusts=("secure",))[1][0].code == "comparison.no_secure_sum"

@@ -13,17 +13,22 @@ from support.hospitals import federation, rows
 from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Federation
 from smc_dp.methods.collaborative import ofaa
-from smc_dp.methods.collaborative.ofaa import Ofaa, deviation, polynomial_noise, printed_statement
-from smc_dp.methods.collaborative.quadratics import descend, minimiser, projected, trimmed
-from smc_dp.methods.collaborative.rounds import BiasedModel, scaled, with_one
+from smc_dp.methods.collaborative.ofaa import Ofaa, noise_deviation, polynomial_noise, statement_as_published
+from smc_dp.methods.collaborative.quadratics import (
+    descend_quadratic,
+    minimise_projected,
+    minimise_quadratic,
+    minimise_trimmed,
+)
+from smc_dp.methods.collaborative.rounds import BiasedModel, append_one, scale_into_ball
 from smc_dp.privacy.functional import (
     L2_SENSITIVITY,
     UNIT_BITS,
+    coefficient_count,
     coefficients,
-    count,
     l1_sensitivities,
-    printed_scales,
     quadratic,
+    scales_as_published,
 )
 from smc_dp.privacy.noise import DiscreteLaplace
 from smc_dp.privacy.target import Target
@@ -47,17 +52,19 @@ def taylor_minimiser(X: np.ndarray, y: np.ndarray) -> np.ndarray:
 def test_without_noise_the_proven_form_is_least_squares_on_all_rows():
     fed = federation(400)
     pooled = fed.pooled()
-    wanted = taylor_minimiser(scaled(pooled.X), pooled.y) / sqrt(2)
+    wanted = taylor_minimiser(scale_into_ball(pooled.X), pooled.y) / sqrt(2)
     found = Ofaa().train(fed).release(Target(None), stream(0)).model.theta
     assert found == pytest.approx(wanted, abs=1e-4)
-    halved = taylor_minimiser(scaled(pooled.X), 0.5 + (pooled.y - 0.5) / 2) / sqrt(2)  # l''(0) in place of l''(0)/2!
+    halved = taylor_minimiser(scale_into_ball(pooled.X), 0.5 + (pooled.y - 0.5) / 2) / sqrt(
+        2
+    )  # l''(0) in place of l''(0)/2!
     assert np.abs(found - halved).max() > 0.1
 
 
 def test_without_noise_the_printed_form_averages_by_size():
     fed = federation(400)
     released = Ofaa(rounds=2).train(fed).release(Target(None, "paper", "laplace"), stream(0))
-    models = np.array([taylor_minimiser(with_one(p.X), p.y) for p in fed.parties])
+    models = np.array([taylor_minimiser(append_one(p.X), p.y) for p in fed.parties])
     assert released.uploads[0] == pytest.approx(models, abs=1e-3)
     weights = fed.sizes / fed.sizes.sum()
     assert released.model.theta == pytest.approx(weights @ models, abs=1e-3)
@@ -84,23 +91,23 @@ def test_the_polynomial_classifies_about_as_well_as_logistic_regression():
 def test_proven_noise_is_what_was_asked_for_and_half_of_it_is_not(noise):
     target = Target(Fraction(1, 2), "proven", noise)
     calibrated = polynomial_noise(target, 5)
-    law = calibrated.law
-    assert law.dimension == count(5) == 20
+    law = calibrated.distribution
+    assert law.dimension == coefficient_count(5) == 20
     sensitivity = sum(l1_sensitivities(4, 1)) if noise == "laplace" else L2_SENSITIVITY
     assert calibrated.sensitivity == sensitivity
     if noise == "gauss":
         assert 0.999999999 * target.mu**2 < law.mu_squared(sensitivity) <= target.mu**2
-        assert deviation(law) == pytest.approx(1 / float(target.mu))
+        assert noise_deviation(law) == pytest.approx(1 / float(target.mu))
     else:
         assert law.epsilon(sensitivity) == Fraction(1, 2)
 
 
 @pytest.mark.parametrize("noise", ["knorm", "laplace", "gauss"])
 def test_the_deviation_for_the_repair_is_that_of_the_draws(noise):
-    law = polynomial_noise(Target(Fraction(1), "proven", noise), 3).law
+    law = polynomial_noise(Target(Fraction(1), "proven", noise), 3).distribution
     rng = stream(noise)
     draws = np.array([law.sample(rng) for _ in range(600)], dtype=float).ravel() / 2.0**UNIT_BITS
-    ratio = float(np.sqrt(np.mean(draws**2))) / deviation(law)
+    ratio = float(np.sqrt(np.mean(draws**2))) / noise_deviation(law)
     assert ratio == pytest.approx(1, abs=0.08)
     assert abs(2 * ratio - 1) > 0.8
 
@@ -115,7 +122,7 @@ def neighbours() -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize(("factor", "fine"), [(1, True), (Fraction(1, 2), False)])
 def test_log_ratios_of_neighbours_stay_below_epsilon(factor, fine):
     a, b = neighbours()
-    law = polynomial_noise(Target(Fraction(1, 2), "proven", "knorm"), 2).law
+    law = polynomial_noise(Target(Fraction(1, 2), "proven", "knorm"), 2).distribution
     scale = float(law.scale * factor)
     worst = 0.0
     for seed in range(200):
@@ -142,7 +149,7 @@ def test_statements_of_the_proven_form_do_not_grow_with_rounds():
 @pytest.mark.parametrize("d", [1, 3, 16])
 def test_statements_of_the_printed_form_add_up_degrees_and_rounds(d):
     target, system = Target(Fraction(4, 5), "paper", "laplace"), Stream.from_system()
-    privacy = [printed_statement(target, d, t) for t in (1, 10)]
+    privacy = [statement_as_published(target, d, t) for t in (1, 10)]
     one = 0.8 * ((sqrt(d) + 1) / (4.5 * d) + (d + 2 * sqrt(d)) / 4 / (0.75 * d * d))
     assert privacy[0].epsilon == pytest.approx(one, rel=1e-9)
     assert privacy[1].epsilon == pytest.approx(10 * one, rel=1e-9)
@@ -152,7 +159,7 @@ def test_statements_of_the_printed_form_add_up_degrees_and_rounds(d):
     assert not any("rounds" in c for c in privacy[0].caveats)
     assert Ofaa().train(federation(20)).release(target, stream(0)).privacy.kind == "none"
     released = Ofaa(rounds=2).train(federation(20)).release(target, system)
-    assert released.privacy == printed_statement(target, 3, 2)
+    assert released.privacy == statement_as_published(target, 3, 2)
 
 
 def test_printed_noise_has_the_printed_scales_and_not_that_of_one_coefficient(monkeypatch):
@@ -162,7 +169,7 @@ def test_printed_noise_has_the_printed_scales_and_not_that_of_one_coefficient(mo
     def catch(b, M):
         caught.append((b, M))
 
-    monkeypatch.setattr(ofaa, "minimiser", catch)
+    monkeypatch.setattr(ofaa, "minimise_quadratic", catch)
     d, target = 3, Target(Fraction(1), "paper", "laplace")
     trained = Ofaa(rounds=400).train(Federation((rows(20, d, 1),), 2))
     trained.release(target, stream(1))
@@ -172,7 +179,7 @@ def test_printed_noise_has_the_printed_scales_and_not_that_of_one_coefficient(mo
     for noise, scale, twin in ((first, 13.5, 3.0), (second, 6.75, 1.5)):  # twins: 6 max |coefficient| = 6/2 and 6/4
         assert scipy.stats.kstest(noise, scipy.stats.laplace(scale=scale).cdf).pvalue > 1e-6
         assert scipy.stats.kstest(noise, scipy.stats.laplace(scale=twin).cdf).pvalue < 1e-12
-    assert [float(s) / 2.0**UNIT_BITS for s in printed_scales(d, Fraction(1))] == [13.5, 6.75]
+    assert [float(s) / 2.0**UNIT_BITS for s in scales_as_published(d, Fraction(1))] == [13.5, 6.75]
 
 
 # Minimisers, the repair, rounds.
@@ -218,7 +225,7 @@ def are_minima(found: list[np.ndarray | None]) -> bool:
     return all(theta is not None and np.isfinite(theta).all() for theta in found)
 
 
-@pytest.mark.parametrize(("repair", "function"), [("project", "projected"), ("trim", "trimmed")])
+@pytest.mark.parametrize(("repair", "function"), [("project", "minimise_projected"), ("trim", "minimise_trimmed")])
 def test_a_repaired_minimiser_is_finite_for_every_draw_and_an_unrepaired_one_is_not(monkeypatch, repair, function):
     caught = []
 
@@ -235,21 +242,21 @@ def test_a_repaired_minimiser_is_finite_for_every_draw_and_an_unrepaired_one_is_
         assert are_minima(found)
         assert len(caught) == 20
         # The twin: the same noisy polynomials as they are. With next to no noise they do have minima.
-        assert are_minima([minimiser(b, M) for b, M in caught]) == exists
+        assert are_minima([minimise_quadratic(b, M) for b, M in caught]) == exists
 
 
 def test_the_repair_minimises_where_it_can_and_leaves_out_what_is_not_positive():
     b, M = np.array([1.0, 2.0, 3.0]), np.diag([2.0, 0.5, -4.0])
-    assert minimiser(b, M) is None
-    assert trimmed(b, M, 0.0) == pytest.approx([-1 / 4, -2, 0])
-    assert trimmed(b, M, 6.0) == pytest.approx([-1 / 16, -2 / 13, -3 / 4])
-    assert trimmed(b, -M, 0.0) == pytest.approx([0, 0, -3 / 8])
-    assert not trimmed(b, np.zeros((3, 3)), 0.0).any()
-    assert projected(b, M, 1.0) == pytest.approx([-1 / 4, -1, -3 / 2])
+    assert minimise_quadratic(b, M) is None
+    assert minimise_trimmed(b, M, 0.0) == pytest.approx([-1 / 4, -2, 0])
+    assert minimise_trimmed(b, M, 6.0) == pytest.approx([-1 / 16, -2 / 13, -3 / 4])
+    assert minimise_trimmed(b, -M, 0.0) == pytest.approx([0, 0, -3 / 8])
+    assert not minimise_trimmed(b, np.zeros((3, 3)), 0.0).any()
+    assert minimise_projected(b, M, 1.0) == pytest.approx([-1 / 4, -1, -3 / 2])
     positive = np.array([[2.0, 1.0], [1.0, 3.0]])
-    assert minimiser(b[:2], positive) == pytest.approx(np.linalg.solve(2 * positive, -b[:2]))
-    assert descend(b[:2], positive, np.zeros(2), 2000) == pytest.approx(minimiser(b[:2], positive))
-    assert descend(b, np.zeros((3, 3)), np.ones(3), 10).tolist() == [1, 1, 1]
+    assert minimise_quadratic(b[:2], positive) == pytest.approx(np.linalg.solve(2 * positive, -b[:2]))
+    assert descend_quadratic(b[:2], positive, np.zeros(2), 2000) == pytest.approx(minimise_quadratic(b[:2], positive))
+    assert descend_quadratic(b, np.zeros((3, 3)), np.ones(3), 10).tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize(("trust", "times"), [("central", 1), ("local", sqrt(3))])
@@ -258,9 +265,9 @@ def test_eigenvalues_are_lifted_to_four_deviations_of_all_the_noise_in_them(monk
 
     def catch(b, M, floor):
         floors.append(floor)
-        return projected(b, M, floor)
+        return minimise_projected(b, M, floor)
 
-    monkeypatch.setattr(ofaa, "projected", catch)
+    monkeypatch.setattr(ofaa, "minimise_projected", catch)
     target = Target(Fraction(1, 2), noise="gauss")
     Ofaa(trust=trust).train(federation(20)).release(target, stream(0))
     assert floors == [pytest.approx(4 * times / float(target.mu), rel=1e-9)]
@@ -325,8 +332,8 @@ def test_the_printed_form_has_no_other_noise_and_there_are_two_classes():
 def test_the_printed_noise_is_drawn_from_the_stream_degree_by_degree():
     trained = Ofaa().train(Federation((rows(5, 1, 0),), 2))
     rng = stream(7)
-    first, second = printed_scales(1, Fraction(1))
+    first, second = scales_as_published(1, Fraction(1))
     noise = DiscreteLaplace(2, first).sample(rng) + DiscreteLaplace(3, second).sample(rng)
-    theta = minimiser(*quadratic((np.array(trained.known[0][0]) + noise) / 2.0**UNIT_BITS, 2))
+    theta = minimise_quadratic(*quadratic((np.array(trained.known[0][0]) + noise) / 2.0**UNIT_BITS, 2))
     released = trained.release(Target(Fraction(1), **LAPLACE), stream(7))
     assert released.uploads[0, 0].tolist() == (np.zeros(2) if theta is None else theta).tolist()

@@ -17,9 +17,15 @@ from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods import registry
 from smc_dp.methods.collaborative import ofpa, tilted
-from smc_dp.methods.collaborative.ofpa import Ofpa, printed_noise
+from smc_dp.methods.collaborative.ofpa import Ofpa, noise_as_published
 from smc_dp.methods.collaborative.param_laplace import ParamLaplace
-from smc_dp.methods.collaborative.rounds import BiasedModel, average, for_plain_rows, scaled, with_one
+from smc_dp.methods.collaborative.rounds import (
+    BiasedModel,
+    append_one,
+    for_plain_rows,
+    scale_into_ball,
+    weighted_average,
+)
 from smc_dp.privacy.sensitivity import replace_one
 from smc_dp.privacy.target import Target
 from tests.support.refusals import refused
@@ -57,7 +63,7 @@ def stream(seed: int | str) -> Stream:
 
 def problem(n: int, d: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     party = rows(n, d, seed)
-    return with_one(party.X), party.y.astype(np.float64)
+    return append_one(party.X), party.y.astype(np.float64)
 
 
 # The objective without a regulariser.
@@ -71,15 +77,15 @@ def test_the_minimiser_is_that_of_another_solver_wherever_one_starts():
         z = X @ theta
         return float((np.logaddexp(0, z) - y * z).sum() + v @ theta)
 
-    found, solved = tilted.minimiser(X, y, v, np.zeros(5))
+    found, solved = tilted.minimise_tilted(X, y, v, np.zeros(5))
     other = scipy.optimize.minimize(value, np.zeros(5), method="BFGS", options={"gtol": 1e-5})
     assert solved
     assert found == pytest.approx(other.x, abs=1e-4)
-    assert np.linalg.norm(tilted.gradient(X, y, v, found)) < 1e-10
-    elsewhere, also = tilted.minimiser(X, y, v, np.array([30.0, -20, 10, 40, -50]))
+    assert np.linalg.norm(tilted.tilted_gradient(X, y, v, found)) < 1e-10
+    elsewhere, also = tilted.minimise_tilted(X, y, v, np.array([30.0, -20, 10, 40, -50]))
     assert also
     assert elsewhere == pytest.approx(found, abs=1e-9)
-    untilted, _ = tilted.minimiser(X, y, np.zeros(5), np.zeros(5))
+    untilted, _ = tilted.minimise_tilted(X, y, np.zeros(5), np.zeros(5))
     assert np.abs(found - untilted).max() > 0.1
 
 
@@ -122,7 +128,7 @@ def test_the_certificate_agrees_with_a_search_for_directions_and_with_newton():
             continue  # the net is too coarse
         seen.add(delta > 0)
         assert (delta > 0) == brute_force_existence(X, y, v)
-        theta, solved = tilted.minimiser(X, y, v, np.zeros(3))
+        theta, solved = tilted.minimise_tilted(X, y, v, np.zeros(3))
         assert solved == (delta > 0)
         assert np.linalg.norm(theta) <= 1000
         if delta > 0:
@@ -133,19 +139,19 @@ def test_the_certificate_agrees_with_a_search_for_directions_and_with_newton():
 
 
 def test_certificates_of_cases_that_are_known():
-    X = with_one(np.array([[-0.5], [-0.1], [0.1], [0.5]]))
+    X = append_one(np.array([[-0.5], [-0.1], [0.1], [0.5]]))
     separable, mixed = np.array([0.0, 0, 1, 1]), np.array([0.0, 1, 0, 1])
     assert existence(X, separable, np.zeros(2)) == pytest.approx(0, abs=1e-9)
-    assert not tilted.minimiser(X, separable, np.zeros(2), np.zeros(2))[1]
+    assert not tilted.minimise_tilted(X, separable, np.zeros(2), np.zeros(2))[1]
     assert existence(X, mixed, np.zeros(2)) > 0.1
-    assert tilted.minimiser(X, mixed, np.zeros(2), np.zeros(2))[1]
+    assert tilted.minimise_tilted(X, mixed, np.zeros(2), np.zeros(2))[1]
     assert existence(X, mixed, np.array([5.0, 0])) < 0
     # A feature that a party never sees: its noise alone decides, and there is never a minimiser.
     blank = np.column_stack([np.zeros(4), X])
     assert existence(blank, mixed, np.array([0.01, 0, 0])) == -inf
-    assert not tilted.minimiser(blank, mixed, np.array([0.01, 0, 0]), np.zeros(3))[1]
+    assert not tilted.minimise_tilted(blank, mixed, np.array([0.01, 0, 0]), np.zeros(3))[1]
     assert existence(blank, mixed, np.zeros(3)) > 0.1
-    assert tilted.minimiser(blank, mixed, np.zeros(3), np.zeros(3))[1]
+    assert tilted.minimise_tilted(blank, mixed, np.zeros(3), np.zeros(3))[1]
     # So with indicators of both values of a column: (1, 1, -1) leaves every score as it is.
     coded = np.array([[1.0, 0, 1], [1, 0, 1], [0, 1, 1], [0, 1, 1]])
     assert existence(coded, mixed, np.array([0.01, 0.02, 0])) == -inf
@@ -158,11 +164,11 @@ def test_certificates_of_cases_that_are_known():
 def test_the_printed_noise_is_laplace_of_scale_4_over_epsilon_on_w_alone():
     target = Target(Fraction(1, 2), **PRINTED)
     rng = stream(0)
-    draws = np.array([printed_noise(target, 5, rng) for _ in range(400)])
+    draws = np.array([noise_as_published(target, 5, rng) for _ in range(400)])
     assert not draws[:, 5].any()
     assert scipy.stats.kstest(draws[:, :5].ravel(), scipy.stats.laplace(scale=8).cdf).pvalue > 1e-6
     assert scipy.stats.kstest(draws[:, :5].ravel(), scipy.stats.laplace(scale=4).cdf).pvalue < 1e-12
-    assert not printed_noise(Target(None, **PRINTED), 5, rng).any()
+    assert not noise_as_published(Target(None, **PRINTED), 5, rng).any()
 
 
 def test_the_bias_equation_of_every_upload_holds_exactly():
@@ -171,12 +177,12 @@ def test_the_bias_equation_of_every_upload_holds_exactly():
     assert released.unsolved == 0
     for j, party in enumerate(fed.parties):
         for theta in released.uploads[:, j]:
-            left = 1 / (1 + np.exp(-with_one(party.X) @ theta)) - party.y
+            left = 1 / (1 + np.exp(-append_one(party.X) @ theta)) - party.y
             assert abs(left.sum()) < 1e-9
             assert np.abs(left @ party.X).max() > 1e-3  # the others have noise in them
     proven = Ofpa().train(fed).release(Target(Fraction(1)), stream(0)).uploads[0]
     for theta, party in zip(proven, fed.parties, strict=True):
-        assert abs((1 / (1 + np.exp(-with_one(party.X) @ theta)) - party.y).sum()) > 1e-3
+        assert abs((1 / (1 + np.exp(-append_one(party.X) @ theta)) - party.y).sum()) > 1e-3
 
 
 def test_downloading_the_average_changes_nothing_in_the_exact_reading():
@@ -185,14 +191,14 @@ def test_downloading_the_average_changes_nothing_in_the_exact_reading():
     first = Ofpa(rounds=2).train(fed).release(target, stream(0))
     rng = stream(0)
     for _ in fed.parties:
-        printed_noise(target, fed.dimension, rng)
+        noise_as_published(target, fed.dimension, rng)
     for j, party in enumerate(fed.parties):
-        v = printed_noise(target, fed.dimension, rng)
-        cold, _ = tilted.minimiser(with_one(party.X), party.y.astype(float), v, np.zeros(4))
+        v = noise_as_published(target, fed.dimension, rng)
+        cold, _ = tilted.minimise_tilted(append_one(party.X), party.y.astype(float), v, np.zeros(4))
         assert first.uploads[1, j] == pytest.approx(cold, abs=1e-9)
         start = first.uploads[0].mean(axis=0)
-        warm = tilted.descend(with_one(party.X), party.y.astype(float), v, start, 40)
-        still = tilted.descend(with_one(party.X), party.y.astype(float), v, np.zeros(4), 40)
+        warm = tilted.descend_tilted(append_one(party.X), party.y.astype(float), v, start, 40)
+        still = tilted.descend_tilted(append_one(party.X), party.y.astype(float), v, np.zeros(4), 40)
         assert np.abs(warm - still).max() > 0.01  # the truncated reading does remember
 
 
@@ -219,9 +225,9 @@ def test_averaging_a_party_s_uploads_shrinks_their_noise_as_one_over_sqrt_t(monk
     first = {}
 
     def kept(target, d, rng):
-        return first.setdefault(target, printed_noise(target, d, rng))
+        return first.setdefault(target, noise_as_published(target, d, rng))
 
-    monkeypatch.setattr(ofpa, "printed_noise", kept)
+    monkeypatch.setattr(ofpa, "noise_as_published", kept)
     same = errors_of_uploads(40)
     assert not shrink(same, 5)
     assert not shrink(same, 20)
@@ -295,7 +301,7 @@ def test_the_proven_form_comes_close_to_what_it_is_without_noise():
     clean = Ofpa().train(fed).release(Target(None), stream(0))
     for party, upload in zip(fed.parties, clean.uploads[0], strict=True):
         model = LogisticRegression(C=1 / (2e-3 * len(party)), tol=1e-10, fit_intercept=False).fit(
-            with_one(party.X) / sqrt(2), party.y
+            append_one(party.X) / sqrt(2), party.y
         )
         assert upload == pytest.approx(model.coef_[0] / sqrt(2), abs=1e-4)
     found = [Ofpa().train(fed).release(Target(Fraction(e)), stream(0)) for e in ("0.01", "1", "100")]
@@ -317,9 +323,11 @@ def test_noise_on_parameters_is_what_the_sensitivity_asks_for():
         noise = method.noise(target, n, D)
         in_l1 = sqrt(D) * float(replace_one(n, Fraction(0.02), 2.0**-33))
         assert noise.sensitivity / 2**40 == pytest.approx(in_l1, rel=1e-6)
-        assert noise.law.epsilon(noise.sensitivity) == Fraction(1, 2)
+        assert noise.distribution.epsilon(noise.sensitivity) == Fraction(1, 2)
         # The twin: the sensitivity in L2, read as one in L1.
-        assert noise.law.epsilon(noise.sensitivity) > noise.law.epsilon(int(noise.sensitivity / sqrt(D)) + 1)
+        assert noise.distribution.epsilon(noise.sensitivity) > noise.distribution.epsilon(
+            int(noise.sensitivity / sqrt(D)) + 1
+        )
     assert method.noise(Target(None), 10, 4) is None
     released = method.train(federation(60)).release(target, Stream.from_system())
     assert (released.privacy.kind, released.privacy.epsilon) == ("pure", 0.5)
@@ -347,7 +355,7 @@ def test_parameters_without_noise_are_averaged_by_size():
     released = ParamLaplace().train(fed).release(Target(None), stream(0))
     wanted = Ofpa().train(fed).release(Target(None), stream(0))
     assert released.model.theta == pytest.approx(wanted.model.theta, abs=1e-9)
-    assert average(released.uploads[0], fed.sizes.tolist()) == pytest.approx(
+    assert weighted_average(released.uploads[0], fed.sizes.tolist()) == pytest.approx(
         (fed.sizes / fed.sizes.sum()) @ released.uploads[0]
     )
 
@@ -376,8 +384,8 @@ def test_without_a_regulariser_one_record_does_move_the_parameters_without_bound
 
 def test_models_for_plain_rows_score_as_models_for_scaled_rows():
     X, theta = rows(20, 3, 1).X, np.array([1.0, -2, 3, 0.5])
-    assert with_one(X) @ for_plain_rows(theta) == pytest.approx(scaled(X) @ theta)
-    assert np.linalg.norm(scaled(X), axis=1).max() <= 1
+    assert append_one(X) @ for_plain_rows(theta) == pytest.approx(scale_into_ball(X) @ theta)
+    assert np.linalg.norm(scale_into_ball(X), axis=1).max() <= 1
     model = BiasedModel(np.array([0.0, 0, 0, 1.0]))
     assert model.predict(X).tolist() == [1] * 20
     assert BiasedModel(np.zeros(4)).predict(X).tolist() == [0] * 20  # a probability of 1/2 is not above 1/2
@@ -424,5 +432,5 @@ def test_noise_that_the_theory_does_not_give_is_refused(method, target, code):
 
 
 def test_they_are_found_by_name():
-    assert registry.find("ofpa") is Ofpa
-    assert registry.find("param_laplace") is ParamLaplace
+    assert registry.find_method("ofpa") is Ofpa
+    assert registry.find_method("param_laplace") is ParamLaplace

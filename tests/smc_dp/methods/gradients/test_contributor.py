@@ -12,10 +12,10 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Addend
 from smc_dp.methods.gradients.contributor import Contributor
-from smc_dp.methods.gradients.form import GradientSums
 from smc_dp.methods.gradients.gradient_descent import GradientDescent
+from smc_dp.methods.gradients.gradient_sums import GradientSums
 from smc_dp.methods.gradients.newton import Newton
-from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.target import Target
 from tests.support.refusals import refused
 
@@ -28,7 +28,9 @@ CASES: dict[str, tuple[Any, int]] = {
 
 def form(name: str) -> GradientSums:
     method, classes = CASES[name]
-    made: GradientSums = method.shared(Public(3, 3, classes), Target(1, noise="ddg"), Among(3, 1, 0), AnnouncedRows(12))
+    made: GradientSums = method.shared(
+        Public(3, 3, classes), Target(1, noise="ddg"), ThreatModel(3, 1, 0), AnnouncedRows(12)
+    )
     return made
 
 
@@ -39,7 +41,7 @@ def rows(classes: int) -> Rows:
 
 def begun(made: GradientSums, answered: int = 0, coins: str = "coins") -> Contributor:
     """The party's program, anew: nothing is left of an earlier one."""
-    return made.part_after(rows(made.public.classes), Stream.insecure_from_seed(coins), answered)
+    return made.resume_part(rows(made.public.classes), Stream.insecure_from_seed(coins), answered)
 
 
 def others(made: GradientSums, r: int, answer: Addend) -> Vector:

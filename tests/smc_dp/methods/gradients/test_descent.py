@@ -25,7 +25,7 @@ def rows(n: int = 300, d: int = 4, k: int = 2, seed: int = 1) -> tuple[Array, In
 
 def learnt(steps: Any, integers: IntegerRows, sums: int) -> Array:
     """The weights after so many sums without noise."""
-    descent = steps.begun()
+    descent = steps.begin()
     for r in range(sums):
         start = integers.start() if r == 0 and isinstance(steps, NewtonSteps) else None
         value = [*start.gradient, *start.diagonal, *start.off_diagonal] if start else integers.gradient(descent.query)
@@ -94,7 +94,7 @@ def test_whatever_integers_a_sum_is_weights_come_of_it_and_a_legal_contribution(
     p = 1 if k == 2 else k
     first, later = tuple(numbers[: 3 * p + 6]), tuple(numbers[: 3 * p])
     for steps, sums in ((NewtonSteps(k, 3, 0.5), [first, later, later]), (PlainSteps(k, 3, 0.1), [later] * 3)):
-        descent = reduce(steps.after, sums, steps.begun())
+        descent = reduce(steps.after, sums, steps.begin())
         assert np.isfinite(descent.released).all()
         assert len(integers.gradient(descent.query)) == 3 * p
 

@@ -31,9 +31,9 @@ from protocols.secure_sum.parameters import Block, Parameters, stage
 from protocols.secure_sum.values import Addends, Book, joined
 from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Addend
-from smc_dp.methods.gradients.form import GradientSums
+from smc_dp.methods.gradients.gradient_sums import GradientSums
 from smc_dp.methods.gradients.newton import Newton
-from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.integer_rows import RowBounds
 from smc_dp.privacy.target import Target
 from smc_dp.run.protocols.bindings import BINDINGS
@@ -49,7 +49,7 @@ SaidTo = Callable[[str, int, Vector], Vector]
 @pytest.fixture(scope="module")
 def form() -> GradientSums:
     target = Target(1, noise="ddg", delta=Fraction(1, 10**5))
-    return Newton().shared(Public(K, D, 2), target, Among(K, 1, 0), AnnouncedRows(RECORDS))
+    return Newton().shared(Public(K, D, 2), target, ThreatModel(K, 1, 0), AnnouncedRows(RECORDS))
 
 
 def rows(seed: int, first: tuple[float, ...] = (0.6, -0.8), label: int = 0) -> Rows:
@@ -80,7 +80,7 @@ class Session:
         home = {name: self.home(part) for name, part in {**self.parts(), **parts}.items()}
         return simulate(*self.setup, Setting(views=True), home)
 
-    def entered(self, run: Run, name: str) -> Addends:
+    def addend(self, run: Run, name: str) -> Addends:
         return joined(self.p, *run.views[name].inputs[1:])
 
     async def _curator(self, me: Endpoint, p: Parameters) -> list[Vector]:
@@ -117,7 +117,7 @@ def lying_to_one(name: str, r: int, S: Vector) -> Vector:
 
 def total(session: Session, run: Run, r: int) -> Vector:
     """What all entered to sum r."""
-    mine = [session.entered(run, name) for name in session.p.parties]
+    mine = [session.addend(run, name) for name in session.p.parties]
     return session.p.ring.add_vectors(*(x.numbers[r] for x in mine), *(x.noise[r] for x in mine))
 
 
@@ -183,7 +183,7 @@ def test_whatever_one_party_is_asked_its_contribution_is_legal(name: str, form: 
     """Charlie lies to P1 about every sum; its neighbour, who has another record, answers the same lies."""
     session = Session(form, asking(HOSTILE[name]))
     other = form.part(rows(0, (-0.6, 0.8), 1), Stream.insecure_from_seed("P1"))
-    one, neighbour = (session.entered(session.run(**part), P1) for part in ({}, {P1: other}))
+    one, neighbour = (session.addend(session.run(**part), P1) for part in ({}, {P1: other}))
     assert legal(session, one) == legal(session, neighbour) == []
     assert max(apart(session, one, neighbour)) <= 2
     # Twin: a contribution that follows what was asked, and not the record alone.
@@ -193,7 +193,7 @@ def test_whatever_one_party_is_asked_its_contribution_is_legal(name: str, form: 
         answer = fresh(values)
         return Addend(tuple(x + (values[-1][0] if values else 0) for x in answer.numbers), answer.noise)
 
-    broken = session.entered(session.run(**{P1: following}), P1)
+    broken = session.addend(session.run(**{P1: following}), P1)
     assert bool(legal(session, broken)) == (name not in ("zeros", "minus one"))
 
 

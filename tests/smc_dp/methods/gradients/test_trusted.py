@@ -13,9 +13,9 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.gradients.gradient_descent import GradientDescent
 from smc_dp.methods.gradients.newton import FLOOR, SUMS, Newton
-from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.integer_readings import Units
-from smc_dp.privacy.distributed import SharedRounds, signal
+from smc_dp.privacy.distributed import SharedRounds, sums_signal
 from smc_dp.privacy.target import Target
 from tests.support.refusals import refused
 
@@ -47,36 +47,36 @@ def test_every_sum_and_every_release_of_one_stream_has_noise_of_its_own(monkeypa
 
 def test_the_true_number_of_rows_becomes_a_setting_under_replace_only() -> None:
     """A setting is published; where a row more makes a neighbour, its number is what is protected."""
-    assert GradientDescent().knowing((12, 30)).rows == 42
-    assert GradientDescent(rows=7).knowing((12, 30)).rows == 7
-    assert GradientDescent("addremove").knowing((12, 30)).rows is None
+    assert GradientDescent().with_row_counts((12, 30)).rows == 42
+    assert GradientDescent(rows=7).with_row_counts((12, 30)).rows == 7
+    assert GradientDescent("addremove").with_row_counts((12, 30)).rows is None
 
 
 def test_what_a_statement_leaves_out_by_deviation_stands_in_it() -> None:
-    among, public = Among(4, 1, 1), Public(4, 3, 2)
+    threat_model, public = ThreatModel(4, 1, 1), Public(4, 3, 2)
     for method in (Newton(), GradientDescent()):
-        caveats = method.shared(public, ONE, among, AnnouncedRows(50)).statement.caveats
-        assert {*among.caveats()} <= {*caveats}
+        caveats = method.shared(public, ONE, threat_model, AnnouncedRows(50)).statement.caveats
+        assert {*threat_model.caveats()} <= {*caveats}
 
 
 def test_the_floor_is_set_by_the_noise_of_all_parties_and_not_of_the_honest() -> None:
-    made = Newton().shared(Public(4, 3, 2), ONE, Among(4, 1, 1), AnnouncedRows(50))
+    made = Newton().shared(Public(4, 3, 2), ONE, ThreatModel(4, 1, 1), AnnouncedRows(50))
     steps: Any = made.steps
-    deviation = sqrt(4 * made.noise.laws[0][1].variance) / Units(2).curvature
+    deviation = sqrt(4 * made.noise.distributions[0][1].variance) / Units(2).curvature
     assert steps.floor == pytest.approx(FLOOR * deviation * sqrt(2 * 3), rel=1e-12)
 
 
 def test_gd_asks_as_often_as_the_noise_that_is_counted_and_drawn_makes_worth_while() -> None:
     """With fewer honest parties there is more noise, and fewer sums can be told apart."""
-    among, public = Among(4, 2, 1), Public(4, 3, 2)
-    found = GradientDescent(rows=400).shared(public, ONE, among, AnnouncedRows(100))
-    wanted = signal(400, ONE.mu, 3, 2, 1, 4)
-    assert len(found.sums) == ceil(sqrt(8 * wanted)) < ceil(sqrt(8 * signal(400, ONE.mu, 3, 2, 4, 4)))
+    threat_model, public = ThreatModel(4, 2, 1), Public(4, 3, 2)
+    found = GradientDescent(rows=400).shared(public, ONE, threat_model, AnnouncedRows(100))
+    wanted = sums_signal(400, ONE.mu, 3, 2, 1, 4)
+    assert len(found.sums) == ceil(sqrt(8 * wanted)) < ceil(sqrt(8 * sums_signal(400, ONE.mu, 3, 2, 4, 4)))
 
 
 def test_a_party_with_more_rows_than_announced_answers_nothing() -> None:
     """Else its sums could wrap round."""
-    made = Newton().shared(Public(3, 3, 2), ONE, Among(3, 1, 0), AnnouncedRows(11))
+    made = Newton().shared(Public(3, 3, 2), ONE, ThreatModel(3, 1, 0), AnnouncedRows(11))
     with refused("party.more_rows_than_announced", most=11):
         made.part(federation().parties[0], Stream.from_system())
 
@@ -90,6 +90,6 @@ def test_noise_of_one_who_is_trusted_does_not_grow_with_the_number_of_parties() 
 
 
 def test_a_form_without_noise_says_so() -> None:
-    made = Newton().shared(Public(3, 3, 2), Target(None), Among(3, 1, 0), AnnouncedRows(50))
+    made = Newton().shared(Public(3, 3, 2), Target(None), ThreatModel(3, 1, 0), AnnouncedRows(50))
     assert made.statement.kind == "none"
     assert all(law == "none" for blocks in made.sums for _, law in blocks)

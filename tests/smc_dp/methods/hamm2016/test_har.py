@@ -19,13 +19,13 @@ from smc_dp.data.federation import Rows
 from smc_dp.data.load_pool import load_pool
 from smc_dp.data.partition import Partition, partition_pool
 from smc_dp.methods.functionality import ideal
-from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
+from smc_dp.methods.hamm2016.ensemble import Ensemble, train_ensemble
 from smc_dp.methods.hamm2016.votes import Average, Soft, Vote
 from smc_dp.methods.method import Trained
 from smc_dp.methods.nonprivate import Batch, Individual
-from smc_dp.methods.sums.among import Among, AnnouncedRows
 from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.votes import count_votes
 from smc_dp.privacy.target import Target
 
@@ -40,7 +40,7 @@ LAM = 1e-4
 def simulation() -> tuple[Ensemble, Rows]:
     deal = Partition(parties=1000, per_party=6, auxiliary=1193, components=50)
     federation, test = partition_pool(load_pool("har", Path(FOLDER)), deal, seed=1)
-    return ensemble(federation, LAM), test
+    return train_ensemble(federation, LAM), test
 
 
 def accuracy(trained: Trained, target: Target, test: Rows, draws: int = 6) -> float:
@@ -80,17 +80,17 @@ def test_by_a_secure_sum_it_is_as_good_as_in_the_clear(method: Any) -> None:
     """At the same epsilon and delta, party level: 200 parties, as many as add up, of whom two collude; 30 rows each."""
     deal = Partition(parties=200, per_party=30, auxiliary=1193, components=50)
     federation, test = partition_pool(load_pool("har", Path(FOLDER)), deal, seed=1)
-    voters, rng = ensemble(federation, LAM), Stream.insecure_from_seed(1)
+    voters, rng = train_ensemble(federation, LAM), Stream.insecure_from_seed(1)
     trained, scores = method.train_from(voters), {}
     for epsilon, draws in ((Fraction(1), 2), (Fraction(1, 20), 1)):
         clear, shared = (Target(epsilon, noise=noise, delta=Fraction(1, 10**5)) for noise in ("gauss", "ddg"))
-        form = method.shared(federation.public, shared, Among(200, 2, 0), AnnouncedRows(30))
+        form = method.shared(federation.public, shared, ThreatModel(200, 2, 0), AnnouncedRows(30))
         entered = [form.numbers_of(one) for one in what_is_entered(form, voters)]
         stated = method.statement(federation.public, clear)
         assert (
             (form.statement.epsilon, form.statement.delta) == (stated.epsilon, stated.delta) == (float(epsilon), 1e-5)
         )
-        sums = [ideal(form.functionality, [form.entered(one, rng) for one in entered]) for _ in range(draws)]
+        sums = [ideal(form.functionality, [form.addend(one, rng) for one in entered]) for _ in range(draws)]
         secure = float(np.mean([form.model(value).accuracy(test) for value in sums]))
         scores[epsilon] = accuracy(trained, clear, test), secure
     in_the_clear, secure = scores[Fraction(1)]

@@ -14,7 +14,7 @@ from support.rounded import rounded_epsilon
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array, into_ball
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
+from smc_dp.methods.hamm2016.ensemble import Ensemble, train_ensemble
 from smc_dp.methods.hamm2016.per_query import Committee, NoisyMax, ReleaseAll, Service
 from smc_dp.methods.hamm2016.votes import Average
 from smc_dp.methods.training.votes import count_votes
@@ -48,7 +48,7 @@ def test_release_all_gives_every_model_noise_of_its_own() -> None:
     federation, _ = a_simulation()
     lam, rng, epsilon = 0.1, Stream.insecure_from_seed(1), Fraction(1, 2)
     exact = committee(ReleaseAll(lam), federation, Target(None), rng)
-    assert np.abs(exact - ensemble(federation, lam).models(Average())).max() < 1e-9
+    assert np.abs(exact - train_ensemble(federation, lam).models(Average())).max() < 1e-9
     draws = [committee(ReleaseAll(lam), federation, Target(epsilon), rng) - exact for _ in range(8)]
     lengths = np.linalg.norm(np.reshape(draws, (240, 6)), axis=1)
     scale = 2 * largest_softmax_norm(3, lam) / float(epsilon)
@@ -87,7 +87,9 @@ def service(method: NoisyMax, voters: Ensemble, target: Target, rng: Stream) -> 
 
 def test_service_refuses_the_query_after_the_last() -> None:
     federation, test = a_simulation()
-    model = service(NoisyMax(queries=5), ensemble(federation, 0.1), Target(Fraction(5)), Stream.insecure_from_seed(2))
+    model = service(
+        NoisyMax(queries=5), train_ensemble(federation, 0.1), Target(Fraction(5)), Stream.insecure_from_seed(2)
+    )
     assert model.predict(test.X[:4]).shape == (4,)
     with refused("queries.too_many", most=1, got=2):
         model.predict(test.X[:2])
@@ -99,7 +101,7 @@ def test_service_refuses_the_query_after_the_last() -> None:
 
 def test_accuracy_spends_what_is_left_and_auc_nothing() -> None:
     federation, test = a_simulation()
-    voters = ensemble(federation, 0.1)
+    voters = train_ensemble(federation, 0.1)
     model = service(NoisyMax(queries=50), voters, Target(None), Stream.from_system())
     assert math.isnan(model.auc(test))
     expected = np.mean(voters.votes(test.X[:50]).argmax(axis=1) == test.y[:50])
@@ -109,7 +111,7 @@ def test_accuracy_spends_what_is_left_and_auc_nothing() -> None:
 
 def test_two_services_from_one_stream_have_noise_of_their_own() -> None:
     federation, test = a_simulation(M=2)
-    voters, rng = ensemble(federation, 0.1), Stream.insecure_from_seed(3)
+    voters, rng = train_ensemble(federation, 0.1), Stream.insecure_from_seed(3)
     a, b = (service(NoisyMax(queries=100), voters, Target(Fraction(1)), rng).predict(test.X[:100]) for _ in range(2))
     assert (a != b).any()
 
@@ -124,10 +126,10 @@ def test_neighbours_answers_compose_to_epsilon(noise: NoiseName, classes: int) -
     change[0], change[-1] = 1, -1
     unit = 2**GRID.fraction_bits
     if noise == "gauss":
-        one = calibrated.law.mu_squared(Fraction(np.ceil(np.linalg.norm(change) * unit)))  # type: ignore[union-attr]
+        one = calibrated.distribution.mu_squared(Fraction(np.ceil(np.linalg.norm(change) * unit)))  # type: ignore[union-attr]
         wanted = target.mu**2
     else:
-        one = calibrated.law.epsilon(int(np.linalg.norm(change, 1 if noise == "laplace" else 2) * unit))  # type: ignore[union-attr]
+        one = calibrated.distribution.epsilon(int(np.linalg.norm(change, 1 if noise == "laplace" else 2) * unit))  # type: ignore[union-attr]
         wanted = Fraction(2)
     assert 0.999999 * wanted < q * one <= wanted * (1 + Fraction(1, 10**11))
     stated = wanted / 2 if noise == "gauss" else wanted  # rho, of one discrete Gaussian
@@ -138,7 +140,7 @@ def test_neighbours_answers_compose_to_epsilon(noise: NoiseName, classes: int) -
 
 
 def test_noise_grows_linearly_with_the_queries() -> None:
-    laws = [NoisyMax(queries=q).noise(Target(Fraction(1), noise="laplace"), 3).law for q in (1, 10)]
+    laws = [NoisyMax(queries=q).noise(Target(Fraction(1), noise="laplace"), 3).distribution for q in (1, 10)]
     assert all(isinstance(law, DiscreteLaplace) for law in laws)
     assert laws[1].scale == 10 * laws[0].scale  # type: ignore[union-attr]
     assert laws[0].scale == 2 * 2**GRID.fraction_bits  # type: ignore[union-attr]
@@ -194,7 +196,9 @@ def test_wrong_numbers_of_queries_are_refused(queries: Any) -> None:
 
 def test_rows_that_cannot_be_answered_spend_nothing() -> None:
     federation, test = a_simulation()
-    model = service(NoisyMax(queries=5), ensemble(federation, 0.1), Target(Fraction(5)), Stream.insecure_from_seed(2))
+    model = service(
+        NoisyMax(queries=5), train_ensemble(federation, 0.1), Target(Fraction(5)), Stream.insecure_from_seed(2)
+    )
     spoilt = test.X[:3].copy()
     spoilt[1, 0] = math.nan
     for X, code in (

@@ -125,7 +125,7 @@ def risk(w: Array, X: Array, alpha: Array) -> float:
     return weighted_loss(X @ w, alpha)
 
 
-def printed_noise(M: int, lam: float, epsilon: float, d: int, draws: int, seed: str) -> Array:
+def noise_as_published(M: int, lam: float, epsilon: float, d: int, draws: int, seed: str) -> Array:
     """What Algorithm 2 adds, taken from releases of the method itself: (draws, d)."""
     party = Rows(np.eye(1, d), np.zeros(1, dtype=np.int64))
     voters = Ensemble(Federation((party,) * M, 2, np.eye(d)), np.zeros((M, 1, d)))
@@ -152,7 +152,7 @@ def test_lemma_6_is_not_violated_beyond_delta() -> None:
     def regularised(w: Array) -> float:
         return risk(w, x, a) + lam / 2 * float(w @ w)
 
-    noise = printed_noise(M, lam, epsilon, d, 300, "lemma 6")
+    noise = noise_as_published(M, lam, epsilon, d, 300, "lemma 6")
     excess = np.array([regularised(w_s + eta) - regularised(w_s) for eta in noise])
     bound = lemma_6(d, lam, M, epsilon, delta)
     assert beyond(excess, bound, delta) > 1e-6
@@ -170,7 +170,7 @@ def test_theorem_4_is_not_violated_beyond_delta_where_noise_decides() -> None:
     w_0 = certified(X, np.column_stack([1 - alpha, alpha]), lam)[0]
 
     def gaps(epsilon: float) -> Array:
-        noise = printed_noise(M, lam, epsilon, d, 1000, "theorem 4")
+        noise = noise_as_published(M, lam, epsilon, d, 1000, "theorem 4")
         return np.array([risk(w_s + eta, X, alpha) for eta in noise]) - risk(w_0, X, alpha)
 
     bound = theorem_4(d, lam, M, N, 1.0, delta_p, delta_s, float(np.linalg.norm(w_0)))
@@ -189,7 +189,7 @@ def test_theorem_4_needs_its_gap_where_rows_are_few() -> None:
     rng = np.random.default_rng(2)
     X = np.tile(into_ball(rng.normal(size=(250, d)), 2.0), (2, 1))
     alpha, gaps = np.repeat([0.0, 1.0], 250), []
-    for eta in printed_noise(M, lam, epsilon, d, 100, "gap"):
+    for eta in noise_as_published(M, lam, epsilon, d, 100, "gap"):
         drawn = rng.integers(500, size=N)
         w_s = certified(X[drawn], np.column_stack([1 - alpha[drawn], alpha[drawn]]), lam)[0]
         gaps.append(risk(w_s + eta, X, alpha) - math.log(2))

@@ -17,12 +17,12 @@ from sklearn.tree import DecisionTreeClassifier
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array, into_ball
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
-from smc_dp.methods.hamm2016.votes import Average, Soft, SoftAuxiliary, Vote, majority
-from smc_dp.methods.hamm2016.weights import TrainedWeights, clipped, of_minimiser, stacking, sum_on_grid
+from smc_dp.methods.hamm2016.ensemble import Ensemble, train_ensemble
+from smc_dp.methods.hamm2016.votes import Average, Soft, SoftAuxiliary, Vote, majority_labels
+from smc_dp.methods.hamm2016.weights import TrainedWeights, clipped, minimiser_sensitivity, stacking, sum_on_grid
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.training.black_box import LocalLearner
-from smc_dp.methods.training.classes import code, coordinates
+from smc_dp.methods.training.classes import code, coordinate_count
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.sensitivity import largest_softmax_norm
 from smc_dp.privacy.target import Calibration, NoiseName, Target
@@ -85,7 +85,7 @@ def weights(model: object) -> Array:
 def test_soft_is_the_weighted_loss_s_minimiser(classes: int) -> None:
     # scikit-learn, each row once for each class with its share of the votes as weight
     federation = a_federation(classes=classes, M=7)
-    trained = ensemble(federation, 0.1)
+    trained = train_ensemble(federation, 0.1)
     X, counts = federation.unlabelled, trained.counts
     assert X is not None
     reference = LogisticRegression(C=1 / (0.1 * len(X)), fit_intercept=False, tol=1e-12, max_iter=10_000).fit(
@@ -97,13 +97,13 @@ def test_soft_is_the_weighted_loss_s_minimiser(classes: int) -> None:
 
 
 def test_majority_breaks_ties_as_the_paper_does() -> None:
-    assert majority(np.array([[1, 1], [2, 0], [0, 2]])).tolist() == [1, 0, 1]
-    assert majority(np.array([[1, 1, 0], [0, 2, 2], [0, 1, 3]])).tolist() == [0, 1, 2]
+    assert majority_labels(np.array([[1, 1], [2, 0], [0, 2]])).tolist() == [1, 0, 1]
+    assert majority_labels(np.array([[1, 1, 0], [0, 2, 2], [0, 1, 3]])).tolist() == [0, 1, 2]
 
 
 def test_average_is_the_mean_of_the_local_minimisers() -> None:
     federation = a_federation(classes=3, M=4)
-    trained = ensemble(federation, 0.05)
+    trained = train_ensemble(federation, 0.05)
     W = weights(Average(lam=0.05).train(federation).release(Target(None), Stream.from_system()).model)
     expected = weights(LinearModel.from_coordinates(trained.models(Average()).mean(axis=0), 3))
     assert np.abs(W - expected).max() < 1e-11
@@ -124,7 +124,7 @@ def test_learners_of_mixed_kinds_only_vote() -> None:
     for kind, rows in zip(kinds, federation.parties, strict=True):
         answers = kind(rows.X, rows.y)(X) if callable(kind) else kind.fit(rows.X, rows.y).predict(X)
         expected[np.arange(len(X)), answers.astype(int)] += 1
-    again = ensemble(federation, 1.0, kinds)
+    again = train_ensemble(federation, 1.0, kinds)
     assert (again.counts == expected).all()
     assert moved(trained, Vote().train_from(again)) == 0
     assert any("refusal" in c for c in trained.release(ONE, Stream.from_system()).privacy.caveats)
@@ -152,12 +152,14 @@ def test_vote_worst_case_flips_every_label() -> None:
     X = np.eye(2)[np.zeros(10, dtype=int)] * 1.0
     ties = (all_one(10, 0), all_one(10, 1))
     neighbours = [voting(X, 2, *ties, all_one(10, k)) for k in (0, 1)]
-    assert all((majority(e.counts) == k).all() for k, e in enumerate(neighbours))
+    assert all((majority_labels(e.counts) == k).all() for k, e in enumerate(neighbours))
     for lam in (1.0, 100.0):
         trained = [Vote(lam).train_from(e) for e in neighbours]
         distance, bound = moved(*trained), allowed(Vote(lam).sensitivity(2), trained[0])
         assert 0.65 * bound < distance <= bound
-        assert distance > float(of_minimiser(Fraction(1, 3), lam, 2))  # twin: as if a party had a share of 1/M only
+        assert distance > float(
+            minimiser_sensitivity(Fraction(1, 3), lam, 2)
+        )  # twin: as if a party had a share of 1/M only
 
 
 @pytest.mark.parametrize("classes", [2, 4])
@@ -169,9 +171,9 @@ def test_soft_with_constant_votes_comes_near_its_bound(classes: int, lam: float)
     trained = [Soft(lam).train_from(e) for e in neighbours]
     distance, bound = moved(*trained), allowed(Soft(lam).sensitivity(classes, M), trained[0])
     assert 0.5 * bound < distance <= bound
-    assert distance > float(of_minimiser(Fraction(1, M * M), lam, classes))  # twin: M twice
+    assert distance > float(minimiser_sensitivity(Fraction(1, M * M), lam, classes))  # twin: M twice
     if classes > 2 and lam == 10:
-        assert distance > float(of_minimiser(Fraction(1, M), lam, classes))  # twin: sqrt 2 missing
+        assert distance > float(minimiser_sensitivity(Fraction(1, M), lam, classes))  # twin: sqrt 2 missing
 
 
 def test_soft_agrees_with_one_dimension_solved_by_hand() -> None:
@@ -198,7 +200,7 @@ def test_no_neighbours_found_at_random_exceed_the_bounds(classes: int, lam: floa
         changed = X.copy()
         changed[0] = -X[0]
         aux = [pair[0], voting(changed, classes, *others, pair[1].classifiers[-1].answers)]  # type: ignore[union-attr]
-        models = rng.normal(size=(2, M, coordinates(classes), d)) * rng.choice([1.0, 1e3])
+        models = rng.normal(size=(2, M, coordinate_count(classes), d)) * rng.choice([1.0, 1e3])
         models[1, 1:] = models[0, 1:]
         local = [Ensemble(pair[0].federation, V) for V in models]
         for name, bound, method, both in (
@@ -281,7 +283,7 @@ def test_local_minimisers_are_never_clipped() -> None:
     for classes in (2, 4):
         federation = a_federation(M=3, n=1, d=2, classes=classes, seed=3)
         for lam in (1.0, 0.01, 1e-4):
-            V = ensemble(federation, lam).models(Average())
+            V = train_ensemble(federation, lam).models(Average())
             assert np.abs(clipped(V, largest_softmax_norm(classes, lam)) - V).max() <= 1e-9
 
 
@@ -401,7 +403,7 @@ def test_wrong_settings_and_requests_are_refused() -> None:
         with refused("auxiliary_rows.needed", method=method.name):
             method.train(without)
     with refused("learner.no_weights", method="avg"):
-        Average().train_from(ensemble(federation, 1.0, LogisticRegression()))
+        Average().train_from(train_ensemble(federation, 1.0, LogisticRegression()))
     with refused("lambda.out_of_range", name="lambda"):
         Soft(lam=0.0)
     with refused("noise.not_of_calibration", calibration="paper", method="soft", got="laplace", other="knorm"):

@@ -20,8 +20,8 @@ from smc_dp.methods import method as rules
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.pathak2010.averages import Central, Local
 from smc_dp.methods.pathak2010.mean import PathakMean
-from smc_dp.methods.pathak2010.models import noise_of
-from smc_dp.methods.registry import METHODS, find
+from smc_dp.methods.pathak2010.models import model_noise
+from smc_dp.methods.registry import METHODS, find_method
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.output import GRID
@@ -90,29 +90,29 @@ def test_printed_and_proven_scales(noise: NoiseName) -> None:
     n, K, d, epsilon = 25, 3, 3, Fraction(1, 2)
     G, root = logistic_constants(2 * LAM).G, math.sqrt(d) if noise == "laplace" else 1.0
     for parties in (1, K):
-        printed = noise_of(Target(epsilon, PAPER, noise), n, d, LAM, parties)
-        proven = noise_of(Target(epsilon, noise=noise), n, d, LAM, parties)
+        printed = model_noise(Target(epsilon, PAPER, noise), n, d, LAM, parties)
+        proven = model_noise(Target(epsilon, noise=noise), n, d, LAM, parties)
         assert printed is not None
         assert proven is not None
-        assert isinstance(printed.law, KNorm | DiscreteLaplace)
-        assert isinstance(proven.law, KNorm | DiscreteLaplace)
+        assert isinstance(printed.distribution, KNorm | DiscreteLaplace)
+        assert isinstance(proven.distribution, KNorm | DiscreteLaplace)
         # On the mean 2/(n epsilon lam) and G/(mu K n epsilon): on the sum K times that.
-        assert printed.law.scale == parties * 2 / (n * epsilon * Fraction(LAM)) * 2**40
-        assert float(proven.law.scale / 2**40) == pytest.approx(root * G / (2 * LAM * n * 0.5), rel=1e-5)
-        assert proven.law.epsilon(proven.sensitivity) == epsilon
+        assert printed.distribution.scale == parties * 2 / (n * epsilon * Fraction(LAM)) * 2**40
+        assert float(proven.distribution.scale / 2**40) == pytest.approx(root * G / (2 * LAM * n * 0.5), rel=1e-5)
+        assert proven.distribution.epsilon(proven.sensitivity) == epsilon
         # The true epsilon of the printed noise is epsilon G/(4 K), coordinate-wise sqrt(d) times that.
         assert rounded_epsilon(printed) == pytest.approx(root * G / (4 * parties) * 0.5, rel=1e-5)
-    assert noise_of(Target(None), n, d, LAM) is None
+    assert model_noise(Target(None), n, d, LAM) is None
 
 
 def test_gaussian_noise_spends_the_mu_of_the_target() -> None:
     target = Target(Fraction(1), noise="gauss")
-    calibrated = noise_of(target, 25, 3, LAM, 3)
+    calibrated = model_noise(target, 25, 3, LAM, 3)
     assert calibrated is not None
-    assert isinstance(calibrated.law, DiscreteGaussian)
-    square = calibrated.law.mu_squared(calibrated.sensitivity)
+    assert isinstance(calibrated.distribution, DiscreteGaussian)
+    square = calibrated.distribution.mu_squared(calibrated.sensitivity)
     assert 0.999999999 * target.mu**2 < square <= target.mu**2
-    deviation = math.sqrt(calibrated.law.variance) / 2**40
+    deviation = math.sqrt(calibrated.distribution.variance) / 2**40
     G = logistic_constants(2 * LAM).G
     assert deviation == pytest.approx(G / (2 * LAM * 25) / float(target.mu), rel=1e-5)
 
@@ -204,10 +204,10 @@ def loss_seen(method: Method, target: Target, changed: int, noise_lam: float = 1
         moved, n, parties = GRID.encode(before.known - after.known)[0], sum(sizes), 1
     else:
         moved, n, parties = GRID.encode(before.known[changed] - after.known[changed])[0], sizes[changed], 1
-    calibrated = noise_of(target, n, 1, noise_lam, parties)
+    calibrated = model_noise(target, n, 1, noise_lam, parties)
     assert calibrated is not None
-    assert isinstance(calibrated.law, KNorm | DiscreteLaplace)
-    return float(calibrated.law.epsilon(abs(moved)))
+    assert isinstance(calibrated.distribution, KNorm | DiscreteLaplace)
+    return float(calibrated.distribution.epsilon(abs(moved)))
 
 
 @pytest.mark.parametrize("noise", ["knorm", "laplace"])
@@ -223,7 +223,7 @@ def test_one_record_costs_at_most_epsilon_and_nearly_that(make: type[Method], no
 def test_with_printed_noise_one_record_costs_what_is_stated_and_not_the_nominal_figure(make: type[Method]) -> None:
     target = Target(Fraction(1), PAPER)
     parties = 2 if make is PathakMean else 1
-    calibrated = noise_of(target, 20, 1, 1.0, parties)
+    calibrated = model_noise(target, 20, 1, 1.0, parties)
     assert calibrated is not None
     seen = loss_seen(make(1.0), target, 0)
     assert 0.95 * rounded_epsilon(calibrated) < seen <= rounded_epsilon(calibrated)
@@ -317,10 +317,10 @@ def test_no_pure_epsilon_comes_out_for_neighbours_of_other_sizes() -> None:
     """
 
     def scale(n: int) -> float:
-        calibrated = noise_of(Target(Fraction(1)), n, 3, LAM, 3)
+        calibrated = model_noise(Target(Fraction(1)), n, 3, LAM, 3)
         assert calibrated is not None
-        assert isinstance(calibrated.law, KNorm)
-        return float(calibrated.law.scale) / 2**40
+        assert isinstance(calibrated.distribution, KNorm)
+        return float(calibrated.distribution.scale) / 2**40
 
     ratios = [log_ratio_when_a_record_is_added(scale, at) for at in (10.0, 1e3, 1e5)]
     assert ratios == sorted(ratios)
@@ -367,7 +367,7 @@ def test_a_party_with_one_class_and_a_party_with_one_row_take_part() -> None:
 
 
 def test_they_are_found_by_name() -> None:
-    assert [find(name) for name in ("prr_mean", "central", "local")] == [PathakMean, Central, Local]
+    assert [find_method(name) for name in ("prr_mean", "central", "local")] == [PathakMean, Central, Local]
 
 
 def test_a_tie_is_the_negative_class() -> None:

@@ -18,7 +18,7 @@ from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.pathak2010.mean import PathakMean
-from smc_dp.methods.pathak2010.models import noise_of
+from smc_dp.methods.pathak2010.models import model_noise
 from smc_dp.methods.training.objective import RegularisedLogistic
 from smc_dp.methods.training.solver import minimise
 from smc_dp.privacy.noise import DiscreteLaplace, KNorm
@@ -147,7 +147,7 @@ def test_the_corrected_bounds_reduce_to_each_other(
 @pytest.mark.parametrize(("K", "d"), [(1, 123), (5, 123), (3, 4)])
 def test_theorem_4_1_is_the_true_epsilon_of_our_calibration(noise: PureNoiseName, K: int, d: int) -> None:
     n_1, n_j, lam, epsilon = 40, 90, 1.0, 0.5
-    calibrated = noise_of(Target(Fraction(1, 2), "paper", noise), n_1, d, lam, K)
+    calibrated = model_noise(Target(Fraction(1, 2), "paper", noise), n_1, d, lam, K)
     assert calibrated is not None
     found = bounds.theorem_4_1(K, n_1, n_1, lam, epsilon, d, noise)
     assert found == pytest.approx(rounded_epsilon(calibrated), rel=1e-5)
@@ -175,16 +175,16 @@ def excesses(K: int, d: int, lam: float, target: Target, draws: int) -> tuple[Ar
     parties = small_parties(K, 20, d, seed=d)
     objective, X, y = objective_of(parties, lam)
     least = objective.value(minimise(objective, X, y).weights, X, y)
-    calibrated = noise_of(target, 20, d, lam, K)
+    calibrated = model_noise(target, 20, d, lam, K)
     assert calibrated is not None
-    assert isinstance(calibrated.law, KNorm | DiscreteLaplace)
+    assert isinstance(calibrated.distribution, KNorm | DiscreteLaplace)
     trained, rng = PathakMean(lam).train(Federation(tuple(parties), 2)), Stream.insecure_from_seed("excess risk")
     found = []
     for _ in range(draws):
         model = trained.release(target, rng).model
         assert isinstance(model, LinearModel)
         found.append(objective.value(model.W[1] - model.W[0], X, y) - least)
-    return np.array(found), float(calibrated.law.scale) / 2**40 / K
+    return np.array(found), float(calibrated.distribution.scale) / 2**40 / K
 
 
 @pytest.mark.parametrize("noise", ["knorm", "laplace"])

@@ -13,7 +13,7 @@ import scipy.stats
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array, into_ball
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
+from smc_dp.methods.hamm2016.ensemble import Ensemble, train_ensemble
 from smc_dp.methods.hamm2016.votes import Average
 from smc_dp.methods.hamm2016.weights import sum_on_grid
 from smc_dp.methods.model import LinearModel
@@ -40,7 +40,7 @@ def mean(method: ClippedAverage, V: Array) -> Array:
 
 def test_short_models_are_averaged_as_they_are() -> None:
     federation = a_federation(6)
-    V = ensemble(federation, 0.1).models(Average())
+    V = train_ensemble(federation, 0.1).models(Average())
     W = mean(ClippedAverage(clip=100.0), V)
     assert np.abs(W - LinearModel.from_coordinates(V.mean(axis=0), 3).W).max() < 1e-11
     assert np.abs(mean(ClippedAverage(clip=0.1), V) - W).max() > 0.1  # twin: clipping that does something

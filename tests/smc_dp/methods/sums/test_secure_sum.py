@@ -12,7 +12,7 @@ import pytest
 from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import ideal
-from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
+from smc_dp.methods.sums.threat_model import AnnouncedRows, RowCounts, ThreatModel
 from smc_dp.methods.sums.weighted_sum import SharedWeightedSum, WeightedSum, WeightedSumAddRemove
 from smc_dp.privacy.gaussian import variance_for
 from smc_dp.privacy.output import GRID
@@ -20,7 +20,7 @@ from smc_dp.privacy.sensitivity import largest_norm
 from smc_dp.privacy.target import NoiseName, Target
 from tests.support.refusals import refused
 
-FIVE, MOST = Among(5, 1, 1), 1000
+FIVE, MOST = ThreatModel(5, 1, 1), 1000
 
 
 def rows(n: int, seed: int) -> Rows:
@@ -30,12 +30,16 @@ def rows(n: int, seed: int) -> Rows:
 
 
 def form(
-    method: Any = None, noise: NoiseName = "ddg", among: Among = FIVE, sizes: RowCounts | None = None, epsilon: int = 1
+    method: Any = None,
+    noise: NoiseName = "ddg",
+    threat_model: ThreatModel = FIVE,
+    sizes: RowCounts | None = None,
+    epsilon: int = 1,
 ) -> SharedWeightedSum:
     made = method or WeightedSum(0.05)
     target = Target(Fraction(epsilon), noise=noise)
     shared: SharedWeightedSum = made.shared(
-        Public(among.parties, 3, 2), target, among, AnnouncedRows(MOST, sizes or made.sizes)
+        Public(threat_model.parties, 3, 2), target, threat_model, AnnouncedRows(MOST, sizes or made.sizes)
     )
     return shared
 
@@ -71,13 +75,13 @@ def test_a_hostile_number_of_rows_makes_some_model() -> None:
 @pytest.mark.parametrize(("K", "t", "D"), [(5, 1, 1), (3, 1, 0), (2, 1, 0), (50, 16, 16)])
 def test_the_noise_of_the_honest_alone_is_enough(K: int, t: int, D: int) -> None:
     """And no more than that: the twin that counts everybody's share asks for less of each."""
-    made = form(among=Among(K, t, D))
+    made = form(threat_model=ThreatModel(K, t, D))
     H, noise, target = K - t - D, made.noise, Target(Fraction(1))
     wanted = variance_for(noise.sensitivity, target.mu)
-    law: Any = noise.law
+    law: Any = noise.distribution
     assert law.variance * H == wanted > law.variance * (H - 1) + 1
     assert noise.sensitivity == GRID.l2_sensitivity(made.method.sensitivity_to(MOST), 3)
-    assert f"honest={H} " in noise.law.text
+    assert f"honest={H} " in noise.distribution.text
 
 
 def test_the_statement_has_all_numbers_and_what_is_not_claimed() -> None:
@@ -95,16 +99,16 @@ def test_the_statement_has_all_numbers_and_what_is_not_claimed() -> None:
     hidden = form(sizes="hidden").statement.plain_words()
     assert "Numbers of rows are not released: the weights are the sum over 5000" in hidden
     assert "is released exactly" not in hidden
-    shares = form(among=Among(5, 1, 0, by_curator=False)).statement
+    shares = form(threat_model=ThreatModel(5, 1, 0, by_curator=False)).statement
     assert shares.adversary.startswith("any 1 of 5 parties, deviating")
     assert "anybody can add up" not in words
-    assert "anybody can add up" in form(among=Among(5, 1, 1, True)).statement.plain_words()
+    assert "anybody can add up" in form(threat_model=ThreatModel(5, 1, 1, True)).statement.plain_words()
 
 
 @pytest.mark.parametrize("sizes", ["released", "hidden"])
 def test_the_last_party_is_told_that_its_size_shows(sizes: RowCounts) -> None:
     for t in (3, 4):
-        words = form(among=Among(5, t, 0), sizes=sizes).statement.plain_words()
+        words = form(threat_model=ThreatModel(5, t, 0), sizes=sizes).statement.plain_words()
         assert ("the number of rows of the last party shows" in words) == (t == 4 and sizes == "released")
 
 
@@ -113,7 +117,7 @@ def test_each_law_states_its_own_kind() -> None:
     assert {noise: stated.kind for noise, stated in found.items()} == {"ddg": "zcdp", "vg": "approx", "self": "pure"}
     assert 0 < found["vg"].delta <= 2.0**-64
     assert all(stated.epsilon == 1.0 for stated in found.values())
-    fine = form(noise="vg", among=Among(40, 1, 0)).grid
+    fine = form(noise="vg", threat_model=ThreatModel(40, 1, 0)).grid
     assert fine.fraction_bits > GRID.fraction_bits  # the grid follows from the noise
     assert fine.ring_bits > 64
 
@@ -122,7 +126,7 @@ def test_no_sum_wraps_round_and_the_cap_says_how_long_the_ring_is() -> None:
     for most in (MOST, 10**7):
         made = replace(form(), announced=AnnouncedRows(most, "released"))
         longest = largest_norm(Fraction(1, 10)) * most
-        assert 5 * made.grid.encode([longest])[0] + made.noise.law.tail(5) < 1 << (made.grid.ring_bits - 1)
+        assert 5 * made.grid.encode([longest])[0] + made.noise.distribution.tail(5) < 1 << (made.grid.ring_bits - 1)
         assert made.grid.ring_bits % 8 == 0
     assert made.grid.ring_bits > form().grid.ring_bits
 

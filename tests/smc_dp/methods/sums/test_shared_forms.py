@@ -21,11 +21,11 @@ from smc_dp.methods.collaborative.ofpa import Ofpa
 from smc_dp.methods.collaborative.rounds import BiasedModel
 from smc_dp.methods.functionality import Addend, ideal
 from smc_dp.methods.method import SumForm
-from smc_dp.methods.sums.among import Among, AnnouncedRows
 from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.methods.sums.noisy_sum import NoisySum
 from smc_dp.methods.sums.soft_statistic import SharedStatistic, SoftStatistic
-from smc_dp.methods.training.classes import coordinates
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
+from smc_dp.methods.training.classes import coordinate_count
 from smc_dp.privacy.functional import UNIT_BITS, coefficients
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.target import NoiseName, Target
@@ -33,7 +33,7 @@ from smc_dp.run.protocols import execution
 from tests.support.refusals import refused
 
 MOST = 1000
-THREE, FIVE = Among(3, 1, 0), Among(5, 1, 1)
+THREE, FIVE = ThreatModel(3, 1, 0), ThreatModel(5, 1, 1)
 PARTY, RECORD = (SoftStatistic(lam=0.1, lam_global=0.1), ClippedAverage(0.1, 2.0)), (Ofaa(), Ofpa(lam=0.1))
 METHODS = (*PARTY, *RECORD)
 
@@ -49,10 +49,14 @@ def public(parties: int, classes: int = 2, d: int = 3) -> Public:
 
 
 def form(
-    method: Any, among: Among = THREE, noise: NoiseName | None = None, epsilon: float | None = 1.0, classes: int = 2
+    method: Any,
+    threat_model: ThreatModel = THREE,
+    noise: NoiseName | None = None,
+    epsilon: float | None = 1.0,
+    classes: int = 2,
 ) -> Any:
     target = Target(epsilon, noise=noise or method.secure_noises[0])  # type: ignore[arg-type]
-    return method.shared(public(among.parties, classes), target, among, AnnouncedRows(MOST, method.sizes))
+    return method.shared(public(threat_model.parties, classes), target, threat_model, AnnouncedRows(MOST, method.sizes))
 
 
 def parts_of(made: Any, sizes: Sequence[int], rng: Stream, classes: int = 2) -> list[Addend]:
@@ -69,10 +73,10 @@ def distance(a: Sequence[int], b: Sequence[int]) -> float:
 def computed(made: Any, parts: list[Addend], vanish: dict[str, SealedCount]) -> Any:
     names = tuple(f"P{j}" for j in range(1, len(parts) + 1))
     blocks = tuple(Block(length, law) for length, law in made.sums[0])
-    among, rng = made.among, Stream.insecure_from_seed("protocol")
-    p = Parameters(names, among.colluders, among.dropouts, (blocks,), made.grid.ring_bits)
+    threat_model, rng = made.threat_model, Stream.insecure_from_seed("protocol")
+    p = Parameters(names, threat_model.colluders, threat_model.dropouts, (blocks,), made.grid.ring_bits)
     session = execution.open_session(secure_sum.PROGRAM, p, rng)
-    return execution.run_session(made.functionality, parts, session, rng=rng, setting=Setting(vanish=vanish))
+    return execution.run_session(made.functionality, parts, session, rng=rng, setting=Setting(drop_outs=vanish))
 
 
 @pytest.mark.parametrize("classes", [2, pytest.param(4, marks=pytest.mark.slow)])
@@ -133,7 +137,7 @@ def test_without_noise_it_is_the_model_of_the_method_in_the_clear(method: Any) -
 @pytest.mark.parametrize("method", METHODS[:3], ids=lambda method: method.name)
 def test_on_a_finer_grid_stand_the_same_numbers(method: Any) -> None:
     """Many honest parties need one for `vg`. What is a multiple of a power of two stays so, and is charged as it is."""
-    coarse, fine = form(method, FIVE, "ddg"), form(method, Among(40, 0, 0), "vg")
+    coarse, fine = form(method, FIVE, "ddg"), form(method, ThreatModel(40, 0, 0), "vg")
     finer = fine.grid.fraction_bits - coarse.grid.fraction_bits
     assert finer > 0
     d, (one, other) = coarse.reach.dimension, (made.numbers(rows(9, 3)) for made in (coarse, fine))
@@ -235,14 +239,14 @@ def test_no_record_moves_the_polynomial_further_than_is_charged() -> None:
 def test_no_sum_wraps_round() -> None:
     """All parties enter as much as they may, and the noise of all is at its tail; half the ring is too small."""
     for method in METHODS:
-        for among in (THREE, Among(50, 16, 16)):
-            made = form(method, among)
-            K, f, bits = among.parties, made.grid.fraction_bits, made.grid.ring_bits
+        for threat_model in (THREE, ThreatModel(50, 16, 16)):
+            made = form(method, threat_model)
+            K, f, bits = threat_model.parties, made.grid.fraction_bits, made.grid.ring_bits
             if isinstance(made, NoisySum):
-                largest = K * math.ceil(made.reach.longest * (1 << f)) + made.noise.law.tail(K)
+                largest = K * math.ceil(made.reach.longest * (1 << f)) + made.noise.distribution.tail(K)
             else:
                 theta = np.array([1e300, -1e300, 0.0, 5.0])
-                largest = K * max(map(abs, made.entered(theta, MOST).numbers))
+                largest = K * max(map(abs, made.addend(theta, MOST).numbers))
                 assert largest == (K * MOST << 22) << f
             assert largest < 1 << (bits - 1)
             assert bits == 64 or largest > 1 << (bits - 10)
@@ -268,16 +272,16 @@ def test_the_statement_is_of_the_honest_shares(method: Any) -> None:
         assert "trusted aggregator" not in words
         assert ("The auxiliary rows are public" in words) == (method.name == "soft_ss")
     for noise, made in found.items():
-        assert made.noise.law.honest == 3
-        alone, count = form(method, Among(5, 3, 1), noise), 1 if noise == "self" else 3
+        assert made.noise.distribution.honest == 3
+        alone, count = form(method, ThreatModel(5, 3, 1), noise), 1 if noise == "self" else 3
         assert in_reals(alone, 1) == pytest.approx(in_reals(made, count), rel=1e-3)
     empirical = [x for part in parts_of(found["ddg"], (4,) * 40, Stream.insecure_from_seed(7)) for x in part.noise[:-1]]
-    expected = float(found["ddg"].noise.law.mean_square(1)) ** 0.5
+    expected = float(found["ddg"].noise.distribution.mean_square(1)) ** 0.5
     assert abs(np.std([float(x) for x in empirical]) / expected - 1) < 6 / math.sqrt(2 * len(empirical))
 
 
 def in_reals(made: Any, shares: int) -> float:
-    return float(made.noise.law.mean_square(shares) / 4**made.grid.fraction_bits)
+    return float(made.noise.distribution.mean_square(shares) / 4**made.grid.fraction_bits)
 
 
 def test_ofpa_says_whose_noise_protects_whom() -> None:
@@ -296,7 +300,7 @@ def test_ofpa_says_whose_noise_protects_whom() -> None:
     hidden = RECORD[1].shared(public(5), Target(1), FIVE, AnnouncedRows(MOST))  # type: ignore[attr-defined, arg-type]
     assert hidden.sums == (((4, "none"),),)
     assert "a public constant" in hidden.statement.plain_words()
-    last = RECORD[1].shared(public(5), Target(1), Among(5, 4, 0), AnnouncedRows(MOST, "released"))  # type: ignore[attr-defined, arg-type]
+    last = RECORD[1].shared(public(5), Target(1), ThreatModel(5, 4, 0), AnnouncedRows(MOST, "released"))  # type: ignore[attr-defined, arg-type]
     assert "of the last party show" in last.statement.plain_words()
     # the noise is in what a party enters, and new every time; nothing is added after
     ones = [made.part(rows(30, 1), Stream.insecure_from_seed(seed)) for seed in (1, 2)]
@@ -310,7 +314,7 @@ def test_a_hostile_last_number_makes_some_model() -> None:
         for last in (0, -7, 10**30):
             assert np.isfinite(weights(made.model((*range(made.length - 1), last)))).all()
         if isinstance(made, NoisySum):  # and it cannot make a model vanish
-            assert [made.counted((0, last)) for last in (-7, 2, 10**30)] == [1, 2, made.among.parties]
+            assert [made.counted((0, last)) for last in (-7, 2, 10**30)] == [1, 2, made.threat_model.parties]
 
 
 def test_what_the_theory_does_not_cover_is_refused() -> None:
@@ -338,4 +342,4 @@ def test_what_the_theory_does_not_cover_is_refused() -> None:
     for method in RECORD:
         with refused("classes.only_two", method=method.name, got=4):
             form(method, classes=4)
-    assert coordinates(4) == form(PARTY[1], classes=4).reach.dimension / 3
+    assert coordinate_count(4) == form(PARTY[1], classes=4).reach.dimension / 3

@@ -12,12 +12,12 @@ import scipy.stats
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array, IntArray, into_ball
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.methods.hamm2016.ensemble import Ensemble, ensemble
+from smc_dp.methods.hamm2016.ensemble import Ensemble, train_ensemble
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
-from smc_dp.methods.sums.statistic import model_of, sensitivity, statistic_in_integers
+from smc_dp.methods.sums.statistic import minimise_statistic, sensitivity, statistic_in_integers
 from smc_dp.methods.sums.whitening import Whitening, _error, _product, largest_square
-from smc_dp.methods.training.classes import code, coordinates
+from smc_dp.methods.training.classes import code, coordinate_count
 from smc_dp.methods.training.softmax import certified
 from smc_dp.privacy.output import GRID, perturb
 from smc_dp.privacy.target import Target
@@ -48,10 +48,10 @@ def test_statistic_is_the_sum_of_what_the_parties_compute(classes: int) -> None:
     G, B = rng.normal(size=(9, 3)) * 1e4, code(classes)
     parties = [one_party(rng.integers(classes, size=9), classes) for _ in range(5)]
     total = statistic_in_integers(G, sum(parties, np.zeros((9, classes), dtype=np.int64)))
-    expected = [0] * (coordinates(classes) * 3)
+    expected = [0] * (coordinate_count(classes) * 3)
     for votes in parties:  # each party alone, entry by entry, in Python integers
         for i, k in np.argwhere(votes):
-            products = [Fraction(float(B[k, a] * g)) for a in range(coordinates(classes)) for g in G[i]]
+            products = [Fraction(float(B[k, a] * g)) for a in range(coordinate_count(classes)) for g in G[i]]
             expected = [t + round(e * 2**GRID.fraction_bits) for t, e in zip(expected, products, strict=True)]
     assert total == expected
     linear = [sum(parts) for parts in zip(*(statistic_in_integers(G, votes) for votes in parties), strict=True)]
@@ -81,7 +81,7 @@ def test_without_noise_and_whitening_it_is_soft(classes: int) -> None:
     X, M = anisotropic(40, 4, rng, decay=1.0), 11
     counts = rng.multinomial(M, rng.dirichlet(np.ones(classes)), size=40)
     T = perturb(statistic_in_integers(X, counts), None, Stream.from_system(), divisor=40 * M)
-    V = model_of(X, T, classes, 0.01)
+    V = minimise_statistic(X, T, classes, 0.01)
     assert np.abs(V - certified(X, counts / M, 0.01)).max() < 1e-8
     assert np.abs(V - certified(X, counts / M, 0.0101)).max() > 1e-4  # twin: another regulariser
 
@@ -205,7 +205,7 @@ def a_simulation(decay: float) -> tuple[Ensemble, Rows]:
     y = (X * decay ** np.arange(4) @ rng.normal(size=(4, 3))).argmax(axis=1)
     parties = tuple(Rows(X[i : i + 10], y[i : i + 10]) for i in range(0, 2000, 10))
     federation = Federation(parties, 3, X[2000:2600])
-    return ensemble(federation, 1e-4), Rows(X[2600:], y[2600:])
+    return train_ensemble(federation, 1e-4), Rows(X[2600:], y[2600:])
 
 
 def test_whitening_pays_where_rows_are_anisotropic() -> None:

@@ -14,12 +14,12 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.model import LinearModel
-from smc_dp.methods.registry import find
-from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
+from smc_dp.methods.registry import find_method
+from smc_dp.methods.sums.threat_model import AnnouncedRows, RowCounts, ThreatModel
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
 from smc_dp.methods.training.classes import code
 from smc_dp.methods.training.solver import PUBLIC_TAU
-from smc_dp.privacy.output import GRID, proven
+from smc_dp.privacy.output import GRID, calibrate_noise
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.sensitivity import add_remove, largest_norm, logistic_constants
 from smc_dp.privacy.target import NoiseName, Target
@@ -93,8 +93,8 @@ def test_sensitivities_are_G_over_mu_and_the_root_of_squares() -> None:
 @pytest.mark.parametrize("noise", ["knorm", "laplace", "gauss"])
 def test_a_release_is_the_sum_on_the_grid_and_the_proven_noise(make: type[Method], noise: NoiseName) -> None:
     method, target = make(LAM), Target(Fraction(1, 2), noise=noise)
-    calibrated = proven(target, 3, method.sensitivity)
-    drawn = np.array([float(e) for e in calibrated.law.sample(seeded())]) / 2**40
+    calibrated = calibrate_noise(target, 3, method.sensitivity)
+    drawn = np.array([float(e) for e in calibrated.distribution.sample(seeded())]) / 2**40
     divisor = 125 if make is WeightedSum else LARGEST_N
     wanted = released(method, Target(None), seeded()) + drawn / divisor
     np.testing.assert_allclose(released(method, target, seeded()), wanted, rtol=1e-9, atol=1e-15)
@@ -139,17 +139,19 @@ def at_one(label: int, n: int) -> Rows:
 def test_replacing_a_record_costs_the_same_in_a_party_of_any_size(n: int) -> None:
     method, rest = WeightedSum(1.0), at_one(1, 7)
     moved = abs(float((sum_of(method, [at_one(0, n), rest]) - sum_of(method, [at_one(1, n), rest]))[0]))
-    charged = proven(Target(Fraction(1)), 1, method.sensitivity).sensitivity
+    charged = calibrate_noise(Target(Fraction(1)), 1, method.sensitivity).sensitivity
     assert moved <= charged
     if n > 2:
         assert moved > 0.95 * charged
-        assert moved > proven(Target(Fraction(1)), 1, WeightedSum(2.0).sensitivity).sensitivity  # broken twin: 2 mu
+        assert (
+            moved > calibrate_noise(Target(Fraction(1)), 1, WeightedSum(2.0).sensitivity).sensitivity
+        )  # broken twin: 2 mu
 
 
 @pytest.mark.parametrize("lam", [1.0, 0.01, 0.001])
 def test_adding_a_record_costs_no_more_than_is_charged(lam: float) -> None:
     method, W = WeightedSumAddRemove(lam), largest_norm(2 * lam)
-    charged = proven(Target(Fraction(1)), 1, method.sensitivity).sensitivity
+    charged = calibrate_noise(Target(Fraction(1)), 1, method.sensitivity).sensitivity
     moves = []
     for length in (min(1.0, t / W) for t in (0.8, 1.278, 2.0)):
         for m in (1, 8, 400):
@@ -159,7 +161,7 @@ def test_adding_a_record_costs_no_more_than_is_charged(lam: float) -> None:
             more, fewer = (sum_of(method, [Rows(X[:k], y[:k]), at_one(0, 5)]) for k in (m + 1, m))
             moves.append(abs(float(more[0] - fewer[0])))
     assert 0.6 * charged < max(moves) <= charged
-    twin = proven(Target(Fraction(1)), 1, add_remove(4 * Fraction(lam), 0.0)).sensitivity
+    twin = calibrate_noise(Target(Fraction(1)), 1, add_remove(4 * Fraction(lam), 0.0)).sensitivity
     assert max(moves) > twin  # broken twin: a modulus twice too large
 
 
@@ -207,7 +209,7 @@ def test_what_is_not_in_the_theory_is_refused(make: type[Method]) -> None:
         make(LAM).train(FEDERATION).release(Target(Fraction(1), "paper"), seeded())
     with refused("lambda.out_of_range", name="lambda"):
         make(0.0)
-    assert find(make.name) is make
+    assert find_method(make.name) is make
 
 
 # Three classes.
@@ -232,13 +234,13 @@ def test_of_three_classes_it_is_the_weighted_sum_of_softmax_models() -> None:
 @pytest.mark.parametrize("make", [WeightedSum, WeightedSumAddRemove])
 def test_of_three_classes_every_number_has_the_noise_that_is_proven_for_three(make: type[Method]) -> None:
     parties, method, target = Federation((in_three(60, 1), in_three(35, 2)), 3), make(LAM), Target(Fraction(1, 2))
-    law = proven(target, 2 * 3, method.sensitivity_to(LARGEST_N, 3)).law
+    law = calibrate_noise(target, 2 * 3, method.sensitivity_to(LARGEST_N, 3)).distribution
     drawn = np.array([float(e) for e in law.sample(seeded())]).reshape(2, 3) / 2**40
     models = [method.train(parties).release(wanted, seeded()).model for wanted in (target, Target(None))]
     noisy, plain = (code(3).T @ model.W for model in models)
     divisor = 95 if make is WeightedSum else LARGEST_N
     np.testing.assert_allclose(noisy, plain + drawn / divisor, rtol=1e-9, atol=1e-15)
-    two = proven(target, 2 * 3, method.sensitivity).law  # broken twin: what is proven for two
+    two = calibrate_noise(target, 2 * 3, method.sensitivity).distribution  # broken twin: what is proven for two
     assert [float(e) for e in two.sample(seeded())] != [float(e) for e in law.sample(seeded())]
 
 
@@ -246,7 +248,7 @@ def test_of_three_classes_every_number_has_the_noise_that_is_proven_for_three(ma
 def test_of_three_classes_a_party_enters_nothing_longer_than_the_ring_has_room_for(make: type[Method]) -> None:
     most, public = 50, Public(3, 1, 3, None)
     sizes: RowCounts = "released" if make is WeightedSum else "hidden"
-    form = make(1.0).shared(public, Target(Fraction(1), noise="ddg"), Among(3, 1, 0), AnnouncedRows(most, sizes))
+    form = make(1.0).shared(public, Target(Fraction(1), noise="ddg"), ThreatModel(3, 1, 0), AnnouncedRows(most, sizes))
     alike = Rows(np.full((most, 1), 1 - 2.0**-40), np.zeros(most, dtype=np.int64))
     entered = float(np.linalg.norm(form.reals(form.numbers(alike))))
     assert most * largest_norm(2) < entered <= form.reach.longest  # and more than there is room for of two

@@ -13,7 +13,7 @@ from smc_dp.core.arrays import Array, IntArray
 from smc_dp.methods.training import batch
 from smc_dp.methods.training.balls import softmax_gradient_in_balls
 from smc_dp.methods.training.batch import train_all
-from smc_dp.methods.training.classes import code, coordinates
+from smc_dp.methods.training.classes import code, coordinate_count
 from smc_dp.methods.training.softmax import certified, one_hot
 from smc_dp.methods.training.solver import PUBLIC_TAU
 
@@ -46,7 +46,7 @@ CASES = [(2, [22] * 30 + [5, 40, 60, 5, 39], 40, 0.02), (6, [6] * 20 + [12, 30, 
 def test_agrees_with_scikit_learn(classes: int, sizes: list[int], d: int, mu: float) -> None:
     parties = dealt(sizes, d, classes)
     models, halved = train_all(parties, classes, mu), train_all(parties, classes, mu / 2)
-    assert models.shape == (len(sizes), coordinates(classes), d)
+    assert models.shape == (len(sizes), coordinate_count(classes), d)
     agreeing = 0
     for (X, y), V, other in zip(parties, models, halved, strict=True):
         if len(np.unique(y)) < classes:  # scikit-learn drops classes that do not occur

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from smc_dp.core.arrays import Array, IntArray
-from smc_dp.methods.training.black_box import Predictor, answers_of, fit_all, votes_of
+from smc_dp.methods.training.black_box import Predictor, answers_of, train_each, votes_of
 from tests.support.refusals import refused
 
 NAMES = ["party 1", "party 2", "party 3", "party 4"]
@@ -38,7 +38,7 @@ def failing(X: Array, y: IntArray) -> Predictor:
 
 def test_votes_are_what_the_classifiers_predict() -> None:
     data, X = parties(), rows()
-    predictors = fit_all(DecisionTreeClassifier(random_state=0), data, NAMES)
+    predictors = train_each(DecisionTreeClassifier(random_state=0), data, NAMES)
     counts = votes_of(predictors, X, 3, NAMES)
     alone = [DecisionTreeClassifier(random_state=0).fit(*party).predict(X) for party in data]
     expected = np.stack([sum((a == k).astype(int) for a in alone) for k in range(3)], axis=1)
@@ -51,23 +51,23 @@ def test_learners_of_mixed_kinds_are_taken_in_turn() -> None:
     data, X = parties(), rows()
     data[1] = (data[1][0], np.full(12, 2))
     network = make_pipeline(StandardScaler(), LogisticRegression())
-    predictors = fit_all([GaussianNB(), majority, network], data, NAMES)
+    predictors = train_each([GaussianNB(), majority, network], data, NAMES)
     assert np.array_equal(answers_of(predictors[0], X, 3, "party 1"), GaussianNB().fit(*data[0]).predict(X))
     assert answers_of(predictors[1], X, 3, "party 2").tolist() == [2] * 25
     assert np.array_equal(answers_of(predictors[2], X, 3, "party 3"), network.fit(*data[2]).predict(X))
     assert np.array_equal(answers_of(predictors[3], X, 3, "party 4"), GaussianNB().fit(*data[3]).predict(X))
     for wrong in ([], [majority] * 5):
         with refused("learner.wrong_number", most=4, got=len(wrong)):
-            fit_all(wrong, data, NAMES)
+            train_each(wrong, data, NAMES)
 
 
 def test_the_learner_given_is_left_alone_and_its_seed_kept() -> None:
     learner = DecisionTreeClassifier(random_state=7, splitter="random")
-    first, second = (fit_all(learner, parties(), NAMES) for _ in range(2))
+    first, second = (train_each(learner, parties(), NAMES) for _ in range(2))
     assert not hasattr(learner, "tree_")
     X = rows(200)
     assert np.array_equal(votes_of(first, X, 3, NAMES), votes_of(second, X, 3, NAMES))
-    other = fit_all(DecisionTreeClassifier(random_state=8, splitter="random"), parties(), NAMES)
+    other = train_each(DecisionTreeClassifier(random_state=8, splitter="random"), parties(), NAMES)
     assert not np.array_equal(votes_of(first, X, 3, NAMES), votes_of(other, X, 3, NAMES))
 
 
@@ -84,7 +84,7 @@ def test_nobody_changes_the_rows_of_others() -> None:
 
         return predict
 
-    assert votes_of(fit_all(vandal, data, NAMES), X, 3, NAMES).tolist() == [[4, 0, 0]] * 25
+    assert votes_of(train_each(vandal, data, NAMES), X, 3, NAMES).tolist() == [[4, 0, 0]] * 25
     assert np.array_equal(X, seen)
     assert all(
         np.array_equal(a, b) for party, old in zip(data, before, strict=True) for a, b in zip(party, old, strict=True)
@@ -95,11 +95,11 @@ def test_a_learner_that_raises_is_named_with_its_party() -> None:
     told = "no luck with these " + "x" * 98 + "..."
     assert len(told) == 120
     with refused("learner.training_failed", party="party 2", reason=f"ZeroDivisionError: {told}") as caught:
-        fit_all([majority, failing], parties(), NAMES)
+        train_each([majority, failing], parties(), NAMES)
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
     endless = [(x + np.inf, y) for x, y in parties()]
     with refused("learner.training_failed", party="party 1"):
-        fit_all(LogisticRegression(), endless, NAMES)
+        train_each(LogisticRegression(), endless, NAMES)
 
 
 def test_what_is_no_learner_is_refused() -> None:
@@ -112,7 +112,7 @@ def test_what_is_no_learner_is_refused() -> None:
         (StandardScaler(), "learner.training_failed"),
     ):
         with refused(code):
-            fit_all(learner, parties() * 2, [*NAMES, *NAMES])  # type: ignore[arg-type]
+            train_each(learner, parties() * 2, [*NAMES, *NAMES])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_what_is_no_learner_is_refused() -> None:
     ],
 )
 def test_answers_that_are_no_classes_are_refused(answer: object, what: str) -> None:
-    predictors = fit_all([majority, lambda X, y: lambda X: answer], parties(), NAMES)  # type: ignore[list-item, return-value]
+    predictors = train_each([majority, lambda X, y: lambda X: answer], parties(), NAMES)  # type: ignore[list-item, return-value]
     with refused(f"learner.predictions_{what}", party="party 2"):
         votes_of(predictors, rows(), 3, NAMES)
 
@@ -151,7 +151,7 @@ def test_a_predictor_that_raises_is_named_with_its_party() -> None:
 
         return predict
 
-    predictors = fit_all([majority, majority, refuses], parties(), NAMES)
+    predictors = train_each([majority, majority, refuses], parties(), NAMES)
     with refused("learner.predictions_failed", party="party 3", reason="RuntimeError: out of order"):
         votes_of(predictors, rows(), 3, NAMES)
 
@@ -183,7 +183,7 @@ def test_a_party_with_one_class_votes_for_it_whatever_its_learner_does(learner: 
     data = parties()
     for only in range(3):
         data[2] = (data[2][0], np.full(12, only))
-        predictors = fit_all(learner, data, NAMES)  # type: ignore[arg-type]
+        predictors = train_each(learner, data, NAMES)  # type: ignore[arg-type]
         assert answers_of(predictors[2], rows(), 3, "party 3").tolist() == [only] * 25
     with pytest.raises(ValueError, match="2 classes"):  # twin: the learner by itself
         learner.fit(*data[2]) if hasattr(learner, "fit") else refusing(*data[2])
@@ -201,7 +201,7 @@ def drawn(learner: object) -> list[object]:
         def predict(self, X: Array) -> Array:
             return np.zeros(len(X))
 
-    fit_all(make_pipeline(StandardScaler(), Noted(random_state=learner)), parties(), NAMES)
+    train_each(make_pipeline(StandardScaler(), Noted(random_state=learner)), parties(), NAMES)
     return states
 
 
@@ -215,7 +215,7 @@ def test_no_two_parties_share_a_generator() -> None:
     for _ in range(2):
         np.random.seed(5)
         before = np.random.get_state()[1].tolist()
-        fitted = fit_all(DecisionTreeClassifier(splitter="random"), alike, NAMES)
+        fitted = train_each(DecisionTreeClassifier(splitter="random"), alike, NAMES)
         votes.append([answers_of(f, rows(200), 3, "party").tolist() for f in fitted])
         assert np.random.get_state()[1].tolist() == before
     assert votes[0] != votes[1]

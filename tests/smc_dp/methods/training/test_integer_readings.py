@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from smc_dp.methods.training import integer_readings
-from smc_dp.methods.training.integer_readings import Units, curvature
+from smc_dp.methods.training.integer_readings import Units, read_curvature
 from smc_dp.methods.training.integer_rows import IntegerRows
 
 
@@ -17,31 +17,31 @@ def test_a_start_reads_as_the_gradient_and_the_curvature_at_zero(k: int) -> None
     y = rng.integers(0, k, 50)
     start = IntegerRows.of(X, y, k).start()
     labels = (y[:, np.newaxis] - 0.5) if k == 2 else np.eye(k)[y] - 1 / k
-    assert np.allclose(integer_readings.start_gradient(start.gradient, k), labels.T @ X, atol=1e-12)
-    H = curvature(start.diagonal, start.off_diagonal, k)
+    assert np.allclose(integer_readings.read_start_gradient(start.gradient, k), labels.T @ X, atol=1e-12)
+    H = read_curvature(start.diagonal, start.off_diagonal, k)
     assert (X.T @ X / (4 if k == 2 else 1) == H).all()
     # Twins: the triangle by columns; the curvature of another number of classes.
     by_columns = (X.T @ X)[np.tril_indices(4, -1)] * 2**28
-    assert not np.allclose(curvature(start.diagonal, by_columns.astype(int).tolist(), k), H)
-    assert not np.allclose(curvature(start.diagonal, start.off_diagonal, 3 if k == 2 else 2), H)
+    assert not np.allclose(read_curvature(start.diagonal, by_columns.astype(int).tolist(), k), H)
+    assert not np.allclose(read_curvature(start.diagonal, start.off_diagonal, 3 if k == 2 else 2), H)
 
 
 def test_what_is_released_for_classes_sums_to_zero_whatever_the_noise() -> None:
     noisy = np.random.default_rng(1).integers(-(2**40), 2**40, 3 * 5).tolist()
-    read = integer_readings.gradient(noisy, 3)
+    read = integer_readings.read_gradient(noisy, 3)
     plain = np.array(noisy, dtype=float).reshape(3, 5) / 2**26
     assert np.abs(read.sum(axis=0)).max() < 1e-9 * np.abs(plain).max()
     assert np.abs(plain.sum(axis=0)).max() > np.abs(plain).max() / 100  # twin: not projected
     assert np.allclose(read - plain, (read - plain)[0])  # by the same amount for every class
-    assert integer_readings.gradient([1 << 26, -(1 << 25)], 2).tolist() == [[1.0, -0.5]]
+    assert integer_readings.read_gradient([1 << 26, -(1 << 25)], 2).tolist() == [[1.0, -0.5]]
 
 
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("value", [0, -1, 2**63, -(2**5000), 10**4000])
 def test_integers_of_any_size_are_finite_reals_and_so_are_their_squares(value: int, k: int) -> None:
-    read = integer_readings.gradient([value, -value, 7] * k, k)
-    start = integer_readings.start_gradient([value, -value, 7] * k, k)
-    H = curvature([value, 1, value], [value, -value, 0], k)
+    read = integer_readings.read_gradient([value, -value, 7] * k, k)
+    start = integer_readings.read_start_gradient([value, -value, 7] * k, k)
+    H = read_curvature([value, 1, value], [value, -value, 0], k)
     assert np.isfinite(np.vdot(read, read))
     assert np.isfinite(np.vdot(start, start))
     assert np.isfinite(np.linalg.eigvalsh(H)).all()

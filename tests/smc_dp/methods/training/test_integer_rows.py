@@ -15,8 +15,8 @@ from hypothesis.extra import numpy as arrays
 from smc_dp.core.arrays import Array, IntArray, into_ball
 from smc_dp.methods.training import integer_rows
 from smc_dp.methods.training.classes import code
-from smc_dp.methods.training.integer_readings import gradient as in_reals
-from smc_dp.methods.training.integer_rows import IntegerRows, RowBounds, StartSums, legal, query
+from smc_dp.methods.training.integer_readings import read_gradient as in_reals
+from smc_dp.methods.training.integer_rows import IntegerRows, RowBounds, StartSums, legal, round_query
 from smc_dp.methods.training.objective import RegularisedLogistic
 from smc_dp.methods.training.softmax import SoftLabels, one_hot, statistic
 from tests.support.refusals import refused
@@ -81,7 +81,7 @@ def test_sums_are_those_of_a_slow_implementation_in_pure_integers(k: int, size: 
     X, y = records(40, 5, k, seed=k)
     W = weights(k, 5, seed=k, size=size)
     rows = IntegerRows.of(X, y, k)
-    assert rows.gradient(query(W)) == slow_gradient(X, y, k, W)
+    assert rows.gradient(round_query(W)) == slow_gradient(X, y, k, W)
     start, x = rows.start(), [[int(Fraction(v) * 2**14) for v in row] for row in X.tolist()]
     labels = [[2 * c - 1] if k == 2 else [k * (c == b) - 1 for b in range(k)] for c in y.tolist()]
     per_class = zip(*labels, strict=True)
@@ -90,7 +90,7 @@ def test_sums_are_those_of_a_slow_implementation_in_pure_integers(k: int, size: 
     assert start.off_diagonal == [sum(r[i] * r[j] for r in x) for i in range(5) for j in range(i + 1, 5)]
     # Twin: the other label for the third record, which is not at zero. (What was made of the old labels keeps them.)
     y[2] = (y[2] + 1) % k
-    assert rows.gradient(query(W)) != slow_gradient(X, y, k, W)
+    assert rows.gradient(round_query(W)) != slow_gradient(X, y, k, W)
 
 
 @pytest.mark.parametrize("k", [2, 4])
@@ -99,14 +99,14 @@ def test_it_is_the_plain_float_gradient_to_the_accuracy_of_the_table(k: int) -> 
     X, y = records(n, d, k, seed=5, radius=0.5)  # nobody is clipped: |a| <= sqrt 2 and C >= sqrt(1/2)
     X = np.trunc(X * 2**14) / 2**14
     W = weights(k, d, seed=6) - weights(k, d, seed=6).mean(axis=0) * (k > 2)
-    W = query(W) / 2**16
+    W = round_query(W) / 2**16
     if k == 2:
         plain = -n * RegularisedLogistic(2.0**-30).gradient(W[0], X, 2.0 * y - 1)[np.newaxis]
     else:
         B = code(k)
         soft = SoftLabels(X, statistic(X, one_hot(y, k)), k, 2.0**-29)
         plain = -n * B @ soft.gradient((B.T @ W).ravel()).reshape(k - 1, d)
-    ours = in_reals(IntegerRows.of(X, y, k).gradient(query(W)), k)
+    ours = in_reals(IntegerRows.of(X, y, k).gradient(round_query(W)), k)
     # Each record is off by less than 1.6 of 4096 times a row of half a unit; together they are off by far less.
     assert np.abs(ours - plain).max() < 1.6 / 4096 * n / 2
     assert np.abs(ours - plain).max() < 4 * math.sqrt(n) / 4096
@@ -119,7 +119,7 @@ def test_it_is_the_plain_float_gradient_to_the_accuracy_of_the_table(k: int) -> 
 def all_sums(X: Array, y: IntArray, k: int, W: Array) -> list[int]:
     rows = IntegerRows.of(X, y, k)
     start = rows.start()
-    return [*start.gradient, *start.diagonal, *start.off_diagonal, *rows.gradient(query(W))]
+    return [*start.gradient, *start.diagonal, *start.off_diagonal, *rows.gradient(round_query(W))]
 
 
 def float_sums(X: Array, y: IntArray, k: int, W: Array) -> list[int]:
@@ -175,7 +175,7 @@ def test_sums_over_more_rows_than_a_block_holds_are_those_of_64_bit_integers() -
     n = 2**15 + 1000
     X, y = records(n, 3, 2)
     X[:1000] = 1 - 2.0**-53, 0, 0  # as long as rows can be, all in one direction
-    rows, W_int = IntegerRows.of(X, y, 2), query(weights(2, 3))
+    rows, W_int = IntegerRows.of(X, y, 2), round_query(weights(2, 3))
     start, matrix = rows.start(), np.einsum("ni,nj->ij", rows.x, rows.x)
     assert start.gradient == ((2 * y - 1) @ rows.x).tolist()
     assert start.diagonal == np.diagonal(matrix).tolist()
@@ -190,10 +190,10 @@ def test_nobody_and_one_record_have_sums_too() -> None:
     for k, p in ((2, 1), (3, 3)):
         nobody = IntegerRows.of(np.empty((0, 2)), np.empty(0, dtype=np.int64), k)
         assert nobody.start() == StartSums([0] * 2 * p, [0, 0], [0])
-        assert nobody.gradient(query(np.ones((p, 2)))) == [0] * 2 * p
+        assert nobody.gradient(round_query(np.ones((p, 2)))) == [0] * 2 * p
     one = IntegerRows.of(np.array([[0.6, -0.8]]), np.array([0]), 2)
     assert one.start() == StartSums([-9830, 13107], [9830**2, 13107**2], [-9830 * 13107])
-    assert one.gradient(query(np.zeros((1, 2)))) == [-9830 * 2048, 13107 * 2048]
+    assert one.gradient(round_query(np.zeros((1, 2)))) == [-9830 * 2048, 13107 * 2048]
 
 
 # Products at the ends of their ranges are exact.
@@ -235,7 +235,7 @@ ANY_FLOAT = st.floats(width=64) | st.sampled_from(HOSTILE)
 
 @given(arrays.arrays(np.float64, (3, 4), elements=ANY_FLOAT))
 def test_a_query_is_total_and_within_its_limit(W: Array) -> None:
-    asked = query(W)
+    asked = round_query(W)
     assert asked.dtype == np.int64
     assert (np.abs(asked) <= 2**30).all()
     usual = np.abs(W) < 2**14
@@ -248,7 +248,7 @@ def longest(X: Array, y: IntArray, k: int, W: Array) -> list[tuple[Fraction, Fra
     bounds, found = RowBounds(k), []
     for row, label in zip(X, y, strict=True):
         rows = IntegerRows.of(row[np.newaxis], label[np.newaxis], k)
-        start, later = rows.start(), rows.gradient(query(W))
+        start, later = rows.start(), rows.gradient(round_query(W))
         curved = sum(v * v for v in start.diagonal) + 2 * sum(v * v for v in start.off_diagonal)
         pairs = (
             *((sum(v * v for v in start.gradient), bounds.start_gradient), (curved, bounds.start_curvature)),
@@ -268,7 +268,7 @@ def test_no_row_and_no_query_makes_a_longer_contribution(data: st.DataObject, k:
     assert max(max(squares) for squares in found) <= 1
     # Every contribution is a multiple of the row, entry by entry: what the joint sensitivity is proved for.
     rows = IntegerRows.of(X[:1], y[:1], k)
-    for contribution in (rows.gradient(query(W)), rows.start().gradient):
+    for contribution in (rows.gradient(round_query(W)), rows.start().gradient):
         assert are_multiples(contribution, rows.x[0].tolist())
 
 

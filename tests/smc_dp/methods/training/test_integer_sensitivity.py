@@ -16,7 +16,13 @@ import scipy.special
 
 from smc_dp.core.arrays import Array, IntArray, into_ball
 from smc_dp.methods.training import integer_readings
-from smc_dp.methods.training.integer_rows import IntegerRows, RowBounds, class_multiples, query, two_class_multiples
+from smc_dp.methods.training.integer_rows import (
+    IntegerRows,
+    RowBounds,
+    class_multiples,
+    round_query,
+    two_class_multiples,
+)
 
 
 @dataclass
@@ -37,7 +43,7 @@ Distance = Callable[[Pair], float]
 
 def gradients(pair: Pair) -> float:
     """By how much the later sum moves, over C_g."""
-    one, other = (np.array(pair.record(i).gradient(query(pair.W))) for i in (0, 1))
+    one, other = (np.array(pair.record(i).gradient(round_query(pair.W))) for i in (0, 1))
     return float(np.linalg.norm((one - other).astype(float))) / RowBounds(pair.k).gradient
 
 
@@ -200,8 +206,8 @@ def test_two_classes_are_softmax_of_two_times_root_two() -> None:
 def test_what_is_read_back_for_classes_sums_to_zero_but_for_one_unit_a_record() -> None:
     rng = np.random.default_rng(5)
     rows = IntegerRows.of(into_ball(rng.normal(size=(300, 4)), 1.0), rng.integers(0, 5, 300), 5)
-    sent = rows.gradient(query(rng.normal(size=(5, 4)) * 4))
-    read = integer_readings.gradient(sent, 5)
+    sent = rows.gradient(round_query(rng.normal(size=(5, 4)) * 4))
+    read = integer_readings.read_gradient(sent, 5)
     as_sent = np.array(sent).reshape(5, 4) / 2**26
     assert np.abs(read.sum(axis=0)).max() < 1e-10
     assert 1e-10 < np.abs(as_sent.sum(axis=0)).max() < 300 * 5 / 4096  # twin: not projected

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from smc_dp.core.arrays import Array, into_ball
 from smc_dp.methods.training import perturbed
-from smc_dp.methods.training.perturbed import Huber, Logistic, Loss, minimise, minimise_perturbed
+from smc_dp.methods.training.perturbed import Huber, Logistic, Loss, minimise_perturbed, minimise_uncertified
 from smc_dp.methods.training.solver import PUBLIC_TAU
 
 LOSSES = (Huber(0.5), Huber(0.1), Huber(2.0**-10), Logistic())
@@ -82,7 +82,7 @@ def test_minimisers_are_those_of_a_general_optimiser(loss: Loss) -> None:
         return float(loss.value(y * (X @ f)).mean() + 0.05 * f @ f + slope @ f)
 
     for slope, found in (
-        (np.zeros(5), minimise(loss, X, y, 0.1)),
+        (np.zeros(5), minimise_uncertified(loss, X, y, 0.1)),
         (linear, np.array([float(v) for v in minimise_perturbed(loss, X, y, 0.1, [Fraction(v) for v in linear])])),
     ):
         options = {"maxiter": 20_000, "maxfev": 20_000, "xatol": 1e-9, "fatol": 1e-14, "adaptive": True}
@@ -94,7 +94,7 @@ def test_minimisers_are_those_of_a_general_optimiser(loss: Loss) -> None:
 def test_logistic_minimisers_are_those_of_scikit_learn() -> None:
     X, y = problem(300, 8, 2)
     other = LogisticRegression(C=1 / (300 * 0.02), fit_intercept=False, tol=1e-12, max_iter=10_000).fit(X, y)
-    np.testing.assert_allclose(minimise(Logistic(), X, y, 0.02), other.coef_[0], atol=1e-6)
+    np.testing.assert_allclose(minimise_uncertified(Logistic(), X, y, 0.02), other.coef_[0], atol=1e-6)
 
 
 def exact_square(

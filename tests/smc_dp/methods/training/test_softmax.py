@@ -15,10 +15,10 @@ from sklearn.linear_model import LogisticRegression
 from smc_dp.core.arrays import Array, IntArray
 from smc_dp.methods.training import softmax
 from smc_dp.methods.training.balls import softmax_gradient_in_balls
-from smc_dp.methods.training.classes import code, coordinates, diameter
+from smc_dp.methods.training.classes import code, coordinate_count, diameter
 from smc_dp.methods.training.newton import newton
 from smc_dp.methods.training.objective import RegularisedLogistic
-from smc_dp.methods.training.softmax import SoftLabels, certified, minimise, one_hot, rounding_charge, statistic
+from smc_dp.methods.training.softmax import SoftLabels, certified, minimise_soft, one_hot, rounding_charge, statistic
 from smc_dp.methods.training.solver import PUBLIC_TAU
 
 
@@ -72,7 +72,7 @@ def exact_gradient_norm(mu: float, V: Array, X: Array, alpha: Array, B: Array) -
 @pytest.mark.parametrize("classes", [3, 4, 6, 10, 33])
 def test_the_code_is_an_isometry_onto_scores_that_sum_to_zero(classes: int) -> None:
     B = code(classes)
-    assert B.shape == (classes, coordinates(classes))
+    assert B.shape == (classes, coordinate_count(classes))
     assert np.abs(B.T @ B - np.eye(classes - 1)).max() < 1e-14
     assert np.abs(B.sum(axis=0)).max() < 1e-15
     # Broken twin: one class as the reference, a code in common use.
@@ -81,7 +81,7 @@ def test_the_code_is_an_isometry_onto_scores_that_sum_to_zero(classes: int) -> N
 
 
 def test_two_classes_have_one_weight_vector_whose_score_is_the_difference() -> None:
-    assert coordinates(2) == 1
+    assert coordinate_count(2) == 1
     assert code(2).tolist() == [[-0.5], [0.5]]
     with pytest.raises(ValueError, match="at least 2 classes"):
         code(1)
@@ -108,7 +108,7 @@ def test_the_diameter_bounds_the_stored_code_exactly(classes: int) -> None:
 def test_gradient_and_hessian_are_difference_quotients(classes: int, n: int) -> None:
     X, _ = records(n, 4, classes)
     objective = objective_of(X, soft(n, classes), 0.05)
-    v = np.linspace(-2, 1, coordinates(classes) * 4)
+    v = np.linspace(-2, 1, coordinate_count(classes) * 4)
     slopes = quotient(lambda u: objective.value(u.reshape(-1, 4)), v)
     assert objective.gradient(v) == pytest.approx(slopes, abs=1e-9)
     hessian = objective.hessian(v)
@@ -161,7 +161,7 @@ def test_agrees_with_scikit_learn(classes: int, n: int, d: int, monkeypatch: pyt
         # Broken twin: a code whose columns do not sum to zero penalises other class vectors.
         reference = np.eye(classes)[:, 1:]
         monkeypatch.setattr(softmax, "code", lambda _: reference)
-        other = reference @ minimise(objective_of(X, one_hot(y, classes), 0.01))
+        other = reference @ minimise_soft(objective_of(X, one_hot(y, classes), 0.01))
         assert other - other.mean(axis=0) != pytest.approx(theirs - theirs.mean(axis=0), abs=1e-2)
 
 
@@ -171,10 +171,10 @@ def test_soft_labels_are_weights_of_every_class_on_every_row(classes: int) -> No
     alpha = soft(80, classes)
     every = np.tile(np.arange(classes), 80)
     theirs = scikit(np.repeat(X, classes, axis=0), every, 0.02, alpha.ravel())
-    ours = minimise(objective_of(X, alpha, 0.02))
+    ours = minimise_soft(objective_of(X, alpha, 0.02))
     scores = ours if classes == 2 else code(classes) @ ours
     assert scores == pytest.approx(theirs - (0 if classes == 2 else theirs.mean(axis=0)), abs=1e-8)
-    hard = minimise(objective_of(X, one_hot(alpha.argmax(axis=1), classes), 0.02))
+    hard = minimise_soft(objective_of(X, one_hot(alpha.argmax(axis=1), classes), 0.02))
     assert hard != pytest.approx(ours, abs=1e-2)  # twin: the votes' majority instead of their shares
 
 
@@ -189,14 +189,16 @@ def test_two_class_softmax_is_the_binary_model_with_half_the_regulariser() -> No
     W = scipy.optimize.minimize(two_vectors, np.zeros(6), tol=1e-12).x.reshape(2, 3)
     assert W.sum(axis=0) == pytest.approx(np.zeros(3), abs=1e-5)
     difference = (W[1] - W[0])[np.newaxis]
-    assert minimise(objective_of(X, one_hot(y, 2), mu / 2)) == pytest.approx(difference, abs=1e-5)
-    assert minimise(objective_of(X, one_hot(y, 2), mu)) != pytest.approx(difference, abs=1e-2)  # twin: the same one
+    assert minimise_soft(objective_of(X, one_hot(y, 2), mu / 2)) == pytest.approx(difference, abs=1e-5)
+    assert minimise_soft(objective_of(X, one_hot(y, 2), mu)) != pytest.approx(
+        difference, abs=1e-2
+    )  # twin: the same one
 
 
 def test_the_distance_to_the_minimiser_is_at_most_the_gradient_over_mu() -> None:
     X, y = records(100, 4, 3)
     objective = objective_of(X, one_hot(y, 3), 0.02)
-    best = minimise(objective).ravel()
+    best = minimise_soft(objective).ravel()
     rng = np.random.default_rng(1)
     excess = []
     for size in np.logspace(-6, 2, 100):
@@ -229,7 +231,7 @@ def test_the_charge_covers_what_floats_hide_and_is_needed() -> None:
     for seed in range(20):
         X, y = records(60, 5, 3, seed)
         objective = objective_of(X, one_hot(y, 3), 0.1)
-        V = minimise(objective, tolerance=1e-300)  # down to the floor of floats
+        V = minimise_soft(objective, tolerance=1e-300)  # down to the floor of floats
         measured = float(np.linalg.norm(objective.gradient(V.ravel())))
         true = float(exact_gradient_norm(0.1, V, X, one_hot(y, 3), code(3)))
         assert true <= measured + rounding_charge(60, 3, 5, float(np.linalg.norm(V)))
@@ -263,7 +265,7 @@ def test_what_floats_cannot_certify_is_continued_in_balls(classes: int, monkeypa
 def test_a_bad_solution_is_noticed_and_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = records(30, 4, 3)
     best = certified(X, one_hot(y, 3), 0.01)
-    monkeypatch.setattr(softmax, "minimise", lambda *_, **__: best + 0.1)
+    monkeypatch.setattr(softmax, "minimise_soft", lambda *_, **__: best + 0.1)
     assert certified(X, one_hot(y, 3), 0.01) == pytest.approx(best, abs=2 * PUBLIC_TAU / 0.01)
     monkeypatch.setattr(softmax, "rounding_charge", lambda *_: -math.inf)  # twin: a certificate that accepts anything
     assert certified(X, one_hot(y, 3), 0.01) != pytest.approx(best, abs=1e-2)

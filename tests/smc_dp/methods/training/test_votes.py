@@ -9,7 +9,7 @@ import pytest
 
 from smc_dp.core.arrays import Array, IntArray
 from smc_dp.methods.training import votes
-from smc_dp.methods.training.classes import code, coordinates
+from smc_dp.methods.training.classes import code, coordinate_count
 from smc_dp.methods.training.votes import count_votes
 
 
@@ -27,7 +27,7 @@ def counted(chosen: IntArray, classes: int) -> IntArray:
 def panel(M: int, N: int, d: int, classes: int, seed: int = 0) -> tuple[Array, Array]:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(N, d))
-    return rng.normal(size=(M, coordinates(classes), d)), X / np.linalg.norm(X, axis=1, keepdims=True)
+    return rng.normal(size=(M, coordinate_count(classes), d)), X / np.linalg.norm(X, axis=1, keepdims=True)
 
 
 def near_ties(M: int, N: int, d: int, classes: int) -> tuple[Array, Array]:

@@ -13,13 +13,13 @@ import pytest
 from protocols.arithmetic.rng import Stream
 from smc_dp.privacy import distributed
 from smc_dp.privacy.distributed.calibration import LARGEST_DELTA, ring_bits
-from smc_dp.privacy.distributed.laws import GammaShares, GaussianShares, WholeShares
-from smc_dp.privacy.gaussian import keeps
+from smc_dp.privacy.distributed.share_distributions import GammaShares, GaussianShares, WholeShares
+from smc_dp.privacy.gaussian import mu_keeps
 from smc_dp.privacy.ledger.composition import total
 from smc_dp.privacy.ledger.guarantee import Guarantee
-from smc_dp.privacy.output import GRID, proven
+from smc_dp.privacy.output import GRID, calibrate_noise
 from smc_dp.privacy.statement import PrivacyStatement, round_up
-from smc_dp.privacy.target import SHARED, NoiseName, Target
+from smc_dp.privacy.target import SHARED_NOISES, NoiseName, Target
 from tests.support.refusals import refused
 
 DELTA = Fraction(1, 700)
@@ -30,11 +30,11 @@ THIRD = Fraction(1, 3)
 def made(noise: NoiseName, **changes: Any) -> distributed.SharedNoise:
     epsilon = changes.pop("epsilon", THIRD)
     usual: dict[str, Any] = {"dimension": 124, "sensitivity": DELTA, "largest": LARGEST, "parties": 5, "honest": 3}
-    return distributed.calibrated(Target(epsilon, noise=noise), **usual | changes)
+    return distributed.calibrate_shares(Target(epsilon, noise=noise), **usual | changes)
 
 
 def said(noise: distributed.SharedNoise, target: Target) -> PrivacyStatement:
-    return distributed.stated(noise, target, "record", "replace", "anyone", ("A caveat.",))
+    return distributed.shared_statement(noise, target, "record", "replace", "anyone", ("A caveat.",))
 
 
 PLACES = [
@@ -49,11 +49,11 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize("noise", SHARED)
+@pytest.mark.parametrize("noise", SHARED_NOISES)
 @pytest.mark.parametrize("place", PLACES, ids=str)
 def test_what_was_asked_for_is_stated_and_no_more(noise: NoiseName, place: dict[str, Any]) -> None:
     found, target = made(noise, **place), Target(place.get("epsilon", THIRD), noise=noise)
-    D, wanted, law = found.sensitivity, target.wanted, found.law
+    D, wanted, law = found.sensitivity, target.wanted, found.distribution
     assert found.grid.l2_sensitivity(DELTA, law.dimension) == D
     statement = said(found, target)
     assert (statement.adversary, statement.caveats, statement.unit) == ("anyone", ("A caveat.",), "record")
@@ -61,13 +61,13 @@ def test_what_was_asked_for_is_stated_and_no_more(noise: NoiseName, place: dict[
     assert law.honest == place.get("honest", 3)
     if isinstance(law, GaussianShares):
         assert statement.kind == "zcdp"
-        assert keeps(law.mu_squared(D), wanted, target.delta)
+        assert mu_keeps(law.mu_squared(D), wanted, target.delta)
         assert law.mu_squared(D) > target.mu**2 * (1 - Fraction(1, 10**17))  # and hardly any noise too much
         assert statement.mu == target.mu
         assert statement.rho is not None
         assert Fraction(statement.rho) >= law.rho(D)
         assert statement.delta == round_up(target.delta)
-        whole = proven(Target(wanted, noise="gauss"), law.dimension, DELTA).law
+        whole = calibrate_noise(Target(wanted, noise="gauss"), law.dimension, DELTA).distribution
         assert law.variance * law.honest == pytest.approx(whole.variance, rel=1e-12)
     elif isinstance(law, GammaShares):
         assert statement.kind == "approx"
@@ -80,20 +80,20 @@ def test_what_was_asked_for_is_stated_and_no_more(noise: NoiseName, place: dict[
     assert Guarantee.of(statement, wanted).epsilon == wanted
 
 
-@pytest.mark.parametrize("noise", SHARED)
+@pytest.mark.parametrize("noise", SHARED_NOISES)
 @pytest.mark.parametrize("place", PLACES, ids=str)
 def test_ring_and_grid_are_as_long_as_the_noise_needs(noise: NoiseName, place: dict[str, Any]) -> None:
     found, parties = made(noise, **place), place.get("parties", 5)
     bits, fine = found.grid.ring_bits, found.grid.fraction_bits
     assert bits % 8 == 0
     assert 64 <= bits <= 1024
-    most = parties * (math.ceil(place.get("largest", LARGEST) * 2**fine) + 1) + found.law.tail(parties)
+    most = parties * (math.ceil(place.get("largest", LARGEST) * 2**fine) + 1) + found.distribution.tail(parties)
     assert most < 2 ** (bits - 1)
     assert bits == 64 or most >= 2 ** (bits - 9)
     if noise != "vg" or fine == GRID.fraction_bits:
         assert fine == GRID.fraction_bits
     else:  # one bit less, and delta would be too large
-        law = found.law
+        law = found.distribution
         assert isinstance(law, GammaShares)
         coarser = replace(found.grid, fraction_bits=fine - 1).l2_sensitivity(DELTA, law.dimension)
         scale = law.scale * coarser / found.sensitivity
@@ -104,7 +104,7 @@ def test_a_delta_of_mixed_shares_is_stated_rounded_up() -> None:
     to_nearest = 0
     for honest in range(35, 50):
         found = made("vg", parties=50, honest=honest)
-        law = found.law
+        law = found.distribution
         assert isinstance(law, GammaShares)
         delta = law.delta(found.sensitivity)
         assert Fraction(said(found, Target(THIRD, noise="vg")).delta) >= delta
@@ -118,7 +118,7 @@ def test_many_honest_parties_make_the_grid_finer_and_a_large_delta_does_not() ->
     assert (fine[0], fine[-1] > 100) == (GRID.fraction_bits, True)
 
 
-@pytest.mark.parametrize("noise", SHARED)
+@pytest.mark.parametrize("noise", SHARED_NOISES)
 def test_sums_of_numbers_and_shares_do_not_wrap(noise: NoiseName) -> None:
     K, H, d, rng = 3, 2, 2, Stream.insecure_from_seed("wrap")
     found = made(noise, parties=K, honest=H, dimension=d)
@@ -126,7 +126,8 @@ def test_sums_of_numbers_and_shares_do_not_wrap(noise: NoiseName) -> None:
     total = [K * x for x in found.grid.encode(numbers)]
     for _ in range(20):
         noisy = [
-            x + sum(e) for x, e in zip(total, zip(*(found.law.share(rng) for _ in range(K)), strict=True), strict=True)
+            x + sum(e)
+            for x, e in zip(total, zip(*(found.distribution.share(rng) for _ in range(K)), strict=True), strict=True)
         ]
         assert [found.grid.lift(found.grid.wrap(x)) for x in noisy] == noisy
     shorter = replace(found.grid, ring_bits=found.grid.ring_bits - 16)
@@ -156,7 +157,7 @@ def test_what_does_not_fit_is_refused_with_the_nearest_that_does() -> None:
         assert made(noise, **place).grid.ring_bits <= 1024
     with refused("noise.too_many_numbers_for_vg", most=10_000, got=10_001):
         made("vg", dimension=10_001)
-    for noise in SHARED:
+    for noise in SHARED_NOISES:
         assert ways(noise, largest=Fraction(2) ** 990) == "a larger epsilon, or smaller numbers"
 
 
@@ -178,21 +179,21 @@ def test_numbers_that_make_no_sense_are_refused() -> None:
             made("ddg", **changes)
     with pytest.raises(ValueError, match="noise knorm is not drawn in shares"):
         made("knorm")
-    for noise in SHARED:
+    for noise in SHARED_NOISES:
         with refused("noise.drawn_in_shares", noise=noise):
-            proven(Target(Fraction(1), noise=noise), 3, DELTA)
+            calibrate_noise(Target(Fraction(1), noise=noise), 3, DELTA)
 
 
 def test_shares_that_were_made_for_another_target_are_stated_as_what_they_are() -> None:
     """Shares for all K parties, of which H are honest: the statement follows the law and not what was asked for."""
     for_all, target = made("ddg", honest=5), Target(THIRD, noise="ddg")
-    assert isinstance(for_all.law, GaussianShares)
-    fewer = replace(for_all, law=replace(for_all.law, honest=3))
+    assert isinstance(for_all.distribution, GaussianShares)
+    fewer = replace(for_all, distribution=replace(for_all.distribution, honest=3))
     found = said(fewer, target)
     assert found.epsilon is not None
     assert found.epsilon > 1.2 * float(THIRD)
     assert found.mu == pytest.approx(float(target.mu) * math.sqrt(5 / 3))
-    coarse = replace(made("vg"), law=GammaShares(1, 50, Fraction(16)), sensitivity=16)
+    coarse = replace(made("vg"), distribution=GammaShares(1, 50, Fraction(16)), sensitivity=16)
     assert (said(coarse, Target(THIRD, noise="vg")).kind, said(coarse, Target(THIRD, noise="vg")).epsilon) == (
         "none",
         None,
@@ -213,4 +214,4 @@ def test_a_ledger_adds_what_is_not_pure_to_what_is() -> None:
     curve = total([mixed, gaussian, gaussian], Fraction(2, 10**6))
     assert curve is not None
     assert THIRD < curve.epsilon < 2 * THIRD + THIRD
-    assert isinstance(made("self").law, WholeShares)
+    assert isinstance(made("self").distribution, WholeShares)

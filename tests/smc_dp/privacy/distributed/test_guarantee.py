@@ -13,7 +13,7 @@ from scipy.signal import fftconvolve
 from scipy.special import gammaln
 
 from smc_dp.core.arrays import Array
-from smc_dp.privacy.distributed.laws import (
+from smc_dp.privacy.distributed.share_distributions import (
     ERROR,
     LEAST_CLAIMED,
     LEAST_SCALE,

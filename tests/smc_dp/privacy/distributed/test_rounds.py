@@ -14,9 +14,9 @@ import scipy.stats
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
-from smc_dp.privacy.distributed.laws import GaussianShares
-from smc_dp.privacy.distributed.rounds import Curvature, RoundBound, SharedRounds, signal, stated_rounds
-from smc_dp.privacy.gaussian import SMOOTHING, epsilon_of, keeps, mu_for
+from smc_dp.privacy.distributed.rounds import Curvature, RoundBound, SharedRounds, rounds_statement, sums_signal
+from smc_dp.privacy.distributed.share_distributions import GaussianShares
+from smc_dp.privacy.gaussian import SMOOTHING, epsilon_of, mu_for, mu_keeps
 from smc_dp.privacy.target import Target
 from tests.support.refusals import refused
 
@@ -55,8 +55,8 @@ def test_rounds_cost_what_was_asked_for_and_no_more(change: Change, place: dict[
     steps = newton(change, **place)
     found = made(steps, target)
     assert target.mu**2 * (1 - Fraction(1, 10**6)) < found.mu_squared <= target.mu**2
-    assert all(law.variance.denominator == 1 and law.honest == 3 for laws in found.laws for law in laws)
-    statement = stated_rounds(found, target, "anyone", ("A caveat.",))
+    assert all(law.variance.denominator == 1 and law.honest == 3 for laws in found.distributions for law in laws)
+    statement = rounds_statement(found, target, "anyone", ("A caveat.",))
     assert (statement.kind, statement.unit, statement.adjacency) == ("zcdp", "record", change)
     assert (statement.adversary, statement.caveats) == ("anyone", ("A caveat.",))
     assert statement.epsilon is not None
@@ -67,10 +67,10 @@ def test_rounds_cost_what_was_asked_for_and_no_more(change: Change, place: dict[
     assert found.rho <= Fraction(statement.rho)
     assert float(found.rho) == pytest.approx(float(found.mu_squared) / 2, rel=1e-2)
     # Twins: a round that is answered once more, and a variance without the 9.
-    again = replace(found, steps=(*steps, steps[-1]), laws=(*found.laws, found.laws[-1]))
+    again = replace(found, steps=(*steps, steps[-1]), distributions=(*found.distributions, found.distributions[-1]))
     R = len(steps)
     assert again.mu_squared == pytest.approx(float(found.mu_squared) * (R + 1) / R, rel=1e-4)
-    assert not keeps(again.mu_squared, epsilon, DELTA)
+    assert not mu_keeps(again.mu_squared, epsilon, DELTA)
     bare = Fraction(LATER**2 * (4 if change == "replace" else 1) * R) / target.mu**2 / 3
     small = SharedRounds((newton(change)[1],) * R, ((GaussianShares(7, 3, bare),),) * R, 64)
     assert small.mu_squared > target.mu**2
@@ -80,15 +80,15 @@ def test_the_first_curvature_is_free_and_both_cost_as_designed() -> None:
     """c^2 is 8 E/A at a gradient clipped at 1/2 or at the start: 1, 1.125 and 1.5625 times the gradient alone."""
     found = made(newton())
     alone = made(tuple(replace(step, curvature=None) for step in newton()))
-    assert found.laws[0][0] == alone.laws[0][0]
+    assert found.distributions[0][0] == alone.distributions[0][0]
     for ratio, start, wanted in ((1 / 2, True, 1), (1 / 2, False, 1.125), (2, False, 1.5625), (1, False, 1.25)):
         step = RoundBound("replace", 7, B, Curvature(7, Q, Fraction(ratio), start))
-        both = step.laws(Fraction(1, 100), 3)
-        assert left(both[0]) / (left(alone.laws[1][0]) / LATER**2) == pytest.approx(
+        both = step.distributions(Fraction(1, 100), 3)
+        assert left(both[0]) / (left(alone.distributions[1][0]) / LATER**2) == pytest.approx(
             wanted * B**2 * float(ONE.mu**2) * 100 / 8, rel=1e-5
         )
     added = made(newton("addremove"))
-    assert left(found.laws[0][0]) / left(added.laws[0][0]) == pytest.approx(4 / 1.5, rel=1e-5)
+    assert left(found.distributions[0][0]) / left(added.distributions[0][0]) == pytest.approx(4 / 1.5, rel=1e-5)
 
 
 def moved(laws: tuple[GaussianShares, ...], g: Array, H: Array, smoothing: int = SMOOTHING) -> Array:
@@ -135,7 +135,7 @@ def test_no_pair_of_records_costs_more_than_is_charged_and_one_costs_as_much(
     k = 3 if kind == "softmax" else 2
     p, bound = (2, B) if k == 2 else (6, math.isqrt(6 * B**2) + 1)
     step = RoundBound(change, p, bound, Curvature(2, Q, ratio, kind != "later"))
-    laws = step.laws(Fraction(1, 50), 3)
+    laws = step.distributions(Fraction(1, 50), 3)
     cost, found = float(step.cost(laws)), largest(step, laws, k)
     assert cost <= 1 / 50
     assert 0.995 * cost < found <= cost * (1 + 1e-9)
@@ -186,10 +186,10 @@ def small(kind: str) -> tuple[SharedRounds, tuple[int, ...]]:
 def test_small_noise_keeps_its_curve_and_its_rho(kind: str) -> None:
     """Exact hockey sticks and Renyi divergences of two entries. Twins: shares for all K, and a curve without the 9."""
     found, by = small(kind)
-    laws = [law for of_one in found.laws for law in of_one]
+    laws = [law for of_one in found.distributions for law in of_one]
     assert max(law.variance for law in laws[:1]) < 50
     honest, for_all = (pair([(pmf(law, H), x) for law, x in zip(laws, by, strict=True)]) for H in (2, 5))
-    bare = sum(step.cost(of_one, 0) for step, of_one in zip(found.steps, found.laws, strict=True))
+    bare = sum(step.cost(of_one, 0) for step, of_one in zip(found.steps, found.distributions, strict=True))
     flattered = 0
     for delta in (Fraction(1, 10**2), Fraction(1, 10**4), DELTA, Fraction(1, 10**9)):
         epsilon, flattering = epsilon_of(found.mu_squared, delta), epsilon_of(Fraction(bare), delta)
@@ -211,7 +211,7 @@ def test_small_noise_keeps_its_curve_and_its_rho(kind: str) -> None:
 
 def test_what_sums_of_shares_cost_for_not_being_discrete_gaussians_is_in_rho() -> None:
     found = made(newton())
-    bare = sum(step.cost(laws, 0) for step, laws in zip(found.steps, found.laws, strict=True)) / 2
+    bare = sum(step.cost(laws, 0) for step, laws in zip(found.steps, found.distributions, strict=True)) / 2
     assert found.integers == 7 + 7 + 21 + 7 * 7
     assert found.rho - bare == Fraction(2 * found.integers, 4 << 252)
 
@@ -224,14 +224,14 @@ def drawn(found: SharedRounds, parties: int, sums: int, seed: str) -> list[Array
         shape = (sums, parties, law.dimension)
         return np.array(replace(law, dimension=math.prod(shape)).share(rng), dtype=float).reshape(shape)
 
-    return [np.concatenate([block(law) for law in laws], axis=-1) for laws in found.laws]
+    return [np.concatenate([block(law) for law in laws], axis=-1) for laws in found.distributions]
 
 
 def test_a_share_is_that_of_its_blocks_in_their_order() -> None:
     found = made(newton(d=3, rounds=2))
     one, other = Stream.insecure_from_seed("order"), Stream.insecure_from_seed("order")
     shares = [found.share(r, one) for r in (0, 1)]
-    assert shares == [[x for law in laws for x in law.share(other)] for laws in found.laws]
+    assert shares == [[x for law in laws for x in law.share(other)] for laws in found.distributions]
     assert [len(share) for share in shares] == [3 + 3 + 3, 3]
     sizes = [np.abs(part).max() for part in np.split(np.array(shares[0], dtype=float), 3)]
     assert sizes[0] * 1000 < min(sizes[1:])  # a curvature before the gradient would have its noise
@@ -249,7 +249,7 @@ def test_without_the_shares_of_a_coalition_what_is_left_is_as_large_as_what_is_c
     for honest in (3, 5):
         found = made(newton(d=2, rounds=2), honest=honest)
         shares = drawn(found, 5, 300, "coalition")
-        for r, laws in enumerate(found.laws):
+        for r, laws in enumerate(found.distributions):
             for law, place in zip(laws, np.split(np.arange(shares[r].shape[2]), _ends(laws)), strict=True):
                 total = shares[r][:, 1:, place].sum(axis=1)  # one vanished, and took its share away
                 residual = (total - shares[r][:, 1][:, place]).ravel()
@@ -268,7 +268,7 @@ def test_noise_on_a_curvature_is_as_large_in_every_direction() -> None:
     """<E, M> has the variance of an entry of the diagonal times |M|_F^2. Twin: a triangle with one variance."""
     found, d = made(newton(d=3, rounds=1)), 3
     E = drawn(found, 3, 1500, "curvature")[0].sum(axis=1)[:, 3:]
-    diagonal, beside = (law.honest * float(law.variance) for law in found.laws[0][1:])
+    diagonal, beside = (law.honest * float(law.variance) for law in found.distributions[0][1:])
     assert beside == pytest.approx(diagonal / 2, rel=1e-9)
     assert min(*spread(E[:, :d], diagonal), *spread(E[:, d:], beside)) > ACCEPT
     M = np.outer([1, 1, 1], [1, 1, 1]) / 3  # of norm 1
@@ -286,9 +286,9 @@ def test_a_transcript_whose_rounds_look_back_has_the_variance_of_its_mu() -> Non
     target, R, N = replace(ONE, epsilon=Fraction(5)), 5, 1500
     steps = (RoundBound("replace", 2, LATER),) * R
     found = made(steps, target, honest=2)
-    once = replace(found, laws=(made(steps[:1], target, honest=2).laws[0],) * R)
+    once = replace(found, distributions=(made(steps[:1], target, honest=2).distributions[0],) * R)
     for rounds, times in ((found, 1), (once, R)):
-        variance = 2 * float(rounds.laws[0][0].variance)
+        variance = 2 * float(rounds.distributions[0][0].variance)
         noise = [x.sum(axis=1) for x in drawn(rounds, 2, N, "adaptive")]
         ratio, turn = np.zeros(N), np.zeros(N)
         for e in noise:
@@ -307,7 +307,7 @@ def test_a_transcript_whose_rounds_look_back_has_the_variance_of_its_mu() -> Non
 @pytest.mark.parametrize("rows", [1, 10**7, 10**12])
 def test_the_ring_is_as_long_as_all_sums_need(epsilon: Fraction, rows: int) -> None:
     found = made(newton(), replace(ONE, epsilon=epsilon), most_rows=rows)
-    blocks = [law for laws in found.laws for law in laws]
+    blocks = [law for laws in found.distributions for law in laws]
     most = 5 * rows * Q + max(law.tail(5, 80 + math.ceil(math.log2(len(blocks)))) for law in blocks)
     assert found.ring_bits % 8 == 0
     assert most < 2 ** (found.ring_bits - 1)
@@ -324,7 +324,7 @@ def test_the_ring_is_as_long_as_all_sums_need(epsilon: Fraction, rows: int) -> N
 
 def test_a_ring_is_longer_by_one_step_where_one_row_more_would_not_fit() -> None:
     found = made(newton())
-    tail = max(law.tail(5, 84) for laws in found.laws for law in laws)  # ten blocks
+    tail = max(law.tail(5, 84) for laws in found.distributions for law in laws)  # ten blocks
     rows = (2**71 - 1 - tail) // (5 * Q)
     assert [made(newton(), most_rows=n).ring_bits for n in (rows, rows + 1)] == [72, 80]
 
@@ -363,7 +363,7 @@ def test_numbers_that_make_no_sense_are_refused() -> None:
         with pytest.raises(ValueError, match="a bound and a ratio above 0"):
             Curvature(*figures)
     with pytest.raises(ValueError, match="at least two classes"):
-        signal(10, 1.0, 3, 1, 1, 1)
+        sums_signal(10, 1.0, 3, 1, 1, 1)
 
 
 # n, d, k: what was found at epsilon .1, .5, 1, 3 and delta 1e-5.
@@ -374,5 +374,7 @@ SIGNALS = {(1438, 65, 10): (1.9, 8.4, 16, 43), (7352, 265, 6): (6.6, 29, 54, 145
 def test_the_signal_is_that_of_the_tables(place: tuple[int, int, int]) -> None:
     for epsilon, wanted in zip(("1/10", "1/2", "1", "3"), SIGNALS[place], strict=True):
         mu = mu_for(Fraction(epsilon), DELTA)
-        assert signal(place[0], mu, *place[1:], 1, 1) == pytest.approx(wanted, rel=0.03)
-        assert signal(place[0], mu, *place[1:], 4, 9) == pytest.approx(signal(place[0], mu, *place[1:], 9, 9) * 2 / 3)
+        assert sums_signal(place[0], mu, *place[1:], 1, 1) == pytest.approx(wanted, rel=0.03)
+        assert sums_signal(place[0], mu, *place[1:], 4, 9) == pytest.approx(
+            sums_signal(place[0], mu, *place[1:], 9, 9) * 2 / 3
+        )

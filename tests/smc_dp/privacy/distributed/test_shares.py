@@ -13,7 +13,7 @@ import scipy.stats
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
-from smc_dp.privacy.distributed.laws import GammaShares, GaussianShares, ShareLaw, WholeShares
+from smc_dp.privacy.distributed.share_distributions import GammaShares, GaussianShares, ShareDistribution, WholeShares
 
 ACCEPT, REJECT = 1e-6, 1e-12
 D, H, K = 3, 4, 8  # coordinates, honest parties that are counted, parties that draw
@@ -25,17 +25,17 @@ GAUSSIAN, GAMMA, WHOLE = (
     GammaShares(D, H, SCALE),
     WholeShares(D, H, SCALE),
 )
-LAWS: tuple[ShareLaw, ...] = (GAUSSIAN, GAMMA, WHOLE)
+LAWS: tuple[ShareDistribution, ...] = (GAUSSIAN, GAMMA, WHOLE)
 
 
 @cache
-def shares(law: ShareLaw, parties: int = K) -> Array:
+def shares(law: ShareDistribution, parties: int = K) -> Array:
     """What so many parties draw for each of VECTORS sums, in scales: (VECTORS, parties, D)."""
     rng = Stream.insecure_from_seed(f"shares {law.text}")
     return np.array([[law.share(rng) for _ in range(parties)] for _ in range(VECTORS)], dtype=float) / float(SCALE)
 
 
-def fits(law: ShareLaw, sums: Array) -> float:
+def fits(law: ShareDistribution, sums: Array) -> float:
     """How well vectors follow the law of the noise that is claimed for H shares, but `self`, where one is enough."""
     if isinstance(law, GaussianShares):
         squares = scipy.stats.chi2(sums.size)
@@ -45,7 +45,7 @@ def fits(law: ShareLaw, sums: Array) -> float:
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
-def test_what_honest_parties_draw_adds_up_to_the_noise_that_is_claimed(law: ShareLaw) -> None:
+def test_what_honest_parties_draw_adds_up_to_the_noise_that_is_claimed(law: ShareDistribution) -> None:
     counted = 1 if isinstance(law, WholeShares) else H
     assert fits(law, shares(law)[:, :counted].sum(axis=1)) > ACCEPT
     assert fits(law, shares(law)[:, : 2 * counted].sum(axis=1)) < REJECT  # more honest ones: more noise
@@ -108,7 +108,7 @@ def test_on_a_coarse_lattice_shares_are_discrete_gaussians() -> None:
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
-def test_what_colluders_subtract_leaves_the_noise_of_the_honest(law: ShareLaw) -> None:
+def test_what_colluders_subtract_leaves_the_noise_of_the_honest(law: ShareDistribution) -> None:
     """The variance that is left is what is claimed of H shares, and H/K of all."""
     drawn = shares(law)
     left = (drawn.sum(axis=1) - drawn[:, : K - H].sum(axis=1)).var()
@@ -117,12 +117,12 @@ def test_what_colluders_subtract_leaves_the_noise_of_the_honest(law: ShareLaw) -
     assert left / drawn.sum(axis=1).var() == pytest.approx(H / K, rel=0.25)
 
 
-def over(law: ShareLaw, bound: float) -> float:
+def over(law: ShareDistribution, bound: float) -> float:
     return float((np.abs(shares(law).sum(axis=1)).max(axis=1) * float(SCALE) > bound).mean())
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
-def test_all_shares_together_stay_within_the_tail(law: ShareLaw) -> None:
+def test_all_shares_together_stay_within_the_tail(law: ShareDistribution) -> None:
     for bits in (1, 3):
         hits = round(over(law, law.tail(K, bits)) * VECTORS)
         assert scipy.stats.binomtest(hits, VECTORS, 2.0**-bits, alternative="greater").pvalue > ACCEPT
@@ -152,7 +152,7 @@ def test_the_tail_of_mixed_shares_is_below_its_probability(dimension: int, hones
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
-def test_every_share_is_fresh_and_one_seed_gives_one_share(law: ShareLaw) -> None:
+def test_every_share_is_fresh_and_one_seed_gives_one_share(law: ShareDistribution) -> None:
     rng, again = (Stream.insecure_from_seed("fresh") for _ in range(2))
     first = law.share(rng)
     assert first == law.share(again)
@@ -160,7 +160,7 @@ def test_every_share_is_fresh_and_one_seed_gives_one_share(law: ShareLaw) -> Non
     assert first != law.share(rng)
 
 
-def texts(laws: Sequence[ShareLaw]) -> set[str]:
+def texts(laws: Sequence[ShareDistribution]) -> set[str]:
     return {law.text for law in laws}
 
 

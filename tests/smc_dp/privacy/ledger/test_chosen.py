@@ -28,7 +28,7 @@ from smc_dp.privacy.ledger.composition import (
     MOST_SPLITS,
     Total,
     _bounds,
-    kept_however_chosen,
+    holds_however_chosen,
     total,
 )
 from smc_dp.privacy.ledger.guarantee import Guarantee
@@ -174,7 +174,7 @@ def test_the_twin_an_approximate_release_after_a_gaussian_one_is_no_filter() -> 
     assert found.epsilon <= epsilon
     chosen = np.maximum(after(float(MORE), epsilon - LOSSES), float(spare))
     assert averaged(chosen) > 1.5 * float(DELTA)
-    assert not kept_however_chosen(one_way)
+    assert not holds_however_chosen(one_way)
 
 
 def test_an_approximate_reservation_given_up_after_a_gaussian_answer_leaves_nothing(tmp_path: Path) -> None:
@@ -229,7 +229,7 @@ def test_what_is_left_after_a_gaussian_release_is_said_to_be_no_price_of_a_pure_
         standing = ledger.spent(RECORDS)
         assert standing.left > 1
         assert not ledger.spent(RECORDS, pure(Fraction(1, 2))).fits
-        lines = [block.text for block in report.checked(ledger.history())]
+        lines = [block.text for block in report.check_blocks(ledger.history())]
     assert any("a pure release now adds more than its epsilon" in line for line in lines)
 
 
@@ -271,7 +271,7 @@ def test_a_pure_release_is_below_the_curve_of_what_it_counts_as(epsilon: float) 
     ],
 )
 def test_of_which_accounts_it_is_claimed(releases: list[Guarantee], kept: bool) -> None:
-    assert kept_however_chosen(releases) == kept
+    assert holds_however_chosen(releases) == kept
 
 
 def test_an_account_of_which_it_is_not_claimed_says_so(tmp_path: Path) -> None:
@@ -279,7 +279,7 @@ def test_an_account_of_which_it_is_not_claimed_says_so(tmp_path: Path) -> None:
     with Ledger.create(tmp_path / "x", Fraction(9), DELTA) as ledger:
         for number, (release, said) in enumerate(((gauss(FIRST), False), (pure(FIRST), False), (small, True))):
             ledger.reserve(f"{number:064x}", "m", release, f"{number:064x}")
-            lines = [block.text for block in report.checked(ledger.history())]
+            lines = [block.text for block in report.check_blocks(ledger.history())]
             assert any("chosen in view of an earlier release" in line for line in lines) == said
 
 

@@ -13,7 +13,7 @@ from scipy.stats import norm
 
 from smc_dp.privacy.gaussian import epsilon_of, mu_for
 from smc_dp.privacy.ledger import composition
-from smc_dp.privacy.ledger.composition import CURVE, RENYI, SUM, ZCDP, Total, total
+from smc_dp.privacy.ledger.composition import CURVE, EXACT_SUM, RENYI, ZCDP, Total, total
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 from smc_dp.privacy.target import epsilon_for
@@ -44,11 +44,11 @@ def gauss(mu: object, delta: Fraction = DELTA) -> Guarantee:
 
 def test_pure_releases_add_exactly() -> None:
     tenths = [pure("0.1")] * 10
-    assert total(tenths, Fraction(0)) == Total(Fraction(1), Fraction(0), SUM)
+    assert total(tenths, Fraction(0)) == Total(Fraction(1), Fraction(0), EXACT_SUM)
     assert sum([0.1] * 10) != 1  # floats would not
     thirds = [pure(Fraction(1, 3)), pure(Fraction(1, 7))]
-    assert total(thirds, Fraction(0)) == Total(Fraction(10, 21), Fraction(0), SUM)
-    assert total([], Fraction(0)) == Total(Fraction(0), Fraction(0), SUM)
+    assert total(thirds, Fraction(0)) == Total(Fraction(10, 21), Fraction(0), EXACT_SUM)
+    assert total([], Fraction(0)) == Total(Fraction(0), Fraction(0), EXACT_SUM)
 
 
 def test_without_a_delta_nothing_but_pure_releases_has_a_bound() -> None:
@@ -59,7 +59,7 @@ def test_without_a_delta_nothing_but_pure_releases_has_a_bound() -> None:
 
 def test_approximate_releases_add_both_figures() -> None:
     found = total([approx(1, "3e-7"), approx("0.5", "7e-7")], DELTA)
-    assert found == Total(Fraction(3, 2), DELTA, SUM)
+    assert found == Total(Fraction(3, 2), DELTA, EXACT_SUM)
 
 
 def test_rho_adds_exactly_and_is_converted_once() -> None:
@@ -132,7 +132,7 @@ def test_curves_that_cannot_be_added_leave_the_other_bounds(monkeypatch: pytest.
 
 def test_many_small_pure_releases_add_exactly_before_a_gaussian_one_and_as_mu_squared_after_it() -> None:
     many = [pure("0.01")] * 1000
-    assert total(many, DELTA) == total(many, Fraction(0)) == Total(Fraction(10), Fraction(0), SUM)
+    assert total(many, DELTA) == total(many, Fraction(0)) == Total(Fraction(10), Fraction(0), EXACT_SUM)
     first = gauss("0.01")
     found, sums = total([first, *many], DELTA), total([*many, first], DELTA)
     assert found is not None

@@ -31,12 +31,12 @@ from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.privacy.gaussian import epsilon_of, mu_for
 from smc_dp.privacy.ledger import export
 from smc_dp.privacy.ledger.composition import CURVE
-from smc_dp.privacy.ledger.entry import COLUMNS, Entry
+from smc_dp.privacy.ledger.entry import ENTRY_COLUMNS, Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import PARTIES, Account, BrokenLedgerError, History, Limit, OverBudgetError
 from smc_dp.privacy.ledger.ledger import Ledger
-from smc_dp.privacy.ledger.numbers import at_least, at_most, from_text, to_text
-from smc_dp.privacy.ledger.storage import MAX_BYTES, SCHEMA
+from smc_dp.privacy.ledger.numbers import digits_rounded_down, digits_rounded_up, from_text, to_text
+from smc_dp.privacy.ledger.storage import MOST_LEDGER_BYTES, SCHEMA
 from tests.support.refusals import refused
 
 DATA, OTHER, RUN, RELEASE = ("a" * 64, "b" * 64, "c" * 64, "d" * 64)
@@ -203,7 +203,7 @@ APART = Path(__file__).parent / "stored" / "accounts_apart.ledger"
 
 def test_a_ledger_of_before_is_converted_to_the_stricter_account_with_its_entries(tmp_path: Path) -> None:
     path = Path(shutil.copy(APART, tmp_path))
-    history = export.read(path)
+    history = export.read_history(path)
     charged = {e.mechanism: (e.adjacency, e.kind) for e in history.charged[ACCOUNT]}
     assert list(charged) == [f"release {n}" for n in (1, 2, 3, 4, 6)]  # the fifth came to nothing
     # 1/2 as it is and 2 * 1/2 for addremove, before the first Gaussian one; mu = 1/8 doubles, and 1/4 of a party counts
@@ -281,7 +281,7 @@ def test_another_data_set_does_not_have_the_budget_again(tmp_path: Path) -> None
 
 def test_a_ledger_of_very_many_data_sets_is_shown_soon(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A stranger's ledger may hold tens of thousands: sums of the first thousand are shown, and every entry."""
-    limit = History.opened("0" * 64, Limit(Fraction(1000), Fraction(1, 1000)), "2026-01-01T00:00:00Z")
+    limit = History.begin("0" * 64, Limit(Fraction(1000), Fraction(1, 1000)), "2026-01-01T00:00:00Z")
     entries, sets = list(limit.entries), 3000
     for number in range(2, sets + 2):
         mu = Fraction(number, 1 << 20)
@@ -366,7 +366,7 @@ CHANGES = {
 
 
 def test_every_column_is_tampered_with() -> None:
-    assert set(CHANGES) == set(COLUMNS)
+    assert set(CHANGES) == set(ENTRY_COLUMNS)
 
 
 @pytest.mark.parametrize("column", CHANGES)
@@ -374,7 +374,7 @@ def test_a_changed_column_is_noticed(path: Path, column: str) -> None:
     value, number = CHANGES[column]
     tampered(path, f"UPDATE entries SET {column} = {value} WHERE number = {number}")
     with pytest.raises(InputError) as caught:
-        export.read(path)
+        export.read_history(path)
     assert str(caught.value).count("\n") == 0
     with Ledger.open(path) as ledger, pytest.raises(InputError):
         ledger.reserve(OTHER, "m", pure("0.1"), anew())
@@ -385,9 +385,9 @@ def test_the_chain_is_what_notices(path: Path, column: str, monkeypatch: pytest.
     value, number = CHANGES[column]
     tampered(path, f"UPDATE entries SET {column} = {value} WHERE number = {number}")
     with refused("ledger.entry_changed", error=BrokenLedgerError, number=number):
-        export.read(path)
+        export.read_history(path)
     monkeypatch.setattr("smc_dp.privacy.ledger.history._check_chain", lambda history: None)  # the twin without a chain
-    assert export.read(path).entries
+    assert export.read_history(path).entries
 
 
 @pytest.mark.parametrize(
@@ -403,7 +403,7 @@ def test_the_chain_is_what_notices(path: Path, column: str, monkeypatch: pytest.
 def test_missing_entries_and_another_key_are_noticed(path: Path, statements: tuple[str, ...]) -> None:
     tampered(path, *statements)
     with pytest.raises(InputError):
-        export.read(path)
+        export.read_history(path)
 
 
 def test_what_the_chain_does_not_notice(path: Path) -> None:
@@ -427,7 +427,7 @@ def rewritten(history: History, *changes: Entry) -> list[dict[str, object]]:
 
 
 def test_a_chain_that_holds_is_not_enough(path: Path) -> None:
-    history = export.read(path)
+    history = export.read_history(path)
     assert History.read(history.start, rewritten(history)) == history
     second = history.entries[1]
     for change, code in (
@@ -466,7 +466,7 @@ def test_a_chain_that_holds_is_not_enough(path: Path) -> None:
     ],
 )
 def test_what_is_no_entry_is_refused(path: Path, change: dict[str, object], code: str) -> None:
-    row = export.read(path).entries[1].values()
+    row = export.read_history(path).entries[1].values()
     assert Entry.read(row).values() == row
     with refused(code):
         Entry.read({**row, **change})
@@ -478,7 +478,7 @@ def unusable(tmp_path: Path, name: str, good: Path) -> Path:
         {"missing": lambda: None, "folder": path.mkdir, "link": lambda: path.symlink_to(good)}[name]()
     elif name == "huge":
         with path.open("wb") as file:
-            file.truncate(MAX_BYTES + 1)
+            file.truncate(MOST_LEDGER_BYTES + 1)
     elif name in ("empty", "text", "cut short", "scrambled"):
         whole = good.read_bytes()
         scrambled = whole[:5000] + bytes(b ^ 255 for b in whole[5000:9000]) + whole[9000:]
@@ -534,12 +534,12 @@ def test_a_journal_cannot_delete_another_file(path: Path, tmp_path: Path, monkey
     journal = path.with_name(f"{path.name}-journal")
     journal.write_bytes(journal_naming(victim, path))
     with refused("ledger.journal_of_several"):
-        export.read(path)
+        export.read_history(path)
     assert victim.exists()
     monkeypatch.setattr(
         "smc_dp.privacy.ledger.storage._refuse_beside", lambda path: None
     )  # the twin that does not look
-    assert export.read(path).entries
+    assert export.read_history(path).entries
     assert not victim.exists()
 
 
@@ -548,12 +548,12 @@ def test_what_no_ledger_has_beside_it_is_refused(path: Path, tmp_path: Path, nam
     beside = path.with_name(f"{path.name}-{name if name in ('wal', 'shm') else 'journal'}")
     unusable(tmp_path, name if name in ("folder", "link", "huge") else "empty", path).rename(beside)
     with refused("ledger.write_ahead_log" if name in ("wal", "shm") else "ledger.foreign_journal"):
-        export.read(path)
+        export.read_history(path)
     if beside.is_dir():
         beside.rmdir()
     else:
         beside.unlink()
-    assert export.read(path).entries
+    assert export.read_history(path).entries
 
 
 @pytest.fixture(scope="module")
@@ -577,7 +577,7 @@ def test_a_flipped_byte_is_refused_or_changes_nothing(
         bad = Path(folder) / "bad"
         bad.write_bytes(content)
         with contextlib.suppress(InputError):
-            assert export.read(bad).entries == entries
+            assert export.read_history(bad).entries == entries
 
 
 def test_a_locked_ledger_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -639,7 +639,7 @@ def test_an_export_shows_everything_but_the_key(path: Path, capsys: pytest.Captu
     assert key.hex() not in text
     exported = path.with_name("north.json")
     exported.write_text(text)
-    assert export.read(exported) == export.read(path)
+    assert export.read_history(exported) == export.read_history(path)
     assert main(["ledger", "check", str(exported)]) == 0
     whole = json.loads(text)
     whole["entries"][1]["epsilon"] = "1/100"
@@ -651,7 +651,7 @@ def test_an_export_shows_everything_but_the_key(path: Path, capsys: pytest.Captu
     capsys.readouterr()
     assert main(["ledger", "export", str(path), "--csv"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == ",".join(COLUMNS)
+    assert lines[0] == ",".join(ENTRY_COLUMNS)
     assert len(lines) == 7
     assert main(["ledger", "export", str(path), "--csv", "--json"]) == 2
 
@@ -662,7 +662,7 @@ def test_no_mechanism_is_a_formula_in_a_spreadsheet(path: Path, mark: str) -> No
     with Ledger.open(path) as ledger:
         for name in ("=1+1", "m;=1+1", "m; @x", "'m"):
             ledger.reserve(DATA, name, pure("0.001"), anew())
-        lines = export.to_csv(ledger.history()).splitlines()
+        lines = export.history_to_csv(ledger.history()).splitlines()
     assert not any(is_formula(cell) for row in csv.reader(lines, delimiter=mark) for cell in row)
     assert [row["mechanism"] for row in csv.DictReader(lines)][-4:] == ["'=1+1", "m;'=1+1", "m;' @x", "''m"]
 
@@ -701,7 +701,7 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_check_adds_up_too(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    history = export.read(path)
+    history = export.read_history(path)
     first = replace(history.entries[0], epsilon=Fraction(1, 10))
     rows = rewritten(history, first)
     document = {"format": "smc-dp ledger 1", "start": history.start, "entries": rows}
@@ -762,7 +762,7 @@ def with_mu(mu: Fraction) -> Guarantee:
 def test_a_ledger_of_before_entries_had_a_mu_is_read_and_gains_the_column(old: Path) -> None:
     before = old.read_bytes()
     exported = export.from_json(json.dumps(OLD).encode(), "old")
-    assert export.read(old) == exported
+    assert export.read_history(old) == exported
     assert [entry.mu for entry in exported.entries] == [None] * 3
     assert old.read_bytes() == before  # looked at, and not touched
     mu = Fraction(float(mu_for(Fraction(1), Fraction(1, 10**6))))
@@ -774,7 +774,7 @@ def test_a_ledger_of_before_entries_had_a_mu_is_read_and_gains_the_column(old: P
         standing = second.spent(ACCOUNT)
         assert standing.total is not None
         assert "Gaussian curve" not in standing.total.how  # the first release has no mu
-    again = export.read(old)
+    again = export.read_history(old)
     assert export.from_json(export.to_json(again).encode(), "again") == again
 
 
@@ -792,7 +792,7 @@ def test_a_mu_is_in_the_digest_and_in_the_sum(tmp_path: Path) -> None:
         spoilt = Path(shutil.copy(file, tmp_path / f"spoilt {value[1:2]}"))
         tampered(spoilt, f"UPDATE entries SET mu = {value} WHERE number = 2")
         with refused("ledger.entry_changed", error=BrokenLedgerError, number=2):
-            export.read(spoilt)
+            export.read_history(spoilt)
 
 
 OPERATIONS = st.lists(
@@ -821,7 +821,7 @@ def test_whatever_happens_the_limit_is_kept(
     operations: list[tuple[str, int, Fraction | None]], delta: Fraction
 ) -> None:
     """Spent never falls but by a void entry; and of pure releases it is their plain sum, or less where delta allows."""
-    history = History.opened("e" * 64, Limit(Fraction(2), delta), DATE)
+    history = History.begin("e" * 64, Limit(Fraction(2), delta), DATE)
     before = {account: Fraction(0) for account in (ACCOUNT, PARTIES)}
     for name, which, epsilon in operations:
         with contextlib.suppress(OverBudgetError, ValueError):
@@ -852,11 +852,16 @@ def test_numbers() -> None:
     for value in (Fraction(0), Fraction(1, 3), Fraction(0.1), Fraction(10**90)):
         assert from_text("x", to_text(value)) == value
     third = Fraction(1, 3)
-    assert (at_most(third), at_least(third), at_most(Fraction(1)), at_least(Fraction(0))) == (
+    assert (
+        digits_rounded_up(third),
+        digits_rounded_down(third),
+        digits_rounded_up(Fraction(1)),
+        digits_rounded_down(Fraction(0)),
+    ) == (
         "0.333334",
         "0.333333",
         "1",
         "0",
     )
-    assert (at_most(Fraction(1, 10**9)), at_least(Fraction(10**12))) == ("1e-9", "1e+12")
-    assert (at_most(Fraction(2, 3)), at_least(Fraction(100))) == ("0.666667", "100")
+    assert (digits_rounded_up(Fraction(1, 10**9)), digits_rounded_down(Fraction(10**12))) == ("1e-9", "1e+12")
+    assert (digits_rounded_up(Fraction(2, 3)), digits_rounded_down(Fraction(100))) == ("0.666667", "100")

@@ -83,7 +83,7 @@ def test_what_protects_a_party_protects_its_records_and_what_protects_them_is_as
 )
 def test_what_comes_to_nothing_passes_every_limit(nothing: Guarantee) -> None:
     assert nothing.of_records is None
-    history = History.opened("e" * 64, Limit(Fraction(10**200), Fraction(1, 2)), "2026-01-31T12:00:00Z")
+    history = History.begin("e" * 64, Limit(Fraction(10**200), Fraction(1, 2)), "2026-01-31T12:00:00Z")
     assert history.standing(RECORDS, nothing).total is None
 
 

@@ -97,10 +97,12 @@ def test_killed_right_after_the_call(path: Path, later: bool) -> None:
     command = [sys.executable, "-c", CHILD, json.dumps([str(path), later])]
     done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ), timeout=120, check=False)
     assert (done.returncode, done.stdout) == (-signal.SIGKILL, "spent\n"), done.stderr
-    assert [entry.state for entry in export.read(path).entries] == (["limit"] if later else ["limit", "reserved"])
+    assert [entry.state for entry in export.read_history(path).entries] == (
+        ["limit"] if later else ["limit", "reserved"]
+    )
     with Ledger.open(path) as ledger:
         Spending(ledger, DATA, "m", HALF, SESSIONS[0])("sum 1")
-    assert [entry.state for entry in export.read(path).entries] == ["limit", "reserved"]
+    assert [entry.state for entry in export.read_history(path).entries] == ["limit", "reserved"]
 
 
 def test_a_role_that_is_killed_after_it_has_spent_is_charged_once(path: Path) -> None:

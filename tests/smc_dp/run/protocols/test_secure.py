@@ -23,9 +23,9 @@ from protocols.runtime.simulate import SealedCount, Setting
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public
 from smc_dp.methods.functionality import Contribution, Rounds, Sum, SumWithShares, SumWithSmallestNoise, ideal
-from smc_dp.methods.method import laws
+from smc_dp.methods.method import noise_names
 from smc_dp.methods.registry import METHODS
-from smc_dp.methods.sums.among import Among, AnnouncedRows
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, is_as_published, secure_method
@@ -41,7 +41,7 @@ SIZES = (12, 8, 20)
 def cases() -> Iterator[Any]:
     """Every method by the curator protocol, hardened and as printed, with all its calibrations and noises."""
     for protocol, calibration in product(PROTOCOLS_BY_METHOD["prr_mean"], METHODS["prr_mean"].calibrations):
-        for noise in laws(METHODS["prr_mean"], calibration):
+        for noise in noise_names(METHODS["prr_mean"], calibration):
             if noise != "gauss" and (calibration == "paper" or not is_as_published(protocol)):
                 yield pytest.param(protocol, calibration, noise, id=f"{protocol}-{calibration}-{noise}")
 
@@ -84,7 +84,7 @@ def test_a_secure_sum_is_the_ideal_sum_of_those_who_took_part(
     parts = {
         who: LocalParty(who, rows, agreed, rng.fork(who)).contribution for who, rows in data.federation.by_name.items()
     }
-    setting = Setting(vanish=vanish)
+    setting = Setting(drop_outs=vanish)
     functionality, session = agreed.functionality, agreed.session(rng)
     secure = execution.run_session(functionality, list(parts.values()), session, rng=rng, setting=setting)
     assert secure.execution is not None
@@ -108,7 +108,7 @@ def test_wherever_a_party_vanishes_it_is_the_sum_of_the_others_or_of_all_or_noth
     found: list[tuple[str, ...]] = []
     for sent in range(9):
         charged: list[str] = []
-        setting = Setting(vanish={"north-1": SealedCount(sent)}, charge=lambda name, _, to=charged: to.append(name))
+        setting = Setting(drop_outs={"north-1": SealedCount(sent)}, charge=lambda name, _, to=charged: to.append(name))
         try:
             secure = execution.run_session(
                 agreed.functionality, list(parts.values()), agreed.session(rng), rng=rng, setting=setting
@@ -133,7 +133,7 @@ def test_too_few_are_left_and_nothing_comes_of_it() -> None:
     parts = [LocalParty(who, rows, agreed, rng.fork(who)).contribution for who, rows in data.federation.by_name.items()]
     for sent in (0, 1, 2):
         charged: list[str] = []
-        setting = Setting(vanish={"north-1": SealedCount(sent)}, charge=lambda name, _, to=charged: to.append(name))
+        setting = Setting(drop_outs={"north-1": SealedCount(sent)}, charge=lambda name, _, to=charged: to.append(name))
         with pytest.raises(NoResultError) as stopped:
             execution.run_session(agreed.functionality, parts, agreed.session(rng), rng=rng, setting=setting)
         assert stopped.value.dropped_out == ("north-1",)
@@ -153,7 +153,7 @@ def test_every_method_with_a_secure_form_is_known_by_its_protocols() -> None:
         if protocols == ("secure_sum",):
             method: Any = METHODS[name]()
             target, rows = Target(1, noise=method.secure_noises[0]), AnnouncedRows(100, method.sizes)  # type: ignore[arg-type]
-            form = method.shared(known, target, Among(3, 1, 0), rows)
+            form = method.shared(known, target, ThreatModel(3, 1, 0), rows)
             p = SumTerms().program_parameters("secure_sum", form, ("A", "B", "C"), "")
             assert form.functionality == BINDINGS["secure_sum"].functionality(p)
             assert form.length == sum(length for blocks in form.sums for length, _ in blocks)

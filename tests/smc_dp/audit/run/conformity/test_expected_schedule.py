@@ -20,7 +20,7 @@ from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.body_bytes import body_bytes
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import PARTY, Message, message, public
-from protocols.runtime.network import LINKS, traffic
+from protocols.runtime.network import LINK_MODELS, traffic
 from protocols.runtime.session import Program
 from smc_dp.audit.run.conformity import expected_schedule as schedules
 from smc_dp.audit.run.conformity.expected_schedule import Schedule, from_dry_runs, learn_schedule, walk_transcript
@@ -48,7 +48,7 @@ def test_what_is_learnt_is_what_real_roles_send(K: int, comparison: str) -> None
             sent = [(e.kind, e.to, e.stage, len(e.body)) for e in run.values() if e.sender == name]
             assert sent == [(m.kind, m.peer, m.stage, sizes(name, m.peer, m.kind, m.stage)) for m in found.sends(name)]
         assert walk_transcript(found.scripts, found.free, run) == (found.rounds, None, "")
-        stages = traffic(run.values(), made.session, LINKS["none"], "mesh")
+        stages = traffic(run.values(), made.session, LINK_MODELS["none"], "mesh")
         assert found.rounds == sum(stage.rounds for stage in stages.values())
 
 
@@ -59,7 +59,7 @@ def test_long_rows_are_learnt_in_as_many_letters_as_they_travel_in(
     """The twin: a toy run whose short rows all travel in one letter."""
     monkeypatch.setattr(garbled, "LONGEST_PART", 200)
     if forgets:
-        monkeypatch.setattr(Parameters, "row_parts", property(lambda p: garbled.parts(p.locked_bytes)))
+        monkeypatch.setattr(Parameters, "row_parts", property(lambda p: garbled.part_count(p.locked_bytes)))
     made = linear([4, 2, 7], 20)
     done = made.simulate()
     sent = [(e.kind, e.to, e.stage) for e in done.transcript.envelopes if e.sender == "P1"]

@@ -1,6 +1,6 @@
 """Learning from sums, as the protocol computes it: which sums, with which noise, what they guarantee.
 
-`FromSums` is the method, which somebody may compute who is trusted with what the parties send, and draws all noise.
+`GradientMethod` is the method. Somebody who is trusted with what the parties send, and draws all noise, may compute it.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from protocols.arithmetic.rng import Forks, Stream
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import RoundAnswer, Rounds, Sum, SumWithShares, Vector
-from smc_dp.methods.gradients.contributor import Contributor, noise_of
+from smc_dp.methods.gradients.contributor import Contributor, noise_label
 from smc_dp.methods.gradients.descent import Steps
 from smc_dp.methods.method import TRUSTED, Method, SumBlocks, TrainedParts, Trust, check_sizes, check_target
 from smc_dp.methods.model import LinearModel, Release
-from smc_dp.methods.neighbours import NeighbourPair, one_record
-from smc_dp.methods.sums.among import Among, AnnouncedRows, RowCounts
-from smc_dp.methods.sums.noisy_sum import check_rows, up_to
+from smc_dp.methods.neighbours import NeighbourPair, record_pair
+from smc_dp.methods.sums.noisy_sum import check_announced_rows, row_cap_caveat
+from smc_dp.methods.sums.threat_model import AnnouncedRows, RowCounts, ThreatModel
 from smc_dp.methods.training.integer_rows import ROW_BITS, IntegerRows
-from smc_dp.privacy.distributed import RoundBound, SharedRounds, signal, stated_rounds
+from smc_dp.privacy.distributed import RoundBound, SharedRounds, rounds_statement, sums_signal
 from smc_dp.privacy.grid import Grid
-from smc_dp.privacy.output import NO_NOISE, nothing
+from smc_dp.privacy.output import NO_NOISE, no_guarantee
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.statement import PrivacyStatement, RecordAdjacency, Unit
 from smc_dp.privacy.target import HIGHEST, Calibration, NoiseName, Target
@@ -37,10 +37,10 @@ from smc_dp.privacy.target import HIGHEST, Calibration, NoiseName, Target
 class GradientSums:
     """R sums of what single records contribute among these parties; see `SumForm`."""
 
-    method: FromSums
+    method: GradientMethod
     public: Public
     target: Target
-    among: Among
+    threat_model: ThreatModel
     announced: AnnouncedRows
     smallest_sets_noise: ClassVar[bool] = False
 
@@ -48,9 +48,13 @@ class GradientSums:
     def noise(self) -> SharedRounds:
         """Distributions of a party's shares, and the ring."""
         target = self._noisy
-        asked = self.method.asked(self.public, target, self.among, self.announced)
+        asked = self.method.round_bounds(self.public, target, self.threat_model, self.announced)
         return SharedRounds.calibrated(
-            target, asked, parties=self.among.parties, honest=self.among.honest, most_rows=self.announced.most_rows
+            target,
+            asked,
+            parties=self.threat_model.parties,
+            honest=self.threat_model.honest,
+            most_rows=self.announced.most_rows,
         )
 
     @property
@@ -61,7 +65,7 @@ class GradientSums:
     @cached_property
     def steps(self) -> Steps:
         """Steps of the descent."""
-        return self.method.steps(self.public, self.noise, self.among, self.announced)
+        return self.method.steps(self.public, self.noise, self.threat_model, self.announced)
 
     @property
     def grid(self) -> Grid:
@@ -72,7 +76,9 @@ class GradientSums:
     def sums(self) -> tuple[SumBlocks, ...]:
         """Blocks of each sum."""
         none = self.target.epsilon is None
-        return tuple(tuple((law.dimension, "none" if none else law.text) for law in laws) for laws in self.noise.laws)
+        return tuple(
+            tuple((law.dimension, "none" if none else law.text) for law in laws) for laws in self.noise.distributions
+        )
 
     @property
     def length(self) -> int:
@@ -88,36 +94,38 @@ class GradientSums:
     def statement(self) -> PrivacyStatement:
         """Statement with the noise of the honest parties, whatever the others enter and wherever sums are queried."""
         if self.target.epsilon is None:
-            return nothing("record", self.method.adjacency, NO_NOISE)
-        promised = stated_rounds(self.noise, self.target, self.among.adversary, tuple(self._caveats()))
-        return self.among.stated(promised, len(self.sums))
+            return no_guarantee("record", self.method.adjacency, NO_NOISE)
+        promised = rounds_statement(self.noise, self.target, self.threat_model.adversary, tuple(self._caveats()))
+        return self.threat_model.with_graph_failure(promised, len(self.sums))
 
     def counted(self, n: int) -> int:
-        """Return n, or the number of rows that `gd` takes to be public; see `Foreseeable`."""
-        return self.method.counted(n, self.public, self.among, self.announced)
+        """Return n, or the number of rows that `gd` takes to be public; see `HasSignal`."""
+        return self.method.counted(n, self.public, self.threat_model, self.announced)
 
     def signal(self, n: int) -> float:
-        """Return the signal with the noise of all parties; see `Foreseeable`."""
+        """Return the signal with the noise of all parties; see `HasSignal`."""
         mu, k = self._noisy.mu, self.public.classes
-        return signal(self.counted(n), mu, self.public.dimension, k, self.among.honest, self.among.parties)
+        return sums_signal(
+            self.counted(n), mu, self.public.dimension, k, self.threat_model.honest, self.threat_model.parties
+        )
 
     def check(self, n: int) -> None:
         """Raise InputError for more rows than were announced."""
-        check_rows(n, self.announced)
+        check_announced_rows(n, self.announced)
 
     def part(self, rows: Rows, rng: Stream) -> Contributor:
         """Return the contributor of a party."""
-        return self.part_after(rows, rng, 0)
+        return self.resume_part(rows, rng, 0)
 
     @property
     def draws(self) -> tuple[str, ...]:
-        """Labels of the noise; see `AskedBetween`."""
-        return tuple(map(noise_of, range(len(self.noise.steps))))
+        """Labels of the noise; see `AdaptiveForm`."""
+        return tuple(map(noise_label, range(len(self.noise.steps))))
 
-    def part_after(self, rows: Rows, rng: Stream | Forks, answered: int) -> Contributor:
-        """Return the contributor of a party that begins anew; see `AskedBetween`."""
+    def resume_part(self, rows: Rows, rng: Stream | Forks, answered: int) -> Contributor:
+        """Return the contributor of a party that begins anew; see `AdaptiveForm`."""
         self.check(len(rows))
-        return self.part_of(self.method.at_home(rows, self.public), rng, answered)
+        return self.part_of(self.method.prepare(rows, self.public), rng, answered)
 
     def part_of(self, rows: IntegerRows, rng: Stream | Forks, answered: int = 0) -> Contributor:
         """Return the contributor for rows that are integers already."""
@@ -125,13 +133,13 @@ class GradientSums:
 
     def model(self, value: Sequence[Vector]) -> LinearModel:
         """Return the model of the last weights."""
-        W = reduce(self.steps.after, value, self.steps.begun()).released
+        W = reduce(self.steps.after, value, self.steps.begin()).released
         return LinearModel.from_coordinates(W, 2) if self.public.classes == 2 else LinearModel(W)
 
     def _caveats(self) -> Iterator[str]:
-        yield from self.among.caveats()
-        yield up_to(self.announced)
-        yield from self.method.caveats(self.public, self.among, self.announced)
+        yield from self.threat_model.caveats()
+        yield row_cap_caveat(self.announced)
+        yield from self.method.caveats(self.public, self.threat_model, self.announced)
 
 
 @dataclass(frozen=True)
@@ -147,7 +155,7 @@ class RoundNoise:
 
 
 @dataclass(frozen=True)
-class FromSums(Method):
+class GradientMethod(Method):
     """Method that uses nothing but sums of clipped contributions of single records: the base of `newton` and `gd`.
 
     adjacency: whether neighbours have another record, or one more or less.
@@ -167,32 +175,36 @@ class FromSums(Method):
         if self.adjacency not in ("replace", "addremove"):
             raise InputError("adjacency.unknown", got=shown(self.adjacency))
 
-    def shared(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> GradientSums:
+    def shared(
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> GradientSums:
         """Return the form for a secure sum; InputError where numbers of rows are to be released, which are not used."""
         if announced.sizes == "released":
             raise InputError("sizes.of_no_use", method=self.name)
         if target.epsilon is not None and target.noise not in self.secure_noises:
             raise InputError("noise.not_of_gradients", method=self.name, known=self.secure_noises, got=target.noise)
-        return GradientSums(self, public, target, among, announced)
+        return GradientSums(self, public, target, threat_model, announced)
 
     @classmethod
     @override
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        return one_record(cls())
+        return record_pair(cls())
 
     @abstractmethod
-    def asked(self, public: Public, target: Target, among: Among, announced: AnnouncedRows) -> tuple[RoundBound, ...]:
+    def round_bounds(
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> tuple[RoundBound, ...]:
         """Return the bound on one record's contribution to each sum."""
 
     @abstractmethod
-    def steps(self, public: Public, noise: SharedRounds, among: Among, announced: AnnouncedRows) -> Steps:
+    def steps(self, public: Public, noise: SharedRounds, threat_model: ThreatModel, announced: AnnouncedRows) -> Steps:
         """Return the steps of the descent."""
 
-    def caveats(self, public: Public, among: Among, announced: AnnouncedRows) -> tuple[str, ...]:
+    def caveats(self, public: Public, threat_model: ThreatModel, announced: AnnouncedRows) -> tuple[str, ...]:
         """Return the caveats of this method alone."""
         return ()
 
-    def counted(self, n: int, public: Public, among: Among, announced: AnnouncedRows) -> int:
+    def counted(self, n: int, public: Public, threat_model: ThreatModel, announced: AnnouncedRows) -> int:
         """Return the number of rows that the method assumes where there are n in all."""
         return n
 
@@ -201,9 +213,9 @@ class FromSums(Method):
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         if target.epsilon is None:
-            return nothing(self.protects, self.adjacency, NO_NOISE)
+            return no_guarantee(self.protects, self.adjacency, NO_NOISE)
         form = self.form(public, target)
-        return stated_rounds(form.noise, target, TRUSTED, self.caveats(public, form.among, form.announced))
+        return rounds_statement(form.noise, target, TRUSTED, self.caveats(public, form.threat_model, form.announced))
 
     @override
     def functionality(self, public: Public, target: Target) -> Rounds:
@@ -215,13 +227,13 @@ class FromSums(Method):
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> RoundAnswer:
         form = self.form(public, target)
         form.check(len(rows))
-        return _silent(self.at_home(rows, public), form)
+        return _silent(self.prepare(rows, public), form)
 
     @override
     def finish(self, value: Sequence[Vector], public: Public, target: Target) -> Release:
         return Release(self.form(public, target).model(value), self.statement(public, target))
 
-    def at_home(self, rows: Rows, public: Public) -> IntegerRows:
+    def prepare(self, rows: Rows, public: Public) -> IntegerRows:
         """Return the rows as integers."""
         return IntegerRows.of(rows.X, rows.y, public.classes)
 
@@ -229,7 +241,7 @@ class FromSums(Method):
     def train(self, federation: Federation) -> TrainedParts[Release]:
         check_sizes(federation)
         public = federation.public
-        each = [self.at_home(rows, public) for rows in federation.parties]
+        each = [self.prepare(rows, public) for rows in federation.parties]
 
         def parts(target: Target, rng: Stream) -> list[RoundAnswer]:
             form = self.form(public, target)
@@ -240,7 +252,7 @@ class FromSums(Method):
     def form(self, public: Public, target: Target) -> GradientSums:
         """Return the sums as if one trusted party made all of them."""
         check_target(target, self)
-        return self.shared(public, target, Among(1, 0, 0), AnnouncedRows(LARGEST_N))
+        return self.shared(public, target, ThreatModel(1, 0, 0), AnnouncedRows(LARGEST_N))
 
 
 def _silent(rows: IntegerRows, form: GradientSums) -> RoundAnswer:

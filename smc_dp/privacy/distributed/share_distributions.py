@@ -15,7 +15,7 @@ from smc_dp.privacy.discrete import discrete_gaussian
 from smc_dp.privacy.gamma import gamma_above
 from smc_dp.privacy.gaussian import LEAST_VARIANCE, SMOOTHING
 from smc_dp.privacy.knorm import knorm_integers
-from smc_dp.privacy.lazy import exactly
+from smc_dp.privacy.lazy import exact_ball
 from smc_dp.privacy.noise import DiscreteGaussian, KNorm
 
 MOST_HONEST, MOST_COORDINATES = 2_000, 1 << 46
@@ -120,9 +120,13 @@ class GammaShares:
     def delta(self, sensitivity: int) -> Fraction:
         """Return the delta that goes with `epsilon`, rounded up; 1 where nothing is guaranteed."""
         with ctx.workprec(_BITS):
-            missed = self.honest * (8 / exactly(self.scale**2)) ** exactly(self.shape) / exactly(self.shape + 1).gamma()
-            found = (1 + 2 * exactly(self.epsilon(sensitivity)).exp()) * missed + exactly(LEAST_CLAIMED) / 2
-            if found < exactly(LEAST_CLAIMED):
+            missed = (
+                self.honest
+                * (8 / exact_ball(self.scale**2)) ** exact_ball(self.shape)
+                / exact_ball(self.shape + 1).gamma()
+            )
+            found = (1 + 2 * exact_ball(self.epsilon(sensitivity)).exp()) * missed + exact_ball(LEAST_CLAIMED) / 2
+            if found < exact_ball(LEAST_CLAIMED):
                 return LEAST_CLAIMED
             if not found < 1:
                 return Fraction(1)
@@ -180,7 +184,7 @@ class WholeShares:
         return parties * KNorm(self.dimension, self.scale).tail(bits + parties.bit_length())
 
 
-ShareLaw: TypeAlias = GaussianShares | GammaShares | WholeShares
+ShareDistribution: TypeAlias = GaussianShares | GammaShares | WholeShares
 
 
 def _check(dimension: int, honest: int) -> None:
@@ -190,7 +194,7 @@ def _check(dimension: int, honest: int) -> None:
         raise ValueError(f"from 1 to {MOST_HONEST} honest parties are counted, got {honest}")
 
 
-def _begun(law: ShareLaw) -> str:
+def _begun(law: ShareDistribution) -> str:
     return f"{law.name} dimension={law.dimension} honest={law.honest}"
 
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from smc_dp.core.errors import InputError
-from smc_dp.methods.sums.party_limits import check_crowd, circle_failure, in_a_circle
+from smc_dp.methods.sums.party_limits import check_party_limits, has_sparse_graph, sparse_graph_failure
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 
 COMPUTATIONAL = "Inside the protocol the guarantee is computational (SIM-CDP)."
@@ -46,7 +46,7 @@ class AnnouncedRows:
 
 
 @dataclass(frozen=True)
-class Among:
+class ThreatModel:
     """Threat model: K parties of whom t may collude and D may drop out.
 
     `verifiable`: everybody can add up what was sent. `by_curator`: what is sent goes to Charlie, else to everybody.
@@ -65,7 +65,7 @@ class Among:
 
     def check(self) -> None:
         """Raise InputError, with the nearest that works, unless a secure sum can add up among these parties."""
-        check_crowd(self.parties, self.colluders, self.dropouts)
+        check_party_limits(self.parties, self.colluders, self.dropouts)
 
     def require_honest(self) -> None:
         """Raise InputError unless a party is left whose noise is counted."""
@@ -83,17 +83,17 @@ class Among:
         return self.remaining - self.colluders
 
     @property
-    def in_a_circle(self) -> bool:
+    def has_sparse_graph(self) -> bool:
         """True where the parties are too many for masks of all pairs, so that their graph is sparse."""
-        return in_a_circle(self.parties, self.dropouts)
+        return has_sparse_graph(self.parties, self.dropouts)
 
-    def stated(self, promised: PrivacyStatement, sums: int) -> PrivacyStatement:
+    def with_graph_failure(self, promised: PrivacyStatement, sums: int) -> PrivacyStatement:
         """Return the statement of so many sums, with the probability that their neighbour graph fails added to delta.
 
         That depends on no row, so what is (epsilon, delta)-private else is (epsilon, delta + it)-private. It is no more
         than that: nothing that can fail is zero-concentrated, or below the curve of a Gaussian at every delta.
         """
-        failure = circle_failure(self.parties, self.colluders, self.dropouts, sums)
+        failure = sparse_graph_failure(self.parties, self.colluders, self.dropouts, sums)
         if not failure or promised.kind == "none":
             return promised
         return replace(
@@ -109,7 +109,7 @@ class Among:
         """Adversary that the noise of the sum holds against, with all five numbers; completes "this holds against"."""
         K, t, D, H = self.parties, self.colluders, self.dropouts, self.honest
         who = f"Charlie and any {t} of {K} parties" if self.by_curator else f"any {t} of {K} parties"
-        how = "who keep to the protocol" if self.in_a_circle else "deviating at will"
+        how = "who keep to the protocol" if self.has_sparse_graph else "deviating at will"
         return (
             f"{who}, {how}, while up to {D} vanish: epsilon with the noise of H = K - D - t = "
             f"{K} - {D} - {t} = {H} honest parties, or no result"
@@ -126,7 +126,7 @@ class Among:
 
     def caveats(self) -> Iterator[str]:
         """Yield the caveats of every sum."""
-        yield WITHOUT_DEVIATION if self.in_a_circle else BY_DEVIATION
+        yield WITHOUT_DEVIATION if self.has_sparse_graph else BY_DEVIATION
         yield COMPUTATIONAL
         yield UNLEAKED
         yield UNCOVERED

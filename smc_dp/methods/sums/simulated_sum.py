@@ -17,12 +17,12 @@ from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.method import SEEDED, SumForm
 from smc_dp.methods.model import Release
-from smc_dp.methods.sums.among import Among, AnnouncedRows
-from smc_dp.privacy.output import nothing
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
+from smc_dp.privacy.output import no_guarantee
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import NoiseName, Target
 
-SECURE_SUM = "secure_sum"
+_SECURE_SUM = "secure_sum"
 IN_ONE_PLACE = (
     "The sum was computed in one place, by somebody who has all rows, as the function that the secure sum computes: "
     "against whom it holds is said of a run of that protocol, which adds its own assumptions and statistical distance."
@@ -30,40 +30,40 @@ IN_ONE_PLACE = (
 
 
 @runtime_checkable
-class TrainsFirst(Protocol):
+class PreparesFirst(Protocol):
     """Method whose parties begin with something that does not depend on the target, such as a model.
 
     Its form has `part_of(trained, rng)`: the part of whoever has this at home.
     """
 
-    def at_home(self, rows: Rows, public: Public) -> Any:
+    def prepare(self, rows: Rows, public: Public) -> Any:
         """Compute from one party's rows what does not depend on the target."""
         ...
 
 
-def by_secure_sum(method: Any) -> bool:
+def has_secure_sum(method: Any) -> bool:
     """Tell whether the method has a form that a secure sum computes."""
-    return SECURE_SUM in getattr(method, "by_protocols", ())
+    return _SECURE_SUM in getattr(method, "by_protocols", ())
 
 
-def usual_noise(method: Any) -> NoiseName:
+def default_secure_noise(method: Any) -> NoiseName:
     """Return the noise of the secure form unless somebody names one: `ddg` where it has that."""
     return "ddg" if "ddg" in method.secure_noises else method.secure_noises[0]
 
 
-def check_secure(method: Any, target: Target) -> None:
+def require_secure_sum(method: Any, target: Target) -> None:
     """Raise InputError unless a secure sum computes the method with the noise of this target."""
-    if not by_secure_sum(method):
+    if not has_secure_sum(method):
         raise InputError("trust.no_secure_sum", method=method.name)
     if target.calibration != "proven":
         raise InputError("calibration.not_in_secure_sum", method=method.name, got=target.calibration)
     if target.noise not in method.secure_noises:
-        known, own = ", ".join(method.secure_noises), usual_noise(method)
+        known, own = ", ".join(method.secure_noises), default_secure_noise(method)
         raise InputError("noise.not_in_secure_sum", method=method.name, known=known, got=target.noise, other=own)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AtHome:
+class SimulatedSum:
     """Simulated secure sum of the parties of a federation; a `Trained`.
 
     Whatever needs no target is made once. Nobody vanishes here: the noise is calibrated for those who must be left, and
@@ -72,21 +72,21 @@ class AtHome:
 
     method: Any
     federation: Federation
-    among: Among
+    threat_model: ThreatModel
     announced: AnnouncedRows
 
     def __post_init__(self) -> None:
-        self.among.check()
+        self.threat_model.check()
 
     @classmethod
-    def of(cls, method: Any, federation: Federation, among: Among, most_rows: int) -> Self:
+    def of(cls, method: Any, federation: Federation, threat_model: ThreatModel, most_rows: int) -> Self:
         """Make a simulated sum with numbers of rows released or hidden, as the method prefers."""
-        return cls(method, federation, among, AnnouncedRows(most_rows, getattr(method, "sizes", "hidden")))
+        return cls(method, federation, threat_model, AnnouncedRows(most_rows, getattr(method, "sizes", "hidden")))
 
     def form(self, target: Target) -> SumForm:
         """Return the method's form for this target; InputError where it has none, or a party cannot take part in it."""
-        check_secure(self.method, target)
-        form: SumForm = self.method.shared(self._public, target, self.among, self.announced)
+        require_secure_sum(self.method, target)
+        form: SumForm = self.method.shared(self._public, target, self.threat_model, self.announced)
         for j, rows in enumerate(self.federation.parties):
             try:
                 form.check(len(rows))
@@ -96,14 +96,14 @@ class AtHome:
 
     def train(self) -> Self:
         """Compute now what does not depend on the target."""
-        if isinstance(self.method, TrainsFirst):
+        if isinstance(self.method, PreparesFirst):
             len(self._trained)
         return self
 
     def release(self, target: Target, rng: Stream) -> Release:
         """Compute every party's part, their secure sum in the clear, and the model."""
         form, own = self.form(target), rng.spawn()  # a fork of `rng` would be the same in every release
-        parts = [self._part(form, j, own.fork(f"party {j}")) for j in range(self.among.parties)]
+        parts = [self._part(form, j, own.fork(f"party {j}")) for j in range(self.threat_model.parties)]
         model = form.model(ideal(form.functionality, parts, own.fork("sum")))
         return Release(model, self.statement(form, rng))
 
@@ -113,26 +113,26 @@ class AtHome:
         if stated.kind == "none":
             return stated
         if rng is not None and rng.insecure:
-            return nothing(stated.unit, stated.adjacency, SEEDED)
+            return no_guarantee(stated.unit, stated.adjacency, SEEDED)
         return replace(stated, caveats=(*stated.caveats, IN_ONE_PLACE))
 
     def _part(self, form: Any, party: int, rng: Stream) -> Any:
-        if isinstance(self.method, TrainsFirst):
+        if isinstance(self.method, PreparesFirst):
             return form.part_of(self._trained[party], rng)
         return form.part(self.federation.parties[party], rng)
 
     @cached_property
     def _trained(self) -> tuple[Any, ...]:
         parties = enumerate(self.federation.parties)
-        return tuple(self._method_of(j).at_home(rows, self._public) for j, rows in parties)
+        return tuple(self._method_of(j).prepare(rows, self._public) for j, rows in parties)
 
     def _method_of(self, party: int) -> Any:
         """Return the method with this party's own learner, where there are several, which the parties take in turn."""
         learners = getattr(self.method, "learner", None)
         if not isinstance(learners, Sequence) or isinstance(learners, str):
             return self.method
-        if not 1 <= len(learners) <= self.among.parties:
-            most = self.among.parties
+        if not 1 <= len(learners) <= self.threat_model.parties:
+            most = self.threat_model.parties
             raise InputError("learner.wrong_number", most=most, got=len(learners))
         return replace(self.method, learner=learners[party % len(learners)])
 

@@ -15,17 +15,17 @@ from protocols.runtime.simulate import SealedCount, Setting
 from protocols.secure_sum.parameters import Block, Parameters
 from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Addend, ideal
-from smc_dp.methods.gradients.form import GradientSums
 from smc_dp.methods.gradients.gradient_descent import GradientDescent
+from smc_dp.methods.gradients.gradient_sums import GradientSums
 from smc_dp.methods.gradients.newton import Newton
-from smc_dp.methods.sums.among import Among, AnnouncedRows
-from smc_dp.privacy.distributed import signal
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
+from smc_dp.privacy.distributed import sums_signal
 from smc_dp.privacy.target import Target
 from smc_dp.run.protocols import execution
 from smc_dp.run.protocols.cost import Outcome
 from tests.support.refusals import refused
 
-THREE, FOUR = Among(3, 1, 0), Among(4, 0, 1)
+THREE, FOUR = ThreatModel(3, 1, 0), ThreatModel(4, 0, 1)
 METHODS = {"newton": Newton(), "addremove": Newton("addremove"), "gd": GradientDescent(rows=90)}
 
 
@@ -35,9 +35,13 @@ def rows(n: int, seed: int, classes: int = 2, d: int = 3) -> Rows:
     return Rows(X, rng.integers(classes, size=n))
 
 
-def form(method: Any = METHODS["newton"], among: Among = THREE, classes: int = 2, most: int = 100) -> GradientSums:
+def form(
+    method: Any = METHODS["newton"], threat_model: ThreatModel = THREE, classes: int = 2, most: int = 100
+) -> GradientSums:
     target = Target(Fraction(1), noise="ddg")
-    made: GradientSums = method.shared(Public(among.parties, 3, classes), target, among, AnnouncedRows(most))
+    made: GradientSums = method.shared(
+        Public(threat_model.parties, 3, classes), target, threat_model, AnnouncedRows(most)
+    )
     return made
 
 
@@ -55,29 +59,31 @@ class Listening:
 
 def parts(made: GradientSums, seed: str = "coins") -> list[Listening]:
     rng = Stream.insecure_from_seed(seed)
-    every = [rows(20 + j, j, made.public.classes) for j in range(made.among.parties)]
+    every = [rows(20 + j, j, made.public.classes) for j in range(made.threat_model.parties)]
     return [Listening(made.part(one, rng.fork(f"{j}")), []) for j, one in enumerate(every)]
 
 
 def computed(made: GradientSums, given: list[Listening], **vanish: int) -> Outcome:
-    names = tuple(f"P{j}" for j in range(1, made.among.parties + 1))
+    names = tuple(f"P{j}" for j in range(1, made.threat_model.parties + 1))
     sums = tuple(tuple(Block(*block) for block in blocks) for blocks in made.sums)
-    p = Parameters(names, made.among.colluders, made.among.dropouts, sums, made.grid.ring_bits)
+    p = Parameters(names, made.threat_model.colluders, made.threat_model.dropouts, sums, made.grid.ring_bits)
     rng = Stream.insecure_from_seed("session")
     taking_part = execution.open_session(secure_sum.PROGRAM, p, rng)
-    setting = Setting(vanish={name: SealedCount(n) for name, n in vanish.items()})
+    setting = Setting(drop_outs={name: SealedCount(n) for name, n in vanish.items()})
     return execution.run_session(made.functionality, given, taking_part, rng=rng, setting=setting)
 
 
 @pytest.mark.parametrize(
-    ("method", "among", "classes"),
+    ("method", "threat_model", "classes"),
     [
         ("newton", THREE, 2),
         *(pytest.param(m, a, k, marks=pytest.mark.slow) for m in METHODS for a in (THREE, FOUR) for k in (2, 3)),
     ],
 )
-def test_by_protocol_is_the_ideal_functionality_on_the_same_coins(method: str, among: Among, classes: int) -> None:
-    made = form(METHODS[method], among, classes)
+def test_by_protocol_is_the_ideal_functionality_on_the_same_coins(
+    method: str, threat_model: ThreatModel, classes: int
+) -> None:
+    made = form(METHODS[method], threat_model, classes)
     clear, found = ideal(made.functionality, parts(made)), computed(made, parts(made))
     assert found.value == clear
     assert [len(S) for S in clear] == [sum(length for length, _ in blocks) for blocks in made.sums]
@@ -88,7 +94,7 @@ def test_by_protocol_is_the_ideal_functionality_on_the_same_coins(method: str, a
 @pytest.mark.parametrize("letters", [5, 6, 11])
 def test_with_a_party_that_vanishes_each_sum_is_that_of_those_who_took_part(letters: int) -> None:
     """P4 is in no sum, in one, in two: from there on the answers of the others follow from sums without it."""
-    made = form(among=FOUR)
+    made = form(threat_model=FOUR)
     given = parts(made)
     found = computed(made, given, P4=letters)
     sums = 0
@@ -135,8 +141,8 @@ def test_the_statement_counts_the_honest_and_names_what_is_public() -> None:
         assert made.noise.mu_squared <= made.target.mu**2
     assert "is taken to be 90, a public figure" in gd.statement.plain_words()
     assert "is taken to be" not in newton.statement.plain_words()
-    fewer = replace(newton, among=Among(3, 0, 0))
-    assert newton.noise.laws[1][0].variance > fewer.noise.laws[1][0].variance
+    fewer = replace(newton, threat_model=ThreatModel(3, 0, 0))
+    assert newton.noise.distributions[1][0].variance > fewer.noise.distributions[1][0].variance
 
 
 @pytest.mark.parametrize(
@@ -149,11 +155,11 @@ def test_the_statement_counts_the_honest_and_names_what_is_public() -> None:
     ],
 )
 def test_gd_takes_a_public_number_of_rows(settings: dict[str, Any], sizes: tuple[int, ...] | None, n: int) -> None:
-    method, among, announced = GradientDescent(**settings), Among(2, 0, 0), AnnouncedRows(100)
+    method, threat_model, announced = GradientDescent(**settings), ThreatModel(2, 0, 0), AnnouncedRows(100)
     public, target = Public(2, 3, 2, sizes), Target(Fraction(1), noise="ddg")
-    assert method.number(public, among, announced) == n
-    found = method.shared(public, target, among, announced)
-    wanted = signal(n, target.mu, 3, 2, 2, 2)
+    assert method.number(public, threat_model, announced) == n
+    found = method.shared(public, target, threat_model, announced)
+    wanted = sums_signal(n, target.mu, 3, 2, 2, 2)
     assert len(found.sums) == min(100, max(4, int(np.ceil(np.sqrt(8 * wanted)))))
     steps: Any = found.steps
     assert steps.size == 4 / n
