@@ -14,7 +14,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from protocols.runtime.transcript import canonical_line, link, read_envelope
+from protocols.runtime.transcript import encode_line, link, read_envelope
 from protocols.runtime.view import RecordedView
 from smc_dp import audit_run, run_protocol
 from smc_dp.audit.run.evidence import load_evidence
@@ -38,7 +38,7 @@ def cut_out_a_message(run: Path, views: Path) -> None:
         digest = link(before, read_envelope(bytes.fromhex(head["session"]), line).digest)
         lines.append({**line, "n": n, "prev": before.hex(), "digest": digest.hex()})
         before = digest
-    text = "".join(canonical_line(line).decode() + "\n" for line in lines)
+    text = "".join(encode_line(line).decode() + "\n" for line in lines)
     (run / "transcript.jsonl").write_text(text)
 
 
@@ -57,7 +57,7 @@ def main() -> None:
         run, views = Path(folder) / "run", Path(folder) / "views"
         run_protocol(data.federation, bounds=data.bounds, out=run, views=views)
         honest = audit_run(run, views=views)
-        screen.show(blocks(honest))
+        screen.print_blocks(blocks(honest))
         if not honest.passed:
             raise SystemExit("an honest run was accused")
         for tamper in (double_a_weight, cut_out_a_message, tell_of_other_data):

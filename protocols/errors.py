@@ -129,14 +129,7 @@ class PeerError(ProtocolError):
     signatures.
     """
 
-    def __init__(
-        self,
-        culprit: str,
-        code: str | Fault,
-        /,
-        evidence: Sequence[int] = (),
-        **fields: FieldValue,
-    ) -> None:
+    def __init__(self, culprit: str, code: str | Fault, /, evidence: Sequence[int] = (), **fields: FieldValue) -> None:
         broken = code if isinstance(code, Fault) else Fault(code, fields)
         self.culprit = culprit
         self.broken = broken

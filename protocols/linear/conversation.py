@@ -44,7 +44,7 @@ def _turns(p: Parameters, ring: Arcs) -> Iterator[Turn]:
             Flow(Share, SUBMISSION, PARTIES, CHARLIE),
             Flow(Neighbour, SUBMISSION, REST, REST, arcs=ring),
             Flow(Choices, SUBMISSION, HUB, CHARLIE),
-        ),
+        )
     )
     yield Turn((Flow(Ready, PUBLICATION, REST, CHARLIE),))
     yield Turn((Flow(Extension, SELECTION, CHARLIE, HUB),))

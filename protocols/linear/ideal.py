@@ -39,7 +39,7 @@ from protocols.pathak2010.noisy_sum_claims import agrees, all_smallest, compared
 from protocols.runtime.claims import Claim, Hygiene, Inputs, Mask, Model, Readings, Trials, View
 
 NO_MEMBER = "none of them"
-NO_OWNER = 2  # in place of the number of a row's owner: no epk that the coalition knows
+NOT_A_MEMBER = 2  # in place of the number of a row's owner: no epk that the coalition knows
 
 ASSUMPTIONS = (
     "that computational Diffie-Hellman is hard on curve25519, and its square form on edwards25519, that HKDF, SHA-256 "
@@ -111,7 +111,7 @@ def simulate_with_charlie(
         "Share.seed": _seeds(p.K, rng),
         **_of_the_garbler(search.points, search.tables, search.locked, p),
         "opened.summand": list(search.summand),
-        "opened.owner": [NO_OWNER if smallest is None else NO_OWNER + 1 + smallest],
+        "opened.owner": [NOT_A_MEMBER if smallest is None else NOT_A_MEMBER + 1 + smallest],
     }
 
 
@@ -186,7 +186,7 @@ def besides(p: Parameters, views: tuple[View, ...]) -> Readings:
     return {
         **_of_the_garbler(points, tables[: p.table_bytes], locked[: p.locked_bytes], p),
         "opened.summand": list(row.summand),
-        "opened.owner": [NO_OWNER if owner is None else NO_OWNER + 1 + p.parties.index(owner)],
+        "opened.owner": [NOT_A_MEMBER if owner is None else NOT_A_MEMBER + 1 + p.parties.index(owner)],
     }
 
 

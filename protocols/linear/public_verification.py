@@ -26,7 +26,7 @@ def verify_publication(
 
 
 def verify_messages(
-    p: Parameters, greetings: Mapping[str, Any], letters: Sequence[DisclosedMessage]
+    p: Parameters, greetings: Mapping[str, Any], messages: Sequence[DisclosedMessage]
 ) -> Violation | None:
     """Return no violation: greetings say no more than keys."""
     return None

@@ -36,7 +36,7 @@ from protocols.runtime.observer import Observer
 from protocols.runtime.role_stepper import KEY_STAGE, Progress, RoleStepper
 from protocols.runtime.session import PUBLIC_NAME, Session
 
-MAX_HELD_BYTES = 1 << 26  # of mail whose senders have not greeted
+MAX_HELD_BYTES = 1 << 26  # of entry whose senders have not greeted
 Greetings = Mapping[str, Envelope]
 LocalProgram = Callable[..., Any]
 """Program of a participant that answers the queries of its role."""
@@ -74,7 +74,7 @@ class Actor(RoleStepper):
         self.rising = False  # resumed, and not yet where it stood
         self.forgotten = False
         self.held = HeldEnvelopes()
-        self.broken: Exception | None = None  # what the role or its mail raised: it does not go on after that
+        self.broken: Exception | None = None  # what the role or its entry raised: it does not go on after that
         self.out: list[Envelope] = []  # what it has sent since the driver last looked
         self.doubted: set[Absent] = set()  # letters that this role read and left out of account
         self.heard: dict[Attestation, None] = {}  # the statements of others that this role has seen to be signed
@@ -227,8 +227,8 @@ class Actor(RoleStepper):
             raise LocalError("doubt.outside_a_stage", name=self.name, sender=sender)
         number = self.last.get(sender)
         self.inbox.note(Note(sender, number, rule))
-        read = [mail for mail in self.inbox.log if (mail.sender, mail.number) == (sender, number)]
-        for due in (self.inbox.due(sender, mail.kind, self.stage) for mail in read):
+        read = [entry for entry in self.inbox.log if (entry.sender, entry.number) == (sender, number)]
+        for due in (self.inbox.due(sender, entry.kind, self.stage) for entry in read):
             self.doubted.add(replace(due, read=due.read - 1))
         self.inbox.miss(sender)
 
@@ -268,24 +268,24 @@ class Actor(RoleStepper):
         return self._signer.sign(signing_input(self.session.id, name, kind, payload))
 
     @override
-    def consume(self, mail: InboxEntry) -> None:
-        super().consume(mail)
-        if not 0 < mail.round < MAX_ROUNDS:
-            raise PeerError(mail.sender, "message.states_no_round", [mail.number], round=mail.round, name=self.name)
-        self.channel.has_read(mail.round)
+    def consume(self, entry: InboxEntry) -> None:
+        super().consume(entry)
+        if not 0 < entry.round < MAX_ROUNDS:
+            raise PeerError(entry.sender, "message.states_no_round", [entry.number], round=entry.round, name=self.name)
+        self.channel.has_read(entry.round)
 
     @override
-    def read_message(self, want: Want, mail: InboxEntry) -> Message:
-        if not want.kind.route.allows(self.session.kind(mail.sender), self.session.kind(self.name)):
-            raise LocalError("message.without_a_route", kind=mail.kind, sender=mail.sender, to=self.name)
+    def read_message(self, want: Want, entry: InboxEntry) -> Message:
+        if not want.kind.route.allows(self.session.kind(entry.sender), self.session.kind(self.name)):
+            raise LocalError("message.without_a_route", kind=entry.kind, sender=entry.sender, to=self.name)
         try:
             layout = self.session.layout_in(self.stage or "")
-            read: Message = messages.decode(want.kind, mail.payload, layout, self.keys)
+            read: Message = messages.decode(want.kind, entry.payload, layout, self.keys)
         except DecodeError as error:
-            fault = _in_field(mail.kind, error).followed_by(f" (to {self.name})")
-            raise PeerError(mail.sender, fault, evidence=[mail.number]) from None
+            fault = _in_field(entry.kind, error).followed_by(f" (to {self.name})")
+            raise PeerError(entry.sender, fault, evidence=[entry.number]) from None
         if self.observer:
-            self.observer.read(self.name, mail, read)
+            self.observer.read(self.name, entry, read)
         return read
 
     @override
@@ -323,8 +323,8 @@ class Actor(RoleStepper):
         Nobody has opened it, so its sender is not blamed.
         """
         self.channel.counters.received[envelope.sender] = envelope.number + 1
-        mail = InboxEntry(envelope.sender, envelope.number, envelope.kind, envelope.stage, envelope.round, b"")
-        self.inbox.put(mail)
+        entry = InboxEntry(envelope.sender, envelope.number, envelope.kind, envelope.stage, envelope.round, b"")
+        self.inbox.put(entry)
         try:
             self.refuse_unread()
         except PeerError as error:
@@ -332,8 +332,8 @@ class Actor(RoleStepper):
 
     def _open(self, envelope: Envelope) -> None:
         payload = self.channel.open(envelope)
-        mail = InboxEntry(envelope.sender, envelope.number, envelope.kind, envelope.stage, envelope.round, payload)
-        self.inbox.put(mail)
+        entry = InboxEntry(envelope.sender, envelope.number, envelope.kind, envelope.stage, envelope.round, payload)
+        self.inbox.put(entry)
         if self.end is not None:
             self.refuse_unread()
 

@@ -257,7 +257,7 @@ class _Course:
         body = self._size(self._talk.groups[group][0], to, kind, stage)
         if body is None:
             raise LocalError("conversation.message_unknown", name=self._program.name, kind=kind)
-        return envelope.size(len(blank.header) - 2 * _text(""), body) + self._overhead
+        return envelope.wire_size(len(blank.header) - 2 * _text(""), body) + self._overhead
 
     def _add(self, stage: str, number: int, size: int) -> None:
         stages = self._found.by_stage

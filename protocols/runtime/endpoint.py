@@ -56,63 +56,48 @@ class Engine(Protocol):
 
     def post(self, to: str, message: Message) -> None:
         """Send a message."""
-        ...
 
     def publish(self, message: Message) -> None:
         """Keep a message for publication."""
-        ...
 
     def enter(self, name: str, replaces: bool) -> tuple[bool, Any, Stream]:
         """Begin a stage; return whether it was finished before, its result, its randomness."""
-        ...
 
     def leave(self, result: Any) -> None:
         """End the stage."""
-        ...
 
     def once(self, label: str, make: Callable[[Stream], Any]) -> Any:
         """Make a value once."""
-        ...
 
     def admit(self, name: str, key: Key) -> None:
         """Use a key for the fields under its name."""
-        ...
 
     def evidence(self, sender: str) -> list[int]:
         """Return the number of the message last read from the sender, if any."""
-        ...
 
     def greeting_rng(self) -> Stream:
         """Return the stream of the participant's own greeting."""
-        ...
 
     def attest(self, message: Message) -> bytes:
         """Sign a statement."""
-        ...
 
     def attested(self, name: str, message: Message, signature: bytes) -> bool:
         """Tell whether a participant signed a statement."""
-        ...
 
     def spend(self, label: str) -> None:
         """Charge the budget."""
-        ...
 
     def refund(self, label: str) -> None:
         """Refund a charge."""
-        ...
 
     def ask(self, said: tuple[Any, ...]) -> Any:
         """Query the participant's local program."""
-        ...
 
     def doubt(self, sender: str, rule: Fault) -> None:
         """Note a fault and go on without the sender."""
-        ...
 
     def note(self, sender: str, rule: Fault) -> None:
         """Note a fault and go on with the sender."""
-        ...
 
 
 class Endpoint:
@@ -220,11 +205,7 @@ class Endpoint:
         return got
 
     async def stage(
-        self,
-        role: Callable[..., Coroutine[Any, Any, _T]],
-        *args: Any,
-        name: str | None = None,
-        replaces: bool = False,
+        self, role: Callable[..., Coroutine[Any, Any, _T]], *args: Any, name: str | None = None, replaces: bool = False
     ) -> _T:
         """Run a part of the role as a checkpoint: its result is kept, its messages, secrets and randomness are deleted.
 

@@ -58,7 +58,7 @@ class Envelope:
     @cached_property
     def size(self) -> int:
         """Bytes on the wire."""
-        return size(len(self.header), len(self.body))
+        return wire_size(len(self.header), len(self.body))
 
     @property
     def is_public(self) -> bool:
@@ -111,7 +111,7 @@ def first_greetings(envelopes: Iterable[Envelope]) -> dict[str, Envelope]:
     return greetings
 
 
-def size(header: int, body: int) -> int:
+def wire_size(header: int, body: int) -> int:
     """Return the bytes on the wire of a header and a body of these lengths."""
     return header + len(_head(body)) + body
 

@@ -1,23 +1,25 @@
 """Inbox of one role: its unread messages, link by link, and the absences of senders.
 
-Theory of operation. An inbox has a queue for each sender, in the order of numbers on the link. A role asks for the next
-message of a sender (`look`) and takes it (`take`); a message of a later stage stays at the head until its stage.
+Theory of operation. An inbox has a queue for each sender, in the order of numbers on the link. A role that waits asks
+for the head of a queue (`look`) and takes it (`take`), whatever its stage; a head of another kind than the role waits
+for is a fault of its sender (`RoleStepper`).
 
 Absence is an event. A mark (`Absent`) says that a message which the role waits for will not be read. Marks are a set
 that overrides messages, whenever either arrives, so that a role stays a function of its input, its seed, its messages
 and its marks. To one reader, in one stage, a sender is in one of these states:
 
-    state     event                                                  next
-    present   the role asks; the mark for the next message is set    away; the answer is the mark
-    present   the role asks; there is no mark                        present; the answer is the head, or None
-    away      the role asks                                          away; the answer is a mark
-    away      a message of this stage is at the head                 away; it is late, and dropped with a note
-    away      the stage ends                                         present in the next stage
+    state     event                                                     next
+    present   the role asks, and no mark for the next message is set    present; the answer is the head, or None
+    present   the role goes on without it: a mark is set, or the role   away
+              doubts its message
+    away      the role asks                                             away; the answer is a mark
+    away      the stage ends                                            present in the next stage
 
-A message that is left when its stage is over, of a sender that was ever away, is late too: its sender may not know that
-it was given up. A message that is left at the end of the role otherwise is a fault of its sender.
+Messages of a stage in which their sender is away are late. So are those of a stage that is over, if their sender was
+ever away: it may not know that it was given up. A late message is dropped with a note when it comes to the head, or at
+the end of the role. Any other message that is left at the end is a fault of its sender.
 
-Two checkpoints may share the name of a stage: the numbers of messages read go on, and so do absences.
+Two checkpoints may share the name of a stage: numbers of messages read and absences then go on.
 """
 
 from __future__ import annotations
@@ -113,10 +115,10 @@ class Inbox:
         """Number of messages that the role has read, each once, however often a stage is run again."""
         return self.before + self._read.total()
 
-    def put(self, mail: InboxEntry) -> None:
+    def put(self, entry: InboxEntry) -> None:
         """Add an entry for the role."""
-        self._waiting.setdefault(mail.sender, deque()).append(mail)
-        self.log.append(mail)
+        self._waiting.setdefault(entry.sender, deque()).append(entry)
+        self.log.append(entry)
 
     def due(self, sender: str, kind: str, stage: str) -> Absent:
         """Return the mark that would replace the next message of this kind."""
@@ -133,17 +135,17 @@ class Inbox:
             self._drop(waiting.popleft())
         return waiting[0] if waiting else None
 
-    def take(self, mail: InboxEntry) -> None:
+    def take(self, entry: InboxEntry) -> None:
         """Remove the entry that `look` found."""
-        self._waiting[mail.sender].popleft()
-        self._read[mail.sender, mail.kind] += 1
+        self._waiting[entry.sender].popleft()
+        self._read[entry.sender, entry.kind] += 1
 
     def miss(self, sender: str) -> None:
         """Go on without the sender: the rest of what it sends in this stage is late."""
         self._away_now.add(sender)
 
     def has_given_up(self, sender: str) -> bool:
-        """Whether the role went on without the sender in a stage that is over."""
+        """Tell whether the role went on without the sender in a stage that is over."""
         return any(sender == name for name, _ in self.away)
 
     def end_stage(self, stage: str) -> None:
@@ -154,36 +156,36 @@ class Inbox:
         self.before += self._read.total()
         self.away |= {(sender, stage) for sender in self._away_now}
         self.ended.add(stage)
-        self.log = [mail for waiting in self._waiting.values() for mail in waiting]
+        self.log = [entry for waiting in self._waiting.values() for entry in waiting]
         self._away_now, self._read = set(), Counter()
 
     def unread(self) -> list[InboxEntry]:
         """Return the entries that nobody will read; late messages are dropped with a note."""
         left = []
         for waiting in self._waiting.values():
-            for mail in waiting:
-                if self._is_late(mail, None):
-                    self._drop(mail)
+            for entry in waiting:
+                if self._is_late(entry, None):
+                    self._drop(entry)
                 else:
-                    left.append(mail)
+                    left.append(entry)
             waiting.clear()
         self.log = []
         return left
 
-    def _is_late(self, mail: InboxEntry, stage: str | None) -> bool:
+    def _is_late(self, entry: InboxEntry, stage: str | None) -> bool:
         """Tell whether nobody reads the entry in `stage` (None: at the end) because its sender was given up.
 
         A sender that was given up once may not know it, and go on with stages in which nobody waits for it.
         """
-        if mail.stage == stage:
-            return mail.sender in self._away_now or (mail.sender, stage) in self.away
-        over = stage is None or mail.stage in self.ended
-        return over and self.has_given_up(mail.sender)
+        if entry.stage == stage:
+            return entry.sender in self._away_now or (entry.sender, stage) in self.away
+        over = stage is None or entry.stage in self.ended
+        return over and self.has_given_up(entry.sender)
 
     def note(self, note: Note) -> None:
         """Add a note, once, however often the role is run again."""
         self.notes[note.sender, note.number, str(note.rule)] = note
 
-    def _drop(self, mail: InboxEntry) -> None:
-        late = Fault("mail.too_late", {"kind": shown(mail.kind), "stage": shown(mail.stage)})
-        self.note(Note(mail.sender, mail.number, late))
+    def _drop(self, entry: InboxEntry) -> None:
+        late = Fault("mail.too_late", {"kind": shown(entry.kind), "stage": shown(entry.stage)})
+        self.note(Note(entry.sender, entry.number, late))

@@ -60,7 +60,7 @@ def save(actor: Actor, *, whole: bool = False) -> bytes:
         "early": [envelope.encode() for envelope in actor.held.envelopes],
         "keys": actor.keys,
         "progress": tuple({**vars(progress), "results": results}.values()),
-        "mail": [tuple(vars(mail).values()) for mail in inbox.log],
+        "mail": [tuple(vars(entry).values()) for entry in inbox.log],
         "marks": sorted(tuple(vars(mark).values()) for mark in inbox.marks),
         "away": sorted(inbox.away),
         "ended": sorted(inbox.ended),
@@ -123,8 +123,8 @@ def _restored(
     inbox.read = Counter(read)
     for sender, number, *rule in kept["notes"]:
         inbox.note(Note(sender, number, Fault(*rule)))
-    for mail in kept["mail"]:
-        inbox.put(InboxEntry(*mail))
+    for entry in kept["mail"]:
+        inbox.put(InboxEntry(*entry))
     end, why = kept["end"]
     actor.why = Fault(*why) if isinstance(why, tuple) else Fault(why) if why else None  # older ones have a text
     actor.forgotten, actor.result = kept["result"]

@@ -157,7 +157,7 @@ class RoleStepper(ABC):
 
     @property
     def deadlines(self) -> int | None:
-        """How many deadlines the role waits for what it stands at; None for the usual number."""
+        """Number of deadlines for which the role waits; None for the usual number."""
         return self._want.deadlines if self._want else None
 
     @property
@@ -336,14 +336,14 @@ class RoleStepper(ABC):
         if self.observer:
             self.observer.stage(self.name, stage)
 
-    def consume(self, mail: InboxEntry) -> None:
+    def consume(self, entry: InboxEntry) -> None:
         """Report that the role takes this entry out of its inbox."""
         if self.observer:
-            self.observer.consumed(self.name, mail)
+            self.observer.consumed(self.name, entry)
 
-    def read_message(self, want: Want, mail: InboxEntry) -> Message:
+    def read_message(self, want: Want, entry: InboxEntry) -> Message:
         """Return the message of this entry."""
-        return self._handed[mail.number]
+        return self._handed[entry.number]
 
     def greeting(self, want: Want, sender: str) -> Any:
         """Return the message in this sender's greeting, with the digest of the greeting."""
@@ -425,13 +425,13 @@ class RoleStepper(ABC):
         following: Want = role.send({sender: read for sender, read in got.items() if read is not None})
         return following
 
-    def _read(self, want: Want, mail: InboxEntry) -> Message | None:
+    def _read(self, want: Want, entry: InboxEntry) -> Message | None:
         try:
-            return self._taken(want, mail)
+            return self._taken(want, entry)
         except PeerError as error:
             if not want.doubts:
                 raise
-            self.doubt(mail.sender, error.broken)
+            self.doubt(entry.sender, error.broken)
             return None
 
     def _throw(self, role: Coroutine[Any, Any, Any], what: str, absent: Iterable[str]) -> NoReturn:
@@ -442,20 +442,14 @@ class RoleStepper(ABC):
         role.close()
         raise stopped
 
-    def _taken(self, want: Want, mail: InboxEntry) -> Message:
-        self.inbox.take(mail)
-        self.last[mail.sender] = mail.number
-        self.consume(mail)
-        if mail.kind != want.kind.__name__:
-            raise PeerError(
-                mail.sender,
-                "message.of_another_kind",
-                [mail.number],
-                kind=shown(mail.kind),
-                name=self.name,
-                wanted=want.kind.__name__,
-            )
-        return self.read_message(want, mail)
+    def _taken(self, want: Want, entry: InboxEntry) -> Message:
+        self.inbox.take(entry)
+        self.last[entry.sender] = entry.number
+        self.consume(entry)
+        if entry.kind != want.kind.__name__:
+            wrong = {"kind": shown(entry.kind), "name": self.name, "wanted": want.kind.__name__}
+            raise PeerError(entry.sender, Fault("message.of_another_kind", wrong), [entry.number])
+        return self.read_message(want, entry)
 
     def _missing(self, want: Want) -> tuple[str, ...]:
         """Return the senders without a message or mark; none when a mark ends the waiting."""
@@ -526,8 +520,8 @@ class RoleStepper(ABC):
 
     def refuse_unread(self) -> None:
         """Raise `PeerError` for a message to a role that is done, naming its sender."""
-        for mail in self.inbox.unread() if self.done else ():
-            raise PeerError(mail.sender, "message.not_wanted", [mail.number], kind=shown(mail.kind), name=self.name)
+        for entry in self.inbox.unread() if self.done else ():
+            raise PeerError(entry.sender, "message.not_wanted", [entry.number], kind=shown(entry.kind), name=self.name)
 
     def check_route(self, to: str, message: Message) -> None:
         """Raise `LocalError` for an undeclared kind or route, or outside a stage."""

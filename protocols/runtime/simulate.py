@@ -20,13 +20,7 @@ from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.errors import Fault, PeerError, StallError
-from protocols.runtime.actor import (
-    NO_LOCAL_PROGRAMS,
-    Actor,
-    Greetings,
-    LocalProgram,
-    actors,
-)
+from protocols.runtime.actor import NO_LOCAL_PROGRAMS, Actor, Greetings, LocalProgram, actors
 from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.claims import View
 from protocols.runtime.endpoint import Want
@@ -40,11 +34,9 @@ from protocols.runtime.role_stepper import End
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView, view_of
+from protocols.runtime.worker import ChargeListener, MakeActors
 from protocols.runtime.workers import DrivenRole, Workers, WorkersFailedError, can_fork, hired
 
-ChargeListener = Callable[[str, str], None] | None
-MakeActors = Callable[[Greetings, Observer, ChargeListener, ChargeListener, Iterable[str]], Mapping[str, Actor]]
-"""Those of some participants, of the greetings that are posted, and whom to tell what roles do, charge, find void."""
 Tamper = Callable[[int, Envelope], Iterable[tuple[str, Envelope]]]
 
 
@@ -166,7 +158,7 @@ class _Everybody:
         finally:
             for role in roles.values():
                 role.close()
-        read = {name: (wire.read_by[name], wire.mail_of[name]) for name in roles if setting.views}
+        read = {name: (wire.read_by[name], wire.entries_of[name]) for name in roles if setting.views}
         return _left(wire, roles, {name: self._views(roles[name], *both) for name, both in read.items()})
 
     def run_by_workers(self) -> Run:
@@ -194,9 +186,11 @@ class _Everybody:
         session, identities, seeds, inputs = self.session, self.identities, self.seeds, self.inputs
         return actors(session, identities, seeds, inputs, board, observer, charge, refund, self.local_programs, names)
 
-    def _views(self, role: Actor, read: list[tuple[str, Message]], mail: list[InboxEntry]) -> tuple[View, RecordedView]:
+    def _views(
+        self, role: Actor, read: list[tuple[str, Message]], entry: list[InboxEntry]
+    ) -> tuple[View, RecordedView]:
         seen = View(role.name, role.inputs, tuple(role.progress.results), tuple(read), role.session.id)
-        return seen, view_of(role, self.identities[role.name], self.seeds[role.name], mail)
+        return seen, view_of(role, self.identities[role.name], self.seeds[role.name], entry)
 
 
 def _to_the_end(wire: _Wire, roles: Mapping[str, DrivenRole]) -> None:
@@ -286,7 +280,7 @@ class _Wire:
         self._public: deque[Envelope] = deque()
         self._in_the_middle: deque[tuple[str, Envelope]] = deque()
         self.read_by: dict[str, list[tuple[str, Message]]] = {name: [] for name in session.names}
-        self.mail_of: dict[str, list[InboxEntry]] = {name: [] for name in session.names}
+        self.entries_of: dict[str, list[InboxEntry]] = {name: [] for name in session.names}
         self._links: dict[str, dict[str, deque[Envelope]]] = {name: {} for name in session.names}
 
     def order(self, names: list[str]) -> list[str]:
@@ -393,10 +387,10 @@ class _Wire:
     def waits(self, name: str, want: Want) -> None:
         pass
 
-    def consumed(self, receiver: str, mail: InboxEntry) -> None:
-        self.clock.consumed(receiver, mail.sender, mail.number)
+    def consumed(self, receiver: str, entry: InboxEntry) -> None:
+        self.clock.consumed(receiver, entry.sender, entry.number)
 
-    def read(self, receiver: str, mail: InboxEntry, message: Message) -> None:
+    def read(self, receiver: str, entry: InboxEntry, message: Message) -> None:
         if self.setting.views:
-            self.read_by[receiver].append((mail.sender, message))
-            self.mail_of[receiver].append(mail)
+            self.read_by[receiver].append((entry.sender, message))
+            self.entries_of[receiver].append(entry)

@@ -67,7 +67,7 @@ class Transcript:
             **({} if approvals is None else {"approvals": [dict(approval) for approval in approvals]}),
             **({} if notices is None else {"notices": [dict(notice) for notice in notices]}),
         }
-        self._append(head, hashlib.sha256(canonical_line({**head, "n": 0, "prev": self._prev.hex()})).digest())
+        self._append(head, hashlib.sha256(encode_line({**head, "n": 0, "prev": self._prev.hex()})).digest())
 
     def post(self, envelope: Envelope) -> int:
         """Record an envelope; return its line number."""
@@ -114,7 +114,7 @@ class Transcript:
     def _append(self, fields: Line, digest: bytes) -> int:
         n = self._lines
         line = {**fields, "n": n, "prev": self._prev.hex(), "digest": digest.hex()}
-        self._end += self._file.write(canonical_line(line) + b"\n")
+        self._end += self._file.write(encode_line(line) + b"\n")
         self._prev, self._lines = digest, n + 1
         return n
 
@@ -184,6 +184,6 @@ def read_absence(line: Line) -> tuple[str, Absent]:
     return reader, Absent(sender, kind, stage, line["read"])
 
 
-def canonical_line(line: Mapping[str, Any]) -> bytes:
+def encode_line(line: Mapping[str, Any]) -> bytes:
     """Return the one text of a line, over which digests are taken, without its end."""
     return json.dumps(line, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()

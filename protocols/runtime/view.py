@@ -182,7 +182,7 @@ class _Reader:
     """Observer that keeps the messages that the role reads and sends."""
 
     def __init__(self) -> None:
-        self.mail: list[tuple[InboxEntry, Message]] = []
+        self.entries: list[tuple[InboxEntry, Message]] = []
         self.written: list[tuple[str, Message]] = []
 
     def stage(self, name: str, stage: str) -> None:
@@ -200,11 +200,11 @@ class _Reader:
     def waits(self, name: str, want: Want) -> None:
         pass
 
-    def consumed(self, receiver: str, mail: InboxEntry) -> None:
+    def consumed(self, receiver: str, entry: InboxEntry) -> None:
         pass
 
-    def read(self, receiver: str, mail: InboxEntry, message: Message) -> None:
-        self.mail.append((mail, message))
+    def read(self, receiver: str, entry: InboxEntry, message: Message) -> None:
+        self.entries.append((entry, message))
 
 
 def view_of(actor: Actor, signer: Signer, seed: Stream, read: Iterable[InboxEntry]) -> RecordedView:
@@ -216,7 +216,7 @@ def view_of(actor: Actor, signer: Signer, seed: Stream, read: Iterable[InboxEntr
         seed.key,
         seed.insecure,
         actor.inputs,
-        tuple(_opened(mail) for mail in read),
+        tuple(_opened(entry) for entry in read),
         tuple(sorted(astuple(mark) for mark in actor.marks)),
         tuple((*place, *signed) for place, signed in stated),
         _relied_on(actor),
@@ -253,7 +253,7 @@ def reconstruct_view(
     own = [envelope for envelope in record.values() if envelope.sender == name]
     if own != sent[: len(own)]:
         raise ReplayError("view.sends_otherwise", name=name)
-    return view_of(actor, signer, seed, [mail for mail, _ in reader.mail])
+    return view_of(actor, signer, seed, [entry for entry, _ in reader.entries])
 
 
 def recompute(session: Session, view: RecordedView, record: Mapping[int, Envelope]) -> Recomputed:
@@ -277,11 +277,11 @@ def recompute(session: Session, view: RecordedView, record: Mapping[int, Envelop
     for n, e in record.items():
         if e.to == name:
             lines.setdefault((e.sender, e.number), n)
-    reads = tuple((lines[mail.sender, mail.number], mail.sender, message) for mail, message in reader.mail)
+    reads = tuple((lines[entry.sender, entry.number], entry.sender, message) for entry, message in reader.entries)
     kept = View(name, view.inputs, tuple(actor.progress.results), tuple((s, m) for _, s, m in reads), session.id)
-    known_by_line = {n: (mail.payload, m) for (n, _, m), (mail, _) in zip(reads, reader.mail, strict=True)}
+    known_by_line = {n: (entry.payload, m) for (n, _, m), (entry, _) in zip(reads, reader.entries, strict=True)}
     keys = actor.keys
-    opened, letters = tuple(_opened(mail) for mail, _ in reader.mail), links.open_all(keys, known_by_line)
+    opened, letters = tuple(_opened(entry) for entry, _ in reader.entries), links.open_all(keys, known_by_line)
     greetings = _relied_on(actor)
     return Recomputed(
         tuple(sent), reads, opened, kept, tuple(reader.written), keys, links, letters, greetings,
@@ -326,5 +326,5 @@ def _relied_on(actor: Actor) -> tuple[tuple[str, bytes], ...]:
     return tuple(sorted((name, hello.digest) for name, hello in actor.channel.greetings.items()))
 
 
-def _opened(mail: InboxEntry) -> ReadEntry:
-    return mail.sender, mail.number, mail.kind, mail.stage, mail.round, mail.payload
+def _opened(entry: InboxEntry) -> ReadEntry:
+    return entry.sender, entry.number, entry.kind, entry.stage, entry.round, entry.payload

@@ -33,8 +33,10 @@ from protocols.runtime.view import RecordedView
 EventKind: TypeAlias = Literal["stage", "sent", "started", "waits", "consumed", "done", "released"]
 RoleEvent: TypeAlias = tuple[str, EventKind, float, Any]
 """Event of a role: its name, the kind of event, the seconds that it took, its content."""
-ReportCharge: TypeAlias = Callable[[str, str], None]
-MakeActors: TypeAlias = Callable[[Greetings, Observer, ReportCharge, ReportCharge, Iterable[str]], Mapping[str, Actor]]
+ChargeListener: TypeAlias = Callable[[str, str], None] | None
+MakeActors: TypeAlias = Callable[
+    [Greetings, Observer, ChargeListener, ChargeListener, Iterable[str]], Mapping[str, Actor]
+]
 """Function that returns the actors of some participants, from the posted greetings and the listeners."""
 MakeView: TypeAlias = Callable[[Actor, list[tuple[str, Message]], list[InboxEntry]], tuple[View, RecordedView]]
 """Function that returns the view of an actor, for checks and for files."""
@@ -82,7 +84,7 @@ class _Worker:
         self._flushed = self._mark = time.process_time()
         self._owed: dict[str, float] = defaultdict(float)  # seconds that no event has told yet
         self._read: dict[str, list[tuple[str, Message]]] = {name: [] for name in names}
-        self._mail: dict[str, list[InboxEntry]] = {name: [] for name in names}
+        self._entries: dict[str, list[InboxEntry]] = {name: [] for name in names}
         self._roles = make(self._board, self, partial(self._report, "charge"), partial(self._report, "void"), names)
         self._ready = dict.fromkeys(names)
         self._hub = names[0]  # for whom others may wait, so it goes first
@@ -129,7 +131,7 @@ class _Worker:
             self._flush()
         elif what == "views" and self._views:
             views = self._views
-            self._line.send(("views", {n: views(r, self._read[n], self._mail[n]) for n, r in self._roles.items()}))
+            self._line.send(("views", {n: views(r, self._read[n], self._entries[n]) for n, r in self._roles.items()}))
         return what != "end"
 
     def _run(self, name: str) -> None:
@@ -226,13 +228,13 @@ class _Worker:
     def waits(self, name: str, want: Want) -> None:
         self._note(name, "waits", (want.senders, want.greetings))
 
-    def consumed(self, receiver: str, mail: InboxEntry) -> None:
-        self._note(receiver, "consumed", replace(mail, payload=b""))  # what it says stays with its reader
+    def consumed(self, receiver: str, entry: InboxEntry) -> None:
+        self._note(receiver, "consumed", replace(entry, payload=b""))  # what it says stays with its reader
 
-    def read(self, receiver: str, mail: InboxEntry, message: Message) -> None:
+    def read(self, receiver: str, entry: InboxEntry, message: Message) -> None:
         if self._views:
-            self._read[receiver].append((mail.sender, message))
-            self._mail[receiver].append(mail)
+            self._read[receiver].append((entry.sender, message))
+            self._entries[receiver].append(entry)
 
 
 def _listen(line: WorkerLine, inbox: SimpleQueue[bytes | None]) -> None:

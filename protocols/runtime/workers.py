@@ -28,7 +28,7 @@ from protocols.runtime.observer import Observer
 from protocols.runtime.role_stepper import End
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.view import RecordedView
-from protocols.runtime.worker import EventKind, MakeActors, MakeView, ReportCharge, RoleEvent, WorkerLine, work
+from protocols.runtime.worker import ChargeListener, EventKind, MakeActors, MakeView, RoleEvent, WorkerLine, work
 
 _PATIENCE = 5.0  # seconds that a worker gets to end by itself
 _HOW: Final = "fork"  # what roles are made from stays where it is: inputs and identities travel over no line
@@ -58,8 +58,8 @@ class Workers:
     """Worker processes and the lines to them. `charge` and `refund` hear at once what a role charges and refunds."""
 
     def __init__(
-        self, session: Session, make: MakeActors, count: int, views: MakeView | None, charge: ReportCharge | None,
-        refund: ReportCharge | None,
+        self, session: Session, make: MakeActors, count: int, views: MakeView | None, charge: ChargeListener,
+        refund: ChargeListener,
     ) -> None:  # fmt: skip
         self.seconds = ReportedTime()
         self._session, self._charge, self._refund = session, charge, refund
@@ -91,7 +91,7 @@ class Workers:
             self._hear(None)
         return self._events[name][0]
 
-    def told(self, name: str) -> None:
+    def mark_replayed(self, name: str) -> None:
         """Remove this role's next event, and count its seconds."""
         self.seconds.now += self._events[name].popleft()[1]
 
@@ -134,14 +134,14 @@ class Workers:
             elif what == "views":
                 self._views.append(content)
             elif what in ("charge", "void"):
-                told = self._charge if what == "charge" else self._refund
-                if told:
-                    told(*content)
+                hears = self._charge if what == "charge" else self._refund
+                if hears:
+                    hears(*content)
                 line.send(("written", None))
             else:
                 raise WorkersFailedError("a role did not simply come to its end")
-        for reader, letters in mail.items():
-            self._lines[reader].send(("mail", letters))
+        for reader, envelopes in mail.items():
+            self._lines[reader].send(("mail", envelopes))
 
     def _keep(self, events: list[RoleEvent], worker: int, mail: dict[int, list[Envelope]]) -> None:
         for name, what, seconds, content in events:
@@ -173,7 +173,7 @@ class WorkerRole:
         self.result: Any = None
         self.publishes = False
         self._workers, self._board, self._observer = workers, board, observer
-        self._letters: Counter[str] = Counter()  # by sender, those that are there and not read yet
+        self._unread: Counter[str] = Counter()  # by sender, those that are there and not read yet
 
     @property
     def done(self) -> bool:
@@ -184,7 +184,7 @@ class WorkerRole:
         """Count an envelope for the role."""
         if self.done:
             raise WorkersFailedError(f"{self.name} wanted nothing more")
-        self._letters[envelope.sender] += 1
+        self._unread[envelope.sender] += 1
 
     def advance(self) -> list[Envelope]:
         """Report the events of the role until it waits for a message that has not been delivered here."""
@@ -201,7 +201,7 @@ class WorkerRole:
         self._workers.release(self.name)
         while (event := self._workers.next_of(self.name))[0] != "released":
             self._tell(event[0], event[2])
-        self._workers.told(self.name)
+        self._workers.mark_replayed(self.name)
         return []
 
     def miss(self, *senders: str) -> list[Absent]:
@@ -220,10 +220,10 @@ class WorkerRole:
         senders, greetings = content
         if greetings:
             return all(sender in self._board for sender in senders)
-        return all(self._letters[sender] for sender in senders)
+        return all(self._unread[sender] for sender in senders)
 
     def _tell(self, what: EventKind, content: Any) -> None:
-        self._workers.told(self.name)
+        self._workers.mark_replayed(self.name)
         if what == "stage":
             self._observer.stage(self.name, content)
         elif what == "sent":
@@ -232,7 +232,7 @@ class WorkerRole:
         elif what == "started":
             self._observer.started(self.name)
         elif what == "consumed":
-            self._letters[content.sender] -= 1
+            self._unread[content.sender] -= 1
             self._observer.consumed(self.name, content)
         elif what == "done":
             self.end = "done"

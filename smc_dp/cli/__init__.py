@@ -1,1 +1,1 @@
-"""The command line: each file reads the options of some commands and returns the job to be done."""
+"""Command line: each file reads the options of some commands and calls the library."""

@@ -1,4 +1,4 @@
-"""`python -m smc_dp.cli`: the same as `smc-dp`."""
+"""Entry point of `python -m smc_dp.cli`, which is `smc-dp`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The command `lab attack`: named attacks, run against the printed and against the mended form, and measured."""
+"""Command `lab attack`: named attacks, measured against a step as published and as fixed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import AsJson, check_new, count, refuse, whole
+from smc_dp.cli.options import AsJson, check_new, read_count, read_integer, refuse_options
 from smc_dp.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from smc_dp.attacks.report import AttackReport
 
 
-def attack(
+def run_attacks(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="An attack; --list names them.")] = None,
     list_them: Annotated[bool, typer.Option("--list", help="Print what attacks there are, and run none.")] = False,
     all_of_them: Annotated[bool, typer.Option("--all", help="Run every attack and print a table.")] = False,
@@ -63,15 +63,18 @@ def attack(
         raise InputError("options.no_attack", attacks=list(attacks.ATTACKS))
     if list_them:
         of_a_run = {"--trials": trials, "--key-bits": key_bits, "--insecure-seed": insecure_seed, "--report": report}
-        refuse(of_a_run, "--list runs nothing")
+        refuse_options(of_a_run, "option.list_runs_nothing")
         _list(as_json=as_json)
         return 0
     chosen = tuple(attacks.ATTACKS.values()) if name is None else (attacks.find_attack(name),)
     if not any(one.uses_keys for one in chosen):
-        refuse({"--key-bits": key_bits}, f"{name} uses no keys")
-    wanted, bits = count("--trials", trials, LEAST_TRIALS), whole("--key-bits", key_bits or str(attacks.TOY_KEY_BITS))
+        refuse_options({"--key-bits": key_bits}, "option.attack_without_keys", name=name)
+    wanted, bits = (
+        read_count("--trials", trials, LEAST_TRIALS),
+        read_integer("--key-bits", key_bits or str(attacks.TOY_KEY_BITS)),
+    )
     attacks.check_key_bits(bits)
-    seed = None if insecure_seed is None else whole("--insecure-seed", insecure_seed)
+    seed = None if insecure_seed is None else read_integer("--insecure-seed", insecure_seed)
     rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
     check_new({"--report": report})
     reports = [_measured(one, wanted, bits, rng, quiet=as_json) for one in chosen]
@@ -82,7 +85,7 @@ def attack(
         whole_list = {"attacks": found, "as_expected": all(report.as_expected for report in reports)}
         print(json.dumps(whole_list if name is None else found[0], allow_nan=False))
     else:
-        screen.show(blocks(reports))
+        screen.print_blocks(blocks(reports))
     return 0 if all(report.as_expected for report in reports) else 1
 
 
@@ -96,7 +99,7 @@ def _list(*, as_json: bool) -> None:
         found = [{"name": one.name, "breaks": one.breaks, "variants": names[one.name]} for one in known]
         print(json.dumps({"attacks": found}))
     else:
-        screen.show([attack_table(known)])
+        screen.print_blocks([attack_table(known)])
 
 
 def _measured(one: MeasuredAttack, trials: int | None, key_bits: int, rng: Stream, *, quiet: bool) -> AttackReport:
@@ -105,13 +108,13 @@ def _measured(one: MeasuredAttack, trials: int | None, key_bits: int, rng: Strea
 
     found = []
     for variant in one.variants:
-        with screen.progress(quiet) as hear:
+        with screen.progress_bars(quiet) as hear:
             told = None if hear is None else partial(hear, f"{one.name} against {variant.name}")
             found.append(attacks.measure(one.name, variant.name, trials, rng, key_bits=key_bits, hear=told))
     return AttackReport(one, tuple(found), key_bits if one.uses_keys else None)
 
 
 def _drawn(report: AttackReport, key_bits: int, rng: Stream) -> AttackReport:
-    """With a run of it as a picture, if it has one."""
+    """Return the report with the picture of a run, if the attack has one."""
     draw = report.attack.picture
     return report if draw is None else replace(report, drawing=draw(rng, key_bits))

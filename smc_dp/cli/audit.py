@@ -1,4 +1,4 @@
-"""The command `audit`: what a run's transcript and views show."""
+"""Command `audit`: checks of a run from its transcript and views."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import AsJson, check_beside, positive, quoted_in_options
+from smc_dp.cli.options import AsJson, check_beside, options_in_backquotes, read_positive
 
 if TYPE_CHECKING:
     from smc_dp.audit.run.report import AuditReport
 
 
-def audit(
+def audit_folder(
     run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
     identities: Annotated[
         Path | None, typer.Option(metavar="FILE", help="JSON file of public identity keys, known from elsewhere.")
@@ -59,16 +59,11 @@ def audit(
     from smc_dp.audit.run.checks import audit_run
     from smc_dp.audit.run.time_budget import DEFAULT_SECONDS
 
-    check_beside(run_folder, {"--report": report})
-    allowed = DEFAULT_SECONDS if seconds is None else float(positive("--seconds", seconds))
-    with screen.status() as hear:
+    check_beside(run_folder, "--report", report)
+    allowed = DEFAULT_SECONDS if seconds is None else float(read_positive("--seconds", seconds))
+    with screen.spinner() as hear:
         found = audit_run(
-            run_folder,
-            identities=identities,
-            views=views,
-            ledgers=ledgers,
-            progress=hear,
-            seconds=allowed,
+            run_folder, identities=identities, views=views, ledgers=ledgers, progress=hear, seconds=allowed
         )
     _show(found, as_json=as_json)
     if report is not None:
@@ -82,7 +77,7 @@ def _show(found: AuditReport, *, as_json: bool) -> None:
     else:
         from smc_dp.audit.run.report_blocks import blocks
 
-        screen.show(blocks(found), _named)
+        screen.print_blocks(blocks(found), _named)
 
 
 def _write(path: Path, found: AuditReport) -> None:
@@ -94,5 +89,5 @@ def _write(path: Path, found: AuditReport) -> None:
 
 
 def _named(said: str) -> str:
-    """What the library says, with options for its parameters."""
-    return quoted_in_options(said, {name: f"--{name}" for name in ("seconds", "identities", "views")})
+    """Return a sentence of the library with options for its parameters."""
+    return options_in_backquotes(said, {name: f"--{name}" for name in ("seconds", "identities", "views")})

@@ -1,4 +1,4 @@
-"""The commands of public bounds: a first draft from a code book, and a look at one's own file before it is used."""
+"""Commands of public bounds: a first draft from a data dictionary, and a check of one's own file before its use."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from smc_dp.core.errors import one_line
 if TYPE_CHECKING:
     from smc_dp.data.file_format import FileFormat
 
-bounds = typer.Typer(rich_markup_mode=None)
+bounds_group = typer.Typer(rich_markup_mode=None)
 
 
-@bounds.callback()
-def main() -> None:
-    """What is public of a table: ranges, levels, classes. They come from a code book, never from private rows."""
+def _describe_group() -> None:
+    """Draft or check what is public of a table: ranges, levels, classes, from a code book, never from private rows."""
 
 
-def draft(
+def print_draft(
     codebook: Annotated[
         Path,
         typer.Argument(
@@ -62,7 +61,7 @@ def draft(
         print(f"to fill in: {one_line(line)}", file=sys.stderr)
 
 
-def check(
+def check_bounds(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A party's CSV or Parquet file.")],
     bounds: Annotated[Path, typer.Option(metavar="FILE", help="TOML file of public bounds.")],
     party: Annotated[str, typer.Option(metavar="NAME", help="Whose file it is.")],
@@ -92,12 +91,12 @@ def check(
     if as_json:
         print(json.dumps({"party": party, "file": str(file), **found.as_dict()}, allow_nan=False))
     else:
-        screen.show(report.blocks(found))
+        screen.print_blocks(report.blocks(found))
     return 0 if found.fits else 2
 
 
 def _form(terms: Path | None) -> FileFormat | None:
-    """How the site says that its file is written, if it has terms."""
+    """Return the file format that the site policy states, if there is one."""
     if terms is None:
         return None
     from smc_dp.deploy.terms import OwnTerms
@@ -105,5 +104,6 @@ def _form(terms: Path | None) -> FileFormat | None:
     return OwnTerms.read(terms).form
 
 
-bounds.command()(deferred(draft))
-bounds.command()(deferred(check))
+bounds_group.callback()(_describe_group)
+bounds_group.command("draft")(deferred(print_draft))
+bounds_group.command("check")(deferred(check_bounds))

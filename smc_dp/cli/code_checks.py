@@ -1,4 +1,4 @@
-"""The command `lab check`: compute the checks of protocols' code, and compare them with the shipped results."""
+"""Command `lab check`: the checks of protocols' code, computed and compared with the shipped results."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import check_new, choice
-from smc_dp.cli.screen import seldom_collected
+from smc_dp.cli.options import check_new, read_choice
+from smc_dp.cli.screen import rare_garbage_collection
 
 
-def check(
+def compute_checks(
     protocol: Annotated[
         str | None, typer.Argument(metavar="PROTOCOL", help="A protocol, all by default; an unknown name lists them.")
     ] = None,
@@ -34,16 +34,16 @@ def check(
 
     check_new({"--out": out})
     known = code_checks.claiming_protocols()
-    names = tuple(known) if protocol is None else (choice("PROTOCOL", protocol, tuple(known)),)
+    names = tuple(known) if protocol is None else (read_choice("PROTOCOL", protocol, tuple(known)),)
     shipped = released_results.load_results()
-    with screen.status() as hear, seldom_collected():
+    with screen.spinner() as hear, rare_garbage_collection():
         computed = code_checks.compute_results([known[name] for name in names], hear)
     differences = released_results.result_differences(computed, shipped)
     for result in computed.results:
         said = differences.get(result.key, f"equal to the result that smc-dp {shipped.version} ships")
-        screen.show_lines([screen.fold(f"{result.name}: {result.status}; {said}", "  ")])
-        screen.show_lines([screen.fold(f"  {result.detail}", "  "), ""])
-    screen.show_lines(screen.fold(text, "  ") for key, text in differences.items() if key not in computed.by_key)
+        screen.print_lines([screen.fold(f"{result.name}: {result.status}; {said}", "  ")])
+        screen.print_lines([screen.fold(f"  {result.detail}", "  "), ""])
+    screen.print_lines(screen.fold(text, "  ") for key, text in differences.items() if key not in computed.by_key)
     if out is not None:
         write_new(out, released_results.results_text(computed).encode(), f"--out: {out}")
     return 1 if differences else 0

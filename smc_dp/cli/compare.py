@@ -1,4 +1,4 @@
-"""The commands `lab compare` and `lab reproduce`: methods side by side, on one data set or as in a paper's figure."""
+"""Commands `lab compare` and `lab reproduce`: methods side by side, on one data set or as in a paper's figure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
@@ -14,7 +13,17 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import Cache, DataDir, choice, count, positive, refuse, several, whole
+from smc_dp.cli.options import (
+    Cache,
+    DataDir,
+    read_choice,
+    read_choices,
+    read_count,
+    read_integer,
+    read_list,
+    read_positive,
+    refuse_options,
+)
 from smc_dp.cli.setting_options import with_settings
 from smc_dp.core.errors import InputError
 from smc_dp.privacy.target import Calibration, NoiseName
@@ -46,7 +55,7 @@ Seed = Annotated[
 
 
 @with_settings("compare")
-def compare(
+def compare_methods(
     said: Mapping[str, Any],
     methods: Annotated[str, typer.Option(metavar="NAME,...", help="Methods to compare.")],
     dataset: Annotated[str, typer.Option(metavar="NAME", help="A data set, see `smc-dp data list`.")] = "breast_cancer",
@@ -136,38 +145,38 @@ def compare(
 
     number = {"parties": parties, "per_party": per_party, "auxiliary": auxiliary}
     number |= {"labelled": labelled, "components": components}
+    least = {"auxiliary": 0, "labelled": 0}
     counts = {
-        name: count("--" + name.replace("_", "-"), text, least=0 if name in ("auxiliary", "labelled") else 1)
-        for name, text in number.items()
+        name: read_count("--" + name.replace("_", "-"), text, least.get(name, 1)) for name, text in number.items()
     }
-    dealt = defaults.usual_deal(choice("--dataset", dataset, DATASET_NAMES), split, **counts)
-    trusts = () if trust is None else tuple(choice("--trust", t, get_args(Trust)) for t in several("--trust", trust))
-    if trusts == ("aggregator",):
+    dealt = defaults.usual_deal(read_choice("--dataset", dataset, DATASET_NAMES), split, **counts)
+    trusts = [] if trust is None else read_choices("--trust", trust, get_args(Trust))
+    if trusts == ["aggregator"]:
         beside = {f"--{name}": value for name, value in said.get("protocol", {}).items()}
-        refuse(beside, "is for a secure sum, wanted it with --trust secure")
+        refuse_options(beside, "option.without_secure_sum")
     entries, skipped = defaults.make_entries(
-        [choice("--methods", name, tuple(METHODS)) for name in several("--methods", methods)],
-        [choice("--calibrations", c, get_args(Calibration)) for c in several("--calibrations", calibrations)],
+        read_choices("--methods", methods, tuple(METHODS)),
+        read_choices("--calibrations", calibrations, get_args(Calibration)),
         _epsilons(epsilons),
-        noise=None if noise is None else choice("--noise", noise, get_args(NoiseName)),
-        delta=positive("--delta", delta),
-        draws=count("--draws", draws) or 1,
-        lam=None if lam is None else float(positive("--lambda", lam)),
+        noise=None if noise is None else read_choice("--noise", noise, get_args(NoiseName)),
+        delta=read_positive("--delta", delta),
+        draws=read_count("--draws", draws) or 1,
+        lam=None if lam is None else float(read_positive("--lambda", lam)),
         trusts=trusts,
         threat_model=ThreatModel(dealt.parties, **said.get("protocol", {})),
     )
     if not entries:
         raise InputError("options.no_method_left", skipped="; ".join(map(str, skipped)))
     setting = GridSetting(dataset, dataset, dealt)
-    plan = GridPlan((setting,), tuple(entries), count("--repeats", repeats) or 1, _seed(insecure_seed))
+    plan = GridPlan((setting,), tuple(entries), read_count("--repeats", repeats) or 1, _seed(insecure_seed))
     shown = study.plan_study("compare", f"Methods on {dataset}", _introduction(dataset), plan, tuple(map(str, skipped)))
-    code = _run(shown, out, data_dir, cache, _where(backend, address, jobs))
+    code = _run(shown, out, data_dir, cache, _workers(backend, address, jobs))
     for why in skipped:
         print(f"note: {why}", file=sys.stderr)
     return code
 
 
-def reproduce(
+def reproduce_figure(
     figure: Annotated[str, typer.Argument(metavar=FIGURES, help="A figure of a paper; sums: learning by secure sums.")],
     repeats: Annotated[
         str | None, typer.Option(metavar="INTEGER", help="Deals of the rows [default: as in the paper].")
@@ -194,9 +203,9 @@ def reproduce(
     from smc_dp.experiments.reproduce import papers
 
     shown = papers.ready_study(
-        figure, count("--repeats", repeats), count("--draws", draws), insecure_seed=_seed(insecure_seed)
+        figure, read_count("--repeats", repeats), read_count("--draws", draws), insecure_seed=_seed(insecure_seed)
     )
-    return _run(shown, out, data_dir, cache, _where(backend, address, jobs))
+    return _run(shown, out, data_dir, cache, _workers(backend, address, jobs))
 
 
 def _introduction(dataset: str) -> str:
@@ -207,49 +216,39 @@ def _introduction(dataset: str) -> str:
 
 
 def _epsilons(text: str) -> tuple[Fraction | None, ...]:
-    return tuple(None if part == "inf" else positive("--epsilons", part) for part in several("--epsilons", text))
+    return tuple(None if part == "inf" else read_positive("--epsilons", part) for part in read_list("--epsilons", text))
 
 
 def _seed(text: str | None) -> int | None:
-    return None if text is None else whole("--insecure-seed", text)
+    return None if text is None else read_integer("--insecure-seed", text)
 
 
-@dataclass(frozen=True)
-class _Where:
-    """So many worker processes here, or the workers of a cluster."""
-
-    jobs: int | None = None
-    address: str | None = None
-
-    def spread(self) -> AbstractContextManager[None]:
-        if self.address is None:
-            return nullcontext()
-        from smc_dp.experiments.compare import cluster
-
-        return cluster.connect_to_dask(self.address)
-
-
-def _where(backend: str, address: str | None, jobs: str | None) -> _Where:
-    if choice("--backend", backend, ("loky", "dask")) == "loky":
-        refuse({"--address": address}, "is of a Dask cluster, wanted it with --backend dask")
-        return _Where(count("--jobs", jobs))
-    refuse({"--jobs": jobs}, "is for --backend loky; a Dask cluster has as many workers as it has")
+def _workers(backend: str, address: str | None, jobs: str | None) -> tuple[int | None, AbstractContextManager[None]]:
+    """Return the number of worker processes here, or the connection to the workers of a cluster."""
+    if read_choice("--backend", backend, ("loky", "dask")) == "loky":
+        refuse_options({"--address": address}, "option.without_dask")
+        return read_count("--jobs", jobs), nullcontext()
+    refuse_options({"--jobs": jobs}, "option.not_with_dask")
     if address is None:
         raise InputError("options.no_dask_address")
-    return _Where(address=address)
+    from smc_dp.experiments.compare import cluster
+
+    return None, cluster.connect_to_dask(address)
 
 
-def _run(shown: Study, out: Path | None, data_dir: Path | None, cache: Path | None, where: _Where) -> int | None:
+def _run(
+    shown: Study, out: Path | None, data_dir: Path | None, cache: Path | None, workers: tuple[Any, ...]
+) -> int | None:
     from smc_dp.core.writing import fresh_folder
     from smc_dp.experiments.compare import report, runner
 
     folder = fresh_folder() if out is None else out
-    start = time.perf_counter()
-    with _going_on(folder), where.spread(), screen.grid() as hear:
+    start, (jobs, connection) = time.perf_counter(), workers
+    with _going_on(folder), connection, screen.cell_progress() as hear:
         made = (lambda: print(f"results go to {folder}", file=sys.stderr)) if out is None else None
-        grid = runner.run_grid(shown.plan, folder, runner.Source(data_dir, cache), where.jobs, hear, made)
+        grid = runner.run_grid(shown.plan, folder, runner.Source(data_dir, cache), jobs, hear, made)
     written = report.write_report(shown, grid, folder, time.perf_counter() - start)
-    screen.show(report.report_sections(shown, grid))
+    screen.print_blocks(report.report_sections(shown, grid))
     print(f"Written to {folder}: results.csv, statements.json, figures, and the page {written}")
     for line in report.failures(grid):
         print(f"error: {line}", file=sys.stderr)
@@ -258,7 +257,7 @@ def _run(shown: Study, out: Path | None, data_dir: Path | None, cache: Path | No
 
 @contextmanager
 def _going_on(folder: Path) -> Iterator[None]:
-    """Says how to go on when the block is stopped and something is there."""
+    """Say how to go on when the block is stopped and a plan is there."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit):

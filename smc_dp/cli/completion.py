@@ -1,4 +1,4 @@
-"""Completion in a shell: the script that it needs, for the shell that is named or that the program was started from."""
+"""Completion in a shell: its script, for the shell that is named or that the program was started from."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ PROGRAM, VARIABLE = "smc-dp", "_SMC_DP_COMPLETE"
 SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
 
 
-def is_asked(arguments: Sequence[str]) -> bool:
-    """Whether these arguments ask for completion, with or without the name of a shell."""
+def is_request(arguments: Sequence[str]) -> bool:
+    """Return whether these arguments ask for completion, with or without the name of a shell."""
     return bool(arguments) and arguments[0].partition("=")[0] in (SHOW, INSTALL)
 
 
-def answer(arguments: Sequence[str]) -> int:
+def print_or_install(arguments: Sequence[str]) -> int:
     """Print the script, or put it where the shell reads it; InputError for a shell that is not known."""
     option, _, joined = arguments[0].partition("=")
     named = [joined, *arguments[1:]] if joined else list(arguments[1:])
@@ -36,21 +36,21 @@ def answer(arguments: Sequence[str]) -> int:
     return 0
 
 
-def prepare() -> None:
+def register_shells() -> None:
     """Teach typer the shells, where it is a shell that asks what could come next."""
     if VARIABLE in os.environ:
         _typers().completion_init()
 
 
 def _typers() -> Any:
-    """Typer's module; its own options always want the name of a shell, or never, so that they are not used."""
+    """Return typer's module; its own options always want the name of a shell, or never, so they are not used."""
     import typer.completion
 
     return typer.completion
 
 
 def _own_shell(option: str) -> str:
-    """The shell in which the program was started; the user's own where that cannot be told."""
+    """Return the shell in which the program was started; the user's own where that is unknown."""
     import shellingham
 
     try:

@@ -1,4 +1,4 @@
-"""The commands of the data sets: which there are, whether they are whole, and getting one ready."""
+"""Commands of the data sets: list, verify and prepare."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from smc_dp.cli import screen
 from smc_dp.cli.options import Cache, DataDir, deferred
 from smc_dp.core.errors import InputError
 
-data = typer.Typer(help="The data sets: what is at hand, and whether it is what it should be.", rich_markup_mode=None)
+data_group = typer.Typer(
+    help="The data sets: what is at hand, and whether it is what it should be.", rich_markup_mode=None
+)
 
 
 def list_data(data_dir: DataDir = None) -> None:
-    """Every data set, and whether it is at hand."""
+    """List every data set, and whether it is at hand."""
     from smc_dp.data import catalogue, report
 
-    screen.show([report.catalogue_table(catalogue.list_datasets(data_dir))])
+    screen.print_blocks([report.catalogue_table(catalogue.list_datasets(data_dir))])
 
 
 def verify_data(data_dir: DataDir = None) -> None:
@@ -30,7 +32,7 @@ def verify_data(data_dir: DataDir = None) -> None:
         raise InputError("options.data_dir_is_no_folder", data_dir=str(data_dir))
     wrong = []
     for check in catalogue.verify_files(data_dir):
-        screen.show([report.file_check(check)])
+        screen.print_blocks([report.file_check(check)])
         wrong += [check.file] if check.fault else []
     if wrong:
         raise InputError("datasets.not_as_recorded", data_dir=str(data_dir), count=len(wrong), wrong=wrong)
@@ -55,9 +57,9 @@ def prepare_data(
     from smc_dp.data import catalogue, report
 
     pool, kept = catalogue.prepare_dataset(name, data_dir, cache, ordinal=ordinal, network=fetch)
-    screen.show(report.dataset_summary(name, pool, kept))
+    screen.print_blocks(report.dataset_summary(name, pool, kept))
 
 
-data.command("list")(deferred(list_data))
-data.command("verify")(deferred(verify_data))
-data.command("prepare")(deferred(prepare_data))
+data_group.command("list")(deferred(list_data))
+data_group.command("verify")(deferred(verify_data))
+data_group.command("prepare")(deferred(prepare_data))

@@ -1,4 +1,4 @@
-"""The command `lab epsilon`: lower bounds on epsilon, with confidence."""
+"""Command `lab epsilon`: lower bounds on epsilon, with confidence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import AsJson, choice, positive, refuse, whole
+from smc_dp.cli.options import AsJson, read_choice, read_integer, read_positive, refuse_options
 from smc_dp.core.errors import InputError, shown
 from smc_dp.privacy.target import Calibration, NoiseName
 
@@ -19,18 +19,17 @@ if TYPE_CHECKING:
     from smc_dp.audit.epsilon.power import Effort, MeasuredPower, MutantPower
     from smc_dp.run.simulation import HearProgress
 
-TWINS = "half-noise|exponential-radius|float-sampler|half-variance|half-sensitivity|k-times-integer|all-honest|stripped"
+_MUTANTS = (
+    "half-noise|exponential-radius|float-sampler|half-variance|half-sensitivity|k-times-integer|all-honest|stripped"
+)
 _MOST = 10**6  # draws that a person may ask for: they are held in memory
-_SECONDS, _SECONDS_OF_VECTORS, _SECONDS_OF_ALL = (
-    40.0,
-    60.0,
-    130.0,
-)  # of the processor, for the draws, which are most of the work
+# Of the processor, for the draws, which are most of the work.
+_SECONDS, _SECONDS_OF_VECTORS, _SECONDS_OF_ALL = 40.0, 60.0, 130.0
 _MOST_DIMENSIONS = 2000
 _REPEATS, _FEWER_REPEATS = 10, 5  # of an audit, to measure its power; fewer of all methods, and where draws take long
 
 
-def epsilon(
+def bound_epsilon(
     method: Annotated[
         str | None, typer.Argument(metavar="METHOD", help="A method, a noise (knorm, laplace, gauss), or all.")
     ] = None,
@@ -53,7 +52,7 @@ def epsilon(
         bool, typer.Option("--protocol", help="Run the whole protocol, with toy keys.")
     ] = False,
     twin: Annotated[
-        str | None, typer.Option(metavar=TWINS, help="Audit a mechanism that is broken on purpose.")
+        str | None, typer.Option(metavar=_MUTANTS, help="Audit a mechanism that is broken on purpose.")
     ] = None,
     dimension: Annotated[
         str | None,
@@ -92,7 +91,7 @@ def epsilon(
       smc-dp lab epsilon all --json
     """
     if as_list:
-        refuse({"METHOD": method}, "not with --list")
+        refuse_options({"METHOD": method}, "option.not_with_list")
         return _list(as_json)
     if method is None:
         raise InputError("options.no_audit_subject")
@@ -102,13 +101,13 @@ def epsilon(
 
     request = Request(
         method,
-        positive("--epsilon", epsilon),
-        None if calibration is None else choice("--calibration", calibration, get_args(Calibration)),
-        None if noise is None else choice("--noise", noise, get_args(NoiseName)),
-        None if twin is None else choice("--twin", twin, get_args(MutantName)),
+        read_positive("--epsilon", epsilon),
+        None if calibration is None else read_choice("--calibration", calibration, get_args(Calibration)),
+        None if noise is None else read_choice("--noise", noise, get_args(NoiseName)),
+        None if twin is None else read_choice("--twin", twin, get_args(MutantName)),
         through_protocol,
         None if dimension is None else _dimension(dimension),
-        None if lam is None else float(positive("--lambda", lam)),
+        None if lam is None else float(read_positive("--lambda", lam)),
     )
     number, sure = _trials(trials), _confidence(confidence)
     plans = plan_cases(request)
@@ -123,7 +122,7 @@ def _run(request: Request, plans: list[PlannedCase], trials: int | None, sure: F
     from smc_dp.audit.epsilon.power import MeasuredPower, MutantPower, audit_mutant, audit_with_power
 
     rng, found, twins = Stream.from_system(), list[MeasuredPower](), list[MutantPower]()
-    with screen.progress(quiet=as_json) as hear:
+    with screen.progress_bars(quiet=as_json) as hear:
         effort = _effort(request, plans, trials, sure, rng)
         for plan in plans:
             if request.mutant is None:
@@ -136,7 +135,7 @@ def _run(request: Request, plans: list[PlannedCase], trials: int | None, sure: F
 
 
 def _effort(request: Request, plans: list[PlannedCase], trials: int | None, sure: Fraction, rng: Stream) -> Effort:
-    """The same for all cases; confidence is shared by all their tests."""
+    """Return the effort of every case; all their tests share the confidence."""
     from smc_dp.audit.epsilon.audit import TESTS
     from smc_dp.audit.epsilon.plan import ALL_METHODS, affordable_draws
     from smc_dp.audit.epsilon.power import Effort
@@ -153,7 +152,7 @@ def _effort(request: Request, plans: list[PlannedCase], trials: int | None, sure
 
 
 class _Tick:
-    """Adds up the draws of one case for the progress bar."""
+    """Counter of the draws of one case, for the progress bar."""
 
     def __init__(self, name: str, total: int, hear: HearProgress | None) -> None:
         self._name, self._total, self._hear, self._done = name, total, hear, 0
@@ -174,7 +173,7 @@ def _report(found: list[MeasuredPower], request: Request, sure: Fraction, as_jso
         _print_json({"confidence": float(sure), "refuted": refuted, "audits": audits})
     else:
         scope = SCOPES[request.method] if request.through_protocol else None
-        screen.show(report.blocks(found, float(sure), scope))
+        screen.print_blocks(report.blocks(found, float(sure), scope))
     return int(refuted)
 
 
@@ -186,7 +185,7 @@ def _report_twins(found: list[MutantPower], sure: Fraction, as_json: bool) -> in
         twins = [{**twin.as_dict(), "code": report.verdict_banner(twin.example).code} for twin in found]
         _print_json({"confidence": float(sure), "refuted": refuted, "twins": twins})
     else:
-        screen.show(report.mutant_blocks(found, float(sure)))
+        screen.print_blocks(report.mutant_blocks(found, float(sure)))
     return int(refuted)
 
 
@@ -223,21 +222,21 @@ def _trials(text: str | None) -> int | None:
 
     if text is None:
         return None
-    number = whole("--trials", text)
+    number = read_integer("--trials", text)
     if not FEWEST <= number <= _MOST:
         raise InputError("options.trials_out_of_range", wanted=FEWEST, most=_MOST, got=number)
     return number
 
 
 def _dimension(text: str) -> int:
-    number = whole("--dimension", text)
+    number = read_integer("--dimension", text)
     if not 2 <= number <= _MOST_DIMENSIONS:
         raise InputError("options.dimension_out_of_range", most_dimensions=_MOST_DIMENSIONS, got=number)
     return number
 
 
 def _confidence(text: str) -> Fraction:
-    value = positive("--confidence", text)
+    value = read_positive("--confidence", text)
     if not Fraction(1, 2) <= value <= 1 - Fraction(1, 10**9):
         raise InputError("options.confidence_out_of_range", got=shown(text))
     return value

@@ -1,4 +1,4 @@
-"""The commands of long-term identities."""
+"""Commands of long-term identities."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ from smc_dp.cli.options import deferred
 if TYPE_CHECKING:
     from protocols.crypto.identity import Identity
 
-identities = typer.Typer(rich_markup_mode=None)
+identities_group = typer.Typer(rich_markup_mode=None)
 
 
-@identities.callback()
-def main() -> None:
-    """Long-term identities of parties and of Charlie.
+def _describe_group() -> None:
+    """Make or show long-term identities of parties and of Charlie.
 
     Without them every run makes new ones, and a record shows that its signers agree, not who they are.
     """
 
 
-def new(
+def new_identities(
     names: Annotated[
         list[str],
         typer.Argument(
@@ -58,7 +57,7 @@ def new(
     print(f"Public: {folder / stored.PUBLIC_FILE}. SECRET: the files *.key beside it.")
 
 
-def show(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of identities.")]) -> None:
+def show_identities(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of identities.")]) -> None:
     """Show names and public keys, if each has its secret key.
 
     \b
@@ -71,12 +70,13 @@ def show(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of
     _show({name: identity.public for name, identity in stored.load_identities(folder).items()})
 
 
-identities.command()(deferred(new))
-identities.command()(deferred(show))
+identities_group.callback()(_describe_group)
+identities_group.command("new")(deferred(new_identities))
+identities_group.command("show")(deferred(show_identities))
 
 
-def of_run(folder: Path, participants: Sequence[str]) -> dict[str, Identity]:
-    """The identities of a run, with a warning on standard error where others can read a secret key."""
+def load_with_warning(folder: Path, participants: Sequence[str]) -> dict[str, Identity]:
+    """Load the identities of a run; warn on standard error where others can read a secret key."""
     from smc_dp.run import identities as stored
 
     found = stored.load_run_identities(folder, participants)
@@ -99,7 +99,7 @@ def _warn(folder: Path) -> None:
 
 
 def warn_exposed(keys: Iterable[Path]) -> None:
-    """A line on standard error for each secret key that others may read."""
+    """Print a line on standard error for each secret key that others may read."""
     from smc_dp.run import identities as stored
 
     for path in stored.find_exposed(keys):

@@ -1,4 +1,4 @@
-"""The group `lab`: experiments and analyses that no release needs."""
+"""Group of commands `lab`: experiments and analyses that no release needs."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import typer
 from smc_dp.cli import attack, code_checks, compare, epsilon, matrix, schema, walkthrough
 from smc_dp.cli.options import deferred
 
-lab = typer.Typer(
+lab_group = typer.Typer(
     help="Compare methods, reproduce papers, attack, check and analyse protocols, print schemas.",
     rich_markup_mode=None,
 )
-lab.command()(deferred(compare.compare))
-lab.command()(deferred(compare.reproduce))
-lab.command()(deferred(attack.attack))
-lab.command()(deferred(epsilon.epsilon))
-lab.command()(deferred(matrix.matrix))
-lab.command()(deferred(code_checks.check))
-lab.command()(deferred(walkthrough.walkthrough))
-lab.command()(deferred(schema.schema))
+lab_group.command("compare")(deferred(compare.compare_methods))
+lab_group.command("reproduce")(deferred(compare.reproduce_figure))
+lab_group.command("attack")(deferred(attack.run_attacks))
+lab_group.command("epsilon")(deferred(epsilon.bound_epsilon))
+lab_group.command("matrix")(deferred(matrix.compute_matrix))
+lab_group.command("check")(deferred(code_checks.compute_checks))
+lab_group.command("walkthrough")(deferred(walkthrough.show_protocol))
+lab_group.command("schema")(deferred(schema.print_schema))

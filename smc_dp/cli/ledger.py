@@ -1,4 +1,4 @@
-"""The commands of each party's book of what it has released."""
+"""Commands of a party's ledger of its releases."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import AsJson, deferred, positive
+from smc_dp.cli.options import AsJson, deferred, read_positive
 from smc_dp.core.errors import InputError
 from smc_dp.privacy.target import LEAST_DELTA
 
 if TYPE_CHECKING:
     from smc_dp.privacy.ledger.history import History, Limit
 
-ledger = typer.Typer(rich_markup_mode=None)
+ledger_group = typer.Typer(rich_markup_mode=None)
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A ledger, or a JSON export of one.")]
 
 
-@ledger.callback()
-def main() -> None:
-    """A party's book of what it has released, and of what is left.
+def _describe_group() -> None:
+    """Keep a party's book of what it has released, and of what is left.
 
     The budget is for all releases together, whatever data they were made of, once for each unit and adjacency. A
     reservation without an outcome counts as spent. `smc-dp run --ledgers DIR` keeps one file for each party.
@@ -38,7 +37,7 @@ def main() -> None:
     """
 
 
-def init(
+def init_ledger(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to make.")],
     budget: Annotated[str, typer.Option(metavar="EPSILON", help="What all releases together may come to.")],
     delta: Annotated[
@@ -59,13 +58,10 @@ def init(
     """
     from smc_dp.privacy.ledger.ledger import Ledger
 
-    Ledger.create(file, *limit(budget, delta)).close()
+    Ledger.create(file, *read_limit(budget, delta)).close()
 
 
-def show(
-    file: File,
-    as_json: AsJson = False,
-) -> None:
+def show_ledger(file: File, as_json: AsJson = False) -> None:
     """Show what was spent and what is left, and every entry.
 
     \b
@@ -79,10 +75,10 @@ def show(
     if as_json:
         print(json.dumps(_as_dict(history)))
         return
-    screen.show(report.blocks(history))
+    screen.print_blocks(report.blocks(history))
 
 
-def check(
+def check_ledger(
     file: File,
     epsilon: Annotated[
         str | None, typer.Option(metavar="NUMBER", help="Would a pure run of this epsilon pass, records replaced?")
@@ -104,13 +100,13 @@ def check(
     from smc_dp.privacy.ledger import export, report
     from smc_dp.privacy.ledger.history import BrokenLedgerError
 
-    asked = None if epsilon is None else positive("--epsilon", epsilon)
+    asked = None if epsilon is None else read_positive("--epsilon", epsilon)
     try:
         history = export.read_history(file)
     except BrokenLedgerError as error:
         print(f"FAILED: {error}")
         return 1
-    screen.show(report.check_blocks(history))
+    screen.print_blocks(report.check_blocks(history))
     kept = all(history.standing(account).fits for account in history.charged)
     passes = asked is None or _would_pass(history, asked)
     return 0 if kept and passes else 1
@@ -139,21 +135,22 @@ def export_ledger(
     print(export.history_to_csv(history) if as_csv else export.to_json(history), end="" if as_csv else "\n")
 
 
-ledger.command()(deferred(init))
-ledger.command()(deferred(show))
-ledger.command()(deferred(check))
-ledger.command("export")(deferred(export_ledger))
+ledger_group.callback()(_describe_group)
+ledger_group.command("init")(deferred(init_ledger))
+ledger_group.command("show")(deferred(show_ledger))
+ledger_group.command("check")(deferred(check_ledger))
+ledger_group.command("export")(deferred(export_ledger))
 
 
-def limit(budget: str, delta: str | None, option: str = "--delta") -> Limit:
-    """The limit in two options, the second of this name."""
+def read_limit(budget: str, delta: str | None, option: str = "--delta") -> Limit:
+    """Read the limit from two options, the second of this name."""
     from smc_dp.privacy.ledger.history import Limit
 
-    return Limit(positive("--budget", budget), Fraction(0) if delta is None else _delta(option, delta))
+    return Limit(read_positive("--budget", budget), Fraction(0) if delta is None else _delta(option, delta))
 
 
 def _delta(option: str, text: str) -> Fraction:
-    value = positive(option, text, LEAST_DELTA)
+    value = read_positive(option, text, LEAST_DELTA)
     if value >= 1:
         raise InputError("options.delta_too_large", option=option)
     return value

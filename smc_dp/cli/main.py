@@ -1,7 +1,7 @@
-"""The command line: which commands there are, and `main`, where whatever goes wrong ends.
+"""Command line: the list of commands, and `main`, which turns every error into an exit code.
 
-Typer reads the options, and `main` then does the work, so that an error in either ends in the same place: one plain
-line on standard error and exit code 2. A command imports what it needs when it works: to ask for help loads nothing.
+Typer reads the options, and `main` then does the work, so that an error in either becomes one plain line on standard
+error and exit code 2. A command imports what it needs when it works: to ask for help loads nothing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from smc_dp.cli import (
     study,
     verbose,
 )
-from smc_dp.cli.options import Invocation, deferred, in_options, quoted_in_options
+from smc_dp.cli.options import Invocation, deferred, options_in_backquotes, options_in_message
 from smc_dp.cli.removed import refuse_removed
 from smc_dp.core.errors import InputError, one_line
 
@@ -83,28 +83,28 @@ def _root(
     for option, value in ((completion.SHOW, show_completion), (completion.INSTALL, install_completion)):
         if value is not None:  # else `main` would have seen it
             raise InputError("options.not_alone", option=option)
-    context.ensure_object(ExitStack).enter_context(verbose.logged(verbose.wanted(more)))
+    context.ensure_object(ExitStack).enter_context(verbose.logging_to_stderr(verbose.log_level(more)))
 
 
 _INTERRUPTED, _TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
 _UsageError: Any = typer.BadParameter.__base__  # typer carries its own copy of click, or uses click: either way
 
-app.command()(deferred(run.run))
-app.command()(deferred(predict.predict))
-app.command()(deferred(show.show))
-app.command()(deferred(show.publish))
-app.command()(deferred(plan.plan))
-app.command()(deferred(audit.audit))
-app.add_typer(bounds.bounds, name="bounds")
-app.add_typer(ledger.ledger, name="ledger")
-app.add_typer(identities.identities, name="identities")
-app.add_typer(study.study, name="study")
-app.command()(deferred(site.join))
-app.command()(deferred(site.serve))
-app.command()(deferred(site.status))
-study.study.command()(deferred(site.abandon))
-app.add_typer(data.data, name="data")
-app.add_typer(lab.lab, name="lab")
+app.command("run")(deferred(run.train_together))
+app.command("predict")(deferred(predict.classify_rows))
+app.command("show")(deferred(show.show_run))
+app.command("publish")(deferred(show.copy_published))
+app.command("plan")(deferred(plan.plan_learning))
+app.command("audit")(deferred(audit.audit_folder))
+app.add_typer(bounds.bounds_group, name="bounds")
+app.add_typer(ledger.ledger_group, name="ledger")
+app.add_typer(identities.identities_group, name="identities")
+app.add_typer(study.study_group, name="study")
+app.command("join")(deferred(site.join_study))
+app.command("serve")(deferred(site.serve_study))
+app.command("status")(deferred(site.study_status))
+study.study_group.command("abandon")(deferred(site.abandon_study))
+app.add_typer(data.data_group, name="data")
+app.add_typer(lab.lab_group, name="lab")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -120,9 +120,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         with _terminable(), verbose.local_warnings(), ExitStack() as open_until_the_end:
-            if completion.is_asked(arguments):
-                return completion.answer(arguments)
-            completion.prepare()
+            if completion.is_request(arguments):
+                return completion.print_or_install(arguments)
+            completion.register_shells()
             refuse_removed(arguments)
             invoked = app(args=arguments, prog_name=completion.PROGRAM, standalone_mode=False, obj=open_until_the_end)
             if invoked == _INTERRUPTED:  # what typer makes of Ctrl-C while it reads the options
@@ -134,14 +134,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except _UsageError as error:
         return _fail(error.format_message())
     except InputError as error:
-        return _refuse(error, names, 2, in_options, as_json=as_json)
+        return _refuse(error, names, 2, options_in_message, as_json=as_json)
     except BrokenPipeError:  # whoever reads our output has seen enough, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except StoppedError as error:  # nothing was asked for wrongly
-        return _refuse(error, names, 1, quoted_in_options, as_json=as_json)
+        return _refuse(error, names, 1, options_in_backquotes, as_json=as_json)
     except ProtocolError as error:
-        return _refuse(error, {}, 2, quoted_in_options, as_json=as_json)
+        return _refuse(error, {}, 2, options_in_backquotes, as_json=as_json)
     except OSError as error:
         return _fail(_said(str(error), error))
     except KeyboardInterrupt as error:
@@ -155,7 +155,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """SIGTERM ends the program as Ctrl-C does, so that worker processes are ended too."""
+    """End the program at SIGTERM as at Ctrl-C, so that worker processes end too."""
     if threading.current_thread() is not threading.main_thread():  # the only one that may set it
         yield
         return
@@ -191,7 +191,7 @@ def _refuse(
 
 
 def _said(message: str, error: BaseException) -> str:
-    """With the notes of the error, such as what it cost."""
+    """Return the message with the notes of the error, such as what it cost."""
     return "; ".join([message, *getattr(error, "__notes__", ())])
 
 

@@ -1,4 +1,4 @@
-"""The command `lab matrix`: what each coalition can compute from its views, derived from the code of the roles."""
+"""Command `lab matrix`: the knowledge of each coalition, computed from the code of the roles."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import AsJson, check_new, choice, count, refuse
-from smc_dp.cli.screen import seldom_collected
+from smc_dp.cli.options import AsJson, check_new, read_choice, read_count, refuse_options
+from smc_dp.cli.screen import rare_garbage_collection
 from smc_dp.core.errors import InputError
 from smc_dp.core.version import __version__
 
 if TYPE_CHECKING:
     from protocols.programs import Protocol
 
-PARTIES = 3
+_PARTIES = 3
 
 
-def matrix(
+def compute_matrix(
     protocol: Annotated[
         str | None, typer.Argument(metavar="PROTOCOL", help="A protocol; an unknown name lists them.")
     ] = None,
     parties: Annotated[
-        str | None, typer.Option(metavar="K", help=f"2 to 5 parties, {PARTIES} by default; not with comparison.")
+        str | None, typer.Option(metavar="K", help=f"2 to 5 parties, {_PARTIES} by default; not with comparison.")
     ] = None,
     report: Annotated[
         Path | None,
@@ -52,16 +52,16 @@ def matrix(
     from smc_dp.leakage import matrix_text
 
     check_new({"--report": report})
-    found = PROTOCOLS[choice("PROTOCOL", protocol or "", tuple(PROTOCOLS))]
+    found = PROTOCOLS[read_choice("PROTOCOL", protocol or "", tuple(PROTOCOLS))]
     if found.model.matrix_file:
         unfit = {"--parties": parties, "--report": report, "--json": as_json or None}
-        refuse(unfit, f"not with {protocol}, whose matrix is the table that is printed")
+        refuse_options(unfit, "option.matrix_is_shipped", protocol=protocol)
         print(_shipped(found), end="")
         return 0
-    wanted = count("--parties", parties, 2) or PARTIES
+    wanted = read_count("--parties", parties, 2) or _PARTIES
     if wanted > matrices.MATRIX_PARTIES:
         raise InputError("options.too_many_parties", most=matrices.MATRIX_PARTIES, got=wanted)
-    with screen.status() as hear, seldom_collected():
+    with screen.spinner() as hear, rare_garbage_collection():
         computed = matrices.compute_matrix(found, wanted, hear)
     if report is not None:
         from smc_dp.audit import matrix_picture
@@ -72,7 +72,7 @@ def matrix(
         )
         write_page(report, drawn, f"--report: {report}")
     print(
-        json.dumps(computed.as_dict()) if as_json else matrix_text.matrix_as_text(computed, screen.prose_width()),
+        json.dumps(computed.as_dict()) if as_json else matrix_text.matrix_as_text(computed, screen.paragraph_width()),
         end="\n" * as_json,
     )
     return 0
@@ -90,5 +90,5 @@ def _shipped(protocol: Protocol) -> str:
     blocks = files("protocols").joinpath(protocol.model.matrix_file).read_text(encoding="utf-8").split("\n\n")
     blocks[3] += f"smc-dp {__version__} ships this table; its tests compute it, and this command does not."
     for i, indent in ((0, ""), (1, "  "), (3, "")):  # the table itself is not folded
-        blocks[i] = "\n".join(wrap(line, screen.prose_width(), indent) for line in blocks[i].splitlines())
+        blocks[i] = "\n".join(wrap(line, screen.paragraph_width(), indent) for line in blocks[i].splitlines())
     return "\n\n".join(blocks) + "\n"

@@ -1,6 +1,6 @@
-"""What commands share: when they start, and values of options, read exactly as written.
+"""Invocation of commands, and values of options, read exactly as written.
 
-InputErrors name the option. The library names its parameters, which `in_options` turns into the command's options.
+InputErrors name the option. The library names its parameters, which `options_in_message` turns into options.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from smc_dp.privacy.target import HIGHEST, LOWEST
 _LONGEST_NUMBER = 100
 _QUOTED = re.compile(r"`([a-z_]+)`")
 ALIASES = MappingProxyType({"folder": "data_dir", "limit": "budget"})
-"""What the library calls a parameter -> what a command calls it, where the option's own name does not say so."""
+"""Name of a parameter in the library -> its name in a command, where the option's own name differs."""
 
 Allowed = TypeVar("Allowed", bound=str)
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
@@ -35,17 +35,17 @@ Cache = Annotated[Path | None, typer.Option(help="Folder that `smc-dp data prepa
 
 @dataclass(frozen=True)
 class Invocation:
-    """A command and what it was given. Calling this imports what the command needs, works, and gives the exit code."""
+    """A command with its arguments. Calling it imports what the command needs, works, and returns the exit code."""
 
     command: Callable[..., int | None]
     given: Mapping[str, object]
 
     def __call__(self) -> int:
-        """Exit code of the command, 0 where it gives none."""
+        """Return the exit code of the command, 0 where it gives none."""
         return self.command(**self.given) or 0
 
     def names(self) -> dict[str, str]:
-        """What a message of the library may call a parameter -> what whoever typed the command calls it."""
+        """Return the names of parameters in messages of the library -> the options or arguments of the command."""
         found: dict[str, str] = {}
         for name, hint in get_type_hints(self.command, include_extras=True).items():
             for info in getattr(hint, "__metadata__", ()):
@@ -66,9 +66,9 @@ def _names(name: str, info: object) -> Iterator[tuple[str, str]]:
 
 
 def deferred(command: Callable[..., int | None]) -> Callable[..., Invocation]:
-    """The command as typer registers it: called, it does nothing yet.
+    """Return the command as typer registers it: called, it does nothing yet.
 
-    Typer would turn Ctrl-C into an error of its own; so a command works outside of it, where `main` sees to all errors.
+    Typer would turn Ctrl-C into an error of its own, so a command works outside of it, where `main` handles all errors.
     """
 
     @functools.wraps(command)
@@ -78,22 +78,22 @@ def deferred(command: Callable[..., int | None]) -> Callable[..., Invocation]:
     return later
 
 
-def in_options(message: str, names: Mapping[str, str]) -> str:
-    """The message with options for parameters: those it starts with, before a colon, and those in backquotes."""
+def options_in_message(message: str, names: Mapping[str, str]) -> str:
+    """Replace parameters in a message by options: those before its first colon, and those in backquotes."""
     start, colon, rest = message.partition(":")
     parts = start.split(", ")
     if all(part in names for part in parts):
         start = ", ".join(names[part] for part in parts)
-    return quoted_in_options(start + colon + rest, names)
+    return options_in_backquotes(start + colon + rest, names)
 
 
-def quoted_in_options(message: str, names: Mapping[str, str]) -> str:
-    """The message with options for the parameters that it has in backquotes."""
+def options_in_backquotes(message: str, names: Mapping[str, str]) -> str:
+    """Replace the parameters in backquotes by options."""
     return _QUOTED.sub(lambda found: names.get(found[1], found[0]), message)
 
 
-def positive(option: str, text: str, least: Fraction = LOWEST) -> Fraction:
-    """A positive number exactly as written, such as 1, 0.1 or 1e-3, and at least `least`."""
+def read_positive(option: str, text: str, least: Fraction = LOWEST) -> Fraction:
+    """Read a positive number exactly as written, such as 1, 0.1 or 1e-3, and at least `least`."""
     plain = r"\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,6})?"
     if len(text) > _LONGEST_NUMBER or not re.fullmatch(plain, text.strip(), re.ASCII):
         raise InputError("option.not_positive", option=option, got=shown(text))
@@ -108,33 +108,38 @@ def positive(option: str, text: str, least: Fraction = LOWEST) -> Fraction:
     return Fraction(value)
 
 
-def whole(option: str, text: str) -> int:
-    """A whole number of at most 18 digits."""
+def read_integer(option: str, text: str) -> int:
+    """Read a whole number of at most 18 digits."""
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", text.strip(), re.ASCII):
         raise InputError("option.not_whole", option=option, got=shown(text))
     return int(text)
 
 
-def count(option: str, text: str | None, least: int = 1) -> int | None:
-    """A whole number of at least this; None if the option was not given."""
+def read_count(option: str, text: str | None, least: int = 1) -> int | None:
+    """Read a whole number of at least this; None if the option was not given."""
     if text is None:
         return None
-    value = whole(option, text)
+    value = read_integer(option, text)
     if value < least:
         raise InputError("option.too_small", option=option, least=least, got=value)
     return value
 
 
-def choice(option: str, text: str, choices: tuple[Allowed, ...]) -> Allowed:
-    """One of the choices."""
+def read_choice(option: str, text: str, choices: tuple[Allowed, ...]) -> Allowed:
+    """Read one of the choices."""
     for known in choices:
         if text == known:
             return known
     raise InputError("option.not_one_of", option=option, choices=choices, got=shown(text))
 
 
-def several(option: str, text: str) -> list[str]:
-    """The parts of a list with commas, each different."""
+def read_choices(option: str, text: str, choices: tuple[Allowed, ...]) -> list[Allowed]:
+    """Read a list with commas of different choices."""
+    return [read_choice(option, part, choices) for part in read_list(option, text)]
+
+
+def read_list(option: str, text: str) -> list[str]:
+    """Read the parts of a list with commas, each different."""
     parts = [part.strip() for part in text.split(",")]
     if not all(parts) or len(set(parts)) < len(parts):
         raise InputError("option.not_different", option=option, got=shown(text))
@@ -142,32 +147,23 @@ def several(option: str, text: str) -> list[str]:
 
 
 def check_new(files: Mapping[str, Path | None]) -> None:
-    """InputError for the first of these that is no new file, before anything takes minutes."""
+    """Raise InputError for the first of these that is no new file, before anything takes minutes."""
     for option, file in files.items():
-        if file is not None and ((there := os.path.lexists(file)) or not file.absolute().parent.is_dir()):
-            why = "exists already" if there else "its folder does not exist"
-            raise InputError("option.no_new_file", option=option, file=str(file), why=why)
+        if file is not None and os.path.lexists(file):
+            raise InputError("option.file_exists", option=option, file=str(file))
+        if file is not None and not file.absolute().parent.is_dir():
+            raise InputError("option.no_folder_for_file", option=option, file=str(file))
 
 
-def check_beside(run: Path, files: Mapping[str, Path | None]) -> None:
-    """InputError for the first of these that is not a new file of its own outside of the run folder, whose files it
-    could be taken for.
-    """
-    check_new(files)
-    seen: dict[Path, str] = {}
-    for option, file in files.items():
-        if file is None:
-            continue
-        place = file.resolve()
-        if place.is_relative_to(run.resolve()):
-            raise InputError("option.inside_the_run", option=option, file=str(file), run=str(run))
-        if place in seen:
-            raise InputError("option.same_file", option=option, file=str(file), seen=seen[place])
-        seen[place] = option
+def check_beside(run: Path, option: str, file: Path | None) -> None:
+    """Raise InputError for a file that is not new, or inside of the run folder, of which it could seem a part."""
+    check_new({option: file})
+    if file is not None and file.resolve().is_relative_to(run.resolve()):
+        raise InputError("option.inside_the_run", option=option, file=str(file), run=str(run))
 
 
-def refuse(options: Mapping[str, object], why: str) -> None:
-    """InputError for the first of these options that was given."""
+def refuse_options(options: Mapping[str, object], code: str, **fields: str | None) -> None:
+    """Raise InputError with this code for the first of these options that was given."""
     for option, value in options.items():
         if value is not None:
-            raise InputError("option.refused", option=option, why=why)
+            raise InputError(code, option=option, **fields)

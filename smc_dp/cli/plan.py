@@ -1,4 +1,4 @@
-"""The command `plan`: what to expect of learning together, and what to do, before anything is spent."""
+"""Command `plan`: expected accuracy and cost of learning together, and advice, before anything is spent."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import AsJson, count, whole
+from smc_dp.cli.options import AsJson, read_count, read_integer
 from smc_dp.cli.setting_options import with_settings
 from smc_dp.core.errors import InputError, shown
 
 
 @with_settings("plan")
-def plan(
+def plan_learning(
     said: Mapping[str, Any],
     sizes: Annotated[
         str, typer.Option(metavar="5000,800,30|NAME=5000,...", help="How many rows each party has, by name or without.")
@@ -73,10 +73,10 @@ def plan(
     if plot is not None:
         kind = figure.picture_format(plot)
         refuse_existing(plot)
-    with screen.status() as hear:
+    with screen.spinner() as hear:
         hear("planning")
         found = made(
-            _sizes(sizes), count("--columns", columns), classes=count("--classes", classes, 2), bounds=bounds,
+            _sizes(sizes), read_count("--columns", columns), classes=read_count("--classes", classes, 2), bounds=bounds,
             settings=validate_document(RunSettings, said, "options"), cost=cost,
         )  # fmt: skip
     if plot is not None:
@@ -86,18 +86,18 @@ def plan(
         said = {"answer": [one.text for one in answer], "codes": [one.code for one in answer]}
         print(json.dumps({**found.as_dict(), **said}, allow_nan=False))
     else:
-        screen.show(report.blocks(found, cost=cost))
+        screen.print_blocks(report.blocks(found, cost=cost))
 
 
 def _sizes(text: str) -> list[int] | dict[str, int]:
-    """Numbers of rows, all with names or all without."""
+    """Read numbers of rows, all with names or all without."""
     parts = [part.strip() for part in text.split(",")]
     named = [part.partition("=") for part in parts]
     if not any(equals for _, equals, _ in named):
-        return [whole("--sizes", part) for part in parts]
+        return [read_integer("--sizes", part) for part in parts]
     found: dict[str, int] = {}
     for name, equals, number in named:
         if not equals or name in found:
             raise InputError("sizes.not_named", got=shown(name + equals))
-        found[name] = whole("--sizes", number)
+        found[name] = read_integer("--sizes", number)
     return found

@@ -1,4 +1,4 @@
-"""The command `predict`: new rows classified with a published release."""
+"""Command `predict`: classification of new rows with a published release."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Annotated
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import AsJson, check_new, choice, positive, refuse
+from smc_dp.cli.options import AsJson, check_new, read_choice, read_positive, refuse_options
 from smc_dp.core.errors import one_line
 
 
-def predict(
+def classify_rows(
     run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
     data: Annotated[Path, typer.Option(help="CSV or Parquet file of rows to classify.")],
     out: Annotated[
@@ -67,12 +67,12 @@ def predict(
     from smc_dp.audit.run.audited_prediction import predict as predict_with
 
     if out is None and not as_json:
-        refuse({"--id": id_column}, "goes with --out or --json, and neither was given")
-    refuse({"--out": out if as_json else None}, "does not go with --json")
+        refuse_options({"--id": id_column}, "option.without_table")
+    refuse_options({"--out": out if as_json else None}, "option.not_with_json")
     check_new({"--out": out})
-    wanted = None if level is None else int(choice("--level", level, ("1", "2", "3")))
-    allowed = None if seconds is None else float(positive("--seconds", seconds))
-    with nullcontext() if wanted is None else screen.status() as hear:
+    wanted = None if level is None else int(read_choice("--level", level, ("1", "2", "3")))
+    allowed = None if seconds is None else float(read_positive("--seconds", seconds))
+    with nullcontext() if wanted is None else screen.spinner() as hear:
         found = predict_with(
             run_folder, data, id_column, level=wanted, identities=identities, views=views, seconds=allowed,
             progress=hear,

@@ -1,4 +1,4 @@
-"""Commands, options and values of earlier versions: each is refused in one line that names what to use instead."""
+"""Commands, options and values of earlier versions, each refused in one line that names its replacement."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from smc_dp.core.errors import InputError
 
-COMMANDS: Mapping[str, str] = MappingProxyType(
+REMOVED_COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "attack": "smc-dp lab attack",
         "audit-epsilon": "smc-dp lab epsilon",
@@ -25,7 +25,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
 
 _SIGNED_AUDIT = "smc-dp audit --json and ssh-keygen -Y sign, see smc_dp/audit/README.md"
 
-OPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
+REMOVED_OPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
     {
         ("audit", "--fresh"): "smc-dp lab check",
         ("audit", "--key"): _SIGNED_AUDIT,
@@ -39,7 +39,7 @@ OPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
 )
 """Command and its removed option -> what to use instead."""
 
-VALUES: Mapping[tuple[str, str, str], str] = MappingProxyType(
+REMOVED_VALUES: Mapping[tuple[str, str, str], str] = MappingProxyType(
     {
         ("lab", "matrix", "pathak2010-garbled"): "smc-dp lab matrix linear",
         ("lab", "schema", "receipt"): _SIGNED_AUDIT,
@@ -52,11 +52,11 @@ VALUES: Mapping[tuple[str, str, str], str] = MappingProxyType(
 def refuse_removed(arguments: Sequence[str]) -> None:
     """Raise InputError if the arguments name a removed command, or a removed option or value of one that stays."""
     command, within, *_ = [*(argument for argument in arguments if not argument.startswith("-")), "", ""]
-    if command in COMMANDS:
-        raise InputError("removed.command", command=command, commands=COMMANDS[command])
+    if command in REMOVED_COMMANDS:
+        raise InputError("removed.command", command=command, commands=REMOVED_COMMANDS[command])
     for option in (argument.partition("=")[0] for argument in arguments):
-        if (command, option) in OPTIONS:
-            raise InputError("removed.option", option=option, command=command, options=OPTIONS[command, option])
+        if (command, option) in REMOVED_OPTIONS:
+            raise InputError("removed.option", option=option, command=command, options=REMOVED_OPTIONS[command, option])
     for value in (argument.rpartition("=")[2] for argument in arguments):
-        if instead := VALUES.get((command, within, value)):
+        if instead := REMOVED_VALUES.get((command, within, value)):
             raise InputError("removed.value", value=value, command=command, within=within, instead=instead)

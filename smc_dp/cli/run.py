@@ -1,4 +1,4 @@
-"""The command `run`: train together and write a run folder."""
+"""Command `run`: a simulated run, written to a run folder."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from smc_dp.cli import screen
-from smc_dp.cli.identities import of_run
-from smc_dp.cli.ledger import limit
+from smc_dp.cli.identities import load_with_warning
+from smc_dp.cli.ledger import read_limit
 from smc_dp.cli.options import AsJson
 from smc_dp.cli.setting_options import with_settings
 from smc_dp.core.errors import InputError
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from smc_dp.run.ledgers import Ledgers
     from smc_dp.run.settings import Simulation
 
-MENDED = (
+_NEWTON_INSTEAD = (
     "One party that breaks the rules removes this noise, and the smallest party can subtract it: `--method newton` "
     "has noise that nobody knows, needs nobody to keep to the rules but some of the parties, and learns more."
 )
 
 
 @with_settings("run")
-def run(said: Mapping[str, Any], as_json: AsJson = False) -> None:
+def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     """Train together and write a run folder.
 
     Parties run as in-process actors that exchange encrypted messages over a simulated channel.
@@ -76,14 +76,14 @@ def run(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     seed = how.insecure_seed
     rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
     found, agreement = prepare_run(asked) if asked.data.study is None else rehearse(asked, rng)
-    known = None if how.identities is None else of_run(how.identities, agreement.participants)
+    known = None if how.identities is None else load_with_warning(how.identities, agreement.participants)
     if asked.method.name is None and asked.data.study is None:
         _say_method(agreement)
     if not as_json:
         check_parties(local_parties(found, agreement, rng))  # who cannot take part is refused before anything is said
         having = {name: len(own) for name, own in found.federation.by_name.items()}
-        screen.show(expected_in_simulation(agreement, having))
-    with screen.progress(quiet=as_json) as hear:
+        screen.print_blocks(expected_in_simulation(agreement, having))
+    with screen.progress_bars(quiet=as_json) as hear:
         report = simulate_run(
             found, agreement, rng, folder, hear,
             topology=how.topology or "mesh", link=how.link or "none", identities=known, views=how.record_views,
@@ -92,9 +92,9 @@ def run(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     if as_json:
         print(json.dumps(report.as_dict(), allow_nan=False))
         return
-    screen.show(blocks(report))
+    screen.print_blocks(blocks(report))
     if report.agreement.form.smallest_sets_noise:
-        print(screen.fold(MENDED))
+        print(screen.fold(_NEWTON_INSTEAD))
 
 
 def _say_method(agreement: Agreement) -> None:
@@ -118,4 +118,6 @@ def _ledgers(how: Simulation) -> Ledgers | None:
             raise InputError("option.alone", name=name, other=other)
     if how.ledgers is None:
         return None
-    return Ledgers(how.ledgers, None if how.budget is None else limit(how.budget, how.budget_delta, "--budget-delta"))
+    return Ledgers(
+        how.ledgers, None if how.budget is None else read_limit(how.budget, how.budget_delta, "--budget-delta")
+    )

@@ -1,4 +1,4 @@
-"""The command `lab schema`: the published schemas of documents."""
+"""Command `lab schema`: the published schemas of documents."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 
-def schema(
+def print_schema(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which one; without it, the names.")] = None,
 ) -> None:
     """Print the JSON Schema of a document: of what sites exchange or keep, of what a run publishes, of an audit.
@@ -26,4 +26,4 @@ def schema(
     if name is None:
         print("\n".join(schemas.SCHEMAS))
         return
-    print(json.dumps(schemas.schema(name), indent=2))
+    print(json.dumps(schemas.json_schema(name), indent=2))

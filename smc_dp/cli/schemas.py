@@ -1,6 +1,6 @@
-"""The published schemas of documents, as JSON Schema: made of the types that read them, or that print them.
+"""Published JSON Schemas of documents, generated from the types that read or print them.
 
-A schema says of what kind everything is; what of it fits together, whoever reads it says.
+A schema says of what kind everything is; readers check besides what fits together.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
+from typing_extensions import override
 
 from smc_dp.audit.run.documents import AuditDocument
 from smc_dp.core.documents import Document
@@ -38,15 +39,16 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class _Generator(GenerateJsonSchema):
-    """What looks like two kinds of a value at once is one of them: a date in TOML is a text in JSON."""
+    """Generator of `anyOf` for tagged unions: a date in TOML is a text in JSON, so two kinds can look the same."""
 
+    @override
     def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
         found = super().tagged_union_schema(schema)
         return {"anyOf": found.pop("oneOf"), **found}
 
 
-def schema(name: str) -> dict[str, Any]:
-    """The schema of this name; InputError for another."""
+def json_schema(name: str) -> dict[str, Any]:
+    """Return the schema of this name; InputError for another."""
     if name not in SCHEMAS:
         raise InputError("schema.unknown_name", schemas=list(SCHEMAS), got=shown(name))
     return {"$schema": _DIALECT, **SCHEMAS[name].model_json_schema(by_alias=True, schema_generator=_Generator)}

@@ -30,8 +30,8 @@ _UNFOLDED = 1 << 20
 
 
 @contextmanager
-def progress(quiet: bool = False) -> Iterator[HearProgress | None]:
-    """A callback that draws one bar for each stage on a terminal; elsewhere a plain line for each, unless `quiet`."""
+def progress_bars(quiet: bool = False) -> Iterator[HearProgress | None]:
+    """Yield a callback that draws a bar for each stage on a terminal; elsewhere a plain line, unless `quiet`."""
     if not sys.stderr.isatty():
         seen: set[str] = set()
 
@@ -55,8 +55,8 @@ def progress(quiet: bool = False) -> Iterator[HearProgress | None]:
 
 
 @contextmanager
-def grid() -> Iterator[Callable[[int, int, int], None]]:
-    """A listener for finished, failed and all cells: a bar with the time left, or plain lines now and then."""
+def cell_progress() -> Iterator[Callable[[int, int, int], None]]:
+    """Yield a listener to finished, failed and all cells: a bar with the time left, or plain lines now and then."""
     if not sys.stderr.isatty():
         start, last = time.monotonic(), [0.0]
 
@@ -81,8 +81,8 @@ def grid() -> Iterator[Callable[[int, int, int], None]]:
 
 
 @contextmanager
-def status() -> Iterator[Callable[[str], None]]:
-    """A function that says on a terminal's standard error what is being done while the block runs."""
+def spinner() -> Iterator[Callable[[str], None]]:
+    """Yield a function that says on a terminal's standard error what is being done while the block runs."""
     with Console(stderr=True).status("starting") as spinner:
 
         def hear(what: str) -> None:
@@ -91,44 +91,44 @@ def status() -> Iterator[Callable[[str], None]]:
         yield hear if sys.stderr.isatty() else lambda _: None
 
 
-def show_lines(lines: Iterable[str]) -> None:
+def print_lines(lines: Iterable[str]) -> None:
     """Print each on a line of its own."""
     for line in lines:
         print(line, flush=True)
 
 
-def show(blocks: Iterable[PageBlock], named: Callable[[str], str] = str) -> None:
+def print_blocks(blocks: Iterable[PageBlock], named: Callable[[str], str] = str) -> None:
     """Print the blocks of a report, without their details; `named` makes options of parameters."""
     from smc_dp.pages.text import block_lines
 
-    show_lines(map(named, block_lines(blocks, prose_width(), width())))
+    print_lines(map(named, block_lines(blocks, paragraph_width(), width())))
 
 
 def width() -> int:
-    """Columns of the terminal; what goes anywhere else is not folded, so that a line of it can be searched for."""
+    """Return the columns of the terminal; other output is not folded, so that a line of it can be searched for."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else _UNFOLDED
 
 
-def prose_width() -> int:
-    """Columns of a paragraph: of the terminal, or 120 where that is wider; elsewhere it is not folded."""
+def paragraph_width() -> int:
+    """Return the columns of a paragraph: at most 120 on a terminal; elsewhere it is not folded."""
     return min(width(), _WIDEST) if sys.stdout.isatty() else _UNFOLDED
 
 
 def fold(text: str, rest: str = "") -> str:
-    """A paragraph in lines of the terminal's width, or of 120 where that is wider; lines after the first begin so."""
-    return textwrap.fill(text, prose_width(), subsequent_indent=rest)
+    """Fold a paragraph to the terminal's width, at most 120; lines after the first begin with `rest`."""
+    return textwrap.fill(text, paragraph_width(), subsequent_indent=rest)
 
 
-SELDOM = (5_000_000, 20, 100)
+RARE_THRESHOLDS = (5_000_000, 20, 100)
 
 
 @contextmanager
-def seldom_collected() -> Iterator[None]:
-    """While the block runs: the symbolic engine keeps most of what it makes, and looking through it took it long."""
+def rare_garbage_collection() -> Iterator[None]:
+    """Collect garbage rarely while the block runs, for the symbolic engine keeps most of its objects."""
     before = gc.get_threshold()
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*SELDOM)
+    gc.set_threshold(*RARE_THRESHOLDS)
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""Options that are made of the fields of `smc_dp.run.settings`: how they are declared, and how they are read.
+"""Options that are generated from the fields of `smc_dp.run.settings`: their declaration and their reading.
 
 `python tests/make_options.py` writes them into `setting_options.json`, so help loads no model.
 """
@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from smc_dp.cli.options import choice, count, positive, whole
+from smc_dp.cli.options import read_choice, read_count, read_integer, read_positive
 from smc_dp.privacy.target import LEAST_DELTA
 
 
@@ -55,17 +55,19 @@ class SettingOption:
     def value_of(self, text: Any) -> Any:
         """Return the value that was written; InputError, in the name of the option, for what is none."""
         readers: dict[str, Callable[[], Any]] = {
-            "integer": lambda: whole(self.option, text),
-            "count": lambda: count(self.option, text),
-            "number": lambda: str(positive(self.option, text)),
-            "probability": lambda: str(positive(self.option, text, LEAST_DELTA)),
-            "choice": lambda: choice(self.option, text, tuple(self.metavar.split("|"))),
+            "integer": lambda: read_integer(self.option, text),
+            "count": lambda: read_count(self.option, text),
+            "number": lambda: str(read_positive(self.option, text)),
+            "probability": lambda: str(read_positive(self.option, text, LEAST_DELTA)),
+            "choice": lambda: read_choice(self.option, text, tuple(self.metavar.split("|"))),
             "path": lambda: Path(text),
         }
         return readers[self.kind]() if self.kind in readers else text
 
 
-OPTIONS = tuple(SettingOption(**said) for said in json.loads(Path(__file__).with_suffix(".json").read_text("utf-8")))
+SETTING_OPTIONS = tuple(
+    SettingOption(**said) for said in json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+)
 
 
 def _show_all(context: typer.Context, asked: bool) -> None:
@@ -90,7 +92,7 @@ def with_settings(command: str) -> Callable[[Callable[..., int | None]], Callabl
 
     The function gets them as its first argument: a mapping of sections to what somebody said, read and not checked.
     """
-    known = {option.name: option for option in OPTIONS if command in option.commands}
+    known = {option.name: option for option in SETTING_OPTIONS if command in option.commands}
 
     def decorate(function: Callable[..., int | None]) -> Callable[..., int | None]:
         @functools.wraps(function)

@@ -1,4 +1,4 @@
-"""The commands `show` and `publish`: what a run released, as text, as a page, and as a folder for everybody."""
+"""Commands `show` and `publish`: the release of a run as text, as a page, and as a folder for everybody."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from smc_dp.cli import screen
 from smc_dp.cli.options import check_beside
 
 
-def show(
+def show_run(
     run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page for a browser instead: a new file outside of RUN.")
@@ -31,16 +31,16 @@ def show(
     from smc_dp.pages.html import write_page
     from smc_dp.run.release_report import run_page
 
-    check_beside(run_folder, {"--html": html})
+    check_beside(run_folder, "--html", html)
     page = run_page(run_folder)
     if html is None:
-        screen.show_lines(text.lines(page, screen.prose_width()))
+        screen.print_lines(text.lines(page, screen.paragraph_width()))
     else:
         write_page(html, page, f"--html: {html}")
         print(f"Written to {html}.")
 
 
-def publish(
+def copy_published(
     run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
     to: Annotated[Path, typer.Option(metavar="DIR", help="The folder to make; it may be there if it is empty.")],
 ) -> None:

@@ -1,4 +1,4 @@
-"""The commands of a site that takes part in a study: `join`, `serve`, `status`."""
+"""Commands of a site that takes part in a study: `join`, `serve`, `status`, `study abandon`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ Views = Annotated[
 ]
 
 
-def join(
+def join_study(
     study_file: StudyPath,
     key: OwnKey,
     ledger: Annotated[Path, typer.Option(metavar="FILE", help="The own book of releases.")],
@@ -88,7 +88,7 @@ def join(
     return _take_part(study_file, SiteFiles(key, *own), as_json)
 
 
-def serve(
+def serve_study(
     study_file: StudyPath,
     key: OwnKey,
     out: Annotated[Path, typer.Option(metavar="RUN", help="The run folder to make.")],
@@ -117,7 +117,7 @@ def serve(
     return _take_part(study_file, SiteFiles(key, *own), as_json)
 
 
-def status(
+def study_status(
     study_file: StudyPath, state: State = None, counters: CountersFolder = None, as_json: AsJson = False
 ) -> None:
     """Say how a study stands at this site: its stage, who is waited for, and until when. Nothing is sent.
@@ -143,7 +143,7 @@ def status(
         print(screen.fold(standing.words(), "  "))
 
 
-def abandon(
+def abandon_study(
     study_file: StudyPath,
     key: Annotated[
         Path | None,
@@ -211,7 +211,7 @@ def _take_part(study_file: Path, files: SiteFiles, as_json: bool) -> int:
     elif ended.end == "released":
         print(f"The release is in {ended.out}: made from the record, and every signature in it holds.")
         if ended.compared is not None:
-            screen.show(ended.compared.blocks())
+            screen.print_blocks(ended.compared.blocks())
     elif ended.end == "waiting":
         print(screen.fold(f"There is no release yet: {ended.why.on_screen()}. What has left stays charged."))
     else:
@@ -225,4 +225,4 @@ def _hear(text: PrivateText) -> None:
 
 
 def _silent(text: PrivateText) -> None:
-    """Nothing but the result, where one JSON object is asked for."""
+    """Print nothing but the result, where one JSON object is wanted."""

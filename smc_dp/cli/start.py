@@ -1,4 +1,4 @@
-"""Where the program `smc-dp` begins: Ctrl-C is one line from here on, also while the command line is still loading."""
+"""Entry point of the program `smc-dp`: Ctrl-C is one line also while the command line is still loading."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> int:
-    """Load the command line and run it; its exit code."""
+    """Load the command line and run it; return its exit code."""
     try:
         from smc_dp.cli.main import main as command_line
     except KeyboardInterrupt:

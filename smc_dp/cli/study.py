@@ -1,4 +1,4 @@
-"""The commands of a study: what organisations agree on before any of them takes part."""
+"""Commands of a study, which organisations agree on before any of them takes part."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from smc_dp.data.bounds import Bounds
     from smc_dp.deploy.study import JointStudy
 
-study = typer.Typer(rich_markup_mode=None)
+study_group = typer.Typer(rich_markup_mode=None)
 
 StudyPath = Annotated[Path, typer.Argument(metavar="STUDY", help="The study, a TOML file.")]
 OwnKey = Annotated[Path, typer.Option(metavar="NAME.key", help="SECRET: the own identity, by `smc-dp identities new`.")]
@@ -32,9 +32,8 @@ PublicRows = Annotated[
 ]
 
 
-@study.callback()
-def main() -> None:
-    """What organisations agree on before any of them takes part: one file that each reads, checks and signs.
+def _describe_group() -> None:
+    """Prepare a study, which organisations agree on before any takes part: one file that each reads, checks and signs.
 
     It names who takes part under which public key, what is learned and what that guarantees, the columns with their
     bounds, how long anybody waits, and the relay. It runs once, when all have approved it; changed, it is another.
@@ -42,7 +41,7 @@ def main() -> None:
 
 
 @with_settings("study new")
-def new(
+def new_study(
     said: Mapping[str, Any],
     out: Annotated[Path, typer.Option(metavar="FILE", help="The study to write.")],
     party: Annotated[
@@ -101,7 +100,7 @@ def new(
     print(f"Written: {out}, digest {made.digest}. Read it, and have each participant run `smc-dp study approve`.")
 
 
-def show(study_file: StudyPath, auxiliary: PublicRows = None, as_json: AsJson = False) -> None:
+def show_study(study_file: StudyPath, auxiliary: PublicRows = None, as_json: AsJson = False) -> None:
     """Say in plain words what taking part means: who, what leaves the site, the guarantee, the cost, how long it takes.
 
     \b
@@ -119,10 +118,10 @@ def show(study_file: StudyPath, auxiliary: PublicRows = None, as_json: AsJson = 
         privacy = {**asdict(agreement.statement), "text": agreement.statement.plain_words()}
         print(json.dumps({**said, "privacy": privacy, "insecure": list(agreement.marks)}, allow_nan=False))
         return
-    screen.show(report.blocks(found, agreement))
+    screen.print_blocks(report.blocks(found, agreement))
 
 
-def check(
+def check_study(
     study_file: StudyPath,
     key: OwnKey,
     terms: TermsFile = None,
@@ -160,11 +159,11 @@ def check(
         return 2
     print(f"Study {found.digest} fits: {fit.name} can approve it and take part.")
     if fit.own is not None and fit.agreement is not None:
-        screen.show(expected_at_site(fit.agreement, len(fit.own.rows)))
+        screen.print_blocks(expected_at_site(fit.agreement, len(fit.own.rows)))
     return 0
 
 
-def approve(
+def approve_study(
     study_file: StudyPath,
     key: OwnKey,
     terms: TermsFile = None,
@@ -200,7 +199,7 @@ def approve(
     print(f"Written: {path}, {name}'s approval of study {found.digest}. It is for one run.")
 
 
-def kit(
+def provision(
     study_file: StudyPath,
     engine: Annotated[str, typer.Option(metavar="nats|flare", help="What carries the mail.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to make.")],
@@ -253,12 +252,13 @@ def open_relay(
     print(f"Study {found.digest} is open at {found.relay}.")
 
 
-study.command()(deferred(new))
-study.command()(deferred(show))
-study.command()(deferred(check))
-study.command()(deferred(approve))
-study.command()(deferred(kit))
-study.command("open")(deferred(open_relay))
+study_group.callback()(_describe_group)
+study_group.command("new")(deferred(new_study))
+study_group.command("show")(deferred(show_study))
+study_group.command("check")(deferred(check_study))
+study_group.command("approve")(deferred(approve_study))
+study_group.command("kit")(deferred(provision))
+study_group.command("open")(deferred(open_relay))
 
 
 def _read(path: Path) -> JointStudy:
@@ -268,7 +268,7 @@ def _read(path: Path) -> JointStudy:
 
 
 def _stated_bounds(path: Path, label: str | None) -> tuple[Bounds, dict[str, Any]]:
-    """The bounds in a file, and what stands in it, with the column of classes if that is named apart."""
+    """Return the bounds in a file, and the content of the file, with the column of classes if that is named apart."""
     from smc_dp.core.toml import parse_toml
     from smc_dp.data.bounds import bounds_from_document, read_bounds
 

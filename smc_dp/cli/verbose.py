@@ -1,4 +1,4 @@
-"""What the command line says on standard error beside its results: the log, if it is wanted, and local warnings."""
+"""Output on standard error beside the results: the log, if it is wanted, and local warnings."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import MappingProxyType
 
+from typing_extensions import override
+
 from smc_dp.core.errors import FileIgnoredWarning, InputError, RowsClippedWarning, one_line, shown
 
 VARIABLE = "SMC_DP_LOG"
@@ -19,15 +21,15 @@ _OWN = (FileIgnoredWarning, RowsClippedWarning)
 
 
 class _OneLine(logging.Formatter):
-    """Time, level, logger and message on one line, with nothing in it that a terminal would obey."""
+    """Formatter of a record on one line, with nothing in it that a terminal would obey."""
 
+    @override
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
         return one_line(super().format(record))
 
 
-def wanted(asked: int) -> int:
-    """How much is wanted, by so many `-v` or by the variable: 0 nothing, 1 the course of things, 2 every message."""
+def log_level(asked: int) -> int:
+    """Return the level of the log, by so many `-v` or by the variable: 0 nothing, 1 the progress, 2 every message."""
     said = os.environ.get(VARIABLE, "").strip().lower()
     if said not in _LEVELS:
         raise InputError("options.unknown_log_level", variable=VARIABLE, got=shown(said))
@@ -35,8 +37,8 @@ def wanted(asked: int) -> int:
 
 
 @contextmanager
-def logged(much: int) -> Iterator[None]:
-    """The log of both packages on standard error while the block runs; nothing for 0."""
+def logging_to_stderr(much: int) -> Iterator[None]:
+    """Log both packages to standard error while the block runs; nothing for 0."""
     if not much:
         yield
         return

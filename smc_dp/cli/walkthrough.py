@@ -1,4 +1,4 @@
-"""The command `lab walkthrough`: a protocol to watch, step by step, as one page."""
+"""Command `lab walkthrough`: a protocol step by step, as one page."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import check_new, choice, count, refuse
-from smc_dp.cli.screen import seldom_collected
+from smc_dp.cli.options import check_new, read_choice, read_count, refuse_options
+from smc_dp.cli.screen import rare_garbage_collection
 from smc_dp.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from smc_dp.pages.blocks import Page
 
 
-def walkthrough(
+def show_protocol(
     run_folder: Annotated[
         Path | None, typer.Argument(metavar="RUN", help="A run folder, with --views; else a toy run is made.")
     ] = None,
@@ -70,12 +70,12 @@ def walkthrough(
         raise InputError("options.no_page_name")
     check_new({"--out": out})
     if run_folder is not None:
-        refuse({"--parties": parties, "--everybody-stays": everybody_stays or None}, "only with --protocol")
+        refuse_options({"--parties": parties, "--everybody-stays": everybody_stays or None}, "option.without_protocol")
         made = _of_run(run_folder, views, out)
     else:
-        refuse({"--views": views}, "only with RUN")
-        shown, among = _chosen(protocol or "", known), count("--parties", parties, 2)
-        with screen.status() as hear, seldom_collected():
+        refuse_options({"--views": views}, "option.without_run")
+        shown, among = _chosen(protocol or "", known), read_count("--parties", parties, 2)
+        with screen.spinner() as hear, rare_garbage_collection():
             made = build.of_protocol(shown, among, stays=everybody_stays, progress=hear)
     mode = 0o644 if run_folder is None else 0o600  # views are for their owner alone
     write_page(out, made, f"--out: {out}", mode)
@@ -90,7 +90,7 @@ def _of_run(run_folder: Path, views: Path | None, out: Path) -> Page:
         raise InputError("options.no_views")
     if build.MARK not in out.name:
         raise InputError("options.page_without_secret_mark", mark=build.MARK, got=out.name)
-    with screen.status() as hear, seldom_collected():
+    with screen.spinner() as hear, rare_garbage_collection():
         return build.of_run(run_folder, views, hear)
 
 
@@ -99,4 +99,4 @@ def _chosen(name: str, known: tuple[str, ...]) -> Protocol:
 
     if name in PROTOCOLS and name not in known:
         raise InputError("options.bits_have_no_walkthrough", name=name)
-    return PROTOCOLS[choice("--protocol", name, known)]
+    return PROTOCOLS[read_choice("--protocol", name, known)]

@@ -146,7 +146,7 @@ class Arrivals:
     def _bytes(self, sender: str, to: str, kind: str, stage: str) -> int:
         """Return the most bytes of an envelope of this kind."""
         blank = Envelope(self._session.id, sender, to, kind, stage, MAX_ROUNDS, MAX_ROUNDS, START, b"")
-        return envelope.size(len(blank.header), self._body(sender, to, kind, stage) or 0)
+        return envelope.wire_size(len(blank.header), self._body(sender, to, kind, stage) or 0)
 
     def _declared(self, sender: str, to: str) -> Counter[_Kind]:
         return Counter(dict(self._of_all(sender)) if to == PUBLIC_NAME else self._on_link(sender, to))

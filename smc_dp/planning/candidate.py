@@ -9,19 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from protocols.programs import PROTOCOLS, Protocol
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.data.partition import check_names
 from smc_dp.methods.expected_accuracy import ExpectedAccuracy, expected_accuracy
-from smc_dp.methods.method import NeedsRowCounts, SecureForm
+from smc_dp.methods.method import SecureForm
 from smc_dp.planning.cost import SessionSpec, check_limits
 from smc_dp.privacy.pathak2010 import LARGEST_N
-from smc_dp.privacy.target import Target
-from smc_dp.run.agreement import default_protocol
-from smc_dp.run.protocols.registry import ProtocolTerms
+from smc_dp.run.agreement import SettledRun, default_protocol, inform_of_rows
 from smc_dp.run.settings import RunSettings
 
 
@@ -47,27 +44,21 @@ class Circumstances:
                 raise InputError("plan.no_rows", name=name, largest_n=LARGEST_N, got=shown(n))
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A method by one of its protocols under such circumstances; `build` raises InputError where no run can be."""
+@dataclass(frozen=True, kw_only=True)
+class Candidate(SettledRun):
+    """Settled settings of one method under such circumstances; `build` raises InputError where no run can be."""
 
     circumstances: Circumstances
-    method: Any
-    target: Target
-    protocol: str
-    terms: ProtocolTerms
 
     @classmethod
     def build(cls, name: str, known: Circumstances, protocol: str | None = None) -> Candidate:
         """Return the candidate with the settings of these circumstances, and the usual ones for the rest."""
         by = protocol or default_protocol(name, len(known.names))
         agreed = known.settings.restricted_to(name, by).settle(len(known.names), known.classes)
-        method: Any = agreed.method
-        if getattr(method, "on_public_rows", False):
+        if getattr(agreed.method, "on_public_rows", False):
             raise InputError("plan.no_public_rows", name=name)
-        if isinstance(method, NeedsRowCounts):
-            method = method.with_row_counts(known.sizes)
-        found = cls(known, method, agreed.target, by, agreed.terms)
+        method = inform_of_rows(agreed.method, known.sizes)
+        found = cls(**{**agreed.settled, "method": method}, circumstances=known)
         found.session  # noqa: B018 - which refuses what shows only there
         return found
 

@@ -123,7 +123,7 @@ def expected_in_simulation(agreement: Agreement, sizes: Mapping[str, int]) -> It
         return
     asked = RunSettings.from_options(epsilon=agreement.target.epsilon)
     known = Circumstances(tuple(sizes), rows, bounds.dimension, len(bounds.classes), asked)
-    candidate = Candidate(known, agreement.method, agreement.target, agreement.protocol, agreement.terms)
+    candidate = Candidate(**agreement.settled, circumstances=known)
     if places := recommendation.parties_to_leave_out(candidate):
         stay = candidate.expected_with([n for j, n in enumerate(rows) if j not in places])
         names = [list(sizes)[j] for j in places]

@@ -154,16 +154,20 @@ class SettledRun:
             "protocol": {"name": self.protocol, **self.terms.as_dict()},
         }
 
+    @property
+    def settled(self) -> dict[str, Any]:
+        """Settled settings by the names of fields, for a class that adds to them."""
+        return {field.name: getattr(self, field.name) for field in fields(SettledRun)}
+
     def with_parties(
         self, parties: tuple[str, ...], bounds: Bounds, auxiliary: AuxiliaryRows | None = None
     ) -> Agreement:
         """Return the agreement of these parties on these bounds, with these public rows of the method."""
-        settled = {field.name: getattr(self, field.name) for field in fields(SettledRun)}
-        return Agreement(**settled, parties=parties, bounds=bounds, auxiliary=auxiliary)
+        return Agreement(**self.settled, parties=parties, bounds=bounds, auxiliary=auxiliary)
 
     def for_simulation(self, data: Federation, bounds: Bounds, *, auxiliary: bool) -> Agreement:
         """Return the agreement of a simulation of these parties; `auxiliary`: whether public rows were named."""
-        settled = replace(self, method=inform_of_rows(self.method, data))
+        settled = replace(self, method=inform_of_rows(self.method, data.sizes.tolist()))
         rows = data.unlabelled if getattr(self.method, "on_public_rows", False) else None
         check_auxiliary(settled.method, given=auxiliary or rows is not None)
         return settled.with_parties(data.names, bounds, None if rows is None else AuxiliaryRows(rows))
@@ -443,9 +447,9 @@ def is_as_published(protocol: str) -> bool:
     return PROTOCOLS[protocol].claim is None
 
 
-def inform_of_rows(method: Any, federation: Federation) -> Any:
+def inform_of_rows(method: Any, sizes: Sequence[int]) -> Any:
     """Return the method with the true number of rows, where it takes that to be public."""
-    return method.with_row_counts(federation.sizes.tolist()) if isinstance(method, NeedsRowCounts) else method
+    return method.with_row_counts(sizes) if isinstance(method, NeedsRowCounts) else method
 
 
 def check_auxiliary(method: Method, *, given: bool) -> None:
@@ -501,7 +505,7 @@ def read_method_settings(stated: Mapping[str, Any], kind: Any, *, complete: bool
 
 
 def _declared_settings(kind: Any) -> dict[str, tuple[str, Any]]:
-    """Return name and type of each setting of a method, by its name in a release; `as_printed` is no setting there."""
+    """Return name and type of each setting of a method, by its name in a release, without `as_published`."""
     types = get_type_hints(kind)
     names = [field.name for field in fields(kind) if field.name != "as_published"]  # it follows from the protocol
     return {_STATED.get(name, name): (name, types[name]) for name in names}

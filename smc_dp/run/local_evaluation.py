@@ -62,13 +62,13 @@ class LocalComparison:
             f"model alone {self.alone:.3f}, each row by a model that has not seen it."
         )
         if self.worse_than_planned:
-            high = (
+            planned = (
                 ""
                 if self.planned is None
                 else f", {self.planned.interval.high:.3f} if all had as many rows as this site"
             )
             yield Prose(
-                f"The release does worse than the own model alone, by more than noise was to cost{high}, and chance "
+                f"The release does worse than the own model alone, by more than noise was to cost{planned}, and chance "
                 "may add: others have fewer rows, or rows of another kind. Ask them how many, and let `smc-dp plan` "
                 "say who is worth having, before you take part again.",
                 "run.worse_than_own_model",
@@ -96,7 +96,6 @@ def _alone(rows: Rows, method: Any, classes: int) -> float:
     fold, right = np.arange(len(rows)) % _FOLDS, 0.0
     for held in range(_FOLDS):
         out = fold == held
-        right += (
-            accuracy_alone(Rows(rows.X[~out], rows.y[~out]), lam, Rows(rows.X[out], rows.y[out]), classes) * out.sum()
-        )
+        own = accuracy_alone(Rows(rows.X[~out], rows.y[~out]), lam, Rows(rows.X[out], rows.y[out]), classes)
+        right += own * out.sum()
     return float(right) / len(rows)

@@ -23,7 +23,8 @@ from protocols.curator import CURATOR_NAME
 from protocols.errors import StoppedError
 from protocols.runtime.actor import Actor, Greetings
 from protocols.runtime.observer import Observer
-from protocols.runtime.simulate import ChargeListener, MakeActors, SealedCount, Setting
+from protocols.runtime.simulate import SealedCount, Setting
+from protocols.runtime.worker import ChargeListener, MakeActors
 from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.core.writing import open_scratch, refuse_existing
 from smc_dp.data.federation import Federation, Rows, check_labelled_rows

@@ -31,7 +31,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.runtime.envelope import START, Envelope
 from protocols.runtime.inbox import Absent
 from protocols.runtime.session import session_id
-from protocols.runtime.transcript import ABSENT, canonical_line, digest_of_absence, link, read_absence, read_envelope
+from protocols.runtime.transcript import ABSENT, digest_of_absence, encode_line, link, read_absence, read_envelope
 from smc_dp.core import reading
 from smc_dp.run.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 
@@ -63,14 +63,14 @@ class Record:
 
     def dumps(self) -> str:
         """The text, with the hash chain over the lines made anew."""
-        prev = hashlib.sha256(canonical_line(self.head)).digest()
-        text = [canonical_line({**self.head, "digest": prev.hex()})]
+        prev = hashlib.sha256(encode_line(self.head)).digest()
+        text = [encode_line({**self.head, "digest": prev.hex()})]
         for n, held in enumerate((*self.envelopes, *self.missed), start=1):
             is_missed = isinstance(held, Missed)
             digest = digest_of_absence(held.reader, held.absent) if is_missed else held.digest
             fields = _absence(held) if is_missed else self._fields(held)
             made = link(prev, digest)
-            text.append(canonical_line({**fields, "n": n, "prev": prev.hex(), "digest": made.hex()}))
+            text.append(encode_line({**fields, "n": n, "prev": prev.hex(), "digest": made.hex()}))
             prev = made
         return "".join(line.decode() + "\n" for line in text)
 
@@ -130,7 +130,7 @@ def rewritten(run: Path, target: Path, n: int, change: Callable[[dict[str, Any]]
     """A copy in which `change` has altered the JSON object on line n, and no other line."""
     lines = read_lines(run)
     change(lines[n])
-    return with_text(run, target, "".join(canonical_line(line).decode() + "\n" for line in lines))
+    return with_text(run, target, "".join(encode_line(line).decode() + "\n" for line in lines))
 
 
 def edited(

@@ -20,25 +20,6 @@ _SAME = {"soft": Fraction(1), "vote": Fraction(392, 5), "avg": Fraction(157)}
 _DRAWS = 10  # times 10 deals of the rows: the paper's 100 trials of private methods
 _REPEATS = 10
 
-_NOISE = (
-    "Where the table above says no to a private curve, less noise may have been drawn for the paper's figure than its "
-    "algorithms have. The norm of theirs follows a Gamma distribution of as many degrees as there are weights; a norm "
-    "drawn from a one-dimensional exponential distribution, a known slip, would have a mean that many times smaller. "
-    "Whether that was done cannot be known from the text."
-)
-_PRINTED = (
-    "Curves marked paper have the noise of the paper's algorithms, curves marked proven what can be proved to be "
-    "enough; both stand at the ε that is guaranteed, and what the paper says of an ε is judged at that ε as asked. "
-    "soft_ss (noise on the statistic through which soft labels enter) and avg_clip (averages of clipped weights) are "
-    "not in the paper. They give the ε asked for, and with a secure sum neither would need the paper's "
-    "trusted entity."
-)
-_AUXILIARY = (
-    "The paper does not say which rows its PCA and scaling are fitted on. Here they come from the auxiliary rows "
-    "alone, which are public; rows beyond the median of their norms are clipped, so that most rows are as long as the "
-    "theorems allow."
-)
-
 
 def _entries(more: Mapping[str, Fraction] = MappingProxyType({})) -> tuple[GridEntry, ...]:
     """`more`: an epsilon of a printed method that the others do not run at."""
@@ -128,19 +109,6 @@ def hamm_figure2() -> Study:
                 ),
             ),
         ),
-        (
-            "The data are partial: 265 of HAR's 561 features, those computed in the time domain. So the accuracies "
-            "without noise need not agree with the paper's.",
-            "At λ = 1e-4 the mean norm of the printed noise of soft is larger, even at 1/ε = 0.1, than the norm that "
-            "any classifier of this objective can have.",
-            _NOISE,
-            _PRINTED,
-            _AUXILIARY,
-            "The second setting scales the rows by the largest norm of a public row instead and gives them a constant "
-            "column of 1. The paper says nothing of either. Where its accuracies without noise come out there and not "
-            "in the first, this is probably what was done.",
-            "The paper's auxiliary set is “the remaining 1K samples”: here all 1352 rows that the 1000 parties leave.",
-        ),
     )
 
 
@@ -190,13 +158,5 @@ def hamm_figure3() -> Study:
                     for e in (1.0, 0.1)
                 ),
             ),
-        ),
-        (
-            _NOISE,
-            _PRINTED,
-            "The paper has d = 123 after one-hot coding; the two files at hand give 119 columns. Columns that are zero "
-            "in every row would change nothing but add noise.",
-            "The paper does not scale the rows in its text. Here each numeric column is divided by a public bound and "
-            "every row is put into the unit ball, which the theorems need.",
         ),
     )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 
 from smc_dp.core.errors import check_one_of
+from smc_dp.core.toml import parse_toml
 from smc_dp.experiments.compare.study import Study
 from smc_dp.experiments.reproduce import collaborative, feature_method, hamm2016, pathak2010, sums
 
@@ -33,6 +35,8 @@ def ready_study(
     """Return the ready grid of this name, shortened on request; InputError with all names if there is none."""
     check_one_of("figure", name, STUDIES)
     found = STUDIES[name]()
+    notes = parse_toml(Path(__file__).with_name("notes.toml").read_text("utf-8"))["note"]
+    found = replace(found, differs=(*found.differs, *(note["text"] for note in notes if name in note["of"])))
     plan = found.plan
     if draws is not None:
         plan = replace(plan, entries=tuple(replace(e, draws=draws if e.calibration else 1) for e in plan.entries))

@@ -157,19 +157,4 @@ def pathak_figure2() -> Study:
                 as_well=0.05,
             ),
         ),
-        (
-            "Where the table above says yes to the error of always answering −1, the experiment at λ = 1 is "
-            "degenerate: noise can hardly make such a classifier worse, a little of it may even help, and the curves "
-            "say nothing of learning. The other pictures have λ = 0.001 instead.",
-            "The paper gives neither the values of ε nor any error as a number; the grid of ε is ours.",
-            "“Laplace distribution” in several dimensions is read as in the paper's Theorem 4.3 and its reference 8: a "
-            "density proportional to exp(−|η|/scale) with the Euclidean norm.",
-            "Rows are divided by √14, which puts them into the unit ball that the theorems need; the paper does not "
-            "say.",
-            "The printed noise gives more privacy than its nominal ε where it is used by five parties. Pictures have "
-            "the guaranteed ε; what the paper says of an ε is judged at that ε as asked. The noise protects from "
-            "everybody but the party with the fewest rows, which draws it.",
-            "200 executions are 10 deals of the rows with 20 draws of the noise each; 6512 × 5 leaves one row over, "
-            "which one party has in addition.",
-        ),
     )

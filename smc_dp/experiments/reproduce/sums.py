@@ -60,30 +60,6 @@ _EXPECTED: Mapping[str, tuple[MeasureName, float, tuple[float, ...]]] = MappingP
 )
 _FORETOLD = "Ours, not a paper's: newton by a secure sum, as foretold from prototypes with this noise"
 
-_NOTES = (
-    "Every curve stands at what it guarantees, for one record in the place of another (on HAR with 200 parties: for "
-    "all records of a party). Of printed noise so much is asked that it guarantees no less, up to forty times the "
-    "epsilon. Pure noise has delta = 0, all other 1e-5.",
-    "newton, gd and whatever else is marked secure trust nobody: ten parties, of whom two may collude with Charlie, "
-    "add up by a secure sum, and only the other eight parties' shares of the noise count. prr_mean has a protocol of "
-    "its own, whose value this is; local needs none, since each party adds noise for itself. Who computes wsum where "
-    "it is not marked secure has to be trusted.",
-    "central, central_obj, diffprivlib and DP-SGD have all rows in one place: what trusting somebody with them buys. "
-    "diffprivlib runs with its own default C = 1, and with C = 0.02, which is good on the test rows of a9a. The "
-    "settings of DP-SGD were chosen on test rows of six of these data sets, in its favour; those of newton and gd on "
-    "test rows of a9a and breast cancer.",
-    "OFPA as printed is not here: it guarantees nothing at any epsilon. ofaa and ofpa are in the tables of means only.",
-    "All methods get the same rows, as this product prepares them: bounds and categories are public, rows lie in the "
-    "unit ball, nothing is fitted. Of KDD-99 a twelfth of the training rows is dealt, 41,168. HAR "
-    "has 265 columns of 561, and where all records of a party are protected 50 components of them, "
-    "fitted on public rows; two hundred parties are the most that a secure sum here takes.",
-    "Where the table says no: with three or more classes newton goes by one bound on the curvature for all of them, "
-    "which is loose; on HAR at epsilon .5 steps twice as long gave .785 for .747 in the prototypes. Digits has few "
-    "rows. On KDD-99 newton is within .005 of the best, and its test rows are of another time.",
-    "To answer always the same is right on .764 of the test rows of a9a, .88 of Bank, .78 of Credit, .63 of breast "
-    "cancer and .805 of KDD-99.",
-)
-
 
 def secure_sums() -> Study:
     """Compare printed, proven and secure methods at equal guaranteed epsilon, and peers where they are installed."""
@@ -99,7 +75,7 @@ def secure_sums() -> Study:
         tuple(_panels(has)),
         tuple(_expected()),
         tuple(_claims(has)),
-        (*(f"Left out: {why}." for why in left_out), *_NOTES),
+        tuple(f"Left out: {why}." for why in left_out),
         ours=True,
     )
 

@@ -144,7 +144,7 @@ def test_what_the_whole_file_lacks_is_a_fault_like_others(folder: Path, capsys: 
 def test_lines_to_be_copied_are_whole_on_a_narrow_terminal(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(screen, "prose_width", lambda: 40)
+    monkeypatch.setattr(screen, "paragraph_width", lambda: 40)
     (folder / "east.csv").write_bytes("age;sex;back;ward\n18,5;f;no;Köln\n".encode("latin-1"))
     _, out, _ = said(capsys, "check", "east.csv", "--bounds", "bounds.toml", "--party", "east")
     first, *_, last = out.splitlines()

@@ -14,7 +14,7 @@ import pytest
 
 import smc_dp
 from protocols.arithmetic.rng import Stream
-from smc_dp.cli.compare import FIGURES, compare
+from smc_dp.cli.compare import FIGURES, compare_methods
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Rows
@@ -207,7 +207,7 @@ def learnt(argv: list[str], folder: Path) -> float:
 
 def test_the_first_example_learns(folder):
     """Clearly more than the share of the commonest class; its twin, as it was, without a lambda, does not."""
-    examples = re.findall(r"smc-dp (lab compare .+?)(?:\n|$)", compare.__doc__ or "")
+    examples = re.findall(r"smc-dp (lab compare .+?)(?:\n|$)", compare_methods.__doc__ or "")
     methods = (Path(smc_dp.__file__).parent / "methods" / "README.md").read_text()
     assert re.findall(r"^smc-dp (lab compare .+)$", methods, re.MULTILINE)[0] == examples[0]
     first = examples[0].partition(" --out")[0].split()

@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from smc_dp.cli.screen import SELDOM, seldom_collected
+from smc_dp.cli.screen import RARE_THRESHOLDS, rare_garbage_collection
 
 
 def test_garbage_is_looked_for_seldom_inside_and_as_before_after_an_error() -> None:
@@ -14,11 +14,11 @@ def test_garbage_is_looked_for_seldom_inside_and_as_before_after_an_error() -> N
     inside = []
 
     def stopped() -> None:
-        with seldom_collected():
+        with rare_garbage_collection():
             inside.append(gc.get_threshold())
             raise KeyError
 
     with pytest.raises(KeyError):
         stopped()
-    assert inside == [SELDOM] != [before]
+    assert inside == [RARE_THRESHOLDS] != [before]
     assert gc.get_threshold() == before

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from smc_dp.cli.compare import compare
-from smc_dp.cli.epsilon import epsilon
-from smc_dp.cli.ledger import init
+from smc_dp.cli.compare import compare_methods
+from smc_dp.cli.epsilon import bound_epsilon
+from smc_dp.cli.ledger import init_ledger
 from smc_dp.cli.main import main
-from smc_dp.cli.options import Invocation, in_options
-from smc_dp.cli.run import run
+from smc_dp.cli.options import Invocation, options_in_message
+from smc_dp.cli.run import train_together
 
 NAMES = {"key_bits": "--key-bits", "noise": "--noise", "lam": "--lambda", "calibration": "--calibration"}
 
@@ -36,18 +36,18 @@ NAMES = {"key_bits": "--key-bits", "noise": "--noise", "lam": "--lambda", "calib
     ],
 )
 def test_parameters_become_options_at_the_start_and_in_backquotes(said: str, printed: str) -> None:
-    assert in_options(said, NAMES) == printed
+    assert options_in_message(said, NAMES) == printed
 
 
 @pytest.mark.parametrize(
     ("command", "names"),
     [
-        (run, {"key_bits": "--key-bits", "lam": "--lambda", "lambda": "--lambda", "as_json": "--json"}),
-        (run, {"insecure_test_keys": "--insecure-test-keys", "limit": "--budget", "party": "--party"}),
-        (run, {"data_dir": "--data-dir or SMC_DP_DATA", "folder": "--data-dir or SMC_DP_DATA"}),
-        (compare, {"calibrations": "--calibrations", "calibration": "--calibration", "lam": "--lambda"}),
-        (epsilon, {"method": "METHOD", "through_protocol": "--protocol", "twin": "--twin"}),
-        (init, {"limit": "--budget", "delta": "--delta", "file": "FILE"}),
+        (train_together, {"key_bits": "--key-bits", "lam": "--lambda", "lambda": "--lambda", "as_json": "--json"}),
+        (train_together, {"insecure_test_keys": "--insecure-test-keys", "limit": "--budget", "party": "--party"}),
+        (train_together, {"data_dir": "--data-dir or SMC_DP_DATA", "folder": "--data-dir or SMC_DP_DATA"}),
+        (compare_methods, {"calibrations": "--calibrations", "calibration": "--calibration", "lam": "--lambda"}),
+        (bound_epsilon, {"method": "METHOD", "through_protocol": "--protocol", "twin": "--twin"}),
+        (init_ledger, {"limit": "--budget", "delta": "--delta", "file": "FILE"}),
     ],
 )
 def test_the_names_are_those_of_the_command(command: Callable[..., int | None], names: dict[str, str]) -> None:
@@ -56,7 +56,7 @@ def test_the_names_are_those_of_the_command(command: Callable[..., int | None], 
 
 
 def test_a_command_has_the_names_of_no_other() -> None:
-    found = Invocation(init, {}).names()
+    found = Invocation(init_ledger, {}).names()
     assert "key_bits" not in found
     assert "folder" not in found
 

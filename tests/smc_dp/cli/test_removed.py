@@ -10,7 +10,11 @@ import typer.main
 from smc_dp.cli import removed
 from smc_dp.cli.main import app, main
 
-REMOVED = {**{(name,): use for name, use in removed.COMMANDS.items()}, **removed.OPTIONS, **removed.VALUES}
+REMOVED = {
+    **{(name,): use for name, use in removed.REMOVED_COMMANDS.items()},
+    **removed.REMOVED_OPTIONS,
+    **removed.REMOVED_VALUES,
+}
 INSTEAD = set(REMOVED.values())
 ROOT = Path(__file__).parents[3]
 
@@ -58,7 +62,7 @@ def test_what_to_use_exists(instead: str) -> None:
 
 def test_no_command_of_today_is_refused() -> None:
     today = set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
-    assert not today & set(removed.COMMANDS)
+    assert not today & set(removed.REMOVED_COMMANDS)
 
 
 def test_an_option_or_a_value_joined_to_it_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

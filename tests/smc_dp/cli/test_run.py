@@ -278,9 +278,9 @@ def test_every_help_has_examples(capsys):
 
 
 def test_progress_is_drawn_on_a_terminal_and_plain_elsewhere(capsys, monkeypatch):
-    with screen.progress(quiet=True) as callback:
+    with screen.progress_bars(quiet=True) as callback:
         assert callback is None
-    with screen.progress() as callback:
+    with screen.progress_bars() as callback:
         for done in (1, 2):
             callback("stage [1]", done, 2)
     assert capsys.readouterr() == ("", "stage [1] ...\n")

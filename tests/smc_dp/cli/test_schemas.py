@@ -28,7 +28,7 @@ from support.mutants import audit
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.transcript import Transcript
 from smc_dp.cli.main import main
-from smc_dp.cli.schemas import SCHEMAS, schema
+from smc_dp.cli.schemas import SCHEMAS, json_schema
 from smc_dp.core.documents import Document, validate_document
 from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import parse_bounds
@@ -119,7 +119,7 @@ def on_paper(value: Any) -> Any:
 
 
 def judge(name: str) -> Draft202012Validator:
-    return Draft202012Validator(schema(name))
+    return Draft202012Validator(json_schema(name))
 
 
 def reads(name: str, document: Any) -> bool:
@@ -166,7 +166,7 @@ def test_the_command_lists_the_schemas_and_prints_each(capsys: pytest.CaptureFix
     for name in NAMES:
         assert main(["lab", "schema", name]) == 0
         printed = json.loads(capsys.readouterr().out)
-        assert printed == schema(name)
+        assert printed == json_schema(name)
         assert printed["additionalProperties"] is False
         Draft202012Validator.check_schema(printed)
     assert main(["lab", "schema", "ledger"]) == 2
@@ -183,7 +183,7 @@ def test_what_was_written_fits_its_schema_and_its_reader(name: str, written: dic
 @pytest.mark.parametrize("name", NAMES)
 def test_a_schema_refuses_what_lacks_something_or_has_something_else(name: str, written: dict[str, list[Any]]) -> None:
     document, validator = written[name][0], judge(name)
-    for key in schema(name)["required"]:
+    for key in json_schema(name)["required"]:
         without = {k: v for k, v in document.items() if k != key}
         assert refused(name, without, validator), key
     for place in ((), *((key,) for key, value in document.items() if isinstance(value, dict))):

@@ -11,7 +11,7 @@ from pydantic import Field
 
 import smc_dp
 from smc_dp.cli.main import main
-from smc_dp.cli.setting_options import OPTIONS
+from smc_dp.cli.setting_options import SETTING_OPTIONS
 from smc_dp.methods.registry import find_method
 from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, required_settings
 from smc_dp.run.settings import MethodSettings, RunRequest
@@ -28,7 +28,7 @@ def test_a_setting_that_nobody_generated_is_noticed() -> None:
     class More(RunRequest):
         quorum: int = Field(default=3, description="x", json_schema_extra={"kind": "integer", "commands": ["run"]})
 
-    assert len(list(options(More))) == len(OPTIONS) + 1
+    assert len(list(options(More))) == len(SETTING_OPTIONS) + 1
 
 
 def test_the_settings_of_methods_are_those_that_methods_have() -> None:
@@ -67,7 +67,7 @@ def test_short_help_shows_few_options_and_the_other_help_all(capsys: pytest.Capt
     short, every = shown(["run", "--help"], capsys), shown(["run", "--help-all"], capsys)
     assert len(short) <= 14
     assert short < every
-    own = {option.option for option in OPTIONS if "run" in option.commands}
+    own = {option.option for option in SETTING_OPTIONS if "run" in option.commands}
     assert every == own | {"--json", "--help", "--help-all"}
     assert shown(["run", "--help"], capsys) == short  # to show all leaves nothing behind
     for command in ("plan", "study new"):

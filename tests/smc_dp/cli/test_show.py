@@ -56,7 +56,7 @@ def unsaid(texts: list[str], printed: str) -> list[str]:
 def test_lines_fit_a_terminal(
     honest: Folders, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(screen, "prose_width", lambda: 60)
+    monkeypatch.setattr(screen, "paragraph_width", lambda: 60)
     assert main(["show", str(honest.run)]) == 0
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 60
 

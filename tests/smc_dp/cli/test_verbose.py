@@ -34,9 +34,9 @@ def test_the_course_of_a_run_is_on_standard_error_and_the_result_alone_on_the_ot
         assert logged(err) == err.splitlines()
         counts[name] = len(logged(err))
     assert 0 < counts["-v"] < counts["variable"]
-    assert [verbose.wanted(asked) for asked in (0, 2, 3)] == [2, 2, 3]  # what is asked for more loudly
+    assert [verbose.log_level(asked) for asked in (0, 2, 3)] == [2, 2, 3]  # what is asked for more loudly
     monkeypatch.delenv(verbose.VARIABLE)
-    assert verbose.wanted(0) == 0  # and nothing is said, as the tests of `run` see
+    assert verbose.log_level(0) == 0  # and nothing is said, as the tests of `run` see
     for package in ("protocols", "smc_dp"):  # and nothing is left of it
         logger = logging.getLogger(package)
         assert logger.level == logging.NOTSET
@@ -50,7 +50,7 @@ def test_a_wrong_variable_is_one_line(capsys: pytest.CaptureFixture[str], monkey
 
 
 def test_a_name_cannot_talk_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with verbose.logged(1):
+    with verbose.logging_to_stderr(1):
         logging.getLogger("smc_dp.run").info("party %s is gone", "x\x1b[2J\nforged line")
         logging.getLogger("elsewhere").warning("of somebody else")
     assert "party x [2J forged line is gone\n" in capsys.readouterr().err

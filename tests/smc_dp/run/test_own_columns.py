@@ -176,7 +176,7 @@ def test_a_run_that_left_rows_out_under_replace_would_publish_who_has_an_empty_c
     neighbours = [
         read_own_files([str(made / "south.csv"), str(path)], bounds) for path in (made / "north.csv", neighbour)
     ]
-    methods = [inform_of_rows(GradientDescent(), data.federation) for data in neighbours]
+    methods = [inform_of_rows(GradientDescent(), data.federation.sizes.tolist()) for data in neighbours]
     given: dict[str, Any] = {"bounds": bounds, "sizes": "hidden"}
     for method in methods:
         with pytest.raises(InputError, match="leave out"):

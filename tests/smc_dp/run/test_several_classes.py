@@ -292,7 +292,7 @@ def test_from_python_a_federation_is_enough(tmp_path: Path) -> None:
 def agreed(name: str, data: PreparedData) -> Agreement:
     protocol = PROTOCOLS_BY_METHOD[name][0]
     kind: Any = METHODS[name]
-    method = inform_of_rows(kind(), data.federation)
+    method = inform_of_rows(kind(), data.federation.sizes.tolist())
     target = Target(1, noise=find_terms(protocol).default_noise(method, has_delta=False))
     terms = settle_protocol(protocol, method, {})
     rows = AuxiliaryRows(np.eye(data.bounds.dimension)) if name == "soft_ss" else None

@@ -20,7 +20,7 @@ from protocols.pathak2010.parameters import REMOVED_REFUSAL
 from protocols.programs import LAST_RELEASE
 from smc_dp import predict
 from smc_dp.cli.main import main
-from smc_dp.cli.schemas import schema
+from smc_dp.cli.schemas import json_schema
 from smc_dp.data.bounds import Bounds
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.folder import parse_release as read_stated
@@ -69,7 +69,7 @@ def test_a_session_of_an_earlier_protocol_is_refused_in_one_line(name: str, caps
 def test_what_was_agreed_on_has_the_digest_of_then(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """And with one key more in what is hashed of the bounds, as columns of today have it, every old run is lost."""
     stated = json.loads((STORED / name / RELEASE).read_text())
-    assert set(stated) <= set(schema("release")["properties"]) - {"dates", "bins", "missing", "aliases"}
+    assert set(stated) <= set(json_schema("release")["properties"]) - {"dates", "bins", "missing", "aliases"}
     agreed, whole = agreement_of(name).digest, Bounds.as_dict
     assert agreed == stated["parameters"]["agreed"]
 

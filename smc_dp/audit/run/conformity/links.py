@@ -16,7 +16,7 @@ from typing import Any
 from protocols.runtime.envelope import HELLO, START, Envelope, is_signed
 from protocols.runtime.inbox import Absent
 from protocols.runtime.session import PUBLIC_NAME, Session
-from protocols.runtime.transcript import ABSENT, canonical_line, digest_of_absence, link
+from protocols.runtime.transcript import ABSENT, digest_of_absence, encode_line, link
 from smc_dp.audit.run.blame import absent_senders, chain_signer
 from smc_dp.audit.run.check import CheckOutcome, failed, make_fault, passed
 from smc_dp.audit.run.evidence import Evidence
@@ -47,7 +47,7 @@ def check_schema(evidence: Evidence) -> CheckOutcome:
 def check_hash_chain(evidence: Evidence) -> CheckOutcome:
     """Check that each line has its number and the digest over itself and the line before."""
     head = {key: value for key, value in evidence.head.items() if key != "digest"}
-    before = hashlib.sha256(canonical_line(head)).digest()
+    before = hashlib.sha256(encode_line(head)).digest()
     if evidence.head["digest"] != before.hex():
         return failed("transcript.line_0_digest", line=0)
     for n, line in enumerate(evidence.lines, start=1):
@@ -148,7 +148,7 @@ def _head_fault(head: Mapping[str, Any], text: bytes) -> Fault | None:
     for name in _TEXT_HEAD:
         if not isinstance(head[name], str):
             return _other_value(name, "a text", head[name])
-    return None if canonical_line(head) == text else _NOT_CANONICAL
+    return None if encode_line(head) == text else _NOT_CANONICAL
 
 
 def _other_value(name: str, wanted: str, got: object) -> Fault:
@@ -168,7 +168,7 @@ def _line_fault(line: Any, text: bytes, envelope: Envelope | None, absent: bool)
             return _other_value(name, types.get(name, str).__name__, value)
     if not (_is_absence(line) if absent else envelope is not None and _is_written(line, envelope)):
         return make_fault("line.not_as_recorded")
-    return None if canonical_line(line) == text else _NOT_CANONICAL
+    return None if encode_line(line) == text else _NOT_CANONICAL
 
 
 def _is_absence(line: Mapping[str, Any]) -> bool:

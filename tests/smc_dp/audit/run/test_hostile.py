@@ -30,7 +30,7 @@ from support.mutants import OF_THE_RUN, Verdict, audit, command
 
 from protocols.pathak2010.parameters import Parameters
 from protocols.runtime.envelope import START, Envelope
-from protocols.runtime.transcript import canonical_line, link
+from protocols.runtime.transcript import encode_line, link
 from smc_dp.audit.run.evidence import MAX_TRANSCRIPT_BYTES
 from smc_dp.run.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 from smc_dp.run.transcript_lines import LEAST_LINE
@@ -430,16 +430,16 @@ def test_memory_and_time_are_bounded(made, tmp_path, name):
 def chained(folders: Folders, lines: int, body: int = 0) -> Folders:
     """The record replaced by one of short letters that hang together by every digest; `lines` 0: as many as may be."""
     found = f.read_record(folders.run)
-    prev = hashlib.sha256(canonical_line(found.head)).digest()
+    prev = hashlib.sha256(encode_line(found.head)).digest()
     session, chain, size, n = bytes.fromhex(found.head["session"]), START, 10_000, 0
     with (folders.run / TRANSCRIPT).open("wb") as file:
-        file.write(canonical_line({**found.head, "digest": prev.hex()}) + b"\n")
+        file.write(encode_line({**found.head, "digest": prev.hex()}) + b"\n")
         while n < lines or (not lines and size < MAX_TRANSCRIPT_BYTES):
             e = Envelope(session, "north-0", "charlie", "Relay", "s", n, 2, chain, bytes(body))
             chain, before, prev, n = e.digest, prev, link(prev, e.digest), n + 1
             fields = {"from": e.sender, "to": e.to, "kind": e.kind, "stage": e.stage, "number": e.number, "round": 2}
             fields |= {"size": e.size, "chain": e.prev.hex(), "body": base64.b64encode(e.body).decode(), "n": n}
-            text = canonical_line({**fields, "prev": before.hex(), "digest": prev.hex()}) + b"\n"
+            text = encode_line({**fields, "prev": before.hex(), "digest": prev.hex()}) + b"\n"
             size += file.write(text)
     return folders
 
@@ -470,7 +470,7 @@ def of_a_hundred(folders: Folders, size: int) -> Folders:
     }
     line = line_of("Relay", 300)
     with (folders.run / TRANSCRIPT).open("wb") as file:
-        file.write(canonical_line({**head, "digest": "00" * 32}) + b"\n")
+        file.write(encode_line({**head, "digest": "00" * 32}) + b"\n")
         for _ in range(size // len(line)):
             file.write(line)
     return folders

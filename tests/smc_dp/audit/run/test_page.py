@@ -19,7 +19,7 @@ from smc_dp.audit.run.check import failed, passed
 from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import AuditReport, audit_evidence
 from smc_dp.audit.run.run_summary import AuditedRun
-from smc_dp.cli.schemas import schema
+from smc_dp.cli.schemas import json_schema
 from smc_dp.pages.html import MOST_BYTES, html
 from smc_dp.run.release import RELEASE
 
@@ -153,7 +153,7 @@ def test_the_command_prints_writes_and_keeps_what_is_there(charged: Folders, tmp
     found = audit(str(charged.run), "--json", "--report", str(target))
     assert (found.code, found.err) == (0, f"Report: {target}\n")
     document = json.loads(found.out)
-    assert list(Draft202012Validator(schema("audit")).iter_errors(document)) == []
+    assert list(Draft202012Validator(json_schema("audit")).iter_errors(document)) == []
     before = target.read_bytes()
     again = audit(str(charged.run), "--report", str(target))
     assert again.code == 2
