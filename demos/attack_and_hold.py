@@ -13,12 +13,13 @@ from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010 import as_published, messages
 from protocols.pathak2010.values import Halves, PartyKeys
+from protocols.runtime.claims import message_from, stage_result
 from protocols.runtime.session import Program
 from smc_dp.attacks.extract_randomiser import guess_pi2
 from smc_dp.attacks.link_sender import guess_pi1
 from smc_dp.attacks.recover_exponent import recover_noise
 from smc_dp.attacks.residues_mod_k import read_residues
-from smc_dp.attacks.sessions import FinishedRun, PartySecret, message_from, run_program, stage_result
+from smc_dp.attacks.sessions import FinishedRun, PartySecret, run_program
 
 ROWS, NOISE = (900, 400, 120, 700), (-31_415, 2_718, 161_803, -14_142)
 MODELS = ([5, -7], [11, 13], [-2, 6], [8, 1])

@@ -27,7 +27,7 @@ from pathlib import Path
 from sklearn.datasets import load_breast_cancer
 
 from smc_dp import audit_run, predict
-from smc_dp.deploy.store import StoreError, standing
+from smc_dp.deploy.store import StoreError, read_facts
 from smc_dp.privacy.ledger.ledger import Ledger
 
 SITES, KILLED, WHEN = ("north", "south", "west"), "south", "sum3"
@@ -100,7 +100,7 @@ def take_part(place: Path) -> None:
     running, stage = {name: start(place, name, line[name]) for name in ALL}, ""
     while stage < WHEN and running[KILLED].poll() is None:  # approvals, greetings, setup, sum0, sum1, ...
         with suppress(StoreError):  # as long as there is no state
-            stage = standing(place / KILLED / f"study.{KILLED}.state").get("stage", "")
+            stage = read_facts(place / KILLED / f"study.{KILLED}.state").get("stage", "")
         time.sleep(0.002)
     running[KILLED].kill()
     if running[KILLED].wait() != -signal.SIGKILL:

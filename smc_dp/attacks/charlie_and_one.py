@@ -20,14 +20,14 @@ from protocols.pathak2010.as_published import PrintedCuratorShare, PrintedSlot
 from protocols.pathak2010.limitations import Sizes, sizes_of_charlie_and_party
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyKeys
-from protocols.runtime.claims import View
+from protocols.runtime.claims import View, message_from, stage_result
 from protocols.secure_sum import dealing, masks, steps
 from protocols.secure_sum.messages import Masked, Unmask
 from protocols.secure_sum.parameters import Parameters as SumParameters
 from protocols.secure_sum.values import Addends, Vault
 from smc_dp.attacks.attack import Variant, describe_attack
 from smc_dp.attacks.charlie_and_first import other_party_variant
-from smc_dp.attacks.sessions import PartySecret, draw_secrets, draw_sizes, message_from, run_program, stage_result
+from smc_dp.attacks.sessions import PartySecret, draw_secrets, draw_sizes, run_program
 from smc_dp.attacks.sums import ROW_CAP, run_secure_sum, secure_sum_variant, shared_weighted_sum
 from smc_dp.methods.sums.threat_model import ThreatModel
 

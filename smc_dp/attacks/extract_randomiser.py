@@ -19,9 +19,10 @@ from protocols.pathak2010 import as_published, stage1
 from protocols.pathak2010.as_published import PlainlyBlinded, PrintedSlot
 from protocols.pathak2010.messages import Blinded, Slot
 from protocols.pathak2010.values import Halves, PartyKeys
+from protocols.runtime.claims import message_from, stage_result
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import AttackOutcome, StepCode, Variant, describe_attack
-from smc_dp.attacks.sessions import draw_secrets, message_from, run_program, stage_result
+from smc_dp.attacks.sessions import draw_secrets, run_program
 
 _PARTIES = 7
 _CODE: Mapping[str, tuple[StepCode, ...]] = MappingProxyType(

@@ -14,10 +14,10 @@ from protocols.arithmetic.rng import Stream
 from protocols.pathak2010 import as_published, stage1
 from protocols.pathak2010.as_published import PrintedCuratorShare
 from protocols.pathak2010.values import Halves
-from protocols.runtime.claims import View
+from protocols.runtime.claims import View, stage_result
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import StepCode, Variant, describe_attack
-from smc_dp.attacks.sessions import draw_secrets, run_program, stage_result, variant_names
+from smc_dp.attacks.sessions import draw_secrets, run_program, variant_names
 
 _PARTIES = 7
 

@@ -18,10 +18,10 @@ from protocols.pathak2010 import as_published, stage2
 from protocols.pathak2010.as_published import PrintedSelected
 from protocols.pathak2010.messages import Indicator, Selected
 from protocols.pathak2010.values import PartyKeys
-from protocols.runtime.claims import View
+from protocols.runtime.claims import View, message_from, stage_result
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import StepCode, Variant, describe_attack
-from smc_dp.attacks.sessions import PartySecret, message_from, run_program, stage_result, variant_names
+from smc_dp.attacks.sessions import PartySecret, run_program, variant_names
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.pathak2010 import SmallestNoise

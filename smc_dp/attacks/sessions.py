@@ -19,7 +19,6 @@ from protocols.pathak2010.noisy_sum_claims import published_sum
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyInput
 from protocols.runtime.claims import View
-from protocols.runtime.message import MessageT
 from protocols.runtime.session import Program
 from smc_dp.attacks.attack import AttackOutcome, AttackTrial, StepCode, Variant
 from smc_dp.leakage.executions import execute
@@ -104,22 +103,6 @@ def _input(program: Program, p: Any, secret: PartySecret) -> PartyInput | as_pub
     if program.name in (pathak2010.PROGRAM.name, linear.PROGRAM.name):
         return PartyInput(secret.n, w, p.weights.vector(secret.eta))
     return as_published.PrintedInput(secret.n, w, tuple(secret.eta))
-
-
-def message_from(view: View, sender: str, kind: type[MessageT]) -> MessageT:
-    """Return the first message of this kind that the view's owner had from the sender; raise LookupError if none."""
-    for name, message in view.messages:
-        if name == sender and isinstance(message, kind):
-            return message
-    raise LookupError(f"{view.name} had no {kind.__name__} from {sender}")
-
-
-def stage_result(view: View, kind: type[Any]) -> Any:
-    """Return the value of this type that a stage left with the view's owner; raise LookupError if none."""
-    for result in view.results:
-        if isinstance(result, kind):
-            return result
-    raise LookupError(f"no stage left a {kind.__name__} with {view.name}")
 
 
 def draw_sizes(count: int, rng: Stream) -> list[int]:

@@ -21,7 +21,7 @@ from protocols.runtime.session import Program
 from protocols.secure_sum import steps
 from smc_dp.attacks.attack import Variant, describe_attack
 from smc_dp.attacks.sessions import PartySecret, run_program, variant_names
-from smc_dp.attacks.stripping_picture import NoisyPanel, distance, draw_panels
+from smc_dp.attacks.stripping_picture import NoisyPanel, draw_panels, vector_distance
 from smc_dp.attacks.sums import run_secure_sum, secure_sum_variant, shared_weighted_sum
 from smc_dp.attacks.synthetic import ADULT_DIMENSION, adult_like_rows
 from smc_dp.data.federation import Federation, Public
@@ -123,7 +123,7 @@ def _picture(rng: Stream, key_bits: int) -> Drawing:
     """Draw one run of the printed protocol and one of the secure sum."""
     printed, shared = strip_in_protocol(as_published.PROGRAM, rng, key_bits), strip_in_secure_sum(rng)
     ends = [x if x is not None else printed.release for x in printed.held[:1]]
-    nearest = min((x for x in shared.held if x is not None), key=lambda x: distance(x, shared.exact))
+    nearest = min((x for x in shared.held if x is not None), key=lambda x: vector_distance(x, shared.exact))
     return draw_panels(
         (
             NoisyPanel("As printed", "the party with fewest rows", printed.exact, printed.release, ends[0]),

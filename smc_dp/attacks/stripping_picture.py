@@ -31,8 +31,8 @@ class NoisyPanel:
     @property
     def told(self) -> str:
         """Sentence on the distance of release and remainder from the exact sum, in lengths of that sum."""
-        scale = distance(self.exact, [0] * len(self.exact))
-        before, after = (distance(x, self.exact) / scale for x in (self.release, self.left))
+        scale = vector_distance(self.exact, [0] * len(self.exact))
+        before, after = (vector_distance(x, self.exact) / scale for x in (self.release, self.left))
         ends = "exactly 0: it holds the exact sum" if list(self.left) == list(self.exact) else f"{after:.2f}"
         return (
             f"{self.form}: over all {len(self.exact)} coordinates the release is {before:.2f} lengths of the exact sum "
@@ -40,7 +40,7 @@ class NoisyPanel:
         )
 
 
-def distance(x: Sequence[int], y: Sequence[int]) -> float:
+def vector_distance(x: Sequence[int], y: Sequence[int]) -> float:
     """Return the distance of two vectors."""
     return float(np.linalg.norm(np.array([a - b for a, b in zip(x, y, strict=True)], dtype=float)))
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _PARTIES = 3
 
 
-def compute_matrix(
+def print_matrix(
     protocol: Annotated[
         str | None, typer.Argument(metavar="PROTOCOL", help="A protocol; an unknown name lists them.")
     ] = None,
@@ -62,7 +62,7 @@ def compute_matrix(
     if wanted > matrices.MATRIX_PARTIES:
         raise InputError("options.too_many_parties", most=matrices.MATRIX_PARTIES, got=wanted)
     with screen.spinner() as hear, rare_garbage_collection():
-        computed = matrices.compute_matrix(found, wanted, hear)
+        computed = matrices.coalition_matrix(found, wanted, hear)
     if report is not None:
         from smc_dp.audit import matrix_picture
         from smc_dp.pages.html import write_page

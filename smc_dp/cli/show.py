@@ -34,7 +34,7 @@ def show_run(
     check_beside(run_folder, "--html", html)
     page = run_page(run_folder)
     if html is None:
-        screen.print_lines(text.lines(page, screen.paragraph_width()))
+        screen.print_lines(text.page_lines(page, screen.paragraph_width()))
     else:
         write_page(html, page, f"--html: {html}")
         print(f"Written to {html}.")

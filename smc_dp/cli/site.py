@@ -181,7 +181,7 @@ def abandon_study(
     study, own = JointStudy.read(study_file), None if terms is None else OwnTerms.read(terms)
     named = credentials or (None if own is None else own.credentials_path)
     kept = counters or paths.counter_folder()
-    found = given_up.abandon(study, folders[0], kept, key=key, ledger=ledger, credentials=named)
+    found = given_up.abandon_study(study, folders[0], kept, key=key, ledger=ledger, credentials=named)
     if as_json:
         print(json.dumps(found.as_dict()))
         return

@@ -73,7 +73,7 @@ def new_study(
     """
     from smc_dp.core.documents import parse_document, validate_document
     from smc_dp.core.writing import write_new
-    from smc_dp.deploy.draft import draft
+    from smc_dp.deploy.draft import draft_study
     from smc_dp.deploy.preflight import read_auxiliary
     from smc_dp.deploy.study import JointStudy
     from smc_dp.run import identities as stored
@@ -94,7 +94,7 @@ def new_study(
     identities = parties | ({} if curator is None else stored.parse_pinned_curator(curator))
     deadlines = {"greetings": greetings, "letters": letters}
     around = {"title": title, "purpose": purpose, "relay": relay, "deadlines": deadlines}
-    text = draft(agreement, around, identities, stated)
+    text = draft_study(agreement, around, identities, stated)
     made = parse_document(JointStudy, text, f"study {out}")
     write_new(out, text.encode(), f"study {out}")
     print(f"Written: {out}, digest {made.digest}. Read it, and have each participant run `smc-dp study approve`.")
@@ -141,11 +141,11 @@ def check_study(
       smc-dp study check study.toml --data rows.csv --ledger north.ledger --key north.key --terms own.toml
       smc-dp study check study.toml --key charlie.key
     """
-    from smc_dp.deploy.preflight import OwnFiles, look_at_files
+    from smc_dp.deploy.preflight import OwnFiles, preflight_of_files
     from smc_dp.planning.report import expected_at_site
 
     found = _read(study_file)
-    fit = look_at_files(found, key, terms, OwnFiles(data, ledger, auxiliary))
+    fit = preflight_of_files(found, key, terms, OwnFiles(data, ledger, auxiliary))
     if fit.name is not None:
         warn_exposed([key])
     if as_json:
@@ -183,7 +183,7 @@ def approve_study(
     from protocols.arithmetic.rng import Stream
     from smc_dp.core.writing import write_new
     from smc_dp.deploy.approval import Approval
-    from smc_dp.deploy.preflight import look_at_terms, participant
+    from smc_dp.deploy.preflight import participant, preflight_of_terms
     from smc_dp.deploy.terms import OwnTerms
     from smc_dp.run import identities as stored
     from smc_dp.run.approvals import RANDOM_BYTES
@@ -192,7 +192,7 @@ def approve_study(
     identity, own = stored.read_identity(key), None if terms is None else OwnTerms.read(terms)
     warn_exposed([key])
     name = participant(found, identity.public)
-    look_at_terms(found, name, own, auxiliary).require(f"study {study_file}")
+    preflight_of_terms(found, name, own, auxiliary).require(f"study {study_file}")
     approval = Approval.made(found, name, identity, Stream.from_system().bytes(RANDOM_BYTES))
     path = study_file.with_name(f"{study_file.stem}.{name}.approval") if out is None else out
     write_new(path, approval.encode(), f"approval {path}")
@@ -216,14 +216,14 @@ def provision(
       cd kit/operator && nats-server -c server.conf
       smc-dp study kit study.toml --engine flare --out kit
     """
-    from smc_dp.deploy.flare import kit as flare
-    from smc_dp.deploy.nats import kit as nats
+    from smc_dp.deploy.flare import provision as flare
+    from smc_dp.deploy.nats import provision as nats
 
     if engine == "nats":
-        handed = nats.make_kit(_read(study_file), out)
+        handed = nats.provision_relay(_read(study_file), out)
         print(f"What to do: {out / 'operator' / nats.README}. SECRET: all else in {out}.")
     elif engine == "flare":
-        handed = flare.make_flare_kit(_read(study_file), out)
+        handed = flare.provision_flare(_read(study_file), out)
         print(f"What to do: {out / flare.README}. Nothing in {out} is secret.")
     else:
         raise InputError("engine.unknown", got=shown(engine))
@@ -242,7 +242,7 @@ def open_relay(
       smc-dp study open study.toml --kit kit
     """
     from smc_dp.deploy.frame import CarrierError
-    from smc_dp.deploy.nats.kit import open_study
+    from smc_dp.deploy.nats.provision import open_study
 
     found = _read(study_file)
     try:

@@ -76,7 +76,7 @@ def show_protocol(
         refuse_options({"--views": views}, "option.without_run")
         shown, among = _chosen(protocol or "", known), read_count("--parties", parties, 2)
         with screen.spinner() as hear, rare_garbage_collection():
-            made = build.of_protocol(shown, among, stays=everybody_stays, progress=hear)
+            made = build.walkthrough_of_protocol(shown, among, stays=everybody_stays, progress=hear)
     mode = 0o644 if run_folder is None else 0o600  # views are for their owner alone
     write_page(out, made, f"--out: {out}", mode)
     print(f"Written to {out}")
@@ -88,10 +88,10 @@ def _of_run(run_folder: Path, views: Path | None, out: Path) -> Page:
 
     if views is None:
         raise InputError("options.no_views")
-    if build.MARK not in out.name:
-        raise InputError("options.page_without_secret_mark", mark=build.MARK, got=out.name)
+    if build.FILE_MARKER not in out.name:
+        raise InputError("options.page_without_secret_mark", mark=build.FILE_MARKER, got=out.name)
     with screen.spinner() as hear, rare_garbage_collection():
-        return build.of_run(run_folder, views, hear)
+        return build.walkthrough_of_run(run_folder, views, hear)
 
 
 def _chosen(name: str, known: tuple[str, ...]) -> Protocol:

@@ -24,7 +24,7 @@ from smc_dp.data.columns import (
     CategoricalColumn,
     Column,
     NumericColumn,
-    canonical_text,
+    canonical_level,
     check_aliases,
     column_as_dict,
     set_floats,
@@ -37,7 +37,7 @@ __all__ = [
     "NumericColumn",
     "bounds_from_document",
     "bounds_from_file",
-    "canonical_text",
+    "canonical_level",
     "parse_bounds",
     "read_bounds",
 ]
@@ -90,7 +90,7 @@ class Bounds:
             raise InputError("classes.not_printable", got=shown(list(self.classes)))
         if not 2 <= len(self.classes) <= MOST_CLASSES:
             raise InputError("classes.wrong_number", most=MOST_CLASSES, got=len(self.classes))
-        if len({canonical_text(name) for name in self.classes}) != len(self.classes):
+        if len({canonical_level(name) for name in self.classes}) != len(self.classes):
             raise InputError("classes.not_different", got=shown(list(self.classes)))
         if not (math.isfinite(self.clip) and self.clip > 0):
             raise InputError("bounds.clip_not_positive", got=self.clip)

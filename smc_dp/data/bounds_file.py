@@ -26,7 +26,7 @@ from smc_dp.data.columns import (
     Column,
     DateColumn,
     NumericColumn,
-    canonical_text,
+    canonical_level,
 )
 
 DEFAULT_CLIP = 2.0
@@ -199,9 +199,9 @@ class BoundsFile(Document):
         if isinstance(stated, BinsValue):
             return BinnedColumn(name, tuple(stated.bins), _number(name, rule))
         if _kind(stated) == _LEVELS:
-            known = {canonical_text(level): level for level in stated}
+            known = {canonical_level(level): level for level in stated}
             level = None if rule is None else _level_in(name, rule)
-            missing = None if level is None else known.get(canonical_text(level), level)
+            missing = None if level is None else known.get(canonical_level(level), level)
             return CategoricalColumn(name, tuple(stated), missing, self._aliases(name, stated))
         if _kind(stated) == _DATES:
             if rule is not None and not isinstance(rule, str):
@@ -211,9 +211,9 @@ class BoundsFile(Document):
 
     def _aliases(self, name: str, levels: list[str]) -> Aliases:
         """Return the other texts of each level; a section may write a level in any form that is compared as equal."""
-        known = {canonical_text(level): level for level in levels}
+        known = {canonical_level(level): level for level in levels}
         stated = self.aliases.get(name, {})
-        return tuple((known.get(canonical_text(key), key), tuple(texts)) for key, texts in stated.items())
+        return tuple((known.get(canonical_level(key), key), tuple(texts)) for key, texts in stated.items())
 
 
 def _number(name: str, rule: Any) -> Any:

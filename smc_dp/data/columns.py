@@ -75,18 +75,18 @@ class CategoricalColumn:
     @cached_property
     def forms(self) -> tuple[str, ...]:
         """Categories in the canonical form in which they are compared."""
-        return tuple(map(canonical_text, self.categories))
+        return tuple(map(canonical_level, self.categories))
 
     @cached_property
     def _places(self) -> dict[str, int]:
         own = {form: i for i, form in enumerate(self.forms)}
         return own | {
-            canonical_text(text): own[canonical_text(level)] for level, texts in self.aliases for text in texts
+            canonical_level(text): own[canonical_level(level)] for level, texts in self.aliases for text in texts
         }
 
     def place(self, text: str, form: FileFormat) -> int | None:
         """Return the index of the category that a cell of a file in this format means; None where it means none."""
-        return self._places.get(canonical_text(text), self._places.get(canonical_text(form.pointed(text))))
+        return self._places.get(canonical_level(text), self._places.get(canonical_level(form.pointed(text))))
 
     def check(self) -> None:
         """Raise InputError unless the categories, aliases and the rule for empty cells are valid."""
@@ -204,7 +204,7 @@ def column_as_dict(column: Column) -> dict[str, Any]:
 
 def check_aliases(where: str, levels: Iterable[str], aliases: Aliases) -> dict[str, str]:
     """Return the level of each text that means one, by canonical form; raise InputError for a text of two levels."""
-    found = {canonical_text(level): level for level in levels}
+    found = {canonical_level(level): level for level in levels}
     known = tuple(found.values())
     if len({level for level, _ in aliases}) != len(aliases):
         raise InputError("aliases.same_level").within(where)
@@ -213,14 +213,14 @@ def check_aliases(where: str, levels: Iterable[str], aliases: Aliases) -> dict[s
             listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
             raise InputError("aliases.unknown_level", listed=listed, level=shown(level)).within(where)
         for text in texts:
-            if not canonical_text(text):
+            if not canonical_level(text):
                 raise InputError("aliases.empty_text", level=shown(level)).within(where)
-            if canonical_text(text) in found:
-                other = found[canonical_text(text)]
+            if canonical_level(text) in found:
+                other = found[canonical_level(text)]
                 raise InputError("aliases.two_levels", level=shown(level), text=shown(text), other=shown(other)).within(
                     where
                 )
-            found[canonical_text(text)] = level
+            found[canonical_level(text)] = level
     return found
 
 
@@ -232,7 +232,7 @@ def set_floats(frozen: object, *names: str) -> None:
             object.__setattr__(frozen, name, float(value))
 
 
-def canonical_text(text: str) -> str:
+def canonical_level(text: str) -> str:
     """Return the form in which labels and categories are compared: stripped, plain numbers in shortest form.
 
     So 1, +1, 01 and 1.0 are alike, and so are -0 and 0; any other text is compared as it is.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from smc_dp.core.arrays import Array, into_ball, with_bias
 from smc_dp.core.errors import InputError, shown
-from smc_dp.data.bounds import canonical_text
+from smc_dp.data.bounds import canonical_level
 from smc_dp.data.dataset import Features, Points, Pool
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.projection import Projection, Radius, fit_projection
@@ -86,7 +86,7 @@ def group_rows(table: Table, column: str) -> dict[str, NDArray[np.int64]]:
     """Return row numbers by the value of `column`, in the order of first appearance."""
     groups: dict[str, list[int]] = {}
     for row, text in enumerate(table.texts(column)):
-        groups.setdefault(canonical_text(text), []).append(row)
+        groups.setdefault(canonical_level(text), []).append(row)
     return {name: np.array(rows, dtype=np.int64) for name, rows in groups.items()}
 
 

@@ -14,7 +14,7 @@ from smc_dp.data.dataset import Pool
 from smc_dp.data.validate_file import PRIVATE_NOTICE, FileValidation
 from smc_dp.data.validation_errors import TableFault
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, Verbatim
-from smc_dp.pages.shortening import cut, some
+from smc_dp.pages.shortening import join_first, shorten
 from smc_dp.pages.text import printable
 
 _HEADINGS = ("data set", "state", "rows", "test rows", "columns", "classes", "what it is", "used by")
@@ -55,7 +55,10 @@ def dataset_summary(name: str, pool: Pool, kept: Path | None) -> Iterator[Prose]
 def column_table(bounds: Bounds) -> Iterator[PageBlock]:
     """Yield the columns with their public bounds, and what an empty cell stands for."""
     shown_columns = bounds.columns[:_MOST_COLUMNS]
-    rows = ((cut(c.name), *(cut(text, _LONGEST) for text in (*_values(c), _empty(c.missing)))) for c in shown_columns)
+    rows = (
+        (shorten(c.name), *(shorten(text, _LONGEST) for text in (*_values(c), _empty(c.missing))))
+        for c in shown_columns
+    )
     yield PageTable("Columns", ("column", "what it is", "bounds", "an empty cell"), tuple(rows))
     if more := len(bounds.columns) - len(shown_columns):
         yield Prose(f"And {more:,} more.")
@@ -65,11 +68,11 @@ def _values(column: Column) -> tuple[str, str]:
     if isinstance(column, CategoricalColumn):
         others = dict(column.aliases)
         levels = [" or ".join((level, *others.get(level, ()))) for level in column.categories]
-        return "one of several texts", some(levels, _MOST_LEVELS)
+        return "one of several texts", join_first(levels, _MOST_LEVELS)
     if isinstance(column, DateColumn):
         return "a date", f"{column.first} to {column.last}"
     if isinstance(column, BinnedColumn):
-        return "a number, by its bin", some([f"{edge:g}" for edge in column.edges], _MOST_LEVELS)
+        return "a number, by its bin", join_first([f"{edge:g}" for edge in column.edges], _MOST_LEVELS)
     return "a number", f"{column.low:g} to {column.high:g}"
 
 

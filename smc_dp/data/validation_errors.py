@@ -28,7 +28,7 @@ from smc_dp.data.columns import (
     Column,
     DateColumn,
     NumericColumn,
-    canonical_text,
+    canonical_level,
 )
 from smc_dp.data.format_hints import RefusedInput, add_hint
 from smc_dp.data.table import EMPTY_CODES, ParsedColumn, Table, parse_text
@@ -172,12 +172,12 @@ def _kind(fault: Fault, cell: object, table: Table, levels: Sequence[str]) -> st
     if fault.code in EMPTY_CODES:
         return ""
     if fault.code == "cell.unknown_level":
-        return f"level {canonical_text(str(parse_text(cell)))}"
+        return f"level {canonical_level(str(parse_text(cell)))}"
     return f"{fault.code}{_explained(fault, cell, table, levels).fields.get('hint', '')}"
 
 
 def _explained(fault: Fault, cell: object, table: Table, levels: Sequence[str]) -> Fault:
-    text = canonical_text(str(parse_text(cell))) if fault.code == "cell.unknown_level" else ""
+    text = canonical_level(str(parse_text(cell))) if fault.code == "cell.unknown_level" else ""
     return add_hint(fault, RefusedInput(table.form, cell, text, levels))
 
 
@@ -256,18 +256,18 @@ def _with_line(fault: TableFault, column: Column, bounds: str | None, is_label: 
 def _is_ambiguous(column: CategoricalColumn) -> bool:
     """Return whether a level has the name of a rule for empty cells: then no rule may stand there."""
     texts = (text for _, others in column.aliases for text in others)
-    return any(canonical_text(text) in EMPTY_CELL_RULES for text in (*column.categories, *texts))
+    return any(canonical_level(text) in EMPTY_CELL_RULES for text in (*column.categories, *texts))
 
 
 def _alike(text: str, levels: Sequence[str]) -> str | None:
     """Return the one level that equals a text but for letter case, or as a truth value; None otherwise."""
     if len(text) > _LONGEST_ALIAS:
         return None
-    form = canonical_text(text).casefold()
+    form = canonical_level(text).casefold()
     same = [level for level in levels if level.casefold() == form]
     for words in (_NO, _YES):
         if not same and form in words:
-            same = [level for level in levels if canonical_text(level).casefold() in words]
+            same = [level for level in levels if canonical_level(level).casefold() in words]
     return same[0] if len(same) == 1 else None
 
 

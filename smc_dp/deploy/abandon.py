@@ -14,7 +14,7 @@ from smc_dp.deploy.frame import CarrierError
 from smc_dp.deploy.join import OpenCarrier, open_carrier
 from smc_dp.deploy.party_site import settle_unreleased
 from smc_dp.deploy.preflight import participant
-from smc_dp.deploy.site import abandonment, charge_in, reason, tells_others, to_send
+from smc_dp.deploy.site import abandonment, charge_from_facts, reason_facts, tells_others, to_send
 from smc_dp.deploy.status import SiteStatus, site_status
 from smc_dp.deploy.store import SiteStore, open_without_key
 from smc_dp.deploy.study import JointStudy
@@ -41,7 +41,7 @@ class Abandonment:
         return {**self.status.as_dict(), "charged": self.charged, "settled": self.settled, "told": self.told}
 
 
-def abandon(
+def abandon_study(
     study: JointStudy,
     folder: Path,
     counters: Path,
@@ -63,9 +63,9 @@ def abandon(
         raise InputError("key.of_another_site", key=str(key), name=name)
     with closing(open_without_key(folder, counters)) as store:
         facts = store.facts()
-        charge, end = charge_in(facts), facts.get("end")
+        charge, end = charge_from_facts(facts), facts.get("end")
         why = "session.abandoned_charged" if charge.standing else "session.abandoned"
-        ended = {} if end else {"end": "abandoned", **reason(InputFault(why))}
+        ended = {} if end else {"end": "abandoned", **reason_facts(InputFault(why))}
         sending = []
         if signer is not None and end in (None, "abandoned"):
             sending = abandonment(store, study.digest, name, signer)

@@ -14,11 +14,11 @@ from smc_dp.core.kinds import DigestText
 from smc_dp.deploy.fields import SignatureText, SiteName
 from smc_dp.run.approvals import RANDOM_BYTES, approval_text, joint_nonce
 
-MOST_BYTES = 4096
+MOST_APPROVAL_BYTES = 4096
 
 
 class SignableStudy(Protocol):
-    """What an approval needs of a study: its digest, its participants in the order of the session, and their keys."""
+    """Properties of a study that its approvals need."""
 
     @property
     def digest(self) -> str:
@@ -37,7 +37,7 @@ class SignableStudy(Protocol):
 
 
 class Approval(Document):
-    """Whoever is called `name` takes part once in the study of this digest; everything in hexadecimals."""
+    """Signature of one participant for one run of the study with this digest. Values are hexadecimal texts."""
 
     study: DigestText
     name: SiteName
@@ -46,7 +46,7 @@ class Approval(Document):
 
     @classmethod
     def made(cls, study: SignableStudy, name: str, signer: Signer, random: bytes) -> Approval:
-        """The approval of this participant; InputError for a key that is not the one pinned for it."""
+        """Sign an approval. InputError for a participant or key that the study does not pin."""
         if name not in study.identities:
             raise InputError("approval.not_taking_part", name=plain_name(name), wanted=study.names)
         if study.identities[name] != signer.public:
@@ -58,26 +58,26 @@ class Approval(Document):
 
     @classmethod
     def read(cls, path: Path) -> Approval:
-        """The approval in a file; InputError for anything else."""
+        """Read an approval from its file. InputError for any other file."""
         where = f"approval {path}"
-        return cls.decode(reading.read_file(path, MOST_BYTES, where=where), where)
+        return cls.decode(reading.read_file(path, MOST_APPROVAL_BYTES, where=where), where)
 
     @classmethod
     def decode(cls, content: bytes, where: str = "approval") -> Approval:
-        """The approval of exactly these bytes; InputError for others."""
-        if len(content) > MOST_BYTES:
-            raise InputError("approval.too_large", where=where, most_bytes=MOST_BYTES)
+        """Decode an approval. InputError for bytes that are not exactly one."""
+        if len(content) > MOST_APPROVAL_BYTES:
+            raise InputError("approval.too_large", where=where, most_bytes=MOST_APPROVAL_BYTES)
         found = validate_document(cls, reading.parse_object(content, where), where)
         if found.encode() != content:
             raise InputError("approval.not_canonical", where=where)
         return found
 
     def encode(self) -> bytes:
-        """Canonical JSON: one line."""
+        """Encode the approval as one line of canonical JSON."""
         return canonical_line(self.model_dump())
 
     def check(self, study: SignableStudy) -> None:
-        """Raises InputError unless its participant of the study signed exactly this study."""
+        """Raise InputError unless the participant signed exactly this study."""
         pinned = study.identities.get(self.name)
         if pinned is None:
             raise InputError("approval.of_nobody", name=self.name)
@@ -88,5 +88,5 @@ class Approval(Document):
 
 
 def nonce(approvals: Sequence[Approval]) -> bytes:
-    """What all approvals together, in the order of the study's names, make of the session: nobody chose it alone."""
+    """Return the nonce of the session that these approvals make. No participant alone chooses it."""
     return joint_nonce(approval.encode() for approval in approvals)

@@ -1,4 +1,4 @@
-"""What may arrive at a site in one session, and how much of it: a function of the public parameters.
+"""Limits of what a site takes in one session, as a function of the public parameters.
 
 A program declares who sends which kind of message to whom in which stage, and how often (`runtime.conversation`). How
 long each is follows from its layout (`runtime.body_bytes`). Nothing else of a session is ever read, so nothing else is
@@ -23,7 +23,7 @@ from protocols.runtime.inbox import Absent
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.core.errors import InputError, InputFault
 from smc_dp.deploy import approval, record
-from smc_dp.deploy.frame import MOST_BYTES, Parcel
+from smc_dp.deploy.frame import MOST_FRAME_BYTES, Frame
 from smc_dp.deploy.merge import Mark
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run import status_message
@@ -37,7 +37,7 @@ _Kind: TypeAlias = tuple[str, str]
 
 
 class Arrivals:
-    """Limits of one session, and a count of what has come on each link."""
+    """Limits of one session, with a count of the envelopes that came on each link."""
 
     def __init__(self, session: Session) -> None:
         program = session.program
@@ -52,13 +52,13 @@ class Arrivals:
         self._came: dict[tuple[str, str], Counter[_Kind]] = {}
         self._stage: dict[tuple[str, str], int] = {}
 
-    def may_be_kept(self, parcel: Parcel) -> bool:
-        """Whether a parcel that is no message of the session is one that this participant may send, and not longer."""
+    def may_be_kept(self, parcel: Frame) -> bool:
+        """Return whether a participant may send this frame, which carries no message of the session."""
         size, number = len(parcel.body), parcel.number
         if parcel.to != PUBLIC_NAME:
             return False
         if parcel.lane == "approval":
-            return number == 0 and size <= approval.MOST_BYTES
+            return number == 0 and size <= approval.MOST_APPROVAL_BYTES
         if parcel.lane == "notice":
             return number < MOST_NOTICES and size <= status_message.MOST_BYTES
         if parcel.lane == "record":
@@ -80,7 +80,7 @@ class Arrivals:
         bodies = [self._body(*message) or 0 for message in (*public, *sealed)]
         return _AROUND + max(record.PIECE_BYTES, status_message.MOST_BYTES, *bodies)
 
-    def too_much(self, parcel: Parcel) -> InputFault | None:
+    def too_much(self, parcel: Frame) -> InputFault | None:
         """Return what is wrong with the length or number of an envelope, whatever is in it."""
         link = parcel.sender, parcel.to
         fields = {"sender": parcel.sender, "to": parcel.to}
@@ -119,7 +119,9 @@ class Arrivals:
         return self._came.get((sender, to), Counter[_Kind]())[kind, stage]
 
     def could_wait(self, reader: str, absent: Absent) -> bool:
-        """Whether a role can go on without this: a greeting, or one of as many messages as come on that link."""
+        """Return whether a role can go on without this message. It must be a greeting or one of those declared for the
+        link.
+        """
         if not could_wait(self._session, reader, absent):
             return False
         return absent.kind == HELLO or absent.read < self._most(absent.sender, reader)[absent.kind, absent.stage]
@@ -141,7 +143,7 @@ class Arrivals:
             (1, self._body(name, PUBLIC_NAME, *kind) or 0) for name in self._group for kind, _ in self._of_all(name)
         ]
         most = _LINE_ZERO + sum(count * (2 * size + 2 * _AROUND) for count, size in (*sealed, *public))
-        return -(-min(record.MOST_BYTES, most) // record.PIECE_BYTES)
+        return -(-min(record.MOST_RECORD_BYTES, most) // record.PIECE_BYTES)
 
     def _bytes(self, sender: str, to: str, kind: str, stage: str) -> int:
         """Return the most bytes of an envelope of this kind."""
@@ -152,7 +154,7 @@ class Arrivals:
         return Counter(dict(self._of_all(sender)) if to == PUBLIC_NAME else self._on_link(sender, to))
 
     def _of_all(self, sender: str) -> Iterator[tuple[_Kind, int]]:
-        """What a participant signs for everybody."""
+        """Yield the kinds that a participant signs for all, each with its number."""
         mine = self._group[sender]
         yield (HELLO, GREETING_STAGE), 1
         yield from (((STAGE_END, stage), 1) for stage in self._talk.stages[mine])
@@ -168,8 +170,8 @@ class Arrivals:
         return found
 
 
-def told(session: Session, reader: str, marks: Iterable[Absent]) -> tuple[Mark, ...]:
-    """What somebody says that its role went on without, as far as its role could ever wait for that.
+def plausible_absences(session: Session, reader: str, marks: Iterable[Absent]) -> tuple[Mark, ...]:
+    """Return the absences that a participant signed, without those for which its role never waits.
 
     Whatever else somebody signs is left out, so that nobody can keep the others from their record, or anybody from
     reading it, by a word.
@@ -178,9 +180,9 @@ def told(session: Session, reader: str, marks: Iterable[Absent]) -> tuple[Mark, 
     return tuple((reader, absent) for absent in marks if limits.could_wait(reader, absent))
 
 
-def longest_parcel(study: JointStudy) -> int:
+def longest_frame(study: JointStudy) -> int:
     """Return the bytes of the longest parcel of a study, for its carrier; the most of any where that needs rows."""
     try:
-        return min(MOST_BYTES, Arrivals(study.unapproved_session()).longest)
+        return min(MOST_FRAME_BYTES, Arrivals(study.unapproved_session()).longest)
     except InputError:
-        return MOST_BYTES
+        return MOST_FRAME_BYTES

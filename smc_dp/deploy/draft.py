@@ -32,7 +32,7 @@ _COMMENTS = MappingProxyType(
 )
 
 
-def draft(
+def draft_study(
     agreement: Agreement, around: Mapping[str, Any], identities: Mapping[str, bytes], bounds: Mapping[str, Any]
 ) -> str:
     """Return the text of `study.toml`; InputError where the identity of a participant is missing, or one is of nobody.

@@ -1,4 +1,4 @@
-"""What a carrier carries from site to site, and what a site asks of a carrier.
+"""Frames that a carrier takes from site to site, and the interface of a carrier.
 
 A carrier takes no part in the security of a session: what is in a parcel is sealed to its addressee or signed for
 everybody, so a relay that reads, repeats, delays, reorders, keeps or changes parcels can stop a session and no more.
@@ -20,14 +20,14 @@ from smc_dp.core.errors import Fault, FaultError, InputError, InputFault
 
 Lane: TypeAlias = Literal["approval", "refusal", "mail", "notice", "record"]
 LANES: tuple[Lane, ...] = get_args(Lane)
-MOST_BYTES = MAX_ENVELOPE_BYTES + (1 << 12)
+MOST_FRAME_BYTES = MAX_ENVELOPE_BYTES + (1 << 12)
 _DIGEST_DIGITS = 64
 _MOST_NUMBER = 1 << 63
 
 
 @dataclass(frozen=True)
-class Parcel:
-    """A body on its way from a participant to another, or to all (`PUBLIC_NAME`).
+class Frame:
+    """Body on its way from one participant to another, or to all (`PUBLIC_NAME`).
 
     `study` is the digest of the study, `number` counts the sender's parcels to this addressee in this lane, from 0. In
     the lane "mail" the body is an envelope, and the number is the envelope's.
@@ -42,24 +42,24 @@ class Parcel:
 
     @property
     def key(self) -> tuple[str, str, str, int]:
-        """What no two different parcels of a study share."""
+        """Key that no two different frames of a study share."""
         return self.sender, self.to, self.lane, self.number
 
     @cached_property
     def digest(self) -> bytes:
-        """SHA-256 of all of it."""
+        """SHA-256 of the encoded frame."""
         return hashlib.sha256(self.encode()).digest()
 
     def encode(self) -> bytes:
-        """A canonical CBOR array of the six parts."""
+        """Encode the frame as a canonical CBOR array of its six parts."""
         parts = [self.study, self.sender, self.to, self.lane, self.number, self.body]
         return cbor2.dumps(parts, canonical=True)
 
     @classmethod
-    def decode(cls, data: bytes) -> Parcel:
-        """The parcel; InputError unless these are exactly the bytes of one."""
-        if len(data) > MOST_BYTES:
-            raise InputError("parcel.too_long", most=MOST_BYTES, got=len(data))
+    def decode(cls, data: bytes) -> Frame:
+        """Decode a frame. InputError for bytes that are not exactly one."""
+        if len(data) > MOST_FRAME_BYTES:
+            raise InputError("parcel.too_long", most=MOST_FRAME_BYTES, got=len(data))
         try:
             parts = cbor2.loads(data, max_depth=2, allow_indefinite=False, allow_duplicate_keys=False)
             found = cls(*parts) if isinstance(parts, list) else None
@@ -81,33 +81,33 @@ class Parcel:
 
 
 class CarrierError(FaultError):
-    """A relay cannot be reached, or does not do what it should: one line. Whoever meets it waits and tries again."""
+    """Failure of a relay, on one line. The caller waits and tries again."""
 
     KIND: ClassVar[type[Fault]] = InputFault
 
 
 class Carrier(Protocol):
-    """One site's way to the relay of one study. Every method raises `CarrierError`."""
+    """Connection of one site to the relay of one study. Every method raises `CarrierError`."""
 
-    def send(self, parcels: Sequence[Parcel]) -> None:
-        """Hand them over in this order; the relay keeps them for good when this returns. Repeats do no harm."""
+    def send(self, parcels: Sequence[Frame]) -> None:
+        """Hand frames over in this order. The relay has stored them when this returns; repeats do no harm."""
         ...
 
-    def fetch(self, seconds: float) -> list[Parcel]:
-        """What has come for this site and for all, and was not yet `taken`; may repeat, and come in any order.
+    def fetch(self, seconds: float) -> list[Frame]:
+        """Return frames for this site and for all that were not acknowledged by `taken`. They may repeat, in any order.
 
         Waits at most so long for the first, and returns none when none came.
         """
         ...
 
-    def taken(self, parcels: Sequence[Parcel]) -> None:
-        """This site has these for good, and need not be brought them again."""
+    def taken(self, parcels: Sequence[Frame]) -> None:
+        """Acknowledge frames that this site has stored."""
         ...
 
-    def last(self, to: str, lane: Lane) -> Parcel | None:
-        """The last parcel that the relay has from this site to this addressee in this lane."""
+    def last(self, to: str, lane: Lane) -> Frame | None:
+        """Return the last frame that the relay has from this site to this addressee in this lane."""
         ...
 
     def close(self) -> None:
-        """Let go of the relay."""
+        """Close the connection."""
         ...

@@ -1,4 +1,4 @@
-"""A site's whole part in a study, from the files that it has: what `join` and `serve` do, whatever the carrier."""
+"""Part of a site in a study, from the files that it has: `join` and `serve`, over any carrier."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.core.private_text import Hear, PrivateText
 from smc_dp.data.federation import Rows
 from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.arrival import longest_parcel
-from smc_dp.deploy.curator_site import KeeperBusiness
+from smc_dp.deploy.arrival import longest_frame
+from smc_dp.deploy.curator_site import CuratorBusiness
 from smc_dp.deploy.frame import Carrier, CarrierError
 from smc_dp.deploy.party_site import PartyBusiness
 from smc_dp.deploy.paths import approval_file, counter_folder, state_folder
-from smc_dp.deploy.preflight import OwnFiles, OwnRows, look, participant
-from smc_dp.deploy.session_driver import Member, Participation
-from smc_dp.deploy.site import charge_in, refusal
+from smc_dp.deploy.preflight import OwnFiles, OwnRows, participant, run_preflight
+from smc_dp.deploy.session_driver import Member, SessionDriver
+from smc_dp.deploy.site import charge_from_facts, refusal
 from smc_dp.deploy.status import erase_missed
 from smc_dp.deploy.store import DATABASE, StoreError, open_store
 from smc_dp.deploy.study import JointStudy
@@ -40,7 +40,7 @@ _NATS = ("nats", "tls")
 
 
 def open_carrier(study: JointStudy, name: str, credentials: Path | None) -> Carrier:
-    """This participant's way to the relay of the study; nothing is sent yet.
+    """Return this participant's carrier to the relay of the study. Nothing is sent yet.
 
     `credentials`: the folder that the relay's operator made for it. InputError for an address of no carrier, and where
     what the carrier needs is not installed.
@@ -53,9 +53,9 @@ def open_carrier(study: JointStudy, name: str, credentials: Path | None) -> Carr
     if credentials is None:
         raise InputError("relay.no_credentials")
     from smc_dp.deploy.nats.carrier import NatsCarrier
-    from smc_dp.deploy.nats.subjects import RelayPlaces
+    from smc_dp.deploy.nats.subjects import RelaySubjects
 
-    places, most = RelayPlaces(study.digest, study.names), longest_parcel(study)
+    places, most = RelaySubjects(study.digest, study.names), longest_frame(study)
     return NatsCarrier(places, study.relay, name, credentials, most_bytes=most)
 
 
@@ -87,7 +87,8 @@ class SiteFiles:
 
 @dataclass(frozen=True)
 class Part:
-    """How the part of a site in a study ended: "released", or how else, with why, for its owner alone, and the code.
+    """Outcome of a site's part in a study: "released", or another end with its reason, for its owner alone, and its
+    code.
 
     `out` is the site's run folder; `rows` are those of the site, where it has some.
     """
@@ -103,7 +104,8 @@ class Part:
 
     @cached_property
     def compared(self) -> LocalComparison | None:
-        """What the own rows say of the release in the folder, for the site alone; None where they say nothing.
+        """Comparison of the release with a local model on the site's own rows, for the site alone; None without rows or
+        release.
 
         Computed for whoever asks: the part is over by then, and what may go wrong here is no part of it.
         """
@@ -114,7 +116,7 @@ class Part:
         return evaluate_locally(release, self.rows)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, for the owner's screen."""
+        """Return plain values for JSON, for the owner's screen."""
         out = str(self.out) if self.end == "released" else None
         return {
             **{"name": self.name, "study": self.study, "end": self.end, "why": self.why.on_screen(), "code": self.code},
@@ -139,7 +141,7 @@ def take_part(study_file: Path, files: SiteFiles, hear: Hear, carrier: OpenCarri
         raise InputError(
             "key.other_command", key=str(files.key), name=name, command="join" if name in study.parties else "serve"
         )
-    fit = look(study, name, terms, OwnFiles(files.data, files.ledger, files.auxiliary, begun))
+    fit = run_preflight(study, name, terms, OwnFiles(files.data, files.ledger, files.auxiliary, begun))
     credentials = files.credentials or (None if terms is None else terms.credentials_path)
     with closing(carrier(study, name, credentials)) as way:
         try:
@@ -152,7 +154,7 @@ def take_part(study_file: Path, files: SiteFiles, hear: Hear, carrier: OpenCarri
             raise
         with closing(open_store(folder, approval, signer, counters, _first_line(files.passphrase))) as store:
             hear(PrivateText(f"{name} takes part in study {study.digest}; its state is in {folder}"))
-            taking_part = Participation(member, store, way, business, hear=hear, keeps_seed=files.views is not None)
+            taking_part = SessionDriver(member, store, way, business, hear=hear, keeps_seed=files.views is not None)
             try:
                 end = taking_part.run()
             except InputError as error:
@@ -160,7 +162,7 @@ def take_part(study_file: Path, files: SiteFiles, hear: Hear, carrier: OpenCarri
                     _say_refused(study, name, signer, way, hear)
                 raise
             facts = store.facts()
-    charged = bool(charge_in(facts).standing)
+    charged = bool(charge_from_facts(facts).standing)
     rows = None if fit.own is None else fit.own.rows
     why, code = PrivateText(facts.get("why", "")), facts.get("code", "")
     return Part(name, study.digest, end, why, code, charged, business.out, rows)
@@ -175,10 +177,10 @@ def _own_approval(path: Path, study: JointStudy, name: str) -> Approval:
     return own
 
 
-def _business(member: Member, own: OwnRows | None, files: SiteFiles, folder: Path) -> KeeperBusiness | PartyBusiness:
+def _business(member: Member, own: OwnRows | None, files: SiteFiles, folder: Path) -> CuratorBusiness | PartyBusiness:
     out = files.out or folder / "run"
     if member.name == CURATOR_NAME:
-        return KeeperBusiness(member, out, files.views)
+        return CuratorBusiness(member, out, files.views)
     if own is None or files.ledger is None:
         raise InputError("party.no_data_or_ledger")
     return PartyBusiness(member, own.rows, own.table, SiteLedger(files.ledger), out, files.views)

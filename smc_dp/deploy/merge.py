@@ -1,4 +1,4 @@
-"""The one order of a record: a function of the messages and marks of a session, and of nothing else.
+"""Order of a transcript: a function of the messages and absences of a session, and of nothing else.
 
 A relay, or each site, sees mail in an order of its own. Whoever merges the same messages and marks gets the same list,
 byte for byte, and in it nothing stands before what it follows from: messages stand by their rounds, and in a round by
@@ -25,11 +25,11 @@ from protocols.runtime.inbox import Absent
 from protocols.runtime.session import PUBLIC_NAME, Session
 
 Mark: TypeAlias = tuple[str, Absent]
-"""Who went on without a letter, and without which; `PUBLIC_NAME` for what was owed to everybody."""
+"""Absence with its reader, who is `PUBLIC_NAME` for a message that was owed to all."""
 
 
 class GapError(ProtocolError):
-    """Something that `sender` sent is not there: what comes after it hangs in the air."""
+    """Missing message of `sender`, on which a later one of its chain depends."""
 
     def __init__(self, sender: str) -> None:
         super().__init__("chain.message_missing", sender=shown(sender))
@@ -37,7 +37,7 @@ class GapError(ProtocolError):
 
 
 class TwoMessagesError(ProtocolError):
-    """Two different messages stand in one place of a sender's mail. `kept` has both: whose fault it is, they may show.
+    """Two different messages in one place of a sender's chain; `kept` has both.
 
     Nobody is named: whoever carries sealed mail can make a second message up.
     """
@@ -59,7 +59,7 @@ class _Sent:
 
 
 def merge(session: Session, envelopes: Iterable[Envelope], marks: Iterable[Mark]) -> list[Envelope | Mark]:
-    """All of them once, in the one order of the record.
+    """Return messages and absences, each once, in the order of the transcript.
 
     Raises `TwoMessagesError` for two messages in one place, `GapError` where one is missing between others, and
     `PeerError`, which names nobody, for what is not of this session or breaks the count of its link.
@@ -78,7 +78,7 @@ def merge(session: Session, envelopes: Iterable[Envelope], marks: Iterable[Mark]
 
 
 def chains_of(session: Session, envelopes: Iterable[Envelope]) -> dict[str, tuple[Envelope, ...]]:
-    """What each sender sent, in its order, from its first message on. Raises as `merge` does."""
+    """Return the messages of each sender, in its order, from its first on. Raise as `merge` does."""
     there: dict[tuple[str, str, int], Envelope] = {}
     following: dict[str, dict[bytes, Envelope]] = defaultdict(dict)
     for e in envelopes:
@@ -91,7 +91,7 @@ def chains_of(session: Session, envelopes: Iterable[Envelope]) -> dict[str, tupl
 
 
 def check_place(session: Session, e: Envelope) -> None:
-    """Raises `PeerError`, which names nobody, unless it is of this session and between those who take part."""
+    """Raise `PeerError`, which names nobody, unless the envelope is of this session and between its participants."""
     if e.session != session.id or e.sender not in session.names:
         raise PeerError("somebody", "message.of_another_session", sender=shown(e.sender))
     if e.to == e.sender or e.to not in (*session.names, PUBLIC_NAME):
@@ -137,7 +137,7 @@ def _rank(places: Mapping[str, int], mark: Mark) -> tuple[int, int, str, str, in
 
 
 def _follower(chains: Mapping[str, Sequence[_Sent]], mark: Mark) -> bytes:
-    """The digest of the message before which a mark stands; `START`, which is no message's, for the end."""
+    """Return the digest of the message before which an absence stands; `START` for the end of the transcript."""
     reader, absent = mark
     what = (reader, absent.kind, absent.stage)
     letters = [s for s in chains.get(absent.sender, ()) if (s.envelope.to, s.envelope.kind, s.envelope.stage) == what]

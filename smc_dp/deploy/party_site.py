@@ -1,10 +1,12 @@
-"""What a party does beside its role: its budget, its rows, its own look at the record, its own release."""
+"""Duties of a party's site beside its role: its budget, its rows, its check of the transcript, and its release."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from typing_extensions import override
 
 from protocols.arithmetic.rng import Forks, Stream
 from protocols.runtime.session import PUBLIC_NAME, Session
@@ -16,11 +18,11 @@ from smc_dp.deploy.record import OwnLog, check_record
 from smc_dp.deploy.release import (
     NoReleaseError,
     as_documents,
-    from_parcels,
+    record_from_frames,
     released_from,
     write_own_view,
 )
-from smc_dp.deploy.session_driver import Member
+from smc_dp.deploy.session_driver import Business, Member
 from smc_dp.deploy.site import Site
 from smc_dp.run.budget_charge import GivenUp, OpenCharge
 from smc_dp.run.party import LocalParty
@@ -31,8 +33,9 @@ from smc_dp.run.status_message import Notice
 
 
 @dataclass(frozen=True, repr=False)
-class PartyBusiness:
-    """One party's; see `Business`. `rows` are encoded under the study's bounds, `table` is what they were read from.
+class PartyBusiness(Business):
+    """Duties of one party; see `Business`. `rows` are encoded under the study's bounds, `table` is what they were read
+    from.
 
     `out`: the run folder that the party makes for itself, of the record that it has checked; `views`: SECRET, a folder
     to make for its own view.
@@ -45,12 +48,10 @@ class PartyBusiness:
     out: Path
     views: Path | None = None
 
+    @override
     def begins(self, session: Session, approvals: Mapping[str, Approval], *, over: bool, resumed: bool) -> SiteInputs:
-        """The budget is charged, each time anew found to be, until the role is over: then it may have been given back.
-
-        Rows are trained on when the role begins. A book that was charged by another state than the one that is here
-        would pay once for two answers, whatever the relay says that it has of us: InputError.
-        """
+        # The charge is found anew at each start until the role is over: then it may have been refunded. A ledger that
+        # another state has charged would pay once for two answers, whatever the relay has of us.
         if not resumed and self.ledger.has(session.id):
             raise InputError("ledger.charged_by_another_state", path=str(self.ledger.path))
         as_read = self.rows if self.table is None else self.table
@@ -62,13 +63,13 @@ class PartyBusiness:
             self._own(Forks({}, insecure=False)).draws,
         )
 
+    @override
     def is_over(self, site: Site, notices: Mapping[str, Notice], *, patient: bool) -> bool:
-        """Whether the record has come."""
-        return from_parcels(site.store.received()) is not None
+        return record_from_frames(site.store.received()) is not None
 
+    @override
     def released(self, site: Site, approvals: Mapping[str, Approval], notices: Mapping[str, Notice]) -> None:
-        """The record is what this site has seen, byte for byte as it is made; the release follows from it."""
-        content = from_parcels(site.store.received())
+        content = record_from_frames(site.store.received())
         if content is None:
             raise NoReleaseError("record.missing")
         said = as_documents(self.member.study, approvals)
@@ -82,8 +83,8 @@ class PartyBusiness:
         member = self.member.name in members
         self.ledger.released(site.session.id, self.out / RELEASE, site.charge, member=member)
 
+    @override
     def ended(self, session_id: bytes, charge: OpenCharge) -> None:
-        """Settle the ledger."""
         settle_unreleased(self.ledger, session_id, charge)
 
     def _own(self, coins: Stream | Forks) -> LocalParty:
@@ -97,7 +98,7 @@ def settle_unreleased(ledger: SiteLedger, session_id: bytes, charge: OpenCharge)
 
 
 def own_log(site: Site) -> OwnLog:
-    """What this site has seen of its session."""
+    """Return what this site sent and received in its session."""
     seen = list(site.envelopes())
     return OwnLog(
         site.name,

@@ -1,4 +1,4 @@
-"""Where a site keeps its things of one study: the state, and the number of its newest, which no backup may have."""
+"""Paths of a site's files of one study. The number of its newest state lies where no backup may reach."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ _STATE, _APPROVAL = "state", "approval"
 
 
 def state_folder(study: Path, name: str) -> Path:
-    """Beside the study, unless somebody says otherwise."""
+    """Return the usual folder of a participant's state, beside the study."""
     return study.with_name(f"{study.stem}.{name}.{_STATE}")
 
 
 def approval_file(study: Path, name: str) -> Path:
-    """Beside the study, unless somebody says otherwise."""
+    """Return the usual file of a participant's approval, beside the study."""
     return study.with_name(f"{study.stem}.{name}.{_APPROVAL}")
 
 
 def states(study: Path) -> Iterator[Path]:
-    """The folders of states that lie beside a study."""
+    """Yield the folders of states that lie beside a study."""
     yield from sorted(path.parent for path in study.parent.glob(f"{study.stem}.*.{_STATE}/{DATABASE}"))
 
 
 def counter_folder() -> Path:
-    """The folder of counters of whoever runs the program; to be left out of backups."""
+    """Return the usual folder of counters of this user. It must be left out of backups."""
     base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(base) / "smc-dp" / "counters"

@@ -1,4 +1,4 @@
-"""What a site's own rows, book, key and terms say to a study: looked at here, before anything is sent, all at once.
+"""Preflight check of a site's own rows, ledger, key and terms against a study, before anything is sent.
 
 Nothing that is found leaves the site: an error tells the site's own people what a cell holds.
 """
@@ -31,15 +31,15 @@ NO_TERMS = InputFault("terms.missing")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OwnRows:
-    """A party's rows, as they were read and as they enter the training."""
+    """Rows of a party, as they were read and as they enter the training."""
 
     table: Table
     rows: Rows
 
 
 @dataclass
-class Fit:
-    """Every fault that was found, who looked, and what was read on the way; of what was not read, None."""
+class PreflightResult:
+    """Result of a preflight check: every fault, the participant, and what was read; None for what was not."""
 
     name: str | None = None
     faults: list[Fault] = field(default_factory=list)
@@ -68,7 +68,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class OwnFiles:
-    """Where a site's data and its book of releases lie, and the public rows that all have, as far as it has them.
+    """Paths of a site's data and ledger, and of the public rows that all have.
 
     A site that has `begun` was looked at before, and its book may be charged for the study by now.
     """
@@ -79,35 +79,37 @@ class OwnFiles:
     begun: bool = False
 
 
-def look_at_files(study: JointStudy, key: Path, terms: Path | None, files: OwnFiles) -> Fit:
-    """Look as `look` does, and read the key and the terms first: what is wrong with them hides nothing else."""
-    first, own = Fit(), None
+def preflight_of_files(study: JointStudy, key: Path, terms: Path | None, files: OwnFiles) -> PreflightResult:
+    """Check as `run_preflight` does, and read key and terms first. A fault in them hides no other."""
+    first, own = PreflightResult(), None
     with first.looking():
         first.name = participant(study, read_identity(key).public)
     if terms is not None:
         with first.looking(f"terms {terms}"):
             own = OwnTerms.read(terms)
-    found = look(study, first.name, own, files)
+    found = run_preflight(study, first.name, own, files)
     found.faults = first.faults + [fault for fault in found.faults if fault != NO_TERMS or terms is None]
     return found
 
 
-def look(study: JointStudy, name: str | None, terms: OwnTerms | None, files: OwnFiles) -> Fit:
-    """Look whether this participant can take part with this ledger, these rows and these terms; write nothing.
+def run_preflight(study: JointStudy, name: str | None, terms: OwnTerms | None, files: OwnFiles) -> PreflightResult:
+    """Check whether this participant can take part with this ledger, these rows and these terms. Write nothing.
 
     The curator has neither rows nor a ledger, and needs no terms. The terms may name a party's data. Without a name
     whoever has data or a ledger is looked at as some party.
     """
-    found = look_at_terms(study, name, terms, files.auxiliary)
+    found = preflight_of_terms(study, name, terms, files.auxiliary)
     if name in study.parties or (name is None and (files.data or files.ledger)):
         _look_at_rows(found, study.bounds, terms, files.data)
         _look_at_ledger(found, files)
     return found
 
 
-def look_at_terms(study: JointStudy, name: str | None, terms: OwnTerms | None, auxiliary: Path | None = None) -> Fit:
-    """Look as `look` does, at the terms alone: what an approval needs."""
-    found = Fit(name)
+def preflight_of_terms(
+    study: JointStudy, name: str | None, terms: OwnTerms | None, auxiliary: Path | None = None
+) -> PreflightResult:
+    """Check the terms alone, as an approval needs it."""
+    found = PreflightResult(name)
     with found.looking():
         found.agreement = agreement_of(study, auxiliary)
     if terms is not None and found.agreement is not None:
@@ -133,15 +135,15 @@ def participant(study: JointStudy, public: bytes) -> str:
 
 
 def read_rows(path: Path, bounds: Bounds, form: FileFormat | None = None) -> OwnRows:
-    """The rows of a file under the study's bounds; `UnfitError` has every fault.
+    """Read the rows of a file under the study's bounds. `UnfitError` has every fault.
 
     form: how the file is written, None where that stands beside it, if anywhere.
     """
     table = read_table(path, f"data {path}", form=form)
-    return OwnRows(table, rows_of(table, bounds))
+    return OwnRows(table, encode_party_rows(table, bounds))
 
 
-def rows_of(table: Table, bounds: Bounds, *, strict: bool = False) -> Rows:
+def encode_party_rows(table: Table, bounds: Bounds, *, strict: bool = False) -> Rows:
     """Return the rows of a table under a study's bounds; raise `UnfitError` with every fault of the table."""
     if not table.rows:
         raise InputError(NO_ROWS).within(table.source)
@@ -159,7 +161,7 @@ def read_auxiliary(path: Path, bounds: Bounds) -> AuxiliaryRows:
     return AuxiliaryRows(encode_rows(read_table(path, f"file {path}"), bounds), f"file {path}")
 
 
-def _look_at_rows(found: Fit, bounds: Bounds, terms: OwnTerms | None, data: Path | None) -> None:
+def _look_at_rows(found: PreflightResult, bounds: Bounds, terms: OwnTerms | None, data: Path | None) -> None:
     path = data if data is not None or terms is None else terms.data_path
     if path is None:
         found.add([InputFault("data.missing")])
@@ -174,7 +176,7 @@ def _look_at_rows(found: Fit, bounds: Bounds, terms: OwnTerms | None, data: Path
                 ).check()
 
 
-def _look_at_ledger(found: Fit, files: OwnFiles) -> None:
+def _look_at_ledger(found: PreflightResult, files: OwnFiles) -> None:
     if files.ledger is None:
         found.add([InputFault("ledger.none_given")])
     elif found.agreement is not None and not files.begun:

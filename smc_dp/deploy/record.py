@@ -1,4 +1,4 @@
-"""The wire record of a session that ran at separate sites: kept by one of them, made again and checked by all.
+"""Transcript of a session that ran at separate sites: assembled by the curator, checked by all.
 
 Whoever keeps it has all mail from the relay, and from each site at its end a signed word which message was its last.
 Who gave no such word has vanished; what it owed everybody is noted. From the same messages, marks and approvals
@@ -24,14 +24,14 @@ from smc_dp.run.transcript_header import read_head
 from smc_dp.run.transcript_lines import TranscriptLines, parse_lines
 from smc_dp.run.verify_release import read_release_evidence
 
-MOST_BYTES = 1 << 28
+MOST_RECORD_BYTES = 1 << 28
 """Of a record: what an audit reads."""
 PIECE_BYTES = 1 << 19
 """Of a part of a record on its way."""
 
 
 class Record:
-    """All messages of a session as they come in, each once.
+    """Messages of a session as they come in, each once.
 
     What is for everybody has to be signed by its sender. Sealed mail shows nobody else who made it: that its sender's
     later signatures hold it, `merge` and the audit find out.
@@ -45,7 +45,7 @@ class Record:
 
     @property
     def envelopes(self) -> tuple[Envelope, ...]:
-        """In the order in which they came."""
+        """Envelopes in the order in which they came."""
         return tuple(self._kept.values())
 
     def append(self, e: Envelope) -> bool:
@@ -65,8 +65,9 @@ class Record:
         return False
 
 
-def under_way(session: Session, envelopes: Iterable[Envelope], heads: Mapping[str, bytes]) -> tuple[str, ...]:
-    """Those of whom not all has come yet; `heads`: the digest of the last message of each who said that it is done.
+def incomplete_senders(session: Session, envelopes: Iterable[Envelope], heads: Mapping[str, bytes]) -> tuple[str, ...]:
+    """Return the participants whose messages are not complete yet. `heads`: digest of the last message of each that is
+    done.
 
     Raises what `merge` raises, but for gaps.
     """
@@ -77,10 +78,10 @@ def under_way(session: Session, envelopes: Iterable[Envelope], heads: Mapping[st
     return tuple(name for name in session.names if name in late)
 
 
-def owed(
+def owed_absences(
     session: Session, envelopes: Iterable[Envelope], marks: Iterable[Mark], done: Collection[str]
 ) -> tuple[Mark, ...]:
-    """What those who vanished owed everybody, where no mark says already that somebody went on without them.
+    """Return the public messages that dropped-out participants owed, where no absence names that participant yet.
 
     `marks`: of all who have told theirs; a role that stopped for want of a letter has signed all that it sent, and owes
     nothing. `done`: who said at its end that it is done. What the others of its kind signed for everybody shows what
@@ -112,7 +113,7 @@ def _for_all(chain: Iterable[Envelope]) -> list[tuple[str, str]]:
     return [(e.kind, e.stage) for e in chain if e.is_public]
 
 
-def record_of(
+def build_transcript(
     session: Session,
     envelopes: Iterable[Envelope],
     marks: Iterable[Mark],
@@ -121,7 +122,8 @@ def record_of(
     file: IO[bytes] | None = None,
     notices: Sequence[Mapping[str, Any]] | None = None,
 ) -> Transcript:
-    """The record: the same bytes whoever makes it, and however the mail came. Raises what `merge` raises.
+    """Build the transcript. Its bytes do not depend on the builder or on the order of arrival. Raise what `merge`
+    raises.
 
     `approvals`: those of all as documents, in the order of the session, and `notices`: the last of each who gave one;
     None for a session without a study. `insecure`: what makes the run insecure. Without a `file` the record stays in
@@ -138,7 +140,7 @@ def record_of(
 
 @dataclass(frozen=True, repr=False)
 class OwnLog:
-    """What one site has seen of a session: what it sent, the mail that it took, what was for everybody, its marks."""
+    """Messages that one site sent and received in a session, the public ones, and its absences."""
 
     name: str
     sent: Sequence[Envelope]
@@ -154,7 +156,7 @@ def check_record(
     approvals: Sequence[Mapping[str, str]] | None,
     insecure: tuple[str, ...] = (),
 ) -> ReleaseEvidence:
-    """What a record holds, once it is seen to be that of this site's own session, with all that this site saw in it.
+    """Return the content of a transcript, after it was compared with all that this site saw of its session.
 
     Raises InputError for any other: for one that is not written as it is made, byte for byte, in which a signature does
     not hold or something is missing, and for one that has other mail of or to this site, or other marks of it, than it
@@ -162,9 +164,11 @@ def check_record(
     signed for everybody may have come here when the record was made already; and of a site that others gave up the
     record may have only what came in time, which `marks` say.
     """
-    found = read(content, session)
+    found = read_transcript(content, session)
     try:
-        made = record_of(session, found.envelopes.values(), found.marks, approvals, insecure, notices=found.notices)
+        made = build_transcript(
+            session, found.envelopes.values(), found.marks, approvals, insecure, notices=found.notices
+        )
     except ProtocolError as error:
         raise InputError(error.fault.within("record")) from None
     if b"".join(made.chunks()) != content:
@@ -174,10 +178,10 @@ def check_record(
     return found
 
 
-def read(content: bytes, session: Session) -> ReleaseEvidence:
-    """What stands in a record of this session, each public message signed; InputError for what is none."""
-    if len(content) > MOST_BYTES or not content.isascii():
-        raise InputError("record.too_long", most=MOST_BYTES)
+def read_transcript(content: bytes, session: Session) -> ReleaseEvidence:
+    """Read a transcript of this session, each public message signed. InputError for any other bytes."""
+    if len(content) > MOST_RECORD_BYTES or not content.isascii():
+        raise InputError("record.too_long", most=MOST_RECORD_BYTES)
     try:
         lines = TranscriptLines(content)
         head = read_head(lines.text(0), "record")
@@ -192,7 +196,7 @@ def read(content: bytes, session: Session) -> ReleaseEvidence:
 
 
 def _differences(found: ReleaseEvidence, own: OwnLog) -> Iterator[Fault]:
-    """What a record has otherwise than the site saw it.
+    """Yield the differences between a transcript and what the site saw.
 
     A site that the others gave up may have come back when the record was made already: then it has sent more, and knows
     of more, than stands there.
@@ -226,7 +230,7 @@ def _differences(found: ReleaseEvidence, own: OwnLog) -> Iterator[Fault]:
 
 
 def _came_late(found: ReleaseEvidence, own: OwnLog, e: Envelope) -> bool:
-    """Whether its sender was given up, and may have come back when the record was made already.
+    """Return whether the sender was given up and may have come back after the transcript was made.
 
     A letter to this site is late only where the site itself went on without that sender: else it may have read it.
     """

@@ -22,7 +22,7 @@ from smc_dp.data.preprocess import encode_labelled_rows
 from smc_dp.data.sources import PreparedData
 from smc_dp.data.table import Table
 from smc_dp.data.table_reader import read_table
-from smc_dp.deploy.preflight import agreement_of, rows_of
+from smc_dp.deploy.preflight import agreement_of, encode_party_rows
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run.agreement import REASONS, SEEDED, SIMULATED_STUDY, Agreement
 from smc_dp.run.settings import DataRoles, RunRequest
@@ -31,7 +31,7 @@ GENERATED_ROWS = 200
 """Rows that each party gets where none are given: enough for every class, and soon trained on."""
 _FILES = ("study", "party", "dataset", "data_dir", "test", "auxiliary", "strict_bounds", "out", "record_views")
 _BESIDE_A_STUDY = (*_FILES, "vanish", "topology", "link", "workers", "insecure_seed")
-"""All that a study leaves to whoever simulates it."""
+"""Options that a study leaves to its simulation."""
 
 
 def rehearse(asked: RunRequest, rng: Stream) -> tuple[PreparedData, Agreement]:
@@ -50,7 +50,7 @@ def rehearse(asked: RunRequest, rng: Stream) -> tuple[PreparedData, Agreement]:
     found = FaultCollector()
     for name in study.parties:
         with found.step():
-            rows[name] = rows_of(tables[name], study.bounds, strict=data.strict_bounds)
+            rows[name] = encode_party_rows(tables[name], study.bounds, strict=data.strict_bounds)
     found.require()
     public = None if agreement.auxiliary is None else agreement.auxiliary.X
     federation = Federation(tuple(rows.values()), len(study.bounds.classes), public, names=study.parties)

@@ -1,4 +1,4 @@
-"""What a relay without a store of its own keeps: every parcel of a study, in the order in which it came, in SQLite.
+"""Store of a relay that has none of its own: every frame of a study, in the order of arrival, in SQLite.
 
 Nothing in it is secret, and nothing of it is believed: parcels are sealed or signed inside.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from protocols.runtime.session import PUBLIC_NAME
-from smc_dp.deploy.frame import CarrierError, Lane, Parcel
+from smc_dp.deploy.frame import CarrierError, Frame, Lane
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS parcels (
@@ -24,7 +24,7 @@ CREATE UNIQUE INDEX IF NOT EXISTS once ON parcels (sender, addressee, lane, numb
 
 
 class RelayStore:
-    """The parcels of one study; what is there when `put` returns survives the death of the machine.
+    """Frames of one study. A frame survives a crash of the machine once `put` has returned.
 
     A repeat is dropped. Two different parcels under one key are both kept and both handed on: whoever gets them stops.
     """
@@ -34,33 +34,33 @@ class RelayStore:
         self._connection = sqlite3.connect(path or ":memory:", check_same_thread=False, isolation_level=None)
         self._connection.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; {_SCHEMA}")
 
-    def put(self, parcel: Parcel) -> None:
-        """Keep it."""
+    def put(self, parcel: Frame) -> None:
+        """Store a frame."""
         row = (parcel.sender, parcel.to, parcel.lane, parcel.number, parcel.digest, parcel.encode())
         self._execute(
             "INSERT OR IGNORE INTO parcels (sender, addressee, lane, number, digest, parcel) VALUES (?, ?, ?, ?, ?, ?)",
             row,
         )
 
-    def since(self, position: int, name: str, *, everything: bool = False, most: int = 256) -> list[tuple[int, Parcel]]:
-        """What came after this position for this site and for all, with positions; with `everything` all mail too."""
+    def since(self, position: int, name: str, *, everything: bool = False, most: int = 256) -> list[tuple[int, Frame]]:
+        """Return frames after this position for this site and for all, with positions; `everything`: all mail too."""
         rows = self._execute(
             "SELECT position, parcel FROM parcels WHERE position > ? AND sender <> ? "
             "AND (addressee IN (?, ?) OR (? AND lane = 'mail')) ORDER BY position LIMIT ?",
             (position, name, name, PUBLIC_NAME, everything, most),
         )
-        return [(at, Parcel.decode(parcel)) for at, parcel in rows]
+        return [(at, Frame.decode(parcel)) for at, parcel in rows]
 
-    def last(self, sender: str, to: str, lane: Lane) -> Parcel | None:
-        """The one with the highest number."""
+    def last(self, sender: str, to: str, lane: Lane) -> Frame | None:
+        """Return the frame with the highest number."""
         rows = self._execute(
             "SELECT parcel FROM parcels WHERE sender = ? AND addressee = ? AND lane = ? ORDER BY number DESC LIMIT 1",
             (sender, to, lane),
         )
-        return Parcel.decode(rows[0][0]) if rows else None
+        return Frame.decode(rows[0][0]) if rows else None
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._connection.close()
 
     def _execute(self, statement: str, values: tuple[object, ...]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""The release of a study, made from its record: by whoever keeps it, and once more by every site for itself."""
+"""Release of a study, made from its transcript by every site for itself."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from protocols.runtime.view import reconstruct_view
 from smc_dp.core.errors import InputError, InputFault
 from smc_dp.core.writing import write_folder
 from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.frame import Parcel
-from smc_dp.deploy.record import PIECE_BYTES, record_of
+from smc_dp.deploy.frame import Frame
+from smc_dp.deploy.record import PIECE_BYTES, build_transcript
 from smc_dp.deploy.session_driver import Member
 from smc_dp.deploy.site import Site
 from smc_dp.deploy.study import JointStudy
@@ -36,7 +36,7 @@ from smc_dp.run.release_consistency import ReleaseEvidence, find_contradictions
 def own_view(
     session: Session, name: str, signer: Signer, seed: Stream, inputs: tuple[Any, ...], record: ReleaseEvidence
 ) -> bytes:
-    """The view of this participant as a file.
+    """Return the view of this participant as a file.
 
     `seed`: what its role's coins began with. `inputs`: those of its role with all that was answered at home, as they
     stood in the end. `record`: as `check_record` gave it, its own marks among it. Raises InputError where this is not
@@ -53,11 +53,11 @@ _NO_PIECE = InputFault("record.no_piece")
 
 
 class NoReleaseError(ProtocolError):
-    """The session is over, and there is no release of it: one sentence why."""
+    """End of a session without a release, with the reason."""
 
 
 def value_in(site: Site, published: Mapping[str, Any]) -> Any:
-    """The value that these published messages give; `NoReleaseError` where they give none."""
+    """Return the value that these published messages give. `NoReleaseError` where they give none."""
     try:
         return execution.decode_value(site.session, published)
     except ValueError as error:
@@ -65,19 +65,19 @@ def value_in(site: Site, published: Mapping[str, Any]) -> Any:
 
 
 def as_documents(study: JointStudy, approvals: Mapping[str, Approval]) -> list[dict[str, str]]:
-    """All approvals, in the order of the study's names, as a record has them."""
+    """Return all approvals as a transcript has them, in the order of the study's names."""
     return [{name: str(value) for name, value in approvals[name].model_dump().items()} for name in study.names]
 
 
-def as_parcels(study: str, content: bytes) -> list[Parcel]:
-    """A record on its way to all."""
+def record_frames(study: str, content: bytes) -> list[Frame]:
+    """Return the frames in which a transcript goes to all."""
     pieces = [content[at : at + PIECE_BYTES] for at in range(0, len(content), PIECE_BYTES)]
     bodies = [cbor2.dumps([number, len(pieces), piece]) for number, piece in enumerate(pieces)]
-    return [Parcel(study, CURATOR_NAME, PUBLIC_NAME, "record", i, body) for i, body in enumerate(bodies)]
+    return [Frame(study, CURATOR_NAME, PUBLIC_NAME, "record", i, body) for i, body in enumerate(bodies)]
 
 
-def from_parcels(parcels: Sequence[Parcel]) -> bytes | None:
-    """The record that has come in these, None while some of it is missing; `NoReleaseError` for what is none."""
+def record_from_frames(parcels: Sequence[Frame]) -> bytes | None:
+    """Return the transcript in these frames, None while a part is missing. `NoReleaseError` for malformed parts."""
     pieces: dict[int, bytes] = {}
     total = None
     for parcel in parcels:
@@ -98,15 +98,15 @@ def from_parcels(parcels: Sequence[Parcel]) -> bytes | None:
 
 
 @dataclass(frozen=True, repr=False)
-class MadeRelease:
-    """A release that was made from a transcript and held against it, with the study that it is of."""
+class SessionRelease:
+    """Release that was made from a transcript and checked against it, with its study."""
 
     release: PublishedRelease
     execution: Execution
     study: bytes
 
     def write(self, folder: Path) -> tuple[str, ...]:
-        """Make the run folder; return who is in the release. InputError for a folder of anything else."""
+        """Make the run folder; return the members of the release. InputError for a folder that holds anything else."""
         if not folder.exists():
             run_folder.write_run(folder, self.release, self.execution, self.study)
         elif not run_folder.has_release(folder, self.release, self.execution, self.study):  # it was made before a crash
@@ -116,7 +116,7 @@ class MadeRelease:
 
 def released_from(
     found: ReleaseEvidence, site: Site, member: Member, approvals: Sequence[Mapping[str, str]]
-) -> MadeRelease:
+) -> SessionRelease:
     """Return the release of this session, made from its transcript and held against it and what this site was told.
 
     `approvals` are as the transcript has them. `NoReleaseError` where nothing was published, or it does not hold.
@@ -125,7 +125,7 @@ def released_from(
     told = {site.name: site.actor.result} if site.actor.done else {}
     seen = replace(found, results=told, statements=tuple(site.actor.heard))
     sent, missed = found.envelopes.values(), found.marks
-    record = record_of(site.session, sent, missed, approvals, agreement.marks, notices=found.notices)
+    record = build_transcript(site.session, sent, missed, approvals, agreement.marks, notices=found.notices)
     gone = sorted({absent.sender for _, absent in found.marks})
     try:
         value = value_in(site, seen.published_messages)
@@ -137,11 +137,11 @@ def released_from(
         raise NoReleaseError(wrong.fault)
     if outcome.execution is None:
         raise NoReleaseError("release.nothing_executed")
-    return MadeRelease(release, outcome.execution, study)
+    return SessionRelease(release, outcome.execution, study)
 
 
 def write_own_view(folder: Path, site: Site, signer: Signer, record: ReleaseEvidence) -> None:
-    """SECRET: what this participant could read, in a folder of its own that nobody else may read.
+    """Write the SECRET view of this participant to a folder of its own, readable by its owner alone.
 
     The file is called after the participant's place in the session, so that those of all can lie in one folder.
     """

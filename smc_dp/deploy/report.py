@@ -9,7 +9,7 @@ from smc_dp.data.columns import LEAVE_OUT
 from smc_dp.data.report import column_table
 from smc_dp.deploy.study import JointStudy
 from smc_dp.pages.blocks import Bullets, Section
-from smc_dp.pages.shortening import some
+from smc_dp.pages.shortening import join_first
 from smc_dp.privacy.ledger.numbers import digits_rounded_up
 from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.budget_charge import charge_of_run
@@ -49,7 +49,8 @@ def duration(seconds: float) -> str:
 def _learned(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     parameters = agreement.parameters.items()
     settings = (f"{name} {setting_text(x, len(study.identities))}" for name, x in parameters if name not in _ELSEWHERE)
-    yield f"One linear model that tells {some(study.bounds.classes, _SHOWN)} apart in column {study.bounds.label}."
+    classes = join_first(study.bounds.classes, _SHOWN)
+    yield f"One linear model that tells {classes} apart in column {study.bounds.label}."
     yield f"Agreed: {', '.join(settings)}."
     if study.bounds.missing == LEAVE_OUT:
         yield "A row without a class is left out."

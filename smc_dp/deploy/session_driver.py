@@ -1,4 +1,4 @@
-"""One participant's whole way through a study: approvals, the session, the record, the release. `join` and `serve`.
+"""Session driver of one participant: approvals, the session, the transcript, the release. `join` and `serve` run it.
 
 Theory of operation. Everything that a participant decides follows from its store and the clock, so its program can be
 started again at any point and goes on. It is in one of these states:
@@ -58,8 +58,17 @@ from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.core.private_text import Hear, PrivateText
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.arrival import MOST_NOTICES, Arrivals
-from smc_dp.deploy.frame import Carrier, CarrierError, Lane, Parcel
-from smc_dp.deploy.site import Site, abandonment, charge_in, misfit, reason, sorted_out, to_send, told
+from smc_dp.deploy.frame import Carrier, CarrierError, Frame, Lane
+from smc_dp.deploy.site import (
+    Site,
+    abandonment,
+    charge_from_facts,
+    describe_frame,
+    frame_fault,
+    reason_facts,
+    separate_conflicts,
+    to_send,
+)
 from smc_dp.deploy.store import Store, StoreError
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run.agreement import Agreement
@@ -79,7 +88,7 @@ _CLOCK_SLACK = 120.0  # seconds by which a clock may be set back
 
 @dataclass(frozen=True, repr=False)
 class Member:
-    """Who takes part in a study, with its own approval of it, and what a run of the study agrees on."""
+    """Participant of a study, with its own approval and the agreement of a run."""
 
     study: JointStudy
     name: str
@@ -89,7 +98,7 @@ class Member:
 
     @property
     def ends_for_all(self) -> frozenset[str]:
-        """Whose word ends the session for everybody: Charlie's, where parties may vanish, and else anybody's."""
+        """Participants whose status message ends the session for all: Charlie, or anybody if no party may be lost."""
         if self.agreement.terms.can_lose_parties:
             return frozenset({CURATOR_NAME})
         return frozenset(self.study.names)
@@ -100,8 +109,8 @@ def message_deadline(study: JointStudy, name: str, deadlines: int | None) -> flo
     return study.deadlines.letters * (deadlines or (1 if name == CURATOR_NAME else PARTY_PATIENCE))
 
 
-def patience(study: JointStudy, facts: Mapping[str, Any]) -> float:
-    """Seconds from the last progress that a site with these facts waits."""
+def deadline_seconds(study: JointStudy, facts: Mapping[str, Any]) -> float:
+    """Return the seconds from the last progress that a site with these facts waits."""
     if facts.get("stage") in (None, "", "approvals"):
         return study.deadlines.greetings
     return message_deadline(study, str(facts.get("participant")), facts.get("deadlines"))
@@ -113,16 +122,16 @@ def missed_session(study: JointStudy, facts: Mapping[str, Any], now: float) -> d
     Nobody waits for this site any longer, so it need keep nothing. A role that is at its end misses nothing.
     """
     in_session = bool(facts.get("session")) and not facts.get("end") and not facts.get("done")
-    if in_session and now - float(facts.get("since", now)) > patience(study, facts):
-        return {"end": "deadline", **reason(InputFault("session.back_too_late"))}
+    if in_session and now - float(facts.get("since", now)) > deadline_seconds(study, facts):
+        return {"end": "deadline", **reason_facts(InputFault("session.back_too_late"))}
     return {}
 
 
 class Business(Protocol):
-    """What a participant does beside its role; each of these may be called again after a crash."""
+    """Duties of a participant beside its role. Each method may be called again after a crash."""
 
     def begins(self, session: Session, approvals: Mapping[str, Approval], *, over: bool, resumed: bool) -> SiteInputs:
-        """The session is known: what this participant brings. InputError to refuse, before anything was sent in it.
+        """Return what this participant brings to the session. InputError refuses before anything was sent in it.
 
         `over`: the role is at its end, or the session has ended here, and nothing more will leave. `resumed`: this was
         called for this session before, on the same store.
@@ -130,26 +139,26 @@ class Business(Protocol):
         ...
 
     def is_over(self, site: Site, notices: Mapping[str, Notice], *, patient: bool) -> bool:
-        """The role is at its end: whether all that it takes for the release is there. `patient`: time is left.
+        """Return whether all is here that the release takes, once the role is done. `patient`: time is left.
 
         `ProtocolError` where what is there can be no release.
         """
         ...
 
     def released(self, site: Site, approvals: Mapping[str, Approval], notices: Mapping[str, Notice]) -> None:
-        """Make the release and settle; the keeper of the record hands that to all before.
+        """Make the release and settle. The curator hands the transcript to all before.
 
         `ProtocolError` where there is none; InputError where it cannot be kept here, which ends nothing.
         """
         ...
 
     def ended(self, session_id: bytes, charge: OpenCharge) -> None:
-        """There will be no release: settle. The id is empty where there was no session yet."""
+        """Settle a session without a release. The id is empty where there was no session yet."""
         ...
 
 
-class Participation:
-    """`run` until the study is over here; `end` then says how: "released", or a code, or "ended" (by others)."""
+class SessionDriver:
+    """Driver of a study at one site; `end` is then "released", a code, or "ended" (by others)."""
 
     def __init__(
         self,
@@ -183,12 +192,12 @@ class Participation:
 
     @property
     def end(self) -> str | None:
-        """How the study ended here, None while it goes on."""
+        """End of the study here, None while it goes on."""
         found: str | None = self._store.facts().get("end")
         return found
 
     def run(self) -> str:
-        """Take part to the end, and how that was; "waiting" where the own part is over and the record has not come.
+        """Take part to the end and return how it ended; "waiting" where the transcript has not come.
 
         Raises `StoreError` when what is kept cannot be relied on.
         """
@@ -198,7 +207,7 @@ class Participation:
         return self.finish()
 
     def begin(self) -> None:
-        """Before the first look at the mail: the own approval is on its way, or the session has passed without us."""
+        """Hand the own approval to the relay, or end a session that passed while the program was away."""
         if self.end is not None:  # there is nothing to ask the relay before the ledger is settled
             return
         if ended := missed_session(self.member.study, self._store.facts(), self._clock()):
@@ -212,7 +221,7 @@ class Participation:
             self._store.commit(sending=[parcel])
 
     def turn(self) -> bool:
-        """One look at the relay, and what follows; whether the study goes on here."""
+        """Look at the relay once, and act; return whether the study goes on here."""
         if self.end is None and self._site is None:
             self._await_approvals()
         elif self.end is None and self._site is not None:
@@ -220,12 +229,12 @@ class Participation:
         return self.end is None and not self._lapsed
 
     def finish(self) -> str:
-        """Settle, and let everybody know."""
+        """Settle, and tell the others."""
         if (end := self.end) is None:
             return "waiting"
         if end != "released":
             facts = self._store.facts()
-            self._business.ended(bytes.fromhex(facts.get("session", "")), charge_in(facts))
+            self._business.ended(bytes.fromhex(facts.get("session", "")), charge_from_facts(facts))
         if end == "abandoned":  # perhaps without the key that tells the others
             study, member = self.member.study.digest, self.member
             self._store.commit(sending=abandonment(self._store, study, member.name, member.signer))
@@ -235,7 +244,7 @@ class Participation:
     # Before the session.
 
     def _await_approvals(self) -> None:
-        """The session begins once those of all are here; one look at what has come."""
+        """Look at the relay once, and begin the session when all approvals are here."""
         patience = self.member.study.deadlines.greetings
         try:
             found = self._approved()
@@ -250,8 +259,8 @@ class Participation:
         parcels = self._exchange(patience)
         study, name = self.member.study, self.member.name
         known = {parcel.key: parcel.digest for parcel in (*self._store.received(), *self._store.outgoing())}
-        fresh, other = sorted_out(known, parcels)
-        fault = misfit(fresh, other, study.digest, study.names, name)
+        fresh, other = separate_conflicts(known, parcels)
+        fault = frame_fault(fresh, other, study.digest, study.names, name)
         if fault := fault or next(filter(None, map(self._excess, fresh)), None):
             self._store.commit(evidence=[p for p in (*fresh, *other) if len(p.body) <= self._limits.longest])
             self._end_before("aborted", fault)
@@ -267,12 +276,12 @@ class Participation:
         if self._has_heard_all(parcels) and self._is_late(patience):
             self._end_before("deadline", InputFault("approvals.deadline", {"names": missing}))
 
-    def _excess(self, parcel: Parcel) -> Fault | None:
-        """What is wrong with the length or number of a message of somebody for whom the session has begun."""
+    def _excess(self, parcel: Frame) -> Fault | None:
+        """Return what is wrong with the length or number of a message that came before the session began here."""
         return self._limits.too_much(parcel) if parcel.lane == "mail" else None
 
     def _approved(self) -> dict[str, Approval]:
-        """The approvals that are here; InputError for one that its participant did not sign.
+        """Return the approvals that are here. InputError for one that its participant did not sign.
 
         Of each participant the first alone counts: another would make another session of the one that is under way.
         """
@@ -287,19 +296,17 @@ class Participation:
         return found
 
     def _end_before(self, code: str, fault: Fault) -> None:
-        self._store.commit(facts={"end": code, **reason(fault)})
+        self._store.commit(facts={"end": code, **reason_facts(fault)})
 
     def _meet_relay(self) -> None:
-        """What the relay has of us and we do not: our state is an old one, which may not go on. What the relay lacks, a
-        relay that lost it in a power cut for one, it gets again.
-        """
+        """Compare the outbox with the relay: refuse to go on from an old state, and send again what the relay lost."""
         outgoing, own = self._store.outgoing(), self._own_approval()
         have = {parcel.key: parcel.digest for parcel in outgoing}
         have[own.key] = own.digest
         for to, lane in self._own_places():
             last = self._reached(partial(self._carrier.last, to, lane))
             if last is not None and have.get(last.key) != last.digest:
-                raise StoreError("state.older_than_relay", parcel=told(last))
+                raise StoreError("state.older_than_relay", parcel=describe_frame(last))
             newest = -1 if last is None else last.number
             lost = [p for p in outgoing if (p.to, p.lane) == (to, lane) and p.number > newest]
             if lost:
@@ -309,9 +316,9 @@ class Participation:
         yield from ((PUBLIC_NAME, lane) for lane in ("approval", "notice", "record"))
         yield from ((to, "mail") for to in (*self.member.study.names, PUBLIC_NAME) if to != self.member.name)
 
-    def _own_approval(self) -> Parcel:
+    def _own_approval(self) -> Frame:
         own = self.member.approval
-        return Parcel(own.study, own.name, PUBLIC_NAME, "approval", 0, own.encode())
+        return Frame(own.study, own.name, PUBLIC_NAME, "approval", 0, own.encode())
 
     # The session.
 
@@ -336,7 +343,7 @@ class Participation:
         return site
 
     def _take_turn(self, site: Site) -> None:
-        """One look at the mail, and what follows."""
+        """Look at the relay once in the session, and act."""
         self._say_whom(site)
         parcels = self._exchange(self._patience(site))
         self._listen(site.session.id, parcels)
@@ -356,7 +363,7 @@ class Participation:
             self._give_up_leavers(site)
 
     def _look_for_the_end(self, site: Site, late: bool) -> None:
-        """The own role is over: the release, if all that it takes is here."""
+        """Make the release once the role is done and all that it takes is here."""
         try:
             over = self._business.is_over(site, self.notices, patient=not late)
             if over:
@@ -370,33 +377,33 @@ class Participation:
         elif late:
             self._lapsed = True
             fault = InputFault("record.not_here_yet")
-            self._store.commit(facts=reason(fault))
+            self._store.commit(facts=reason_facts(fault))
 
     @property
     def _leavers(self) -> Sequence[Notice]:
-        """Status messages of those who go on no longer."""
+        """Status messages of participants that do not go on."""
         return [notice for notice in self.notices.values() if notice.code != "done"]
 
     def _close_with_others(self, site: Site) -> None:
-        """Where others have ended the session nothing more leaves here, from before the role goes on."""
+        """Send nothing more where others have ended the session, from before the role goes on."""
         for notice in self._leavers:
             if notice.sender in self.member.ends_for_all:
                 self._enders.setdefault(notice.sender, notice)  # which nobody takes back: nothing left here since
                 site.send_nothing_more()
 
     def _end_with_others(self, site: Site, late: bool) -> None:
-        """Others have ended the session: so does this site, once it has read what they sent before."""
+        """End the session as others have, once all is read that they sent before."""
         for notice in self._enders.values():
             if site.end is None and (late or site.has_heard_out(notice)):
                 site.ended_by_others(notice.sender, notice.code)
 
     def _give_up_leavers(self, site: Site) -> None:
-        """Charlie need not wait for a party that says itself that it goes on no longer, once its messages are read."""
+        """Stop waiting at Charlie for a party that says it does not go on, once its messages are read."""
         for notice in self._leavers:
             if self.member.name == CURATOR_NAME and notice.sender in site.awaited and site.has_heard_out(notice):
                 site.miss([notice.sender])
 
-    def _listen(self, session_id: bytes, parcels: Sequence[Parcel]) -> None:
+    def _listen(self, session_id: bytes, parcels: Sequence[Frame]) -> None:
         for parcel in parcels:
             if parcel.lane not in ("notice", "refusal"):
                 continue
@@ -414,7 +421,9 @@ class Participation:
             self._hear(PrivateText(f"{parcel.sender} says: {notice.code}"))
 
     def _note(self, number: int, notice: Notice) -> None:
-        """The last word counts; but a party that is done has let its share go, and ends nothing any more."""
+        """Keep the last status message of a sender. A party that is done has published its share, and ends nothing any
+        more.
+        """
         rank = (notice.code == "done" and notice.sender != CURATOR_NAME, number)
         if rank >= self._ranks.get(notice.sender, (False, 0)):
             self._ranks[notice.sender] = rank
@@ -423,18 +432,18 @@ class Participation:
     # The relay, and time.
 
     def _patience(self, site: Site) -> float:
-        """Seconds after the last progress after which this participant waits no longer."""
+        """Return the seconds after the last progress after which this participant waits no longer."""
         if not site.has_greetings:
             return self.member.study.deadlines.greetings
         if site.waits_in_vain:  # one who vanished costs one deadline, and not one for each sum that follows
             return 0.0
         return message_deadline(self.member.study, self.member.name, site.actor.deadlines)
 
-    def _has_heard_all(self, parcels: Sequence[Parcel]) -> bool:
-        """Whether the relay has nothing more, or too much of which nothing follows to wait for the rest."""
+    def _has_heard_all(self, parcels: Sequence[Frame]) -> bool:
+        """Return whether the relay has no more frames, or too many without effect to wait for the rest."""
         return not parcels or self._idle >= _IDLE_LOOKS or (self._began_late and not self._was_away)
 
-    def _note_look(self, parcels: Sequence[Parcel], *, fruitful: bool) -> None:
+    def _note_look(self, parcels: Sequence[Frame], *, fruitful: bool) -> None:
         """Count looks of which nothing followed. A participant that was away first reads what the relay has."""
         self._idle = 0 if fruitful or not parcels else self._idle + 1
         self._was_away = self._was_away and not self._has_heard_all(parcels)
@@ -445,13 +454,13 @@ class Participation:
             raise StoreError("clock.set_back", seconds=since - now)
         return now - since > patience
 
-    def _exchange(self, patience: float) -> list[Parcel]:
+    def _exchange(self, patience: float) -> list[Frame]:
         """Send what is to be sent, and see what has come."""
         self._flush()
         left = float(self._store.facts()["since"]) + patience - self._clock() + 0.001
         self._was_away, self._began_late = self._was_away or self._clock() - self._asked > _AWAY, left <= 0
         left = max(_LEAST_LOOK, min(_LOOKS, left))
-        found: list[Parcel] = list(self._reached(lambda: self._carrier.fetch(left)))
+        found: list[Frame] = list(self._reached(lambda: self._carrier.fetch(left)))
         self._log("has fetched", found)
         return found
 
@@ -461,8 +470,8 @@ class Participation:
             self._store.sent(unsent)
             self._log("has sent", unsent)
 
-    def _log(self, what: str, parcels: Sequence[Parcel]) -> None:
-        """How many parcels of each lane, and of how many bytes: what the relay sees too."""
+    def _log(self, what: str, parcels: Sequence[Frame]) -> None:
+        """Log the number of frames of each lane and their bytes, which the relay sees too."""
         if parcels and _LOG.isEnabledFor(logging.DEBUG):
             lanes = Counter(parcel.lane for parcel in parcels)
             counted = ", ".join(f"{n} of {lane}" for lane, n in sorted(lanes.items()))
@@ -470,7 +479,7 @@ class Participation:
             _LOG.debug("%s %s %d parcels, %d bytes: %s", self.member.name, what, len(parcels), size, counted)
 
     def _reached(self, ask: Callable[[], Any]) -> Any:
-        """What the relay answers, as soon as it can be reached; nobody is late for what it could not bring."""
+        """Return the relay's answer as soon as it can be reached. Time without the relay counts for nobody."""
         attempts = 0
         while True:
             try:

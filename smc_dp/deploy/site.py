@@ -1,4 +1,4 @@
-"""One participant of one session on its own machine: its actor, its board, and what it keeps of both.
+"""Site of one participant in one session: its actor, its bulletin board, and the store of both.
 
 Theory of operation. A site is handed parcels, in any order and any number of times. It takes each once, gives its
 actor what is next on each link, lets it run, and commits three things at once: the parcels, the new state, and what
@@ -28,7 +28,7 @@ from protocols.runtime.observer import Observer
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.core.errors import InputFault
 from smc_dp.deploy.arrival import Arrivals
-from smc_dp.deploy.frame import Lane, Parcel
+from smc_dp.deploy.frame import Frame, Lane
 from smc_dp.deploy.store import KeptState, Store
 from smc_dp.run.budget_charge import OpenCharge
 from smc_dp.run.site_process import SiteActor, SiteInputs, SiteRandomness, StoredActor
@@ -38,7 +38,7 @@ _STATUS_LANES: tuple[Lane, ...] = ("notice", "refusal")
 
 
 class Site:
-    """Takes parcels and commits what follows; `end` is None as long as the session goes on here.
+    """Site of one participant. It takes frames and commits what follows; `end` is None while the session goes on here.
 
     `coins` are drawn from the system unless given; `keeps_seed`: the first seed of the role stays in the sealed state,
     so that a view can be made in the end. `clock`: seconds since some fixed time.
@@ -68,12 +68,12 @@ class Site:
         self._committed = {parcel.key: parcel.digest for parcel in (*store.received(), *store.outgoing())}
         self._next: Counter[tuple[str, str]] = Counter()  # by link, the number of the envelope that is due
         self._early: dict[tuple[str, str, int], Envelope] = {}
-        self._left: tuple[Parcel, ...] = ()
+        self._left: tuple[Frame, ...] = ()
         self._found: Fault | None = None  # what the last messages before somebody ended the session showed
         sent = store.outgoing()
         self._has_told = any(parcel.lane == "notice" for parcel in sent)
         newest = store.newest()
-        kept = None if newest is None else StoredActor(newest.content, newest.counter, charge_in(facts))
+        kept = None if newest is None else StoredActor(newest.content, newest.counter, charge_from_facts(facts))
         self._own = SiteActor(
             session, name, signer, brings, self.board.greetings,
             randomness=coins, kept=kept, keeps_seed=keeps_seed, observer=observer,
@@ -83,27 +83,27 @@ class Site:
 
     @property
     def charge(self) -> OpenCharge:
-        """What has left of this participant by the next commit, which has it written down."""
+        """Charge of all that has left this participant by the next commit."""
         return self._own.charge
 
     @property
     def awaited(self) -> tuple[str, ...]:
-        """Without whom the role cannot go on."""
+        """Participants without whom the role cannot go on."""
         return () if self.end else self.actor.awaited
 
     @property
     def done(self) -> bool:
-        """Whether the role is at its end, and what it published is out."""
+        """Completion of the role: it has ended, and what it published is sent."""
         return self.actor.done and self.end is None
 
     @property
     def marks(self) -> tuple[tuple[str, Absent], ...]:
-        """Whom this participant's role went on without."""
+        """Absences with which this participant's role went on."""
         return tuple((self.name, mark) for mark in sorted(self.actor.marks, key=astuple))
 
     @property
     def has_greetings(self) -> bool:
-        """Whether all greetings are here that the role waits for: until then it reads no message."""
+        """Presence of all greetings that the role waits for. Until then it reads no message."""
         wanted = (*self.session.peers(self.name), *self.session.greeters)
         return all(name in self.board.greetings for name in wanted)
 
@@ -114,17 +114,17 @@ class Site:
 
     @property
     def is_over_elsewhere(self) -> bool:
-        """Whether somebody else has ended the session for all: nothing new leaves, while the last mail is read."""
+        """End of the session by somebody else, for all. Nothing new leaves while the last mail is read."""
         return self._own.sends_nothing
 
     def has_heard_out(self, notice: Notice) -> bool:
-        """Whether all is read that the sender of this notice had sent to this site and to all before it."""
+        """Return whether all is read that the sender of this notice had sent to this site and to all before it."""
         sent = dict(notice.sent)
         return all(self._next[notice.sender, to] >= sent.get(to, 0) for to in (self.name, PUBLIC_NAME))
 
     @property
     def waits_in_vain(self) -> bool:
-        """Whether all who are awaited still owe a letter that the role went on without: nobody of them is back."""
+        """Wait for nobody but participants that still owe a message without which the role went on."""
         marks = self.actor.marks
         gone = {mark.sender for mark in marks}
         if not self.awaited or not gone.issuperset(self.awaited):
@@ -137,19 +137,19 @@ class Site:
 
     @property
     def first_seed(self) -> Stream | None:
-        """What the role's coins began with, if it was to be kept."""
+        """First seed of the role's randomness, if it was to be kept."""
         return self._own.first_seed
 
-    def step(self, parcels: Sequence[Parcel] = ()) -> bool:
-        """Take these, run as far as possible, commit; whether a message was next on its link, or a part of the record.
+    def step(self, parcels: Sequence[Frame] = ()) -> bool:
+        """Take frames, run as far as possible and commit; return whether anything was next on its link.
 
         Whatever breaks a rule ends the session here, with a notice.
         """
         if self.end is not None:
             return False
-        fresh, other = sorted_out(self._committed, parcels)
+        fresh, other = separate_conflicts(self._committed, parcels)
         try:
-            if fault := misfit(fresh, other, self.study, self.session.names, self.name):
+            if fault := frame_fault(fresh, other, self.study, self.session.names, self.name):
                 raise PeerError("somebody", fault)
             fresh = [parcel for parcel in fresh if parcel.lane == "mail" or self.limits.may_be_kept(parcel)]
             delivered = self._deliver((*self._left, *fresh))
@@ -170,7 +170,7 @@ class Site:
         return bool(delivered) or any(parcel.lane == "record" for parcel in fresh)
 
     def miss(self, names: Sequence[str], code: Code = "deadline") -> None:
-        """These have not been heard of for too long: let the role go on without them, or end the session here."""
+        """Let the role go on without these silent participants, or end the session here."""
         try:
             self.actor.miss(*names)
             out = self._advanced()
@@ -179,7 +179,7 @@ class Site:
             return
         self._commit((), out, code)
 
-    def close(self, code: Code, fault: Fault, evidence: Sequence[Parcel] = ()) -> None:
+    def close(self, code: Code, fault: Fault, evidence: Sequence[Frame] = ()) -> None:
         """End the session here, and tell all others with this code; the fault stays here.
 
         What the actor made of it is not kept, so that the last state stays what was true before.
@@ -187,7 +187,7 @@ class Site:
         self.end = code
         kept = [parcel for parcel in evidence if len(parcel.body) <= self.limits.longest]
         notice = self._notice(code, self.store.outgoing())
-        self.store.commit((), [notice], None, {**self._facts(), **reason(fault)}, kept)
+        self.store.commit((), [notice], None, {**self._facts(), **reason_facts(fault)}, kept)
 
     def send_nothing_more(self) -> None:
         """Somebody has ended the session for all: from here on nothing leaves, and only what had come is read.
@@ -200,7 +200,7 @@ class Site:
         """End the session here because somebody else has, and said so."""
         self.end = "ended"
         fault = InputFault("session.ended_by_others", {"name": name, "notice": code})
-        self.store.commit(facts={**self._facts(), **reason(self._found or fault)})
+        self.store.commit(facts={**self._facts(), **reason_facts(self._found or fault)})
 
     def envelopes(self) -> Iterator[Envelope]:
         """Every envelope of the session that was sent from here or has come, in no order."""
@@ -210,8 +210,8 @@ class Site:
 
     # InboxEntry.
 
-    def _deliver(self, parcels: Sequence[Parcel]) -> int:
-        """Hand on what is next on its link, now that these have come; how many were, with those between others."""
+    def _deliver(self, parcels: Sequence[Frame]) -> int:
+        """Deliver what is next on its link, now that these have come; return the number of envelopes."""
         count = 0
         for envelope in self._due(parcels):
             count += 1
@@ -222,7 +222,7 @@ class Site:
         return count
 
     def _take(self, envelope: Envelope) -> None:
-        """Hand on the next envelope of its link; what may not come there is blamed on whoever sealed or signed it."""
+        """Deliver the next envelope of its link; blame its sender for one that may not come there."""
         fault = self.limits.unexpected(envelope) or self.limits.count(envelope)
         if fault and self._is_of_sender(envelope):
             raise self._refusal(envelope, fault)
@@ -234,7 +234,7 @@ class Site:
             raise self._refusal(envelope, fault)
 
     def _refusal(self, envelope: Envelope, fault: Fault) -> PeerError:
-        """The error that blames whoever sealed or signed an envelope, and else nobody."""
+        """Return the error that blames the sender of an envelope if its seal or signature proves it, else nobody."""
         if self._is_of_sender(envelope):
             return PeerError(envelope.sender, fault, evidence=[envelope.number])
         return PeerError(somebody_between(envelope.sender), fault)
@@ -244,7 +244,7 @@ class Site:
             return is_signed(self.session.identities[envelope.sender], envelope)
         return envelope.to == self.name and self.actor.channel.is_of_sender(envelope)
 
-    def _due(self, parcels: Sequence[Parcel]) -> Iterator[Envelope]:
+    def _due(self, parcels: Sequence[Frame]) -> Iterator[Envelope]:
         for parcel in parcels:
             envelope = self._envelope(parcel) if parcel.lane == "mail" else None
             if envelope is not None:
@@ -254,7 +254,7 @@ class Site:
                 self._next[link] += 1
                 yield found
 
-    def _envelope(self, parcel: Parcel) -> Envelope:
+    def _envelope(self, parcel: Frame) -> Envelope:
         envelope = Envelope.decode(parcel.body)
         said = (envelope.session, envelope.sender, envelope.to, envelope.number)
         if said != (self.session.id, parcel.sender, parcel.to, parcel.number):
@@ -266,7 +266,7 @@ class Site:
     # The actor.
 
     def _advanced(self) -> list[Envelope]:
-        """All that the role sends until it waits for others, what it publishes at its end included."""
+        """Return all that the role sends until it waits for others, and what it publishes at its end."""
         sent: list[Envelope] = []
         while True:
             out = self.actor.advance()
@@ -280,7 +280,7 @@ class Site:
                 return sent
 
     def _restore(self) -> None:
-        """The own part of the board as it was; the rest, and what came too early for its link, is left to `step`."""
+        """Restore the own part of the bulletin board. `step` takes what came too early for its link."""
         mail = [parcel for parcel in self.store.received() if parcel.lane == "mail"]
         own = [parcel for parcel in self.store.outgoing() if parcel.lane == "mail" and parcel.to == PUBLIC_NAME]
         opened = {(sender, self.name): n for sender, n in self.actor.channel.counters.received.items()}
@@ -296,8 +296,8 @@ class Site:
 
     # What is kept.
 
-    def _commit(self, fresh: Sequence[Parcel], out: Sequence[Envelope], code: Code) -> None:
-        sending = [Parcel(self.study, self.name, e.to, "mail", e.number, e.encode()) for e in out]
+    def _commit(self, fresh: Sequence[Frame], out: Sequence[Envelope], code: Code) -> None:
+        sending = [Frame(self.study, self.name, e.to, "mail", e.number, e.encode()) for e in out]
         if self.actor.end == "stopped":
             self.end = code
             sending.append(self._notice(code, [*self.store.outgoing(), *sending]))
@@ -312,7 +312,7 @@ class Site:
         self._committed.update((parcel.key, parcel.digest) for parcel in (*fresh, *sending))
 
     def _since(self) -> dict[str, Any]:
-        """The facts from which deadlines count: only what the role has consumed is progress, and its first step."""
+        """Return the facts from which deadlines count. Progress is the first step, and what the role has consumed."""
         before, self._read, self._greeted = (self._read, self._greeted), self.consumed, self.has_greetings
         progress = self.actor.counter == 0 or before < (self._read, self._greeted)
         return {"read": self._read, "greeted": self._greeted, **({"since": self._clock()} if progress else {})}
@@ -335,15 +335,15 @@ class Site:
         content = self._own.state()  # which gives the actor its next number
         return KeptState(self.actor.counter, content)
 
-    def _notice(self, code: Code, sent: Sequence[Parcel]) -> Parcel:
+    def _notice(self, code: Code, sent: Sequence[Frame]) -> Frame:
         self._has_told = True
         return notice_after(sent, self.study, self.session.id, self.name, code, self._signer, self.actor.marks)
 
 
-def sorted_out(
-    known: Mapping[tuple[str, str, str, int], bytes], parcels: Sequence[Parcel]
-) -> tuple[list[Parcel], list[Parcel]]:
-    """Those that are new, each once, and those that differ from one that is known under the same key."""
+def separate_conflicts(
+    known: Mapping[tuple[str, str, str, int], bytes], parcels: Sequence[Frame]
+) -> tuple[list[Frame], list[Frame]]:
+    """Return the new frames, each once, and those that differ from a known one under the same key."""
     seen, fresh, other = dict(known), [], []
     for parcel in parcels:
         if parcel.key not in seen:
@@ -354,17 +354,17 @@ def sorted_out(
     return fresh, other
 
 
-def misfit(
-    fresh: Sequence[Parcel], other: Sequence[Parcel], study: str, names: Sequence[str], name: str
+def frame_fault(
+    fresh: Sequence[Frame], other: Sequence[Frame], study: str, names: Sequence[str], name: str
 ) -> Fault | None:
     """Return what is wrong with parcels that came to this participant of this study, whatever is in them.
 
     `other` differ from what is known under their keys. Nobody is blamed: whoever carries parcels can make them.
     """
     for parcel in other:
-        return InputFault("parcel.twice", {"parcel": told(parcel)})
+        return InputFault("parcel.twice", {"parcel": describe_frame(parcel)})
     for parcel in fresh:
-        fields = {"parcel": told(parcel), "name": name}
+        fields = {"parcel": describe_frame(parcel), "name": name}
         if parcel.study != study:
             return InputFault("parcel.of_another_study", fields)
         if parcel.sender not in names:
@@ -378,8 +378,8 @@ def misfit(
 
 
 def notice_after(
-    sent: Sequence[Parcel], study: str, session: bytes, name: str, code: Code, signer: Signer, marks: Iterable[Absent]
-) -> Parcel:
+    sent: Sequence[Frame], study: str, session: bytes, name: str, code: Code, signer: Signer, marks: Iterable[Absent]
+) -> Frame:
     """Return the status message of a participant that has sent these frames: it names the last and counts them.
 
     `marks`: whom its role went on without.
@@ -388,16 +388,16 @@ def notice_after(
     head = Envelope.decode(mail[-1].body).digest if mail else START
     number = sum(parcel.lane == "notice" for parcel in sent)
     notice = Notice.made(study, session, name, code, head, signer, marks, Counter(parcel.to for parcel in mail))
-    return Parcel(study, name, PUBLIC_NAME, "notice", number, notice.encode())
+    return Frame(study, name, PUBLIC_NAME, "notice", number, notice.encode())
 
 
-def refusal(study: str, name: str, signer: Signer, number: int = 0) -> Parcel:
+def refusal(study: str, name: str, signer: Signer, number: int = 0) -> Frame:
     """Return the status message by which a participant that is in no session says that it does not take part."""
     notice = Notice.made(study, b"", name, "refused", b"", signer)
-    return Parcel(study, name, PUBLIC_NAME, "refusal", number, notice.encode())
+    return Frame(study, name, PUBLIC_NAME, "refusal", number, notice.encode())
 
 
-def abandonment(store: Store, study: str, name: str, signer: Signer) -> list[Parcel]:
+def abandonment(store: Store, study: str, name: str, signer: Signer) -> list[Frame]:
     """Return the status message of a site that gave the study up; none where the site has told the others before.
 
     It counts what is known to have been sent: nothing else leaves any more.
@@ -417,7 +417,7 @@ def tells_others(store: Store) -> bool:
     return any(parcel.lane in _STATUS_LANES for parcel in store.outgoing())
 
 
-def to_send(store: Store) -> list[Parcel]:
+def to_send(store: Store) -> list[Frame]:
     """Return the frames that may not have been sent yet; of an abandoned study its status messages alone."""
     unsent = store.outgoing(unsent=True)
     if store.facts().get("end") != "abandoned":
@@ -425,16 +425,16 @@ def to_send(store: Store) -> list[Parcel]:
     return [parcel for parcel in unsent if parcel.lane in _STATUS_LANES]
 
 
-def charge_in(facts: Mapping[str, Any]) -> OpenCharge:
-    """What has left of this participant, as its store has it."""
+def charge_from_facts(facts: Mapping[str, Any]) -> OpenCharge:
+    """Return the charge of this participant, as its store has it."""
     return OpenCharge(frozenset(facts.get("left", ())), frozenset(facts.get("taken back", ())))
 
 
-def reason(fault: Fault) -> dict[str, str]:
+def reason_facts(fault: Fault) -> dict[str, str]:
     """Return the facts that say why a study ended here."""
     return {"why": str(fault), "code": fault.code}
 
 
-def told(parcel: Parcel) -> str:
-    """How messages call a parcel."""
+def describe_frame(parcel: Frame) -> str:
+    """Return the words by which errors name a frame."""
     return f"number {parcel.number} of {parcel.lane} from {shown(parcel.sender)} to {shown(parcel.to)}"

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from protocols.curator import CURATOR_NAME
-from smc_dp.deploy.session_driver import missed_session, patience
-from smc_dp.deploy.store import StoreError, open_without_key, standing
+from smc_dp.deploy.session_driver import deadline_seconds, missed_session
+from smc_dp.deploy.store import StoreError, open_without_key, read_facts
 from smc_dp.deploy.study import JointStudy
 
 
 @dataclass(frozen=True)
 class SiteStatus:
-    """One site's stage; whom it waits for, and until when (UTC, ISO 8601), if for anybody; how it ended, if it did.
+    """Status of a study at one site: its stage, the awaited participants until when (UTC, ISO 8601), and its end.
 
     `why` is a sentence, and `code` its code where it has one.
     """
@@ -31,11 +31,11 @@ class SiteStatus:
     code: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return asdict(self)
 
     def words(self) -> str:
-        """One sentence."""
+        """Return the status as one sentence."""
         if self.end is not None:
             return f"{self.name}: the study is over here, {self.end}" + (f": {self.why}." if self.why else ".")
         if not self.waiting:
@@ -50,7 +50,7 @@ def erase_missed(study: JointStudy, folder: Path, counters: Path, now: float) ->
     a program left that was killed while it ended the study goes too; what a running program uses stays. `StoreError`
     as `site_status` raises it, and where the counters of a missed session are those of another state.
     """
-    found, facts = site_status(study, folder), standing(folder)
+    found, facts = site_status(study, folder), read_facts(folder)
     missed = missed_session(study, facts, now)
     if not missed and found.end is None:
         return found
@@ -64,15 +64,15 @@ def erase_missed(study: JointStudy, folder: Path, counters: Path, now: float) ->
 
 
 def site_status(study: JointStudy, folder: Path) -> SiteStatus:
-    """How the study stands by what is in this folder; `StoreError` where that is of another study."""
-    facts = standing(folder)
+    """Return the status of the study by the facts in this folder. `StoreError` where they are of another study."""
+    facts = read_facts(folder)
     if facts.get("study") != study.digest:
         raise StoreError("state.of_another_study", folder=str(folder), got=facts.get("study"), wanted=study.digest)
     name, stage = str(facts.get("participant")), str(facts.get("stage") or "greetings")
     waiting = tuple(facts.get("waiting", ()))
     if facts.get("done") and not facts.get("end"):
         stage, waiting = "the end", ("the record",) if name != CURATOR_NAME else ("everybody's last letter",)
-    end = float(facts.get("since", 0)) + patience(study, facts)
+    end = float(facts.get("since", 0)) + deadline_seconds(study, facts)
     until = datetime.fromtimestamp(end, UTC).isoformat(timespec="seconds")
     why, code = str(facts.get("why", "")), str(facts.get("code", ""))
     return SiteStatus(name, study.digest, stage, waiting, until if waiting else None, facts.get("end"), why, code)

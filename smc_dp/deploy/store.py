@@ -1,4 +1,4 @@
-"""What one site keeps of one study, and the rule by which it keeps it.
+"""Store of one site in one study, and the rule by which it keeps state.
 
 The messages that were read, the new state and what is to be sent are committed in one transaction; only then
 anything is sent.
@@ -36,13 +36,14 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCMSIV
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+from typing_extensions import override
 
 from protocols.crypto.identity import Signer
 from smc_dp.core.database import open_database
 from smc_dp.core.errors import InputError, InputFault, one_line
 from smc_dp.core.writing import sync_folder
 from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.frame import Parcel
+from smc_dp.deploy.frame import Frame
 
 SALT_BYTES = 32
 _NONCE_BYTES = 12
@@ -51,8 +52,8 @@ _LABEL = b"smc-dp state at rest"
 
 
 class Seal:
-    """Seals and opens what one site keeps, each state with a key of its own besides; a nonce that comes twice tells no
-    more than that the content did.
+    """Encryption of a site's state, each under a key of its own. A repeated nonce reveals only whether contents are
+    equal.
     """
 
     __slots__ = ("_own", "_salt")
@@ -62,12 +63,12 @@ class Seal:
         self._own, self._salt = signer.sign(_LABEL + salt) + typed, salt
 
     def seal(self, content: bytes, bound: bytes, key: bytes) -> bytes:
-        """The content, sealed; it opens with the same `bound` and key only."""
+        """Return the content sealed. It opens with the same `bound` and key only."""
         nonce = secrets.token_bytes(_NONCE_BYTES)
         return nonce + self._aead(key).encrypt(nonce, content, bound)
 
     def open(self, sealed: bytes, bound: bytes, key: bytes) -> bytes:
-        """The content; InputError for another identity, passphrase or key, or for bytes that nobody sealed."""
+        """Return the content. InputError for another identity, passphrase or key, or for changed bytes."""
         try:
             return self._aead(key).decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], bound)
         except (InvalidTag, ValueError):
@@ -100,12 +101,12 @@ CREATE TABLE evidence (digest BLOB PRIMARY KEY, parcel BLOB NOT NULL) STRICT;
 
 
 class StoreError(InputError):
-    """What a site keeps cannot be read or written, or is not the newest: nothing is sent that is not committed."""
+    """Failure of a site's store: it cannot be read or written, or its state is not the newest."""
 
 
 @dataclass(frozen=True)
 class KeptState:
-    """A state, and its number; without content it is erased."""
+    """State with its number. Without content it is erased."""
 
     counter: int
     content: bytes = field(repr=False)
@@ -113,25 +114,25 @@ class KeptState:
 
 @dataclass(frozen=True)
 class StateNumber:
-    """What stands apart: the number of the newest state, its key, empty for an erased one, and the key of the next."""
+    """Number of the newest state, its key (empty for an erased one), and the key of the next. It is kept apart."""
 
     number: int
     key: bytes = field(default=b"", repr=False)
     following: bytes = field(default=b"", repr=False)
 
     def next(self, erased: bool) -> StateNumber:
-        """After one state more."""
+        """Return the number of the state that follows this one."""
         if erased:
             return StateNumber(self.number + 1)
         return StateNumber(self.number + 1, self.following, secrets.token_bytes(_KEY_BYTES))
 
     def line(self) -> str:
-        """As it is written."""
+        """Return the line that is written."""
         return f"{self.number} {self.key.hex() or _NO_KEY} {self.following.hex() or _NO_KEY}\n"
 
     @classmethod
     def read(cls, path: Path) -> StateNumber:
-        """What stands in this file; StoreError for anything else, the bare number of an earlier format included."""
+        """Read a number and its keys. StoreError for any other file, also for one of an earlier format."""
         words = path.read_text(errors="replace").split()
         numbered = bool(words) and words[0].isascii() and words[0].isdigit() and len(words[0]) <= _MOST_DIGITS
         if numbered and len(words) == 1:
@@ -143,7 +144,7 @@ class StateNumber:
 
 
 def _key(word: str) -> bytes | None:
-    """A key as `StateNumber` writes it, None for another word."""
+    """Return a key as `StateNumber` writes it, None for another word."""
     try:
         key = bytes.fromhex(word)
     except ValueError:
@@ -152,42 +153,42 @@ def _key(word: str) -> bytes | None:
 
 
 class Store(Protocol):
-    """Where a site keeps what it has. `facts`: small public things by name, for `status` and for what comes next."""
+    """Store of a site. `facts` are small public values by name, for `status` and the next start."""
 
     def facts(self) -> dict[str, Any]:
-        """All facts."""
+        """Return all facts."""
         ...
 
     def newest(self) -> KeptState | None:
-        """The newest state, if there is one."""
+        """Return the newest state, if there is one."""
         ...
 
-    def received(self) -> list[Parcel]:
-        """All parcels that were taken, in the order in which they were."""
+    def received(self) -> list[Frame]:
+        """Return all frames that were taken, in order."""
         ...
 
-    def outgoing(self, *, unsent: bool = False) -> list[Parcel]:
-        """All parcels that were to be sent, in their order; or those of which nobody knows whether they were."""
+    def outgoing(self, *, unsent: bool = False) -> list[Frame]:
+        """Return all frames to be sent, in order; with `unsent` those that may not have been sent yet."""
         ...
 
     def commit(
         self,
-        taken: Sequence[Parcel] = (),
-        sending: Sequence[Parcel] = (),
+        taken: Sequence[Frame] = (),
+        sending: Sequence[Frame] = (),
         state: Callable[[], KeptState] | None = None,
         facts: Mapping[str, Any] | None = None,
-        evidence: Sequence[Parcel] = (),
+        evidence: Sequence[Frame] = (),
     ) -> None:
-        """All of it, or nothing; with the fact of an `end` the state is erased, whatever it is."""
+        """Commit all of it or nothing. A fact `end` erases the state."""
         ...
 
-    def sent(self, parcels: Sequence[Parcel]) -> None:
-        """The relay has these."""
+    def sent(self, parcels: Sequence[Frame]) -> None:
+        """Note that the relay has these frames."""
         ...
 
 
-class SiteStore:
-    """A folder with one SQLite file, mode 0600; number and keys of its newest state are in a file of another folder.
+class SiteStore(Store):
+    """Store in one SQLite file, mode 0600; number and keys of its newest state lie in a file of another folder.
 
     `purpose` says what it is for (study, participant): a store is opened for nothing else. Two processes on one store:
     the second does not begin; and where the lock between them is of no use, the one that commits second stops. Without
@@ -217,44 +218,44 @@ class SiteStore:
 
     @property
     def counter(self) -> int:
-        """The number of the newest state, 0 before the first."""
+        """Number of the newest state, 0 before the first."""
         return self._count.number
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._opened.close()
 
+    @override
     def facts(self) -> dict[str, Any]:
-        """As `Store`."""
         with self._reported():
             rows = self._connection.execute("SELECT name, value FROM facts").fetchall()
         return {name: json.loads(value) for name, value in rows}
 
+    @override
     def newest(self) -> KeptState | None:
-        """As `Store`."""
         with self._reported():
             row = self._connection.execute("SELECT counter, sealed FROM state").fetchone()
             if row is None or not row[1]:
                 return None if row is None else KeptState(row[0], b"")
             return KeptState(row[0], self._seal.open(row[1], self._bound + b" %d" % row[0], self._count.key))
 
-    def received(self) -> list[Parcel]:
-        """As `Store`."""
+    @override
+    def received(self) -> list[Frame]:
         return self._parcels("SELECT parcel FROM inbox ORDER BY position")
 
-    def outgoing(self, *, unsent: bool = False) -> list[Parcel]:
-        """As `Store`."""
+    @override
+    def outgoing(self, *, unsent: bool = False) -> list[Frame]:
         return self._parcels(f"SELECT parcel FROM outbox {'WHERE sent = 0' if unsent else ''} ORDER BY position")  # noqa: S608
 
+    @override
     def commit(
         self,
-        taken: Sequence[Parcel] = (),
-        sending: Sequence[Parcel] = (),
+        taken: Sequence[Frame] = (),
+        sending: Sequence[Frame] = (),
         state: Callable[[], KeptState] | None = None,
         facts: Mapping[str, Any] | None = None,
-        evidence: Sequence[Parcel] = (),
+        evidence: Sequence[Frame] = (),
     ) -> None:
-        """As `Store`; on the disk, and the number of the state beside it, when this returns."""
         with self._reported(), self._transaction() as execute:
             self._stop_second(execute)
             _insert(execute, "inbox", taken)
@@ -273,8 +274,8 @@ class SiteStore:
             with self._reported():
                 self._write(self._count.next(erased=not kept.content))
 
-    def sent(self, parcels: Sequence[Parcel]) -> None:
-        """As `Store`."""
+    @override
+    def sent(self, parcels: Sequence[Frame]) -> None:
         with self._reported(), self._transaction() as execute:
             for parcel in parcels:
                 execute("UPDATE outbox SET sent = 1 WHERE digest = ?", (parcel.digest,))
@@ -284,13 +285,13 @@ class SiteStore:
         return bool(self._count.key)
 
     def _stop_second(self, execute: Callable[..., sqlite3.Cursor]) -> None:
-        """Only whoever made the newest state may go on from it."""
+        """Raise StoreError where another process has committed a newer state."""
         row = execute("SELECT counter FROM state").fetchone()
         if (row[0] if row else 0) != self.counter:
             raise StoreError(_SECOND)
 
     def _replace(self, execute: Callable[..., sqlite3.Cursor], kept: KeptState) -> None:
-        """The new state for the one that this process knows as the newest, and for no other."""
+        """Replace the state that this process knows as the newest by the next one."""
         if kept.counter != self.counter + 1 or not self._count.following:
             raise StoreError("state.does_not_follow", counter=kept.counter, newest=self.counter)
         bound = self._bound + b" %d" % kept.counter
@@ -308,7 +309,7 @@ class SiteStore:
         self._count = count
 
     def _checked(self) -> StateNumber:
-        """The number of the state that is there, if it is the newest, and its key; what was half written goes."""
+        """Check that the state is the newest and return its number and key; remove files that were half written."""
         for partial in self._counter_file.parent.glob(f"{glob.escape(self._counter_file.stem)}.*{_PARTIAL}"):
             partial.unlink()
         row = self._connection.execute("SELECT counter, sealed FROM state").fetchone()
@@ -355,9 +356,9 @@ class SiteStore:
             if row is None or json.loads(row[0]) != value:
                 raise StoreError("state.of_another", purpose=name)
 
-    def _parcels(self, statement: str) -> list[Parcel]:
+    def _parcels(self, statement: str) -> list[Frame]:
         with self._reported():
-            return [Parcel.decode(row[0]) for row in self._connection.execute(statement)]
+            return [Frame.decode(row[0]) for row in self._connection.execute(statement)]
 
     @contextmanager
     def _transaction(self) -> Iterator[Callable[..., sqlite3.Cursor]]:
@@ -391,7 +392,7 @@ def open_without_key(folder: Path, counters: Path) -> SiteStore:
 
     It takes no identity, for no state is read. `StoreError` while a program uses it, or for the counters of another.
     """
-    known = standing(folder)
+    known = read_facts(folder)
     return SiteStore(folder, counters, {name: known[name] for name in PURPOSE if name in known}, None)
 
 
@@ -408,7 +409,7 @@ def _connected(path: Path, wait: float) -> sqlite3.Connection:
 
 
 def _locked(path: Path) -> sqlite3.Connection:
-    """An empty database that nobody else can lock while this connection lives; the system frees it by itself."""
+    """Open an empty database that nobody else can lock while this connection lives."""
     with ExitStack() as opened:
         try:
             connection = opened.enter_context(closing(_connected(path, 0)))
@@ -419,7 +420,7 @@ def _locked(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _insert(execute: Callable[..., sqlite3.Cursor], table: str, parcels: Iterable[Parcel]) -> None:
+def _insert(execute: Callable[..., sqlite3.Cursor], table: str, parcels: Iterable[Frame]) -> None:
     for p in parcels:
         execute(
             f"INSERT INTO {table} (sender, addressee, lane, number, digest, parcel) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608
@@ -427,8 +428,8 @@ def _insert(execute: Callable[..., sqlite3.Cursor], table: str, parcels: Iterabl
         )
 
 
-def standing(folder: Path) -> dict[str, Any]:
-    """The facts that a site's folder holds, while its program runs or not; nothing secret is among them."""
+def read_facts(folder: Path) -> dict[str, Any]:
+    """Return the public facts in a site's folder, whether or not its program runs."""
     path = folder / DATABASE
     if not path.is_file():
         raise StoreError("state.missing", folder=str(folder))

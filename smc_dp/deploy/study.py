@@ -48,7 +48,7 @@ class StudyMethod(MethodSettings):
 
 
 class StudyTarget(TargetSettings):
-    """What the release guarantees, or under calibration paper the printed figure."""
+    """Guarantee of the release, or under calibration paper the published figure."""
 
     epsilon: PositiveRatio = required_field(TargetSettings, "epsilon")
     noise: OneLine = required_field(TargetSettings, "noise")
@@ -104,7 +104,7 @@ class JointStudy(RunSettings):
 
     @classmethod
     def read(cls, path: Path) -> JointStudy:
-        """The study in a TOML file; an `UnfitError` lists every fault."""
+        """Read a study from a TOML file. An `UnfitError` lists every fault."""
         return read_document(cls, path, "study")
 
     @model_validator(mode="wrap")
@@ -124,49 +124,47 @@ class JointStudy(RunSettings):
 
     @cached_property
     def content(self) -> bytes:
-        """All that it says as one JSON text, which stands in the folder of a run; how its own file writes it does not
-        matter.
-        """
+        """Study as one canonical JSON text, which does not depend on how its file writes it."""
         return canonical_text({"format": "smc-dp study 1", **self.as_dict()})
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of that text, as hexadecimals."""
+        """SHA-256 of the content, in hexadecimal digits."""
         return hashlib.sha256(self.content).hexdigest()
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, each in its one form."""
+        """Return plain values for JSON, each in its one form."""
         stated = {key: self._sections[key] for key in ("method", "protocol")}
         return {**self.model_dump(by_alias=True), **stated, "bounds": self.bounds.as_dict()}
 
     @property
     def parties(self) -> tuple[str, ...]:
-        """P_1 ... P_K."""
+        """Names P_1 ... P_K of the parties."""
         return tuple(party.name for party in self.parties_pinned)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Everybody who takes part, in the order of the session."""
+        """Names of all participants, in the order of the session."""
         return (*self.parties, CURATOR_NAME)
 
     @cached_property
     def identities(self) -> Mapping[str, bytes]:
-        """Everybody's pinned identity, by name."""
+        """Pinned identities of all participants, by name."""
         found = {party.name: bytes.fromhex(party.key) for party in self.parties_pinned}
         return {**found, CURATOR_NAME: bytes.fromhex(self.curator.key)}
 
     @cached_property
     def bounds(self) -> Bounds:
-        """The public bounds of the columns."""
+        """Public bounds of the columns."""
         return bounds_from_file(self.bounds_stated)
 
     @property
     def remaining(self) -> int:
-        """The number of parties that are left if as many drop out as may."""
+        """Number of parties that are left if as many drop out as may."""
         return self.stated.terms.threat_model(len(self.parties)).remaining
 
     def agreement(self, auxiliary: AuxiliaryRows | None = None) -> Agreement:
-        """What a run agrees on; InputError for public rows that are not those of the study."""
+        """Return the agreement of a run. InputError for public rows that are not those of the study."""
         came = None if auxiliary is None else auxiliary.digest
         if came != self.auxiliary:
             wanted = "no public rows" if self.auxiliary is None else f"public rows of digest {self.auxiliary}"
@@ -180,7 +178,7 @@ class JointStudy(RunSettings):
         return self._agreement(None)
 
     def session(self, approvals: Mapping[str, Approval], auxiliary: AuxiliaryRows | None = None) -> Session:
-        """The session that these approvals make; InputError unless they are those of all, each signed by its own."""
+        """Return the session that these approvals make. InputError unless all participants have signed."""
         for name in self.names:
             if name not in approvals:
                 raise InputError("approvals.missing", name=name)
@@ -191,7 +189,7 @@ class JointStudy(RunSettings):
         return self._session(nonce([approvals[name] for name in self.names]), auxiliary)
 
     def unapproved_session(self, auxiliary: AuxiliaryRows | None = None) -> Session:
-        """The session before anybody has approved: it has no nonce, and everything else."""
+        """Return the session without the nonce that approvals make."""
         return self._session(bytes(SESSION_BYTES), auxiliary)
 
     def _session(self, made_of_all: bytes, auxiliary: AuxiliaryRows | None) -> Session:
@@ -210,12 +208,12 @@ class JointStudy(RunSettings):
 
     @property
     def _sections(self) -> dict[str, dict[str, Any]]:
-        """The settings as they are stated, without those that are not."""
+        """Settings as the document has them, without missing ones."""
         return {section: self._said(section, {}) for section in SECTIONS}
 
     @cached_property
     def stated(self) -> SettledRun:
-        """What is agreed on but who takes part under which bounds."""
+        """Settings of the study, without participants and bounds."""
         return SettledRun.from_sections(self._sections)
 
     def _faults(self, parts: Mapping[str, Any]) -> Iterator[Fault]:
@@ -289,7 +287,7 @@ class JointStudy(RunSettings):
                 self._without_rows.statement  # noqa: B018  what cannot be said cannot be agreed on
 
     def _faults_of_agreement(self, agreement: Agreement) -> Iterator[Fault]:
-        """What shows only where everything is known, the public rows too."""
+        """Yield the faults that show only where the public rows are known too."""
         try:
             participants, program = agreement.participants, PROTOCOLS[agreement.protocol]
             refuse_beyond("protocol", agreement.program_parameters("").as_dict(), program.limits)

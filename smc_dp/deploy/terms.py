@@ -1,4 +1,4 @@
-"""A site's own terms: what it takes part in at all. They stay at home, and nobody pushes them there.
+"""Terms of a site: what it takes part in. They never leave the site, and nobody can push them there.
 
 A study beyond them is refused by the site itself, whatever anybody else has approved.
 """
@@ -35,7 +35,7 @@ Count = Annotated[int, AfterValidator(_not_negative)]
 
 
 class SiteLimits(Document):
-    """The most, or the least, that the site agrees to; of what has a list, whatever stands in it, and without one any.
+    """Limits of a site. A list allows what it holds; a missing list allows anything.
 
     An epsilon means less where neighbours differ by less: `adjacency` says of which kind the site's figures are.
     """
@@ -51,13 +51,13 @@ class SiteLimits(Document):
 
 
 class RelaySection(Document):
-    """How the site gets in at the relay."""
+    """Credentials of the site at the relay."""
 
     credentials: str | None = None
 
 
 class OwnTerms(Document):
-    """The site's data, how they are written, and its limits. Paths are relative to the file's own folder."""
+    """Terms of a site: its data, their file format, and its limits. Paths are relative to the file's folder."""
 
     data: str | None = None
     file: FileSection | None = None
@@ -67,24 +67,24 @@ class OwnTerms(Document):
 
     @classmethod
     def read(cls, path: Path) -> OwnTerms:
-        """The terms in a TOML file; an `UnfitError` lists every fault."""
+        """Read terms from a TOML file. An `UnfitError` lists every fault."""
         found = read_document(cls, path, "terms")
         found._folder = path.parent
         return found
 
     @property
     def data_path(self) -> Path | None:
-        """Where the rows are, if the terms say so."""
+        """Path of the rows, if the terms name one."""
         return None if self.data is None else self._folder / self.data
 
     @property
     def form(self) -> FileFormat | None:
-        """How the rows are written, if the terms say so."""
+        """Format of the rows' file, if the terms have one."""
         return None if self.file is None else self.file.form
 
     @property
     def credentials_path(self) -> Path | None:
-        """The folder of what the relay wants to see, if the terms name one."""
+        """Folder of the site's credentials, if the terms name one."""
         return None if self.relay.credentials is None else self._folder / self.relay.credentials
 
     def faults(self, study: JointStudy, auxiliary: AuxiliaryRows | None = None) -> list[Fault]:
@@ -109,7 +109,7 @@ class OwnTerms(Document):
         if limits.adjacency is not None and statement.adjacency not in limits.adjacency:
             yield "terms.adjacency", {"wanted": " or ".join(limits.adjacency) or "none", "got": statement.adjacency}
         yield from self._faults_of_company(agreement)
-        for column in [] if limits.columns is None else columns(study.bounds):
+        for column in [] if limits.columns is None else columns_read(study.bounds):
             if column not in (limits.columns or ()):
                 yield "terms.columns", {"column": column}
         if limits.purposes is not None and study.purpose not in limits.purposes:
@@ -127,6 +127,6 @@ class OwnTerms(Document):
             yield "terms.min_colluders", {"wanted": limits.min_colluders, "protocol": agreement.protocol, "held": held}
 
 
-def columns(bounds: Bounds) -> list[str]:
-    """All columns of a site's table that a study reads, that of the classes too."""
+def columns_read(bounds: Bounds) -> list[str]:
+    """Return all columns of a site's table that a study reads, with that of the classes."""
     return [*([] if bounds.label is None else [bounds.label]), *(column.name for column in bounds.columns)]

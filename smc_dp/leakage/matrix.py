@@ -23,7 +23,7 @@ from protocols.programs import Protocol
 from smc_dp.leakage.symbolic.hiding import weaken_view
 from smc_dp.leakage.symbolic.naming import view_up_to_names
 from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern
-from smc_dp.leakage.symbolic.views import SymbolicView, coalition_view, result_view
+from smc_dp.leakage.symbolic.views import SymbolicView, result_view, symbolic_view
 from smc_dp.leakage.symbolic.world_runs import WorldRuns, setting_labels
 from smc_dp.leakage.symbolic.worlds import World
 
@@ -120,7 +120,7 @@ class Matrix:
         }
 
 
-def compute_matrix(
+def coalition_matrix(
     protocol: Protocol,
     parties: int,
     progress: Callable[[str], None] | None = None,
@@ -231,7 +231,7 @@ def _looks(book: WorldRuns, members: frozenset[str], worlds: Sequence[World]) ->
     alike: dict[Hashable, _Seen] = {}  # but for the names of the others' coins
     for trace in map(book.trace, worlds):
         if id(trace) not in views:
-            here = _Seen(coalition_view(trace, members), result_view(trace, members))
+            here = _Seen(symbolic_view(trace, members), result_view(trace, members))
             views[id(trace)] = alike.setdefault(view_up_to_names(here.view, here.result), here)
     return [_Look(world, views[id(book.trace(world))]) for world in worlds]
 

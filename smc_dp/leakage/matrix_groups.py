@@ -78,7 +78,7 @@ def _split(m: Matrix, rows: Sequence[Row], so_far: Mapping[Attribute, str]) -> l
         return [CoalitionGroup(_described(so_far), cells)]
     dividing = [a for a in ATTRIBUTES if len({a(m, row) for row in rows}) > 1]
     if not dividing:
-        return [CoalitionGroup(_by_name(row), group_cells(row)) for row in rows]
+        return [CoalitionGroup(_by_name(row), cells_by_secret(row)) for row in rows]
     by = max(dividing, key=lambda a: sum(_merged(part) is not None for part in _parts(m, rows, a).values()))
     parts = _parts(m, rows, by)
     return [line for value, part in parts.items() for line in _split(m, part, {**so_far, by: value})]
@@ -91,7 +91,7 @@ def _split_by_pattern(m: Matrix, rows: Sequence[Row], so_far: Mapping[Attribute,
         return [CoalitionGroup(_described(so_far), cells)]
     by = next((a for a in PATTERN_ATTRIBUTES if len({a(m, row) for row in rows}) > 1), None)
     if by is None:
-        return [CoalitionGroup(_by_name(row), group_cells(row)) for row in rows]
+        return [CoalitionGroup(_by_name(row), cells_by_secret(row)) for row in rows]
     parts = _parts(m, rows, by)
     alike = [([value], part) for value, part in parts.items()] if by is _number else _alike(parts)
     said = [(" or ".join(values) if len(values) < _SEVERAL else "otherwise", part) for values, part in alike]
@@ -130,7 +130,7 @@ def _merged(rows: Sequence[Row]) -> dict[str, str] | None:
     """
     found: dict[str, str] = {}
     for row in rows:
-        for name, shown in group_cells(row).items():
+        for name, shown in cells_by_secret(row).items():
             if found.get(name, "own") == "own":
                 found[name] = shown
             elif shown not in ("own", found[name]):
@@ -145,7 +145,7 @@ def _described(so_far: Mapping[Attribute, str]) -> str:
     return ", ".join([who, *(so_far[a] for a in which if a in so_far)])
 
 
-def group_cells(row: Row) -> dict[str, str]:
+def cells_by_secret(row: Row) -> dict[str, str]:
     """Return the cell of each kind of secret of the others, marked if it exceeds what the result tells."""
     groups: dict[str, list[Cell]] = {}
     for secret, cell in row.cells.items():

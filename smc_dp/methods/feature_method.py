@@ -32,7 +32,7 @@ from smc_dp.methods.method import (
     check_sizes,
     check_target,
     release_parts,
-    two_classes,
+    require_two_classes,
 )
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, labelled_rows, own_noise_pair
@@ -131,7 +131,7 @@ class AverageMethod(Method):
 
     @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Array:
-        two_classes(public, self)
+        require_two_classes(public.classes, self)
         check_own_size(rows)
         shares = set(self.site_epsilons or (1.0,))
         if len(shares) > 1:
@@ -145,7 +145,7 @@ class AverageMethod(Method):
     @override
     def train(self, federation: Federation) -> TrainedSites:
         # Checks only: the noise is part of the training, which happens at the release. One class is enough.
-        two_classes(federation, self)
+        require_two_classes(federation.classes, self)
         check_sizes(federation)
         self.check_shares(len(federation.parties))
         return TrainedSites(self, federation)

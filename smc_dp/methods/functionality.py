@@ -19,7 +19,6 @@ class Sampler(Protocol):
 
     def sample(self, rng: Stream) -> Sequence[int]:
         """Draw once."""
-        ...
 
 
 class Functionality(Protocol):
@@ -27,11 +26,9 @@ class Functionality(Protocol):
 
     def check(self, parts: Sequence[Any]) -> None:
         """Raise ValueError unless the parts fit together."""
-        ...
 
     def compute(self, parts: Sequence[Any], rng: Stream) -> Any:
         """Return the value; `rng` draws what no party draws."""
-        ...
 
 
 @dataclass(frozen=True)

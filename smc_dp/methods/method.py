@@ -52,7 +52,6 @@ class Trained(Protocol):
 
     def release(self, target: Target, rng: Stream) -> Release:
         """Draw the noise for this target; raise InputError for a target that voids the theorem."""
-        ...
 
 
 class Method(Protocol):
@@ -78,27 +77,21 @@ class Method(Protocol):
     @classmethod
     def neighbours(cls, calibration: Calibration) -> NeighbourPair:
         """Return two neighbours that move the release nearly as far as can be."""
-        ...
 
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         """State what a release under this target guarantees, whatever the rows are."""
-        ...
 
     def functionality(self, public: Public, target: Target) -> Functionality:
         """Return the function of the parts."""
-        ...
 
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Any:
         """Compute one party's part from its own rows; raise InputError for rows that void the theorem."""
-        ...
 
     def finish(self, value: Any, public: Public, target: Target) -> Release:
         """Make the release of the functionality's value: post-processing, which costs no privacy."""
-        ...
 
     def train(self, federation: Federation) -> Trained:
         """Compute all that needs no noise; raise InputError for data that void the theorem, naming the party."""
-        ...
 
 
 class TypedMethod(Method, Protocol[R_co]):
@@ -136,39 +129,31 @@ class SecureForm(Protocol):
     @property
     def public(self) -> Public:
         """Public facts of the federation."""
-        ...
 
     @property
     def grid(self) -> Grid:
         """Step and ring."""
-        ...
 
     @property
     def functionality(self) -> Functionality:
         """Function of the parts that the protocol computes."""
-        ...
 
     @property
     def length(self) -> int:
         """Number of integers in the functionality's value."""
-        ...
 
     @property
     def statement(self) -> PrivacyStatement:
         """Guarantee of the release, but for what the protocol assumes."""
-        ...
 
     def check(self, n: int) -> None:
         """Raise InputError where a party cannot take part with n rows, whatever they say."""
-        ...
 
     def part(self, rows: Rows, rng: Stream) -> Any:
         """Compute one party's part from its own rows."""
-        ...
 
     def model(self, value: Any) -> ReleasedModel:
         """Make the model of the functionality's value."""
-        ...
 
 
 SumBlocks: TypeAlias = tuple[tuple[int, str], ...]
@@ -185,7 +170,6 @@ class SumForm(SecureForm, Protocol):
     @property
     def sums(self) -> tuple[SumBlocks, ...]:
         """Blocks of each sum."""
-        ...
 
 
 @runtime_checkable
@@ -195,11 +179,9 @@ class AdaptiveForm(Protocol):
     @property
     def draws(self) -> tuple[str, ...]:
         """Label of each answer, by which its randomness is drawn."""
-        ...
 
     def resume_part(self, rows: Rows, rng: Stream | Forks, answered: int) -> RoundAnswer:
         """Return the part of a party that begins anew after so many answers, with the same randomness."""
-        ...
 
 
 @runtime_checkable
@@ -208,7 +190,6 @@ class NeedsRowCounts(Protocol):
 
     def with_row_counts(self, sizes: Sequence[int]) -> Method:
         """Return the method where each party's number of rows is known, as in a simulation."""
-        ...
 
 
 @runtime_checkable
@@ -217,11 +198,9 @@ class HasSignal(Protocol):
 
     def counted(self, n: int) -> int:
         """Return the number of rows that is assumed where there are n in all: n, unless another one is public."""
-        ...
 
     def signal(self, n: int) -> float:
         """Return the signal of n rows in all; see `privacy.distributed.signal`."""
-        ...
 
 
 def release_parts(
@@ -290,13 +269,8 @@ def check_target(target: Target, method: Method) -> None:
         )
 
 
-def two_classes(federation: Federation | Public, method: Method) -> None:
-    """Raise InputError unless there are exactly two classes; it names the methods that a protocol computes for more."""
-    require_two_classes(federation.classes, method)
-
-
 def require_two_classes(classes: int, method: Method) -> None:
-    """Raise InputError unless the number of classes is 2, before there are any rows."""
+    """Raise InputError unless there are two classes; it names the methods that a protocol computes for more."""
     if classes != 2:
         others = ", ".join(FOR_ANY_CLASSES)
         raise InputError("classes.only_two", method=method.name, got=classes, others=others)

@@ -24,11 +24,9 @@ class ReleasedModel(Protocol):
 
     def accuracy(self, test: Rows) -> float:
         """Return the fraction of rows that are classified correctly."""
-        ...
 
     def auc(self, test: Rows) -> float:
         """Return the area under the ROC curve, one class against the others averaged; nan where it is not defined."""
-        ...
 
 
 class ScoringModel(ABC):

@@ -180,22 +180,22 @@ class Page:
     on_every_sheet: str = ""
 
 
-def stated(code: str, /, **fields: FieldValue) -> Prose:
+def coded_prose(code: str, /, **fields: FieldValue) -> Prose:
     """Return a decision or a warning; its sentence stands in the `faults.toml` of the room that states it."""
     return Prose(str(InputFault(code, fields)), code)
 
 
-def figures(*numbers: int) -> tuple[str, ...]:
+def format_counts(*numbers: int) -> tuple[str, ...]:
     """Return whole numbers as cells of a table."""
     return tuple(f"{number:,}" for number in numbers)
 
 
-def coded(blocks: Iterable[PageBlock]) -> dict[str, str]:
+def texts_by_code(blocks: Iterable[PageBlock]) -> dict[str, str]:
     """Return the texts of the decisions and warnings among these blocks, by code."""
     found: dict[str, str] = {}
     for block in blocks:
         if isinstance(block, Prose | Banner) and block.code:
             found[block.code] = block.text
         elif isinstance(block, Section):
-            found |= coded(block.blocks)
+            found |= texts_by_code(block.blocks)
     return found

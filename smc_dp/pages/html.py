@@ -1,4 +1,4 @@
-"""A page as one HTML file: all of it inside, no address, and a policy by which a browser asks for nothing.
+"""Page as one HTML file: everything inside, no address, and a policy by which a browser loads nothing.
 
 Style and script are named by their digests in the policy, so that nothing else runs, whatever stands in a page.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from markupsafe import Markup
 
-MOST_BYTES = 2_000_000
+MOST_PAGE_BYTES = 2_000_000
 _LONG_WORD = 18  # letters; what is longer is a name or a number
 _SENTENCE, _SENTENCES = 30, 3  # letters from which on a cell is one, and how many columns of them a sheet has room for
 
@@ -37,17 +37,17 @@ def html(page: Page) -> str:
         policy=_policy(style, script),
         style=Markup(style),  # noqa: S704  files of this package, and a text in the letters of CSS
         script=Markup(script),  # noqa: S704
-        patterns=Markup(svg.patterns()),  # noqa: S704
+        patterns=Markup(svg.fill_patterns()),  # noqa: S704
         drawn=_drawn,
     )
     pictures = sum(map(len, re.findall(r'"data:image/png;base64,[^"]*"', made)))  # charts of this program's own
-    if (size := len(made.encode()) - pictures) > MOST_BYTES:
-        raise InputError("page.too_large", title=page.title, most=MOST_BYTES, got=size)
+    if (size := len(made.encode()) - pictures) > MOST_PAGE_BYTES:
+        raise InputError("page.too_large", title=page.title, most=MOST_PAGE_BYTES, got=size)
     return made
 
 
 def write_page(path: Path, page: Page, where: str, mode: int = 0o644) -> None:
-    """A new file of it; InputError, which begins with `where`, if there is one already or it cannot be written."""
+    """Write a page to a new file. InputError, which begins with `where`, if there is one or it cannot be written."""
     write_new(path, html(page).encode(), where, mode)
 
 
@@ -62,7 +62,7 @@ def _embedded(png: bytes) -> str:
 
 
 def _breakable(text: str) -> Markup:
-    """The text of a cell, in which a long word may be broken where there is no room, and no shorter one."""
+    """Return the text of a cell, in which only long words may be broken."""
     from markupsafe import Markup
 
     pieces = re.split(rf"(\S{{{_LONG_WORD}}})(?=\S)", text)
@@ -70,7 +70,7 @@ def _breakable(text: str) -> Markup:
 
 
 def _wordy(table: PageTable) -> frozenset[int]:
-    """The columns of sentences, which keep some width beside others that have longer ones."""
+    """Return the columns of sentences, which keep some width beside longer ones."""
     longest = [max(map(len, column)) for column in zip(*table.rows, strict=True)]
     found = frozenset(at for at, letters in enumerate(longest) if letters > _SENTENCE and at not in table.numbers)
     return found if len(found) <= _SENTENCES else frozenset()
@@ -85,7 +85,7 @@ def _style(page: Page) -> str:
 
 
 def _in_css(text: str) -> str:
-    """The text inside quotation marks of CSS, letter by letter."""
+    """Escape a text for quotation marks of CSS."""
     return "".join(c if c.isascii() and c.isalnum() else f"\\{ord(c):06x}" for c in text)
 
 

@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from smc_dp.pages.shortening import fitting
+from smc_dp.pages.shortening import shorten_to_width
 from smc_dp.pages.svg import Stroke, Svg, text_width
 
 NARROW, GAP, MARGIN = 352.0, 34.0, 34.0
@@ -58,7 +58,7 @@ class Lanes:
         rows = sum((_BAND if s.heading else 0) + _NAMES + _ROW * len(s.arrows) + 10 for s in stages)
         svg = Svg(self.width, top + rows + _LEGEND * len(named))
         for i, text in enumerate(titles):
-            svg.text(2, 16 + 20 * i, fitting(text, self.width, 13), bold=True)
+            svg.text(2, 16 + 20 * i, shorten_to_width(text, self.width, 13), bold=True)
         for stage in stages:
             top = self._stage(svg, top, stage)
         for i, text in enumerate(named):
@@ -67,13 +67,13 @@ class Lanes:
 
     def _legend(self) -> list[str]:
         """Return which number is whose, in lines that fit."""
-        each = (f"{i} {fitting(name, self.width - 60, _SIZE)}" for i, name in enumerate(self.names, start=1))
+        each = (f"{i} {shorten_to_width(name, self.width - 60, _SIZE)}" for i, name in enumerate(self.names, start=1))
         return textwrap.wrap(", ".join(each), int(self.width / text_width("n", _SIZE)))
 
     def _stage(self, svg: Svg, y: float, stage: LaneStage) -> float:
         if stage.heading:
             svg.rect(0.5, y, self.width - 1, _BAND - 8, "shade")
-            svg.text(8, y + 18, fitting(stage.heading, self.width - 16, _SIZE), size=_SIZE, bold=True)
+            svg.text(8, y + 18, shorten_to_width(stage.heading, self.width - 16, _SIZE), size=_SIZE, bold=True)
             y += _BAND
         for i, name in enumerate(self.names):
             svg.text(self._x(i), y + 10, str(i + 1) if self.has_numbers else name, "middle", size=_SIZE)
@@ -90,7 +90,7 @@ class Lanes:
         at, ends = y + 26, (*arrow.senders, *arrow.readers)
         for i in range(len(self.names)):
             svg.line(self._x(i), at - 9, self._x(i), at + 13, "dashed" if i in self.ended else "faint")
-        label = fitting(arrow.label, self.width - 4, _SIZE)
+        label = shorten_to_width(arrow.label, self.width - 4, _SIZE)
         half = text_width(label, _SIZE) / 2
         middle = (self._x(min(ends)) + self._x(max(ends))) / 2
         svg.text(min(max(middle, half), self.width - half), y + 12, label, "middle", size=_SIZE)

@@ -1,4 +1,4 @@
-"""Texts that have to fit: cut at a length or at a width; of many names the first few, and how many more there are.
+"""Shortening of texts: at a length or a width, and of lists to the first few with the number of the rest.
 
 Whatever a stranger wrote, a page has to fit into its 2 MB.
 """
@@ -12,22 +12,22 @@ from smc_dp.pages.svg import text_width
 LONGEST = 120  # characters of a name, unless somebody wants another number
 
 
-def cut(text: str, most: int = LONGEST) -> str:
-    """The text, and no more of it than so many characters."""
+def shorten(text: str, most: int = LONGEST) -> str:
+    """Return the text, at most so many characters of it."""
     return text if len(text) <= most else f"{text[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
-def fitting(text: str, width: float, size: float) -> str:
-    """As much of a line of a picture as goes into this width."""
-    return cut(text, max(4, int(width / text_width("n", size))))
+def shorten_to_width(text: str, width: float, size: float) -> str:
+    """Return as much of a line of a picture as fits this width."""
+    return shorten(text, max(4, int(width / text_width("n", size))))
 
 
-def first(texts: Sequence[str], most: int, longest: int = LONGEST) -> tuple[str, ...]:
-    """The first of these, each cut, and at the end how many more there are."""
+def first_texts(texts: Sequence[str], most: int, longest: int = LONGEST) -> tuple[str, ...]:
+    """Return the first of these texts, each shortened, and the number of the rest."""
     more = (f"and {len(texts) - most:,} more",) if len(texts) > most else ()
-    return (*(cut(text, longest) for text in texts[:most]), *more)
+    return (*(shorten(text, longest) for text in texts[:most]), *more)
 
 
-def some(texts: Sequence[str], most: int, longest: int = LONGEST, between: str = ", ") -> str:
-    """The same on one line."""
-    return between.join(first(texts, most, longest))
+def join_first(texts: Sequence[str], most: int, longest: int = LONGEST, between: str = ", ") -> str:
+    """Return the first of these texts on one line, and the number of the rest."""
+    return between.join(first_texts(texts, most, longest))

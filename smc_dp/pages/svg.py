@@ -18,50 +18,50 @@ _LETTER = 0.6  # the width of a letter, as a part of its size, on the safe side 
 
 
 class Svg:
-    """A picture that is drawn piece by piece; later pieces lie above earlier ones."""
+    """Picture that is drawn piece by piece. Later pieces lie above earlier ones."""
 
     def __init__(self, width: float, height: float) -> None:
         self.width, self.height = width, height
         self._pieces: list[ElementTree.Element] = []
 
     def line(self, x1: float, y1: float, x2: float, y2: float, stroke: Stroke = "line", *, arrow: bool = False) -> None:
-        """A straight line, with a head at its end if it is an arrow."""
+        """Draw a straight line, with a head at its end if it is an arrow."""
         ends = {"x1": _n(x1), "y1": _n(y1), "x2": _n(x2), "y2": _n(y2), "class": f"stroke-{stroke}"}
         self._add("line", ends | ({"marker-end": "url(#arrowhead)"} if arrow else {}))
 
     def rect(self, x: float, y: float, width: float, height: float, fill: Fill = "paper") -> None:
-        """A box."""
+        """Draw a box."""
         size = {"x": _n(x), "y": _n(y), "width": _n(width), "height": _n(height)}
         self._add("rect", {**size, "class": f"fill-{fill}"})
 
     def circle(self, x: float, y: float, radius: float, fill: Fill = "solid") -> None:
-        """A disc."""
+        """Draw a disc."""
         self._add("circle", {"cx": _n(x), "cy": _n(y), "r": _n(radius), "class": f"fill-{fill}"})
 
     def path(self, d: str, stroke: Stroke = "line", *, arrow: bool = False) -> None:
-        """An open path, in the letters of SVG."""
+        """Draw an open path in the notation of SVG."""
         self._add("path", {"d": d, "class": f"stroke-{stroke}"} | ({"marker-end": "url(#arrowhead)"} if arrow else {}))
 
     def text(
         self, x: float, y: float, text: str, anchor: Anchor = "start", *, size: float = 13, bold: bool = False,
         light: bool = False,
     ) -> None:  # fmt: skip
-        """A line of text with its foot at y; `light` is for solid ground."""
+        """Draw a line of text with its foot at y; `light` is for solid ground."""
         looks = " ".join(["words", *(["bold"] if bold else []), *(["light"] if light else [])])
         place = {"x": _n(x), "y": _n(y), "text-anchor": anchor, "font-size": _n(size), "class": looks}
         self._add("text", place).text = _printable(text)
 
     def markup(self, label: str) -> str:
-        """The picture inside a page, which has the style; `label` is its name for whoever does not see it."""
+        """Return the picture for a page, which has the style; `label` is its accessible name."""
         return ElementTree.tostring(self._element({"role": "img", "aria-label": _printable(label)}), encoding="unicode")
 
     def document(self) -> str:
-        """The picture as a file of its own, with its style."""
+        """Return the picture as a file of its own, with its style."""
         made = self._element({"xmlns": _NAMESPACE})
         style = ElementTree.Element("style")
         style.text = "svg { background: #fff; }\n" + style_sheet()  # a viewer may be dark
         made.insert(0, style)
-        made.insert(1, ElementTree.fromstring(patterns()))  # noqa: S314  a file of this package
+        made.insert(1, ElementTree.fromstring(fill_patterns()))  # noqa: S314  a file of this package
         return ElementTree.tostring(made, encoding="unicode") + "\n"
 
     def _element(self, attributes: dict[str, str]) -> ElementTree.Element:
@@ -77,19 +77,19 @@ class Svg:
 
 
 def text_width(text: str, size: float = 13) -> float:
-    """How wide a line of text is at most, about: systems have different fonts."""
+    """Return an upper estimate of the width of a line of text. Systems have different fonts."""
     return len(text) * size * _LETTER
 
 
 @cache
 def style_sheet() -> str:
-    """The style of all pictures."""
+    """Return the style of all pictures."""
     return (resources.files("smc_dp.pages") / "svg.css").read_text(encoding="utf-8")
 
 
 @cache
-def patterns() -> str:
-    """The patterns and the head of an arrow that pictures refer to: once in a page, once in a file."""
+def fill_patterns() -> str:
+    """Return the patterns and the arrow head that pictures refer to, once for each page or file."""
     return (resources.files("smc_dp.pages") / "patterns.svg").read_text(encoding="utf-8")
 
 

@@ -36,7 +36,7 @@ _NARROW = 24  # columns of a table that are as wide in the next one, and terms t
 _MOST_FOLDED = 2000  # rows of a table: rich takes a millisecond for each
 
 
-def lines(page: Page, width: int) -> Iterator[str]:
+def page_lines(page: Page, width: int) -> Iterator[str]:
     """Yield the lines of a page, each at most `width` columns wide; nothing in them is obeyed by a terminal."""
     printer = _Printer(width, width, details=True)
     yield from printer.blocks((Prose(page.title), *page.notices, *page.sections))

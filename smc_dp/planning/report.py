@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from smc_dp.methods.expected_accuracy import ExpectedAccuracy
 from smc_dp.methods.method import HasSignal
-from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, figures, stated
+from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, coded_prose, format_counts
 from smc_dp.planning import recommendation
 from smc_dp.planning.candidate import Candidate, Circumstances
 from smc_dp.run.settings import RunSettings
@@ -45,21 +45,21 @@ def recommendation_blocks(plan: Plan) -> Iterator[Prose]:
     found = plan.planned
     hopeless = found.staying is not None and found.staying.interval.high >= recommendation.HOPELESS
     if found.staying is not None and hopeless:
-        yield stated("plan.do_not_begin", lost=found.staying.interval.high)
+        yield coded_prose("plan.do_not_begin", lost=found.staying.interval.high)
     who = _those(plan.stay, plan.parties)
     if plan.method == plan.advised:
         take = "If you do: take" if hopeless else "Take"
-        yield stated("plan.advised_method", take=take, method=plan.method, who=who, why=str(plan.why))
+        yield coded_prose("plan.advised_method", take=take, method=plan.method, who=who, why=str(plan.why))
     else:
         instead = "" if plan.advised is None else f" {plan.advised} is advised. {plan.why}"
-        yield stated("plan.named_method", method=plan.method, who=who, instead=instead)
+        yield coded_prose("plan.named_method", method=plan.method, who=who, instead=instead)
     if found.staying is not None:
         yield Prose(f"What to expect: {_lost(found.staying)}{_needed(found)}", "plan.expected_loss")
     if plan.leaving:
-        yield stated("plan.bounds_leave_rows_out", columns=_some(plan.leaving))
+        yield coded_prose("plan.bounds_leave_rows_out", columns=_some(plan.leaving))
     yield from _who(plan, found)
     if plan.usual != plan.method and (usual := plan.of(plan.usual)).left_out:
-        yield stated("plan.usual_method_unfit", method=plan.usual, leaving=_leaving(plan, usual))
+        yield coded_prose("plan.usual_method_unfit", method=plan.usual, leaving=_leaving(plan, usual))
     yield from _by_party(plan)
 
 
@@ -78,10 +78,10 @@ def cost_blocks(found: SessionCost) -> Iterator[PageBlock]:
     """Yield the cost by stage and by role, and the meaning of its figures."""
     counts = ((s.stage, s.messages, s.bytes, s.rounds) for s in found.by_stage)
     everything = ("all", found.messages, found.bytes, found.rounds)
-    stages = tuple((stage, *figures(*numbers)) for stage, *numbers in (*counts, everything))
+    stages = tuple((stage, *format_counts(*numbers)) for stage, *numbers in (*counts, everything))
     yield PageTable("Cost by stage", ("stage", "messages", "bytes", "rounds"), stages, numbers=(1, 2, 3))
     of_roles = ((r.participants, r.messages, r.bytes, r.received_messages, r.received_bytes) for r in found.by_role)
-    roles = tuple((r.role, *figures(*counts)) for r, counts in zip(found.by_role, of_roles, strict=True))
+    roles = tuple((r.role, *format_counts(*counts)) for r, counts in zip(found.by_role, of_roles, strict=True))
     headings = ("role", "participants", "sends", "bytes sent", "receives", "bytes received")
     yield PageTable("Cost by role", headings, roles, numbers=(1, 2, 3, 4, 5))
     yield Prose("Messages, bytes and rounds are exact for parties of these names, if nobody drops out.")
@@ -141,7 +141,7 @@ def expected_at_site(agreement: Agreement, rows: int) -> Iterator[Prose]:
     alike = f"What to expect if all {parties} parties have as many rows as this site: {_lost(ahead)}"
     yield Prose(alike, "plan.expected_loss")
     if agreement.form.smallest_sets_noise:
-        yield stated("plan.smallest_party_sets_noise")
+        yield coded_prose("plan.smallest_party_sets_noise")
 
 
 def _needed(found: PlannedMethod) -> str:
@@ -160,11 +160,11 @@ def _who(plan: Plan, found: PlannedMethod) -> Iterator[Prose]:
     if found.left_out:
         yield Prose(_leaving(plan, found), "plan.leave_parties_out")
     if found.noise_known_to == recommendation.NOBODY and not found.left_out:
-        yield stated("plan.small_party_harmless")
+        yield coded_prose("plan.small_party_harmless")
     elif found.least_rows is None:
-        yield stated("plan.another_party_harmful")
+        yield coded_prose("plan.another_party_harmful")
     elif found.least_rows > 1:
-        yield stated("plan.another_party_from", rows=found.least_rows)
+        yield coded_prose("plan.another_party_from", rows=found.least_rows)
 
 
 def _leaving(plan: Plan, found: PlannedMethod) -> str:
@@ -188,7 +188,7 @@ def _by_party(plan: Plan) -> Iterator[Prose]:
     found = [one.method for one in plan.methods if one.protects == "party"]
     sizes = sorted(plan.parties.values())
     if found and len(sizes) >= _MANY and sizes[len(sizes) // 2] <= _SMALL and plan.method not in found:
-        yield stated("plan.protect_whole_parties", parties=len(sizes), methods=_some(found))
+        yield coded_prose("plan.protect_whole_parties", parties=len(sizes), methods=_some(found))
 
 
 def _those(stay: Mapping[str, int], everybody: Mapping[str, int]) -> str:

@@ -20,7 +20,7 @@ from protocols.runtime.transcript import ABSENT
 from smc_dp.core.version import __version__
 from smc_dp.data.report import column_table
 from smc_dp.pages.blocks import Banner, Bullets, FactList, Page, PageBlock, PageTable, Prose, Section, Verbatim
-from smc_dp.pages.shortening import cut, first, some
+from smc_dp.pages.shortening import first_texts, join_first, shorten
 from smc_dp.privacy.statement import PrivacyStatement, short_figure
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.folder import read_content, read_listed_file, read_release_file, read_run_files
@@ -101,7 +101,7 @@ def release_page(
     """
     agreement = release.agreement
     return Page(
-        title=f"A release by {some(agreement.parties, 3)}",
+        title=f"A release by {join_first(agreement.parties, 3)}",
         notices=tuple(_notices(release, missing, at_sites=STUDY in digests)),
         sections=(
             Section("What was released", tuple(_released(release))),
@@ -143,7 +143,7 @@ def _released(release: PublishedRelease) -> Iterator[PageBlock]:
         f"The weights of a linear classifier, made of the rows of {len(agreement.parties)} parties: it says of a row "
         f"in which of {len(bounds.classes)} classes it is. Rows of a party are in none of these files.{public}"
     )
-    apart = f"{cut(str(bounds.label))}: {some(bounds.classes, _MOST_NAMES)}"
+    apart = f"{shorten(str(bounds.label))}: {join_first(bounds.classes, _MOST_NAMES)}"
     how = (("Method", agreement.method.name), ("Protocol", agreement.protocol))
     yield FactList((("What is told apart", apart), ("Weights", f"{bounds.dimension}{several}"), *how))
 
@@ -173,7 +173,7 @@ def _not_guaranteed(agreement: Agreement) -> Iterator[PageBlock]:
 def _parties(release: PublishedRelease) -> Iterator[PageBlock]:
     agreement = release.agreement
     may_vanish = len(agreement.parties) - agreement.threat_model.remaining
-    yield Bullets(first(agreement.parties, _MOST_NAMES))
+    yield Bullets(first_texts(agreement.parties, _MOST_NAMES))
     if CURATOR_NAME in agreement.participants:
         yield Prose(f"And {CURATOR_NAME}, the curator of the protocol, who has no rows.")
     if may_vanish:
@@ -196,7 +196,7 @@ def _columns(release: PublishedRelease) -> Iterator[PageBlock]:
 
 def _computed(release: PublishedRelease, sent: TrafficTotals | None) -> Iterator[PageBlock]:
     known = sorted(set(release.parameters) - {"parties", "label"})  # a file that was read has them in another order
-    rows = [(PARAMETER_TITLES.get(name, name), cut(setting_text(release.parameters[name])), name) for name in known]
+    rows = [(PARAMETER_TITLES.get(name, name), shorten(setting_text(release.parameters[name])), name) for name in known]
     yield PageTable("What was agreed on", ("setting", "value", "in release.json"), tuple(sorted(rows)))
     yield Prose("A participant with any other setting could not have exchanged a message with the others.")
     if sent is not None:
@@ -207,14 +207,14 @@ def setting_text(value: Any, most: int = _MOST_LEVELS) -> str:
     """Return the text of a setting's value, of a list its first entries."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return (some(list(map(str, value)), most) or "none") if isinstance(value, list) else str(value)
+    return (join_first(list(map(str, value)), most) or "none") if isinstance(value, list) else str(value)
 
 
 def _use(agreement: Agreement) -> Iterator[PageBlock]:
     classes = agreement.bounds.classes
     rule = "the class with the largest sum of weights times features"
     if len(classes) == 2:
-        rule = f"{cut(classes[1])} where the sum of weights times features is above 0, else {cut(classes[0])}"
+        rule = f"{shorten(classes[1])} where the sum of weights times features is above 0, else {shorten(classes[0])}"
     yield Prose(f"A row, encoded as the bounds say, is {rule}. The command smc-dp predict does that, or from Python:")
     yield Verbatim(_PREDICT, "How to predict in Python")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.network import LINK_MODELS
 from smc_dp.methods.method import SumForm
-from smc_dp.pages.blocks import Banner, FactList, PageBlock, PageTable, Prose, Section, figures, stated
+from smc_dp.pages.blocks import Banner, FactList, PageBlock, PageTable, Prose, Section, coded_prose, format_counts
 from smc_dp.privacy.ledger.history import account_of
 from smc_dp.privacy.ledger.report import budget_blocks
 from smc_dp.run.protocols.cost import Cost
@@ -47,8 +47,8 @@ def _costs(cost: Cost) -> Iterator[tuple[str, ...]]:
     for stage in cost.by_stage:
         parties = [seconds for role, seconds in stage.seconds.items() if role != CURATOR_NAME] or [0.0]
         seconds = (stage.seconds.get(CURATOR_NAME, 0.0), mean(parties), max(parties))
-        yield stage.stage, *figures(stage.messages, stage.bytes, stage.rounds), *(f"{s:.2f}" for s in seconds)
-    yield "all", *figures(cost.messages, cost.bytes, cost.rounds), "", "", f"{cost.seconds:.2f}"
+        yield stage.stage, *format_counts(stage.messages, stage.bytes, stage.rounds), *(f"{s:.2f}" for s in seconds)
+    yield "all", *format_counts(cost.messages, cost.bytes, cost.rounds), "", "", f"{cost.seconds:.2f}"
 
 
 def _presence(report: Report) -> Iterator[Prose]:
@@ -58,7 +58,7 @@ def _presence(report: Report) -> Iterator[Prose]:
         form = report.agreement.form
         where = "some of the sums, or all" if isinstance(form, SumForm) and len(form.sums) > 1 else "the sum"
         there = _who(found.took_part, report.agreement.parties)
-        yield stated("run.parties_missing", where=where, there=there, vanished=found.dropped_out or "nobody")
+        yield coded_prose("run.parties_missing", where=where, there=there, vanished=found.dropped_out or "nobody")
 
 
 def _who(some: Sequence[str], everybody: Sequence[str]) -> str:
@@ -99,7 +99,9 @@ def accuracy_blocks(found: Comparison | None, planned: ExpectedAccuracy | None =
 def _lost(lost: float, planned: ExpectedAccuracy) -> Prose:
     """Return the accuracy lost to noise, beside the planned loss."""
     fields = {"lost": lost, "low": max(0.0, planned.interval.low), "high": planned.interval.high}
-    return stated("run.lost_as_planned" if lost <= planned.interval.high else "run.lost_more_than_planned", **fields)
+    return coded_prose(
+        "run.lost_as_planned" if lost <= planned.interval.high else "run.lost_more_than_planned", **fields
+    )
 
 
 def _remark(found: Comparison) -> Iterator[Prose]:

@@ -1,4 +1,4 @@
-"""The attacks on a protocol's steps for its walkthrough: each broken step beside the one that holds, measured now.
+"""Attacks on a protocol's steps for its walkthrough, each measured now on the broken step and on the fixed one.
 
 Only the forms whose code is shown are tried, each as seldom as decides anything, and the attacks on steps that are
 mended inside the design first. Where the processor time is used up the rest is told without numbers, and says so.
@@ -18,24 +18,28 @@ from smc_dp.attacks.report import AttackReport
 from smc_dp.attacks.report_blocks import attack_section, without_numbers
 from smc_dp.pages.blocks import Section
 
-SECONDS = 25.0
-SELDOM = 20  # trials of a form that are decided by the least number as well
+ATTACK_SECONDS = 25.0
+FEWEST_TRIALS = 20  # trials of a form that are decided by the least number as well
 
 
-def sections(
-    protocol: str, *, seconds: float = SECONDS, rng: Stream | None = None, progress: Callable[[str], None] | None = None
+def attack_sections(
+    protocol: str,
+    *,
+    seconds: float = ATTACK_SECONDS,
+    rng: Stream | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> tuple[Section, ...]:
-    """A section for each attack on the protocol of this name, nothing where there is none.
+    """Return a section for each attack on the protocol of this name.
 
     No attack begins to be measured once so much processor time is used up. All randomness is fresh, or from `rng`.
     """
     rng = rng or Stream.from_system()
     end = time.process_time() + seconds
-    return tuple(_section(attack, end, seconds, rng, progress) for attack in on(protocol))
+    return tuple(_section(attack, end, seconds, rng, progress) for attack in attacks_on_protocol(protocol))
 
 
-def on(protocol: str) -> tuple[MeasuredAttack, ...]:
-    """The attacks with code of this protocol's package on either side, those that are mended inside of it first."""
+def attacks_on_protocol(protocol: str) -> tuple[MeasuredAttack, ...]:
+    """Return the attacks with code of this protocol's package; those on fixed steps come first."""
     rooms = {_room(role.__module__) for role in PROTOCOLS[protocol].program.roles.values()}
     found = (a for a in ATTACKS.values() if any(_room(f.__module__) in rooms for v in a.variants for f in v.code))
     return tuple(sorted(found, key=lambda a: any(v.no_fix_yet for v in a.variants)))
@@ -49,7 +53,7 @@ def _section(
     attack: MeasuredAttack, end: float, seconds: float, rng: Stream, progress: Callable[[str], None] | None
 ) -> Section:
     seen = replace(attack, variants=(*attack.attacked, *attack.mended))
-    if any(v.trials > SELDOM for v in seen.variants):
+    if any(v.trials > FEWEST_TRIALS for v in seen.variants):
         return without_numbers(
             attack, f"Not measured here, where it takes too long: smc-dp lab attack {attack.name} does."
         )

@@ -1,4 +1,4 @@
-"""A walkthrough of a protocol, on a toy run made for it, or of a run folder with the views of its participants."""
+"""Walkthrough of a protocol, on a dry run, or of a run folder with the views of its participants."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from smc_dp.audit.run.time_budget import Allowance, TakesTooLongError
 from smc_dp.core.errors import InputError
 from smc_dp.pages.blocks import Page
 from smc_dp.walkthrough import attacks_on
-from smc_dp.walkthrough.dry_run import pattern_of, toy_run
-from smc_dp.walkthrough.knowledge_trace import ProtocolCourse, course, drop_out
-from smc_dp.walkthrough.observed_session import Watched, watch
-from smc_dp.walkthrough.report import page
+from smc_dp.walkthrough.dry_run import pattern_of, run_dry
+from smc_dp.walkthrough.knowledge_trace import KnowledgeTrace, drop_out, trace_knowledge
+from smc_dp.walkthrough.observed_session import ObservedSession, observe_session
+from smc_dp.walkthrough.report import walkthrough_page
 
 PARTIES, LEAST_PARTIES, MOST_PARTIES = 3, 2, 5
 MOST_COMPARED = 3  # where sizes are compared or permuted the engine has a world for each order
 MOST_SHOWN = 20  # parties of a run: beyond that nobody follows a lane
-MARK = "SECRET"
-"""What the name of a page has to say that shows somebody's values."""
+FILE_MARKER = "SECRET"
+"""Word in the file name of a page that shows secret values."""
 _SECONDS = 40.0
 _ATTACKS = 20.0
 _WHOLE = 50.0  # of processor time, after which no attack begins
 
 
 def usual_parties(protocol: Protocol) -> int:
-    """Among how many a walkthrough is that nobody said it of: as many as are interesting, or as a minute allows.
+    """Return the default number of parties: as many as are interesting and take a minute at most.
 
     With two secret permutations there are 216 worlds among three.
     """
@@ -41,15 +41,15 @@ def usual_parties(protocol: Protocol) -> int:
 
 
 def most_parties(protocol: Protocol) -> int:
-    """Among how many the engine can run it here, with a world for each order of sizes and each secret permutation."""
+    """Return the largest number of parties for which the engine can run the protocol here."""
     return MOST_PARTIES if len(protocol.model.permutations) <= 1 else MOST_COMPARED
 
 
-def of_protocol(
+def walkthrough_of_protocol(
     protocol: Protocol, parties: int | None = None, *, stays: bool = False, attacks: float = _ATTACKS,
     progress: Callable[[str], None] | None = None,
 ) -> Page:  # fmt: skip
-    """The walkthrough of a protocol on a toy run; where somebody may vanish one party does, unless everybody `stays`.
+    """Build the walkthrough of a protocol on a dry run. One party drops out where it may, unless everybody `stays`.
 
     `attacks`: how much processor time may go into attacks on it, less where the rest took long. Raises InputError for a
     protocol whose code cannot run over symbols.
@@ -63,18 +63,20 @@ def of_protocol(
     p, start = protocol.model.sample(parties), time.process_time()
     try:
         pattern = None if stays else drop_out(protocol, p)
-        found = course(protocol, parties, progress=progress, **({"pattern": pattern} if pattern else {}))
+        found = trace_knowledge(protocol, parties, progress=progress, **({"pattern": pattern} if pattern else {}))
     except LocalError as error:
         raise InputError(error.fault.within("protocol")) from None
     if progress:
         progress("a toy run")
-    watched = toy_run(protocol, found.p, found.pattern)
+    watched = run_dry(protocol, found.p, found.pattern)
     left = min(attacks, max(0.0, start + _WHOLE - time.process_time()))
-    return page(watched, found, attacks_on.sections(found.protocol.program.name, seconds=left, progress=progress))
+    return walkthrough_page(
+        watched, found, attacks_on.attack_sections(found.protocol.program.name, seconds=left, progress=progress)
+    )
 
 
-def of_run(folder: Path, views: Path, progress: Callable[[str], None] | None = None) -> Page:
-    """The walkthrough of a run, with the values that these views hold. The page is as secret as they are.
+def walkthrough_of_run(folder: Path, views: Path, progress: Callable[[str], None] | None = None) -> Page:
+    """Build the walkthrough of a run, with the values in these views. The page is as secret as they are.
 
     Raises InputError for files that cannot be read, for views that do not fit the record, and for too many parties.
     """
@@ -88,41 +90,43 @@ def of_run(folder: Path, views: Path, progress: Callable[[str], None] | None = N
         allowance.spend(lambda: _check_views(evidence, views))
     except TakesTooLongError:
         raise InputError("views.replay_takes_too_long", folder=str(folder), seconds=_SECONDS) from None
-    watched = watch(evidence.session, evidence.envelopes, evidence.recomputed, absent_senders(evidence))
+    watched = observe_session(evidence.session, evidence.envelopes, evidence.recomputed, absent_senders(evidence))
     found = _course_of(watched, progress)
-    return page(watched, found, attacks_on.sections(found.protocol.program.name, seconds=0), secret=True)
+    return walkthrough_page(
+        watched, found, attacks_on.attack_sections(found.protocol.program.name, seconds=0), secret=True
+    )
 
 
 def _check_views(evidence: Evidence, views: Path) -> None:
-    """InputError where a view and the record differ, as the audit finds it."""
+    """Raise InputError where a view and the transcript differ, as the audit finds it."""
     for check in replay.CHECKS:
         outcome = check.run(evidence)
         if outcome.status == "failed":
             raise InputError(outcome.fault.within(str(views)))
 
 
-def _course_of(watched: Watched, progress: Callable[[str], None] | None) -> ProtocolCourse:
-    """The course of a session of the same kind: with as many parties where the engine takes so many."""
+def _course_of(watched: ObservedSession, progress: Callable[[str], None] | None) -> KnowledgeTrace:
+    """Return the knowledge trace of a session of the same kind, with as many parties as the engine takes."""
     session = watched.session
     count = len(session.parties)
     most = most_parties(find_protocol(session.program.name, session.program.version))
     parties = count if count <= most else PARTIES
-    kinds = {letter.kind.__name__ for letter in watched.letters}
+    kinds = {letter.kind.__name__ for letter in watched.messages}
     case = min(_cases(session, parties), key=lambda case: len(case[2] ^ kinds), default=None)
     if case is None:
         raise InputError("run.no_walkthrough", name=session.program.name)
     protocol, p, _ = case
     pattern = pattern_of(watched, protocol, p) if count == parties else None
     more = {"pattern": pattern} if pattern else {}
-    return course(protocol, parties, progress=progress, p=p, **more)
+    return trace_knowledge(protocol, parties, progress=progress, p=p, **more)
 
 
 def _cases(session: Session, parties: int) -> Iterator[tuple[Protocol, Any, frozenset[str]]]:
-    """The sessions in which the engine looks at this program, with their parameters and kinds of letters."""
+    """Yield the sessions in which the engine runs this program, with parameters and kinds of messages."""
     for protocol in PROTOCOLS.values():
         model = protocol.model
         if protocol.program.roles == session.program.roles and not model.matrix_file:
             first = model.sample(parties)
             for p in (first, *model.profiles(first)):
-                letters = toy_run(protocol, p).letters
+                letters = run_dry(protocol, p).messages
                 yield protocol, p, frozenset(letter.kind.__name__ for letter in letters)

@@ -1,4 +1,4 @@
-"""A toy run: a real session of the real program with small keys, on small numbers, with everybody's view.
+"""Dry run for a walkthrough: a real session of the program with small keys and numbers, and everybody's view.
 
 Nothing in it is made up but the inputs. All coins follow from one number, so that a walkthrough is the same each time
 it is made; such a run protects nothing, and its record says so.
@@ -17,15 +17,15 @@ from protocols.runtime.view import recompute
 from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern, dropout_patterns
 from smc_dp.leakage.symbolic.world_runs import WorldRuns
 from smc_dp.leakage.symbolic.worlds import base_world
-from smc_dp.walkthrough.observed_session import Watched, watch
+from smc_dp.walkthrough.observed_session import ObservedSession, observe_session
 
-MARK = "a toy run: small keys, coins from a number that everybody knows"
+DRY_RUN_MARK = "a toy run: small keys, coins from a number that everybody knows"
 _SEED = "a lecture 2"  # in which, among two and among three, pi_1 leaves no party in its place
 _LEAST, _BELOW = 10, 1000  # inputs of two and three digits
 
 
-def toy_run(protocol: Protocol, p: Any, pattern: Pattern = EVERYBODY_STAYS) -> Watched:
-    """A session of this protocol with these parameters, in which this becomes of the letters."""
+def run_dry(protocol: Protocol, p: Any, pattern: Pattern = EVERYBODY_STAYS) -> ObservedSession:
+    """Run a session of this protocol with these parameters and this drop-out pattern."""
     root = Stream.insecure_from_seed(_SEED)
     drawn = root.fork("inputs")
     inputs = protocol.model.inputs(p, lambda _, bits: _small(drawn, bits))
@@ -34,25 +34,23 @@ def toy_run(protocol: Protocol, p: Any, pattern: Pattern = EVERYBODY_STAYS) -> W
     session = Session(protocol.program, p, public, root.fork("nonce").bytes(SESSION_BYTES))
     seeds = {name: root.fork(f"seed {name}") for name in inputs}
     vanish = {pattern.name: SealedCount(pattern.letter - 1)} if pattern.name else {}
-    run = simulate(session, identities, seeds, inputs, Setting(drop_outs=vanish, views=True, marks=(MARK,)))
+    run = simulate(session, identities, seeds, inputs, Setting(drop_outs=vanish, views=True, marks=(DRY_RUN_MARK,)))
     record = dict(enumerate(run.transcript.read(), start=1))
     views = {name: recompute(session, view, record) for name, view in run.recorded.items()}
-    return watch(session, record, views, (name for name, end in run.ends.items() if end == "gone"))
+    return observe_session(session, record, views, (name for name, end in run.ends.items() if end == "gone"))
 
 
 def _small(drawn: Stream, bits: int) -> int:
-    """A number that reads well on a page, below 2**bits."""
+    """Return a number below 2**bits that reads well on a page."""
     return _LEAST + drawn.below(_BELOW - _LEAST) if 1 << bits >= _BELOW else drawn.bits(bits)
 
 
-def pattern_of(watched: Watched, protocol: Protocol, p: Any) -> Pattern | None:
-    """The pattern in which the same party vanishes after as many letters; None where nobody did, or several, or the
-    engine has no such pattern.
-    """
-    if len(watched.gone) != 1:
+def pattern_of(watched: ObservedSession, protocol: Protocol, p: Any) -> Pattern | None:
+    """Return the pattern in which the same party drops out after as many messages, if the engine has one."""
+    if len(watched.dropped_out) != 1:
         return None
-    (name,) = watched.gone
-    sent = sum(letter.sender == name and letter.to != PUBLIC_NAME for letter in watched.letters)
+    (name,) = watched.dropped_out
+    sent = sum(letter.sender == name and letter.to != PUBLIC_NAME for letter in watched.messages)
     book = WorldRuns(protocol, p)
     party = book.names[watched.session.names.index(name)]
     trace = book.trace(base_world(book.parties, len(protocol.model.permutations), 0))

@@ -1,4 +1,4 @@
-"""What each coalition knows at some moment of a protocol, and what is new in that, in words."""
+"""Knowledge of each coalition at one moment of a protocol, and its changes, in words."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ PARTS = "A coalition also knows what any part of it knows; only what is new by c
 
 
 class Known(NamedTuple):
-    """How well a coalition knows one secret, where who has the smallest number ("" whoever has), whether no result will
-    tell it, and whether it is so in all worlds of that kind.
+    """Knowledge of one secret: its level, who has the smallest number ("" for anyone), and whether it holds in all
+    worlds.
     """
 
     level: Level
@@ -42,8 +42,8 @@ class Known(NamedTuple):
 
 @dataclass(frozen=True)
 class Knowledge:
-    """The coalition matrix of what has been sent so far: `matrix.rows`, a row for each coalition and each party that
-    may have the smallest number.
+    """Coalition matrix of what has been sent so far: a row for each coalition and each possible holder of the smallest
+    number.
 
     A cell says what the coalition knows by now (`level`), and what the result of the whole protocol will tell it
     (`release`): who knows more than that has learned something that nobody promised to hide, or that was to be hidden.
@@ -53,11 +53,11 @@ class Knowledge:
 
     @cached_property
     def coalitions(self) -> tuple[tuple[str, ...], ...]:
-        """All coalitions, small ones first."""
+        """Coalitions, small ones first."""
         return tuple(dict.fromkeys(row.members for row in self.matrix.rows))
 
     def rows(self, members: Sequence[str]) -> tuple[Row, ...]:
-        """Those of one coalition."""
+        """Return the rows of one coalition."""
         return self._rows.get(frozenset(members), ())
 
     @cached_property
@@ -68,7 +68,7 @@ class Knowledge:
         return {members: tuple(rows) for members, rows in found.items()}
 
     def cells(self, members: Sequence[str]) -> Mapping[str, Cell]:
-        """What one coalition knows of each secret, whoever has the smallest number: the worst of its rows."""
+        """Return the worst cell of one coalition for each secret, over all holders of the smallest number."""
         found: dict[str, Cell] = {}
         for row in self.rows(members):
             for secret, cell in row.cells.items():
@@ -77,7 +77,7 @@ class Knowledge:
         return found
 
     def known(self, members: Sequence[str]) -> tuple[Known, ...]:
-        """What one coalition knows of the others' secrets, and what it drew itself."""
+        """Return the knowledge of one coalition of the others' secrets, and what it drew itself."""
         return self._known[frozenset(members)]
 
     @cached_property
@@ -85,12 +85,12 @@ class Knowledge:
         return {members: tuple(_of_rows(rows)) for members, rows in self._rows.items()}
 
     def sentence(self, members: Sequence[str]) -> str:
-        """The same in words."""
+        """Return the knowledge of one coalition in words."""
         said = self._said(members, self.known(members))
         return _sentence([tuple(members)], said or " knows nothing of the secrets of others")
 
     def changed_from(self, earlier: Knowledge) -> tuple[str, ...]:
-        """What is new since then, a sentence for those of whom the same is new.
+        """Return what is new since then, a sentence for coalitions with the same news.
 
         Of a coalition only what none of its parts knows by itself.
         """
@@ -102,15 +102,13 @@ class Knowledge:
         return tuple(_sentence(those, said) for said, those in told.items())
 
     def _of_parts(self, members: tuple[str, ...]) -> Iterator[Known]:
-        """What is known to somebody who is in this coalition, or to some of them together, whether a result tells the
-        whole coalition or not.
-        """
+        """Yield what proper parts of this coalition know, whether or not a result tells it to the whole."""
         for known in (self.known(m) for m in self.coalitions if set(m) < set(members)):
             less = (k._replace(always=always) for k in known for always in {k.always, False})
             yield from (k._replace(beyond=beyond) for k in less for beyond in (False, True))
 
     def _said(self, members: Sequence[str], known: Sequence[Known]) -> str:
-        """What somebody knows, in words that go with one as with several."""
+        """Return knowledge in words that fit one subject and several."""
         parts: list[str] = []
         for smallest in sorted({k.smallest for k in known}):
             where = f"{'' if parts else ','} where {smallest} has the smallest number," if smallest else ""
@@ -122,7 +120,7 @@ class Knowledge:
 
 
 def _of_rows(rows: Sequence[Row]) -> Iterator[Known]:
-    """What a coalition knows in all worlds, and in those in which one party has the smallest number."""
+    """Yield the knowledge of a coalition in all worlds, and in those of one holder of the smallest number."""
     by_row = {row.smallest: dict.fromkeys(_things(row)) for row in rows}
     for level, secret, *how in dict.fromkeys(thing for things in by_row.values() for thing in things):
         where = [smallest for smallest, things in by_row.items() if (level, secret, *how) in things]
@@ -130,14 +128,14 @@ def _of_rows(rows: Sequence[Row]) -> Iterator[Known]:
 
 
 def _things(row: Row) -> Iterator[tuple[Level, str, bool, bool]]:
-    """All that a row shows, but for the members' own inputs."""
+    """Yield all that a row shows, without the members' own inputs."""
     for secret, cell in row.cells.items():
         if cell.level not in ("nothing", "not all") and (cell.level != "own" or cell.how == _DRAWN):
             yield cell.level, secret, cell.beyond, cell.always
 
 
 def _verbs(known: Sequence[Known], others: Sequence[str]) -> Iterator[str]:
-    """What is known of the secrets, those together that are known alike."""
+    """Yield the knowledge of secrets, with secrets that are known alike together."""
     for (level, words), beyond, always in product(KNOWN, (False, True), (True, False)):
         found = frozenset(k.secret for k in known if (k.level, k.beyond, k.always) == (level, beyond, always))
         names = sorted(found) if level == "own" else list(_folded(others, found))
@@ -146,9 +144,7 @@ def _verbs(known: Sequence[Known], others: Sequence[str]) -> Iterator[str]:
 
 
 def _folded(others: Iterable[str], found: frozenset[str]) -> Iterator[str]:
-    """In words which secrets of the others were found: vectors as a whole where all coordinates were, and all of a kind
-    together.
-    """
+    """Yield names of the secrets that were found, with whole vectors and whole kinds together."""
     kinds: dict[str, dict[str, list[str]]] = {}
     for secret in others:
         if " - " not in secret:
@@ -165,6 +161,6 @@ def _folded(others: Iterable[str], found: frozenset[str]) -> Iterator[str]:
 
 
 def _sentence(those: Sequence[tuple[str, ...]], said: str) -> str:
-    """Whoever they are, they know this."""
+    """Return the sentence about these coalitions."""
     who = join_names([" + ".join(members) for members in those])
     return f"{who}{' each' if len(those) > 1 else ''}{said}."

@@ -1,4 +1,4 @@
-"""What is known after a step, as blocks of a page: what is new, then the table of all coalitions."""
+"""Blocks of a page for the knowledge after a step: the changes, then the table of all coalitions."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from smc_dp.leakage.matrix import Row
-from smc_dp.leakage.matrix_groups import _LEVEL_MARKS, _RESULT, SECRET_GROUPS, group_cells
+from smc_dp.leakage.matrix_groups import _LEVEL_MARKS, _RESULT, SECRET_GROUPS, cells_by_secret
 from smc_dp.leakage.matrix_text import KEY, LIMITS, SUM_KEY_ALONE, SUM_LIMITS
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, Section
 from smc_dp.walkthrough.knowledge import CASES, PARTS, Knowledge
-from smc_dp.walkthrough.knowledge_trace import ProtocolCourse
+from smc_dp.walkthrough.knowledge_trace import KnowledgeTrace
 
 NOTHING_NEW = "Nobody knows more than before this step."
 NOBODY_YET = (
@@ -22,23 +22,23 @@ NOT_LOOKED_AT = (
     "known before is known still."
 )
 
-NAMES = "A secret has a letter, the number of its party, and in brackets that of a coordinate"
+NAMING = "A secret has a letter, the number of its party, and in brackets that of a coordinate"
 MIXED = "Two words in a cell: of some of these secrets the one holds, of the rest the other."
 STILL_READS = "Who vanished counts as a reader of what is sent to it: it may read it when it is back."
 
 
-def after(course: ProtocolCourse, at: int | None) -> Section:
-    """What is known after a step of the course; `at` is its place in `ProtocolCourse.knows`, None where it has none."""
+def knowledge_after(course: KnowledgeTrace, at: int | None) -> Section:
+    """Return the section of the knowledge after a step; `at` is its place in `KnowledgeTrace.knows`, if it has one."""
     if at is None:
         return Section("What is known now", (Prose(NOT_LOOKED_AT),))
     now, before = course.knows[at], course.knows[at - 1]
     new = now.changed_from(before)
     said: PageBlock = Bullets(new) if new else Prose(NOTHING_NEW)
-    return Section("What is known now", (said, table(now)))
+    return Section("What is known now", (said, knowledge_table(now)))
 
 
-def first(course: ProtocolCourse) -> Section:
-    """What is known before the first letter, and how to read the tables."""
+def knowledge_before(course: KnowledgeTrace) -> Section:
+    """Return the section of the knowledge before the first message, which explains the tables."""
     now = course.knows[0]
     patterns = bool(course.pattern.name) or now.matrix.has_patterns
     gone = (Prose(STILL_READS),) if course.pattern.name else ()
@@ -47,14 +47,14 @@ def first(course: ProtocolCourse) -> Section:
     return Section(
         "What is known before the first letter",
         (
-            *(Prose(NOBODY_YET), Prose(PARTS), *cases, table(now)),
+            *(Prose(NOBODY_YET), Prose(PARTS), *cases, knowledge_table(now)),
             *(Prose(_names(course)), Prose(f"{key} {MIXED}"), *gone, Prose(limits)),
         ),
     )
 
 
-def table(known: Knowledge) -> PageTable:
-    """What every coalition knows of each kind of secret of the others, whoever has the smallest number."""
+def knowledge_table(known: Knowledge) -> PageTable:
+    """Return the table of what every coalition knows of each kind of secret of the others."""
     rows = [replace(known.rows(members)[0], cells=known.cells(members), smallest="") for members in known.coalitions]
     shown = [_shown(row) for row in rows]
     found = dict.fromkeys([*SECRET_GROUPS.values(), *(name for cells in shown for name in cells)])
@@ -72,17 +72,17 @@ def table(known: Knowledge) -> PageTable:
 
 
 def _shown(row: Row) -> Mapping[str, str]:
-    """The cells of a row by kind: what the result tells too, for here it may be known before there is one."""
+    """Return the cells of a row by kind, with what the result tells."""
     levels = {cell.level for secret, cell in row.cells.items() if _letter(secret) == "S"}
     sums = {_RESULT: "own" if levels == {"own"} else _LEVEL_MARKS["nothing"]} if levels else {}
-    return sums | group_cells(replace(row, given=False))
+    return sums | cells_by_secret(replace(row, given=False))
 
 
-def _names(course: ProtocolCourse) -> str:
-    """What the letters of the secrets stand for."""
+def _names(course: KnowledgeTrace) -> str:
+    """Return the meaning of the letters of the secrets."""
     letters = dict.fromkeys(_letter(s) for row in course.knows[-1].matrix.rows for s in row.cells)
     meant = (f"{x} for {SECRET_GROUPS[x].removeprefix('other ')}" for x in letters if x in SECRET_GROUPS)
-    return f"{NAMES}: {', '.join(meant)}."
+    return f"{NAMING}: {', '.join(meant)}."
 
 
 def _letter(secret: str) -> str:

@@ -1,4 +1,4 @@
-"""What every participant and every coalition knows after each step of a protocol.
+"""Knowledge of every participant and coalition after each step of a protocol.
 
 The role code runs over symbols (`smc_dp.leakage.symbolic`) in all worlds at once, a step at a time, and all stop
 when a step is over. What a coalition knows then is its row of the coalition matrix of what was sent so far. Nothing
@@ -27,14 +27,12 @@ from smc_dp.leakage.symbolic.views import public_headers
 from smc_dp.leakage.symbolic.world_runs import FEW_PARTIES, WorldRuns
 from smc_dp.leakage.symbolic.worlds import World, base_world, rotate_permutations
 from smc_dp.walkthrough.knowledge import Knowledge
-from smc_dp.walkthrough.steps import Gatekeeper, StepKey, planned
+from smc_dp.walkthrough.steps import Gatekeeper, StepKey, plan_steps
 
 
 @dataclass(frozen=True)
-class CourseLetter:
-    """A letter of the run: `kind` is the class of the message, `place` its number, from 1, among letters of this kind
-    from this sender to this reader, who is `PUBLIC_NAME` for what is published, or said in a greeting.
-    """
+class TracedMessage:
+    """Message of the run: its class `kind`, and its number `place`, from 1, of this kind on this link."""
 
     sender: str
     to: str
@@ -43,47 +41,42 @@ class CourseLetter:
 
 
 @dataclass(frozen=True)
-class CourseStep:
-    """The letters of one step of the paper, with the stage in which they are sent; `place` tells the rounds of a step
-    apart that comes several times.
-    """
+class TracedStep:
+    """Messages of one step of the paper and their stage; `place` tells repetitions of a step apart."""
 
     stage: str
     step: str
     place: int
-    letters: tuple[CourseLetter, ...]
+    messages: tuple[TracedMessage, ...]
 
 
 @dataclass(frozen=True)
-class ProtocolCourse:
-    """A protocol, step by step, under the parameters `p`. `knows` has one entry more than `steps`: the first is what is
-    known before any letter. `worlds` were looked at, in the first of the settings of which the matrix takes the worst.
-    """
+class KnowledgeTrace:
+    """Protocol step by step under the parameters `p`. `knows` has one entry more than `steps`, for the start."""
 
     protocol: Protocol
     p: Any
     names: tuple[str, ...]
     pattern: Pattern
-    steps: tuple[CourseStep, ...]
+    steps: tuple[TracedStep, ...]
     knows: tuple[Knowledge, ...]
     worlds: int
     settings: tuple[str, ...]
 
     @property
     def parties(self) -> tuple[str, ...]:
-        """P_1 ... P_K."""
+        """Names P_1 ... P_K of the parties."""
         return tuple(self.p.parties)
 
 
-def course(
+def trace_knowledge(
     protocol: Protocol,
     parties: int,
     pattern: Pattern = EVERYBODY_STAYS,
     progress: Callable[[str], None] | None = None,
     p: Any = None,
-) -> ProtocolCourse:
-    """A protocol among so many parties, step by step, when this becomes of the letters; `p` are other parameters than
-    `Model.sample` has, such as a session of another kind.
+) -> KnowledgeTrace:
+    """Trace the knowledge in a protocol among so many parties, under a drop-out pattern and parameters `p`.
 
     Raises `LocalError` where the protocol's code cannot run over symbols.
     """
@@ -96,7 +89,7 @@ def course(
         book.trace(world)  # with other random bytes as well
     still = base_world(book.parties, len(book.model.permutations), 0)
     moved = rotate_permutations(still)
-    plan = planned(partial(_start, book), {w: book.trace(w).sent for w in (still, moved)}, protocol.program)
+    plan = plan_steps(partial(_start, book), {w: book.trace(w).sent for w in (still, moved)}, protocol.program)
     runs = {w: _Paced(book, w, plan) for w in worlds}
     found: list[tuple[Row, ...]] = []
     try:
@@ -114,13 +107,11 @@ def course(
     name, settings = protocol.program.name, book.settings
     matrices = [Matrix(name, tuple(book.p.parties), len(worlds), rows, settings[:1]) for rows in told]
     knows = tuple(Knowledge(m) for m in matrices)
-    return ProtocolCourse(protocol, book.p, book.names, pattern, steps, knows, len(worlds), settings)
+    return KnowledgeTrace(protocol, book.p, book.names, pattern, steps, knows, len(worlds), settings)
 
 
 def drop_out(protocol: Protocol, p: Any) -> Pattern | None:
-    """The last party of those who may vanish, as it vanishes before the first sealed letter in which a number of its
-    inputs stands; None where nobody may, or none does.
-    """
+    """Return the pattern in which the last party that may drop out does so before its first message with an input."""
     leaving = protocol.model.drop_outs(p)
     if not leaving:
         return None
@@ -139,7 +130,7 @@ def _start(book: WorldRuns, world: World, gate: Gate) -> SymbolicRun:
 
 
 class _Paced:
-    """The run in one world, which stops after each step of the plan."""
+    """Run in one world that stops after each step of the plan."""
 
     def __init__(self, book: WorldRuns, world: World, plan: Sequence[tuple[StepKey, ...]]) -> None:
         self._plan = plan
@@ -148,7 +139,7 @@ class _Paced:
         self.running = _start(book, world, self.gate)
 
     def pause(self, steps: int) -> None:
-        """Go on until so many steps are over."""
+        """Run until so many steps are over."""
         if not steps:
             return
         if steps == 1 and not self.running.kept:
@@ -162,7 +153,7 @@ class _Paced:
 def _rows(
     book: WorldRuns, runs: Mapping[World, _Paced], every: Sequence[tuple[str, ...]], before: Sequence[Row]
 ) -> Iterator[Row]:
-    """The matrix of what was sent so far.
+    """Yield the coalition matrix of what was sent so far.
 
     Where the step is the same in all worlds to whoever sees no more of it than that somebody writes to somebody, those
     who got nothing know what they knew: what they read before was made before, and no note that was made since is about
@@ -184,14 +175,14 @@ def _rows(
 
 
 def _reached(made: Collection[tuple[Trace, frozenset[str]]]) -> frozenset[str] | None:
-    """Who got a letter in this step; None where somebody may see a difference between worlds that got none."""
+    """Return the receivers of this step; None where somebody else may see a difference between worlds."""
     seen = {(public_headers(trace), who) for trace, who in made}
     _, who = next(iter(seen))
     return None if len(seen) > 1 or PUBLIC_NAME in who else who
 
 
 def _with_release(rows: Sequence[Row], last: Sequence[Row]) -> tuple[Row, ...]:
-    """The rows, with what the result of the whole protocol tells by itself in every cell."""
+    """Return the rows, with what the result of the whole protocol tells in every cell."""
     final = {(row.members, row.smallest): row.cells for row in last}
     return tuple(replace(row, cells=_released(row.cells, final[row.members, row.smallest])) for row in rows)
 
@@ -201,9 +192,9 @@ def _released(cells: Mapping[str, Cell], final: Mapping[str, Cell]) -> dict[str,
     return {s: c if c.level == "own" else replace(c, release=told.get(s, "nothing")) for s, c in cells.items()}
 
 
-def _steps(run: _Paced, plan: Sequence[tuple[StepKey, ...]]) -> Iterator[CourseStep]:
+def _steps(run: _Paced, plan: Sequence[tuple[StepKey, ...]]) -> Iterator[TracedStep]:
     sent = [(run.gate.key(s), s) for s in run.running.trace.sent]
     for keys in plan:
         here = ((s, type(s.message).__name__, key.place) for key, s in sent if key in keys)
-        letters = tuple(CourseLetter(s.sender, s.to, kind, place) for s, kind, place in here)
-        yield CourseStep(keys[0].stage, keys[0].step, keys[0].place, letters)
+        letters = tuple(TracedMessage(s.sender, s.to, kind, place) for s, kind, place in here)
+        yield TracedStep(keys[0].stage, keys[0].step, keys[0].place, letters)

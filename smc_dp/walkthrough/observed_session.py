@@ -1,4 +1,4 @@
-"""A session that a walkthrough shows: its letters in the order of the record, opened by the views that there are.
+"""Session that a walkthrough shows: its messages in the order of the transcript, opened by the given views.
 
 It is the same for a toy run and for a run folder: values are read from opened mail of views, beside the record, and
 from nowhere else. What no view opens is unknown.
@@ -26,9 +26,9 @@ from smc_dp.audit.run.view_messages import most_legible_messages
 
 
 @dataclass(frozen=True)
-class WatchedLetter:
-    """A letter of the record: who sent it to whom, its kind, stage and number, from 1, among those of its kind
-    between the two; what it says, or None where no view opens it.
+class ObservedMessage:
+    """Message of a transcript with its number, from 1, among those of its kind between the two; None where no view
+    opens it.
     """
 
     sender: str
@@ -40,24 +40,24 @@ class WatchedLetter:
 
 
 @dataclass(frozen=True)
-class Watched:
-    """All letters of a session in the order in which they were posted, and what those whose views there are brought.
+class ObservedSession:
+    """Messages of a session in their order, and the inputs and keys of participants whose views are given.
 
     `inputs`: by name what a role was given beside the parameters. `keys`: of each modulus the secret key, and who has
     it, as far as views say. `gone`: who vanished, or was late.
     """
 
     session: Session
-    letters: tuple[WatchedLetter, ...]
+    messages: tuple[ObservedMessage, ...]
     inputs: Mapping[str, tuple[Any, ...]] = field(repr=False)
     keys: Mapping[int, tuple[PrivateKey | DgkPrivateKey, tuple[str, ...]]] = field(repr=False)
-    gone: tuple[str, ...] = ()
+    dropped_out: tuple[str, ...] = ()
 
 
-def watch(
+def observe_session(
     session: Session, record: Mapping[int, Envelope], views: Mapping[str, Recomputed], gone: Iterable[str] = ()
-) -> Watched:
-    """The session with this record, lines to envelopes, as these views open it; `gone` are those who vanished."""
+) -> ObservedSession:
+    """Return the session with this transcript, lines to envelopes, as these views open it."""
     by_line = {letter.line: letter.message for letter in most_legible_messages(views.values())}
     keys = {name: key for again in views.values() for name, key in again.keys.items()}
     counted: Counter[tuple[str, str, str]] = Counter()
@@ -69,17 +69,17 @@ def watch(
         edge = (e.sender, e.to, kind.__name__)
         counted[edge] += 1
         said = _published(session, e, kind, keys) if e.is_public else by_line.get(line)
-        letters.append(WatchedLetter(e.sender, e.to, kind, e.stage, counted[edge], said))
+        letters.append(ObservedMessage(e.sender, e.to, kind, e.stage, counted[edge], said))
     p = session.parameters
     inputs = {name: tuple(x for x in again.view.inputs if x != p) for name, again in views.items()}
     away = frozenset(gone)
-    return Watched(
+    return ObservedSession(
         session, tuple(letters), inputs, _secret_keys(views), tuple(name for name in session.names if name in away)
     )
 
 
 def _kind(session: Session, e: Envelope) -> type[Message] | None:
-    """The kind of a letter, that of what a greeting says; None for what only the runtime reads, or nobody knows."""
+    """Return the kind of a message or of what a greeting says; None for what only the runtime reads."""
     if e.kind == HELLO and e.is_public:
         greeting = session.says(e.sender)
         return greeting.kind if greeting else None

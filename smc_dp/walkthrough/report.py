@@ -24,12 +24,12 @@ from smc_dp.pages.blocks import (
     Walkthrough,
 )
 from smc_dp.walkthrough import knowledge_blocks, sequence_diagram, values
-from smc_dp.walkthrough.knowledge_trace import ProtocolCourse
-from smc_dp.walkthrough.lesson import LectureStep, leaving, steps_of
-from smc_dp.walkthrough.observed_session import Watched
+from smc_dp.walkthrough.knowledge_trace import KnowledgeTrace
+from smc_dp.walkthrough.observed_session import ObservedSession
+from smc_dp.walkthrough.walkthrough_steps import WalkthroughStep, leaving_steps, steps_of
 
 ON_EVERY_SHEET = "SECRET: this page shows what participants keep to themselves"
-TOY = (
+DRY_RUN_NOTICE = (
     "A toy run: a real session of the program, with small keys and made-up numbers; its coins follow from a number "
     "that everybody knows, so it protects nothing."
 )
@@ -49,7 +49,7 @@ HOW_TO_READ = (
 DEPARTS = "Where the program departs from it, and why"
 BESIDE = "What else the notes have on it"
 IS_WRONG = "What is wrong with it as printed, and what mends it"
-MENDED = (
+FIXED_NOTES = (
     'These are the notes of the mended program: where they say "here", they speak of that one. The steps of this page '
     "are as printed."
 )
@@ -60,13 +60,15 @@ HOW_KNOWN = (
 )
 
 
-def page(watched: Watched, course: ProtocolCourse, more: Sequence[Section] = (), *, secret: bool = False) -> Page:
-    """The walkthrough of a session, beside the course of its protocol. `more`: sections that come after the steps.
+def walkthrough_page(
+    watched: ObservedSession, course: KnowledgeTrace, more: Sequence[Section] = (), *, secret: bool = False
+) -> Page:
+    """Return the page of a session, beside the knowledge trace of its protocol. `more`: sections after the steps.
 
     `secret`: whether the values are somebody's.
     """
     protocol, lesson = course.protocol, steps_of(watched, course)
-    left = leaving(watched, lesson)
+    left = leaving_steps(watched, lesson)
     modules = dict.fromkeys(role.__module__ for role in protocol.program.roles.values())
     what = tuple(Prose(_first(sys.modules[module].__doc__)) for module in modules)
     worlds = f"{course.worlds} worlds" if course.worlds > 1 else "one world"
@@ -81,64 +83,70 @@ def page(watched: Watched, course: ProtocolCourse, more: Sequence[Section] = (),
         Section("What this is", what),
         Section("Who takes part", tuple(_participants(watched, course))),
         Section("How to read this page", (Bullets(HOW_TO_READ), Prose(HOW_KNOWN))),
-        Section("Before the first letter", (knowledge_blocks.first(course),)),
+        Section("Before the first letter", (knowledge_blocks.knowledge_before(course),)),
         Section("Step by step", (Walkthrough(f"{protocol.program.name}, step by step", steps),)),
         *more,
         Section("What is claimed, and what is not", tuple(_claim(protocol, watched)), new_sheet=True),
     )
-    notice = Banner(f"{ON_EVERY_SHEET}.", "secret") if secret else Banner(TOY, "insecure")
+    notice = Banner(f"{ON_EVERY_SHEET}.", "secret") if secret else Banner(DRY_RUN_NOTICE, "insecure")
     title = f"{protocol.program.name}, step by step"
     return Page(title, sections, (notice,), made, ON_EVERY_SHEET if secret else "")
 
 
-def _step(watched: Watched, course: ProtocolCourse, step: LectureStep, at: int, left: Mapping[str, int]) -> Section:
+def _step(
+    watched: ObservedSession, course: KnowledgeTrace, step: WalkthroughStep, at: int, left: Mapping[str, int]
+) -> Section:
     title = f"Step {step.number} ({step.stage}): {', '.join(step.kinds)}"
     said = _said(course.protocol, step.number)
     gone, leaves = ([name for name, when in left.items() if is_so(when)] for is_so in (at.__gt__, at.__eq__))
-    drawn = sequence_diagram.drawing(f"Letters of step {step.number}", step.letters, watched.session, gone, leaves)
+    drawn = sequence_diagram.draw_messages(
+        f"Letters of step {step.number}", step.messages, watched.session, gone, leaves
+    )
     letters = tuple(_letters(watched, step))
-    return Section(title, (drawn, *said, *letters, knowledge_blocks.after(course, step.known)))
+    return Section(title, (drawn, *said, *letters, knowledge_blocks.knowledge_after(course, step.known)))
 
 
 def _said(protocol: Protocol, number: str) -> tuple[PageBlock, ...]:
-    """What the paper or the notes say of a step, and the notes on where it departs, or on what is wrong with it."""
+    """Return what the paper or the notes say of a step, and why the program departs from it."""
     quoted = protocol.sentences.get(number)
     if quoted is None:
         return (Prose("Nothing is quoted for this step."),)
     notes = tuple(read_note(quoted.room, label) for label in quoted.notes)
     departs = DEPARTS if protocol.claim else IS_WRONG
     why = BESIDE if quoted.source.startswith(NOTES) else departs  # a program departs from no notes of its own
-    mended = (Prose(MENDED),) if why == IS_WRONG else ()
+    mended = (Prose(FIXED_NOTES),) if why == IS_WRONG else ()
     about = (Section(why, (*mended, Bullets(notes))),) if notes else ()
     return (Section("Word for word", (Quotation(quoted.text, quoted.source),)), *about)
 
 
-def _letters(watched: Watched, step: LectureStep) -> Sequence[Section]:
+def _letters(watched: ObservedSession, step: WalkthroughStep) -> Sequence[Section]:
     found = []
     for name in step.kinds:
-        letters = [letter for letter in step.letters if letter.kind.__name__ == name]
+        letters = [letter for letter in step.messages if letter.kind.__name__ == name]
         kind = letters[0].kind
         fields = tuple((slot.name, f"{slot.protection.description}.") for slot in kind.slots)
         protected = (FactList(fields),) if fields else ()
-        found.append(Section(name, (Prose(_about(kind)), *protected, values.table(kind, letters, watched))))
+        found.append(Section(name, (Prose(_about(kind)), *protected, values.message_table(kind, letters, watched))))
     return found
 
 
-def _participants(watched: Watched, course: ProtocolCourse) -> Iterator[PageBlock]:
+def _participants(watched: ObservedSession, course: KnowledgeTrace) -> Iterator[PageBlock]:
     session, roles = watched.session, course.protocol.program.roles
     parts = {name: _first(roles[session.kind(name)].__doc__) for name in session.names}
-    parts |= {name: f"{parts[name]} It vanishes on the way." for name in watched.gone}
+    parts |= {name: f"{parts[name]} It vanishes on the way." for name in watched.dropped_out}
     yield FactList(tuple(parts.items()))
-    if brought := values.brought(watched):
+    if brought := values.input_table(watched):
         yield brought
-    agreed = ((name, values.stated(x)) for name, x in session.parameters.as_dict().items() if name != "parties")
+    agreed = (
+        (name, values.format_parameter(x)) for name, x in session.parameters.as_dict().items() if name != "parties"
+    )
     rows = tuple((name, text) for name, text in agreed if text)
     yield PageTable("What all agreed on beforehand", ("parameter", "value"), rows)
     yield from map(Banner, _otherwise(watched, course))
 
 
-def _otherwise(watched: Watched, course: ProtocolCourse) -> Iterator[str]:
-    """In what the session that the engine ran differs from this one."""
+def _otherwise(watched: ObservedSession, course: KnowledgeTrace) -> Iterator[str]:
+    """Yield the differences between the session that the engine ran and this one."""
     here, there = len(watched.session.parties), len(course.parties)
     if here != there:
         yield (
@@ -148,12 +156,12 @@ def _otherwise(watched: Watched, course: ProtocolCourse) -> Iterator[str]:
     elif watched.session.names != course.names:
         pairs = zip(course.names, watched.session.names, strict=True)
         yield f"In what is known {join_names([f'{x} stands for {y}' for x, y in pairs if x != y])}."
-    if watched.gone and not course.pattern.name:
-        who = join_names(watched.gone)
+    if watched.dropped_out and not course.pattern.name:
+        who = join_names(watched.dropped_out)
         yield f"What is known is computed for a session in which nobody vanishes; in this one {who} did."
 
 
-def _claim(protocol: Protocol, watched: Watched) -> Iterator[PageBlock]:
+def _claim(protocol: Protocol, watched: ObservedSession) -> Iterator[PageBlock]:
     claim, p = protocol.claim, watched.session.parameters
     if claim is None:
         yield Banner("Nothing is claimed: this protocol is here for its flaws.", "insecure")

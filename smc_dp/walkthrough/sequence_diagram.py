@@ -1,4 +1,4 @@
-"""Letters as arrows between lanes, one lane for each participant: drawn from the letters alone.
+"""Sequence diagram of messages, one lane for each participant, drawn from the messages alone.
 
 What a sender sends alike to several is one row with several heads. With many participants those who do the same share
 a lane.
@@ -14,17 +14,15 @@ from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.leakage.matrix_text import join_names
 from smc_dp.pages.blocks import Drawing
 from smc_dp.pages.lanes import Arrow, Lanes, LaneStage
-from smc_dp.walkthrough.observed_session import WatchedLetter
+from smc_dp.walkthrough.observed_session import ObservedMessage
 
 MOST_LANES = 7  # more do not fit on the width of a telephone
-EVERYBODY = "everybody"
+ALL_READERS = "everybody"
 
 
 @dataclass(frozen=True)
 class ArrowRow:
-    """What one lane sends of one kind: to which lanes, how many letters, whether it is for everybody to read, and
-    whether many share the lane.
-    """
+    """Messages of one kind from one lane: readers, count, whether they are public, and whether many share the lane."""
 
     kind: str
     sender: str
@@ -35,12 +33,12 @@ class ArrowRow:
 
     @property
     def label(self) -> str:
-        """What stands at the arrow."""
+        """Label of the arrow."""
         return f"{self.kind} ×{self.count}" if self.count > len(self.to) else self.kind
 
 
-def lanes(session: Session) -> Mapping[str, str]:
-    """The lane of each participant: its own; or, where there are many, one for the parties but the first."""
+def assign_lanes(session: Session) -> Mapping[str, str]:
+    """Return the lane of each participant: its own, or one for all parties but the first where there are many."""
     if len(session.names) <= MOST_LANES:
         return {name: name for name in session.names}
     shared = f"{len(session.parties) - 1} other parties"
@@ -48,27 +46,32 @@ def lanes(session: Session) -> Mapping[str, str]:
     return {name: shared if session.kind(name) == PARTY and name in others else name for name in session.names}
 
 
-def rows(letters: Iterable[WatchedLetter], lane: Mapping[str, str]) -> tuple[ArrowRow, ...]:
-    """A row for each kind and sending lane, kinds in the order in which they come, then lanes as they stand."""
+def arrow_rows(letters: Iterable[ObservedMessage], lane: Mapping[str, str]) -> tuple[ArrowRow, ...]:
+    """Return a row for each kind and sending lane, kinds in the order of appearance, then lanes."""
     found: dict[tuple[str, str, bool], dict[str, int]] = {}
     for letter in letters:
         key = (letter.kind.__name__, lane[letter.sender], letter.to == PUBLIC_NAME)
         to = found.setdefault(key, {})
-        reader = lane.get(letter.to, EVERYBODY)
+        reader = lane.get(letter.to, ALL_READERS)
         to[reader] = to.get(reader, 0) + 1
     order = list(dict.fromkeys(lane.values()))
     kinds = list(dict.fromkeys(kind for kind, _, _ in found))
     ordered = sorted(found.items(), key=lambda item: (kinds.index(item[0][0]), order.index(item[0][1])))
     return tuple(
         ArrowRow(
-            kind, sender, tuple(sorted(to, key=[*order, EVERYBODY].index)), sum(to.values()), public, sender not in lane
+            kind,
+            sender,
+            tuple(sorted(to, key=[*order, ALL_READERS].index)),
+            sum(to.values()),
+            public,
+            sender not in lane,
         )
         for (kind, sender, public), to in ordered
     )
 
 
-def sentences(arrows: Sequence[ArrowRow]) -> tuple[str, ...]:
-    """All that the picture shows, in words: who sends what to whom."""
+def describe_arrows(arrows: Sequence[ArrowRow]) -> tuple[str, ...]:
+    """Return the diagram in words: who sends what to whom."""
     return tuple(map(_sentence, arrows))
 
 
@@ -79,16 +82,16 @@ def _sentence(a: ArrowRow) -> str:
     return f"{a.sender} {'send' if a.many else 'sends'} {a.label} to {each}{join_names(a.to)}."
 
 
-def drawing(
+def draw_messages(
     title: str,
-    letters: Iterable[WatchedLetter],
+    letters: Iterable[ObservedMessage],
     session: Session,
     gone: Collection[str] = (),
     leaves: Collection[str] = (),
 ) -> Drawing:
     """Return the messages between lanes, after sentences; `gone` vanished before this step, `leaves` in it."""
-    lane = lanes(session)
-    found = rows(letters, lane)
+    lane = assign_lanes(session)
+    found = arrow_rows(letters, lane)
     order = list(dict.fromkeys(lane.values()))
     picture = Lanes(order, *([order.index(name) for name in names if name in order] for names in (gone, leaves)))
     arrows = tuple(_arrow(row, order) for row in found)
@@ -96,7 +99,7 @@ def drawing(
     still = (f"{name} is gone." for name in gone)
     numbered = (f"Lanes: {', '.join(picture.headings)}.",) if picture.has_numbers else ()
     svg = picture.drawn((), [LaneStage("", arrows)])
-    return Drawing(svg, title, (*numbered, *still, *left, *sentences(found)))
+    return Drawing(svg, title, (*numbered, *still, *left, *describe_arrows(found)))
 
 
 def _arrow(row: ArrowRow, order: list[str]) -> Arrow:

@@ -1,4 +1,4 @@
-"""The letters of a run in steps: those of one step of the paper together, in an order in which it can have happened.
+"""Steps of a run: the messages of one step of the paper together, in an order in which they can have happened.
 
 Participants are not in step with each other, so the order in which letters were handed in mixes the steps. Here a step
 begins when all before it are over: the roles run with a gate that keeps the letters of all other steps back, and go on
@@ -22,9 +22,7 @@ from smc_dp.leakage.symbolic.worlds import World
 
 
 class StepKey(NamedTuple):
-    """What the letters of a step have in common: the sender's stage, the paper's number, the how many-th of its kind it
-    is on its way from a sender to a reader, and whether it is published.
-    """
+    """Properties that the messages of a step share: stage, number in the paper, repetition, whether public."""
 
     stage: str
     step: str
@@ -45,12 +43,12 @@ class Gatekeeper:
         self._seen: list[Sent] = []  # so that no two have one identity
 
     def __call__(self, sent: Sent) -> bool:
-        """Whether this letter may leave."""
+        """Return whether this message may leave."""
         key = self.key(sent)
         return key in self.begun or (bool(self._planned) and bool(self.begun) and key not in self._planned)
 
     def key(self, sent: Sent) -> StepKey:
-        """The step of a letter; the first time that it is asked for, the letter counts."""
+        """Return the step of a message. The first call counts the message."""
         if id(sent) not in self._keys:
             link = sent.sender, sent.to, type(sent.message).__name__
             self._counts[link] += 1
@@ -60,11 +58,11 @@ class Gatekeeper:
         return self._keys[id(sent)]
 
 
-def planned(
+def plan_steps(
     start: Callable[[World, Gate], SymbolicRun], whole: Mapping[World, Sequence[Sent]], program: Program
 ) -> tuple[tuple[StepKey, ...], ...]:
-    """The steps of some runs, each with its keys. `start` begins the run in a world with a gate, `whole` is all that is
-    sent in each.
+    """Return the steps of some runs, each with its keys. `start` begins a run with a gate, `whole` is all that each
+    sends.
     """
     running = {world: _Counted(start, world, sent) for world, sent in whole.items()}
     places = _places(program, [s for sent in whole.values() for s in sent])
@@ -76,7 +74,7 @@ def planned(
 
 
 class _Counted:
-    """A run with its gate, and how many letters of each step there will be."""
+    """Run with its gate, and the number of messages of each step."""
 
     def __init__(self, start: Callable[[World, Gate], SymbolicRun], world: World, whole: Sequence[Sent]) -> None:
         counting, self.gate = Gatekeeper(), Gatekeeper()
@@ -92,7 +90,7 @@ class _Counted:
         return Counter(self.gate.key(sent) for sent in self.running.sent)
 
     def go_on(self, key: StepKey | None = None) -> None:
-        """With the letters of one step more."""
+        """Run on with the messages of one step more."""
         self.gate.begun.update([key] if key else [])
         self.running.go_on()
 
@@ -116,7 +114,7 @@ def _go_on(runs: Sequence[_Counted], key: StepKey | None = None) -> None:
 
 
 def _next(runs: Sequence[_Counted], places: Mapping[str, int]) -> StepKey:
-    """Of the steps of which letters are kept the first that is whole in all runs, or the first."""
+    """Return the first step that is whole in all runs among those with kept messages, or the first."""
     letters = [(run.gate.key(s), s) for run in runs for s in reversed(run.running.kept)]
     order = {key: (s.entered, places[type(s.message).__name__]) for key, s in letters}
     whole = [key for key in order if all(run.kept[key] == run.totals[key] for run in runs)]
@@ -124,7 +122,7 @@ def _next(runs: Sequence[_Counted], places: Mapping[str, int]) -> StepKey:
 
 
 def _places(program: Program, whole: Iterable[Sent]) -> dict[str, int]:
-    """The place of every kind in the conversation, as the program lists it; greetings come first."""
+    """Return the place of every kind in the conversation, as the program lists it; greetings come first."""
     names = [kind.__name__ for kind in program.kinds]
     said = [type(sent.message).__name__ for sent in whole if sent.greets]
     return {name: place for place, name in enumerate([*said, *names])}

@@ -1,6 +1,4 @@
-"""The values of letters as a page has them: numbers as they are, long ones, keys and ciphertexts cut, vectors with how
-many there are.
-"""
+"""Values of messages as a page shows them: long numbers, keys and ciphertexts cut, vectors with their length."""
 
 from __future__ import annotations
 
@@ -15,81 +13,81 @@ from protocols.runtime.message import FieldSpec, Message
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.leakage.matrix_text import join_names
 from smc_dp.pages.blocks import PageTable
-from smc_dp.walkthrough.observed_session import Watched, WatchedLetter
+from smc_dp.walkthrough.observed_session import ObservedMessage, ObservedSession
 
-MOST_ROWS = 24
+MOST_TABLE_ROWS = 24
 UNKNOWN = "not in any view"
 _DIGITS, _SHOWN, _BYTES, _LONGEST = 12, 3, 6, 200
 
 
-def number(value: int) -> str:
-    """A number; of a long one the ends and how many digits it has."""
+def format_number(value: int) -> str:
+    """Format a number; of a long one the ends and the count of digits."""
     text = str(value)
     return text if len(text) <= _DIGITS else f"{text[:5]}…{text[-3:]} ({len(text.lstrip('-'))} digits)"
 
 
-def string(value: bytes) -> str:
-    """Bytes as hexadecimal digits; of a long string the ends."""
+def format_bytes(value: bytes) -> str:
+    """Format bytes as hexadecimal digits; of a long string the ends."""
     return value.hex() if len(value) <= _BYTES else f"{value[:3].hex()}…{value[-1:].hex()} ({len(value)} bytes)"
 
 
-def several(texts: Sequence[str], count: int) -> str:
-    """The first of so many values."""
+def format_vector(texts: Sequence[str], count: int) -> str:
+    """Format the first of so many values."""
     shown = ", ".join(texts)
     return f"({shown})" if len(texts) == count else f"({shown}, … {count} in all)"
 
 
-def value(x: Any, watched: Watched) -> str:
-    """A value of a field."""
+def format_value(x: Any, watched: ObservedSession) -> str:
+    """Format the value of a field."""
     if isinstance(x, tuple | list):
-        return several([value(part, watched) for part in x[:_SHOWN]], len(x))
+        return format_vector([format_value(part, watched) for part in x[:_SHOWN]], len(x))
     if isinstance(x, Ciphertext | BitCiphertext):
         return _locked(x, watched)
     if isinstance(x, bytes):
-        return string(x)
+        return format_bytes(x)
     if x is None:
         return "a cover, nothing inside"
-    return number(int(x))
+    return format_number(int(x))
 
 
-def _locked(c: Ciphertext | BitCiphertext, watched: Watched) -> str:
+def _locked(c: Ciphertext | BitCiphertext, watched: ObservedSession) -> str:
     digits = f"{c.value:x}"
     seen = f"[{digits[:4]}…{digits[-4:]}]"
     if c.n not in watched.keys:
         return seen
     key, holders = watched.keys[c.n]
     opened = claims.opened(c, {c.n: key})
-    return seen if opened is None else f"{seen}, to {join_names(holders)}: {number(opened)}"
+    return seen if opened is None else f"{seen}, to {join_names(holders)}: {format_number(opened)}"
 
 
-def stated(x: Any) -> str:
-    """A parameter as a page has it; lists are taken apart."""
+def format_parameter(x: Any) -> str:
+    """Format a parameter; lists are taken apart."""
     if isinstance(x, list | tuple):
-        return ("; " if any(isinstance(part, list) for part in x) else ", ").join(map(stated, x))
+        return ("; " if any(isinstance(part, list) for part in x) else ", ").join(map(format_parameter, x))
     if isinstance(x, bool):
         return "yes" if x else "no"
     return str(x)[:_LONGEST]
 
 
-def table(kind: type[Message], letters: Sequence[WatchedLetter], watched: Watched) -> PageTable:
-    """Who sent what to whom, letters of one kind."""
+def message_table(kind: type[Message], letters: Sequence[ObservedMessage], watched: ObservedSession) -> PageTable:
+    """Return the table of messages of one kind: sender, reader and fields."""
     headings = ("from", "to", *(slot.name for slot in kind.slots))
     names = (*watched.session.names, PUBLIC_NAME)
     ordered = sorted(letters, key=lambda letter: (letter.place, names.index(letter.sender), names.index(letter.to)))
-    rows = [_row(kind.slots, letter, watched) for letter in ordered[:MOST_ROWS]]
-    more = f", the first {MOST_ROWS} of {len(letters)}" if len(letters) > MOST_ROWS else ""
+    rows = [_row(kind.slots, letter, watched) for letter in ordered[:MOST_TABLE_ROWS]]
+    more = f", the first {MOST_TABLE_ROWS} of {len(letters)}" if len(letters) > MOST_TABLE_ROWS else ""
     return PageTable(f"{kind.__name__}: what was sent{more}", headings, tuple(rows))
 
 
-def _row(slots: Sequence[FieldSpec], letter: WatchedLetter, watched: Watched) -> tuple[str, ...]:
+def _row(slots: Sequence[FieldSpec], letter: ObservedMessage, watched: ObservedSession) -> tuple[str, ...]:
     to = "everybody" if letter.to == PUBLIC_NAME else letter.to
     if letter.message is None:
         return (letter.sender, to, *(UNKNOWN for _ in slots))
-    return (letter.sender, to, *(value(getattr(letter.message, slot.name), watched) for slot in slots))
+    return (letter.sender, to, *(format_value(getattr(letter.message, slot.name), watched) for slot in slots))
 
 
-def brought(watched: Watched) -> PageTable | None:
-    """What each party brings: the fields of its inputs; None where no view of a party says."""
+def input_table(watched: ObservedSession) -> PageTable | None:
+    """Return the table of each party's inputs; None where no given view has any."""
     told: Mapping[str, dict[str, str]] = {
         name: _fields(inputs, watched) for name, inputs in watched.inputs.items() if inputs
     }
@@ -103,10 +101,10 @@ def brought(watched: Watched) -> PageTable | None:
     return PageTable("What each party brings", ("party", *names), rows)
 
 
-def _fields(inputs: Sequence[Any], watched: Watched) -> dict[str, str]:
-    """The fields of what a role was given; what it was answered at home, one after the other, is joined."""
+def _fields(inputs: Sequence[Any], watched: ObservedSession) -> dict[str, str]:
+    """Return the fields of a role's inputs and local answers, in order, joined."""
     found: dict[str, list[str]] = {}
     for one in inputs:
         for place in fields(one) if is_dataclass(one) else ():
-            found.setdefault(place.name, []).append(value(getattr(one, place.name), watched))
+            found.setdefault(place.name, []).append(format_value(getattr(one, place.name), watched))
     return {name: "; ".join(texts) for name, texts in found.items()}

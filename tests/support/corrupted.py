@@ -10,7 +10,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.programs import PROTOCOLS
 from protocols.runtime.envelope import STAGE_END, Envelope
 from protocols.runtime.session import PUBLIC_NAME, Session
-from smc_dp.deploy.frame import Lane, Parcel
+from smc_dp.deploy.frame import Frame, Lane
 from smc_dp.deploy.session_driver import PARTY_PATIENCE
 from smc_dp.deploy.site import Site
 from smc_dp.run.status_message import NOTHING_SENT, Code, Notice
@@ -56,7 +56,7 @@ class Corrupted:
 
     def put(self, to: str, lane: Lane, number: int, body: bytes) -> None:
         """Hand any parcel to the relay."""
-        self.run.relay.put(Parcel(self.run.study.digest, self.name, to, lane, number, body))
+        self.run.relay.put(Frame(self.run.study.digest, self.name, to, lane, number, body))
 
     def _put(self, envelope: Envelope) -> Envelope:
         self.put(envelope.to, "mail", envelope.number, envelope.encode())

@@ -23,7 +23,7 @@ from smc_dp.core.documents import canonical_line, canonical_text
 from smc_dp.data.columns import CategoricalColumn, Column, DateColumn, NumericColumn
 from smc_dp.data.sources import PreparedData
 from smc_dp.deploy.merge import Mark
-from smc_dp.deploy.record import OwnLog, owed, read, record_of
+from smc_dp.deploy.record import OwnLog, build_transcript, owed_absences, read_transcript
 from smc_dp.deploy.release import own_view
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run import folder as run_folder
@@ -104,7 +104,7 @@ class Deployed:
 
     @property
     def record(self) -> Transcript:
-        return record_of(
+        return build_transcript(
             self.session, self.envelopes, self.marks, self.approvals, self.agreement.marks, notices=self.notices
         )
 
@@ -139,7 +139,7 @@ class Deployed:
 
     def view(self, name: str) -> bytes:
         """Made afterwards by its owner."""
-        found = read(self.content, self.session)
+        found = read_transcript(self.content, self.session)
         return own_view(self.session, name, self.identities[name], self.seeds[name], self.inputs[name], found)
 
     def write(self, folder: Path, *, views: bool = True) -> Folders:
@@ -203,7 +203,7 @@ def deployed(
     views = {name: run.recorded[name] for name in here}
     return Deployed(
         content, agreed, said, session, pinned, seeds, {name: view.inputs for name, view in views.items()}, sent,
-        [*marks, *owed(session, sent, marks, here)], views,
+        [*marks, *owed_absences(session, sent, marks, here)], views,
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.session import Session
 from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.frame import Carrier, Lane, Parcel
+from smc_dp.deploy.frame import Carrier, Frame, Lane
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.session_driver import Business
 from smc_dp.deploy.site import Site
@@ -27,7 +27,7 @@ CHARGED, WRITTEN = "charged", "written"
 AT_SITE, AT_RELAY = (BEFORE, SENT, NOTED, TAKEN), (PUT, KEPT)
 
 
-def called(parcel: Parcel) -> str:
+def called(parcel: Frame) -> str:
     """What a place calls a parcel."""
     return f"{parcel.lane} {parcel.number} from {parcel.sender} to {parcel.to}"
 
@@ -48,7 +48,7 @@ class Fate:
                 self._mark(place).write_text(json.dumps(there))
                 self.die()
 
-    def of(self, parcels: Sequence[Parcel], where: str) -> None:
+    def of(self, parcels: Sequence[Frame], where: str) -> None:
         """As `meet`."""
         self.meet(where, map(called, parcels))
 
@@ -78,18 +78,18 @@ class DyingStore(SiteStore):
 
     def commit(
         self,
-        taken: Sequence[Parcel] = (),
-        sending: Sequence[Parcel] = (),
+        taken: Sequence[Frame] = (),
+        sending: Sequence[Frame] = (),
         state: Callable[[], KeptState] | None = None,
         facts: Mapping[str, Any] | None = None,
-        evidence: Sequence[Parcel] = (),
+        evidence: Sequence[Frame] = (),
     ) -> None:
         self._fate.of(sending, BEFORE)
         super().commit(taken, sending, state, facts, evidence)
         self._fate.of(sending, COMMITTED)
         self._fate.of(taken, TAKEN)
 
-    def sent(self, parcels: Sequence[Parcel]) -> None:
+    def sent(self, parcels: Sequence[Frame]) -> None:
         super().sent(parcels)
         self._fate.of(parcels, NOTED)
 
@@ -103,11 +103,11 @@ class HastyStore(DyingStore):
 
     def commit(
         self,
-        taken: Sequence[Parcel] = (),
-        sending: Sequence[Parcel] = (),
+        taken: Sequence[Frame] = (),
+        sending: Sequence[Frame] = (),
         state: Callable[[], KeptState] | None = None,
         facts: Mapping[str, Any] | None = None,
-        evidence: Sequence[Parcel] = (),
+        evidence: Sequence[Frame] = (),
     ) -> None:
         for parcel in sending:
             self._relay.put(parcel)
@@ -119,11 +119,11 @@ class TornStore(DyingStore):
 
     def commit(
         self,
-        taken: Sequence[Parcel] = (),
-        sending: Sequence[Parcel] = (),
+        taken: Sequence[Frame] = (),
+        sending: Sequence[Frame] = (),
         state: Callable[[], KeptState] | None = None,
         facts: Mapping[str, Any] | None = None,
-        evidence: Sequence[Parcel] = (),
+        evidence: Sequence[Frame] = (),
     ) -> None:
         super().commit(taken, (), state, facts, evidence)
         super().commit(sending=sending)
@@ -135,18 +135,18 @@ class DyingCarrier:
     def __init__(self, fate: Fate, inner: Carrier) -> None:
         self._fate, self._inner = fate, inner
 
-    def send(self, parcels: Sequence[Parcel]) -> None:
+    def send(self, parcels: Sequence[Frame]) -> None:
         for parcel in parcels:
             self._inner.send([parcel])
             self._fate.of([parcel], SENT)
 
-    def fetch(self, seconds: float) -> list[Parcel]:
+    def fetch(self, seconds: float) -> list[Frame]:
         return self._inner.fetch(seconds)
 
-    def taken(self, parcels: Sequence[Parcel]) -> None:
+    def taken(self, parcels: Sequence[Frame]) -> None:
         self._inner.taken(parcels)
 
-    def last(self, to: str, lane: Lane) -> Parcel | None:
+    def last(self, to: str, lane: Lane) -> Frame | None:
         return self._inner.last(to, lane)
 
     def close(self) -> None:
@@ -169,9 +169,7 @@ class DyingBusiness:
     def is_over(self, site: Site, notices: Mapping[str, Notice], *, patient: bool) -> bool:
         return self.inner.is_over(site, notices, patient=patient)
 
-    def released(
-        self, site: Site, approvals: Mapping[str, Approval], notices: Mapping[str, Notice]
-    ) -> Sequence[Parcel]:
+    def released(self, site: Site, approvals: Mapping[str, Approval], notices: Mapping[str, Notice]) -> Sequence[Frame]:
         sending = self.inner.released(site, approvals, notices)
         self.fate.meet(WRITTEN, [self.name])
         return sending
@@ -187,13 +185,13 @@ class DyingRelay(RelayStore):
         super().__init__(path)
         self._fate = fate
 
-    def put(self, parcel: Parcel) -> None:
+    def put(self, parcel: Frame) -> None:
         self._fate.of([parcel], PUT)
         super().put(parcel)
         self._fate.of([parcel], KEPT)
 
 
-def plans(parcels: Sequence[Parcel], names: Sequence[str], runs: int, others: int) -> list[list[str]]:
+def plans(parcels: Sequence[Frame], names: Sequence[str], runs: int, others: int) -> list[list[str]]:
     """For each of so many runs its places: over all runs one between every commit and its send, and one after every
     charge and release; in each run `others` drawn uniformly over all other places.
     """

@@ -23,7 +23,7 @@ import tomlkit
 
 from protocols.curator import CURATOR_NAME
 from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.flare.kit import flare_names, make_flare_kit
+from smc_dp.deploy.flare.provision import flare_names, provision_flare
 from smc_dp.deploy.flare.templates import CONTROLLER, EXECUTOR, HERE, LEAD
 from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
@@ -239,7 +239,7 @@ def agreed(folder: Path, letters: float = 600, **other: object) -> JointStudy:
 def provisioned(sites: FlareSites) -> FlareSites:
     """The kit of a study, made into packages of FLARE as its page says; nothing runs yet."""
     folder, programs = sites.folder, sites.programs
-    make_flare_kit(sites.study, sites.kit)
+    provision_flare(sites.study, sites.kit)
     command = [str(programs / "nvflare"), "provision", "-p", str(sites.kit / "project.yml")]
     environ = {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(folder)}
     subprocess.run([*command, "-w", str(folder / "provisioned")], env=environ, check=True, capture_output=True)

@@ -13,13 +13,13 @@ from protocols.crypto.identity import Identity
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.frame import Carrier, Lane, Parcel
-from smc_dp.deploy.release import as_parcels, from_parcels
+from smc_dp.deploy.frame import Carrier, Frame, Lane
+from smc_dp.deploy.release import record_frames, record_from_frames
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run.status_message import Code, Notice
 from support import sites
 
-Change = Callable[[Parcel], Iterable[Parcel]]
+Change = Callable[[Frame], Iterable[Frame]]
 
 
 class HubCarrier:
@@ -27,20 +27,20 @@ class HubCarrier:
 
     def __init__(self, inner: Carrier, change: Change) -> None:
         self._inner, self._change = inner, change
-        self._came: list[Parcel] = []
+        self._came: list[Frame] = []
 
-    def send(self, parcels: Sequence[Parcel]) -> None:
+    def send(self, parcels: Sequence[Frame]) -> None:
         self._inner.send(parcels)
 
-    def fetch(self, seconds: float) -> list[Parcel]:
+    def fetch(self, seconds: float) -> list[Frame]:
         self._inner.taken(self._came)
         self._came = self._inner.fetch(seconds)
         return [made for parcel in self._came for made in self._change(parcel)]
 
-    def taken(self, parcels: Sequence[Parcel]) -> None:
+    def taken(self, parcels: Sequence[Frame]) -> None:
         """Said with the next look."""
 
-    def last(self, to: str, lane: Lane) -> Parcel | None:
+    def last(self, to: str, lane: Lane) -> Frame | None:
         return self._inner.last(to, lane)
 
     def close(self) -> None:
@@ -56,24 +56,24 @@ class At:
     lane: Lane
     number: int
 
-    def is_of(self, parcel: Parcel) -> bool:
+    def is_of(self, parcel: Frame) -> bool:
         return parcel.key == (self.sender, self.to, self.lane, self.number)
 
-    def becomes(self, make: Callable[[Parcel], Parcel | list[Parcel]]) -> Change:
+    def becomes(self, make: Callable[[Frame], Frame | list[Frame]]) -> Change:
         """Only the parcel of this place is another, or several."""
 
-        def change(parcel: Parcel) -> list[Parcel]:
+        def change(parcel: Frame) -> list[Frame]:
             made = make(parcel) if self.is_of(parcel) else parcel
             return made if isinstance(made, list) else [made]
 
         return change
 
 
-def body(make: Callable[[bytes], bytes]) -> Callable[[Parcel], Parcel]:
+def body(make: Callable[[bytes], bytes]) -> Callable[[Frame], Frame]:
     return lambda parcel: replace(parcel, body=make(parcel.body))
 
 
-def envelope(**other: Any) -> Callable[[Parcel], Parcel]:
+def envelope(**other: Any) -> Callable[[Frame], Frame]:
     """The same envelope with other fields."""
     return body(lambda content: replace(Envelope.decode(content), **other).encode())
 
@@ -85,7 +85,7 @@ def flipped(content: bytes, at: int = -1) -> bytes:
     return bytes(changed)
 
 
-def inside(make: Callable[[bytes], bytes]) -> Callable[[Parcel], Parcel]:
+def inside(make: Callable[[bytes], bytes]) -> Callable[[Frame], Frame]:
     """What the envelope holds is another."""
 
     def made(content: bytes) -> bytes:
@@ -95,7 +95,7 @@ def inside(make: Callable[[bytes], bytes]) -> Callable[[Parcel], Parcel]:
     return body(made)
 
 
-def signed_by(other: Identity) -> Callable[[Parcel], Parcel]:
+def signed_by(other: Identity) -> Callable[[Frame], Frame]:
     """The same greeting, signed under another identity."""
 
     def made(content: bytes) -> bytes:
@@ -106,19 +106,19 @@ def signed_by(other: Identity) -> Callable[[Parcel], Parcel]:
     return body(made)
 
 
-def besides(*made: Parcel) -> Callable[[Parcel], list[Parcel]]:
+def besides(*made: Frame) -> Callable[[Frame], list[Frame]]:
     """These come with it."""
     return lambda parcel: [parcel, *made]
 
 
-def approved(approval: Approval, number: int = 0, study: str = "") -> Parcel:
-    return Parcel(study or approval.study, approval.name, PUBLIC_NAME, "approval", number, approval.encode())
+def approved(approval: Approval, number: int = 0, study: str = "") -> Frame:
+    return Frame(study or approval.study, approval.name, PUBLIC_NAME, "approval", number, approval.encode())
 
 
 def said(
     study: JointStudy, sender: str, code: Code, session: bytes, number: int = 7, lane: Lane = "notice",
     *, by: str = "", head: str | None = None, of: str = "", mark: str = "",
-) -> Parcel:  # fmt: skip
+) -> Frame:  # fmt: skip
     """A notice that says it is this sender's, signed by whoever it is `by`."""
     notice = Notice.made(of or study.digest, session, sender, code, b"", sites.identity(by or sender))
     if head is not None:
@@ -127,22 +127,22 @@ def said(
     marked = json.loads(notice.encode())
     marked["marks"] = [{"sender": sender, "kind": mark, "stage": "", "read": 0}] if mark else []
     content = json.dumps(marked, sort_keys=True, separators=(",", ":")).encode()
-    return Parcel(study.digest, sender, PUBLIC_NAME, lane, number, content)
+    return Frame(study.digest, sender, PUBLIC_NAME, lane, number, content)
 
 
 def record(make: Callable[[bytes], bytes]) -> Change:
     """The record is another; it is in one part in these small studies."""
 
-    def change(parcel: Parcel) -> list[Parcel]:
+    def change(parcel: Frame) -> list[Frame]:
         if parcel.lane != "record":
             return [parcel]
-        content = from_parcels([parcel])
+        content = record_from_frames([parcel])
         assert content is not None
-        return as_parcels(parcel.study, make(content))
+        return record_frames(parcel.study, make(content))
 
     return change
 
 
-def part(number: int, count: object, piece: object) -> Callable[[Parcel], Parcel]:
+def part(number: int, count: object, piece: object) -> Callable[[Frame], Frame]:
     """What comes as a part of the record says of itself that it is this one."""
     return body(lambda content: cbor2.dumps([number, count, piece]))

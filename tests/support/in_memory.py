@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from smc_dp.deploy.frame import Lane, Parcel
+from smc_dp.deploy.frame import Frame, Lane
 from smc_dp.deploy.relay_store import RelayStore
 
 _LOOKS = 0.005  # seconds between two looks
@@ -19,12 +19,12 @@ class InMemoryCarrier:
         self._places: dict[bytes, int] = {}
         self._at = 0
 
-    def send(self, parcels: Sequence[Parcel]) -> None:
+    def send(self, parcels: Sequence[Frame]) -> None:
         """As `Carrier`."""
         for parcel in parcels:
             self._relay.put(parcel)
 
-    def fetch(self, seconds: float) -> list[Parcel]:
+    def fetch(self, seconds: float) -> list[Frame]:
         """As `Carrier`."""
         until = time.monotonic() + seconds
         while True:
@@ -35,11 +35,11 @@ class InMemoryCarrier:
         self._places.update((parcel.digest, at) for at, parcel in found)
         return [parcel for _, parcel in found]
 
-    def taken(self, parcels: Sequence[Parcel]) -> None:
+    def taken(self, parcels: Sequence[Frame]) -> None:
         """As `Carrier`."""
         self._at = max([self._at, *(self._places.pop(parcel.digest, 0) for parcel in parcels)])
 
-    def last(self, to: str, lane: Lane) -> Parcel | None:
+    def last(self, to: str, lane: Lane) -> Frame | None:
         """As `Carrier`."""
         return self._relay.last(self._name, to, lane)
 

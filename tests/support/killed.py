@@ -22,7 +22,7 @@ from typing import Any
 import cbor2
 
 from protocols.curator import CURATOR_NAME
-from smc_dp.deploy.frame import Carrier, CarrierError, Lane, Parcel
+from smc_dp.deploy.frame import Carrier, CarrierError, Frame, Lane
 from smc_dp.deploy.relay_store import RelayStore
 from support import sites
 from support.dying import DyingBusiness, DyingCarrier, DyingRelay, DyingStore, Fate
@@ -41,24 +41,24 @@ class SocketCarrier:
         self._at = 0
         self._places: dict[bytes, int] = {}
 
-    def send(self, parcels: Sequence[Parcel]) -> None:
+    def send(self, parcels: Sequence[Frame]) -> None:
         for parcel in parcels:
             self._ask("put", parcel.encode())
 
-    def fetch(self, seconds: float) -> list[Parcel]:
+    def fetch(self, seconds: float) -> list[Frame]:
         until = time.monotonic() + seconds
         while not (found := self._ask("since", self._at, self._name, self._everything)) and time.monotonic() < until:
             time.sleep(_LOOKS)
-        parcels = [Parcel.decode(body) for _, body in found]
+        parcels = [Frame.decode(body) for _, body in found]
         self._places.update((parcel.digest, at) for parcel, (at, _) in zip(parcels, found, strict=True))
         return parcels
 
-    def taken(self, parcels: Sequence[Parcel]) -> None:
+    def taken(self, parcels: Sequence[Frame]) -> None:
         self._at = max([self._at, *(self._places.pop(parcel.digest, 0) for parcel in parcels)])
 
-    def last(self, to: str, lane: Lane) -> Parcel | None:
+    def last(self, to: str, lane: Lane) -> Frame | None:
         found = self._ask("last", self._name, to, lane)
-        return None if found is None else Parcel.decode(found)
+        return None if found is None else Frame.decode(found)
 
     def close(self) -> None:
         """Nothing stays open."""
@@ -93,7 +93,7 @@ def serve(address: Path, store: RelayStore) -> None:
 
 def _answer(store: RelayStore, what: str, *said: Any) -> Any:
     if what == "put":
-        store.put(Parcel.decode(*said))
+        store.put(Frame.decode(*said))
         return None
     if what == "since":
         at, name, everything = said

@@ -7,10 +7,10 @@ from functools import cache
 from protocols.programs import PROTOCOLS, Protocol
 from smc_dp.pages.blocks import Page, PageBlock, Section, Walkthrough
 from smc_dp.pages.html import html
-from smc_dp.walkthrough.dry_run import toy_run
-from smc_dp.walkthrough.knowledge_trace import ProtocolCourse, course, drop_out
-from smc_dp.walkthrough.observed_session import Watched
-from smc_dp.walkthrough.report import page
+from smc_dp.walkthrough.dry_run import run_dry
+from smc_dp.walkthrough.knowledge_trace import KnowledgeTrace, drop_out, trace_knowledge
+from smc_dp.walkthrough.observed_session import ObservedSession
+from smc_dp.walkthrough.report import walkthrough_page
 
 # As many parties as take little time: with two of whom one vanishes there is no sum.
 PARTIES = {
@@ -22,22 +22,22 @@ PARTIES = {
 
 
 @cache
-def prepared(name: str) -> tuple[Watched, ProtocolCourse]:
+def prepared(name: str) -> tuple[ObservedSession, KnowledgeTrace]:
     """The toy run and the course of a protocol."""
     return prepare(PROTOCOLS[name], PARTIES[name])
 
 
-def prepare(protocol: Protocol, parties: int) -> tuple[Watched, ProtocolCourse]:
+def prepare(protocol: Protocol, parties: int) -> tuple[ObservedSession, KnowledgeTrace]:
     """A toy run and its course, where one vanishes if any may."""
     pattern = drop_out(protocol, protocol.model.sample(parties))
-    found = course(protocol, parties, **({"pattern": pattern} if pattern else {}))
-    return toy_run(protocol, found.p, found.pattern), found
+    found = trace_knowledge(protocol, parties, **({"pattern": pattern} if pattern else {}))
+    return run_dry(protocol, found.p, found.pattern), found
 
 
 @cache
 def lecture_of(name: str) -> Page:
     """The page of a protocol, without attacks."""
-    return page(*prepared(name))
+    return walkthrough_page(*prepared(name))
 
 
 def steps_on(made: Page) -> tuple[Section, ...]:

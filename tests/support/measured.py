@@ -24,9 +24,9 @@ from protocols.curator import CURATOR_NAME
 from smc_dp.cli.main import main
 from smc_dp.data.sources import dataset
 from smc_dp.data.table import Table
-from smc_dp.deploy.frame import Carrier, Lane, Parcel
+from smc_dp.deploy.frame import Carrier, Frame, Lane
 from smc_dp.deploy.join import OpenCarrier, SiteFiles, open_carrier, take_part
-from smc_dp.deploy.nats.kit import make_kit, open_study
+from smc_dp.deploy.nats.provision import open_study, provision_relay
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.study import JointStudy
 from support.in_memory import InMemoryCarrier
@@ -60,21 +60,21 @@ class Counted:
         self._carrier = carrier
         self.sent = self.received = self.sends = self.fetches = 0
 
-    def send(self, parcels: Sequence[Parcel]) -> None:
+    def send(self, parcels: Sequence[Frame]) -> None:
         self.sends += bool(parcels)
         self.sent += sum(len(parcel.encode()) for parcel in parcels)
         self._carrier.send(parcels)
 
-    def fetch(self, seconds: float) -> list[Parcel]:
+    def fetch(self, seconds: float) -> list[Frame]:
         found = self._carrier.fetch(seconds)
         self.fetches += 1
         self.received += sum(len(parcel.encode()) for parcel in found)
         return found
 
-    def taken(self, parcels: Sequence[Parcel]) -> None:
+    def taken(self, parcels: Sequence[Frame]) -> None:
         self._carrier.taken(parcels)
 
-    def last(self, to: str, lane: Lane) -> Parcel | None:
+    def last(self, to: str, lane: Lane) -> Frame | None:
         return self._carrier.last(to, lane)
 
     def close(self) -> None:
@@ -166,7 +166,7 @@ def over_nats(folder: Path, method: str, parties: int) -> tuple[float, list[Site
     """As `over_memory`, with a nats-server and a process for each site."""
     study_file, files = drawn_up(folder, method, parties, f"tls://127.0.0.1:{free_port()}")
     study = JointStudy.read(study_file)
-    make_kit(study, folder / "kit")
+    provision_relay(study, folder / "kit")
     server = served(folder / "kit" / "operator")
     with ExitStack() as stack:
         stack.callback(server.wait)

@@ -17,7 +17,7 @@ from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.conformity import CONVERSATION_CHECKS, LINK_CHECKS, SESSION_CHECKS
 from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.deploy.merge import Mark
-from smc_dp.deploy.record import owed
+from smc_dp.deploy.record import owed_absences
 from smc_dp.run.agreement import SEEDED, TEST_KEYS
 from smc_dp.run.release import RELEASE, TRANSCRIPT
 from support.sessions import Setup
@@ -44,7 +44,7 @@ def of_run(made: Setup, run: Run) -> Left:
     envelopes = run.transcript.envelopes
     done = {name for name, end in run.ends.items() if end != "gone"}
     insecure = (SEEDED,) if made.session.program.name == "secure_sum" else (SEEDED, TEST_KEYS)
-    return Left(made.session, envelopes, [*marks, *owed(made.session, envelopes, marks, done)], insecure)
+    return Left(made.session, envelopes, [*marks, *owed_absences(made.session, envelopes, marks, done)], insecure)
 
 
 def shuffled(left: Left, seed: int) -> Left:

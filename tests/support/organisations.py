@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from smc_dp.deploy.store import StoreError, standing
+from smc_dp.deploy.store import StoreError, read_facts
 
 ROOT = Path(__file__).resolve().parents[2]
 _MOST_SECONDS = 120.0
@@ -86,7 +86,7 @@ class Organisation:
     def stands(self) -> dict[str, Any]:
         """What its state says of the study, before it has one nothing."""
         try:
-            return standing(self.folder / f"study.{self.name}.state")
+            return read_facts(self.folder / f"study.{self.name}.state")
         except StoreError:
             return {}
 

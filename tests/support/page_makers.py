@@ -123,7 +123,7 @@ def highest_report(folder: Path) -> Path:
 
 def lecture(name: str, parties: int, folder: Path) -> Path:
     """Of a protocol, with no attack measured."""
-    return written(folder, build.of_protocol(PROTOCOLS[name], parties, attacks=0))
+    return written(folder, build.walkthrough_of_protocol(PROTOCOLS[name], parties, attacks=0))
 
 
 def heaviest(folder: Path) -> Path:
@@ -139,7 +139,7 @@ def heaviest(folder: Path) -> Path:
 def secret_lecture(folder: Path) -> Path:
     """Of a run, with everybody's values."""
     made = toy_run(folder, (12, 8), key_bits=256)
-    return written(folder, build.of_run(made.run, made.views))
+    return written(folder, build.walkthrough_of_run(made.run, made.views))
 
 
 def attacked(folder: Path) -> Path:

@@ -20,12 +20,12 @@ from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
 from smc_dp.core.documents import parse_document
 from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.frame import MOST_BYTES
+from smc_dp.deploy.frame import MOST_FRAME_BYTES
 from smc_dp.deploy.join import SiteFiles
 from smc_dp.deploy.nats.carrier import NatsCarrier
 from smc_dp.deploy.nats.connection import relay_address
-from smc_dp.deploy.nats.kit import make_kit, open_study, places_of
-from smc_dp.deploy.nats.subjects import RelayPlaces
+from smc_dp.deploy.nats.provision import open_study, places_of, provision_relay
+from smc_dp.deploy.nats.subjects import RelaySubjects
 from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run.approvals import RANDOM_BYTES
@@ -97,7 +97,7 @@ class NatsRelay:
     process: subprocess.Popen[bytes]
 
     @property
-    def places(self) -> RelayPlaces:
+    def places(self) -> RelaySubjects:
         return places_of(self.study)
 
     @property
@@ -107,7 +107,7 @@ class NatsRelay:
     def site(self, name: str) -> Path:
         return self.kit / "sites" / name
 
-    def carrier(self, name: str, patience: float = 15.0, most_bytes: int = MOST_BYTES) -> NatsCarrier:
+    def carrier(self, name: str, patience: float = 15.0, most_bytes: int = MOST_FRAME_BYTES) -> NatsCarrier:
         folder, options = self.site(name), {"patience": patience, "most_bytes": most_bytes}
         return NatsCarrier(self.places, self.study.relay, name, folder, **options)
 
@@ -130,13 +130,13 @@ def served(folder: Path, prefix: tuple[str, ...] = ()) -> subprocess.Popen[bytes
 def relay(
     folder: Path,
     title: str = "Readmission",
-    twin: Callable[[RelayPlaces, str], str] | None = None,
+    twin: Callable[[RelaySubjects, str], str] | None = None,
     *,
     opened: bool = True,
 ) -> Iterator[NatsRelay]:
     """A running one, on a port of its own and open for its study; `twin`: its configuration in place of the kit's."""
     study = joint_study(f"tls://127.0.0.1:{free_port()}", title)
-    make_kit(study, folder / "kit")
+    provision_relay(study, folder / "kit")
     if twin is not None:
         (folder / "kit" / "operator" / "server.conf").write_text(twin(places_of(study), study.relay))
     running = NatsRelay(study, folder / "kit", served(folder / "kit" / "operator"))

@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 
 from smc_dp.pages.blocks import Blanks, Drawing, Page, PageBlock, Picture, Section, SideBySide, Walkthrough
 from smc_dp.pages.html import html
-from smc_dp.pages.text import block_lines, lines
+from smc_dp.pages.text import block_lines, page_lines
 from support.shown import ShownPage
 
 NOT_SAID = ("svg", "look", "label", "on_every_sheet", "code", "wide", "narrow")  # looks, codes, names in HTML
@@ -49,7 +49,7 @@ def unsaid(page: Page, screen: Iterable[PageBlock]) -> set[str]:
     """Return the texts of a report that one of its forms lacks: the page, the page as text, or the screen."""
     blocks = tuple(screen)
     shown = closed("".join(ShownPage(html(page)).texts))
-    whole, short = (closed("".join(found)) for found in (lines(page, WIDE), block_lines(blocks, WIDE, WIDE)))
+    whole, short = (closed("".join(found)) for found in (page_lines(page, WIDE), block_lines(blocks, WIDE, WIDE)))
     on_page = {closed(text) for text in texts(page)}
     owed = without_details((*page.notices, *page.sections))
     only_there = {text for text in texts(blocks) if closed(text) not in on_page and closed(text) not in shown}

@@ -20,11 +20,11 @@ from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
 from smc_dp.data.federation import Rows
 from smc_dp.deploy.approval import RANDOM_BYTES, Approval
-from smc_dp.deploy.curator_site import KeeperBusiness
-from smc_dp.deploy.frame import Carrier, Parcel
+from smc_dp.deploy.curator_site import CuratorBusiness
+from smc_dp.deploy.frame import Carrier, Frame
 from smc_dp.deploy.party_site import PartyBusiness
 from smc_dp.deploy.relay_store import RelayStore
-from smc_dp.deploy.session_driver import Business, Member, Participation
+from smc_dp.deploy.session_driver import Business, Member, SessionDriver
 from smc_dp.deploy.store import SiteStore, Store
 from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
@@ -123,7 +123,7 @@ class Clock:
 class PromptCarrier(InMemoryCarrier):
     """Asks the relay once, and does not wait."""
 
-    def fetch(self, seconds: float) -> list[Parcel]:
+    def fetch(self, seconds: float) -> list[Frame]:
         return super().fetch(0)
 
 
@@ -158,7 +158,7 @@ class AtHand:
     def business(self) -> Business:
         member = self.member
         if self.name == CURATOR_NAME:
-            return KeeperBusiness(member, self.folder / "run")
+            return CuratorBusiness(member, self.folder / "run")
         return PartyBusiness(member, rows(self.name), None, SiteLedger(self.ledger), self.folder / "run")
 
     @property
@@ -167,10 +167,10 @@ class AtHand:
 
     def participation(
         self, store: Store, carrier: Carrier, business: Business | None = None, **options: Any
-    ) -> Participation:
+    ) -> SessionDriver:
         """Its program, with coins by its name."""
         given = {"coins": coins(self.name), **options}
-        return Participation(self.member, store, carrier, business or self.business(), **given)
+        return SessionDriver(self.member, store, carrier, business or self.business(), **given)
 
     def entries(self) -> list[str]:
         """Of each charge in its ledger what became of it: "released", "void", or "open"."""
@@ -205,7 +205,7 @@ class Sites:
             name: AtHand(self.study, name, self.root / name, given[name]).prepared() for name in self.study.names
         }
         self.stores: dict[str, SiteStore] = {}
-        self.going: dict[str, Participation] = {}
+        self.going: dict[str, SessionDriver] = {}
         self.ends: dict[str, str] = {}
         self.said: dict[str, list[str]] = defaultdict(list)
         self.away: set[str] = set()
@@ -259,7 +259,7 @@ class Sites:
         """How much has happened."""
         return sum(store._connection.total_changes for store in self.stores.values()), len(self.ends)
 
-    def parcels(self) -> list[Parcel]:
+    def parcels(self) -> list[Frame]:
         """All that the relay has, in its order."""
         found = self.relay.since(0, "", everything=True, most=1 << 20)
         return [parcel for _, parcel in found]
@@ -285,7 +285,7 @@ class Sites:
         self.clock.now += seconds
 
 
-def by_link(parcels: Iterable[Parcel]) -> dict[tuple[str, str], list[bytes]]:
+def by_link(parcels: Iterable[Frame]) -> dict[tuple[str, str], list[bytes]]:
     """The envelopes of each link, in their order."""
     mail = sorted((p for p in parcels if p.lane == "mail"), key=lambda p: p.number)
     links: dict[tuple[str, str], list[bytes]] = defaultdict(list)

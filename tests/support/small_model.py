@@ -41,7 +41,7 @@ from smc_dp.audit.run.time_budget import Allowance
 from smc_dp.core.errors import InputError
 from smc_dp.data.sources import PreparedData
 from smc_dp.deploy.record import check_record
-from smc_dp.deploy.release import MadeRelease, released_from
+from smc_dp.deploy.release import SessionRelease, released_from
 from smc_dp.run import agreement
 from smc_dp.run.release_consistency import find_contradictions
 from smc_dp.run.verify_release import verify_release
@@ -299,7 +299,7 @@ class Model:
         member: Any = SimpleNamespace(agreement=made.agreement, study=SimpleNamespace(content=made.study))
         try:
             found = check_record(content, made.session, made.log(name), made.approvals, made.agreement.marks)
-            release: MadeRelease = released_from(found, site, member, made.approvals)
+            release: SessionRelease = released_from(found, site, member, made.approvals)
         except (InputError, ProtocolError) as error:
             return Outcome(code=error.code)
         return Outcome(release.release.weights, release.execution.members)

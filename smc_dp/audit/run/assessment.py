@@ -19,7 +19,7 @@ from smc_dp.audit.run.check import Finding
 from smc_dp.audit.run.levels import NO_LEVEL, assurance
 from smc_dp.audit.run.run_summary import AuditedRun, SentCount
 from smc_dp.core.errors import one_line
-from smc_dp.pages.shortening import some
+from smc_dp.pages.shortening import join_first
 from smc_dp.privacy.statement import PrivacyStatement, short_figure
 from smc_dp.run.release import RELEASE, SHARES, PublishedRelease
 
@@ -263,7 +263,7 @@ def _level(known: _Known) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return some(names, _LISTED)
+    return join_first(names, _LISTED)
 
 
 _AGREED = ("agreed",)

@@ -20,7 +20,7 @@ from smc_dp.audit.run import conformity, hygiene, leakage, privacy, replay, stat
 from smc_dp.audit.run.check import VIEW_GROUPS, Check, Finding, Takes, make_fault
 from smc_dp.audit.run.run_summary import AuditedRun
 from smc_dp.core.errors import Fault, one_line, shown
-from smc_dp.pages.shortening import first
+from smc_dp.pages.shortening import first_texts
 
 LevelNumber: TypeAlias = Literal[1, 2, 3]
 
@@ -169,7 +169,7 @@ def _not_handed_over(audited: AuditedRun) -> Mapping[Takes, Fault]:
         lacking["identities"] = make_fault("level.identities_not_given")
     if absent := [shown(name) for name in audited.participants if name not in audited.viewed]:
         code = "level.view_not_given" if len(absent) == 1 else "level.views_not_given"
-        lacking["views"] = make_fault(code, names=first(absent, _NAMED))
+        lacking["views"] = make_fault(code, names=first_texts(absent, _NAMED))
     return lacking
 
 

@@ -34,9 +34,9 @@ from smc_dp.pages.blocks import (
     Prose,
     Section,
     Verbatim,
-    stated,
+    coded_prose,
 )
-from smc_dp.pages.shortening import cut, some
+from smc_dp.pages.shortening import join_first, shorten
 from smc_dp.run.release import RELEASE, PublishedRelease
 
 NO_PROOF = "An audit can refute what a run claims; it proves none of it."
@@ -53,7 +53,7 @@ def audit_sections(report: AuditReport) -> tuple[Section, ...]:
     ledgers = () if budgets is None else (Section("Ledgers", tuple(_ledgers(budgets)), details=True),)
     facts = tuple(_assessment(report.assessment))
     claimed = "What it claims to guarantee" if report.assurance.level is None else "What it guarantees"
-    digests = tuple((cut(name), digest) for name, digest in list(audited.read.items())[:_MOST])
+    digests = tuple((shorten(name), digest) for name, digest in list(audited.read.items())[:_MOST])
     files = (PageTable("Digests (SHA-256)", ("file", "digest"), digests), *_more(len(audited.read)))
     signed = (
         f"audited       {report.date.isoformat()} (UTC) by smc-dp {report.version}",
@@ -85,7 +85,7 @@ def blocks(report: AuditReport) -> tuple[PageBlock, ...]:
 def audit_page(report: AuditReport) -> Page:
     """Return the page of an audit, to file and to sign."""
     return Page(
-        title=f"Audit of the run {cut(PurePath(report.run).name, _SHORT)}",
+        title=f"Audit of the run {shorten(PurePath(report.run).name, _SHORT)}",
         notices=tuple(_notices(report)),
         sections=audit_sections(report),
         made=tuple(_made(report)),
@@ -96,23 +96,25 @@ def audit_verdict(report: AuditReport) -> Prose:
     """Return whether a check failed, and the first that did; else whether all came to an end."""
     if first := report.first_fault:
         where = "" if first.outcome.line is None else f" at line {first.outcome.line} of the record"
-        return stated("audit.failed", name=first.check.name, where=where, found=cut(_found(first.outcome), _DETAIL))
+        return coded_prose(
+            "audit.failed", name=first.check.name, where=where, found=shorten(_found(first.outcome), _DETAIL)
+        )
     if report.unfinished:
-        return stated("audit.not_finished", names=report.unfinished)
-    return stated("audit.passed", no_proof=NO_PROOF)
+        return coded_prose("audit.not_finished", names=report.unfinished)
+    return coded_prose("audit.passed", no_proof=NO_PROOF)
 
 
 def _notices(report: AuditReport) -> Iterator[Banner]:
     """Yield what nobody may overlook, the worst first."""
     if report.first_fault or report.unfinished:
         found = audit_verdict(report)
-        yield Banner(cut(found.text, _VERDICT), "failed", found.code)
+        yield Banner(shorten(found.text, _VERDICT), "failed", found.code)
     stated, release = report.audited.statement, report.audited.release
-    said = [f"INSECURE: {some(release.insecure, _REASONS, _LONG, '; ')}."] if release and release.insecure else []
+    said = [f"INSECURE: {join_first(release.insecure, _REASONS, _LONG, '; ')}."] if release and release.insecure else []
     if stated is not None and stated.kind == "none":
         said.append(stated.promise)
     if said:
-        yield Banner(cut(" ".join(said), 2 * _LONG), "insecure", "audit.run_insecure")
+        yield Banner(shorten(" ".join(said), 2 * _LONG), "insecure", "audit.run_insecure")
 
 
 def _released(report: AuditReport) -> Iterator[PageBlock]:
@@ -121,7 +123,7 @@ def _released(report: AuditReport) -> Iterator[PageBlock]:
         yield Prose("What stands in release.json cannot be read as a release of this run; the checks say why.")
     facts = () if audited.release is None else _of_release(audited.release)
     gone = "; letters of some did not come, and their rows may not be in it" if audited.missing else ""
-    parties = f"{len(audited.parties)}: {some(audited.parties, _FEW, _SHORT)}{gone}"
+    parties = f"{len(audited.parties)}: {join_first(audited.parties, _FEW, _SHORT)}{gone}"
     yield FactList((*facts, ("Parties", parties), ("Run", _how_it_ran(report))))
 
 
@@ -142,8 +144,8 @@ def _of_release(release: PublishedRelease) -> Sequence[tuple[str, str]]:
     how = f"{agreement.method.name} by {agreement.protocol}"
     return (
         ("Model", f"linear, {np.size(release.weights):,} weights{several}; {how}"),
-        ("Classes", f"of {cut(str(bounds.label), _SHORT)}: {some(bounds.classes, _FEW, _SHORT)}"),
-        ("Columns", f"{len(columns)}: {some(columns, _FEW, _SHORT)}"),
+        ("Classes", f"of {shorten(str(bounds.label), _SHORT)}: {join_first(bounds.classes, _FEW, _SHORT)}"),
+        ("Columns", f"{len(columns)}: {join_first(columns, _FEW, _SHORT)}"),
     )
 
 
@@ -154,7 +156,7 @@ def _guaranteed(audited: AuditedRun) -> Iterator[PageBlock]:
         return
     count = len(stated.caveats)
     more = f" What it does not cover stands on the next sheet ({count})." if count else ""
-    said = f"As the release states it: {cut(stated.promise, 4 * _LONG)}"
+    said = f"As the release states it: {shorten(stated.promise, 4 * _LONG)}"
     yield Prose(("Nothing, as said above." if stated.kind == "none" else said) + more)
 
 
@@ -186,14 +188,14 @@ def _said(level: AssuranceLevel, of: Assurance) -> str:
 
 
 def _reasons(level: AssuranceLevel, most: int = _REASONS) -> str:
-    return some(list(map(str, level.missing)), most, _LONG, "; ")
+    return join_first(list(map(str, level.missing)), most, _LONG, "; ")
 
 
 def _budget(budgets: Sequence[PartyBudget] | None) -> Iterator[PageBlock]:
     if budgets is None:
         yield Prose(NO_LEDGERS)
         return
-    lines = [f"{some(parties, _FEW, _SHORT)}: {said}" for parties, said in group_budgets(budgets)]
+    lines = [f"{join_first(parties, _FEW, _SHORT)}: {said}" for parties, said in group_budgets(budgets)]
     yield Bullets((*lines[:_ROWS], *([f"{len(lines) - _ROWS:,} lines more, below."] if len(lines) > _ROWS else [])))
 
 
@@ -201,7 +203,7 @@ def _made(report: AuditReport) -> Iterator[str]:
     yield f"Made by smc-dp {report.version} on {report.date.isoformat()} (UTC)."
     kinds = {name.partition("/")[0] for name in report.audited.handed_over}
     beside = [kind for kind in ("identities", "views") if kind in kinds] + ["ledgers"] * (report.budgets is not None)
-    given = (repr(cut(PurePath(report.run).name, _SHORT)), *(f"{kind}={kind.upper()}" for kind in beside))
+    given = (repr(shorten(PurePath(report.run).name, _SHORT)), *(f"{kind}={kind.upper()}" for kind in beside))
     yield f"Made in Python as audit_page(audit_run({', '.join(given)})), where capitals stand for what was handed over."
 
 
@@ -209,13 +211,15 @@ def _caveats(audited: AuditedRun) -> Iterator[PageBlock]:
     caveats = audited.statement.caveats if audited.statement else ()
     yield Prose("Of the statement of privacy:" if caveats else "The statement of privacy names nothing.")
     if caveats:
-        yield Bullets(tuple(cut(text, _DETAIL) for text in caveats[:_NAMED]))
+        yield Bullets(tuple(shorten(text, _DETAIL) for text in caveats[:_NAMED]))
     yield Prose("Several releases of the same rows add up: what each costs, a ledger keeps.")
 
 
 def _assessment(facts: Sequence[AssessmentFact]) -> Iterator[PageBlock]:
     held = (f"{f.status}: {', '.join(f.checks)}" if f.checks else f.status for f in facts)
-    rows = tuple((f.topic, cut(f.fact, _DETAIL), f.source, said) for f, said in zip(facts[:_MOST], held, strict=False))
+    rows = tuple(
+        (f.topic, shorten(f.fact, _DETAIL), f.source, said) for f, said in zip(facts[:_MOST], held, strict=False)
+    )
     yield PageTable("Facts, each with its source and its check", ("topic", "fact", "source", "check"), rows)
     yield Prose(
         "A checked fact agrees with the other files of this run. Controller, legal basis and recipients are in no file."
@@ -238,7 +242,7 @@ def _checks(findings: Sequence[Finding]) -> Iterator[PageBlock]:
 def _detail(finding: Finding) -> str:
     line = finding.outcome.line
     where = "" if line is None else f"line {line} of the record: "
-    return cut(f"{where}{_found(finding.outcome)}", _DETAIL)
+    return shorten(f"{where}{_found(finding.outcome)}", _DETAIL)
 
 
 def _found(outcome: CheckOutcome) -> str:
@@ -259,7 +263,7 @@ def _participant(audited: AuditedRun, name: str) -> tuple[str, ...]:
     stated = audited.identities.get(name, "none")
     known = "not asked" if audited.pinned is None else _known(audited.pinned.get(name), stated)
     rows, viewed = ("yes" if name in names else "no" for names in (audited.parties, audited.viewed))
-    return cut(name), rows, stated, known, viewed
+    return shorten(name), rows, stated, known, viewed
 
 
 def _known(pinned: str | None, stated: str) -> str:
@@ -271,12 +275,12 @@ def _known(pinned: str | None, stated: str) -> str:
 def _ledgers(budgets: Sequence[PartyBudget]) -> Iterator[PageBlock]:
     yield PageTable("Epsilon, by party", BUDGET_HEADINGS, tuple(map(budget_row, budgets[:_MOST])))
     heads = tuple(
-        (cut(b.party), str(b.charged.entry) if b.charged else "none", b.head or "none") for b in budgets[:_MOST]
+        (shorten(b.party), str(b.charged.entry) if b.charged else "none", b.head or "none") for b in budgets[:_MOST]
     )
     yield PageTable("Entries", ("party", "entry", "head of the ledger (SHA-256)"), heads)
     yield from _more(len(budgets))
     yield Prose(LEDGER_NOTE)
-    if doubts := [f"{cut(b.party)}: {doubt}" for b in budgets if b.charged for doubt in b.charged.doubts]:
+    if doubts := [f"{shorten(b.party)}: {doubt}" for b in budgets if b.charged for doubt in b.charged.doubts]:
         yield Prose("What of the entries is not as the release has it:")
         yield Bullets(tuple(doubts[:_NAMED]))
         yield from _more(len(doubts), _NAMED)

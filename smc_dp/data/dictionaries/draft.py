@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import tomlkit
 
 from smc_dp.core.errors import InputError, one_line, shown
-from smc_dp.data.bounds import canonical_text
+from smc_dp.data.bounds import canonical_level
 from smc_dp.data.dictionaries.data_dictionary import (
     ColumnEntry,
     DataDictionary,
@@ -48,8 +48,8 @@ def find_aliases(levels: Sequence[LevelEntry]) -> list[tuple[str, tuple[str, ...
     """Return each level with every other text that means it alone."""
     truth = _truth(levels)
     found = [(level.name, [*_cases(level.name, *level.others, *truth.get(level.name, ()))]) for level in levels]
-    names = {canonical_text(name) for name, _ in found}
-    claimed = Counter(form for _, texts in found for form in {canonical_text(text) for text in texts})
+    names = {canonical_level(name) for name, _ in found}
+    claimed = Counter(form for _, texts in found for form in {canonical_level(text) for text in texts})
     return [(name, tuple(_alone(texts, names, claimed))) for name, texts in found]
 
 
@@ -69,7 +69,7 @@ def _cases(*texts: str) -> Iterator[str]:
 def _alone(texts: Sequence[str], names: set[str], claimed: Counter[str]) -> Iterator[str]:
     seen = set(names)
     for text in texts:
-        form = canonical_text(text)
+        form = canonical_level(text)
         if form not in seen and form and claimed[form] == 1:
             seen.add(form)
             yield text.strip()

@@ -1,4 +1,4 @@
-"""What a site, or the server, has named in its own FLARE folder: `local/smc_dp/<digest of the study>/`.
+"""Files that a site or the server names in its own FLARE folder: `local/smc_dp/<digest of the study>/`.
 
 A job names a digest and no more, so what its owner has not written there cannot be reached by a job.
 """
@@ -33,7 +33,7 @@ def _flare_names(found: dict[str, str]) -> dict[str, str]:
 
 
 class RelayPlace(Document):
-    """The server's own file: who stands behind FLARE's names, where the parcels are kept, how long a job may last.
+    """Settings of the relay in the server's own file: sites behind FLARE's names, the folder of frames, longest times.
 
     `rest`: for how long a job stays for others, from when the last site that has ended has said so.
     """
@@ -46,20 +46,22 @@ class RelayPlace(Document):
 
     @classmethod
     def read(cls, local: Path, study: str) -> RelayPlace:
-        """What the server's owner wrote for this study; InputError."""
+        """Read the server's file of this study. InputError where there is none."""
         path = _own(local, study) / RELAY_FILE
         found = read_document(cls, path, "relay")
         found._beside = path.parent
         return found
 
     @property
-    def parcels(self) -> Path:
-        """The folder of the relay's store; relative to the file's own."""
+    def store_folder(self) -> Path:
+        """Folder of the relay's store. A relative path starts at the file's folder."""
         return self._beside / self.folder
 
 
 class SitePlace(Document):
-    """A site's own file: what it would name to `smc-dp join` or `serve`. Paths are relative to the file's folder."""
+    """Files of a site in its own file, as `smc-dp join` or `serve` would get them. Paths are relative to the file's
+    folder.
+    """
 
     study: str
     key: str
@@ -96,7 +98,7 @@ def site_files(local: Path, study: str, site: str) -> tuple[Path, SiteFiles]:
 
 
 def _own(local: Path, study: object) -> Path:
-    """The folder that its owner made for this study."""
+    """Return the folder that its owner made for this study."""
     if not isinstance(study, str) or not _DIGEST.fullmatch(study):
         raise InputError("job.no_study", got=shown(study))
     folder = local / FOLDER / study

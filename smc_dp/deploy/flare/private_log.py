@@ -1,4 +1,4 @@
-"""What a job writes: codes to FLARE's log, and texts to a file in the owner's own folder of the study."""
+"""Logs of a job: codes go to FLARE's log, texts to a file in the owner's own folder of the study."""
 
 from __future__ import annotations
 

@@ -17,13 +17,14 @@ from nvflare.apis.signal import Signal
 from nvflare.fuel.f3.cellnet.defs import MessageHeaderKey, ReturnCode
 from nvflare.fuel.f3.cellnet.utils import make_reply
 from nvflare.fuel.f3.message import Message
+from typing_extensions import override
 
 from smc_dp.core.errors import InputError
 from smc_dp.core.private_text import PrivateText
-from smc_dp.deploy.flare.desk import RelayDesk
 from smc_dp.deploy.flare.local import RelayPlace
 from smc_dp.deploy.flare.private_log import details_of, job_logger
-from smc_dp.deploy.flare.wire import CHANNEL, CODE, CODES, DONE, FAILED, TASK, TOPICS
+from smc_dp.deploy.flare.relay_service import RelayService
+from smc_dp.deploy.flare.wire import CHANNEL, CODES, DONE, END_CODE, FAILED, TASK, TOPICS
 from smc_dp.deploy.frame import CarrierError
 from smc_dp.deploy.relay_store import RelayStore
 
@@ -37,7 +38,7 @@ class RelayController(Controller):  # type: ignore[misc]  # FLARE has no types
         super().__init__()
         self._study, self.logger = study, job_logger("relay")
         self._place: RelayPlace | None = None
-        self._desk: RelayDesk | None = None
+        self._desk: RelayService | None = None
 
     def start_controller(self, fl_ctx: FLContext) -> None:
         """Open the store that the server's owner named for this study; without one the job ends."""
@@ -45,15 +46,15 @@ class RelayController(Controller):  # type: ignore[misc]  # FLARE has no types
         local = Path(engine.get_workspace().get_site_config_dir())
         try:
             place = RelayPlace.read(local, self._study)
-            place.parcels.mkdir(mode=0o700, parents=True, exist_ok=True)
-            store = RelayStore(place.parcels / f"{self._study}.sqlite")
+            place.store_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            store = RelayStore(place.store_folder / f"{self._study}.sqlite")
         except (InputError, OSError, CarrierError) as error:
             with details_of(local, self._study, "relay") as note:
                 note(PrivateText(f"the relay does not open: {error}"))
             code = type(error).__name__ if isinstance(error, OSError) else error.code
             self.system_panic(f"the relay does not open: {code}", fl_ctx)
             return
-        self._place, self._desk = place, RelayDesk(self._study, store, place.sites)
+        self._place, self._desk = place, RelayService(self._study, store, place.sites)
         # FLARE's simulator runs parent and job of the server in one process, each with a cell of its own.
         cell = getattr(engine.server, "job_cell", None) or engine.get_cell()
         for topic in TOPICS:
@@ -68,7 +69,7 @@ class RelayController(Controller):  # type: ignore[misc]  # FLARE has no types
         until = [time.monotonic() + place.longest]
 
         def heard(client_task: ClientTask, fl_ctx: FLContext) -> None:
-            code = client_task.result.get(CODE)
+            code = client_task.result.get(END_CODE)
             said[client_task.client.name] = code if code in CODES else FAILED
             until.append(time.monotonic() + place.rest)
 
@@ -87,13 +88,14 @@ class RelayController(Controller):  # type: ignore[misc]  # FLARE has no types
         if self._desk:
             self._desk.close()
 
+    @override
     def process_result_of_unknown_task(
         self, client: object, task_name: str, client_task_id: str, result: Shareable, fl_ctx: FLContext
     ) -> None:
-        """A site's answer to a job that is over; its session is its own."""
+        pass
 
     def _answer(self, request: Message) -> Message:
-        """The desk's answer; the site's name is the one for which FLARE's server signed its token."""
+        """Answer a request. FLARE's server signed the site's name in its token."""
         site = request.get_header(CellMessageAuthHeaderKey.CLIENT_NAME)
         topic, body = request.get_header(MessageHeaderKey.TOPIC), request.payload
         if self._desk is None or not isinstance(site, str) or not isinstance(body, bytes | bytearray | memoryview):

@@ -19,11 +19,11 @@ from nvflare.fuel.f3.message import Message
 
 from smc_dp.core.errors import InputError
 from smc_dp.core.private_text import PrivateText
-from smc_dp.deploy.arrival import longest_parcel
+from smc_dp.deploy.arrival import longest_frame
 from smc_dp.deploy.flare.carrier import Ask, FlareCarrier
 from smc_dp.deploy.flare.local import site_files
 from smc_dp.deploy.flare.private_log import details_of, job_logger
-from smc_dp.deploy.flare.wire import CHANNEL, CODE, DONE, FAILED, REFUSED, STOPPED
+from smc_dp.deploy.flare.wire import CHANNEL, DONE, END_CODE, FAILED, REFUSED, STOPPED
 from smc_dp.deploy.frame import CarrierError
 from smc_dp.deploy.join import take_part
 
@@ -46,7 +46,7 @@ class SiteExecutor(Executor):  # type: ignore[misc]  # FLARE has no types
             try:
                 study_file, files = site_files(local, self._study, who)
                 ask = asks(fl_ctx, abort_signal)
-                part = take_part(study_file, files, note, lambda study, *_: FlareCarrier(ask, longest_parcel(study)))
+                part = take_part(study_file, files, note, lambda study, *_: FlareCarrier(ask, longest_frame(study)))
             except JobEndedError:
                 self.logger.info("FLARE ended the job; the same job once more goes on from here")
                 return _told(STOPPED)
@@ -64,7 +64,7 @@ class SiteExecutor(Executor):  # type: ignore[misc]  # FLARE has no types
 
 
 def asks(fl_ctx: FLContext, abort: Signal) -> Ask:
-    """How a site asks the relay of its job; raises JobEndedError once the job is ended."""
+    """Return the function by which a site asks the relay of its job. It raises JobEndedError once the job has ended."""
     cell = fl_ctx.get_engine().get_cell()
     relay = FQCN.join([FQCN.ROOT_SERVER, fl_ctx.get_job_id()])
 
@@ -86,7 +86,7 @@ def asks(fl_ctx: FLContext, abort: Signal) -> Ask:
 
 
 def _told(code: str) -> Shareable:
-    """What the job hears of how it ended here: a fixed code."""
+    """Return the reply that tells the job, by a fixed code, how the site's part ended."""
     reply = make_reply(ReturnCode.OK)
-    reply[CODE] = code
+    reply[END_CODE] = code
     return reply

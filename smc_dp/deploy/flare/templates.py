@@ -21,7 +21,7 @@ _NOTHING: dict[str, Any] = {"components": [], "task_data_filters": [], "task_res
 
 
 def project(sites: Iterable[str], host: str, port: int) -> str:
-    """Whom FLARE makes certificates for; JSON is YAML."""
+    """Return the participants for whom FLARE makes certificates, as JSON, which is YAML."""
     participants: list[dict[str, Any]] = [{"name": host, "type": "server", "org": "relay", "fed_learn_port": port}]
     participants += [{"name": site, "type": "client", "org": site.replace("-", "_")} for site in sites]
     participants += [{"name": LEAD, "type": "admin", "org": "relay", "role": "lead"}]
@@ -36,7 +36,7 @@ def project(sites: Iterable[str], host: str, port: int) -> str:
 
 
 def meta(study: JointStudy, sites: Mapping[str, str]) -> str:
-    """The job begins when all sites are there whom the protocol cannot lose, and never without Charlie's.
+    """Return the job's conditions: it begins once Charlie and all sites are there that the protocol cannot lose.
 
     Were one more wanted than there is, it would wait in silence.
     """
@@ -47,19 +47,19 @@ def meta(study: JointStudy, sites: Mapping[str, str]) -> str:
 
 
 def server_job(study: str) -> str:
-    """The server's side of the job."""
+    """Return the server's side of the job."""
     relay = {"id": "relay", "path": CONTROLLER, "args": {"study": study}}
     return _json({"format_version": 2, "server": {"task_request_interval": 0.5}, "workflows": [relay], **_NOTHING})
 
 
 def site_job(study: str) -> str:
-    """Every site's side of the job: the same for all, and nothing in it but the study's digest."""
+    """Return the side of the job that is the same for every site. It names the study's digest alone."""
     executor = {"tasks": [TASK], "executor": {"path": EXECUTOR, "args": {"study": study}}}
     return _json({"format_version": 2, "executors": [executor], **_NOTHING})
 
 
 def site_resources() -> str:
-    """A site's `resources.json`: of all classes in the world, a job may name one; no line of a log leaves the site."""
+    """Return a site's `resources.json`. A job may name one class, and no line of a log leaves the site."""
     components = [
         _component("resource_manager", f"{_COMMON}.resource_managers.gpu_resource_manager.GPUResourceManager")
         | {"args": {"num_of_gpus": 0, "mem_per_gpu_in_GiB": 0, "expiration_period": 300}},
@@ -71,7 +71,7 @@ def site_resources() -> str:
 
 
 def server_resources() -> str:
-    """The server's `resources.json`: it too runs one class, and takes no logs."""
+    """Return the server's `resources.json`. It runs one class and takes no logs."""
     storage = f"{_COMMON}.storages.filesystem_storage.FilesystemStorage"
     server = {"admin_storage": "transfer", "max_num_clients": 1000, "heart_beat_timeout": 600, "admin_timeout": 10.0}
     snapshots = {"path": storage, "args": {"root_dir": f"{HERE}/snapshots", "uri_root": "/"}}
@@ -95,7 +95,7 @@ def server_resources() -> str:
 
 
 def authorization() -> str:
-    """Whoever leads may submit and end jobs; nobody brings code along, runs a command, or fetches a file."""
+    """Return the permissions: the lead submits and ends jobs; nobody brings code, runs commands or fetches files."""
     nothing = ("clone_job", "download_job", "operate", "shell_commands", "byoc", "server-predeployed-flwr")
     none = dict.fromkeys(("submit_job", "manage_job", *nothing), "none") | {"view": "any"}
     lead = {**none, "submit_job": "any", "manage_job": "n:submitter"}
@@ -104,7 +104,7 @@ def authorization() -> str:
 
 
 def relay_place(study: JointStudy, sites: Mapping[str, str]) -> str:
-    """The server's own file; see `RelayPlace`. A party waits twice as long for a letter as Charlie does."""
+    """Return the server's own file; see `RelayPlace`. A party waits twice as long for a message as Charlie does."""
     rest = 2 * study.deadlines.letters
     lines = [
         "# The relay of one study. Parcels are kept in a folder beside this file unless it names another.",
@@ -119,7 +119,7 @@ def relay_place(study: JointStudy, sites: Mapping[str, str]) -> str:
 
 
 def site_place(study: JointStudy, name: str) -> str:
-    """A site's own file, to be filled in at the site; see `SitePlace`."""
+    """Return a site's own file, to be completed there; see `SitePlace`."""
     files = {"study": "study.toml", "key": f"{name}.key", "state": "state", "out": "run"}
     if name != CURATOR_NAME:
         files |= {"terms": "own.toml", "ledger": f"{name}.ledger"}
@@ -151,8 +151,8 @@ def _lines(lines: Iterable[str]) -> str:
 _PAGE = Path(__file__).with_name("kit.txt")
 
 
-def readme(study: JointStudy, sites: Mapping[str, str], host: str, port: int) -> str:
-    """The page of this study."""
+def flare_readme(study: JointStudy, sites: Mapping[str, str], host: str, port: int) -> str:
+    """Return the instructions of this study."""
     who = "\n".join(f"  {site:<9} {name}" for site, name in sites.items())
     return _PAGE.read_text(encoding="utf-8").format(
         title=study.title, digest=study.digest, short=study.digest[:16], relay=study.relay,

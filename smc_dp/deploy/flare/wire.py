@@ -1,4 +1,4 @@
-"""What a site and the relay inside FLARE's server write to each other: a topic and bytes of our own, both ways.
+"""Requests and answers between a site and the relay inside FLARE's server: a topic and bytes of our own.
 
 So neither side is handed an object that FLARE decoded; who asks, FLARE says.
 """
@@ -11,28 +11,28 @@ from typing import Any
 import cbor2
 
 from smc_dp.core.errors import InputError, InputFault
-from smc_dp.deploy.frame import CarrierError, Parcel
+from smc_dp.deploy.frame import CarrierError, Frame
 
 CHANNEL = "smc_dp"
 SEND, FETCH, LAST = TOPICS = ("send", "fetch", "last")
 TASK = "take_part"
-CODE = "smc_dp_code"
+END_CODE = "smc_dp_code"
 DONE, STOPPED, REFUSED, FAILED = CODES = ("done", "stopped", "refused", "failed")
 """Under the name `CODE` a site tells the job how its part ended: one of these, never a text."""
 LONGEST_WAIT = 5.0
 """Seconds for which the relay keeps a question for new parcels open."""
-HEAP_BYTES = 4 << 20
+BATCH_BYTES = 4 << 20
 """Parcels travel in heaps of about this size; a larger one travels alone."""
 _MALFORMED = InputFault("relay.malformed_message")
 
 
-def written(parts: Sequence[object]) -> bytes:
-    """An array of numbers, texts and bytes."""
+def encode_parts(parts: Sequence[object]) -> bytes:
+    """Encode numbers, texts and bytes as one array."""
     return cbor2.dumps(list(parts))
 
 
-def several(data: bytes, *kinds: type) -> list[Any]:
-    """The array, whose parts are of these kinds, over and over; CarrierError for anything else."""
+def decode_parts(data: bytes, *kinds: type) -> list[Any]:
+    """Decode an array whose parts have these types in turn. CarrierError for any other bytes."""
     try:
         parts = cbor2.loads(data, max_depth=1, allow_indefinite=False)
         fits = isinstance(parts, list) and len(parts) % len(kinds) == 0
@@ -44,32 +44,32 @@ def several(data: bytes, *kinds: type) -> list[Any]:
 
 
 def _is(kind: type, part: object) -> bool:
-    """Whether it is of this kind, and a number one that a store can hold."""
+    """Return whether a part has this type; a number must fit a store."""
     return type(part) is kind and not (isinstance(part, int) and not 0 <= part < 1 << 63)
 
 
-def row(data: bytes, *kinds: type) -> list[Any]:
-    """The array of one part of each kind; CarrierError for anything else."""
-    if len(parts := several(data, *kinds)) != len(kinds):
+def decode_row(data: bytes, *kinds: type) -> list[Any]:
+    """Decode an array of one part of each type. CarrierError for any other bytes."""
+    if len(parts := decode_parts(data, *kinds)) != len(kinds):
         raise CarrierError(_MALFORMED)
     return parts
 
 
-def parcel(data: bytes) -> Parcel:
-    """The parcel in these bytes; CarrierError if it is none."""
+def decode_frame(data: bytes) -> Frame:
+    """Decode a frame. CarrierError for any other bytes."""
     try:
-        return Parcel.decode(data)
+        return Frame.decode(data)
     except InputError as error:
         raise CarrierError(error.fault) from None
 
 
-def heaps(parcels: Sequence[Parcel]) -> Iterator[bytes]:
-    """These parcels in their order, so many in an array as fit."""
+def frame_batches(parcels: Sequence[Frame]) -> Iterator[bytes]:
+    """Yield frames in their order, in arrays of bounded size."""
     heap: list[bytes] = []
     for data in (parcel.encode() for parcel in parcels):
-        if heap and sum(map(len, heap)) + len(data) > HEAP_BYTES:
-            yield written(heap)
+        if heap and sum(map(len, heap)) + len(data) > BATCH_BYTES:
+            yield encode_parts(heap)
             heap = []
         heap.append(data)
     if heap:
-        yield written(heap)
+        yield encode_parts(heap)

@@ -17,17 +17,19 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.core.errors import InputError
-from smc_dp.deploy.frame import MOST_BYTES, CarrierError, Lane, Parcel
+from smc_dp.deploy.frame import MOST_FRAME_BYTES, Carrier, CarrierError, Frame, Lane
 from smc_dp.deploy.nats.connection import RelayConnection
-from smc_dp.deploy.nats.subjects import RelayPlaces
+from smc_dp.deploy.nats.subjects import RelaySubjects
 
 if TYPE_CHECKING:
     from nats.aio.client import Client
     from nats.aio.msg import Msg
 
-PIECE_BYTES = 1 << 20
+NATS_PIECE_BYTES = 1 << 20
 _DIGEST, _PIECES, _STATUS = "Nats-Msg-Id", "Smc-Pieces", "Status"
 _SPLIT = re.compile("([0-9a-f]{64}) ([0-9]{1,4})")
 _BATCH = 32  # messages that a request asks for
@@ -41,7 +43,7 @@ PATIENCE = 15.0
 
 @dataclass
 class _Request:
-    """A standing request for mail at one consumer: `left` messages are due on it until `until`."""
+    """Standing request to one consumer: `left` messages are due on it until `until`."""
 
     consumer: str
     replies: str
@@ -50,21 +52,21 @@ class _Request:
     until: float = 0.0
 
 
-class NatsCarrier:
-    """One site's way to the relay of one study; the keeper of the record is also brought the mail between others.
+class NatsCarrier(Carrier):
+    """Carrier of one site over NATS. The curator's also brings the mail between others.
 
     `most_bytes`: of a parcel; a longer one is not brought, as if the relay had lost it.
     """
 
     def __init__(
         self,
-        places: RelayPlaces,
+        places: RelaySubjects,
         relay: str,
         name: str,
         credentials: Path,
         *,
         patience: float = PATIENCE,
-        most_bytes: int = MOST_BYTES,
+        most_bytes: int = MOST_FRAME_BYTES,
     ) -> None:
         if name not in places.names:
             raise InputError("relay.of_nobody", name=name)
@@ -77,37 +79,38 @@ class NatsCarrier:
         self._news = asyncio.Event()
         self._receipts: dict[bytes, str] = {}  # where to say that a parcel was taken, by its digest
 
-    def send(self, parcels: Sequence[Parcel]) -> None:
-        """As `Carrier`."""
+    @override
+    def send(self, parcels: Sequence[Frame]) -> None:
         for parcel in parcels:
             self._connection.call(partial(self._post, parcel))
 
-    def fetch(self, seconds: float) -> list[Parcel]:
-        """As `Carrier`."""
+    @override
+    def fetch(self, seconds: float) -> list[Frame]:
         return self._connection.call(partial(self._fetch, max(seconds, _LEAST)))
 
-    def taken(self, parcels: Sequence[Parcel]) -> None:
-        """As `Carrier`; where the relay is away no error, for a lost receipt only has a parcel brought again."""
+    @override
+    def taken(self, parcels: Sequence[Frame]) -> None:
+        # with no error while the relay is away: a lost receipt only has a frame fetched again
         receipts = [self._receipts.pop(p.digest) for p in parcels if p.digest in self._receipts]
         if receipts:
             with suppress(CarrierError):
                 self._connection.call(partial(self._acknowledge, receipts))
 
-    def last(self, to: str, lane: Lane) -> Parcel | None:
-        """As `Carrier`."""
+    @override
+    def last(self, to: str, lane: Lane) -> Frame | None:
         return self._connection.call(partial(self._last, self._places.subject(self._name, to, lane)))
 
+    @override
     def close(self) -> None:
-        """As `Carrier`."""
         self._connection.close()
 
-    async def _post(self, parcel: Parcel, client: Client) -> None:
+    async def _post(self, parcel: Frame, client: Client) -> None:
         """Put a parcel into the stream, its pieces first, so that whoever reads of them finds them."""
         data, digest = parcel.encode(), parcel.digest.hex()
         subject = self._places.subject(parcel.sender, parcel.to, parcel.lane)
         split: dict[str, str] = {}
-        if len(data) > PIECE_BYTES:
-            pieces = [data[at : at + PIECE_BYTES] for at in range(0, len(data), PIECE_BYTES)]
+        if len(data) > NATS_PIECE_BYTES:
+            pieces = [data[at : at + NATS_PIECE_BYTES] for at in range(0, len(data), NATS_PIECE_BYTES)]
             for n, piece in enumerate(pieces):
                 await self._put(client, f"{subject}.{digest}.{n}", piece, {_DIGEST: f"{digest}.{n}"})
             data, split = b"", {_PIECES: str(len(pieces))}
@@ -118,7 +121,7 @@ class NatsCarrier:
             subject, data, stream=self._places.stream, headers=headers
         )
 
-    async def _fetch(self, seconds: float, client: Client) -> list[Parcel]:
+    async def _fetch(self, seconds: float, client: Client) -> list[Frame]:
         if client is not self._client:
             await self._begin(client)
         loop = asyncio.get_running_loop()
@@ -134,7 +137,7 @@ class NatsCarrier:
         return await self._parcels(client)
 
     async def _begin(self, client: Client) -> None:
-        """A place for the answers of each consumer; what came over a connection that is gone will come again."""
+        """Subscribe to the answers of each consumer. Messages of a former connection will come again."""
         await self._stored(client, self._places.subject(self._name, PUBLIC_NAME, "mail"))  # no answer: no such study
         own = client.new_inbox()
         self._requests = [_Request(consumer, f"{own}.{consumer}") for consumer in self._places.consumers(self._name)]
@@ -163,10 +166,10 @@ class NatsCarrier:
             request.left = 0
         self._news.set()
 
-    async def _parcels(self, client: Client) -> list[Parcel]:
-        """What came, without what is none of ours or no parcel: the relay need not bring that again."""
+    async def _parcels(self, client: Client) -> list[Frame]:
+        """Return the frames that came. The relay need not bring any other message again."""
         came, self._came = self._came, []
-        found: dict[bytes, Parcel] = {}
+        found: dict[bytes, Frame] = {}
         strange: list[str] = []
         for message in came:
             parcel = await self._read(client, message)
@@ -179,22 +182,22 @@ class NatsCarrier:
             await self._acknowledge(strange, client)
         return list(found.values())
 
-    async def _read(self, client: Client, message: Msg) -> Parcel | None:
-        """The parcel in a message, if it is for this site and stands where only its sender could put it."""
+    async def _read(self, client: Client, message: Msg) -> Frame | None:
+        """Return the frame in a message; None unless it is for this site and under its sender's subject."""
         try:
-            parcel = Parcel.decode(await self._content(client, message.subject, message))
+            parcel = Frame.decode(await self._content(client, message.subject, message))
         except InputError:
             return None
         fits = self._places.fits(message.subject, parcel) and self._places.is_for(self._name, parcel)
         return parcel if fits else None
 
     async def _content(self, client: Client, subject: str, message: Msg) -> bytes:
-        """The bytes of a parcel; of a split one its pieces, which must make up what its sender announced."""
+        """Return the bytes of a frame; of a split one its pieces, which must have the announced digest."""
         headers = message.headers or {}
         if _PIECES not in headers:
             return message.data
         said = _SPLIT.fullmatch(f"{headers.get(_DIGEST)} {headers[_PIECES]}")
-        most = -(-self._most // PIECE_BYTES)
+        most = -(-self._most // NATS_PIECE_BYTES)
         if said is None or int(said[2]) > most:  # what is too long is not read
             raise InputError("pieces.malformed", most=most)
         pieces = [await self._stored(client, f"{subject}.{said[1]}.{n}") for n in range(int(said[2]))]
@@ -203,17 +206,17 @@ class NatsCarrier:
             raise InputError("pieces.other_digest")
         return data
 
-    async def _last(self, subject: str, client: Client) -> Parcel | None:
+    async def _last(self, subject: str, client: Client) -> Frame | None:
         message = await self._stored(client, subject)
         if message is None:
             return None
         try:
-            return Parcel.decode(await self._content(client, subject, message))
+            return Frame.decode(await self._content(client, subject, message))
         except InputError as error:
             raise CarrierError("relay.not_what_was_sent", why=str(error)) from None
 
     async def _stored(self, client: Client, subject: str) -> Msg | None:
-        """The last message under a subject, if there is one."""
+        """Return the last message under a subject, if there is one."""
         found = await client.request(self._places.looking(subject), timeout=self._connection.answered)
         return None if (found.headers or {}).get(_STATUS) else found
 

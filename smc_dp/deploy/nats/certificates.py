@@ -20,26 +20,26 @@ _EARLIER = timedelta(days=1)  # a clock may be behind
 
 @dataclass(frozen=True, repr=False)
 class Certified:
-    """A key and a certificate of its public half."""
+    """Private key with a certificate of its public key."""
 
     certificate: x509.Certificate
     key: ec.EllipticCurvePrivateKey
 
     @property
     def certificate_pem(self) -> bytes:
-        """The certificate, as text."""
+        """Certificate in PEM."""
         return self.certificate.public_bytes(serialization.Encoding.PEM)
 
     @property
     def key_pem(self) -> bytes:
-        """The SECRET key, as text."""
+        """SECRET key in PEM."""
         return self.key.private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
 
 
 def authority(name: str) -> Certified:
-    """A new authority, which may vouch for servers and clients and for no other authority."""
+    """Make an authority, which may vouch for servers and clients and for no other authority."""
     key = ec.generate_private_key(ec.SECP256R1())
     builder = _builder(name, key.public_key(), name)
     usage = x509.KeyUsage(False, False, False, False, False, True, True, False, False)
@@ -50,12 +50,12 @@ def authority(name: str) -> Certified:
 
 
 def server(by: Certified, host: str) -> Certified:
-    """A key of the relay itself, vouched for under the name or number that sites connect to."""
+    """Make the relay's key, vouched for under the name or address to which sites connect."""
     return _issued(by, "relay", ExtendedKeyUsageOID.SERVER_AUTH, x509.SubjectAlternativeName([_host(host)]))
 
 
 def client(by: Certified, name: str) -> Certified:
-    """A key of somebody who may connect under this name."""
+    """Make the key of a client that may connect under this name."""
     return _issued(by, name, ExtendedKeyUsageOID.CLIENT_AUTH, None)
 
 

@@ -40,7 +40,7 @@ _Answer = TypeVar("_Answer")
 
 
 def relay_address(relay: str) -> tuple[str, int]:
-    """Host and port in an address such as `tls://relay.example.org:4222`; InputError for anything else."""
+    """Return host and port of an address such as `tls://relay.example.org:4222`. InputError for any other."""
     found = relay_host(relay, _SCHEMES, DEFAULT_PORT)
     if found is None:
         raise InputError("relay.no_nats_address", got=shown(relay))
@@ -48,7 +48,7 @@ def relay_address(relay: str) -> tuple[str, int]:
 
 
 def check_library() -> None:
-    """InputError when the client library is not there."""
+    """Raise InputError where the client library is missing."""
     try:
         import nats  # noqa: F401
     except ImportError:
@@ -56,7 +56,7 @@ def check_library() -> None:
 
 
 class RelayConnection:
-    """A way to one relay, with the certificate in a folder; `inbox` is how the subjects of answers begin.
+    """Connection to one relay, with the certificate in a folder; `inbox` is the prefix of the subjects of answers.
 
     `answered`: seconds that a request may take.
     """
@@ -73,7 +73,7 @@ class RelayConnection:
         self._complaint = ""
 
     def call(self, work: Callable[[Client], Awaitable[_Answer]]) -> _Answer:
-        """What `work` comes to over a living connection; repeated, after whatever a connection can die of."""
+        """Return the result of `work` over a living connection. It is repeated after a connection is lost."""
         from nats.errors import Error
         from nats.js.errors import APIError
 
@@ -212,7 +212,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _said(error: BaseException) -> str:
-    """An error on one line, and never nothing."""
+    """Return an error on one line, which is never empty."""
     said = getattr(error, "description", None) or str(error)
     if isinstance(error, ssl.SSLError):
         said = getattr(error, "reason", None) or error.args[-1]

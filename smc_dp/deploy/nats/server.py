@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from ipaddress import ip_address
 
 from smc_dp.deploy.nats.connection import CA_FILE, relay_address
-from smc_dp.deploy.nats.subjects import RelayPlaces
+from smc_dp.deploy.nats.subjects import RelaySubjects
 
 SERVER_CERTIFICATE, SERVER_KEY, STORE = "server.pem", "server.key", "store"
 OPERATOR = "operator"
@@ -35,8 +35,8 @@ write_deadline: "60s"
 """
 
 
-def configuration(places: RelayPlaces, relay: str) -> str:
-    """The text of server.conf; the files that it names lie beside it."""
+def configuration(places: RelaySubjects, relay: str) -> str:
+    """Return the text of server.conf. The files that it names lie beside it."""
     host, port = relay_address(relay)
     head = _HEAD.format(
         listen="\n".join(_listen(host, port)),
@@ -60,7 +60,7 @@ def configuration(places: RelayPlaces, relay: str) -> str:
 
 
 def _listen(host: str, port: int) -> Iterable[str]:
-    """On this machine only, if that is the address; else wherever it can be reached, for a name is not an address."""
+    """Yield the address to listen on: the loopback address if the relay has it, else every address."""
     try:
         if ip_address(host).is_loopback:
             yield f'host: "{host}"'
@@ -69,16 +69,16 @@ def _listen(host: str, port: int) -> Iterable[str]:
     yield f"port: {port}"
 
 
-def _exports(places: RelayPlaces, name: str) -> Iterable[str]:
-    """What one site may use of the relay's account, and no other site."""
+def _exports(places: RelaySubjects, name: str) -> Iterable[str]:
+    """Yield the exports of the relay's account to one site alone."""
     account = _account_of(places, name)
     for subject in _subjects(places, name):
         many = ", response_type: stream" if subject in map(places.asking, places.consumers(name)) else ""
         yield f"{{service: {json.dumps(subject)}{many}, accounts: [{account}]}}"
 
 
-def _account(places: RelayPlaces, name: str) -> Iterable[str]:
-    """One site: its user, who may publish what is imported and subscribe to its own inbox."""
+def _account(places: RelaySubjects, name: str) -> Iterable[str]:
+    """Yield the account of one site: its user, who may publish imported subjects and subscribe to its own inbox."""
     subjects = _subjects(places, name)
     yield f"  {_account_of(places, name)}: {{"
     yield "    users: [{"
@@ -93,9 +93,9 @@ def _account(places: RelayPlaces, name: str) -> Iterable[str]:
     yield "  }"
 
 
-def _subjects(places: RelayPlaces, name: str) -> list[str]:
-    """All on which a site says anything to the relay."""
-    return [*places.posting(name), *places.asked(name), *places.acknowledged(name)]
+def _subjects(places: RelaySubjects, name: str) -> list[str]:
+    """Return all subjects on which a site publishes."""
+    return [*places.posting(name), *places.request_subjects(name), *places.acknowledged(name)]
 
 
 def _listed(what: str, items: Iterable[str], margin: str) -> Iterable[str]:
@@ -104,7 +104,7 @@ def _listed(what: str, items: Iterable[str], margin: str) -> Iterable[str]:
     yield f"{margin}]"
 
 
-def _account_of(places: RelayPlaces, name: str) -> str:
+def _account_of(places: RelaySubjects, name: str) -> str:
     return f"SITE_{places.seats[name]}"
 
 

@@ -1,4 +1,4 @@
-"""What is where at a relay: the stream of a study, the subjects of its parcels, the consumers of each site.
+"""Subjects of a study at a NATS relay: its stream, its frames, and the consumers of each site.
 
 A participant is its seat, the position of its name in the study, so that no subject depends on the letters of a name.
 """
@@ -10,81 +10,81 @@ from functools import cached_property
 
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.session import PUBLIC_NAME
-from smc_dp.deploy.frame import LANES, Parcel
+from smc_dp.deploy.frame import LANES, Frame
 
 _ALL = "all"
 _DIGITS = 32  # of the study's digest, 128 bits
 
 
 @dataclass(frozen=True)
-class RelayPlaces:
-    """The places of one study, by its digest and the names of all participants in order."""
+class RelaySubjects:
+    """Subjects of one study, by its digest and the names of all participants in order."""
 
     study: str
     names: tuple[str, ...]
 
     @property
     def stream(self) -> str:
-        """Its stream, and the first word of all its subjects."""
+        """Name of the stream, and first word of all its subjects."""
         return f"smc-{self.study[:_DIGITS]}"
 
     @cached_property
     def seats(self) -> dict[str, str]:
-        """The word that stands for each participant, and for all of them."""
+        """Word that stands for each participant, and for all of them."""
         return {**{name: f"p{n}" for n, name in enumerate(self.names)}, PUBLIC_NAME: _ALL}
 
     def subject(self, sender: str, to: str, lane: str) -> str:
-        """Where the parcels of a lane are."""
+        """Return the subject of the frames of a lane."""
         return f"{self.stream}.{self.seats[sender]}.{self.seats[to]}.{lane}"
 
-    def fits(self, subject: str, parcel: Parcel) -> bool:
-        """Whether this parcel may stand there: the relay lets nobody but its sender put it there."""
+    def fits(self, subject: str, parcel: Frame) -> bool:
+        """Return whether the frame belongs under this subject, where only its sender can put it."""
         known = {parcel.sender, parcel.to} <= self.seats.keys() and parcel.sender != PUBLIC_NAME
         return known and parcel.study == self.study and subject == self.subject(parcel.sender, parcel.to, parcel.lane)
 
-    def is_for(self, name: str, parcel: Parcel) -> bool:
-        """Whether a site is brought this parcel: its own post, what is for all, and for the keeper all mail."""
+    def is_for(self, name: str, parcel: Frame) -> bool:
+        """Return whether a site fetches this frame: its own, those for all, and for the curator all mail."""
         kept = self.keeps(name) and parcel.lane == "mail"
         return parcel.sender != name and (parcel.to in (name, PUBLIC_NAME) or kept)
 
     def keeps(self, name: str) -> bool:
-        """Whether this is the keeper of the record."""
+        """Return whether this participant keeps the transcript."""
         return name == CURATOR_NAME
 
     def consumers(self, name: str) -> dict[str, str]:
-        """The consumers of a site, and what each is brought; pieces of long parcels have longer subjects."""
+        """Return the consumers of a site, each with its filter. Pieces of long frames have longer subjects."""
         seat = self.seats[name]
         if self.keeps(name):
             return {seat: f"{self.stream}.*.*.*"}
         return {seat: f"{self.stream}.*.{seat}.*", f"{seat}-{_ALL}": f"{self.stream}.*.{_ALL}.*"}
 
     def asking(self, consumer: str) -> str:
-        """Where a consumer is asked for what it has."""
+        """Return the subject on which a consumer is asked for messages."""
         return f"$JS.API.CONSUMER.MSG.NEXT.{self.stream}.{consumer}"
 
     def acknowledging(self, consumer: str) -> str:
-        """How the subjects begin on which a consumer is told what was taken."""
+        """Return the prefix of the subjects on which messages of a consumer are acknowledged."""
         return f"$JS.ACK.{self.stream}.{consumer}."
 
     def looking(self, subject: str) -> str:
-        """Where the last message under one subject is asked for."""
+        """Return the subject on which the last message under a subject is asked for."""
         return f"$JS.API.DIRECT.GET.{self.stream}.{subject}"
 
     def inbox(self, name: str) -> str:
-        """How the subjects begin on which a site is answered."""
+        """Return the prefix of the subjects on which a site is answered."""
         return f"_INBOX_{self.seats[name]}"
 
     def certificate_name(self, name: str) -> str:
-        """What the certificate of a site is made out to."""
+        """Return the name in the certificate of a site."""
         return f"{self.stream}-{self.seats[name]}"
 
     def posting(self, name: str) -> list[str]:
-        """Where a site may post: from itself, to each of the others and to all, in every lane; and pieces of it."""
+        """Return the subjects under which a site may store frames of its own, and their pieces."""
         places = [self.subject(name, to, lane) for to in self.seats if to != name for lane in LANES]
         return [*places, *(f"{place}.*.*" for place in places)]
 
-    def asked(self, name: str) -> list[str]:
-        """Where a site may ask: its own consumers, what it posted itself, and the pieces of what is brought to it."""
+    def request_subjects(self, name: str) -> list[str]:
+        """Return the subjects on which a site may ask: its consumers, its own frames, and pieces of others."""
         brought = [f"{f}.*.*" for f in self.consumers(name).values()]
         return [
             *map(self.asking, self.consumers(name)),
@@ -92,5 +92,5 @@ class RelayPlaces:
         ]
 
     def acknowledged(self, name: str) -> list[str]:
-        """Where a site may say what it took."""
+        """Return the subjects on which a site may acknowledge."""
         return [f"{self.acknowledging(consumer)}>" for consumer in self.consumers(name)]

@@ -64,7 +64,7 @@ class Diffprivlib:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainedDiffprivlib:
-    """All rows, and the library's class of models."""
+    """Rows of all parties, and the library's class of models."""
 
     method: Diffprivlib
     rows: Rows
@@ -138,7 +138,7 @@ class DpSgd:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainedDpSgd:
-    """All rows."""
+    """Rows of all parties, for gradient descent."""
 
     method: DpSgd
     rows: Rows

@@ -18,7 +18,7 @@ from smc_dp.experiments.compare.study import ClaimVerdict, Point, Study, judge_c
 from smc_dp.methods.registry import METHODS
 from smc_dp.pages.blocks import Banner, Bullets, Page, PageBlock, PageTable, Picture, Prose, Section
 from smc_dp.pages.html import html
-from smc_dp.pages.shortening import first
+from smc_dp.pages.shortening import first_texts
 
 _CHANGED = {
     "replace": "one record, replaced",
@@ -94,7 +94,7 @@ def failures(grid: ExperimentGrid) -> list[str]:
         return []
     said = [f"{describe_cell(f)}: {one_line(f['failure'])}" for f in grid.failures]
     cells = f"{len(said)} cell{'' if len(said) == 1 else 's'} failed, all parameters are in failures.json"
-    return [cells, *(f"failed: {text}" for text in first(said, _MOST_FAILED, 400))]
+    return [cells, *(f"failed: {text}" for text in first_texts(said, _MOST_FAILED, 400))]
 
 
 def _guarantees(study: Study, grid: ExperimentGrid) -> Iterator[PageBlock]:

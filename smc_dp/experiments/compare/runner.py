@@ -25,7 +25,7 @@ from smc_dp.experiments.compare import results
 from smc_dp.experiments.compare.plan import GridCell, GridPlan, plain_data
 from smc_dp.experiments.compare.preflight import refuse_hopeless
 from smc_dp.experiments.compare.results import Trial
-from smc_dp.experiments.compare.task import TaskOutcome, describe_failure, group_cells, run_cells
+from smc_dp.experiments.compare.task import TaskOutcome, describe_failure, group_by_training, run_cells
 
 MEMORY = 5 << 30
 """Bytes that a grid may take on one machine: where a data set is large, fewer workers run than there are cores."""
@@ -134,7 +134,7 @@ def _outcomes(
         _start(plan, folder)
         if fresh and made is not None:
             made()
-        yield from _spread(plan, pool, group_cells(cells), jobs)
+        yield from _spread(plan, pool, group_by_training(cells), jobs)
 
 
 def _load(source: tuple[str, bool], data: Source) -> Pool:

@@ -103,7 +103,7 @@ class Trainer:
         return method.train_from(shared), seconds + time.perf_counter() - start
 
 
-def group_cells(cells: Sequence[GridCell]) -> list[list[GridCell]]:
+def group_by_training(cells: Sequence[GridCell]) -> list[list[GridCell]]:
     """Group the cells that share a deal of the rows and a training."""
     groups: dict[object, list[GridCell]] = {}
     for cell in cells:

@@ -68,7 +68,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class BoxKey:
+class IdealPublicKey:
     """Paillier or DGK public key; its numbers are any numbers of the right length, h and g the bases of DGK."""
 
     tape: Tape = field(repr=False, compare=False)
@@ -120,10 +120,10 @@ class BoxKey:
 
 
 @dataclass(frozen=True)
-class BoxOpener:
+class IdealPrivateKey:
     """Public key and the secrets that open its boxes, the primes p and q."""
 
-    public: BoxKey
+    public: IdealPublicKey
 
     @property
     def p(self) -> Secret:
@@ -177,22 +177,22 @@ class Cryptosystem:
     def __init__(self, tape: Tape) -> None:
         self._tape = tape
 
-    def generate(self, bits: int, *rest: Any) -> BoxOpener:
+    def generate(self, bits: int, *rest: Any) -> IdealPrivateKey:
         """Return a new key; one of the arguments is the maker's randomness."""
         (rng,) = (argument for argument in rest if isinstance(argument, Coins))
         n = (1 << bits) - 1 - 4 * len(self._tape.keys)
         self._tape.keys.append(n)
-        key = BoxOpener(BoxKey(self._tape, n))
+        key = IdealPrivateKey(IdealPublicKey(self._tape, n))
         rng.holds(key.p)
         return key
 
-    def public_key(self, n: int, *_: Any) -> BoxKey:
-        return BoxKey(self._tape, n)
+    def public_key(self, n: int, *_: Any) -> IdealPublicKey:
+        return IdealPublicKey(self._tape, n)
 
-    def assemble(self, p: Secret, *_: Any) -> BoxOpener:
-        return BoxOpener(BoxKey(self._tape, p.key))
+    def assemble(self, p: Secret, *_: Any) -> IdealPrivateKey:
+        return IdealPrivateKey(IdealPublicKey(self._tape, p.key))
 
-    def has_size(self, key: BoxKey, bits: int) -> bool:
+    def has_size(self, key: IdealPublicKey, bits: int) -> bool:
         return key.n.bit_length() == bits
 
     def order_bits(self, bits: int) -> int:
@@ -205,7 +205,7 @@ class Admission:
     def __init__(self, points: int) -> None:
         self._points = points
 
-    def prove(self, key: BoxOpener, context: bytes) -> tuple[int, ...]:
+    def prove(self, key: IdealPrivateKey, context: bytes) -> tuple[int, ...]:
         return (1,) * self._points
 
     def verify(self, *_: Any) -> None: ...

@@ -53,7 +53,7 @@ from smc_dp.leakage.symbolic.form import Form, Symbol
 from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern
 from smc_dp.leakage.symbolic.rebind import Rebinding
 from smc_dp.leakage.symbolic.role import SymbolicRole
-from smc_dp.leakage.symbolic.trace import HELLO, Sent, Trace
+from smc_dp.leakage.symbolic.trace import GREETED, Sent, Trace
 from smc_dp.leakage.symbolic.worlds import World
 
 Gate = Callable[[Sent], bool]
@@ -254,8 +254,8 @@ def _greetings(session: Session, tape: Tape, office: _Office, rebinding: Rebindi
             tape.role = name
             make: Any = greeting.make
             made = rebinding.function(make)(session.parameters, name, Coins(tape, name, "").fork("greeting"))
-            found[name] = Greeted(made, tape.digest(f"{HELLO} {name}".encode()))
-            office.post(Sent(name, PUBLIC_NAME, made, HELLO, greets=True))
+            found[name] = Greeted(made, tape.digest(f"{GREETED} {name}".encode()))
+            office.post(Sent(name, PUBLIC_NAME, made, GREETED, greets=True))
     return found
 
 

@@ -19,7 +19,7 @@ from protocols.errors import DecodeError, LocalError
 from smc_dp.leakage.symbolic.circuits import Circuit, LockedUp, Packed, RowKey
 from smc_dp.leakage.symbolic.coins import Coins, Tape
 from smc_dp.leakage.symbolic.form import Form, Number
-from smc_dp.leakage.symbolic.strings import NO_OWNER
+from smc_dp.leakage.symbolic.strings import UNOWNED
 
 
 def ideal_halves() -> Any:
@@ -78,7 +78,7 @@ class Encapsulation:
         return self._kappa(self.public_key(secret), epk)
 
     def _kappa(self, box: bytes, epk: bytes) -> bytes:
-        return self._strings.draw(NO_OWNER, hashlib.sha256(b"kappa\0" + box + epk).digest())
+        return self._strings.draw(UNOWNED, hashlib.sha256(b"kappa\0" + box + epk).digest())
 
 
 @dataclass(frozen=True, repr=False)
@@ -178,7 +178,7 @@ class GarbledSearch:
         return RowKey(tag, key)
 
     def _new(self, *what: bytes) -> bytes:
-        return self._strings.draw(NO_OWNER, hashlib.sha256(b"garbled\0" + b"\0".join(what)).digest())
+        return self._strings.draw(UNOWNED, hashlib.sha256(b"garbled\0" + b"\0".join(what)).digest())
 
     def _long(self, length: int, *what: bytes) -> bytes:
-        return self._strings.draw(NO_OWNER, hashlib.shake_256(b"garbled\0" + b"\0".join(what)).digest(length))
+        return self._strings.draw(UNOWNED, hashlib.shake_256(b"garbled\0" + b"\0".join(what)).digest(length))

@@ -12,7 +12,15 @@ from protocols.arithmetic.rng import Stream
 from protocols.comparison import steps
 from protocols.crypto import admission, commitment, dgk, encapsulation, garbling, masking, oblivious, paillier
 from protocols.errors import LocalError
-from smc_dp.leakage.symbolic.box import Admission, Box, BoxKey, Commitments, Cryptosystem, add_plaintext, raise_box
+from smc_dp.leakage.symbolic.box import (
+    Admission,
+    Box,
+    Commitments,
+    Cryptosystem,
+    IdealPublicKey,
+    add_plaintext,
+    raise_box,
+)
 from smc_dp.leakage.symbolic.coins import AgreedCoins, Coins, Tape
 from smc_dp.leakage.symbolic.form import Form, Number, Symbol
 from smc_dp.leakage.symbolic.garbled import Encapsulation, GarbledSearch, ideal_halves, ideal_words
@@ -99,7 +107,7 @@ class _Comparison:
         return _parity(x, y)
 
     def blinded_differences(
-        self, key: BoxKey, x: Number, y: tuple[Box], delta_a: Number, rng: Coins
+        self, key: IdealPublicKey, x: Number, y: tuple[Box], delta_a: Number, rng: Coins
     ) -> tuple[Box, ...]:
         """Return a box of the one bit that tells whether a term is zero, which depends on the holder's box.
 

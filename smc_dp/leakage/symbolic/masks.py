@@ -16,7 +16,7 @@ from protocols.crypto import masking
 from protocols.errors import DecodeError
 from smc_dp.leakage.symbolic.coins import AgreedCoins, Coins, Tape
 from smc_dp.leakage.symbolic.form import Form, Number
-from smc_dp.leakage.symbolic.strings import NO_OWNER
+from smc_dp.leakage.symbolic.strings import UNOWNED
 
 _Mask = tuple[Number, ...]
 
@@ -113,7 +113,7 @@ class Masking:
     def covered(self, context: bytes, dealer: int, holder: int, agreed: bytes, strings: Sequence[bytes]) -> bytes:
         """Return a string that opens to `strings` with the agreed string."""
         label, known = _covering(context, dealer, holder, agreed), self._tape.strings
-        made = known.draw(NO_OWNER, hashlib.sha256(label + b"".join(strings)).digest())
+        made = known.draw(UNOWNED, hashlib.sha256(label + b"".join(strings)).digest())
         for under in strings:
             known.opens(under, (made, agreed), 2)
         self._under[label, made] = tuple(strings)

@@ -14,7 +14,7 @@ from typing import Any
 
 from smc_dp.leakage.symbolic.form import Form, Number
 
-NO_OWNER = ""  # the owner of strings that nobody draws, for they follow from others
+UNOWNED = ""  # the owner of strings that nobody draws, for they follow from others
 Way = tuple[tuple[bytes, ...], int]
 
 
@@ -46,7 +46,7 @@ class Strings:
     def follows(self, what: bytes, *of: bytes) -> bytes:
         """Return a string that each of these gives, and that gives none of them."""
         made = hashlib.sha256(b"follows\0" + what + b"".join(of)).digest()
-        self.opens(self.draw(NO_OWNER, made), of, 1)
+        self.opens(self.draw(UNOWNED, made), of, 1)
         return made
 
     def signature(self, name: str, statement: Iterable[bytes]) -> bytes:

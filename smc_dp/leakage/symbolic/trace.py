@@ -13,7 +13,7 @@ from protocols.runtime.message import Message
 from smc_dp.leakage.symbolic.coins import Tape
 from smc_dp.leakage.symbolic.form import Form, Symbol, slots
 
-HELLO = "greeting"
+GREETED = "greeting"
 
 
 def message_values(message: Message) -> Iterator[Any]:

@@ -181,7 +181,7 @@ class _Learnt:
         return tuple(sorted(used.items())), tuple(sorted((name, fmpq(c)) for name, c in rest.items() if c))
 
 
-def coalition_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
+def symbolic_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
     """Return the joint view of the members, with what everybody sees: headers, and what is published."""
     tape = trace.tape
     known = {s for name in members for s in tape.coins.get(name, ())}

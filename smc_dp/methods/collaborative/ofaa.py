@@ -48,7 +48,7 @@ from smc_dp.methods.collaborative.rounds import (
     scale_into_ball,
 )
 from smc_dp.methods.functionality import EachPublishes, Functionality, Rounds, Sum, Vector, add_vectors
-from smc_dp.methods.method import TRUSTED, TrainedParts, Trust, check_own_size, check_sizes, two_classes
+from smc_dp.methods.method import TRUSTED, TrainedParts, Trust, check_own_size, check_sizes, require_two_classes
 from smc_dp.methods.neighbours import NeighbourPair, single_record_pair
 from smc_dp.methods.pathak2010.models import SIZES_CAVEAT
 from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, require_hidden_sizes
@@ -125,7 +125,7 @@ class Ofaa(Summed):
 
     @override
     def prepare(self, rows: Rows, public: Public) -> Vector:
-        two_classes(public, self)
+        require_two_classes(public.classes, self)
         check_own_size(rows)
         return ball_coefficients(rows)
 
@@ -147,7 +147,7 @@ class Ofaa(Summed):
 
     @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Answer | Vector:
-        two_classes(public, self)
+        require_two_classes(public.classes, self)
         check_own_size(rows)
         if target.calibration == "paper":
             return self.answer(plain_coefficients(rows), public, target, rng)
@@ -186,7 +186,7 @@ class Ofaa(Summed):
 
     @override
     def train(self, federation: Federation) -> TrainedParts[RoundsRelease]:
-        two_classes(federation, self)
+        require_two_classes(federation.classes, self)
         check_sizes(federation)
         public = federation.public
         as_published, in_ball = (

@@ -59,7 +59,7 @@ from smc_dp.methods.method import (
     check_own_size,
     check_sizes,
     check_target,
-    two_classes,
+    require_two_classes,
 )
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise_pair
 from smc_dp.methods.pathak2010.models import SIZES_CAVEAT
@@ -166,7 +166,7 @@ class Ofpa(Method):
 
     @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Answer:
-        two_classes(public, self)
+        require_two_classes(public.classes, self)
         check_own_size(rows)
         return (self.party_as_published if target.calibration == "paper" else self.proven_party)(
             rows, public, target, rng
@@ -178,7 +178,7 @@ class Ofpa(Method):
 
     @override
     def train(self, federation: Federation) -> TrainedParts[RoundsRelease]:
-        two_classes(federation, self)
+        require_two_classes(federation.classes, self)
         check_sizes(federation)
         public, each = federation.public, federation.parties
 
@@ -234,7 +234,7 @@ class SharedPerturbedModels:
     """The sum has none."""
 
     def __post_init__(self) -> None:
-        two_classes(self.public, self.method)
+        require_two_classes(self.public.classes, self.method)
         check_target(self.target, self.method)
 
     @property

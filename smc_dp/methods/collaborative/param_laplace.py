@@ -27,7 +27,15 @@ from smc_dp.methods.collaborative.rounds import (
     scale_into_ball,
 )
 from smc_dp.methods.functionality import EachPublishes, Vector
-from smc_dp.methods.method import Method, TrainedParts, Trust, announced_sizes, check_own_size, check_sizes, two_classes
+from smc_dp.methods.method import (
+    Method,
+    TrainedParts,
+    Trust,
+    announced_sizes,
+    check_own_size,
+    check_sizes,
+    require_two_classes,
+)
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise_pair
 from smc_dp.methods.pathak2010.models import SIZES_CAVEAT
 from smc_dp.methods.training.objective import RegularisedLogistic
@@ -78,7 +86,7 @@ class ParamLaplace(Method):
 
     @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
-        two_classes(public, self)
+        require_two_classes(public.classes, self)
         check_own_size(rows)
         return self.noisy(self.model(rows), len(rows), target, rng)
 
@@ -97,7 +105,7 @@ class ParamLaplace(Method):
 
     @override
     def train(self, federation: Federation) -> TrainedParts[RoundsRelease]:
-        two_classes(federation, self)
+        require_two_classes(federation.classes, self)
         check_sizes(federation)
         public, w = federation.public, np.array([self.model(rows) for rows in federation.parties])
         each = list(zip(w, announced_sizes(public, self), strict=True))

@@ -75,7 +75,7 @@ class GradientDescent(GradientMethod):
         n = self.number(public, threat_model, announced)
         found = sums_signal(n, target.mu, d, k, threat_model.honest, threat_model.parties)
         sums = min(MOST_SUMS, max(FEWEST_SUMS, ceil(sqrt(8 * found))))
-        return (RoundBound(self.adjacency, length, RowBounds(k).gradient),) * sums
+        return (RoundBound(self.adjacency, length, RowBounds.of(k).gradient),) * sums
 
     @override
     def steps(

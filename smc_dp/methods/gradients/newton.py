@@ -47,7 +47,7 @@ class Newton(GradientMethod):
     def round_bounds(
         self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> tuple[RoundBound, ...]:
-        bounds, d = RowBounds(public.classes), public.dimension
+        bounds, d = RowBounds.of(public.classes), public.dimension
         if d > MOST_NEWTON_COLUMNS:
             raise InputError("features.too_many_for_newton", most=MOST_NEWTON_COLUMNS, got=d)
         length = d if public.classes == 2 else public.classes * d
@@ -59,5 +59,5 @@ class Newton(GradientMethod):
         self, public: Public, noise: SharedRounds, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> NewtonSteps:
         # The noise of all parties in an entry of the diagonal sets the floor.
-        deviation = sqrt(threat_model.parties * noise.distributions[0][1].variance) / Units(public.classes).curvature
+        deviation = sqrt(threat_model.parties * noise.distributions[0][1].variance) / Units.of(public.classes).curvature
         return NewtonSteps(public.classes, public.dimension, FLOOR * deviation * sqrt(2 * public.dimension))

@@ -11,6 +11,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
@@ -108,7 +109,9 @@ class TrainedWeights:
 
 @dataclass(frozen=True)
 class MeanOfModels(OfParties):
-    """The mean of local logistic or softmax models, each clipped."""
+    """Mean of local logistic or softmax models, each clipped."""
+
+    caveats: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def noise(self, public: Public) -> WeightNoise:
@@ -125,7 +128,7 @@ class MeanOfModels(OfParties):
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        return self.noise(public).statement(target, public.dimension, ())
+        return self.noise(public).statement(target, public.dimension, self.caveats)
 
     @override
     def functionality(self, public: Public, target: Target) -> Sum:

@@ -21,13 +21,12 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.methods.functionality import Vector
 from smc_dp.methods.hamm2016.weights import MeanOfModels, WeightNoise, clipped
-from smc_dp.methods.method import Trust
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.neighbours import NeighbourPair, party_pair
 from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, require_hidden_sizes
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.classes import coordinate_count
-from smc_dp.privacy.statement import Adjacency, PrivacyStatement
+from smc_dp.privacy.statement import Adjacency
 from smc_dp.privacy.target import Calibration, Target
 
 ONLY_ADDED = "The models are only added up: with a secure sum no trusted aggregator would be needed."
@@ -46,6 +45,7 @@ class ClippedAverage(MeanOfModels, Summed):
     name: ClassVar[str] = "avg_clip"
     adjacency: ClassVar[Adjacency] = "party"
     colour: ClassVar[str] = "#ff7f0e"
+    caveats: ClassVar[tuple[str, ...]] = (ONLY_ADDED,)
 
     @override
     def __post_init__(self) -> None:
@@ -73,10 +73,6 @@ class ClippedAverage(MeanOfModels, Summed):
     @override
     def noise(self, public: Public) -> WeightNoise:
         return WeightNoise(public.classes, self.lam, self.sensitivity)
-
-    @override
-    def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        return self.noise(public).statement(target, public.dimension, (ONLY_ADDED,))
 
     @override
     def clipped(self, V: Array, public: Public) -> Array:

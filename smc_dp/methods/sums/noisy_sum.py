@@ -18,7 +18,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Addend, SumWithShares, Vector
-from smc_dp.methods.method import Method, SumBlocks, two_classes
+from smc_dp.methods.method import Method, SumBlocks, require_two_classes
 from smc_dp.methods.model import ReleasedModel
 from smc_dp.methods.sums.threat_model import AnnouncedRows, RowCounts, ThreatModel
 from smc_dp.privacy.distributed import SharedNoise, calibrate_shares, shared_statement
@@ -40,7 +40,6 @@ class Summed(Method, Protocol):
 
     def prepare(self, rows: Rows, public: Public) -> Any:
         """Compute from a party's rows what does not depend on the target."""
-        ...
 
 
 _M = TypeVar("_M", bound=Summed)
@@ -78,7 +77,7 @@ class NoisySum(ABC, Generic[_M]):
 
     def __post_init__(self) -> None:
         if self.method.binary:
-            two_classes(self.public, self.method)
+            require_two_classes(self.public.classes, self.method)
         if self.target.noise not in self.method.secure_noises:
             known = ", ".join(self.method.secure_noises)
             raise InputError("noise.not_in_sum", method=self.method.name, known=known, got=self.target.noise)
@@ -161,7 +160,7 @@ class NoisySum(ABC, Generic[_M]):
     def part(self, rows: Rows, rng: Stream) -> Addend:
         """Return the party's vector and its share of the noise."""
         self.check(len(rows))
-        return self.addend(self.numbers(rows), rng)
+        return self.part_of(self.method.prepare(rows, self.public), rng)
 
     def part_of(self, trained: Any, rng: Stream) -> Addend:
         """Return the addend of a party with this local result, whose number of rows was checked."""

@@ -38,7 +38,6 @@ class PreparesFirst(Protocol):
 
     def prepare(self, rows: Rows, public: Public) -> Any:
         """Compute from one party's rows what does not depend on the target."""
-        ...
 
 
 def has_secure_sum(method: Any) -> bool:

@@ -29,7 +29,6 @@ class Classifier(Protocol):
 
     def fit(self, X: Array, y: IntArray) -> Any:
         """Train, and return what predicts."""
-        ...
 
 
 LocalLearner: TypeAlias = Classifier | Callable[[Array, IntArray], Predictor]

@@ -7,7 +7,7 @@ so that what is computed of them, squares too, stays finite. No honest sum comes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -17,45 +17,36 @@ from smc_dp.methods.training.integer_rows import ROW_BITS, SHARE_BITS
 _LARGEST = 1 << 200
 
 
-@dataclass(frozen=True)
-class Units:
-    """Units of a sum that are 1 in reals.
+class Units(NamedTuple):
+    """Units of a sum that are 1 in reals."""
 
-    start_gradient: k 2^14, because a gradient at W = 0 is 1/k of the sum that is sent. gradient: 2^26. curvature:
-    2^30 for two classes, where X'X/4 bounds the Hessian; 2^28 for X'X, which all of more classes share.
-    """
+    start_gradient: int
+    gradient: int
+    curvature: int
 
-    classes: int
+    @classmethod
+    def of(cls, classes: int) -> Self:
+        """Return k 2^14, as a gradient at W = 0 is 1/k of the sum that is sent; 2^26; and the unit of the curvature.
 
-    @property
-    def start_gradient(self) -> int:
-        """k 2^14."""
-        return self.classes << ROW_BITS
-
-    @property
-    def gradient(self) -> int:
-        """2^26."""
-        return 1 << (SHARE_BITS + ROW_BITS)
-
-    @property
-    def curvature(self) -> int:
-        """2^30 or 2^28."""
-        return 1 << (2 * ROW_BITS + (2 if self.classes == 2 else 0))
+        The last is 2^30 for two classes, where X'X/4 bounds the Hessian; 2^28 for X'X, which more classes share.
+        """
+        bits = 2 * ROW_BITS + (2 if classes == 2 else 0)
+        return cls(classes << ROW_BITS, 1 << (SHARE_BITS + ROW_BITS), 1 << bits)
 
 
 def read_start_gradient(values: Sequence[int], classes: int) -> Array:
     """Return the direction of descent at W = 0, summed over records: (p, d)."""
-    return _by_class(_reals(values, Units(classes).start_gradient), classes)
+    return _by_class(_reals(values, Units.of(classes).start_gradient), classes)
 
 
 def read_gradient(values: Sequence[int], classes: int) -> Array:
     """Return the direction of descent of a later sum, summed over records: (p, d)."""
-    return _by_class(_reals(values, Units(classes).gradient), classes)
+    return _by_class(_reals(values, Units.of(classes).gradient), classes)
 
 
 def read_curvature(diagonal: Sequence[int], off_diagonal: Sequence[int], classes: int) -> Array:
     """Return X'X/4 for two classes, X'X for more: (d, d), symmetric to the last bit."""
-    unit, d = Units(classes).curvature, len(diagonal)
+    unit, d = Units.of(classes).curvature, len(diagonal)
     matrix = np.zeros((d, d))
     matrix[np.triu_indices(d, 1)] = _reals(off_diagonal, unit)
     matrix += matrix.T

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import isqrt
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -39,32 +40,25 @@ _BLOCK_ROWS = 2**15
 _BLOCK_NUMBERS = 2**22  # 32 MB as floats
 
 
-@dataclass(frozen=True)
-class RowBounds:
-    """Largest lengths of one record's contributions, in L2 and in integers, for this number of classes.
+class RowBounds(NamedTuple):
+    """Largest lengths of one record's contributions, in L2 and in integers.
 
     `start_gradient`, `start_curvature` (Frobenius, of the full symmetric matrix): of `IntegerRows.start`.
     `gradient`: C_g of `IntegerRows.gradient`, the clip C = 1/2 for two classes and sqrt(1 - 1/k) for more, which are
     the lengths at w = 0, so that nothing is clipped there.
     """
 
-    classes: int
+    start_gradient: int
+    start_curvature: int
+    gradient: int
 
-    @property
-    def start_gradient(self) -> int:
-        """2^14 for two classes; sqrt(k (k - 1)) 2^14 rounded up for more."""
-        k = self.classes
-        return 1 << ROW_BITS if k == 2 else isqrt((k * (k - 1) << 2 * ROW_BITS) - 1) + 1
-
-    @property
-    def start_curvature(self) -> int:
-        """2^28."""
-        return 1 << 2 * ROW_BITS
-
-    @property
-    def gradient(self) -> int:
-        """2^25 for two classes; sqrt(1 - 1/k) 2^26 rounded down for more."""
-        return _TWO_CLASS_CLIP if self.classes == 2 else _softmax_clip(self.classes)
+    @classmethod
+    def of(cls, k: int) -> Self:
+        """Return the bounds for k classes; of more than two sqrt(k (k - 1)) 2^14 is rounded up, the clip down."""
+        if k == 2:
+            return cls(1 << ROW_BITS, 1 << 2 * ROW_BITS, _TWO_CLASS_CLIP)
+        start = isqrt((k * (k - 1) << 2 * ROW_BITS) - 1) + 1
+        return cls(start, 1 << 2 * ROW_BITS, _softmax_clip(k))
 
 
 @dataclass(frozen=True, repr=False)

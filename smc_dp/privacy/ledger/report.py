@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from smc_dp.core.errors import plain_name
-from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, stated
+from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, coded_prose
 from smc_dp.privacy.ledger.history import PARTIES, RECORDS, Account, History, Standing
 from smc_dp.privacy.ledger.numbers import digits_rounded_down, digits_rounded_up
 
@@ -54,12 +54,12 @@ def _entries(history: History) -> Iterator[tuple[str, ...]]:
 
 def check_blocks(history: History) -> Iterator[Prose]:
     """Yield the checks of a ledger whose entries link: the chain, every account against the limit, open entries."""
-    yield stated("ledger.chain_holds", entries=len(history.entries), head=history.head)
+    yield coded_prose("ledger.chain_holds", entries=len(history.entries), head=history.head)
     for account in history.charged:
         code = "ledger.within_limit" if history.standing(account).fits else "ledger.limit_passed"
-        yield stated(code, account=_account(account, history))
+        yield coded_prose(code, account=_account(account, history))
     if history.pending:
-        yield stated("ledger.entry_without_outcome", entries=history.pending)
+        yield coded_prose("ledger.entry_without_outcome", entries=history.pending)
 
 
 def _account(account: Account, history: History) -> str:

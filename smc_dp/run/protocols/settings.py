@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 from smc_dp.core.errors import FaultCollector, InputError, shown
 from smc_dp.data.federation import Public
-from smc_dp.methods.method import SecureForm, two_classes
+from smc_dp.methods.method import SecureForm, require_two_classes
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.target import NoiseName, Target
 
@@ -125,7 +125,7 @@ def setting_names(terms: type[Any]) -> list[str]:
 def check_classes(public: Public, method: Any) -> None:
     """Raise an InputError for more than two classes where the method is for two, before anybody trains."""
     if method.binary:
-        two_classes(public, method)
+        require_two_classes(public.classes, method)
 
 
 def one_of(name: str, stated: Mapping[str, Any], known: tuple[Any, ...]) -> Any:

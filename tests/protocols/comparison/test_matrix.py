@@ -33,7 +33,7 @@ from smc_dp.core.version import __version__
 from smc_dp.leakage import distributions as law_of_runs
 from smc_dp.leakage import role_code
 from smc_dp.leakage.limitations import try_attacks
-from smc_dp.leakage.matrix import compute_matrix as linear_matrix
+from smc_dp.leakage.matrix import coalition_matrix as linear_matrix
 from smc_dp.leakage.two_samples import compare_samples
 from tests.support.refusals import refused
 

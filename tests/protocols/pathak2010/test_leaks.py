@@ -28,11 +28,10 @@ from protocols.pathak2010 import ideal, minimum, noisy_sum_claims, parameters, s
 from protocols.pathak2010.messages import Blinded, Slot
 from protocols.pathak2010.parameters import COMPARISONS, Parameters
 from protocols.runtime import state as states
-from protocols.runtime.claims import View, public_fields, readings
+from protocols.runtime.claims import View, message_from, public_fields, readings
 from protocols.runtime.envelope import signed_payload
 from protocols.runtime.simulate import Run, Setting
 from smc_dp.attacks.extract_randomiser import find_randomiser
-from smc_dp.attacks.sessions import message_from
 from smc_dp.privacy.statement import security_bits
 
 

@@ -26,6 +26,7 @@ from protocols.pathak2010 import as_published, stage2
 from protocols.pathak2010.as_published import PrintedSelected
 from protocols.pathak2010.messages import Blinded, Selected, Slot
 from protocols.pathak2010.values import Halves, PartyKeys
+from protocols.runtime.claims import message_from, stage_result
 from smc_dp import attacks
 from smc_dp.attacks import (
     average_uploads,
@@ -342,10 +343,10 @@ def test_without_new_randomness_in_the_product_the_hardened_protocol_loses_the_n
 def test_without_new_randomness_in_the_blinding_the_hardened_protocol_loses_pi_2() -> None:
     secrets = [sessions.PartySecret(n, [1], [2]) for n in range(1, 8)]
     seen = sessions.run_program(mutants.STALE_BLINDING, secrets, 512, seeded("stale"))
-    xi = sessions.stage_result(seen.party(0), PartyKeys).xi
-    sent = [sessions.message_from(seen.charlie, name, Slot).a for name in seen.parameters.parties]
-    returned = [sessions.message_from(seen.views[name], "charlie", Blinded).a for name in seen.parameters.parties]
-    pi2 = sessions.stage_result(seen.charlie, Halves).pi2
+    xi = stage_result(seen.party(0), PartyKeys).xi
+    sent = [message_from(seen.charlie, name, Slot).a for name in seen.parameters.parties]
+    returned = [message_from(seen.views[name], "charlie", Blinded).a for name in seen.parameters.parties]
+    pi2 = stage_result(seen.charlie, Halves).pi2
     assert extract_randomiser.guess_pi2(xi, sent, returned, seeded("guess")) == pi2
 
 
@@ -359,10 +360,10 @@ def test_any_party_finds_the_noise_of_any_other_as_printed() -> None:
 
 def test_what_is_not_in_a_view_is_a_lookup_error() -> None:
     seen = sessions.run_program(pathak2010.PROGRAM, sessions.draw_secrets(2, 1, seeded(0)), 512, seeded(0))
-    with pytest.raises(LookupError, match="charlie had no PrintedSelected from P1"):
-        sessions.message_from(seen.charlie, "P1", PrintedSelected)
-    with pytest.raises(LookupError, match="no stage left a PartyKeys with charlie"):
-        sessions.stage_result(seen.charlie, PartyKeys)
+    with pytest.raises(ValueError, match="the view of charlie has no PrintedSelected"):
+        message_from(seen.charlie, "P1", PrintedSelected)
+    with pytest.raises(ValueError, match="the view of charlie has no PartyKeys"):
+        stage_result(seen.charlie, PartyKeys)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
@@ -132,3 +133,26 @@ def test_an_interrupt_while_a_command_imports_is_one_line(
     monkeypatch.setattr(sys, "meta_path", [Interrupted("smc_dp.run.simulation"), *sys.meta_path])
     assert main(["run"]) == 130
     assert capsys.readouterr() == ("", "interrupted\n")
+
+
+ALONE: dict[str, tuple[str, dict[str, str]]] = {
+    "attack --list --trials 3 --json": ("option.list_runs_nothing", {"option": "--trials"}),
+    "attack vote-flip --key-bits 512 --json": (
+        "option.attack_without_keys",
+        {"option": "--key-bits", "name": "vote-flip"},
+    ),
+    "epsilon knorm --list --json": ("option.not_with_list", {"option": "METHOD"}),
+    "matrix comparison --parties 3 --json": (
+        "option.matrix_is_shipped",
+        {"option": "--parties", "protocol": "comparison"},
+    ),
+}
+
+
+@pytest.mark.parametrize("line", ALONE)
+def test_options_that_do_not_go_together_are_refused_by_codes_with_fields(
+    line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["lab", *line.split()]) == 2
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert (error["code"], error["fields"]) == ALONE[line]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn, canonical_text, parse_bounds, read_bounds
+from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn, canonical_level, parse_bounds, read_bounds
 from smc_dp.data.preprocess import check_two_classes, encode_classes, encode_labelled_rows, encode_rows
 from smc_dp.data.table import Table
 from smc_dp.data.table_reader import parse_csv
@@ -122,14 +122,14 @@ def test_a_bounds_file_that_cannot_be_read(tmp_path):
     + [(text, text) for text in ("yes", "1e3", "nan", ".5", "5.", "--1", "-", "", "1.2.3", "٣", "1_0")],
 )
 def test_numbers_are_compared_in_their_shortest_form(text, form):
-    assert canonical_text(text) == form
-    assert canonical_text(form) == form
+    assert canonical_level(text) == form
+    assert canonical_level(form) == form
 
 
 @given(st.floats(-1e6, 1e6).map(lambda x: round(x, 6) + 0.0))
 def test_equal_numbers_have_one_canonical_form(x):
-    assert canonical_text(f"{x:.6f}") == canonical_text(f"+{x:.9f}" if x >= 0 else f"{x:.9f}")
-    assert float(canonical_text(f"{x:.6f}")) == x
+    assert canonical_level(f"{x:.6f}") == canonical_level(f"+{x:.9f}" if x >= 0 else f"{x:.9f}")
+    assert float(canonical_level(f"{x:.6f}")) == x
 
 
 def test_rows_are_mapped_clipped_scaled_and_get_a_bias():

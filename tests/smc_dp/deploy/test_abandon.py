@@ -14,7 +14,7 @@ from support.sites import LETTERS, PRR_MEAN, Sites, newton
 
 from smc_dp.deploy import abandon as given_up
 from smc_dp.deploy.abandon import Abandonment
-from smc_dp.deploy.frame import Carrier, CarrierError, Parcel
+from smc_dp.deploy.frame import Carrier, CarrierError, Frame
 from smc_dp.deploy.status import erase_missed, site_status
 from smc_dp.deploy.store import StateNumber
 from smc_dp.run.status_message import Notice
@@ -25,7 +25,7 @@ SUM = newton(colluders=0, dropouts=1)
 class AwayCarrier(InMemoryCarrier):
     """The relay cannot be reached."""
 
-    def send(self, parcels: Sequence[Parcel]) -> None:
+    def send(self, parcels: Sequence[Frame]) -> None:
         raise CarrierError("relay.not_reached", why="it is away", hint="")
 
 
@@ -52,7 +52,7 @@ def abandon(run: Sites, kind: Callable[..., Carrier] = InMemoryCarrier, *, with_
     if not key.exists():
         key.write_text(f"{sites.identity('P1').seed.hex()}\n")
         key.chmod(0o600)
-    return given_up.abandon(
+    return given_up.abandon_study(
         run.study, here.folder / "state", here.folder / "counters", key=key if with_key else None,
         ledger=here.ledger if with_key else None, carrier=lambda study, name, _: kind(run.relay, name),
     )  # fmt: skip

@@ -18,8 +18,8 @@ from protocols.curator import CURATOR_NAME
 from protocols.runtime import message, state
 from protocols.runtime.envelope import STAGE_END, Envelope
 from protocols.runtime.session import PUBLIC_NAME
-from smc_dp.deploy.arrival import MOST_NOTICES, Arrivals, longest_parcel
-from smc_dp.deploy.frame import Parcel
+from smc_dp.deploy.arrival import MOST_NOTICES, Arrivals, longest_frame
+from smc_dp.deploy.frame import Frame
 
 LONG = 1 << 20
 STUDY = sites.joint(newton(dropouts=1), 4)
@@ -100,7 +100,7 @@ def test_every_message_of_whole_sessions_may_arrive_and_none_more(curator_run: S
             assert limits.count(e), "one more of it"
             assert limits.too_much(replace(p, number=p.number + 1 + disputed)), "one more on the link"
             assert limits.too_much(replace(p, body=bytes(limits.most_bytes(e.sender, e.to) + 1)))
-        assert max(len(p.encode()) for p in whole.parcels()) <= longest_parcel(whole.study)
+        assert max(len(p.encode()) for p in whole.parcels()) <= longest_frame(whole.study)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_nobody_is_blamed_for_what_nobody_is_seen_to_have_made(
 ) -> None:
     session = site_of(run, C).session
     made = Envelope(session.id, sender, to, "Masked", "sum0", number, 1, bytes(32), b"x")
-    run.relay.put(Parcel(STUDY.digest, sender, to, "mail", number, made.encode() if body is None else body))
+    run.relay.put(Frame(STUDY.digest, sender, to, "mail", number, made.encode() if body is None else body))
     run.turn(C)
     run.turn(C) if C not in run.ends else None
     assert run.facts(C)["code"] == code
@@ -125,7 +125,7 @@ def test_nobody_is_blamed_for_what_nobody_is_seen_to_have_made(
 
 def test_before_the_session_nothing_overlong_is_kept_either(fast_path: Path) -> None:
     run = Sites(STUDY, fast_path)
-    run.relay.put(Parcel(STUDY.digest, "P1", "P2", "mail", 0, bytes(LONG)))
+    run.relay.put(Frame(STUDY.digest, "P1", "P2", "mail", 0, bytes(LONG)))
     run.begin("P2")
     run.turn("P2")
     assert (run.ends["P2"], run.facts("P2")["code"]) == ("aborted", "arrival.too_long")

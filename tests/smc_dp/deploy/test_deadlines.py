@@ -12,7 +12,7 @@ from support import sites
 from support.sites import GREETINGS, LETTERS, PRR_MEAN, Sites, newton
 
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
-from smc_dp.deploy.session_driver import Participation
+from smc_dp.deploy.session_driver import SessionDriver
 from smc_dp.deploy.store import StoreError
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run.site_process import SiteActor
@@ -172,7 +172,7 @@ def test_without_all_approvals_nothing_begins_and_nothing_is_charged(fast_path: 
 
 
 def test_a_twin_that_never_looks_at_the_clock_waits_for_ever(fast_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Participation, "_is_late", lambda self, patience: False)
+    monkeypatch.setattr(SessionDriver, "_is_late", lambda self, patience: False)
     run = Sites(sites.joint(PRR_MEAN), fast_path, most_turns=100)
     run.away.add("P2")
     with pytest.raises(AssertionError, match="no end"):

@@ -15,7 +15,7 @@ from support.leftovers import Secrets, WatchedStore, found_in, left_at, opened, 
 from support.sites import LETTERS, PRR_MEAN, Sites, newton
 
 from protocols.secure_sum import steps
-from smc_dp.deploy.frame import Parcel
+from smc_dp.deploy.frame import Frame
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.store import SiteStore, StateNumber, open_without_key
 
@@ -42,7 +42,7 @@ def aborted(run: Sites) -> None:
     there = next(p for p in run.stores["P1"].received() if p.lane == "mail")
     run.begin("P1")
     run.turn("P1")
-    run.relay.put(Parcel(there.study, there.sender, there.to, "mail", there.number, b"another"))
+    run.relay.put(Frame(there.study, there.sender, there.to, "mail", there.number, b"another"))
     run.run(until=lambda: "P1" in run.ends)
     run.away.clear()
 
@@ -103,7 +103,7 @@ class HeardRelay(RelayStore):
 
     look: Callable[[str], None]
 
-    def put(self, parcel: Parcel) -> None:
+    def put(self, parcel: Frame) -> None:
         if parcel.lane == "notice":
             self.look(parcel.sender)
         super().put(parcel)

@@ -24,7 +24,7 @@ from support.relays import free_port, served, without_server
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.run.checks import audit_run
 from smc_dp.deploy.approval import RANDOM_BYTES, Approval
-from smc_dp.deploy.nats.kit import make_kit, open_study
+from smc_dp.deploy.nats.provision import open_study, provision_relay
 from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run import identities
@@ -94,7 +94,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
     with organisations(tmp_path_factory.mktemp("sites"), (*SITES, "relay")) as found:
         relay = found.pop("relay")
         study = agreed(found, relay)
-        make_kit(study, relay.folder / "kit")
+        provision_relay(study, relay.folder / "kit")
         for name in SITES:
             shutil.move(relay.folder / "kit" / "sites" / name, found[name].folder / "credentials")
         relay.started["relay"] = served(relay.folder / "kit" / "operator")

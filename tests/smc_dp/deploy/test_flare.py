@@ -19,11 +19,11 @@ from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.core.errors import InputError
 from smc_dp.deploy.flare import templates
 from smc_dp.deploy.flare.carrier import FlareCarrier
-from smc_dp.deploy.flare.desk import RelayDesk
-from smc_dp.deploy.flare.kit import flare_address, flare_names, make_flare_kit
 from smc_dp.deploy.flare.local import RelayPlace, site_files
-from smc_dp.deploy.flare.wire import FETCH, HEAP_BYTES, LAST, SEND, written
-from smc_dp.deploy.frame import CarrierError, Lane, Parcel
+from smc_dp.deploy.flare.provision import flare_address, flare_names, provision_flare
+from smc_dp.deploy.flare.relay_service import RelayService
+from smc_dp.deploy.flare.wire import BATCH_BYTES, FETCH, LAST, SEND, encode_parts
+from smc_dp.deploy.frame import CarrierError, Frame, Lane
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.study import JointStudy
 from tests.support.refusals import refused
@@ -33,20 +33,20 @@ STUDY = "ab" * 32
 SITES = {"site-1": NORTH, "site-2": SOUTH, "site-3": WEST, "site-4": CURATOR_NAME}
 
 
-def parcel(to: str, number: int, body: bytes = b"sealed", lane: Lane = "mail", sender: str = NORTH) -> Parcel:
-    return Parcel(STUDY, sender, to, lane, number, body)
+def parcel(to: str, number: int, body: bytes = b"sealed", lane: Lane = "mail", sender: str = NORTH) -> Frame:
+    return Frame(STUDY, sender, to, lane, number, body)
 
 
 @pytest.fixture
-def desk() -> RelayDesk:
-    return RelayDesk(STUDY, RelayStore(), SITES)
+def desk() -> RelayService:
+    return RelayService(STUDY, RelayStore(), SITES)
 
 
-def carrier(desk: RelayDesk, site: str) -> FlareCarrier:
+def carrier(desk: RelayService, site: str) -> FlareCarrier:
     return FlareCarrier(lambda topic, request, seconds: desk.answer(site, topic, request))
 
 
-def test_each_gets_its_own_and_what_is_for_all_and_charlie_all_mail(desk: RelayDesk) -> None:
+def test_each_gets_its_own_and_what_is_for_all_and_charlie_all_mail(desk: RelayService) -> None:
     north, south, west, charlie = (carrier(desk, site) for site in SITES)
     sent = [parcel(SOUTH, 0), parcel(PUBLIC_NAME, 0), parcel(SOUTH, 0, lane="notice"), parcel(CURATOR_NAME, 0)]
     assert north.last(SOUTH, "mail") is None
@@ -63,7 +63,7 @@ def test_each_gets_its_own_and_what_is_for_all_and_charlie_all_mail(desk: RelayD
     assert carrier(desk, "site-2").fetch(0) == sent[:3]  # a new process takes all of it again
 
 
-def test_a_parcel_that_is_too_long_for_the_study_is_left_out_and_the_next_is_brought(desk: RelayDesk) -> None:
+def test_a_parcel_that_is_too_long_for_the_study_is_left_out_and_the_next_is_brought(desk: RelayService) -> None:
     north = carrier(desk, "site-1")
     short, long = parcel(SOUTH, 0), parcel(SOUTH, 1, bytes(1000))
     north.send([short, long])
@@ -76,27 +76,27 @@ def test_a_parcel_that_is_too_long_for_the_study_is_left_out_and_the_next_is_bro
     assert south._at == 2, "the long one is not asked for again"
 
 
-def test_much_travels_in_heaps_and_nothing_is_lost(desk: RelayDesk) -> None:
+def test_much_travels_in_heaps_and_nothing_is_lost(desk: RelayService) -> None:
     calls: list[str] = []
 
     def ask(topic: str, request: bytes, seconds: float) -> bytes:
         calls.append(topic)
         return desk.answer("site-1", topic, request)
 
-    sent = [parcel(SOUTH, n, bytes([n]) * (HEAP_BYTES // 2)) for n in range(3)] + [
+    sent = [parcel(SOUTH, n, bytes([n]) * (BATCH_BYTES // 2)) for n in range(3)] + [
         parcel(SOUTH, n) for n in range(3, 60)
     ]
     FlareCarrier(ask).send(sent)
     assert calls == [SEND] * 3
     south, found = carrier(desk, "site-2"), []
     while came := south.fetch(0):
-        assert sum(len(p.body) for p in came) <= HEAP_BYTES
+        assert sum(len(p.body) for p in came) <= BATCH_BYTES
         found += came
         south.taken(came)
     assert found == sent
 
 
-def test_a_question_waits_for_mail_and_no_longer_than_the_relay_is_open(desk: RelayDesk) -> None:
+def test_a_question_waits_for_mail_and_no_longer_than_the_relay_is_open(desk: RelayService) -> None:
     def sending() -> None:
         carrier(desk, "site-1").send([parcel(SOUTH, 0)])
 
@@ -111,37 +111,37 @@ def test_a_question_waits_for_mail_and_no_longer_than_the_relay_is_open(desk: Re
 
 
 HOSTILE: dict[str, tuple[str, str, bytes, str]] = {
-    "nobody": ("site-9", FETCH, written([0, 0]), "takes no part"),
-    "another sender": ("site-2", SEND, written([parcel(WEST, 0).encode()]), "another sender"),
+    "nobody": ("site-9", FETCH, encode_parts([0, 0]), "takes no part"),
+    "another sender": ("site-2", SEND, encode_parts([parcel(WEST, 0).encode()]), "another sender"),
     "another study": (
         "site-1",
         SEND,
-        written([Parcel("cd" * 32, NORTH, WEST, "mail", 0, b"").encode()]),
+        encode_parts([Frame("cd" * 32, NORTH, WEST, "mail", 0, b"").encode()]),
         "another study",
     ),
-    "no parcel": ("site-1", SEND, written([b"x"]), "no parcel"),
-    "no bytes": ("site-1", SEND, written(["x"]), "is not what"),
+    "no parcel": ("site-1", SEND, encode_parts([b"x"]), "no parcel"),
+    "no bytes": ("site-1", SEND, encode_parts(["x"]), "is not what"),
     "no array": ("site-1", FETCH, b"\xa0", "is not what"),
     "no CBOR": ("site-1", FETCH, b"\xff\x00", "is not what"),
-    "a long array": ("site-1", FETCH, written([0, 0, 0, 0]), "is not what"),
-    "a short array": ("site-1", LAST, written([]), "is not what"),
-    "true for a number": ("site-1", FETCH, written([True, 0]), "is not what"),
-    "a number too large": ("site-1", FETCH, written([1 << 63, 0]), "is not what"),
-    "a number below 0": ("site-1", FETCH, written([-1, 0]), "is not what"),
-    "no lane": ("site-1", LAST, written([WEST, "air"]), "no lane"),
+    "a long array": ("site-1", FETCH, encode_parts([0, 0, 0, 0]), "is not what"),
+    "a short array": ("site-1", LAST, encode_parts([]), "is not what"),
+    "true for a number": ("site-1", FETCH, encode_parts([True, 0]), "is not what"),
+    "a number too large": ("site-1", FETCH, encode_parts([1 << 63, 0]), "is not what"),
+    "a number below 0": ("site-1", FETCH, encode_parts([-1, 0]), "is not what"),
+    "no lane": ("site-1", LAST, encode_parts([WEST, "air"]), "no lane"),
     "no topic": ("site-1", "erase", b"", "knows no"),
 }
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_what_a_site_may_not_ask_is_refused(desk: RelayDesk, name: str) -> None:
+def test_what_a_site_may_not_ask_is_refused(desk: RelayService, name: str) -> None:
     site, topic, request, why = HOSTILE[name]
     with pytest.raises(CarrierError, match=why):
         desk.answer(site, topic, request)
     assert carrier(desk, "site-3").fetch(0) == []
 
 
-@pytest.mark.parametrize("answer", [b"", written([1]), written([1, b"x"]), written([b"x", 1])])
+@pytest.mark.parametrize("answer", [b"", encode_parts([1]), encode_parts([1, b"x"]), encode_parts([b"x", 1])])
 def test_a_relay_that_answers_nonsense_is_a_carrier_error(answer: bytes) -> None:
     with pytest.raises(CarrierError):
         FlareCarrier(lambda topic, request, seconds: answer).fetch(0)
@@ -158,7 +158,7 @@ def study() -> JointStudy:
 @pytest.fixture(scope="module")
 def kit(study: JointStudy, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("flare") / "kit"
-    assert make_flare_kit(study, folder) == [folder / site for site in SITES]
+    assert provision_flare(study, folder) == [folder / site for site in SITES]
     return folder
 
 
@@ -182,7 +182,7 @@ def test_a_job_holds_the_digest_and_sites_allow_one_class(kit: Path, study: Join
     assert [p["name"] for p in project["participants"]] == ["relay.example.org", *SITES, templates.LEAD]
     assert all(study.digest in text and f"site-2    {SOUTH}" in text for text in [(kit / "README.txt").read_text()])
     with refused("kit.exists"):
-        make_flare_kit(study, kit)
+        provision_flare(study, kit)
 
 
 def test_a_job_starts_without_whom_the_protocol_can_lose_and_never_without_charlie() -> None:
@@ -215,7 +215,7 @@ def test_a_site_and_the_server_read_what_they_wrote(kit: Path, study: JointStudy
 
 
 def test_a_job_for_another_study_or_site_is_refused(study: JointStudy, tmp_path: Path) -> None:
-    make_flare_kit(study, kit := tmp_path / "kit")
+    provision_flare(study, kit := tmp_path / "kit")
     local = kit / "site-2/local"
     own = local / "smc_dp" / study.digest
     changed = text_of(study, 61)

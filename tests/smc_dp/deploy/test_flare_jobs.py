@@ -14,7 +14,7 @@ import pytest
 from support.flare_sites import RELEASED, FlareSites, agreed, environment, provisioned, until
 
 from smc_dp.cli.main import main
-from smc_dp.deploy.flare.kit import make_flare_kit
+from smc_dp.deploy.flare.provision import provision_flare
 from smc_dp.deploy.flare.templates import EXECUTOR
 from smc_dp.privacy.ledger.ledger import Ledger
 
@@ -57,7 +57,7 @@ def test_three_parties_and_charlie_in_the_simulator(
 ) -> None:
     """The simulator guesses ports: now and then it loses a site, and waits for ever; then the job is run again."""
     sites = FlareSites(tmp_path, programs, agreed(tmp_path / "own"))
-    make_flare_kit(sites.study, sites.kit)
+    provision_flare(sites.study, sites.kit)
     own = [tmp_path / "own" / name for name in sites.study.names]
     trials = 0
     while not all((o / "run").exists() for o in own):

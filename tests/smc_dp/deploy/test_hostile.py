@@ -13,8 +13,8 @@ from support import hubs, sites
 from support.hubs import At, Change, HubCarrier, approved, besides, body, envelope, flipped, inside, record, said
 from support.sites import BOUNDS, PRR_MEAN, Sites, newton
 
-from smc_dp.deploy.frame import Parcel
-from smc_dp.deploy.site import misfit
+from smc_dp.deploy.frame import Frame
+from smc_dp.deploy.site import frame_fault
 from smc_dp.deploy.terms import OwnTerms
 
 LETTER, GREETING = At("P2", "P1", "mail", 0), At("P2", "public", "mail", 0)
@@ -27,7 +27,7 @@ MALLORY = sites.identity("mallory")
 WAY = "somebody on the way from P2: "
 
 
-def other_session(parcel: Parcel) -> Parcel:
+def other_session(parcel: Frame) -> Frame:
     return envelope(session=bytes(32))(parcel)
 
 
@@ -217,9 +217,9 @@ NO_EFFECT = {
     "a refusal that P2 did not sign": besides(said(STUDY, "P2", "refused", b"", lane="refusal", by="mallory")),
     "a refusal of another session": besides(said(STUDY, "P2", "refused", SESSION, lane="refusal")),
     "a mark that is no text": besides(said(STUDY, "P2", "done", SESSION, mark="\ud800")),
-    "a notice of garbage": besides(Parcel(STUDY.digest, "P2", "public", "notice", 7, b"\xff")),
-    "a notice without end": besides(Parcel(STUDY.digest, "P2", "public", "notice", 7, b"[" * 4000)),
-    "the record as one of P3": besides(Parcel(STUDY.digest, "P3", "public", "record", 0, b"\x83\x00\x01\x40")),
+    "a notice of garbage": besides(Frame(STUDY.digest, "P2", "public", "notice", 7, b"\xff")),
+    "a notice without end": besides(Frame(STUDY.digest, "P2", "public", "notice", 7, b"[" * 4000)),
+    "the record as one of P3": besides(Frame(STUDY.digest, "P3", "public", "record", 0, b"\x83\x00\x01\x40")),
 }
 LEFT_OUT = r"what came as a notice of 'P2' is none|a notice of P2 is of another session"
 
@@ -227,7 +227,7 @@ LEFT_OUT = r"what came as a notice of 'P2' is none|a notice of P2 is of another 
 @pytest.mark.parametrize("reader", ["P1", pytest.param("charlie", marks=pytest.mark.slow)])
 def test_what_is_made_up_beside_the_mail_changes_nothing(reader: str, curator_run: Sites, fast_path: Path) -> None:
     """All of it comes with P2's greeting, each under a number of its own."""
-    made = [make(Parcel("", "", "", "mail", 0, b""))[1] for make in NO_EFFECT.values()]
+    made = [make(Frame("", "", "", "mail", 0, b""))[1] for make in NO_EFFECT.values()]
     forged = [replace(p, number=p.number + at) if p.lane in ("notice", "refusal") else p for at, p in enumerate(made)]
     run = Sites(STUDY, fast_path)
     change = GREETING.becomes(besides(*forged))
@@ -268,7 +268,7 @@ def test_where_parties_may_vanish_a_party_ends_nothing_for_all(sum_run: Sites, f
 
 def test_evidence_is_kept_of_what_stopped_a_site(fast_path: Path) -> None:
     run = run_with(STOPS["two letters of one number"], fast_path)
-    one, other = (p for p in map(Parcel.decode, run.evidence("P1")) if LETTER.is_of(p))
+    one, other = (p for p in map(Frame.decode, run.evidence("P1")) if LETTER.is_of(p))
     assert one.digest != other.digest
     assert any(p.lane == "notice" and p.sender == "P1" and b'"aborted"' in p.body for p in run.parcels())
     assert all(p.body.count(b"somebody") == 0 for p in run.parcels())  # others hear a code
@@ -282,7 +282,7 @@ def test_each_rule_about_parcels_is_needed(fast_path: Path, monkeypatch: pytest.
         run = run_with(STOPS[what], fast_path / str(number))
         assert not re.search(STOPS[what].words, run.facts("P1").get("why", ""))
         run.close()
-    assert misfit([], [], "", [], "") is None
+    assert frame_fault([], [], "", [], "") is None
 
 
 BEYOND = {

@@ -11,7 +11,7 @@ from support.sites import LETTERS, Sites
 
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.deploy.arrival import Arrivals
-from smc_dp.deploy.frame import Lane, Parcel
+from smc_dp.deploy.frame import Frame, Lane
 from smc_dp.deploy.site import Site
 from smc_dp.deploy.store import StoreError
 from smc_dp.run.status_message import Code, Notice
@@ -28,31 +28,31 @@ def under_way(whole: Sites, folder: Path) -> Sites:
 
 def notice(
     run: Sites, name: str, code: Code, number: int = 0, lane: Lane = "notice", session: bytes | None = None
-) -> Parcel:
+) -> Frame:
     site = run.going["P1"]._site
     assert site is not None
     said = Notice.made(
         run.study.digest, site.session.id if session is None else session, name, code, b"", sites.identity(name)
     )
-    return Parcel(run.study.digest, name, PUBLIC_NAME, lane, number, said.encode())
+    return Frame(run.study.digest, name, PUBLIC_NAME, lane, number, said.encode())
 
 
-def of_another_session(run: Sites) -> Parcel:
+def of_another_session(run: Sites) -> Frame:
     return notice(run, "P2", "aborted", 7, session=bytes(32))
 
 
-def in_another_lane(run: Sites) -> Parcel:
+def in_another_lane(run: Sites) -> Frame:
     return notice(run, "P2", "refused", lane="refusal", session=b"")
 
 
-def another_approval(run: Sites) -> Parcel:
+def another_approval(run: Sites) -> Frame:
     body = sites.approval(run.study, "P2", "again").encode()
-    return Parcel(run.study.digest, "P2", PUBLIC_NAME, "approval", 1, body)
+    return Frame(run.study.digest, "P2", PUBLIC_NAME, "approval", 1, body)
 
 
 @pytest.mark.parametrize("made", [of_another_session, in_another_lane, another_approval])
 def test_what_says_nothing_of_this_session_changes_nothing(
-    made: Callable[[Sites], Parcel], curator_run: Sites, fast_path: Path
+    made: Callable[[Sites], Frame], curator_run: Sites, fast_path: Path
 ) -> None:
     run = under_way(curator_run, fast_path)
     run.relay.put(made(run))
@@ -73,7 +73,7 @@ def test_an_approval_that_another_key_signed_or_that_came_as_anothers_makes_no_s
     if name == "P2":
         given = sites.approval(run.study, "P2")
         body = given.model_copy(update={"signature": sites.approval(run.study, "P3").signature}).encode()
-    run.relay.put(Parcel(run.study.digest, "P2", PUBLIC_NAME, "approval", 0, body))
+    run.relay.put(Frame(run.study.digest, "P2", PUBLIC_NAME, "approval", 0, body))
     run.away = {"P2"}
     run.run(until=lambda: "P1" in run.ends)
     assert (run.ends["P1"], run.at["P1"].entries()) == ("aborted", [])
@@ -98,7 +98,7 @@ def test_what_no_relay_should_bring_ends_the_session_and_blames_nobody(
     name = "P1" if sender == "P1" else "charlie"
     site = run.going[name]._site
     assert site is not None
-    parcel = Parcel(run.study.digest, sender, to, lane, 99, b"anything")
+    parcel = Frame(run.study.digest, sender, to, lane, 99, b"anything")
     site.step([parcel])
     assert site.end == "aborted"
     assert run.facts(name)["code"] == code
@@ -112,7 +112,7 @@ def test_both_of_two_parcels_under_one_key_are_kept(curator_run: Sites, fast_pat
     site = run.going["P1"]._site
     assert site is not None
     known = next(p for p in run.stores["P1"].received() if p.lane == "mail")
-    other = Parcel(known.study, known.sender, known.to, known.lane, known.number, b"another")
+    other = Frame(known.study, known.sender, known.to, known.lane, known.number, b"another")
     site.step([other])
     assert site.end == "aborted"
     assert known in run.stores["P1"].received()

@@ -31,7 +31,7 @@ from support.dying import (
 )
 from support.sites import Sites
 
-from smc_dp.deploy.frame import Parcel
+from smc_dp.deploy.frame import Frame
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.store import SiteStore, StoreError
 from tests.support.refusals import refused
@@ -60,7 +60,7 @@ def check(whole: Sites, runs: Sequence[Mapping[str, Any]]) -> None:
     """Each run left what the undisturbed one did."""
     links, releases = sites.stage_result(whole)
     for run in runs:
-        assert sites.by_link(Parcel.decode(bytes.fromhex(text)) for text in run["parcels"]) == links
+        assert sites.by_link(Frame.decode(bytes.fromhex(text)) for text in run["parcels"]) == links
         assert {name: text.encode() for name, text in run["releases"].items()} == releases
         assert run["entries"] == [["released"]] * 3
 

@@ -21,7 +21,7 @@ from protocols.runtime.session import PUBLIC_NAME
 from protocols.runtime.simulate import SealedCount
 from protocols.secure_sum.parameters import SHARES
 from smc_dp.deploy.merge import GapError, Mark, TwoMessagesError, merge
-from smc_dp.deploy.record import owed
+from smc_dp.deploy.record import owed_absences
 from smc_dp.run.agreement import SEEDED
 from tests.support.refusals import refused
 
@@ -200,7 +200,7 @@ def given_up(seed: int, settings: tuple[int, int, int, tuple[int, ...]], *, all_
     sent = loose.run().sent
     marks: list[Mark] = [(name, absent) for name, role in loose.roles.items() for absent in role.marks]
     done = {name for name, role in loose.roles.items() if role.done and name not in loose.raised}
-    return Left(setup.session, list(sent), [*marks, *owed(setup.session, sent, marks, done)], (SEEDED,)), loose
+    return Left(setup.session, list(sent), [*marks, *owed_absences(setup.session, sent, marks, done)], (SEEDED,)), loose
 
 
 def test_charlie_may_publish_where_a_party_gave_him_up(tmp_path: Path) -> None:

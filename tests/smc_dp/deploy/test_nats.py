@@ -16,11 +16,11 @@ from support.relays import PARTIES, NatsRelay, free_port, relay, until, without_
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.core.errors import InputError
-from smc_dp.deploy.frame import CarrierError, Lane, Parcel
-from smc_dp.deploy.nats.carrier import PIECE_BYTES, NatsCarrier
+from smc_dp.deploy.frame import CarrierError, Frame, Lane
+from smc_dp.deploy.nats.carrier import NATS_PIECE_BYTES, NatsCarrier
 from smc_dp.deploy.nats.connection import RelayConnection
-from smc_dp.deploy.nats.kit import open_study
-from smc_dp.deploy.nats.subjects import RelayPlaces
+from smc_dp.deploy.nats.provision import open_study
+from smc_dp.deploy.nats.subjects import RelaySubjects
 from tests.support.refusals import refused
 
 pytestmark = without_server
@@ -33,13 +33,13 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsRelay]:
         yield found
 
 
-def parcel(relay: NatsRelay, to: str, number: int, body: bytes, lane: Lane = "mail", sender: str = NORTH) -> Parcel:
-    return Parcel(relay.study.digest, sender, to, lane, number, body)
+def parcel(relay: NatsRelay, to: str, number: int, body: bytes, lane: Lane = "mail", sender: str = NORTH) -> Frame:
+    return Frame(relay.study.digest, sender, to, lane, number, body)
 
 
-def brought(carrier: NatsCarrier, most: int, seconds: float = 10.0) -> list[Parcel]:
+def brought(carrier: NatsCarrier, most: int, seconds: float = 10.0) -> list[Frame]:
     """What comes until so many have, each once, in the order in which they came."""
-    found: dict[bytes, Parcel] = {}
+    found: dict[bytes, Frame] = {}
     for left in until(seconds):
         found.update((p.digest, p) for p in carrier.fetch(left))
         if len(found) >= most:
@@ -52,7 +52,7 @@ def test_what_is_sent_comes_in_order_and_outlives_a_killed_server(tmp_path: Path
         north, south, charlie = (
             stack.enter_context(closing(running.carrier(n, 2.0))) for n in (NORTH, SOUTH, CURATOR_NAME)
         )
-        large = parcel(running, SOUTH, 2, bytes(range(256)) * (5 * PIECE_BYTES // 512))
+        large = parcel(running, SOUTH, 2, bytes(range(256)) * (5 * NATS_PIECE_BYTES // 512))
         sent = [parcel(running, SOUTH, 0, b"first"), parcel(running, PUBLIC_NAME, 0, b"all"), large]
         assert north.last(SOUTH, "mail") is None
         north.send(sent[:2])
@@ -73,9 +73,9 @@ def test_what_is_sent_comes_in_order_and_outlives_a_killed_server(tmp_path: Path
 def test_a_parcel_that_is_too_long_for_the_study_is_not_read(tmp_path: Path) -> None:
     with relay(tmp_path) as running, ExitStack() as stack:
         north = stack.enter_context(closing(running.carrier(NORTH)))
-        south = stack.enter_context(closing(running.carrier(SOUTH, most_bytes=2 * PIECE_BYTES)))
-        long, short = parcel(running, SOUTH, 0, bytes(2 * PIECE_BYTES + 1)), parcel(running, SOUTH, 1, b"short")
-        fits = parcel(running, SOUTH, 2, bytes(2 * PIECE_BYTES - 1000))
+        south = stack.enter_context(closing(running.carrier(SOUTH, most_bytes=2 * NATS_PIECE_BYTES)))
+        long, short = parcel(running, SOUTH, 0, bytes(2 * NATS_PIECE_BYTES + 1)), parcel(running, SOUTH, 1, b"short")
+        fits = parcel(running, SOUTH, 2, bytes(2 * NATS_PIECE_BYTES - 1000))
         north.send([long, short, fits])
         assert brought(south, 2) == [short, fits]
         assert south.fetch(0) == []
@@ -97,7 +97,7 @@ def test_what_was_taken_is_not_brought_again_and_the_rest_is(running: NatsRelay)
 
 def test_two_parcels_under_one_number_are_both_brought(running: NatsRelay) -> None:
     with closing(running.carrier(NORTH)) as north, closing(running.carrier(WEST)) as west:
-        for size in (1, PIECE_BYTES + 1):
+        for size in (1, NATS_PIECE_BYTES + 1):
             both = [parcel(running, WEST, size, bytes([n]) * size) for n in range(2)]
             north.send(both)
             assert brought(west, 2) == both
@@ -120,7 +120,7 @@ def test_a_parcel_that_lies_where_its_sender_could_not_put_it_is_left_out(
         assert waiting(running, SOUTH) == 1  # what was left out is not brought again and again
         south.taken([true])
         assert waiting(running, SOUTH) == 0
-        monkeypatch.setattr(RelayPlaces, "fits", lambda *said: True)  # the twin
+        monkeypatch.setattr(RelaySubjects, "fits", lambda *said: True)  # the twin
         again = replace(forged, number=8)
         north._connection.call(lambda client: client.jetstream().publish(subject, again.encode()))
         assert brought(south, 1) == [again]
@@ -163,7 +163,7 @@ def test_a_study_that_was_not_opened_is_one_line(tmp_path: Path) -> None:
 
 
 def test_a_relay_of_another_study_refuses(running: NatsRelay) -> None:
-    other = RelayPlaces("0" * 64, running.study.names)
+    other = RelaySubjects("0" * 64, running.study.names)
     stranger = NatsCarrier(other, running.study.relay, NORTH, running.site(NORTH), patience=0.5)
     refused = rf"^relay {running.study.relay}: refused: these credentials are another site's, .*permissions violation"
     with closing(stranger), pytest.raises(CarrierError, match=refused):

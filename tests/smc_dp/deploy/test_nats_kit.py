@@ -16,7 +16,7 @@ from support.relays import PARTIES, joint_study
 from protocols.curator import CURATOR_NAME
 from smc_dp.cli.main import main
 from smc_dp.deploy.nats.connection import CA_FILE, CERTIFICATE_FILE, KEY_FILE
-from smc_dp.deploy.nats.kit import make_kit, places_of
+from smc_dp.deploy.nats.provision import places_of, provision_relay
 from tests.support.refusals import refused
 
 CREDENTIALS = {CA_FILE, CERTIFICATE_FILE, KEY_FILE}
@@ -24,7 +24,7 @@ CREDENTIALS = {CA_FILE, CERTIFICATE_FILE, KEY_FILE}
 
 @pytest.fixture
 def kit(tmp_path: Path) -> Path:
-    make_kit(joint_study("tls://relay.example.org"), tmp_path / "kit")
+    provision_relay(joint_study("tls://relay.example.org"), tmp_path / "kit")
     return tmp_path / "kit"
 
 
@@ -69,9 +69,9 @@ def test_the_page_says_what_the_authority_can_do_and_names_every_folder(kit: Pat
 
 def test_a_kit_is_never_written_over_and_needs_an_address(kit: Path) -> None:
     with refused("kit.exists"):
-        make_kit(joint_study("tls://relay.example.org"), kit)
+        provision_relay(joint_study("tls://relay.example.org"), kit)
     with refused("relay.no_nats_address"):
-        make_kit(joint_study("flare://relay.example.org"), kit.with_name("other"))
+        provision_relay(joint_study("flare://relay.example.org"), kit.with_name("other"))
 
 
 def test_the_commands_make_a_kit_and_say_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

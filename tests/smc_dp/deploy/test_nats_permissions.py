@@ -19,42 +19,42 @@ from nats.js import api
 from nats.js.errors import NotFoundError
 from support.relays import PARTIES, NatsRelay, relay, until, without_server
 
-from smc_dp.deploy.frame import CarrierError, Parcel
+from smc_dp.deploy.frame import CarrierError, Frame
 from smc_dp.deploy.nats.certificates import Certified, authority, client
 from smc_dp.deploy.nats.connection import CA_FILE, CERTIFICATE_FILE, KEY_FILE, RelayConnection
-from smc_dp.deploy.nats.kit import make_kit
+from smc_dp.deploy.nats.provision import provision_relay
 from smc_dp.deploy.nats.server import configuration
-from smc_dp.deploy.nats.subjects import RelayPlaces
+from smc_dp.deploy.nats.subjects import RelaySubjects
 
 pytestmark = without_server
 NORTH, SOUTH, WEST = PARTIES
 SHORT = 0.2
 
 
-def users(places: RelayPlaces, permissions: Callable[[str], str]) -> str:
+def users(places: RelaySubjects, permissions: Callable[[str], str]) -> str:
     """Everybody in the relay's own account."""
     names = [f'{{user: "CN={places.certificate_name(n)}"{permissions(n)}}}' for n in places.names]
     everybody = [f'{{user: "CN={places.stream}-operator"}}', *names]
     return f"accounts {{ RELAY: {{ jetstream: enabled, users: [{', '.join(everybody)}] }} }}"
 
 
-def broad(places: RelayPlaces, address: str) -> str:
+def broad(places: RelaySubjects, address: str) -> str:
     """A twin without any permissions."""
     return head(places, address) + users(places, lambda name: "")
 
 
-def one_account(places: RelayPlaces, address: str) -> str:
+def one_account(places: RelaySubjects, address: str) -> str:
     """A twin with the permissions of the kit, but without accounts."""
 
     def permissions(name: str) -> str:
-        allowed = [*places.posting(name), *places.asked(name), *places.acknowledged(name)]
+        allowed = [*places.posting(name), *places.request_subjects(name), *places.acknowledged(name)]
         publish = ", ".join(f'"{subject}"' for subject in allowed)
         return f', permissions: {{publish: [{publish}], subscribe: ["{places.inbox(name)}.>"]}}'
 
     return head(places, address) + users(places, permissions)
 
 
-def head(places: RelayPlaces, address: str) -> str:
+def head(places: RelaySubjects, address: str) -> str:
     text, cut, _ = configuration(places, address).partition("accounts {")
     assert cut
     return text
@@ -64,7 +64,7 @@ def with_mail(running: NatsRelay) -> NatsRelay:
     """With a letter from WEST to NORTH, one from SOUTH to himself as it were, and one that SOUTH posted to WEST."""
     for sender, to in ((WEST, NORTH), (SOUTH, WEST)):
         with closing(running.carrier(sender)) as carrier:
-            carrier.send([Parcel(running.study.digest, sender, to, "mail", 0, b"sealed")])
+            carrier.send([Frame(running.study.digest, sender, to, "mail", 0, b"sealed")])
     return running
 
 
@@ -82,7 +82,7 @@ def loose(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsRelay]:
 
 # Each attempt is SOUTH's, over a connection of his own, and says whether it succeeded.
 
-Attempt = Callable[[Client, RelayPlaces], Awaitable[bool]]
+Attempt = Callable[[Client, RelaySubjects], Awaitable[bool]]
 
 
 async def _heard(client: Client, subject: str, doing: Callable[[], Awaitable[object]]) -> bool:
@@ -95,80 +95,80 @@ async def _heard(client: Client, subject: str, doing: Callable[[], Awaitable[obj
     return False
 
 
-async def _post_to_north(client: Client, places: RelayPlaces) -> None:
+async def _post_to_north(client: Client, places: RelaySubjects) -> None:
     await client.publish(places.subject(SOUTH, NORTH, "mail"), b"sealed, to NORTH")
 
 
-async def reads_mail_as_it_passes(client: Client, places: RelayPlaces) -> bool:
+async def reads_mail_as_it_passes(client: Client, places: RelaySubjects) -> bool:
     return await _heard(client, f"{places.stream}.>", lambda: _post_to_north(client, places))
 
 
-async def reads_an_inbox(client: Client, places: RelayPlaces) -> bool:
+async def reads_an_inbox(client: Client, places: RelaySubjects) -> bool:
     return await _heard(client, "_INBOX_p0.>", lambda: client.publish("_INBOX_p0.x", b"for NORTH"))
 
 
-async def makes_a_consumer(client: Client, places: RelayPlaces) -> bool:
+async def makes_a_consumer(client: Client, places: RelaySubjects) -> bool:
     manager = client.jetstream(timeout=SHORT)
     return bool(await manager.add_consumer(places.stream, api.ConsumerConfig(filter_subject=f"{places.stream}.>")))
 
 
-async def gets_a_message(client: Client, places: RelayPlaces) -> bool:
+async def gets_a_message(client: Client, places: RelaySubjects) -> bool:
     return bool((await client.jetstream(timeout=SHORT).get_msg(places.stream, 1)).data)
 
 
-async def looks_at_a_subject(client: Client, places: RelayPlaces) -> bool:
+async def looks_at_a_subject(client: Client, places: RelaySubjects) -> bool:
     subject = places.subject(WEST, NORTH, "mail")
     return bool((await client.jetstream(timeout=SHORT).get_msg(places.stream, subject=subject, direct=True)).data)
 
 
-async def looks_at_a_number(client: Client, places: RelayPlaces) -> bool:
+async def looks_at_a_number(client: Client, places: RelaySubjects) -> bool:
     return bool((await client.jetstream(timeout=SHORT).get_msg(places.stream, 1, direct=True)).data)
 
 
-async def takes_from_a_consumer(client: Client, places: RelayPlaces) -> bool:
+async def takes_from_a_consumer(client: Client, places: RelaySubjects) -> bool:
     own = f"{places.inbox(SOUTH)}.taken"
     asking = places.asking(next(iter(places.consumers(NORTH))))
     return await _heard(client, own, lambda: client.publish(asking, b'{"batch": 1, "no_wait": true}', own))
 
 
-async def lists_consumers(client: Client, places: RelayPlaces) -> bool:
+async def lists_consumers(client: Client, places: RelaySubjects) -> bool:
     return bool(await client.jetstream(timeout=SHORT).consumers_info(places.stream))
 
 
-async def changes_a_consumer(client: Client, places: RelayPlaces) -> bool:
+async def changes_a_consumer(client: Client, places: RelaySubjects) -> bool:
     changed = api.ConsumerConfig(durable_name="p0", ack_policy=api.AckPolicy.EXPLICIT, ack_wait=3600, max_ack_pending=1)
     changed.filter_subject = places.consumers(NORTH)["p0"]
     return bool(await client.jetstream(timeout=SHORT).add_consumer(places.stream, changed))
 
 
-async def deletes_a_consumer(client: Client, places: RelayPlaces) -> bool:
+async def deletes_a_consumer(client: Client, places: RelaySubjects) -> bool:
     return bool(await client.jetstream(timeout=SHORT).delete_consumer(places.stream, "p2"))
 
 
-async def deletes_the_own_consumer(client: Client, places: RelayPlaces) -> bool:
+async def deletes_the_own_consumer(client: Client, places: RelaySubjects) -> bool:
     return bool(await client.jetstream(timeout=SHORT).delete_consumer(places.stream, "p1"))
 
 
-async def reads_about_the_stream(client: Client, places: RelayPlaces) -> bool:
+async def reads_about_the_stream(client: Client, places: RelaySubjects) -> bool:
     return bool(await client.jetstream(timeout=SHORT).stream_info(places.stream))
 
 
-async def makes_a_stream(client: Client, places: RelayPlaces) -> bool:
+async def makes_a_stream(client: Client, places: RelaySubjects) -> bool:
     return bool(await client.jetstream(timeout=SHORT).add_stream(name="mine", subjects=["mine.>"]))
 
 
-async def changes_the_stream(client: Client, places: RelayPlaces) -> bool:
+async def changes_the_stream(client: Client, places: RelaySubjects) -> bool:
     changed = api.StreamConfig(name=places.stream, subjects=[f"{places.stream}.>"], max_msgs=1)
     changed.allow_direct = changed.deny_delete = changed.deny_purge = True
     return bool(await client.jetstream(timeout=SHORT).update_stream(changed))
 
 
-async def posts_as_another(client: Client, places: RelayPlaces) -> bool:
+async def posts_as_another(client: Client, places: RelaySubjects) -> bool:
     subject = places.subject(NORTH, WEST, "mail")
     return bool(await client.jetstream(timeout=SHORT).publish(subject, b"forged", stream=places.stream))
 
 
-async def deletes_the_stream(client: Client, places: RelayPlaces) -> bool:
+async def deletes_the_stream(client: Client, places: RelaySubjects) -> bool:
     return bool(await client.jetstream(timeout=SHORT).delete_stream(places.stream))
 
 
@@ -264,7 +264,7 @@ def test_nobody_takes_the_mail_of_another(strict: NatsRelay, tmp_path: Path) -> 
 
 
 def test_only_certificates_of_the_kit_connect(strict: NatsRelay, tmp_path: Path) -> None:
-    make_kit(strict.study, tmp_path / "other")  # the same names, vouched for by another authority
+    provision_relay(strict.study, tmp_path / "other")  # the same names, vouched for by another authority
     stranger = connection(strict, SOUTH, tmp_path / "other" / "sites" / SOUTH)
     refused = rf"^relay {strict.study.relay}: its certificate and ours do not fit: CERT"
     with closing(stranger), pytest.raises(CarrierError, match=refused):
@@ -302,7 +302,7 @@ def credentials(folder: Path, by: Certified, one: Certified) -> Path:
     return folder
 
 
-def open_to_all(places: RelayPlaces, address: str) -> str:
+def open_to_all(places: RelaySubjects, address: str) -> str:
     return head(places, address).replace("verify_and_map: true", "verify: false")
 
 
@@ -330,7 +330,7 @@ async def _ignore(error: Exception) -> None:
 
 
 def test_a_relay_without_tls_is_refused(tmp_path: Path) -> None:
-    def plain(places: RelayPlaces, address: str) -> str:
+    def plain(places: RelaySubjects, address: str) -> str:
         return re.sub(r"tls \{.*?\n\}\n", "", head(places, address), flags=re.DOTALL)
 
     refused = "its certificate and ours do not fit: it offers no TLS"
@@ -343,16 +343,16 @@ def test_a_relay_without_tls_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
-    def small(places: RelayPlaces, address: str) -> str:
+    def small(places: RelaySubjects, address: str) -> str:
         return configuration(places, address).replace('"store"', '"store", max_file_store: 100KB')
 
     with relay(tmp_path, twin=small) as full, closing(full.carrier(NORTH)) as north:
-        sent = [Parcel(full.study.digest, NORTH, SOUTH, "mail", n, bytes(40_000)) for n in range(4)]
+        sent = [Frame(full.study.digest, NORTH, SOUTH, "mail", n, bytes(40_000)) for n in range(4)]
         with pytest.raises(CarrierError, match=r"^relay \S+: .*(insufficient|exceeded)"):
             north.send(sent)
         last = north.last(SOUTH, "mail")
         with closing(full.carrier(SOUTH)) as south:
-            kept: list[Parcel] = []
+            kept: list[Frame] = []
             while last not in kept:
                 kept += south.fetch(5)
         assert 1 < len(kept) < 4

@@ -23,7 +23,7 @@ from protocols.curator import CURATOR_NAME
 from smc_dp.audit.run.checks import audit_run
 from smc_dp.deploy.join import Part, take_part
 from smc_dp.deploy.nats.connection import RelayConnection
-from smc_dp.deploy.nats.kit import make_kit
+from smc_dp.deploy.nats.provision import provision_relay
 from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
 
@@ -209,7 +209,7 @@ def test_sites_cannot_reach_each_other_and_a_bridge_that_hands_on_would_let_them
 @pytest.mark.slow
 def test_a_study_needs_no_other_way_than_each_sites_own_to_the_relay(tmp_path: Path) -> None:
     study = joint_study(f"tls://{RELAY_HOST}:4222")
-    make_kit(study, tmp_path / "kit")
+    provision_relay(study, tmp_path / "kit")
     with networks(SITES) as found, organisations(tmp_path / "sites", (*SITES, "relay")) as places:
         server = served(tmp_path / "kit" / "operator", found.inside(None))
         places["relay"].started["relay"] = server

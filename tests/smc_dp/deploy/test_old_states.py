@@ -20,7 +20,7 @@ from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import Envelope, signed_payload
 from smc_dp.deploy.frame import Lane
 from smc_dp.deploy.relay_store import RelayStore
-from smc_dp.deploy.session_driver import Participation
+from smc_dp.deploy.session_driver import SessionDriver
 from smc_dp.deploy.store import SiteStore, StateNumber, StoreError
 from tests.support.refusals import refused
 
@@ -141,7 +141,7 @@ def test_the_twin_that_lets_an_old_state_go_on_makes_a_two_time_pad(
 ) -> None:
     """Charlie throws his dice again and shows P1's old state another key; whoever carries the mail has both letters."""
     before = letters(stopped.run)
-    monkeypatch.setattr(Participation, "_meet_relay", lambda self: None)
+    monkeypatch.setattr(SessionDriver, "_meet_relay", lambda self: None)
     start = Actor._start
 
     def thrown_again(self: Actor) -> object:

@@ -13,10 +13,10 @@ from support.relays import PARTIES, identity, joint_study
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.data.federation import Rows
 from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.frame import Parcel
+from smc_dp.deploy.frame import Frame
 from smc_dp.deploy.party_site import PartyBusiness
 from smc_dp.deploy.relay_store import RelayStore
-from smc_dp.deploy.session_driver import Member, Participation
+from smc_dp.deploy.session_driver import Member, SessionDriver
 from smc_dp.deploy.store import SiteStore
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run.site_ledger import SiteLedger
@@ -45,7 +45,7 @@ def test_a_session_that_ended_uncharged_stays_ended_when_the_program_begins_agai
     """Nobody greets: the deadline ends it, the entry becomes void, and the same command again says the same."""
     relay, clock = RelayStore(":memory:"), Clock()
     for name in STUDY.names[1:]:
-        relay.put(Parcel(STUDY.digest, name, PUBLIC_NAME, "approval", 0, approval(name).encode()))
+        relay.put(Frame(STUDY.digest, name, PUBLIC_NAME, "approval", 0, approval(name).encode()))
     Ledger.create(tmp_path / "own.ledger", Fraction(2)).close()
     for _ in range(2):
         member = Member(STUDY, NORTH, identity(NORTH), approval(NORTH), STUDY.agreement())
@@ -53,6 +53,6 @@ def test_a_session_that_ended_uncharged_stays_ended_when_the_program_begins_agai
         purpose = {"study": STUDY.digest, "name": NORTH}
         with closing(SiteStore(tmp_path / "state", tmp_path / "counters", purpose, identity(NORTH))) as store:
             carrier = InMemoryCarrier(relay, NORTH)
-            assert Participation(member, store, carrier, business, clock=clock).run() == "deadline"
+            assert SessionDriver(member, store, carrier, business, clock=clock).run() == "deadline"
         with Ledger.open(tmp_path / "own.ledger") as ledger:
             assert [entry.state for entry in ledger.history().entries] == ["limit", "reserved", "void"]

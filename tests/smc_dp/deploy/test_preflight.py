@@ -16,7 +16,7 @@ from support.studies import IDENTITIES, study, text
 
 from smc_dp.cli.main import main
 from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.preflight import Fit, OwnFiles, look_at_files
+from smc_dp.deploy.preflight import OwnFiles, PreflightResult, preflight_of_files
 from smc_dp.deploy.report import duration
 from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
@@ -33,11 +33,11 @@ def site(tmp_path: Path) -> Paths:
     return found
 
 
-def look(site: Paths, **others: Path | None) -> Fit:
+def look(site: Paths, **others: Path | None) -> PreflightResult:
     """North's own look, with some of what it has exchanged."""
     said: dict[str, Any] = {**site, **others}
     files = OwnFiles(said["data"], said["ledger"])
-    return look_at_files(JointStudy.read(said["study"]), said["key"], said["terms"], files)
+    return preflight_of_files(JointStudy.read(said["study"]), said["key"], said["terms"], files)
 
 
 def faults_of(site: Paths, **others: Path | None) -> list[str]:

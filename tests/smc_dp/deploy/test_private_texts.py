@@ -21,8 +21,8 @@ from support.relays import PARTIES, joint_study, ready, relay, without_server
 import smc_dp
 from smc_dp.core.errors import InputError
 from smc_dp.core.private_text import PrivateText
-from smc_dp.deploy.flare.wire import CODE, written
-from smc_dp.deploy.frame import Carrier, Parcel
+from smc_dp.deploy.flare.wire import END_CODE, encode_parts
+from smc_dp.deploy.frame import Carrier, Frame
 from smc_dp.deploy.join import SiteFiles, open_carrier, take_part
 from smc_dp.deploy.relay_store import RelayStore
 
@@ -97,9 +97,9 @@ class Recorded:
 
     def __init__(self, way: Carrier) -> None:
         self._way = way
-        self.sent: list[Parcel] = []
+        self.sent: list[Frame] = []
 
-    def send(self, parcels: Sequence[Parcel]) -> None:
+    def send(self, parcels: Sequence[Frame]) -> None:
         self.sent += parcels
         self._way.send(parcels)
 
@@ -154,7 +154,7 @@ class Cell:
 
     def send_request(self, *, request: Any, **_: object) -> Any:
         self.asked.append(bytes(request.payload))
-        return SimpleNamespace(get_header=lambda key: "ok", payload=written([]))
+        return SimpleNamespace(get_header=lambda key: "ok", payload=encode_parts([]))
 
 
 def flare_job(local: Path, cell: Cell, digest: str, **changes: object) -> Any:
@@ -187,7 +187,7 @@ def test_flare_s_log_has_the_code_of_a_refusal_and_its_owner_the_text(
     local, digest, details = in_flare(tmp_path, spoil)
     cell = Cell()
     reply = flare_job(local, cell, digest)
-    assert reply[CODE] == "refused"
+    assert reply[END_CODE] == "refused"
     assert any("refused: " in line for line in heard.lines)
     assert found_in(cell.asked, dict(reply), *heard.lines, capfd.readouterr()) == []
     assert stat.S_IMODE(details.stat().st_mode) == 0o600
@@ -204,7 +204,7 @@ def test_flare_hears_of_a_failure_that_nobody_foresaw_what_kind_it_is_and_no_mor
         raise KeyError(CELL)
 
     reply = flare_job(local, Cell(), digest, take_part=fails)
-    assert reply[CODE] == "failed"
+    assert reply[END_CODE] == "failed"
     assert [line for line in heard.lines if "KeyError" in line]
     assert found_in(dict(reply), *heard.lines, capfd.readouterr()) == []
     assert CELL in details.read_text()

@@ -15,8 +15,8 @@ from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.envelope import STAGE_END
 from smc_dp.deploy.arrival import Arrivals
-from smc_dp.deploy.frame import CarrierError, Parcel
-from smc_dp.deploy.session_driver import Participation
+from smc_dp.deploy.frame import CarrierError, Frame
+from smc_dp.deploy.session_driver import SessionDriver
 from smc_dp.deploy.site import Site
 from smc_dp.deploy.status import erase_missed
 
@@ -137,9 +137,9 @@ def test_a_deadline_survives_a_restart_and_stands_still_without_the_relay(
     run.begin("P1")
     run.turn("P1")
     assert run.facts("P1")["since"] == since, "a restart is no progress"
-    send, out = Participation._exchange, run.clock.now + 1000
+    send, out = SessionDriver._exchange, run.clock.now + 1000
 
-    def unreachable(self: Participation, left: float) -> object:
+    def unreachable(self: SessionDriver, left: float) -> object:
         def ask() -> None:
             if run.clock.now < out:
                 raise CarrierError("relay.unreachable")
@@ -147,7 +147,7 @@ def test_a_deadline_survives_a_restart_and_stands_still_without_the_relay(
         self._reached(ask)
         return send(self, left)
 
-    monkeypatch.setattr(Participation, "_exchange", unreachable)
+    monkeypatch.setattr(SessionDriver, "_exchange", unreachable)
     run.turn("P1")
     assert run.facts("P1")["since"] >= since + 1000
     assert "P1" not in run.ends
@@ -169,7 +169,7 @@ def test_time_counts_again_for_a_program_that_was_killed_while_its_relay_was_awa
     run.turn("P1")
     killed = run.clock.now + 10 * patience("P1")
 
-    def unreachable(self: PromptCarrier, seconds: float) -> list[Parcel]:
+    def unreachable(self: PromptCarrier, seconds: float) -> list[Frame]:
         if run.clock.now >= killed:
             raise Killed
         raise CarrierError("relay.not_reached", why="it is away", hint="")
@@ -189,14 +189,14 @@ class StatusFirstCarrier(PromptCarrier):
 
     looks = 3
 
-    def fetch(self, seconds: float) -> list[Parcel]:
+    def fetch(self, seconds: float) -> list[Frame]:
         self._waited: dict[bytes, int] = getattr(self, "_waited", {})
         found = super().fetch(seconds)
         for parcel in found:
             self._waited[parcel.digest] = self._waited.get(parcel.digest, 0) + 1
         return [p for p in found if p.lane == "notice" or self._waited[p.digest] > self.looks]
 
-    def taken(self, parcels: Sequence[Parcel]) -> None:
+    def taken(self, parcels: Sequence[Frame]) -> None:
         """Everything is brought again and again."""
 
 

@@ -25,9 +25,17 @@ from protocols.runtime.session import PUBLIC_NAME
 from protocols.runtime.simulate import SealedCount
 from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView
-from smc_dp.deploy.arrival import told
+from smc_dp.deploy.arrival import plausible_absences
 from smc_dp.deploy.merge import TwoMessagesError
-from smc_dp.deploy.record import OwnLog, Record, check_record, owed, read, record_of, under_way
+from smc_dp.deploy.record import (
+    OwnLog,
+    Record,
+    build_transcript,
+    check_record,
+    incomplete_senders,
+    owed_absences,
+    read_transcript,
+)
 from smc_dp.deploy.release import own_view
 from smc_dp.methods.gradients.newton import Newton
 from smc_dp.privacy.target import Target
@@ -109,14 +117,16 @@ def test_whose_mail_is_under_way_is_known_from_its_last_word(made: Deployed) -> 
     """A site says which message was its last; until all up to that is there, nothing is concluded."""
     heads = {name: [e for e in made.envelopes if e.sender == name][-1].digest for name in made.session.names}
     mail = made.envelopes
-    assert under_way(made.session, mail, heads) == ()
+    assert incomplete_senders(made.session, mail, heads) == ()
     last, first = (next(e for e in some if e.sender == P2) for some in (mail[::-1], mail))
     for missing in (last, first):
         some = [e for e in mail if e != missing]
-        assert under_way(made.session, some, heads) == (P2,)
-    assert under_way(made.session, [e for e in mail if e != last], {}) == (), "without its word nobody knows of it"
-    assert under_way(made.session, [e for e in mail if e != first], {}) == (P2,), "but a gap shows"
-    assert under_way(made.session, [], {P1: START, P2: bytes(31) + b"1"}) == (P2,)
+        assert incomplete_senders(made.session, some, heads) == (P2,)
+    assert incomplete_senders(made.session, [e for e in mail if e != last], {}) == (), (
+        "without its word nobody knows of it"
+    )
+    assert incomplete_senders(made.session, [e for e in mail if e != first], {}) == (P2,), "but a gap shows"
+    assert incomplete_senders(made.session, [], {P1: START, P2: bytes(31) + b"1"}) == (P2,)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +142,7 @@ def test_what_somebody_owed_everybody_is_noted_where_nobody_else_says_so(letters
     made = summing()
     run = made.simulate(drop_outs={"P2": SealedCount(letters)})
     marks = [(name, absent) for name, absents in run.absent.items() for absent in absents]
-    found = owed(made.session, run.transcript.envelopes, marks, {"P1", "P3", CURATOR_NAME})
+    found = owed_absences(made.session, run.transcript.envelopes, marks, {"P1", "P3", CURATOR_NAME})
     assert found == (() if wanted is None else ((PUBLIC_NAME, wanted),))
     lines = [line for line in run.transcript.lines() if line["kind"] == "Absent" and line["to"] == PUBLIC_NAME]
     assert [(line["from"], line["missing"], line["stage"]) for line in lines] == [
@@ -145,14 +155,16 @@ def test_a_share_that_never_came_is_owed_too() -> None:
     made = setup(2, 1)
     mail = made.simulate().transcript.envelopes
     cut = [e for e in mail if (e.sender, e.kind) != ("P2", "PublishedShare")]
-    assert owed(made.session, cut, (), {"P1", CURATOR_NAME}) == (
+    assert owed_absences(made.session, cut, (), {"P1", CURATOR_NAME}) == (
         (PUBLIC_NAME, Absent("P2", "PublishedShare", "stage3")),
     )
     silent = [e for e in mail if e.sender != "P2"]
-    assert owed(made.session, silent, (), {"P1", CURATOR_NAME}) == ((PUBLIC_NAME, Absent("P2", HELLO, GREETING_STAGE)),)
+    assert owed_absences(made.session, silent, (), {"P1", CURATOR_NAME}) == (
+        (PUBLIC_NAME, Absent("P2", HELLO, GREETING_STAGE)),
+    )
     charlie = [e for e in mail if e.sender == CURATOR_NAME][-1]
     rest = [e for e in mail if e != charlie]
-    found = owed(made.session, rest, (), {"P1", "P2"})
+    found = owed_absences(made.session, rest, (), {"P1", "P2"})
     assert found == ((PUBLIC_NAME, Absent(CURATOR_NAME, STAGE_END, rest[-1].stage)),), "nobody else is of his kind"
 
 
@@ -180,7 +192,7 @@ def test_only_what_a_role_could_wait_for_is_taken_from_anybodys_word(
     absent: Absent, taken: bool, made: Deployed
 ) -> None:
     """Else one signed notice would keep everybody from the record; what could be, stands in it."""
-    found = told(made.session, P1, [absent])
+    found = plausible_absences(made.session, P1, [absent])
     assert found == (((P1, absent),) if taken else ())
     assert Absent(P1, "x", "y") not in [mark for _, mark in found]
     assert len(again(made, marks=found).splitlines()) == len(made.content.splitlines()) + taken
@@ -188,7 +200,7 @@ def test_only_what_a_role_could_wait_for_is_taken_from_anybodys_word(
 
 def test_nobodys_word_makes_a_record_too_long_for_those_who_use_the_release(made: Deployed) -> None:
     marks = [Absent(P2, "Shares", "setup", read) for read in range(600)]
-    record = again(made, marks=told(made.session, P1, marks))
+    record = again(made, marks=plausible_absences(made.session, P1, marks))
     assert len(read_release_evidence(record).marks) == 1
 
 
@@ -219,7 +231,7 @@ def test_every_site_finds_its_own_session_in_the_record(which: str, request: pyt
     made = request.getfixturevalue(which)
     mixed, marks = made.envelopes[::-1], made.marks[::-1]
     said, insecure = made.approvals, made.agreement.marks
-    shuffled = record_of(made.session, mixed, marks, said, insecure, notices=made.notices)
+    shuffled = build_transcript(made.session, mixed, marks, said, insecure, notices=made.notices)
     assert b"".join(shuffled.chunks()) == made.content
     for name in made.simulated:
         found = checked(made, made.content, name)
@@ -241,7 +253,7 @@ def without(made: Deployed, *out: Envelope) -> list[Envelope]:
 
 
 def in_another_order(made: Deployed) -> bytes:
-    head = record_of(made.session, made.envelopes, made.marks, made.approvals, made.agreement.marks)
+    head = build_transcript(made.session, made.envelopes, made.marks, made.approvals, made.agreement.marks)
     blocks = Transcript(made.session, made.agreement.marks, approvals=made.approvals)
     for e in sorted(head.read(), key=lambda e: e.sender):
         blocks.post(e)
@@ -356,12 +368,17 @@ def test_a_view_holds_what_was_answered_at_home() -> None:
     assert len(view.inputs) > len(made.simulated[CURATOR_NAME].inputs) + 1
     with refused("view.does_not_follow", name=P1):
         own_view(
-            made.session, P1, made.identities[P1], made.seeds[P1], made.inputs[P1][:3], read(made.content, made.session)
+            made.session,
+            P1,
+            made.identities[P1],
+            made.seeds[P1],
+            made.inputs[P1][:3],
+            read_transcript(made.content, made.session),
         )
 
 
 def test_another_seed_makes_no_view(made: Deployed) -> None:
-    found = read(made.content, made.session)
+    found = read_transcript(made.content, made.session)
     with refused("view.does_not_follow", name=P1):
         own_view(made.session, P1, made.identities[P1], Stream.from_system(), made.inputs[P1], found)
     inputs = made.inputs[P2]

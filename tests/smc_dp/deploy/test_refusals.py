@@ -8,7 +8,7 @@ from support import sites
 from support.sites import Sites
 
 from protocols.runtime.session import PUBLIC_NAME
-from smc_dp.deploy.frame import Parcel
+from smc_dp.deploy.frame import Frame
 from smc_dp.run.status_message import Notice
 
 
@@ -17,7 +17,7 @@ def test_a_refusal_is_heard_before_there_is_a_session(fast_path: Path) -> None:
     digest = study.study.digest
     for number, signer in enumerate(("P2", "P3")):  # the second is signed by somebody else
         notice = Notice.made(digest, b"", "P2", "refused", b"", sites.identity(signer))
-        study.relay.put(Parcel(digest, "P2", PUBLIC_NAME, "refusal", number, notice.encode()))
+        study.relay.put(Frame(digest, "P2", PUBLIC_NAME, "refusal", number, notice.encode()))
     study.away.add("P2")
     study.begin("P1")
     study.turn("P1")

@@ -14,7 +14,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.deploy import session_driver
-from smc_dp.deploy.frame import Carrier, CarrierError, Lane, Parcel
+from smc_dp.deploy.frame import Carrier, CarrierError, Frame, Lane
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.site import Site
 
@@ -26,16 +26,16 @@ class RoughCarrier:
 
     def __init__(self, inner: Carrier, draws: Stream) -> None:
         self._inner, self._draws = inner, draws
-        self._there: dict[bytes, Parcel] = {}
-        self._old: list[Parcel] = []
+        self._there: dict[bytes, Frame] = {}
+        self._old: list[Frame] = []
 
-    def send(self, parcels: Sequence[Parcel]) -> None:
+    def send(self, parcels: Sequence[Frame]) -> None:
         self._or_fail()
         for parcel in parcels:
             self._inner.send([parcel] * (1 + self._draws.below(2)))
             self._or_fail()
 
-    def fetch(self, seconds: float) -> list[Parcel]:
+    def fetch(self, seconds: float) -> list[Frame]:
         self._or_fail()
         came = self._inner.fetch(seconds)
         self._inner.taken(came)
@@ -44,11 +44,11 @@ class RoughCarrier:
         found += [parcel for parcel in self._old if self._draws.below(AGAIN) == 0]
         return Permutation.random(len(found), self._draws)(found)
 
-    def taken(self, parcels: Sequence[Parcel]) -> None:
+    def taken(self, parcels: Sequence[Frame]) -> None:
         for parcel in parcels:
             self._old += [self._there.pop(parcel.digest)] if parcel.digest in self._there else []
 
-    def last(self, to: str, lane: Lane) -> Parcel | None:
+    def last(self, to: str, lane: Lane) -> Frame | None:
         self._or_fail()
         return self._inner.last(to, lane)
 
@@ -75,7 +75,7 @@ def test_a_rough_relay_changes_nothing(of: str, request: pytest.FixtureRequest, 
 def test_a_twin_that_takes_letters_as_they_come_is_caught(
     curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def as_they_come(self: Site, parcels: Sequence[Parcel]) -> Iterator[Envelope]:
+    def as_they_come(self: Site, parcels: Sequence[Frame]) -> Iterator[Envelope]:
         yield from (self._envelope(p) for p in parcels if p.lane == "mail" and p.to in (self.name, PUBLIC_NAME))
 
     monkeypatch.setattr(Site, "_due", as_they_come)
@@ -94,11 +94,11 @@ class OutageCarrier(RoughCarrier):
         super().__init__(inner, Stream.insecure_from_seed("outage"))
         self._clock, self._until, self._met = clock, until, False
 
-    def fetch(self, seconds: float) -> list[Parcel]:
+    def fetch(self, seconds: float) -> list[Frame]:
         self._or_fail()
         return self._inner.fetch(seconds)
 
-    def taken(self, parcels: Sequence[Parcel]) -> None:
+    def taken(self, parcels: Sequence[Frame]) -> None:
         self._inner.taken(parcels)
 
     def _or_fail(self) -> None:
@@ -124,20 +124,20 @@ class LosingCarrier:
     def __init__(self, inner: Carrier, sender: str, lane: str, number: int) -> None:
         self._inner, self._lost = inner, (sender, lane, number)
 
-    def send(self, parcels: Sequence[Parcel]) -> None:
+    def send(self, parcels: Sequence[Frame]) -> None:
         self._inner.send(parcels)
 
-    def fetch(self, seconds: float) -> list[Parcel]:
+    def fetch(self, seconds: float) -> list[Frame]:
         came = self._inner.fetch(seconds)
         lost = [p for p in came if (p.sender, p.lane, p.number) == self._lost]
         if len(lost) == len(came):
             self._inner.taken(lost)
         return [p for p in came if p not in lost]
 
-    def taken(self, parcels: Sequence[Parcel]) -> None:
+    def taken(self, parcels: Sequence[Frame]) -> None:
         self._inner.taken(parcels)
 
-    def last(self, to: str, lane: Lane) -> Parcel | None:
+    def last(self, to: str, lane: Lane) -> Frame | None:
         return self._inner.last(to, lane)
 
     def close(self) -> None:
@@ -212,18 +212,18 @@ class JunkCarrier(RoughCarrier):
         super().__init__(inner, Stream.insecure_from_seed("junk"))
         self._study, self._number, self._clock = study, 0, clock
 
-    def fetch(self, seconds: float) -> list[Parcel]:
+    def fetch(self, seconds: float) -> list[Frame]:
         self._number += 1
         self._clock.now += 60
-        return [*self._inner.fetch(seconds), Parcel(self._study, "P2", "public", "notice", self._number, b"{}")]
+        return [*self._inner.fetch(seconds), Frame(self._study, "P2", "public", "notice", self._number, b"{}")]
 
-    def send(self, parcels: Sequence[Parcel]) -> None:
+    def send(self, parcels: Sequence[Frame]) -> None:
         self._inner.send(parcels)
 
-    def taken(self, parcels: Sequence[Parcel]) -> None:
+    def taken(self, parcels: Sequence[Frame]) -> None:
         self._inner.taken(parcels)
 
-    def last(self, to: str, lane: Lane) -> Parcel | None:
+    def last(self, to: str, lane: Lane) -> Frame | None:
         return self._inner.last(to, lane)
 
 

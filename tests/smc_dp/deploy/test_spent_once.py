@@ -12,10 +12,10 @@ from support.sites import Sites
 
 from smc_dp.core.errors import Fault
 from smc_dp.deploy.approval import RANDOM_BYTES, Approval
-from smc_dp.deploy.frame import Parcel
+from smc_dp.deploy.frame import Frame
 from smc_dp.deploy.party_site import PartyBusiness
 from smc_dp.deploy.relay_store import RelayStore
-from smc_dp.deploy.session_driver import Participation
+from smc_dp.deploy.session_driver import SessionDriver
 from smc_dp.deploy.site import Site
 from smc_dp.deploy.store import StoreError
 from smc_dp.run.budget_charge import RELEASED, OpenCharge
@@ -103,7 +103,7 @@ def stopped_after_release(whole: Sites, folder: Path) -> Sites:
     run.begin("P1")
     run.turn("P1")
     there = next(p for p in run.stores["P1"].received() if p.lane == "mail")
-    run.relay.put(Parcel(there.study, there.sender, there.to, "mail", there.number, b"another"))
+    run.relay.put(Frame(there.study, there.sender, there.to, "mail", there.number, b"another"))
     run.run(until=lambda: "P1" in run.ends)
     return run
 
@@ -145,7 +145,7 @@ def ended(curator_run: Sites, fast_path: Path) -> Iterator[Sites]:
     run.begin("P1")
     run.turn("P1")
     shutil.copytree(folder, fast_path / "copy")  # nothing is being committed
-    run.relay.put(Parcel(there.study, there.sender, there.to, "mail", there.number, b"another"))
+    run.relay.put(Frame(there.study, there.sender, there.to, "mail", there.number, b"another"))
     for _ in range(4):
         if "P1" not in run.ends:
             run.turn("P1")
@@ -176,6 +176,6 @@ def test_a_twin_that_asks_for_its_letters_alone_goes_on(
     ended: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_back(ended, fast_path / "copy", "state", "counters")
-    monkeypatch.setattr(Participation, "_own_places", lambda self: iter([("public", "approval")]))
+    monkeypatch.setattr(SessionDriver, "_own_places", lambda self: iter([("public", "approval")]))
     ended.begin("P1")
     assert ended.going["P1"].end is None

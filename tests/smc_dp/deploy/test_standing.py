@@ -19,9 +19,9 @@ from smc_dp.cli.main import main
 from smc_dp.core.errors import Fault
 from smc_dp.core.private_text import PrivateText
 from smc_dp.deploy.join import Part
-from smc_dp.deploy.site import reason
+from smc_dp.deploy.site import reason_facts
 from smc_dp.deploy.status import site_status
-from smc_dp.deploy.store import KeptState, SiteStore, StateNumber, StoreError, standing
+from smc_dp.deploy.store import KeptState, SiteStore, StateNumber, StoreError, read_facts
 from tests.support.refusals import refused
 from tests.support.studies import IDENTITIES, site, study, text
 
@@ -45,7 +45,7 @@ def test_a_commit_that_a_killed_program_has_left_half_done_did_not_happen(tmp_pa
         pytest.raises(sqlite3.OperationalError, match="readonly"),  # who may not undo it cannot read
     ):
         looking_only.execute("SELECT name FROM facts")
-    assert standing(killed) == standing(killed) == {"participant": "north", "stage": "setup"}
+    assert read_facts(killed) == read_facts(killed) == {"participant": "north", "stage": "setup"}
 
 
 def test_status_says_why_a_study_ended_by_its_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -54,7 +54,7 @@ def test_status_says_why_a_study_ended_by_its_code(tmp_path: Path, capsys: pytes
     purpose = {"study": agreed.digest, "participant": "north"}
     with closing(SiteStore(tmp_path / "study.north.state", tmp_path / "counters", purpose, signer)) as store:
         fault = Fault("approvals.deadline", {"names": ["south"]})
-        store.commit(facts={"since": 0.0, "stage": "approvals", "end": "deadline", **reason(fault)})
+        store.commit(facts={"since": 0.0, "stage": "approvals", "end": "deadline", **reason_facts(fault)})
     assert main(["status", str(tmp_path / "study.toml"), "--json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)
     assert (found["name"], found["end"], found["code"]) == ("north", "deadline", "approvals.deadline")
@@ -166,9 +166,9 @@ def test_every_command_that_opens_the_state_erases_a_session_that_passed(
         assert main([*words, "study.toml", *state, *key]) == code
         capsys.readouterr()
         if words == ("study", "abandon"):
-            assert standing(tmp_path / f"study.{name}.state")["end"] == "abandoned"
+            assert read_facts(tmp_path / f"study.{name}.state")["end"] == "abandoned"
             return
-        assert standing(tmp_path / f"study.{name}.state").get("end") == end
+        assert read_facts(tmp_path / f"study.{name}.state").get("end") == end
         assert is_erased(tmp_path, name) == (end == "deadline")
         if end is None:
             shutil.rmtree(tmp_path / f"study.{name}.state")

@@ -17,8 +17,8 @@ from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.session import Program
 from smc_dp.cli.main import main
 from smc_dp.leakage import matrix_text
-from smc_dp.leakage.matrix import OTHER_SUM, Matrix, Row, all_coalitions, compute_matrix
-from smc_dp.leakage.matrix_groups import group_cells, group_rows_by_kind
+from smc_dp.leakage.matrix import OTHER_SUM, Matrix, Row, all_coalitions, coalition_matrix
+from smc_dp.leakage.matrix_groups import cells_by_secret, group_rows_by_kind
 from smc_dp.leakage.symbolic.world_runs import SMALLEST
 from smc_dp.leakage.symbolic.worlds import World, nearby_worlds, rotate_permutations, single_moves
 from tests.support.refusals import refused
@@ -35,7 +35,7 @@ SOME = (("P2",), ("P1", "P3"), ("P2", "charlie"))
 
 @cache
 def found(name: str, K: int, chosen: tuple[tuple[str, ...], ...] | None = None) -> Matrix:
-    return compute_matrix(PROTOCOLS[name], K, chosen=chosen)
+    return coalition_matrix(PROTOCOLS[name], K, chosen=chosen)
 
 
 def levels(row: Row) -> dict[str, str]:
@@ -160,7 +160,7 @@ BROKEN: dict[str, tuple[Program, int, tuple[str, ...], str, str, str]] = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_mutant_changes_its_cell(name: str) -> None:
     program, K, members, smallest, secret, level = BROKEN[name]
-    rows = compute_matrix(Protocol(program, ONE_SETTING, None, LIMITS), K, chosen=(members,)).rows
+    rows = coalition_matrix(Protocol(program, ONE_SETTING, None, LIMITS), K, chosen=(members,)).rows
     row = next(r for r in rows if r.smallest == smallest)
     assert (hardened(row, K)[secret], row.cells[secret].level) == ("nothing", level)
     assert row.cells[secret].beyond
@@ -168,21 +168,21 @@ def test_mutant_changes_its_cell(name: str) -> None:
 
 def test_a_relay_passed_on_as_it_came_shows_nothing_more() -> None:
     """Charlie reads a randomiser that only its sender knows, and with that sender he can open everything anyway."""
-    for row in compute_matrix(Protocol(mutants.PASSING_ON, ONE_SETTING, None, LIMITS), 2).rows:
+    for row in coalition_matrix(Protocol(mutants.PASSING_ON, ONE_SETTING, None, LIMITS), 2).rows:
         assert levels(row) == hardened(row, 2)
 
 
 def test_printed_with_plain_blinding_shows_pi_2_to_all_parties() -> None:
     protocol = Protocol(as_published.PLAIN_BLINDING, replace(as_published.MODEL, variants=lambda p: ()), None, LIMITS)
     everybody = ("P1", "P2")
-    assert {r.cells["pi_2"].level for r in compute_matrix(protocol, 2, chosen=(everybody,)).rows} == {"all"}
+    assert {r.cells["pi_2"].level for r in coalition_matrix(protocol, 2, chosen=(everybody,)).rows} == {"all"}
     assert {r.cells["pi_2"].level for r in found(PRINTED, 2).rows if r.members == everybody} == {"partly"}
 
 
 def test_a_protocol_whose_model_names_too_few_permutations_is_refused() -> None:
     model = replace(ideal.MODEL, permutations=("pi_1",))
     with refused("model.permutation_without_name", error=LocalError):
-        compute_matrix(Protocol(PROGRAM, model, None, LIMITS), 2)
+        coalition_matrix(Protocol(PROGRAM, model, None, LIMITS), 2)
 
 
 # Worlds.
@@ -248,7 +248,7 @@ def test_kinds_of_coalition_cover_every_row_once_and_agree_with_it() -> None:
     assert len({line.who for line in told}) == len(told)
     cells = [line.cells for line in told]
     for row in m.rows:
-        shown = group_cells(row)
+        shown = cells_by_secret(row)
         assert any(all(v in ("own", line[k]) for k, v in shown.items()) for line in cells), row
 
 

@@ -15,7 +15,7 @@ from protocols.linear.parameters import Parameters
 from protocols.programs import PROTOCOLS
 from protocols.runtime.session import Program
 from smc_dp.leakage import matrix_text
-from smc_dp.leakage.matrix import OTHER_SUM, Matrix, Row, compute_matrix
+from smc_dp.leakage.matrix import OTHER_SUM, Matrix, Row, coalition_matrix
 from smc_dp.leakage.symbolic.world_runs import SMALLEST
 
 LINEAR = PROTOCOLS[linear.PROGRAM.name]
@@ -27,7 +27,7 @@ ONE_SETTING = replace(LINEAR.model, variants=lambda p: ())
 
 @cache
 def found(K: int, chosen: tuple[tuple[str, ...], ...] | None = None) -> Matrix:
-    return compute_matrix(LINEAR, K, chosen=chosen)
+    return coalition_matrix(LINEAR, K, chosen=chosen)
 
 
 def cut_off(p: Parameters, members: Sequence[str]) -> set[str]:
@@ -111,7 +111,7 @@ TWINS: dict[str, tuple[Sequence[mutants.Patch], int, tuple[str, ...], str, str, 
 
 
 def row_of(program: Program, K: int, members: tuple[str, ...], smallest: str) -> Row:
-    rows = compute_matrix(replace(LINEAR, program=program, model=ONE_SETTING), K, chosen=(members,)).rows
+    rows = coalition_matrix(replace(LINEAR, program=program, model=ONE_SETTING), K, chosen=(members,)).rows
     return next(row for row in rows if row.smallest == smallest)
 
 

@@ -24,7 +24,7 @@ from protocols.pathak2010.messages import Indicator
 from protocols.programs import PROTOCOLS
 from protocols.runtime.claims import View, readings
 from protocols.runtime.simulate import Run, Setting
-from smc_dp.leakage.matrix import Cell, Matrix, compute_matrix
+from smc_dp.leakage.matrix import Cell, Matrix, coalition_matrix
 
 K, SPARE, RUNS = 3, 40, 110
 PI_1, PI_2 = Permutation((1, 2, 0)), Permutation((0, 2, 1))
@@ -146,7 +146,7 @@ def played(smallest: str, printed: bool, count: int) -> list[tuple[Trial, Run]]:
 
 @cache
 def computed(printed: bool) -> Matrix:
-    return compute_matrix(PROTOCOLS[as_published.PROGRAM.name if printed else PROGRAM.name], K, chosen=COALITIONS)
+    return coalition_matrix(PROTOCOLS[as_published.PROGRAM.name if printed else PROGRAM.name], K, chosen=COALITIONS)
 
 
 def cells(members: tuple[str, ...], smallest: str, printed: bool) -> Mapping[str, Cell]:

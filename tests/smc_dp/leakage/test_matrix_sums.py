@@ -17,8 +17,8 @@ from protocols.secure_sum import asked, complaints, dealing, ideal
 from protocols.secure_sum.parameters import Parameters
 from smc_dp.cli.main import main
 from smc_dp.leakage import matrix_text
-from smc_dp.leakage.matrix import OTHER_SUM, Cell, Matrix, Row, compute_matrix
-from smc_dp.leakage.matrix_groups import group_cells, group_rows_by_kind
+from smc_dp.leakage.matrix import OTHER_SUM, Cell, Matrix, Row, coalition_matrix
+from smc_dp.leakage.matrix_groups import cells_by_secret, group_rows_by_kind
 from smc_dp.leakage.symbolic.patterns import Pattern
 
 SUMS = PROTOCOLS[secure_sum.PROGRAM.name]
@@ -33,7 +33,7 @@ LAST = ("P3",)  # who may vanish, where it makes no difference who it is
 @cache
 def found(K: int, chosen: tuple[tuple[str, ...], ...] | None = SOME, leaving: tuple[str, ...] | None = LAST) -> Matrix:
     model = SUMS.model if leaving is None else replace(SUMS.model, drop_outs=lambda p: leaving)
-    return compute_matrix(replace(SUMS, model=model), K, chosen=chosen)
+    return coalition_matrix(replace(SUMS, model=model), K, chosen=chosen)
 
 
 def with_dropouts(m: Matrix) -> list[Row]:
@@ -148,7 +148,7 @@ def test_lines_cover_every_row_and_no_row_has_a_smallest_party() -> None:
         part = replace(m, rows=tuple(row for row in m.rows if row.session == session))
         told = [line.cells for line in group_rows_by_kind(part)]
         for row in part.rows:
-            assert any(all(v in ("own", line.get(k)) for k, v in group_cells(row).items()) for line in told), row
+            assert any(all(v in ("own", line.get(k)) for k, v in cells_by_secret(row).items()) for line in told), row
 
 
 def test_json_names_the_patterns_of_a_row() -> None:
@@ -172,7 +172,7 @@ def around(
     chosen: tuple[tuple[str, ...], ...] | None, leaving: tuple[str, ...], program: Program = SUMS.program
 ) -> Matrix:
     model = replace(SUMS.model, sample=lambda K: CIRCLE, profiles=lambda p: (), drop_outs=lambda p: leaving)
-    return compute_matrix(replace(SUMS, model=model, program=program), 6, chosen=chosen)
+    return coalition_matrix(replace(SUMS, model=model, program=program), 6, chosen=chosen)
 
 
 def neighbours_of(j: int, members: Sequence[str]) -> int:
@@ -222,7 +222,7 @@ def test_checked_in_matrix_is_the_printed_one(capsys: pytest.CaptureFixture[str]
 def test_matrix_of_four_parties_is_the_table() -> None:
     """T is 3 and t is 1: with two parties Charlie learns no more than with none."""
     chosen = (("P1",), ("P2", "P3", "P4"), ("P3", "charlie"), ("P1", "P4", "charlie"), ("P1", "P2", "P3", "charlie"))
-    m = compute_matrix(only(ideal.MODEL.sample(4)), 4, chosen=chosen)
+    m = coalition_matrix(only(ideal.MODEL.sample(4)), 4, chosen=chosen)
     assert check(m, asked.sample(4)) == len(chosen) * (1 + 4 * 2 * (4 + 2 * 3))
 
 
@@ -271,7 +271,7 @@ def test_twin_shows_in_its_cell(name: str, monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr(place, attribute, instead)
     leaving = () if pattern == "nobody missing" else LAST
     twin = replace(only(p, leaving), program=twins.PROGRAM)
-    got = cell(compute_matrix(twin, p.K, chosen=(members,)), "", members, pattern, secret)
+    got = cell(coalition_matrix(twin, p.K, chosen=(members,)), "", members, pattern, secret)
     assert got.level == level
     assert got.beyond
 
@@ -290,7 +290,7 @@ def test_enough_shares_open_what_single_parties_add() -> None:
     three, two = ("P1", "P2", "P3"), ("P1", "P2")
     chosen = (three, (*two, "charlie"), (*three, "charlie"))
     for verifiable in (False, True):
-        rows = compute_matrix(only(replace(p, verifiable=verifiable), ()), 5, chosen=chosen).rows
+        rows = coalition_matrix(only(replace(p, verifiable=verifiable), ()), 5, chosen=chosen).rows
         opened = {row.members: row.cells["z_4(1)"].level for row in rows}
         alone = "all" if verifiable else "nothing"
         assert opened == {three: alone, (*two, "charlie"): "nothing", (*three, "charlie"): "all"}
@@ -309,7 +309,7 @@ def complaining(members: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> Ro
         "shares_for",
         lambda of, holder: complaints.spoilt(given(of, holder)) if holder == 1 else given(of, holder),
     )
-    (row,) = compute_matrix(replace(only(asked.sample(4), ()), program=twins.PROGRAM), 4, chosen=(members,)).rows
+    (row,) = coalition_matrix(replace(only(asked.sample(4), ()), program=twins.PROGRAM), 4, chosen=(members,)).rows
     return row
 
 
@@ -325,6 +325,6 @@ def test_what_a_complaint_opens_tells_no_claimed_coalition_more(
 
 def test_who_complains_falsely_stands_in_every_coalition_with_charlie(monkeypatch: pytest.MonkeyPatch) -> None:
     two = ("P1", "P3", "charlie")
-    (without,) = compute_matrix(only(asked.sample(4), ()), 4, chosen=(two,)).rows
+    (without,) = coalition_matrix(only(asked.sample(4), ()), 4, chosen=(two,)).rows
     assert read_alone(without) == set()
     assert read_alone(complaining(two, monkeypatch)) == {2, 4}

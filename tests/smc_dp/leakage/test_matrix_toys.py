@@ -19,7 +19,7 @@ from protocols.runtime.message import CURATOR, PARTY, Message, encrypted, masked
 from protocols.runtime.protocol import Limits
 from protocols.runtime.session import Program
 from smc_dp.leakage import matrix_text
-from smc_dp.leakage.matrix import OTHER_SUM, compute_matrix
+from smc_dp.leakage.matrix import OTHER_SUM, coalition_matrix
 from smc_dp.leakage.symbolic.world_runs import SMALLEST
 from tests.support.refusals import refused
 
@@ -157,12 +157,12 @@ KNOWN: dict[str, tuple[Callable[..., Any], tuple[str, ...], tuple[str, str, str]
 @pytest.mark.parametrize("name", KNOWN)
 def test_matrix_of_a_small_protocol_is_the_known_one(name: str) -> None:
     talk, members, wanted = KNOWN[name]
-    for row in compute_matrix(protocol(talk), 3, chosen=(members,)).rows:
+    for row in coalition_matrix(protocol(talk), 3, chosen=(members,)).rows:
         assert tuple(row.cells[s].level for s in ("x", "y", OTHER_SUM)) == wanted
 
 
 def test_where_nothing_is_compared_no_row_has_a_smallest_party() -> None:
-    m = compute_matrix(protocol(shared), 3, chosen=(("P2",), ("P2", "P3")))
+    m = coalition_matrix(protocol(shared), 3, chosen=(("P2",), ("P2", "P3")))
     assert [row.smallest for row in m.rows] == ["", ""]
     assert m.worlds == 1
     said = matrix_text.matrix_as_text(m)
@@ -171,7 +171,7 @@ def test_where_nothing_is_compared_no_row_has_a_smallest_party() -> None:
 
 
 def test_the_order_of_sending_shows_a_permutation() -> None:
-    rows = compute_matrix(protocol(places_in_the_order_of_sending, ("pi",)), 3, chosen=(("P2",), ("P1",))).rows
+    rows = coalition_matrix(protocol(places_in_the_order_of_sending, ("pi",)), 3, chosen=(("P2",), ("P1",))).rows
     assert {row.members: row.cells["pi"].level for row in rows} == {("P2",): "all", ("P1",): "own"}
     assert all(SMALLEST not in row.cells for row in rows)  # this protocol compares nothing
 
@@ -219,4 +219,4 @@ REFUSED: Mapping[str, tuple[Callable[..., Any], str]] = {
 def test_what_forms_cannot_follow_is_refused(name: str) -> None:
     talk, code = REFUSED[name]
     with refused(code, error=LocalError):
-        compute_matrix(protocol(talk), 3, chosen=(("P2",),))
+        coalition_matrix(protocol(talk), 3, chosen=(("P2",),))

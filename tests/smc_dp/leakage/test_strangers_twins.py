@@ -19,7 +19,7 @@ from protocols.pathak2010 import PROGRAM, ideal
 from protocols.pathak2010.protocol import LIMITS
 from protocols.programs import Protocol
 from protocols.runtime.session import Program
-from smc_dp.leakage.matrix import LEVELS, Row, compute_matrix
+from smc_dp.leakage.matrix import LEVELS, Row, coalition_matrix
 from smc_dp.leakage.symbolic.box import Commitments
 from tests.support.refusals import refused
 
@@ -72,7 +72,7 @@ def found(program: Program, twin: strangers.Twin, model: Any = ONE_SETTING) -> t
     """What the coalition gets, among two parties if that is enough to show it."""
     members = tuple(name for name in ("P1", "P2", "P3", "charlie") if name in twin.who)
     parties = 3 if "P3" in members or twin is strangers.THIRD_PARTY else 2
-    return compute_matrix(Protocol(program, model, None, LIMITS), parties, chosen=(members,)).rows
+    return coalition_matrix(Protocol(program, model, None, LIMITS), parties, chosen=(members,)).rows
 
 
 @cache

@@ -22,7 +22,7 @@ from smc_dp.leakage.symbolic.rebind import Rebinding
 from smc_dp.leakage.symbolic.span import Span
 from smc_dp.leakage.symbolic.trace import Trace
 from smc_dp.leakage.symbolic.undecidable import UndecidedError
-from smc_dp.leakage.symbolic.views import coalition_view
+from smc_dp.leakage.symbolic.views import symbolic_view
 from smc_dp.leakage.symbolic.worlds import World
 from tests.support.refusals import refused
 
@@ -262,21 +262,21 @@ def test_views_of_one_world_are_alike_and_charlie_cannot_tell_who_is_smallest() 
     here = trace(World(((0, 1), (0, 1)), (0, 1)))
     there = trace(World(((1, 0), (0, 1)), (1, 0)))  # the same order behind pi_1
     elsewhere = trace(World(((0, 1), (0, 1)), (1, 0)))
-    assert coalition_view(here, charlie).key == coalition_view(trace(World(((0, 1), (0, 1)), (0, 1))), charlie).key
-    assert coalition_view(here, charlie).key == coalition_view(there, charlie).key
-    assert coalition_view(here, charlie).key != coalition_view(elsewhere, charlie).key
+    assert symbolic_view(here, charlie).key == symbolic_view(trace(World(((0, 1), (0, 1)), (0, 1))), charlie).key
+    assert symbolic_view(here, charlie).key == symbolic_view(there, charlie).key
+    assert symbolic_view(here, charlie).key != symbolic_view(elsewhere, charlie).key
 
 
 def test_a_recipe_computes_the_secret_from_what_is_seen() -> None:
-    both = coalition_view(trace(), frozenset({"P2", "charlie"}))
+    both = symbolic_view(trace(), frozenset({"P2", "charlie"}))
     n_1 = Form.of(both.trace.inputs["n_1"])
     recipe = both.solve(n_1)
     assert recipe is not None
     assert both.gives(recipe, n_1)
     assert not both.gives(recipe, Form.of(both.trace.inputs["n_2"]))
-    assert coalition_view(trace(), frozenset({"P2"})).solve(n_1) is None
+    assert symbolic_view(trace(), frozenset({"P2"})).solve(n_1) is None
 
 
 def test_hardened_coins_are_long_enough() -> None:
     for members in ({"P1"}, {"charlie"}, {"P1", "P2"}):
-        assert weaken_view(coalition_view(trace(), frozenset(members))) is None
+        assert weaken_view(symbolic_view(trace(), frozenset(members))) is None

@@ -20,7 +20,7 @@ from smc_dp.leakage.symbolic.engine import run_symbolically
 from smc_dp.leakage.symbolic.form import Form, Symbol
 from smc_dp.leakage.symbolic.masks import Masking, ideal_sharing
 from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern, dropout_patterns
-from smc_dp.leakage.symbolic.trace import HELLO, Trace
+from smc_dp.leakage.symbolic.trace import GREETED, Trace
 from smc_dp.leakage.symbolic.worlds import World
 
 WORLD = World((), (0, 1, 2))
@@ -129,7 +129,7 @@ FEW = [p if i in (0, 6, 14) else pytest.param(p, marks=pytest.mark.slow) for i, 
 
 @pytest.mark.parametrize("pattern", FEW, ids=str)
 def test_a_symbolic_run_sends_what_a_real_one_does(pattern: Pattern) -> None:
-    here = [(s.sender, s.to, type(s.message).__name__, s.stage) for s in symbolic(pattern).sent if s.stage != HELLO]
+    here = [(s.sender, s.to, type(s.message).__name__, s.stage) for s in symbolic(pattern).sent if s.stage != GREETED]
     assert Counter(here) == Counter(really(pattern))
     for sender in P.parties:
         assert [s for s in here if s[0] == sender] == [s for s in really(pattern) if s[0] == sender]

@@ -24,7 +24,7 @@ from protocols.programs import Protocol
 from protocols.runtime.claims import Model
 from protocols.runtime.session import Program
 from smc_dp.leakage.distributions import SIGNIFICANCE, real_readings
-from smc_dp.leakage.matrix import LEVELS, Cell, Row, compute_matrix
+from smc_dp.leakage.matrix import LEVELS, Cell, Row, coalition_matrix
 from tests.support.refusals import refused
 
 
@@ -97,7 +97,7 @@ ONE_SETTING = replace(ideal.MODEL, variants=lambda p: ())
 
 
 def found(program: Program, twin: Twin, model: Model) -> tuple[Row, ...]:
-    return compute_matrix(Protocol(program, model, None, LIMITS), twin.parties, chosen=(twin.members,)).rows
+    return coalition_matrix(Protocol(program, model, None, LIMITS), twin.parties, chosen=(twin.members,)).rows
 
 
 @cache

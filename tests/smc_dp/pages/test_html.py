@@ -102,7 +102,7 @@ def test_a_page_that_is_too_long_is_refused_and_no_file_is_written_over(
     write_page(file, Page("x", ()), "page")
     with pytest.raises(InputError, match=r"^page: exists already"):
         write_page(file, Page("y", ()), "page")
-    monkeypatch.setattr(rendering, "MOST_BYTES", len(html(Page("x", ()))))
+    monkeypatch.setattr(rendering, "MOST_PAGE_BYTES", len(html(Page("x", ()))))
     with pytest.raises(InputError, match="wanted at most"):
         write_page(tmp_path / "other.html", Page("x" * 9, ()), "page")
     assert not (tmp_path / "other.html").exists()

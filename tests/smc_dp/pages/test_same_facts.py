@@ -26,7 +26,7 @@ from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.experiments.compare import report as of_grids
 from smc_dp.leakage import matrix_text
-from smc_dp.leakage.matrix import compute_matrix
+from smc_dp.leakage.matrix import coalition_matrix
 from smc_dp.pages.blocks import Drawing, Page, PageBlock, Prose, Section
 from smc_dp.planning import report as of_plans
 from smc_dp.planning.plan import plan
@@ -72,7 +72,7 @@ def matrix_unsaid(page: Page, text: str) -> set[str]:
 
 
 def test_text_and_page_of_a_matrix_have_the_same_facts() -> None:
-    computed = compute_matrix(PROTOCOLS["pathak2010"], 2)
+    computed = coalition_matrix(PROTOCOLS["pathak2010"], 2)
     page = matrix_picture.matrix_page(tuple(matrix_text.matrix_tables(computed)), matrix_text.matrix_legend(computed))
     said = matrix_text.matrix_as_text(computed)
     assert matrix_unsaid(page, said) == set()

@@ -9,12 +9,12 @@ from support.all_blocks import all_blocks
 from support.same_facts import texts
 
 from smc_dp.pages.blocks import Drawing, FactList, Page, PageTable, Prose, Section
-from smc_dp.pages.text import block_lines, lines
+from smc_dp.pages.text import block_lines, page_lines
 
 
 def unsaid(page: Page, width: int = 10_000) -> set[str]:
     """Return the texts of a page that its lines do not hold."""
-    said = "".join("".join(lines(page, width)).split()).casefold()
+    said = "".join("".join(page_lines(page, width)).split()).casefold()
     return {text for text in texts(page) if "".join(text.split()).casefold() not in said}
 
 
@@ -31,13 +31,13 @@ def test_every_text_of_every_block_is_there(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("width", [40, 100])
 def test_lines_are_no_wider_than_the_terminal(width: int) -> None:
-    found = list(lines(all_blocks("readmission" * 9), width))
+    found = list(page_lines(all_blocks("readmission" * 9), width))
     code = [line for line in found if line == "  " + "readmission" * 9]  # stands as it is
     assert {line for line in found if len(line) > width} == set(code)
 
 
 def test_a_name_cannot_talk_to_the_terminal() -> None:
-    found = list(lines(all_blocks("a\x1b[2J\nb\u202ec [red]x[/red]"), 100))
+    found = list(page_lines(all_blocks("a\x1b[2J\nb\u202ec [red]x[/red]"), 100))
     assert all(line.isprintable() for line in found)
     assert any("[red]x[/red]" in line for line in found)  # nor to the library that draws tables
 
@@ -45,9 +45,18 @@ def test_a_name_cannot_talk_to_the_terminal() -> None:
 def test_figures_stand_to_the_right() -> None:
     table = PageTable("Sizes", ("party", "bytes"), (("a", "1"), ("b", "1,000")), numbers=(1,))
     page = Page("x", (Section("y", (table, Prose("z"))),))
-    assert list(lines(page, 80))[2:] == ["Y", "Sizes:", "party  bytes", "a          1", "b      1,000", "", "z", ""]
+    assert list(page_lines(page, 80))[2:] == [
+        "Y",
+        "Sizes:",
+        "party  bytes",
+        "a          1",
+        "b      1,000",
+        "",
+        "z",
+        "",
+    ]
     left = replace(page, sections=(Section("y", (replace(table, numbers=()), Prose("z"))),))
-    assert "a      1" in list(lines(left, 80))
+    assert "a      1" in list(page_lines(left, 80))
 
 
 def test_tables_under_the_same_headings_have_these_once_and_one_width() -> None:

@@ -12,7 +12,7 @@ from smc_dp import run_protocol
 from smc_dp.cli.main import main
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.expected_accuracy import AccuracyInterval, ExpectedAccuracy
-from smc_dp.pages.blocks import coded
+from smc_dp.pages.blocks import texts_by_code
 from smc_dp.planning.candidate import Candidate, Circumstances
 from smc_dp.planning.report import expected_in_simulation
 from smc_dp.run.report import Report
@@ -67,9 +67,9 @@ def test_a_release_that_is_worse_than_its_band_says_so(reports: dict[str, Report
     bad = replace(report, comparison=replace(found, accuracy=found.without_noise - 0.2), planned=_planned(0.1))
     assert (bad.worse_than_planned, replace(bad, planned=_planned(0.3)).worse_than_planned) == (True, False)
     assert replace(bad, planned=None).worse_than_planned is replace(bad, comparison=None).worse_than_planned is None
-    worse = coded(accuracy_blocks(bad.comparison, bad.planned))
+    worse = texts_by_code(accuracy_blocks(bad.comparison, bad.planned))
     assert "0.200, planned 0.000 to 0.100" in worse["run.lost_more_than_planned"]
-    good = coded(accuracy_blocks(bad.comparison, _planned(0.3)))
+    good = texts_by_code(accuracy_blocks(bad.comparison, _planned(0.3)))
     assert "0.200, planned 0.000 to 0.300" in good["run.lost_as_planned"]
 
 

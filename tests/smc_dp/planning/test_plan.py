@@ -16,7 +16,7 @@ from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.methods.expected_accuracy import AccuracyInterval, ExpectedAccuracy, expected_accuracy
-from smc_dp.pages.blocks import coded
+from smc_dp.pages.blocks import texts_by_code
 from smc_dp.planning import figure, recommendation, report
 from smc_dp.planning.candidate import Candidate, Circumstances
 from smc_dp.planning.plan import Plan, unclaimed
@@ -42,7 +42,7 @@ def usual() -> Plan:
 
 
 def told(plan: Plan) -> dict[str, str]:
-    return coded(report.recommendation_blocks(plan))
+    return texts_by_code(report.recommendation_blocks(plan))
 
 
 def test_the_text_of_a_plan_is_that_of_the_snapshot(usual: Plan, paper: Plan, snapshot: SnapshotAssertion) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.expected_accuracy import AccuracyInterval, ExpectedAccuracy, expected_accuracy
-from smc_dp.pages.blocks import coded
+from smc_dp.pages.blocks import texts_by_code
 from smc_dp.run import folder
 from smc_dp.run.local_evaluation import FEWEST_ROWS, LocalComparison, evaluate_locally
 from smc_dp.run.release import PublishedRelease
@@ -49,7 +49,7 @@ def test_a_release_that_the_site_could_do_without_is(release: PublishedRelease) 
     assert found.release < 0.1
     assert found.worse_than_planned
     assert found.as_dict()["worse_than_planned"] is True
-    assert "run.worse_than_own_model" in coded(found.blocks())
+    assert "run.worse_than_own_model" in texts_by_code(found.blocks())
 
 
 def test_neither_the_band_nor_chance_is_complained_of() -> None:

@@ -23,7 +23,7 @@ from smc_dp.core import reading
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
 from smc_dp.data.columns import BinnedColumn, Column, DateColumn, parse_iso_date
 from smc_dp.methods.sums.weighted_sum import WeightedSum
-from smc_dp.pages.html import MOST_BYTES, html
+from smc_dp.pages.html import MOST_PAGE_BYTES, html
 from smc_dp.privacy.target import Target
 from smc_dp.run import publication
 from smc_dp.run import release_report as run_pages
@@ -212,7 +212,7 @@ def test_whatever_is_released_fits_on_a_page() -> None:
     columns = [CategoricalColumn(f"{i}{long}", tuple(f"{j}{long}" for j in range(20))) for i in range(500)]
     agreed = in_columns(*columns, classes=(f"a{long}", f"b{long}"), label=long)
     content = html(release_page(release(agreed), {}, SENT))
-    assert len(content.encode()) < MOST_BYTES
+    assert len(content.encode()) < MOST_PAGE_BYTES
     assert "And 100 more." in ShownPage(content).text
 
 

@@ -32,23 +32,23 @@ def text(sections: tuple[Section, ...]) -> str:
 
 
 def test_each_protocol_has_the_attacks_on_its_code() -> None:
-    assert {name: len(attacks_on.on(name)) for name in PROTOCOLS} == ON
-    assert names(attacks_on.sections("linear", seconds=0)) == [
+    assert {name: len(attacks_on.attacks_on_protocol(name)) for name in PROTOCOLS} == ON
+    assert names(attacks_on.attack_sections("linear", seconds=0)) == [
         name for name, a in ATTACKS.items() if "linear" in a.paper
     ]
-    assert names(attacks_on.sections("pathak2010", seconds=0))[:4] == [
+    assert names(attacks_on.attack_sections("pathak2010", seconds=0))[:4] == [
         *("link-sender", "recover-exponent", "extract-randomiser", "residues-mod-k"),
     ]
 
 
 def test_without_time_nothing_is_measured_and_the_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attacks_on, "measure", None)
-    told = text(attacks_on.sections("secure_sum", seconds=0))
+    told = text(attacks_on.attack_sections("secure_sum", seconds=0))
     assert told.count("Not measured here") == 3
     assert "smc-dp lab attack strip-noise" in told
     assert "succeeded in" not in told
     with pytest.raises(TypeError):  # twin: what measures
-        attacks_on.sections("secure_sum", seconds=100)
+        attacks_on.attack_sections("secure_sum", seconds=100)
 
 
 def test_while_there_is_time_the_forms_that_are_shown_are_tried_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,8 +61,12 @@ def test_while_there_is_time_the_forms_that_are_shown_are_tried_and_no_others(mo
 
     monkeypatch.setattr(attacks_on, "measure", measured)
     heard: list[str] = []
-    told = text(attacks_on.sections("pathak2010", progress=heard.append))
-    wanted = [(a.name, v.name, LEAST_TRIALS) for a in attacks_on.on("pathak2010") for v in (*a.attacked, *a.mended)]
+    told = text(attacks_on.attack_sections("pathak2010", progress=heard.append))
+    wanted = [
+        (a.name, v.name, LEAST_TRIALS)
+        for a in attacks_on.attacks_on_protocol("pathak2010")
+        for v in (*a.attacked, *a.mended)
+    ]
     assert tried == [one for one in wanted if one[0] != "infer-min-size"]
     assert heard == [f"{name} against {variant}" for name, variant, _ in tried]
     assert told.count("Not measured here") == 1
@@ -71,5 +75,5 @@ def test_while_there_is_time_the_forms_that_are_shown_are_tried_and_no_others(mo
 
 @pytest.mark.slow
 def test_the_attacks_of_a_lecture_come_out_as_on_record() -> None:
-    told = text(attacks_on.sections("secure_sum", rng=Stream.insecure_from_seed("lecture")))
+    told = text(attacks_on.attack_sections("secure_sum", rng=Stream.insecure_from_seed("lecture")))
     assert (told.count("16 of 16, succeeds"), told.count("0 of 16, fails")) == (3, 3)

@@ -17,7 +17,7 @@ from smc_dp.core.errors import InputError
 from smc_dp.pages.blocks import Page, PageTable
 from smc_dp.pages.html import html
 from smc_dp.walkthrough import build, values
-from smc_dp.walkthrough.report import TOY
+from smc_dp.walkthrough.report import DRY_RUN_NOTICE
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +26,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Folders:
 
 
 def test_a_run_with_views_of_all_and_of_one(run: Folders, tmp_path: Path) -> None:
-    made = build.of_run(run.run, run.views)
+    made = build.walkthrough_of_run(run.run, run.views)
     whole = html(made)
     assert "SECRET" in made.on_every_sheet
-    assert TOY not in whole
+    assert DRY_RUN_NOTICE not in whole
     assert values.UNKNOWN not in whole
     assert len(steps_on(made)) > 4
     assert "In what is known P1 stands for north-0, P2 stands for north-1" in whole
@@ -38,7 +38,7 @@ def test_a_run_with_views_of_all_and_of_one(run: Folders, tmp_path: Path) -> Non
     one = tmp_path / "views"
     one.mkdir()
     shutil.copy(run.views / "1.view", one)
-    assert values.UNKNOWN in html(build.of_run(run.run, one))
+    assert values.UNKNOWN in html(build.walkthrough_of_run(run.run, one))
 
 
 def test_the_page_of_views_is_for_its_owner_alone_and_that_of_a_toy_run_for_everybody(
@@ -55,7 +55,7 @@ def test_the_page_of_views_is_for_its_owner_alone_and_that_of_a_toy_run_for_ever
 def test_views_of_another_run_are_refused(run: Folders, tmp_path: Path) -> None:
     other = charged_run(tmp_path)
     with pytest.raises(InputError, match="another session"):
-        build.of_run(run.run, other.views)
+        build.walkthrough_of_run(run.run, other.views)
 
 
 def test_a_view_that_does_not_fit_the_record_is_refused(run: Folders, tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_a_view_that_does_not_fit_the_record_is_refused(run: Folders, tmp_path: 
     at = next(i for i, line in enumerate(lines) if '"kind":"Ready"' in line)
     (shorter / "transcript.jsonl").write_text("".join(lines[:at] + lines[at + 1 :]))
     with pytest.raises(InputError, match=r"differ|its role|line"):
-        build.of_run(shorter, run.views)
+        build.walkthrough_of_run(shorter, run.views)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,9 @@ def test_a_page_with_measured_attacks_costs_less_than_a_minute_and_two_megabytes
 
 
 def test_a_protocol_without_a_drop_out_on_request() -> None:
-    stays, leaves = (build.of_protocol(PROTOCOLS["secure_sum"], 3, stays=x, attacks=0) for x in (True, False))
+    stays, leaves = (
+        build.walkthrough_of_protocol(PROTOCOLS["secure_sum"], 3, stays=x, attacks=0) for x in (True, False)
+    )
     assert "It vanishes on the way." in html(leaves)
     assert "P3 vanishes: it sends nothing from here on." in html(leaves)
     assert "It vanishes on the way." not in html(stays)

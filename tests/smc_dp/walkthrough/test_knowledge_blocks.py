@@ -25,7 +25,7 @@ def cell(table: PageTable, members: tuple[str, ...], column: str) -> str:
 def masked(name: str = "secure_sum") -> tuple[Knowledge, Knowledge]:
     """What is known before and after the first masked inputs, and before any sum."""
     _, course = prepared(name)
-    at = next(i for i, step in enumerate(course.steps) if step.letters[0].kind == "Masked")
+    at = next(i for i, step in enumerate(course.steps) if step.messages[0].kind == "Masked")
     return course.knows[at], course.knows[at + 1]
 
 
@@ -33,19 +33,19 @@ def test_the_table_has_what_the_sentences_say_of_a_number_that_the_sum_will_tell
     """P1 and P3 have two shares of the seed of P2 and all its pairs, so with Charlie its masked input opens at once."""
     before, after = masked()
     assert any("P1 + P3 + charlie can compute z_2(1)" in said for said in after.changed_from(before))
-    assert cell(knowledge_blocks.table(before), WHO, Z) == "-"
-    assert cell(knowledge_blocks.table(after), WHO, Z) == "-/all"
-    assert cell(knowledge_blocks.table(after), ("P1", "charlie"), Z) == "-"
+    assert cell(knowledge_blocks.knowledge_table(before), WHO, Z) == "-"
+    assert cell(knowledge_blocks.knowledge_table(after), WHO, Z) == "-/all"
+    assert cell(knowledge_blocks.knowledge_table(after), ("P1", "charlie"), Z) == "-"
     hidden = [
         replace(row, cells={s: Cell("nothing", "all", "") if s.startswith("z_2") else c for s, c in row.cells.items()})
         for row in after.matrix.rows
     ]
-    assert cell(knowledge_blocks.table(Knowledge(replace(after.matrix, rows=tuple(hidden)))), WHO, Z) == "-"
+    assert cell(knowledge_blocks.knowledge_table(Knowledge(replace(after.matrix, rows=tuple(hidden)))), WHO, Z) == "-"
 
 
 def test_no_cell_is_empty_and_a_sum_of_members_is_their_own() -> None:
     _, course = prepared("secure_sum")
-    tables = [knowledge_blocks.table(k) for k in course.knows]
+    tables = [knowledge_blocks.knowledge_table(k) for k in course.knows]
     assert all(all(row) and len(row) == len(t.headings) for t in tables for row in t.rows)
     with_sum = [t for t in tables if "sum" in t.headings]
     assert with_sum
@@ -62,7 +62,7 @@ def test_no_cell_is_empty_and_a_sum_of_members_is_their_own() -> None:
 )
 def test_letters_of_secrets_are_explained(name: str, said: str, other: str) -> None:
     _, course = prepared(name)
-    texts = " ".join(b.text for b in knowledge_blocks.first(course).blocks if isinstance(b, Prose))
+    texts = " ".join(b.text for b in knowledge_blocks.knowledge_before(course).blocks if isinstance(b, Prose))
     assert all(part in texts for part in said.split(", "))
     assert other not in texts
     assert (CASES in texts) == (name == "pathak2010")
@@ -78,7 +78,7 @@ def test_notes_beside_a_printed_step_are_said_to_be_of_the_mended_program() -> N
     assert with_notes
     for step in with_notes:
         (about,) = (b for b in step.blocks if getattr(b, "heading", "") == report.IS_WRONG)
-        assert Prose(report.MENDED) in getattr(about, "blocks", ())
+        assert Prose(report.FIXED_NOTES) in getattr(about, "blocks", ())
     assert "These are the notes of the mended program" not in html(lecture_of("pathak2010"))
 
 

@@ -13,20 +13,20 @@ from broken.matrix_mutants import WITHOUT_CHOICE
 
 from protocols.errors import LocalError
 from protocols.programs import PROTOCOLS, Protocol
-from smc_dp.leakage.matrix import LEVELS, compute_matrix
+from smc_dp.leakage.matrix import LEVELS, coalition_matrix
 from smc_dp.leakage.symbolic.world_runs import WorldRuns
 from smc_dp.leakage.symbolic.worlds import base_world, rotate_permutations
 from smc_dp.walkthrough import knowledge_trace as spared
 from smc_dp.walkthrough.knowledge import SOME, Knowledge
-from smc_dp.walkthrough.knowledge_trace import ProtocolCourse, course, drop_out
+from smc_dp.walkthrough.knowledge_trace import KnowledgeTrace, drop_out, trace_knowledge
 from tests.support.refusals import refused
 
 SYMBOLIC = [name for name, protocol in PROTOCOLS.items() if not protocol.model.matrix_file]
 
 
 @cache
-def found(name: str, parties: int = 2) -> ProtocolCourse:
-    return course(PROTOCOLS[name], parties)
+def found(name: str, parties: int = 2) -> KnowledgeTrace:
+    return trace_knowledge(PROTOCOLS[name], parties)
 
 
 def one_setting(protocol: Protocol) -> Protocol:
@@ -38,7 +38,7 @@ def one_setting(protocol: Protocol) -> Protocol:
 
 @pytest.mark.parametrize("name", SYMBOLIC)
 def test_after_the_last_step_knowledge_is_the_coalition_matrix(name: str) -> None:
-    rows = compute_matrix(one_setting(PROTOCOLS[name]), 2).rows
+    rows = coalition_matrix(one_setting(PROTOCOLS[name]), 2).rows
     assert found(name).knows[-1].matrix.rows == rows
 
 
@@ -69,7 +69,7 @@ def test_nothing_is_forgotten(name: str) -> None:
 @pytest.mark.parametrize("name", SYMBOLIC)
 def test_every_letter_is_in_one_step(name: str) -> None:
     c = found(name)
-    letters = [letter for step in c.steps for letter in step.letters]
+    letters = [letter for step in c.steps for letter in step.messages]
     assert len(set(letters)) == len(letters)
     book = WorldRuns(c.protocol, c.p)
     sent = book.trace(rotate_permutations(base_world(2, len(c.protocol.model.permutations), 0))).sent
@@ -80,7 +80,7 @@ def test_every_letter_is_in_one_step(name: str) -> None:
 
 def test_words_say_what_is_new_and_of_whom() -> None:
     c = found("pathak2010")
-    said = {s.letters[0].kind: k.changed_from(j) for s, j, k in zip(c.steps, c.knows[:-1], c.knows[1:], strict=True)}
+    said = {s.messages[0].kind: k.changed_from(j) for s, j, k in zip(c.steps, c.knows[:-1], c.knows[1:], strict=True)}
     assert said["PaillierKey"] == ()
     assert said["Relay"] == (
         f"P1 + charlie and P2 + charlie each {SOME} can compute the others' sizes and who is smallest, "
@@ -94,9 +94,9 @@ def test_words_say_what_is_new_and_of_whom() -> None:
     assert c.knows[0].sentence(("charlie",)) == "charlie knows nothing of the secrets of others."
 
 
-def after(c: ProtocolCourse, kind: str) -> Knowledge:
+def after(c: KnowledgeTrace, kind: str) -> Knowledge:
     """What is known after the first step with a letter of this kind."""
-    return next(k for s, k in zip(c.steps, c.knows[1:], strict=True) if kind in {x.kind for x in s.letters})
+    return next(k for s, k in zip(c.steps, c.knows[1:], strict=True) if kind in {x.kind for x in s.messages})
 
 
 def always(knows: Knowledge, members: tuple[str, ...]) -> dict[str, bool]:
@@ -109,7 +109,7 @@ def test_what_only_some_worlds_tell_is_said_to_be_so() -> None:
     honest = found("pathak2010")
     assert always(after(honest, "Relay"), ("P1", "charlie")) == {"n_2": False}
     assert always(after(honest, "Slot"), ("P1", "charlie")) == {"n_2": True}
-    twin = course(replace(PROTOCOLS["pathak2010"], program=WITHOUT_CHOICE), 2)
+    twin = trace_knowledge(replace(PROTOCOLS["pathak2010"], program=WITHOUT_CHOICE), 2)
     assert always(after(twin, "Relay"), ("P1", "charlie")) == {"n_2": True}
     assert not any(SOME in said for k, j in pairwise(twin.knows) for said in j.changed_from(k))
 
@@ -118,16 +118,16 @@ def test_a_party_that_vanishes_is_in_no_later_step() -> None:
     protocol = PROTOCOLS["secure_sum"]
     gone = drop_out(protocol, protocol.model.sample(3))
     assert gone is not None
-    c = course(protocol, 3, gone)
+    c = trace_knowledge(protocol, 3, gone)
     assert gone.place == "Masked in sum0"
-    masked = next(i for i, step in enumerate(c.steps) if step.letters[0].kind == "Masked")
-    assert not any(x.sender == gone.name for step in c.steps[masked:] for x in step.letters)
+    masked = next(i for i, step in enumerate(c.steps) if step.messages[0].kind == "Masked")
+    assert not any(x.sender == gone.name for step in c.steps[masked:] for x in step.messages)
     assert drop_out(PROTOCOLS["pathak2010"], PROTOCOLS["pathak2010"].model.sample(2)) is None
 
 
 @pytest.mark.slow
 def test_three_parties_of_the_curator_protocol() -> None:
-    rows = compute_matrix(one_setting(PROTOCOLS["pathak2010"]), 3).rows
+    rows = coalition_matrix(one_setting(PROTOCOLS["pathak2010"]), 3).rows
     c = found("pathak2010", 3)
     assert c.knows[-1].matrix.rows == rows
     # a relay of one other party at most comes to P1, so in no world are both sizes known before the slots
@@ -137,10 +137,12 @@ def test_three_parties_of_the_curator_protocol() -> None:
 
 def test_the_comparison_is_looked_at_elsewhere() -> None:
     with refused("protocol.computes_with_bits", error=LocalError, name="comparison"):
-        course(PROTOCOLS["comparison"], 2)
+        trace_knowledge(PROTOCOLS["comparison"], 2)
 
 
 @pytest.mark.parametrize("name", ["linear", pytest.param("pathak2010", marks=pytest.mark.slow)])
 def test_who_got_nothing_is_spared_and_nothing_else_changes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spared, "_reached", lambda made: None)
-    assert [k.matrix.rows for k in course(PROTOCOLS[name], 2).knows] == [k.matrix.rows for k in found(name).knows]
+    assert [k.matrix.rows for k in trace_knowledge(PROTOCOLS[name], 2).knows] == [
+        k.matrix.rows for k in found(name).knows
+    ]

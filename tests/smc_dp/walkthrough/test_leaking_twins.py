@@ -14,7 +14,7 @@ from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.session import PUBLIC_NAME, Program
 from smc_dp.leakage.matrix import LEVELS
 from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern
-from smc_dp.walkthrough.knowledge_trace import CourseStep, ProtocolCourse, course
+from smc_dp.walkthrough.knowledge_trace import KnowledgeTrace, TracedStep, trace_knowledge
 
 
 class Leak(NamedTuple):
@@ -57,25 +57,25 @@ SUMS: dict[str, Patched] = {
 }
 
 
-def run(name: str, parties: int, program: Program, pattern: Pattern = EVERYBODY_STAYS) -> ProtocolCourse:
-    return course(replace(PROTOCOLS[name], program=program), parties, pattern)
+def run(name: str, parties: int, program: Program, pattern: Pattern = EVERYBODY_STAYS) -> KnowledgeTrace:
+    return trace_knowledge(replace(PROTOCOLS[name], program=program), parties, pattern)
 
 
 @cache
-def honest(name: str, parties: int, pattern: Pattern = EVERYBODY_STAYS) -> ProtocolCourse:
+def honest(name: str, parties: int, pattern: Pattern = EVERYBODY_STAYS) -> KnowledgeTrace:
     """The control."""
     of: Protocol = PROTOCOLS[name]
-    return course(of, parties, pattern)
+    return trace_knowledge(of, parties, pattern)
 
 
 def more(
-    twin: ProtocolCourse, control: ProtocolCourse
-) -> list[tuple[CourseStep, dict[tuple[tuple[str, ...], str], str]]]:
+    twin: KnowledgeTrace, control: KnowledgeTrace
+) -> list[tuple[TracedStep, dict[tuple[tuple[str, ...], str], str]]]:
     """Step by step what is known better than in the control after the same step, or after the last that it has."""
-    labels = [(s.step, s.place, s.letters[0].to == PUBLIC_NAME) for s in control.steps]
+    labels = [(s.step, s.place, s.messages[0].to == PUBLIC_NAME) for s in control.steps]
     found, after = [], 0
     for step, knows in zip(twin.steps, twin.knows[1:], strict=True):
-        label = (step.step, step.place, step.letters[0].to == PUBLIC_NAME)
+        label = (step.step, step.place, step.messages[0].to == PUBLIC_NAME)
         after = max(after, labels.index(label) + 1) if label in labels else after
         other = control.knows[after]
         found.append(
@@ -96,7 +96,7 @@ def _level(cells: Any, secret: str) -> Any:
     return cells[secret].level if secret in cells else "nothing"
 
 
-def check(twin: ProtocolCourse, control: ProtocolCourse, leak: Leak) -> None:
+def check(twin: KnowledgeTrace, control: KnowledgeTrace, leak: Leak) -> None:
     """It leaks at its step, and nothing is known better before."""
     assert not any(gained for _, gained in more(control, control))
     leaking = [(step, gained) for step, gained in more(twin, control) if gained]

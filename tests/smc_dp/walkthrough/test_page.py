@@ -18,12 +18,12 @@ from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS
 from smc_dp.pages.blocks import Bullets, Drawing, PageTable, Quotation
 from smc_dp.pages.html import html
 from smc_dp.walkthrough import sequence_diagram, values
-from smc_dp.walkthrough.dry_run import toy_run
+from smc_dp.walkthrough.dry_run import run_dry
 from smc_dp.walkthrough.knowledge_blocks import NOTHING_NEW
-from smc_dp.walkthrough.knowledge_trace import ProtocolCourse, course
-from smc_dp.walkthrough.lesson import steps_of
-from smc_dp.walkthrough.observed_session import Watched
-from smc_dp.walkthrough.report import ON_EVERY_SHEET, page
+from smc_dp.walkthrough.knowledge_trace import KnowledgeTrace, trace_knowledge
+from smc_dp.walkthrough.observed_session import ObservedSession
+from smc_dp.walkthrough.report import ON_EVERY_SHEET, walkthrough_page
+from smc_dp.walkthrough.walkthrough_steps import steps_of
 
 # The everyday suite has one of a kind.
 EACH = [pytest.param(name, marks=pytest.mark.slow if "-" in name else ()) for name in PARTIES]
@@ -33,9 +33,9 @@ EACH = [pytest.param(name, marks=pytest.mark.slow if "-" in name else ()) for na
 def test_every_letter_stands_in_one_step_and_every_step_has_its_sentence(name: str) -> None:
     watched, known = prepared(name)
     lesson = steps_of(watched, known)
-    assert Counter(id(letter) for step in lesson for letter in step.letters) == Counter(map(id, watched.letters))
+    assert Counter(id(letter) for step in lesson for letter in step.messages) == Counter(map(id, watched.messages))
     assert [step.known for step in lesson] == list(range(1, len(known.steps) + 1))
-    assert all(letter.kind.step == step.number for step in lesson for letter in step.letters)
+    assert all(letter.kind.step == step.number for step in lesson for letter in step.messages)
     for step, on_page in zip(lesson, steps_on(lecture_of(name)), strict=True):
         quoted = known.protocol.sentences[step.number]
         said = parts(on_page, "Word for word")[0]
@@ -49,19 +49,19 @@ def test_letters_that_no_course_has_are_shown_and_said_to_be_unknown() -> None:
     watched, known = prepared("secure_sum")
     short = replace(known, steps=known.steps[:8])  # a session of one sum
     lesson = steps_of(watched, short)
-    assert Counter(id(letter) for step in lesson for letter in step.letters) == Counter(map(id, watched.letters))
+    assert Counter(id(letter) for step in lesson for letter in step.messages) == Counter(map(id, watched.messages))
     later = [step for step in lesson if step.known is None]
     assert {step.stage for step in later} == {"sum1", "publishing"}
-    assert "was not computed" in html(page(watched, short))
+    assert "was not computed" in html(walkthrough_page(watched, short))
     assert "in which nobody vanishes; in this one P3 did" in html(
-        page(watched, replace(known, pattern=EVERYBODY_STAYS))
+        walkthrough_page(watched, replace(known, pattern=EVERYBODY_STAYS))
     )
     assert "in which nobody vanishes" not in html(lecture_of("secure_sum"))
 
 
-def numbers(watched: Watched) -> list[str]:
+def numbers(watched: ObservedSession) -> list[str]:
     """The sizes and numbers that parties bring, as views have them."""
-    found = values.brought(watched)
+    found = values.input_table(watched)
     assert found is not None
     return [cell for row in found.rows for cell in row[1:]]
 
@@ -70,44 +70,44 @@ def numbers(watched: Watched) -> list[str]:
 def test_values_are_those_of_the_views(name: str) -> None:
     watched, known = prepared(name)
     whole = html(lecture_of(name))
-    assert all(letter.message is not None for letter in watched.letters if letter.sender not in watched.gone)
+    assert all(letter.message is not None for letter in watched.messages if letter.sender not in watched.dropped_out)
     assert values.UNKNOWN not in whole
     assert all(cell in whole for cell in numbers(watched))
     blind = replace(
-        watched, inputs={}, keys={}, letters=tuple(replace(letter, message=None) for letter in watched.letters)
+        watched, inputs={}, keys={}, letters=tuple(replace(letter, message=None) for letter in watched.messages)
     )
-    unseen = html(page(blind, known))
+    unseen = html(walkthrough_page(blind, known))
     assert values.UNKNOWN in unseen
     assert not any(f"<td>{cell}</td>" in unseen for cell in numbers(watched))
 
 
 def test_what_a_ciphertext_holds_is_shown_to_those_who_have_the_key() -> None:
     watched, _ = prepared("pathak2010")
-    indicator = next(x for x in watched.letters if x.kind.__name__ == "Indicator")
+    indicator = next(x for x in watched.messages if x.kind.__name__ == "Indicator")
     assert indicator.message is not None
     (u,) = (getattr(indicator.message, slot.name) for slot in indicator.kind.slots)
-    opened = [values.value(c, watched).rpartition("charlie: ")[2] for c in u]
+    opened = [values.format_value(c, watched).rpartition("charlie: ")[2] for c in u]
     assert sorted(opened) == ["0", "1"]
-    assert "charlie" not in values.value(u[0], replace(watched, keys={}))
+    assert "charlie" not in values.format_value(u[0], replace(watched, keys={}))
 
 
 def test_long_values_are_cut_and_say_how_long_they_are() -> None:
     watched, _ = prepared("secure_sum")
-    assert values.number(123) == "123"
-    assert values.number(2**64) == "18446…616 (20 digits)"
-    assert values.number(-(2**64)) == "-1844…616 (20 digits)"
-    assert values.string(bytes(32)) == "000000…00 (32 bytes)"
-    assert values.value(tuple(range(9)), watched) == "(0, 1, 2, … 9 in all)"
-    assert values.value((1, 2), watched) == "(1, 2)"
+    assert values.format_number(123) == "123"
+    assert values.format_number(2**64) == "18446…616 (20 digits)"
+    assert values.format_number(-(2**64)) == "-1844…616 (20 digits)"
+    assert values.format_bytes(bytes(32)) == "000000…00 (32 bytes)"
+    assert values.format_value(tuple(range(9)), watched) == "(0, 1, 2, … 9 in all)"
+    assert values.format_value((1, 2), watched) == "(1, 2)"
 
 
 def leaking(program: Program) -> Protocol:
     return replace(PROTOCOLS["pathak2010"], program=program)
 
 
-def told(watched: Watched, course: ProtocolCourse) -> list[tuple[str, str]]:
+def told(watched: ObservedSession, course: KnowledgeTrace) -> list[tuple[str, str]]:
     """Every step of the page, by its heading."""
-    return [(step.heading, shown(step)) for step in steps_on(page(watched, course))]
+    return [(step.heading, shown(step)) for step in steps_on(walkthrough_page(watched, course))]
 
 
 def first_difference(honest: Sequence[tuple[str, str]], other: Sequence[tuple[str, str]]) -> str:
@@ -118,11 +118,11 @@ def first_difference(honest: Sequence[tuple[str, str]], other: Sequence[tuple[st
 def test_a_leaking_role_changes_the_page_at_its_step_and_at_none_before() -> None:
     honest, twin = prepared("pathak2010"), prepare(leaking(mutants.UNBLINDED), 2)
     assert first_difference(told(*honest), told(*twin)).startswith("Step 1.4 ")
-    again = toy_run(PROTOCOLS["pathak2010"], honest[1].p)
+    again = run_dry(PROTOCOLS["pathak2010"], honest[1].p)
     assert told(again, honest[1]) == told(*honest)
     news = {}
     for name, made in (("honest", honest), ("twin", twin)):
-        step = next(s for s in steps_on(page(*made)) if s.heading.startswith("Step 1.4 "))
+        step = next(s for s in steps_on(walkthrough_page(*made)) if s.heading.startswith("Step 1.4 "))
         news[name] = parts(step, "What is known now")[0]
     assert getattr(news["honest"], "text", "") == NOTHING_NEW
     assert isinstance(news["twin"], Bullets)
@@ -142,41 +142,41 @@ TWINS: dict[str, tuple[Program, str]] = {
 def test_what_a_leak_tells_shows_at_its_step(name: str) -> None:
     program, number = TWINS[name]
     watched, honest = prepared("pathak2010")
-    twin = told(watched, course(leaking(program), 2))
+    twin = told(watched, trace_knowledge(leaking(program), 2))
     assert first_difference(told(watched, honest), twin).startswith(f"Step {number} ")
 
 
 def test_the_lecture_of_a_run_says_on_every_sheet_that_it_is_secret() -> None:
     watched, known = prepared("linear")
-    made = page(watched, known, secret=True)
+    made = walkthrough_page(watched, known, secret=True)
     assert made.on_every_sheet == ON_EVERY_SHEET
     assert "SECRET" in made.notices[0].text
-    assert "SECRET" not in html(page(watched, known))
+    assert "SECRET" not in html(walkthrough_page(watched, known))
 
 
 def test_lanes_say_in_sentences_what_they_draw() -> None:
     watched, _ = prepared("secure_sum")
-    shares = [x for x in watched.letters if x.kind.__name__ == "Shares"]
-    drawn = sequence_diagram.drawing("Shares", shares, watched.session)
+    shares = [x for x in watched.messages if x.kind.__name__ == "Shares"]
+    drawn = sequence_diagram.draw_messages("Shares", shares, watched.session)
     assert drawn.said[0] == "P1 sends Shares to each of P2 and P3."
-    assert sequence_diagram.drawing("Shares", shares[1:], watched.session).said != drawn.said
+    assert sequence_diagram.draw_messages("Shares", shares[1:], watched.session).said != drawn.said
     assert drawn.svg.markup("Shares").count("<line") == 3 * (4 + 1 + 2)  # rows of lanes, a line and heads
-    published = [x for x in watched.letters if x.kind.__name__ == "PublishedSum"]
-    assert sequence_diagram.drawing("Sum", published, watched.session).said == (
+    published = [x for x in watched.messages if x.kind.__name__ == "PublishedSum"]
+    assert sequence_diagram.draw_messages("Sum", published, watched.session).said == (
         "charlie publishes PublishedSum, for everybody to read.",
     )
 
 
 def test_many_parties_share_a_lane() -> None:
     many = Parameters(tuple(f"P{j}" for j in range(1, 10)), 0, 0, ((Block(1, "none"),),))
-    watched = toy_run(PROTOCOLS["secure_sum"], many)
-    assert list(dict.fromkeys(sequence_diagram.lanes(watched.session).values())) == [
+    watched = run_dry(PROTOCOLS["secure_sum"], many)
+    assert list(dict.fromkeys(sequence_diagram.assign_lanes(watched.session).values())) == [
         "P1",
         "8 other parties",
         CURATOR_NAME,
     ]
-    ready = [x for x in watched.letters if x.kind.__name__ == "Ready"]
-    assert sequence_diagram.drawing("Ready", ready, watched.session).said == (
+    ready = [x for x in watched.messages if x.kind.__name__ == "Ready"]
+    assert sequence_diagram.draw_messages("Ready", ready, watched.session).said == (
         "P1 sends Ready to charlie.",
         "8 other parties send Ready ×8 to charlie.",
     )
@@ -191,17 +191,17 @@ def test_hostile_names_stay_text() -> None:
         identities={name: bytes(32), **{k: v for k, v in watched.session.identities.items() if k != "P1"}},
     )
     renamed = tuple(
-        replace(x, sender=x.sender.replace("P1", name), to=x.to.replace("P1", name)) for x in watched.letters
+        replace(x, sender=x.sender.replace("P1", name), to=x.to.replace("P1", name)) for x in watched.messages
     )
-    whole = html(page(replace(watched, session=session, letters=renamed), known))
+    whole = html(walkthrough_page(replace(watched, session=session, letters=renamed), known))
     assert "<b onclick" not in whole
     assert "&lt;b onclick" in whole
     assert "In what is known P1 stands for &lt;b onclick=x&gt;&amp;P1." in whole
-    assert "stands for" not in html(page(watched, known))
+    assert "stands for" not in html(walkthrough_page(watched, known))
 
 
 def test_toy_inputs_read_well() -> None:
     watched, _ = prepared("pathak2010")
-    table = values.brought(watched)
+    table = values.input_table(watched)
     assert isinstance(table, PageTable)
     assert all(10 <= int(row[1]) < 1000 for row in table.rows)

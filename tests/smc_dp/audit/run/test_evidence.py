@@ -23,7 +23,7 @@ from smc_dp.audit.run.conformity.conversation import with_schedule
 from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.core.errors import InputError
 from smc_dp.leakage import matrix_text
-from smc_dp.leakage.matrix import compute_matrix
+from smc_dp.leakage.matrix import coalition_matrix
 from smc_dp.run.protocols import curator
 from smc_dp.run.release import SHARES, TRANSCRIPT
 from tests.support.refusals import refused
@@ -71,7 +71,7 @@ def test_what_is_said_in_a_greeting_has_its_length(tmp_path: Path) -> None:
 @pytest.mark.parametrize("K", [2, 3])
 def test_the_matrix_of_a_protocol_without_a_curator(K: int) -> None:
     """Whoever is told the sum knows the other's number of two, and nothing of any other of three."""
-    found = compute_matrix(EQUALS, K)
+    found = coalition_matrix(EQUALS, K)
     assert {row.members for row in found.rows} == {c for n in range(1, K + 1) for c in combinations(PARTIES[:K], n)}
     alone = next(row for row in found.rows if row.members == ("P1",))
     level = {2: "all", 3: "nothing"}[K]

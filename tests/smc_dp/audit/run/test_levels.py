@@ -21,7 +21,7 @@ from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.levels import EverybodysViews, ReachedLevel
 from smc_dp.audit.run.report import AuditReport, audit_evidence
 from smc_dp.audit.run.report_blocks import blocks
-from smc_dp.pages.blocks import coded
+from smc_dp.pages.blocks import texts_by_code
 from smc_dp.pages.text import block_lines
 from tests.support.refusals import refused
 
@@ -84,8 +84,8 @@ def test_what_is_missing_stands_before_what_passed(given: Given, whole: AuditRep
     assert second.startswith("2. It is authentic: reached. ")
     assert third.startswith("3. Every message was replayed: not reached")
     assert verdict.startswith("PASSED: ")
-    assert list(coded(blocks(given.report()))) == ["audit.level_missing", "audit.passed"]
-    assert list(coded(blocks(whole))) == ["audit.passed"]
+    assert list(texts_by_code(blocks(given.report()))) == ["audit.level_missing", "audit.passed"]
+    assert list(texts_by_code(blocks(whole))) == ["audit.passed"]
 
 
 @pytest.mark.parametrize("left_out", ["1.view", "4.view"])
@@ -169,8 +169,10 @@ def test_a_record_with_a_missing_line_reaches_no_level(given: Given, tmp_path: P
     run = forgeries.forge(given.folders.run, tmp_path / "run", forgeries.drop(5))
     found = audit_evidence(load_evidence(run, given.identities), OF_THE_RUN)
     assert number(found) == 0
-    assert list(coded(blocks(found))) == ["audit.level_missing", "audit.failed"]
-    assert coded(blocks(found))["audit.level_missing"].startswith("Missing for level 1 of 3, the record is whole: ")
+    assert list(texts_by_code(blocks(found))) == ["audit.level_missing", "audit.failed"]
+    assert texts_by_code(blocks(found))["audit.level_missing"].startswith(
+        "Missing for level 1 of 3, the record is whole: "
+    )
     assert "1. The record is whole: not reached; it takes what is missing above." in lines(found)
     assert found.verdict == found.document.verdict == "audit.failed"
 

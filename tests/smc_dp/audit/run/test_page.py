@@ -20,7 +20,7 @@ from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import AuditReport, audit_evidence
 from smc_dp.audit.run.run_summary import AuditedRun
 from smc_dp.cli.schemas import json_schema
-from smc_dp.pages.html import MOST_BYTES, html
+from smc_dp.pages.html import MOST_PAGE_BYTES, html
 from smc_dp.run.release import RELEASE
 
 FIRST = (
@@ -141,7 +141,7 @@ def test_what_strangers_wrote_stays_text_and_does_not_fill_the_page(report: Audi
     long = replace(report.findings[0], outcome=failed("x.hostile", hostile=HOSTILE * 10**5))
     wide = replace(report, run=HOSTILE, findings=(long, *report.findings[1:]), audited=audited)
     found = html(page.audit_page(wide))
-    assert len(found.encode()) < MOST_BYTES
+    assert len(found.encode()) < MOST_PAGE_BYTES
     read = ShownPage(found)
     assert HOSTILE[:40] in read.text
     assert "img" not in read.elements

@@ -518,8 +518,8 @@ def below(value: float) -> float:
 def of_variance(factor: float) -> dict[str, Any]:
     """What noise of so many times the variance would state."""
     made = calibrate_noise(GAUSS, 12, WeightedSum(0.1).sensitivity)
-    assert isinstance(made.law, DiscreteGaussian)
-    law = DiscreteGaussian(12, Fraction(round(made.law.variance * Fraction(factor))))
+    assert isinstance(made.distribution, DiscreteGaussian)
+    law = DiscreteGaussian(12, Fraction(round(made.distribution.variance * Fraction(factor))))
     said = from_noise(Calibrated(law, made.sensitivity), GAUSS, "record", "replace", FOLLOWS["adversary"])
     return said.as_dict() | {"caveats": FOLLOWS["caveats"]}
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smc_dp.core.errors import InputFault
-from smc_dp.data.bounds import canonical_text, parse_bounds, read_bounds
+from smc_dp.data.bounds import canonical_level, parse_bounds, read_bounds
 from smc_dp.data.columns import CategoricalColumn, DateColumn, NumericColumn
 from smc_dp.data.dictionaries.data_dictionary import (
     ColumnEntry,
@@ -159,16 +159,18 @@ TEXTS = st.sampled_from(["yes", "no", "Yes", "NO", "0", "1", "01", "true", "a", 
 
 @given(st.lists(st.tuples(TEXTS, st.lists(TEXTS, max_size=3)), min_size=1, max_size=4))
 def test_a_spelling_stands_for_one_level_or_for_none(levels: list[tuple[str, list[str]]]) -> None:
-    said = [LevelEntry(name, tuple(others)) for name, others in {canonical_text(n): (n, o) for n, o in levels}.values()]
+    said = [
+        LevelEntry(name, tuple(others)) for name, others in {canonical_level(n): (n, o) for n, o in levels}.values()
+    ]
     found = find_aliases(said)
     assert [name for name, _ in found] == [level.name for level in said]
-    every = [canonical_text(text) for name, others in found for text in (name, *others)]
+    every = [canonical_level(text) for name, others in found for text in (name, *others)]
     assert len(set(every)) == len(every)
 
 
 @given(st.lists(NAMES.filter(str.strip), min_size=1, max_size=4, unique=True), st.data())
 def test_whatever_columns_and_levels_are_called_comes_back(names: list[str], data: st.DataObject) -> None:
-    levels = data.draw(st.lists(NAMES.filter(str.strip), min_size=2, max_size=3, unique_by=canonical_text))
+    levels = data.draw(st.lists(NAMES.filter(str.strip), min_size=2, max_size=3, unique_by=canonical_level))
     found = draft_bounds(
         DataDictionary("b", "k", tuple(DescribedColumn(name, of(*levels)) for name in names)), names[0]
     )

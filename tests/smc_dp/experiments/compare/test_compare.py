@@ -297,9 +297,9 @@ def test_local_classifiers_are_trained_once_for_all_methods_that_start_from_them
     entries += [GridEntry("soft, paper", "soft", "paper", (None,)), GridEntry("indiv", "indiv", None, (None,))]
     plan = GridPlan((setting,), tuple(entries), repeats=1)
     trained = []
-    ensemble = task.ensemble
+    ensemble = task.train_ensemble
     monkeypatch.setattr(task, "train_ensemble", lambda *args: trained.append(args) or ensemble(*args))
-    (cells,) = task.group_cells(plan.cells())
+    (cells,) = task.group_by_training(plan.cells())
     outcomes = task.run_cells(load_pool("digits"), cells, 1)
     assert [o.failure for o in outcomes] == [None] * 5
     assert len(trained) == 1

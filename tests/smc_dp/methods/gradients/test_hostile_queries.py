@@ -161,7 +161,7 @@ def asking(numbers: Callable[[int, int], int]) -> SaidTo:
 
 def legal(session: Session, mine: Addends) -> list[int]:
     """The sums in which somebody entered more than so many records ever contribute."""
-    bounds, ring = RowBounds(2), session.p.ring
+    bounds, ring = RowBounds.of(2), session.p.ring
     found = []
     for r, numbers in enumerate(mine.numbers):
         gradient = ring.nearest(numbers)[:D]
@@ -175,7 +175,7 @@ def apart(session: Session, one: Addends, other: Addends) -> list[float]:
     """How far two neighbours are from each other in each later sum, in lengths of one record's contribution."""
     ring = session.p.ring
     moved = [ring.nearest(ring.subtract_vectors(x, y)) for x, y in zip(one.numbers, other.numbers, strict=True)]
-    return [float(np.linalg.norm(np.array(x, float))) / RowBounds(2).gradient for x in moved[1:]]
+    return [float(np.linalg.norm(np.array(x, float))) / RowBounds.of(2).gradient for x in moved[1:]]
 
 
 @pytest.mark.parametrize("name", HOSTILE)

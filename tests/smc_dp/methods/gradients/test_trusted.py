@@ -62,7 +62,7 @@ def test_what_a_statement_leaves_out_by_deviation_stands_in_it() -> None:
 def test_the_floor_is_set_by_the_noise_of_all_parties_and_not_of_the_honest() -> None:
     made = Newton().shared(Public(4, 3, 2), ONE, ThreatModel(4, 1, 1), AnnouncedRows(50))
     steps: Any = made.steps
-    deviation = sqrt(4 * made.noise.distributions[0][1].variance) / Units(2).curvature
+    deviation = sqrt(4 * made.noise.distributions[0][1].variance) / Units.of(2).curvature
     assert steps.floor == pytest.approx(FLOOR * deviation * sqrt(2 * 3), rel=1e-12)
 
 

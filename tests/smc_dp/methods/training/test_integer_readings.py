@@ -48,4 +48,4 @@ def test_integers_of_any_size_are_finite_reals_and_so_are_their_squares(value: i
     assert (H.T == H).all()
     if abs(value) > 2**1030:  # twin: the plain quotient
         with pytest.raises(OverflowError):
-            value / Units(k).gradient
+            value / Units.of(k).gradient

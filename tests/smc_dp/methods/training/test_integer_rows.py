@@ -245,7 +245,7 @@ def test_a_query_is_total_and_within_its_limit(W: Array) -> None:
 
 def longest(X: Array, y: IntArray, k: int, W: Array) -> list[tuple[Fraction, Fraction, Fraction]]:
     """For each record alone, the squares of the lengths of its three contributions over those of their bounds."""
-    bounds, found = RowBounds(k), []
+    bounds, found = RowBounds.of(k), []
     for row, label in zip(X, y, strict=True):
         rows = IntegerRows.of(row[np.newaxis], label[np.newaxis], k)
         start, later = rows.start(), rows.gradient(round_query(W))
@@ -298,7 +298,7 @@ def test_entries_cut_one_by_one_are_no_multiples() -> None:
 
 
 def test_a_contribution_that_is_too_long_is_nothing() -> None:
-    squares, C_g = np.array([2**28, 2**28, 2**26, 0]), RowBounds(2).gradient
+    squares, C_g = np.array([2**28, 2**28, 2**26, 0]), RowBounds.of(2).gradient
     a = np.array([[2048], [2049], [-4096], [10**6]])
     assert legal(a, squares, C_g).tolist() == [[2048], [0], [-4096], [10**6]]
     assert (np.abs(a[:3, 0]) * np.sqrt(squares[:3]) > C_g).tolist() == [False, True, False]  # twin: as it came

@@ -44,7 +44,7 @@ Distance = Callable[[Pair], float]
 def gradients(pair: Pair) -> float:
     """By how much the later sum moves, over C_g."""
     one, other = (np.array(pair.record(i).gradient(round_query(pair.W))) for i in (0, 1))
-    return float(np.linalg.norm((one - other).astype(float))) / RowBounds(pair.k).gradient
+    return float(np.linalg.norm((one - other).astype(float))) / RowBounds.of(pair.k).gradient
 
 
 def unclipped(pair: Pair) -> float:
@@ -66,7 +66,7 @@ def first_sums(pair: Pair, A: float, E: float) -> float:
         np.array(getattr(one, part), dtype=float) - np.array(getattr(other, part))
         for part in ("gradient", "diagonal", "off_diagonal")
     )
-    bounds = RowBounds(pair.k)
+    bounds = RowBounds.of(pair.k)
     curved = (diagonal @ diagonal + 2 * (off @ off)) / bounds.start_curvature**2
     return float(np.sqrt(A * (gradient @ gradient) / bounds.start_gradient**2 + E * curved))
 
@@ -197,10 +197,10 @@ def test_two_classes_are_softmax_of_two_times_root_two() -> None:
     both = class_multiples(np.concatenate([0 * margins, margins], axis=1), rows.y, rows.squares)
     assert np.abs(both[:, 1] - one).max() <= 2
     assert np.abs(both[:, 0] + one).max() <= 2
-    clip = int(np.sqrt(2) * RowBounds(2).gradient)
+    clip = int(np.sqrt(2) * RowBounds.of(2).gradient)
     lengths = np.sqrt(((both**2).sum(axis=1) * rows.squares).astype(float))
     assert 0.995 * clip < lengths.max() <= clip
-    assert lengths.max() > RowBounds(2).gradient  # twin: C = 1/2 for softmax
+    assert lengths.max() > RowBounds.of(2).gradient  # twin: C = 1/2 for softmax
 
 
 def test_what_is_read_back_for_classes_sums_to_zero_but_for_one_unit_a_record() -> None:

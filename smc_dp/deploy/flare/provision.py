@@ -1,4 +1,4 @@
-"""What a study needs to run over FLARE: whom to provision, the job, and for the server and each site its local files.
+"""Provisioning of a study over FLARE: its participants, its job, and local files of the server and each site.
 
 Nothing in a kit is secret. FLARE's own provisioning makes the certificates, which say who may speak to the server; who
 takes part in the study, its pinned identities say.
@@ -14,22 +14,22 @@ from smc_dp.core.writing import write_folder
 from smc_dp.deploy.fields import relay_host
 from smc_dp.deploy.flare import templates
 from smc_dp.deploy.flare.local import FOLDER, RELAY_FILE
-from smc_dp.deploy.flare.templates import readme
+from smc_dp.deploy.flare.templates import flare_readme
 from smc_dp.deploy.study import JointStudy
 
 RELAY, JOB, README, PROJECT = "relay", "job", "README.txt", "project.yml"
 _DEFAULT_PORT = 8002
 
 
-def make_flare_kit(study: JointStudy, folder: Path) -> list[Path]:
-    """Write the kit of a study to a new folder; the folders to hand over, in the order of the study.
+def provision_flare(study: JointStudy, folder: Path) -> list[Path]:
+    """Write the provisioning kit of a study to a new folder; return the folders to hand over.
 
     Raises InputError for a study whose relay is none of FLARE's, or when the folder exists or cannot be written.
     """
     host, port = flare_address(study.relay)
     sites = flare_names(study)
     files = {
-        README: readme(study, sites, host, port),
+        README: flare_readme(study, sites, host, port),
         PROJECT: templates.project(sites, host, port),
         f"{JOB}/meta.json": templates.meta(study, sites),
         f"{JOB}/app/config/config_fed_server.json": templates.server_job(study.digest),
@@ -53,12 +53,14 @@ def make_flare_kit(study: JointStudy, folder: Path) -> list[Path]:
 
 
 def flare_names(study: JointStudy) -> dict[str, str]:
-    """FLARE's name of each participant, by the place in the study: FLARE allows fewer letters than a study does."""
+    """Return FLARE's name of each participant, by its place in the study. FLARE allows fewer characters than a study
+    does.
+    """
     return {f"site-{number}": name for number, name in enumerate(study.names, 1)}
 
 
 def flare_address(relay: str) -> tuple[str, int]:
-    """Host and port in an address such as `flare://relay.example.org:8002`; InputError for anything else."""
+    """Return host and port of an address such as `flare://relay.example.org:8002`. InputError for any other."""
     found = relay_host(relay, ("flare",), _DEFAULT_PORT)
     if found is None:
         raise InputError("relay.no_flare_address", got=shown(relay))

@@ -16,7 +16,7 @@ from smc_dp.deploy.nats import certificates
 from smc_dp.deploy.nats.certificates import Certified
 from smc_dp.deploy.nats.connection import CA_FILE, CERTIFICATE_FILE, KEY_FILE, RelayConnection, relay_address
 from smc_dp.deploy.nats.server import OPERATOR, SERVER_CERTIFICATE, SERVER_KEY, configuration
-from smc_dp.deploy.nats.subjects import RelayPlaces
+from smc_dp.deploy.nats.subjects import RelaySubjects
 from smc_dp.deploy.study import JointStudy
 
 if TYPE_CHECKING:
@@ -29,13 +29,13 @@ _PATIENCE = 15.0
 _INBOX = "_INBOX_operator"
 
 
-def open_at_relay(places: RelayPlaces, relay: str, credentials: Path) -> None:
-    """Make what is not there yet; a study that is open stays as it is. Raises `CarrierError`."""
+def open_at_relay(places: RelaySubjects, relay: str, credentials: Path) -> None:
+    """Create the stream and consumers of a study that are missing at the relay. Raise `CarrierError`."""
     with closing(RelayConnection(relay, credentials, _INBOX, _PATIENCE)) as connection:
         connection.call(partial(_open, places))
 
 
-async def _open(places: RelayPlaces, client: Client) -> None:
+async def _open(places: RelaySubjects, client: Client) -> None:
     from nats.js import api
 
     manager = client.jetstream()
@@ -72,8 +72,8 @@ _AUTHORITY_KEY = "ca.key"
 _TEXT = "kit.txt"  # beside this file
 
 
-def make_kit(study: JointStudy, folder: Path) -> list[Path]:
-    """Write the kit of a study to a new folder; the folders to hand over, in the order of the study.
+def provision_relay(study: JointStudy, folder: Path) -> list[Path]:
+    """Write the provisioning kit of a study to a new folder; return the folders to hand over.
 
     Raises InputError when the folder exists or cannot be written.
     """
@@ -90,7 +90,7 @@ def make_kit(study: JointStudy, folder: Path) -> list[Path]:
         **_server(by, certificates.server(by, host)),
         _AUTHORITY_KEY: [by.key_pem],
         CONFIGURATION: [configuration(places, study.relay).encode()],
-        README: [readme(study, handed).encode()],
+        README: [relay_readme(study, handed).encode()],
     }
     write_folder(folder / OPERATOR, operator, 0o700)
     return handed
@@ -104,13 +104,13 @@ def open_study(study: JointStudy, kit: Path) -> None:
     open_at_relay(places_of(study), study.relay, kit / OPERATOR)
 
 
-def places_of(study: JointStudy) -> RelayPlaces:
-    """Where everything of a study is at its relay."""
-    return RelayPlaces(study.digest, study.names)
+def places_of(study: JointStudy) -> RelaySubjects:
+    """Return the subjects of a study at its relay."""
+    return RelaySubjects(study.digest, study.names)
 
 
-def readme(study: JointStudy, handed: list[Path]) -> str:
-    """What whoever runs the relay has to do and to know."""
+def relay_readme(study: JointStudy, handed: list[Path]) -> str:
+    """Return the instructions for the relay's operator."""
     host, port = relay_address(study.relay)
     sites = "\n".join(f"     {Path(SITES) / site.name}" for site in handed)
     text = resources.files(__package__).joinpath(_TEXT).read_text(encoding="utf-8")

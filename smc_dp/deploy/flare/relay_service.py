@@ -1,4 +1,4 @@
-"""What the relay answers: each site gets its own parcels and those for all, and hands in only its own."""
+"""Relay of one study. Each site fetches its own frames and those for all, and hands in only its own."""
 
 from __future__ import annotations
 
@@ -7,16 +7,26 @@ import time
 from collections.abc import Mapping
 
 from protocols.curator import CURATOR_NAME
-from smc_dp.deploy.flare.wire import FETCH, HEAP_BYTES, LAST, LONGEST_WAIT, SEND, parcel, row, several, written
-from smc_dp.deploy.frame import LANES, CarrierError, Parcel
+from smc_dp.deploy.flare.wire import (
+    BATCH_BYTES,
+    FETCH,
+    LAST,
+    LONGEST_WAIT,
+    SEND,
+    decode_frame,
+    decode_parts,
+    decode_row,
+    encode_parts,
+)
+from smc_dp.deploy.frame import LANES, CarrierError, Frame
 from smc_dp.deploy.relay_store import RelayStore
 
 _AT_ONCE = 16  # parcels asked of the store at a time: one may be large
 _WAITING = 32  # questions that are kept open at a time: FLARE answers from 64 threads
 
 
-class RelayDesk:
-    """The relay of one study; `sites` says which participant stands behind a name of FLARE's.
+class RelayService:
+    """Relay of one study; `sites` maps FLARE's names to participants.
 
     Charlie keeps the record, so he also gets the mail between others.
     """
@@ -28,25 +38,25 @@ class RelayDesk:
         self._open = True
 
     def answer(self, site: str, topic: str, request: bytes) -> bytes:
-        """The answer for this site; CarrierError for what it may not ask."""
+        """Return the answer to a site's request. CarrierError for what the site may not ask."""
         name = self._sites.get(site)
         if name is None:
             raise CarrierError("relay.unknown_site", site=site)
         if topic == SEND:
-            return self._take(name, [parcel(data) for data in several(request, bytes)])
+            return self._take(name, [decode_frame(data) for data in decode_parts(request, bytes)])
         if topic == FETCH:
-            return self._hand_on(name, *row(request, int, int))
+            return self._hand_on(name, *decode_row(request, int, int))
         if topic == LAST:
-            return self._look_up(name, *row(request, str, str))
+            return self._look_up(name, *decode_row(request, str, str))
         raise CarrierError("relay.unknown_topic", topic=topic)
 
     def close(self) -> None:
-        """Let everybody go who waits."""
+        """End all open requests."""
         with self._news:
             self._open = False
             self._news.notify_all()
 
-    def _take(self, name: str, parcels: list[Parcel]) -> bytes:
+    def _take(self, name: str, parcels: list[Frame]) -> bytes:
         for one in parcels:
             if one.study != self._study or one.sender != name:
                 raise CarrierError("parcel.of_another", name=name)
@@ -54,7 +64,7 @@ class RelayDesk:
             self._store.put(one)
         with self._news:
             self._news.notify_all()
-        return written([])
+        return encode_parts([])
 
     def _hand_on(self, name: str, at: int, milliseconds: int) -> bytes:
         until = time.monotonic() + min(milliseconds / 1000, LONGEST_WAIT)
@@ -67,7 +77,7 @@ class RelayDesk:
                         found = self._heap(name, at)
                 finally:
                     self._places.release()
-        return written(found)
+        return encode_parts(found)
 
     def _heap(self, name: str, at: int) -> list[int | bytes]:
         found: list[int | bytes] = []
@@ -75,7 +85,7 @@ class RelayDesk:
         while rows := self._store.since(at, name, everything=name == CURATOR_NAME, most=_AT_ONCE):
             for at, one in rows:
                 data = one.encode()
-                if found and size + len(data) > HEAP_BYTES:
+                if found and size + len(data) > BATCH_BYTES:
                     return found
                 found += [at, data]
                 size += len(data)
@@ -85,4 +95,4 @@ class RelayDesk:
         if lane not in LANES:
             raise CarrierError("relay.unknown_lane", lane=lane)
         one = self._store.last(name, to, lane)
-        return written([] if one is None else [one.encode()])
+        return encode_parts([] if one is None else [one.encode()])
