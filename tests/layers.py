@@ -46,7 +46,7 @@ SHARED: Mapping[str, tuple[str, ...]] = {
 # Name of a file in a protocol's folder -> what it may import besides: claims, declarations and quotations are no roles.
 BY_FILE: Mapping[str, str] = {
     **dict.fromkeys(
-        ("as_published", "boundary", "checkable", "ideal", "limitations", "noisy_sum_claims", "public_verification"),
+        ("as_published", "ideal", "limitations", "noisy_sum_claims", "public_verification"),
         "protocols.runtime.claims",
     ),
     **dict.fromkeys(("conversation", "conversation_as_published"), "protocols.runtime.conversation"),
@@ -127,7 +127,6 @@ TABLE: Mapping[str, tuple[str, ...]] = {
         *("smc_dp.core", "smc_dp.data", "smc_dp.methods", "smc_dp.pages", "smc_dp.privacy", "smc_dp.run"),
         *("protocols.arithmetic", "protocols.comparison", "protocols.crypto", "protocols.errors"),
         *("protocols.programs", "protocols.runtime"),
-        *("smc_dp.run.protocols",),
     ),
     "smc_dp.experiments": (
         *("smc_dp.core", "smc_dp.data", "smc_dp.methods", "smc_dp.pages", "smc_dp.privacy"),

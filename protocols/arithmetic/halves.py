@@ -1,4 +1,4 @@
-"""Shares of a number by exclusive or: two halves, each uniform by itself."""
+"""Exclusive-or shares of a number: two shares, each uniform by itself."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from protocols.arithmetic.rng import Stream
 
 
 def split(n: int, bits: int, rng: Stream) -> tuple[int, int]:
-    """Halves (a, b) of n in [0, 2**bits): a xor b = n. Either half alone is uniform, whatever n is."""
+    """Return shares (a, b) of n in [0, 2**bits): a xor b = n. Either share alone is uniform, whatever n is."""
     a = rng.bits(bits)
     return a, n ^ a
 
 
 def join(a: int, b: int) -> int:
-    """The number of which these are the halves."""
+    """Return the number of which these are the shares."""
     return a ^ b

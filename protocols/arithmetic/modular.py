@@ -19,22 +19,24 @@ _BAILLIE_PSW = 24  # GMP's number for Baillie-PSW alone; what is asked for beyon
 
 
 def power(base: int, exponent: int, modulus: int) -> int:
-    """`base ** exponent mod modulus`; a negative exponent asks for the inverse."""
+    """Return `base ** exponent mod modulus`; a negative exponent asks for the inverse."""
     return int(gmpy2.powmod(base, exponent, modulus))
 
 
 def invert(x: int, modulus: int) -> int:
-    """The inverse of x; raises ZeroDivisionError when gcd(x, modulus) is not 1."""
+    """Return the inverse of x; raise ZeroDivisionError when gcd(x, modulus) is not 1."""
     return int(gmpy2.invert(x, modulus))
 
 
 def multiply(x: int, y: int, modulus: int) -> int:
-    """`x * y mod modulus`."""
+    """Return `x * y mod modulus`."""
     return int(gmpy2.f_mod(gmpy2.mpz(x) * y, modulus))
 
 
 def product_of_powers(bases: Sequence[int], exponents: Sequence[int], modulus: int) -> int:
-    """The product of `base ** exponent mod modulus` over all pairs, for exponents >= 0, with one chain of squarings."""
+    """Return the product of `base ** exponent mod modulus` over all pairs, by one chain of squarings. Exponents are >=
+    0.
+    """
     if any(e < 0 for e in exponents):
         raise ValueError("exponents must not be negative")
     pairs = [(gmpy2.mpz(base), e) for base, e in zip(bases, exponents, strict=True)]
@@ -48,7 +50,7 @@ def product_of_powers(bases: Sequence[int], exponents: Sequence[int], modulus: i
 
 
 def horner(bases: Sequence[int], shift: int, modulus: int) -> int:
-    """The product of `base_i ** 2**(shift * i) mod modulus`."""
+    """Return the product of `base_i ** 2**(shift * i) mod modulus`."""
     result = gmpy2.mpz(1) % modulus
     for base in reversed(bases):
         result = gmpy2.powmod(result, 1 << shift, modulus) * base % modulus
@@ -56,18 +58,18 @@ def horner(bases: Sequence[int], shift: int, modulus: int) -> int:
 
 
 def is_unit(x: int, modulus: int) -> bool:
-    """Whether 0 < x < modulus and gcd(x, modulus) = 1."""
+    """Return whether 0 < x < modulus and gcd(x, modulus) = 1."""
     return 0 < x < modulus and gmpy2.gcd(x, modulus) == 1
 
 
 def jacobi(x: int, n: int) -> int:
-    """The Jacobi symbol (x | n) for odd positive n."""
+    """Return the Jacobi symbol (x | n) for odd positive n."""
     return int(gmpy2.jacobi(x, n))
 
 
 def is_prime(x: int) -> bool:
-    """Whether a number that somebody else chose, or that was stepped to, is prime, as far as the Baillie-PSW test and
-    some rounds of Miller-Rabin can tell.
+    """Return whether a number is prime, as far as Baillie-PSW and some rounds of Miller-Rabin tell; for numbers that
+    somebody chose or stepped to.
 
     GMP's bases can be foretold, so more rounds would not help against whoever chose the number: no composite that
     passes Baillie-PSW is known, and none is proved not to exist. Of numbers drawn at random `random_prime` says more.
@@ -77,7 +79,8 @@ def is_prime(x: int) -> bool:
 
 
 def random_prime(bits: int, rng: Stream, *, residue: int = 1, modulus: int = 2, apart: int = 1) -> int:
-    """A random prime x of exactly `bits` bits, its two top bits set, = `residue` mod `modulus`, gcd(x-1, apart) = 1.
+    """Return a random prime x of exactly `bits` bits, its two top bits set, = `residue` mod `modulus`, gcd(x-1, apart)
+    = 1.
 
     With both top bits set, the product of two such primes has exactly twice as many bits. For lengths of 224 bits and
     more the result is composite with probability below 2**-128, if `modulus` is at most 4; see `rounds`.
@@ -94,8 +97,9 @@ def random_prime(bits: int, rng: Stream, *, residue: int = 1, modulus: int = 2, 
 _ROUNDS = ((3072, 2), (2048, 3), (1536, 4), (1024, 6), (512, 13), (224, 32))
 
 
-def rounds(bits: int) -> int:
-    """How many rounds of Miller-Rabin, with bases of our own, a random odd number of so many bits has to pass.
+def miller_rabin_rounds(bits: int) -> int:
+    """Return the number of Miller-Rabin rounds that a random odd number of this length has to pass, with bases of our
+    own.
 
     Damgard, Landrock, Pomerance (1993): an odd number of k bits, uniform, that passed t rounds is composite with
     probability p(k, t) below k**(3/2) 2**t t**(-1/2) 4**(2 - sqrt(t k)) for t = 2 and 3 <= t <= k/9 (k from 88), and
@@ -110,7 +114,7 @@ def rounds(bits: int) -> int:
 def _passes(x: int, bases: Stream) -> bool:
     # A first round to the base 2 costs less than others, and nearly no composite gets beyond it.
     return bool(gmpy2.is_strong_prp(x, 2)) and all(
-        gmpy2.is_strong_prp(x, 2 + bases.below(x - 3)) for _ in range(rounds(x.bit_length()))
+        gmpy2.is_strong_prp(x, 2 + bases.below(x - 3)) for _ in range(miller_rabin_rounds(x.bit_length()))
     )
 
 
@@ -119,12 +123,12 @@ def _is_unsieved(x: int) -> bool:
 
 
 def next_prime(x: int) -> int:
-    """The smallest prime above x."""
+    """Return the smallest prime above x."""
     return int(gmpy2.next_prime(x))
 
 
 def crt(x_p: int, x_q: int, p: int, q: int) -> int:
-    """The x mod p*q with x = x_p mod p and x = x_q mod q."""
+    """Return the x mod p*q with x = x_p mod p and x = x_q mod q."""
     return Remainders(p, q).joined(x_p, x_q)
 
 
@@ -135,12 +139,12 @@ class Remainders:
         self._p, self._q, self._inverse = gmpy2.mpz(p), gmpy2.mpz(q), gmpy2.invert(q, p)
 
     def joined(self, x_p: int, x_q: int) -> int:
-        """The x mod p*q with x = x_p mod p and x = x_q mod q."""
+        """Return the x mod p*q with x = x_p mod p and x = x_q mod q."""
         return int(x_q + self._q * ((x_p - x_q) * self._inverse % self._p))
 
 
 def small_factors(x: int, bound: int) -> int:
-    """The product of the primes up to `bound` that divide x, each once."""
+    """Return the product of the primes up to `bound` that divide x, each once."""
     return int(gmpy2.gcd(x, _primorial(bound)))
 
 
@@ -154,7 +158,7 @@ MAX_TABLE = 1 << 24  # bytes that the entries of one table may take
 
 @dataclass(frozen=True)
 class Comb:
-    """The shape of a table: an exponent is written as `teeth` rows of `width` * `blocks` bits, one below the other.
+    """Shape of a table of a fixed base: an exponent is `teeth` rows of `width` * `blocks` bits, one below the other.
 
     Lim and Lee (1994). A block has an entry for each of the 2**teeth columns of bits; a power takes one product for
     each column, and `width` - 1 squarings in all.
@@ -166,14 +170,14 @@ class Comb:
 
     @property
     def columns(self) -> int:
-        """The length of a row."""
+        """Length of a row."""
         return self.blocks * self.width
 
     @classmethod
     @lru_cache(maxsize=256)  # of this process: shapes hold nothing of a key
     def for_uses(cls, bits: int, uses: int, entries: int) -> Comb:
-        """The shape of at most so many entries, for exponents of `bits` bits, by which making the table and `uses`
-        powers take least products.
+        """Return the shape of at most `entries` entries, for exponents of `bits` bits, that takes least products for
+        the table and `uses` powers.
         """
         shapes = (
             cls(teeth, -(-bits // (teeth * width)), width)
@@ -197,7 +201,7 @@ class FixedBase:
         self._shape, self._blocks = Comb(1, 1, 1), list[list[gmpy2.mpz]]()
 
     def power(self, exponent: int) -> int:
-        """`base ** exponent`, for 0 <= exponent < 2**exponent_bits."""
+        """Return `base ** exponent`, for 0 <= exponent < 2**exponent_bits."""
         if exponent < 0 or exponent.bit_length() > self._bits:
             raise ValueError(f"exponent must be in [0, 2**{self._bits}), got {exponent.bit_length()} bits")
         self._uses += 1
@@ -252,8 +256,8 @@ public_base = lru_cache(maxsize=8)(FixedBase)
 _BLOCK = 8  # exponents that share buckets
 
 
-def powers(base: int, exponents: Sequence[int], modulus: int) -> list[int]:
-    """`[base ** e mod modulus for e in exponents]` for exponents >= 0, sharing the squarings of the base.
+def powers_of_base(base: int, exponents: Sequence[int], modulus: int) -> list[int]:
+    """Return `[base ** e mod modulus for e in exponents]` for exponents >= 0, sharing the squarings of the base.
 
     One pass over the bits multiplies base**(2**i) into the bucket of the column of bits that the exponents have at
     position i; each exponent then collects the buckets that contain it (Yao's bucket method). Blocks of at most
@@ -273,7 +277,7 @@ def powers(base: int, exponents: Sequence[int], modulus: int) -> list[int]:
 
 
 def _row_products(base: int, blocks: Sequence[Sequence[str]], step: int, modulus: int) -> list[int]:
-    """For each row of bits, lowest last, the product of base**(2**(step * i)) over the places i of its ones."""
+    """Return for each row of bits, lowest last, the product of base**(2**(step * i)) over the places i of its ones."""
     buckets: list[list[gmpy2.mpz | None]] = [[None] * (1 << len(block)) for block in blocks]
     square = gmpy2.mpz(base) % modulus
     for column in zip(*(_columns(block) for block in blocks), strict=True):
@@ -287,12 +291,14 @@ def _row_products(base: int, blocks: Sequence[Sequence[str]], step: int, modulus
 
 
 def _columns(block: Sequence[str]) -> list[int]:
-    """For each place, lowest first, the bits that the rows have there, that of the first row lowest."""
+    """Return for each place, lowest first, the bits that the rows have there, that of the first row lowest."""
     return [int("".join(column), 2) for column in zip(*reversed(block), strict=True)][::-1]
 
 
 def _collected(buckets: list[gmpy2.mpz | None], modulus: int) -> list[int]:
-    """For each bit, lowest first, the product of all buckets whose number has it; halves the buckets bit by bit."""
+    """Return for each bit, lowest first, the product of all buckets whose number has it; halves the buckets bit by
+    bit.
+    """
     found = []
     while len(buckets) > 1:
         half = len(buckets) // 2

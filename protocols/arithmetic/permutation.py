@@ -28,7 +28,7 @@ class Permutation:
         return self.images[j]
 
     def __call__(self, values: Sequence[T]) -> list[T]:
-        """The sequence y with y[pi[j]] = values[j]."""
+        """Return the sequence y with y[pi[j]] = values[j]."""
         if len(values) != len(self.images):
             raise ValueError(f"wanted {len(self.images)} values, got {len(values)}")
         moved = list(values)
@@ -38,12 +38,12 @@ class Permutation:
 
     @property
     def inverse(self) -> Permutation:
-        """The permutation that undoes this one."""
+        """Permutation that undoes this one."""
         return Permutation(tuple(self(range(len(self.images)))))
 
     @classmethod
     def random(cls, size: int, rng: Stream) -> Permutation:
-        """Uniform over all permutations (Fisher and Yates)."""
+        """Draw a permutation, uniform over all (Fisher and Yates)."""
         images = list(range(size))
         for i in reversed(range(1, size)):
             j = rng.below(i + 1)
@@ -52,8 +52,8 @@ class Permutation:
 
 
 def drawn(seed: bytes, size: int) -> tuple[int, ...]:
-    """The order of `size` things that everybody draws from these bytes: each gets a word of SHAKE-256, the smallest
-    comes first. Uniform but for `bias`, with SHAKE-256 as a random oracle.
+    """Return the order of `size` things that these bytes determine: the order of their words of SHAKE-256. It is
+    uniform but for `bias`, with SHAKE-256 as a random oracle.
     """
     raw = hashlib.shake_256(b"smc-dp order\0" + seed).digest(_WORD * size)
     words = [raw[i : i + _WORD] for i in range(0, len(raw), _WORD)]
@@ -61,5 +61,5 @@ def drawn(seed: bytes, size: int) -> tuple[int, ...]:
 
 
 def bias(size: int) -> Fraction:
-    """The statistical distance of `drawn` from uniform is at most this: the probability that two words are equal."""
+    """Return a bound on the statistical distance of `drawn` from uniform: the probability that two words are equal."""
     return Fraction(size * (size - 1), 2 << 8 * _WORD)

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from itertools import islice
 
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms
+from typing_extensions import override
 
 from protocols.arithmetic import words
 
@@ -22,7 +23,7 @@ _BLOCK = 4096
 
 
 class Stream:
-    """Uniform bytes, bits and integers from one key; `fork(label)` gives an independent stream."""
+    """Stream of uniform bytes, bits and integers from one key; `fork(label)` gives an independent stream."""
 
     __slots__ = ("_buffer", "_generator", "_key", "insecure")
 
@@ -36,37 +37,40 @@ class Stream:
 
     @classmethod
     def from_system(cls) -> Stream:
-        """A stream keyed by the operating system's generator."""
+        """Return a stream keyed by the operating system's generator."""
         return cls(secrets.token_bytes(KEY_BYTES), insecure=False)
 
     @classmethod
     def insecure_from_seed(cls, seed: int | str) -> Stream:
-        """A reproducible stream for tests and demonstrations; whoever knows the seed knows every secret."""
+        """Return a reproducible stream for tests and demonstrations; whoever knows the seed knows every secret."""
         return cls(hashlib.sha256(f"smc-dp insecure seed {seed}".encode()).digest(), insecure=True)
 
+    @override
     def __repr__(self) -> str:
         return f"Stream({'insecure' if self.insecure else 'secret'})"  # never the key
 
     @property
     def key(self) -> bytes:
-        """The secret key, for a role's sealed state; whoever holds it can replay every draw."""
+        """Secret key, for a role's sealed state; whoever holds it can replay every draw."""
         return self._key
 
     def fork(self, label: str) -> Stream:
-        """An independent stream determined by this stream's key and the label, whatever was drawn so far."""
+        """Return an independent stream determined by this stream's key and the label, whatever was drawn so far."""
         key = hmac.digest(self._key, b"fork:" + label.encode(), "sha256")
         return Stream(key, insecure=self.insecure)
 
     def forks(self, *labels: str) -> Forks:
-        """The forks under these labels, and nothing that leads to another."""
+        """Return the forks under these labels, and nothing that leads to another."""
         return Forks({label: self.fork(label).key for label in labels}, insecure=self.insecure)
 
     def spawn(self) -> Stream:
-        """An independent stream keyed by the next bytes of this one: every call gives another, as no fork does."""
+        """Return an independent stream keyed by the next bytes of this one: every call gives another, as no fork
+        does.
+        """
         return Stream(self.bytes(KEY_BYTES), insecure=self.insecure)
 
     def bytes(self, n: int) -> bytes:
-        """The next n bytes, uniform."""
+        """Draw the next n bytes, uniform."""
         if self._generator is None:
             self._generator = Cipher(algorithms.ChaCha20(self._key, bytes(16)), mode=None).encryptor()
         while len(self._buffer) < n:
@@ -75,14 +79,14 @@ class Stream:
         return taken
 
     def bits(self, k: int) -> int:
-        """An integer uniform on [0, 2**k)."""
+        """Draw an integer uniform on [0, 2**k)."""
         if k < 0:
             raise ValueError(f"a number of bits is not negative, got {k}")
         n = (k + 7) // 8
         return int.from_bytes(self.bytes(n), "big") >> (8 * n - k)
 
     def numbers(self, count: int, k: int) -> tuple[int, ...]:
-        """So many integers uniform on [0, 2**k): the same as from `bits`, one after the other."""
+        """Draw `count` integers uniform on [0, 2**k): the same as from `bits`, one after the other."""
         if k < 1:
             return tuple(self.bits(k) for _ in range(count))
         width = (k + 7) // 8
@@ -90,7 +94,7 @@ class Stream:
         return tuple([x >> spare for x in drawn]) if spare else drawn
 
     def below(self, n: int) -> int:
-        """An integer uniform on [0, n), by rejection."""
+        """Draw an integer uniform on [0, n), by rejection."""
         if n <= 0:
             raise ValueError(f"the bound must be positive, got {n}")
         k = (n - 1).bit_length()
@@ -108,18 +112,19 @@ class Forks:
         self._keys = dict(keys)
         self.insecure = insecure
 
+    @override
     def __repr__(self) -> str:
         return f"Forks({', '.join(self._keys)})"  # never the keys
 
     @property
     def left(self) -> Mapping[str, bytes]:
-        """The secret keys, for a role's sealed state, in the order in which they are drawn with."""
+        """Secret keys by label, for a role's sealed state, in the order in which they are drawn with."""
         return self._keys
 
     def fork(self, label: str) -> Stream:
-        """The stream under this label, as `Stream.fork` would give it; KeyError where it is none of these."""
+        """Return the stream under this label, as `Stream.fork` would give it; KeyError for another label."""
         return Stream(self._keys[label], insecure=self.insecure)
 
     def without_first(self) -> Forks:
-        """The same once the first was drawn with."""
+        """Return the forks that are left once the first was drawn with."""
         return Forks(dict(islice(self._keys.items(), 1, None)), insecure=self.insecure)

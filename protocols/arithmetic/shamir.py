@@ -37,12 +37,12 @@ _LOG = {a: i for i, a in enumerate(_EXP)}
 
 
 def multiply(a: int, b: int) -> int:
-    """The product in GF(256)."""
+    """Return the product in GF(256)."""
     return _EXP[(_LOG[a] + _LOG[b]) % MOST_SHARES] if a and b else 0
 
 
 def inverse(a: int) -> int:
-    """1/a in GF(256); raises `LocalError` for zero."""
+    """Return 1/a in GF(256); raise `LocalError` for zero."""
     if not a:
         raise LocalError("sharing.zero_has_no_inverse")
     return _EXP[-_LOG[a] % MOST_SHARES]
@@ -52,7 +52,7 @@ _TIMES = tuple(bytes(multiply(a, b) for b in range(256)) for a in range(256))  #
 
 
 def deal(secret: bytes, threshold: int, count: int, rng: Stream) -> tuple[bytes, ...]:
-    """Shares 1 to `count` of the secret, each as long as it; `threshold` of them open it.
+    """Return shares 1 to `count` of the secret, each as long as it; `threshold` of them open it.
 
     Raises `LocalError` unless 1 <= threshold <= count <= 255.
     """
@@ -63,7 +63,7 @@ def deal(secret: bytes, threshold: int, count: int, rng: Stream) -> tuple[bytes,
 
 
 def combine(shares: Mapping[int, bytes]) -> bytes:
-    """The secret from as many shares as its threshold says, or more, by their x; from fewer, or wrong ones, any string.
+    """Return the secret from at least `threshold` shares, by their x; from fewer, or wrong ones, any string.
 
     Raises `LocalError` for no share, an x outside 1 to 255, or shares of different lengths.
     """
@@ -78,7 +78,7 @@ def combine(shares: Mapping[int, bytes]) -> bytes:
 
 @lru_cache(maxsize=16)  # the same holders open the shares of all dealers
 def weights(places: tuple[int, ...]) -> Mapping[int, int]:
-    """By what to multiply the values at these places to get the value at 0: Lagrange's coefficients."""
+    """Return the factors by which the values at these places give the value at 0: Lagrange's coefficients."""
     found: dict[int, int] = {}
     for x in places:
         above = below = 1
@@ -90,7 +90,7 @@ def weights(places: tuple[int, ...]) -> Mapping[int, int]:
 
 
 def _value(coefficients: Sequence[bytes], x: int) -> bytes:
-    """The polynomial at x, for each byte; Horner's rule."""
+    """Return the value of the polynomial at x, for each byte, by Horner's rule."""
     length, total = len(coefficients[0]), bytes(len(coefficients[0]))
     for coefficient in reversed(coefficients):
         scaled = int.from_bytes(total.translate(_TIMES[x]), "big")

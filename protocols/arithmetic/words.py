@@ -1,4 +1,4 @@
-"""Vectors as bytes and back: words of a whole number of bytes each, the highest byte first, all in one go."""
+"""Encoding of vectors as bytes: words of a whole number of bytes each, the highest byte first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MACHINE: Mapping[int, str] = MappingProxyType({1: "B", 2: "H", 4: "I", 8: "Q"})
 
 
 def to_bytes(vector: Sequence[int], width: int) -> bytes:
-    """The words one after the other; OverflowError for a number that is negative or takes more bytes."""
+    """Return the words one after the other; OverflowError for a number that is negative or takes more bytes."""
     form = _MACHINE.get(width)
     if form is None:
         return b"".join([x.to_bytes(width, "big") for x in vector])
@@ -21,7 +21,7 @@ def to_bytes(vector: Sequence[int], width: int) -> bytes:
 
 
 def from_bytes(data: bytes, width: int) -> tuple[int, ...]:
-    """The vector of which these are the words; ValueError for bytes that are no whole words."""
+    """Return the vector of which these are the words; ValueError for bytes that are no whole words."""
     if len(data) % width:
         raise ValueError(f"wanted words of {width} bytes, got {len(data)} bytes")
     form = _MACHINE.get(width)
@@ -31,7 +31,7 @@ def from_bytes(data: bytes, width: int) -> tuple[int, ...]:
 
 
 def canonical(vector: Sequence[int]) -> bytes:
-    """The width of the widest number, and the words in it: other bytes for any other vector of numbers >= 0."""
+    """Return the width of the widest number, and the words in it: other bytes for any other vector of numbers >= 0."""
     least = max(1, (max(vector, default=0).bit_length() + 7) // 8)
     width = next((machine for machine in sorted(_MACHINE) if machine >= least), least)
     return width.to_bytes(4, "big") + to_bytes(vector, width)

@@ -27,7 +27,7 @@ from collections.abc import Sequence
 
 from protocols.arithmetic import modular
 from protocols.arithmetic.rng import Stream
-from protocols.crypto.hashed import residues
+from protocols.crypto.hashed import hash_to_residues
 from protocols.crypto.paillier import PrivateKey, PublicKey
 from protocols.errors import Fault
 
@@ -37,7 +37,7 @@ BATCHES = 2
 
 
 def prove(key: PrivateKey, context: bytes) -> tuple[int, ...]:
-    """The n-th roots of the points that `context` (the session and the holder) and the key determine."""
+    """Return the n-th roots of the points that `context` (the session and the holder) and the key determine."""
     n, p, q = key.public.n, key.p, key.q
     d_p, d_q = modular.invert(n % (p - 1), p - 1), modular.invert(n % (q - 1), q - 1)
     return tuple(
@@ -46,7 +46,7 @@ def prove(key: PrivateKey, context: bytes) -> tuple[int, ...]:
 
 
 def verify(key: PublicKey, bits: int, proof: Sequence[int], context: bytes, rng: Stream) -> Fault | None:
-    """None when the key may be used; else what is wrong with it. The coins are the reader's own."""
+    """Return what is wrong with a key and its proof; None when it may be used. The randomness is the reader's own."""
     n = key.n
     if n.bit_length() != bits:
         return Fault("paillier_key.of_another_length", {"wanted": bits, "got": n.bit_length()})
@@ -67,4 +67,4 @@ def _batch_holds(roots: Sequence[int], points: Sequence[int], n: int, rng: Strea
 
 
 def _points(key: PublicKey, context: bytes) -> list[int]:
-    return residues(b"smc-dp admission" + hashlib.sha256(context).digest(), key.n, POINTS)
+    return hash_to_residues(b"smc-dp admission" + hashlib.sha256(context).digest(), key.n, POINTS)

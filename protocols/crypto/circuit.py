@@ -1,4 +1,4 @@
-"""What the gates compute: of K numbers the place of the smallest, bit by bit.
+"""Circuit that finds the place of the smallest of K numbers, bit by bit.
 
 A wire here is what a side of the gates has of it, so this is read once and runs for both, and no bit is ever looked at.
 Arrays hold a number's bits in their first axis, the lowest one first, and the numbers in the second. Neighbours meet,
@@ -17,12 +17,14 @@ Ands = Callable[[Wires], Waiting]
 
 
 def index_bits(K: int) -> int:
-    """The bits of a place among K."""
+    """Return the number of bits of a place among K."""
     return (K - 1).bit_length()
 
 
 def ands(K: int, width: int) -> int:
-    """The gates of `smallest` for K numbers of `width` bits: comparisons, and what the winners take with them."""
+    """Return the number of gates of `smallest` for K numbers of `width` bits: comparisons, and what the winners take
+    along.
+    """
     found = (K - 1) * width + (K - 2) * width
     for known in range(index_bits(K)):
         found += K // 2 * known
@@ -31,7 +33,7 @@ def ands(K: int, width: int) -> int:
 
 
 def smallest(ands: Ands, numbers: Wires) -> Wires:
-    """The bits of the place of the smallest, the lowest one first."""
+    """Return the bits of the place of the smallest, the lowest one first."""
     places = numbers[:0]
     while (K := numbers.shape[1]) > 1:
         right_wins = _less(ands, numbers[:, 1::2], numbers[:, : K - 1 : 2])
@@ -45,7 +47,7 @@ def smallest(ands: Ands, numbers: Wires) -> Wires:
 
 
 def _less(ands: Ands, x: Wires, y: Wires) -> Wires:
-    """Whether x < y: the borrow of x - y, which passes bits that are equal and else becomes that of y."""
+    """Return the bit x < y: the borrow of x - y, which passes bits that are equal and else becomes that of y."""
     borrow: Wires = np.zeros_like(x[0])
     for differ, bit in zip(ands(x ^ y), y, strict=True):
         borrow = borrow ^ differ(borrow ^ bit)
@@ -53,7 +55,7 @@ def _less(ands: Ands, x: Wires, y: Wires) -> Wires:
 
 
 def _winners(ands: Ands, right_wins: Wires, carried: Wires) -> Wires:
-    """Of each pair all that the winner carries, and of an odd one out its own."""
+    """Return for each pair what the winner carries, and for an odd one out its own."""
     bits, pairs = len(carried), len(right_wins)
     left, right = carried[:, 0 : 2 * pairs : 2], carried[:, 1 : 2 * pairs : 2]
     (choose,) = ands(np.broadcast_to(right_wins, (bits, pairs, 2)).reshape(1, bits * pairs, 2))

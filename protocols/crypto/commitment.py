@@ -13,21 +13,21 @@ COMMITMENT_BYTES = 32
 
 
 def commit(context: bytes, value: bytes, rng: Stream) -> tuple[bytes, bytes]:
-    """(commitment, opening) to a value; the context says who commits to what in which session."""
+    """Return a commitment to a value and its opening; the context says who commits to what in which session."""
     opening = rng.bytes(OPENING_BYTES)
     return made(context, value, opening), opening
 
 
 def made(context: bytes, value: bytes, opening: bytes) -> bytes:
-    """The commitment that this opening opens to this value."""
+    """Return the commitment that this opening opens to this value."""
     return hmac.new(opening, hashlib.sha256(context).digest() + value, hashlib.sha256).digest()
 
 
 def opens(commitment: bytes, context: bytes, value: bytes, opening: bytes) -> bool:
-    """Whether value and opening are what was committed to."""
+    """Return whether value and opening are what was committed to."""
     return hmac.compare_digest(commitment, made(context, value, opening))
 
 
 def canonical(numbers: Sequence[int]) -> bytes:
-    """The bytes by which numbers are committed to: others for any other numbers."""
+    """Return the bytes by which numbers are committed to: others for any other numbers."""
     return ",".join(map(str, numbers)).encode()

@@ -21,14 +21,14 @@ COFACTOR_MINIMUM = 16  # bits of the prime cofactor; below that the key length l
 
 @dataclass(frozen=True)
 class BitCiphertext:
-    """A unit mod the n of a DGK key."""
+    """Unit mod the n of a DGK key, as a ciphertext."""
 
     n: int = field(repr=False)
     value: int = field(repr=False)
 
 
 class FreshBit(BitCiphertext):
-    """A DGK ciphertext re-randomised here and now; the only kind that a message can carry.
+    """DGK ciphertext re-randomised here and now; the only kind that a message can carry.
 
     Its exponent always makes it uniform (`DgkPublicKey.exponent_bits`), so it can go back to the owner of the key too.
     """
@@ -41,7 +41,7 @@ def _power_of_g(g: int, m: int, n: int) -> int:
 
 @dataclass(frozen=True, repr=False)
 class DgkPublicKey:
-    """n, g, h, the plaintext modulus u and the length t of the hidden orders."""
+    """Public key: n, g, h, the plaintext modulus u and the length t of the hidden orders."""
 
     n: int
     g: int
@@ -55,36 +55,36 @@ class DgkPublicKey:
 
     @property
     def exponent_bits(self) -> int:
-        """2.5 t: h**r is then statistically close to uniform in the group of h."""
+        """Length of r, 2.5 t: h**r is then statistically close to uniform in the group of h."""
         return 5 * self.t // 2
 
     def encrypt(self, m: int, rng: Stream) -> FreshBit:
-        """An encryption of m mod u."""
+        """Return an encryption of m mod u."""
         return self.blind(BitCiphertext(self.n, modular.power(self.g, m % self.u, self.n)), 1, rng)
 
     def blind(self, c: BitCiphertext, factor: int, rng: Stream) -> FreshBit:
-        """A fresh ciphertext of D(c) * factor mod u."""
+        """Return a fresh ciphertext of D(c) * factor mod u."""
         table = modular.public_base(self.h, self.n, self.exponent_bits)
         product = modular.power(self._mine(c), factor, self.n)
         return FreshBit(self.n, modular.multiply(product, table.power(rng.bits(self.exponent_bits)), self.n))
 
     def constant(self, m: int) -> BitCiphertext:
-        """g**m: a public constant, not hidden from anybody."""
+        """Return g**m: a public constant, not hidden from anybody."""
         return BitCiphertext(self.n, _power_of_g(self.g, m % self.u, self.n))
 
     def add(self, *ciphertexts: BitCiphertext) -> BitCiphertext:
-        """A ciphertext of the sum mod u."""
+        """Return a ciphertext of the sum mod u."""
         product = 1
         for c in ciphertexts:
             product = modular.multiply(product, self._mine(c), self.n)
         return BitCiphertext(self.n, product)
 
     def negate(self, c: BitCiphertext) -> BitCiphertext:
-        """A ciphertext of -D(c) mod u."""
+        """Return a ciphertext of -D(c) mod u."""
         return BitCiphertext(self.n, modular.invert(self._mine(c), self.n))
 
     def admit(self, value: int) -> BitCiphertext:
-        """The received value as a ciphertext; raises `DecodeError` unless it is a unit mod n."""
+        """Return the received value as a ciphertext; raise `DecodeError` unless it is a unit mod n."""
         if not modular.is_unit(value, self.n):
             raise DecodeError("dgk.not_a_unit")
         return BitCiphertext(self.n, value)
@@ -97,7 +97,7 @@ class DgkPublicKey:
 
 @dataclass(frozen=True, repr=False)
 class DgkPrivateKey:
-    """The holder's side: p, q and the hidden orders v_p, v_q."""
+    """Private key: p, q and the hidden orders v_p, v_q."""
 
     public: DgkPublicKey
     p: int
@@ -116,7 +116,7 @@ class DgkPrivateKey:
         return modular.Remainders(self.p, self.q)
 
     def is_zero(self, c: BitCiphertext) -> bool:
-        """Whether D(c) = 0."""
+        """Return whether D(c) = 0."""
         return modular.power(self.public._mine(c), self.v_p, self.p) == 1
 
     @cached_property
@@ -128,37 +128,37 @@ class DgkPrivateKey:
         return found
 
     def decrypt(self, c: BitCiphertext) -> int | None:
-        """D(c), a discrete logarithm by table; None for a unit that is no ciphertext under this key.
+        """Return D(c), a discrete logarithm by table; None for a unit that is no ciphertext under this key.
 
         No role asks for it. An audit does, for whatever the holder can read it has been told.
         """
         return self._plaintexts.get(modular.power(self.public._mine(c), self.v_p, self.p))
 
     def encrypt(self, m: int, rng: Stream) -> FreshBit:
-        """The ciphertext that the public key would make of the same randomness, by Chinese remainders."""
+        """Return the ciphertext that the public key would make of the same randomness, by Chinese remainders."""
         public, r = self.public, rng.bits(self.public.exponent_bits)
         halves = [table.power(r % order) for table, order in zip(self._tables, (self.v_p, self.v_q), strict=True)]
         randomiser = self._remainders.joined(halves[0], halves[1])
         return FreshBit(public.n, modular.multiply(randomiser, public.constant(m).value, public.n))
 
     def encrypt_all(self, values: Sequence[int], rng: Stream) -> list[FreshBit]:
-        """Encryptions of all values."""
+        """Return encryptions of all values."""
         return [self.encrypt(m, rng) for m in values]
 
 
 def order_bits(key_bits: int) -> int:
-    """The length t for a modulus of the given length: twice the security level (224 at 2048 bits, 256 at 3072)."""
+    """Return the length t for a modulus of this length: twice the security level (224 at 2048 bits, 256 at 3072)."""
     levels = ((3072, 256), (2048, 224))
     return next((t for bits, t in levels if key_bits >= bits), key_bits // 8)
 
 
 def has_room(key_bits: int, u: int) -> bool:
-    """Whether a prime of half the length has room for u, an order and a cofactor."""
+    """Return whether a prime of half the length has room for u, an order and a cofactor."""
     return key_bits // 2 > order_bits(key_bits) + u.bit_length() + COFACTOR_MINIMUM + 1
 
 
 def generate(key_bits: int, u: int, rng: Stream) -> DgkPrivateKey:
-    """A key with n of exactly `key_bits` bits and plaintexts mod the prime u.
+    """Generate a key with n of exactly `key_bits` bits and plaintexts mod the prime u.
 
     Each prime is 2 u v k + 1. The paper asks for a prime cofactor k; ours is stepped from a random start until the
     whole is prime, which is hundreds of times faster, and nothing in the scheme rests on the cofactor.
@@ -189,7 +189,7 @@ def _prime(bits: int, u: int, t: int, rng: Stream) -> tuple[int, int]:
 
 
 def _element(p: int, orders: tuple[int, ...], rng: Stream) -> int:
-    """An element mod p whose order is the product of the given distinct primes."""
+    """Return an element mod p whose order is the product of the given distinct primes."""
     order = 1
     for prime in orders:
         order *= prime
@@ -200,6 +200,6 @@ def _element(p: int, orders: tuple[int, ...], rng: Stream) -> int:
 
 
 def has_size(key: DgkPublicKey, bits: int) -> bool:
-    """Whether n is an odd number of exactly `bits` bits without small factors."""
+    """Return whether n is an odd number of exactly `bits` bits without small factors."""
     n = key.n
     return n.bit_length() == bits and modular.small_factors(n, 1 << 16) == 1

@@ -1,4 +1,4 @@
-"""A key for somebody who has announced a public one, with nothing in it that tells who made it.
+"""Key encapsulation to the holder of an announced public key, with nothing in it that tells who made it.
 
 Assumption: computational Diffie-Hellman on curve25519, and HKDF-SHA256 as a random oracle. Whoever encapsulates takes a
 new secret each time, so what is sent is a public key that was never seen before, whoever sends it.
@@ -19,17 +19,17 @@ _PROBE = X25519PrivateKey.from_private_bytes(bytes(range(KEY_BYTES)))  # no secr
 
 
 def secret(rng: Stream) -> bytes:
-    """The secret of a new box key."""
+    """Return the secret of a new box key."""
     return rng.bytes(KEY_BYTES)
 
 
 def public_key(secret: bytes) -> bytes:
-    """The box key that belongs to it."""
+    """Return the box key that belongs to this secret."""
     return sealing.public_key(secret)
 
 
 def encapsulate(box: bytes, session: bytes, rng: Stream) -> tuple[bytes, bytes]:
-    """(epk, kappa): what the owner of the box key makes kappa of, and kappa, 32 bytes; used once.
+    """Return epk and kappa of 32 bytes, used once; the owner of the box key makes kappa of epk.
 
     Raises `DecodeError` for a box key that cannot be used.
     """
@@ -39,12 +39,12 @@ def encapsulate(box: bytes, session: bytes, rng: Stream) -> tuple[bytes, bytes]:
 
 
 def opened(secret: bytes, epk: bytes, session: bytes) -> bytes:
-    """kappa, from the secret of the box key and epk; raises `DecodeError` for an epk that cannot be used."""
+    """Return kappa, from the secret of the box key and epk; raise `DecodeError` for an epk that cannot be used."""
     return _derived(_agreed(X25519PrivateKey.from_private_bytes(secret), epk), session, epk, public_key(secret))
 
 
 def is_usable(key: bytes) -> bool:
-    """Whether this is a key with which anybody agrees on something: not of small order."""
+    """Return whether the key is not of small order, so that two holders agree on something."""
     try:
         _agreed(_PROBE, key)
     except DecodeError:

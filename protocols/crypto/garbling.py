@@ -33,7 +33,7 @@ _NONCE = bytes(12)  # every key seals one row
 
 @dataclass(frozen=True, repr=False)
 class Lock:
-    """By what a row is found, and what opens it."""
+    """Tag by which a row is found, and key that opens it."""
 
     tag: bytes
     key: bytes
@@ -41,46 +41,46 @@ class Lock:
 
 @dataclass(frozen=True, repr=False)
 class Garbled:
-    """The gates, which Charlie gets, and the lock of each party's row in their order, which he does not."""
+    """Garbled gates, which Charlie gets, and the lock of each party's row in their order, which he does not."""
 
     tables: bytes
     locks: tuple[Lock, ...]
 
 
 def ands(K: int, value_bits: int) -> int:
-    """The AND gates: ranks are low bits of the values."""
+    """Return the number of AND gates: ranks are low bits of the values."""
     return circuit.ands(K, value_bits + index_bits(K))
 
 
 def table_bytes(K: int, value_bits: int) -> int:
-    """The size of all gates."""
+    """Return the size of all gates."""
     return AND_BYTES * ands(K, value_bits)
 
 
 def choice_bits(K: int, value_bits: int) -> int:
-    """How many bits Charlie chooses by: those of all b, then those of c."""
+    """Return the number of bits by which Charlie chooses: those of all b, then those of c."""
     return K * value_bits + index_bits(K)
 
 
 def row_bytes(length: int) -> int:
-    """The size of a locked row of so many bytes."""
+    """Return the size of a locked row of `length` bytes."""
     return TAG_BYTES + length + _SEAL_BYTES
 
 
 def security_bits(K: int, value_bits: int) -> int:
-    """What `half_gates` says of so many gates: 109 for 1,000 sizes of 32 bits."""
+    """Return the security of so many gates, as `half_gates` says: 109 bits for 1,000 sizes of 32 bits."""
     return half_gates.security_bits(ands(K, value_bits))
 
 
 def chosen(b: Sequence[int], c: int, value_bits: int) -> bytes:
-    """Charlie's choices, a byte 0 or 1 for each, the lowest bit of a number first."""
+    """Return Charlie's choices, a byte 0 or 1 for each, the lowest bit of a number first."""
     return bit_rows(b, value_bits).tobytes() + bit_rows([c], index_bits(len(b))).tobytes()
 
 
 def garble(
     session: bytes, choice: oblivious.Choice, u: bytes, a: Sequence[int], ranks: Sequence[int], value_bits: int
 ) -> Garbled:
-    """The gates for these halves and ranks, and all locks; raises `DecodeError` for a u of another size."""
+    """Return the gates for these halves and ranks, and all locks; raise `DecodeError` for a u of another size."""
     K = len(a)
     if sorted(ranks) != list(range(K)):
         raise LocalError("garbling.ranks_not_each_once")
@@ -93,7 +93,7 @@ def garble(
 
 
 def lock(garbled: Garbled, rows: Sequence[bytes]) -> bytes:
-    """All rows, sealed and sorted by their tags; the places say nothing of whose they are."""
+    """Return all rows, sealed and sorted by their tags; the places say nothing of whose they are."""
     locked = (
         lock.tag + ChaCha20Poly1305(lock.key).encrypt(_NONCE, row, lock.tag)
         for lock, row in zip(garbled.locks, rows, strict=True)
@@ -102,7 +102,9 @@ def lock(garbled: Garbled, rows: Sequence[bytes]) -> bytes:
 
 
 def unlock(session: bytes, labels: bytes, K: int, value_bits: int, tables: bytes, locked: bytes) -> bytes:
-    """The row of the smallest; raises `DecodeError` when none opens, or tags are not in their order and different."""
+    """Return the row of the smallest; raise `DecodeError` when none opens, or tags are not in their order and
+    different.
+    """
     if len(tables) != table_bytes(K, value_bits) or len(locked) % K:
         raise DecodeError("garbling.another_size")
     size = len(locked) // K
@@ -119,7 +121,9 @@ def unlock(session: bytes, labels: bytes, K: int, value_bits: int, tables: bytes
 
 
 def _inputs(labels: Wires, K: int, value_bits: int) -> Wires:
-    """The labels in the order of the circuit: for all K numbers the bits of c, which they share, below those of b."""
+    """Return the labels in the order of the circuit: for all K numbers the bits of c, which they share, below those of
+    b.
+    """
     values, ties = labels[: K * value_bits], labels[K * value_bits :]
     shared = np.broadcast_to(ties[:, np.newaxis], (len(ties), K, 2))
     return np.concatenate((shared, values.reshape(K, value_bits, 2).swapaxes(0, 1)))

@@ -1,4 +1,5 @@
-"""Gates that one makes and another evaluates without learning what they compute: half gates, free xor.
+"""Garbled gates, made by one end and evaluated by the other, which learns nothing of what they compute: half gates,
+free xor.
 
 Assumption: AES-128 under a key that nobody chose is an ideal permutation, so that the hash H(x, t) = pi(pi(x) xor t)
 xor pi(x) (TMMO: Guo, Katz, Wang, Weng and Yu 2020) is tweakable, circular and correlation robust; both keep to the
@@ -36,12 +37,12 @@ Waiting = list[Callable[[Wires], Wires]]  # for each row of first inputs, what m
 
 
 def wires(labels: bytes) -> Wires:
-    """Labels that stand one after the other."""
+    """Return labels that stand one after the other as wires."""
     return np.frombuffer(labels, _WORD).reshape(-1, 2)
 
 
 def bit_rows(numbers: Sequence[int], width: int) -> BitRows:
-    """The bits of each number, the lowest one first."""
+    """Return the bits of each number, the lowest one first."""
     if any(n >> width for n in numbers):
         raise LocalError("garbling.number_too_long", most=width)
     size = (width + 7) // 8
@@ -50,12 +51,12 @@ def bit_rows(numbers: Sequence[int], width: int) -> BitRows:
 
 
 def ones(bits: BitRows, delta: Wires) -> Wires:
-    """Delta where a bit is one: xor it on labels of zero for those of the bits."""
+    """Return Delta where a bit is one: xor it on labels of zero for those of the bits."""
     return bits[..., np.newaxis] * delta
 
 
 def security_bits(ands: int) -> int:
-    """Log2 of the calls of the permutation by which Delta is found: 127 - log2(2 ANDs), rounded down.
+    """Return log2 of the calls of the permutation by which Delta is found: 127 - log2(2 ANDs), rounded down.
 
     The garbler hashes q = 2 labels an AND which depend on Delta, of 127 uniform bits. Whoever calls the permutation p
     times gains an advantage of about (p q + q**2) 2**-127 (Guo, Katz, Wang, Weng and Yu 2020, up to a small factor).
@@ -65,14 +66,14 @@ def security_bits(ands: int) -> int:
 
 
 class Hash:
-    """H of many labels at once, under the session's permutation."""
+    """Hash H of many labels at once, under the session's permutation."""
 
     def __init__(self, session: bytes) -> None:
         key = hashlib.sha256(b"smc-dp garbling permutation\0" + session).digest()[:16]
         self._pi = Cipher(algorithms.AES128(key), modes.ECB()).encryptor()  # noqa: S305  a permutation, no encryption
 
     def __call__(self, x: Wires, tweaks: Wires) -> Wires:
-        """H(x, t) for each label x and the number t in its place."""
+        """Return H(x, t) for each label x and the number t in its place."""
         once = self._permuted(x)
         inner = once.copy()
         inner[..., 0] ^= tweaks
@@ -87,7 +88,7 @@ class Hash:
 
 
 class Garbler:
-    """Makes the gates: its wires are labels of zero."""
+    """Maker of the gates: its wires are labels of zero."""
 
     def __init__(self, session: bytes, delta: bytes, ands: int) -> None:
         self.delta = wires(delta)[0]
@@ -96,11 +97,11 @@ class Garbler:
 
     @property
     def tables(self) -> bytes:
-        """All gates in their order."""
+        """Bytes of all gates in their order."""
         return self._tables.tobytes()
 
     def ands(self, x: Wires) -> Waiting:
-        """The gates of whose first inputs x holds a row for each."""
+        """Return the gates for a row of first inputs each."""
         gates, numbers = _next(self._tables, self._done, x)
         self._done += numbers.size
         zero, one = self._both(x, numbers)
@@ -118,14 +119,14 @@ class Garbler:
 
 
 class Evaluator:
-    """Goes through the gates: its wires are the labels of whatever they carry."""
+    """Evaluator of the gates: its wires are the labels of whatever they carry."""
 
     def __init__(self, session: bytes, tables: bytes) -> None:
         self._hash, self._done = Hash(session), 0
         self._tables = wires(tables).reshape(-1, 2, 2)
 
     def ands(self, x: Wires) -> Waiting:
-        """The gates of whose first inputs x holds a row for each."""
+        """Return the gates for a row of first inputs each."""
         gates, numbers = _next(self._tables, self._done, x)
         self._done += numbers.size
         first = self._hash(x, numbers) ^ (_colours(x) & gates[..., 0, :])
@@ -136,7 +137,7 @@ class Evaluator:
 
 
 def _next(tables: Wires, done: int, x: Wires) -> tuple[Wires, Wires]:
-    """Place and first tweak of each of the gates that follow those which are done."""
+    """Return place and first tweak of each of the gates that follow those which are done."""
     rows, width = x.shape[:2]
     numbers = np.arange(done, done + rows * width, dtype=_WORD)
     gates = tables[done : done + rows * width]
@@ -144,6 +145,6 @@ def _next(tables: Wires, done: int, x: Wires) -> tuple[Wires, Wires]:
 
 
 def _colours(x: Wires) -> Wires:
-    """All ones where the first bit of a label is one, else zero."""
+    """Return all ones where the first bit of a label is one, else zero."""
     colours: Wires = -(x[..., :1] & _ONE)
     return colours

@@ -1,4 +1,4 @@
-"""Residues that a hash picks: nobody chooses them. Assumption: SHA-256 and SHAKE-256 as random oracles."""
+"""Hashing to residues, so that nobody chooses them. Assumption: SHA-256 and SHAKE-256 as random oracles."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import hashlib
 _SLACK_BYTES = 16  # beyond n, which make the reduction mod n uniform up to 2**-128
 
 
-def residues(label: bytes, n: int, count: int) -> list[int]:
-    """`count` numbers, uniform mod n, that the label and n determine."""
+def hash_to_residues(label: bytes, n: int, count: int) -> list[int]:
+    """Return `count` numbers, uniform mod n, that the label and n determine."""
     size = (n.bit_length() + 7) // 8
     seed = hashlib.sha256(hashlib.sha256(label).digest() + n.to_bytes(size, "big")).digest()
     width = size + _SLACK_BYTES

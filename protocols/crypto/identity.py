@@ -26,36 +26,36 @@ _SMALL_ORDER = frozenset(
 
 
 class Signer(Protocol):
-    """Whoever can sign as a participant."""
+    """Signing key of a participant."""
 
     @property
     def public(self) -> bytes:
-        """The 32 bytes that others pin."""
+        """Public key of 32 bytes, which others pin."""
         ...
 
     def sign(self, message: bytes) -> bytes:
-        """A signature of 64 bytes."""
+        """Return a signature of 64 bytes."""
         ...
 
 
 @dataclass(frozen=True, repr=False)
 class Identity:
-    """A participant's private identity; `public` is what the others pin, out of band."""
+    """Private identity of a participant; `public` is what the others pin, out of band."""
 
     seed: bytes
 
     @classmethod
     def generate(cls, rng: Stream) -> Identity:
-        """A new identity."""
+        """Generate a new identity."""
         return cls(rng.bytes(SEED_BYTES))
 
     @property
     def public(self) -> bytes:
-        """The 32 bytes that others pin."""
+        """Public key of 32 bytes, which others pin."""
         return self._key.public_key().public_bytes_raw()
 
     def sign(self, message: bytes) -> bytes:
-        """A signature of 64 bytes."""
+        """Return a signature of 64 bytes."""
         return self._key.sign(message)
 
     @cached_property
@@ -64,7 +64,9 @@ class Identity:
 
 
 def verify(public: bytes, message: bytes, signature: bytes) -> bool:
-    """Whether the holder of the pinned identity signed the message; never for a key of small order, which has none."""
+    """Return whether the holder of the pinned identity signed the message; never for a key of small order, which has
+    none.
+    """
     if has_small_order(public):
         return False
     try:
@@ -75,5 +77,5 @@ def verify(public: bytes, message: bytes, signature: bytes) -> bool:
 
 
 def has_small_order(public: bytes) -> bool:
-    """Whether this is a "key" for which anybody can sign, and which nobody should pin."""
+    """Return whether this is a "key" for which anybody can sign, and which nobody should pin."""
     return public in _SMALL_ORDER

@@ -36,14 +36,14 @@ _PROBE = X25519PrivateKey.from_private_bytes(hashlib.sha256(b"smc-dp mask key pr
 
 @dataclass(frozen=True, repr=False)
 class ClosedSecret:
-    """A secret mask key that its owner keeps from everybody: no bytes, so it cannot be dealt."""
+    """Secret mask key that its owner keeps from everybody: a type of its own, so it cannot be dealt."""
 
     secret: bytes
 
 
 @dataclass(frozen=True, repr=False)
 class ClosedPairs:
-    """What the party at this place has in common with each party, in their order, under a closed secret, for one sum.
+    """Common values of the party at this place with each party, in their order, under a closed secret, for one sum.
 
     None stands for a key of small order; what stands at its own place is of no use.
     """
@@ -53,17 +53,19 @@ class ClosedPairs:
 
 
 def public_key(secret: bytes) -> bytes:
-    """The mask key that belongs to a secret of 32 bytes; never that of a link, or opening one would open mail."""
+    """Return the mask key that belongs to a secret of 32 bytes; never that of a link, or opening one would open
+    messages.
+    """
     return sealing.public_key(secret)
 
 
 def agree(secret: bytes, peer: bytes) -> bytes:
-    """What the holders of two mask keys have in common; raises `DecodeError` for a key of small order."""
+    """Return the common value of the holders of two mask keys; raise `DecodeError` for a key of small order."""
     return agree_with_all(secret, (peer,))[0]
 
 
 def agree_with_all(secret: bytes, peers: Sequence[bytes]) -> tuple[bytes, ...]:
-    """The same with each of these; half of the work of an agreement is to read the own secret."""
+    """Return the common value with each of these; half of the work of an agreement is to read the own secret."""
     own = X25519PrivateKey.from_private_bytes(secret)
     found = [_exchanged(own, peer) for peer in peers]
     if None in found:
@@ -72,8 +74,8 @@ def agree_with_all(secret: bytes, peers: Sequence[bytes]) -> tuple[bytes, ...]:
 
 
 def agreeing(key: bytes) -> bytes | None:
-    """The same bytes for all keys with which everybody agrees on the same; None for one of small order, with which
-    everybody agrees on zero.
+    """Return a value that is the same for keys with which everybody agrees alike; None for a key of small order, with
+    which everybody agrees on zero.
 
     The keys' own bytes will not do: the top bit, the prime, and a point of small order can be added to a key, and all
     agree on the same with it as before.
@@ -82,12 +84,12 @@ def agreeing(key: bytes) -> bytes | None:
 
 
 def closed_key(secret: ClosedSecret) -> bytes:
-    """The mask key that belongs to a closed secret."""
+    """Return the mask key that belongs to a closed secret."""
     return public_key(secret.secret)
 
 
 def closed_pairs(secret: ClosedSecret, index: int, keys: Sequence[bytes]) -> ClosedPairs:
-    """What the owner of this secret, the party at this place, has in common with the owners of these keys.
+    """Return the common values of the owner of this secret, the party at this place, with the owners of these keys.
 
     It is the same for two keys if and only if `agreeing` is: whoever has a secret of its own needs no other probe.
     """
@@ -96,18 +98,18 @@ def closed_pairs(secret: ClosedSecret, index: int, keys: Sequence[bytes]) -> Clo
 
 
 def closed_after(pairs: ClosedPairs) -> ClosedPairs:
-    """What the same parties have in common for the next sum: nobody can go back from it."""
+    """Return the common values for the next sum: nobody can go back from them."""
     after = [agreed and hashlib.sha256(b"smc-dp sum after\0" + agreed).digest() for agreed in pairs.agreed]
     return replace(pairs, agreed=tuple(after))
 
 
 def self_mask(context: bytes, index: int, seed: bytes, length: int, width: int) -> bytes:
-    """The mask that a participant makes of its own seed alone: `length` words of `width` bytes."""
+    """Return the mask that a participant makes of its own seed alone: `length` words of `width` bytes."""
     return _stretched(b"smc-dp sum self\0" + context + _place(index) + seed, length, width)
 
 
 def pair_mask(context: bytes, one: int, other: int, agreed: bytes, length: int, width: int) -> bytes:
-    """The mask of two participants, whichever of them asks.
+    """Return the mask of two participants, whichever of them asks.
 
     Both places stand in it, in their order: a key that is a copy of another, or its reflection, gives another mask.
     """
@@ -115,7 +117,9 @@ def pair_mask(context: bytes, one: int, other: int, agreed: bytes, length: int, 
 
 
 def closed_mask(context: bytes, pairs: ClosedPairs, other: int, length: int, width: int) -> bytes:
-    """The mask of two participants with closed secrets, one of whom owns these pairs; the key is used for it alone."""
+    """Return the mask of two participants with closed secrets, one of whom owns these pairs; the key is used for it
+    alone.
+    """
     agreed = pairs.agreed[other]
     if agreed is None or other == pairs.index:
         raise DecodeError("mask_key.not_usable")
@@ -124,7 +128,7 @@ def closed_mask(context: bytes, pairs: ClosedPairs, other: int, length: int, wid
 
 
 def expand(key: bytes, length: int, width: int) -> bytes:
-    """`length` words of `width` bytes from a key of 32 bytes that nobody ever opens, by ChaCha20 with nonce 0.
+    """Expand a key of 32 bytes that nobody ever opens into `length` words of `width` bytes, by ChaCha20 with nonce 0.
 
     Every key is used once. It takes a fraction of what SHAKE-256 takes, and is no random oracle: no proof covers it
     where a key may be opened after its words were sent.
@@ -133,7 +137,7 @@ def expand(key: bytes, length: int, width: int) -> bytes:
 
 
 def combined(plus: Iterable[bytes], minus: Iterable[bytes], length: int, width: int) -> Vector:
-    """The words of all masks in `plus` less those in `minus`, place by place mod 2**(8 width)."""
+    """Return the words of all masks in `plus` less those in `minus`, place by place mod 2**(8 width)."""
     if width in _MACHINE_BYTES:
         return _combined_words(plus, minus, length, width)
     bits = 8 * width
@@ -156,7 +160,7 @@ def uncovered(context: bytes, dealer: int, holder: int, agreed: bytes, body: byt
 
 
 def digest(vector: Vector, width: int) -> bytes:
-    """SHA-256 of a vector of words of `width` bytes."""
+    """Return SHA-256 of a vector of words of `width` bytes."""
     return hashlib.sha256(to_bytes(vector, width)).digest()
 
 

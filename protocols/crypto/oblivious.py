@@ -39,7 +39,7 @@ _EXCHANGES = tuple(
 
 @dataclass(frozen=True, repr=False)
 class Offer:
-    """The scalar x and the point A = x B of one session."""
+    """Scalar x and point A = x B of one session."""
 
     x: bytes
     A: bytes
@@ -56,20 +56,20 @@ class Choice:
 
 @dataclass(frozen=True, repr=False)
 class Extended:
-    """A label for each bit, one after the other, and the columns u for the garbler."""
+    """Label for each bit, one after the other, and the columns u for the garbler."""
 
     labels: bytes
     u: bytes
 
 
 def offer(rng: Stream) -> Offer:
-    """A new x; every session has its own."""
+    """Draw a new x; every session has its own."""
     x = _scalar(rng)
     return Offer(x, sodium.crypto_scalarmult_ed25519_base_noclamp(x))
 
 
 def choose(session: bytes, A: bytes, rng: Stream) -> Choice:
-    """A new Delta and its 128 choices; raises `DecodeError` for an unusable A.
+    """Draw a new Delta and make its 128 choices; raise `DecodeError` for an unusable A.
 
     The keys, and with them the check of A, come before the points: a point of small order in A would show in R_i where
     Delta_i is 1.
@@ -87,7 +87,7 @@ def choose(session: bytes, A: bytes, rng: Stream) -> Choice:
 
 
 def extend(session: bytes, offer: Offer, points: tuple[bytes, ...], bits: bytes) -> Extended:
-    """Charlie's labels for his bits, a byte 0 or 1 for each; raises `DecodeError` for an unusable point."""
+    """Return Charlie's labels for his bits, a byte 0 or 1 for each; raise `DecodeError` for an unusable point."""
     if len(points) != KEYS:
         raise DecodeError("transfer.another_number_of_points", count=len(points), wanted=KEYS)
     x, A = offer.x, offer.A
@@ -104,7 +104,7 @@ def extend(session: bytes, offer: Offer, points: tuple[bytes, ...], bits: bytes)
 
 
 def zero_labels(choice: Choice, u: bytes, count: int) -> bytes:
-    """The label of zero for each of Charlie's `count` bits; raises `DecodeError` for a u of another size."""
+    """Return the label of zero for each of Charlie's `count` bits; raise `DecodeError` for a u of another size."""
     if len(u) != u_bytes(count):
         raise DecodeError("transfer.extension_of_another_size", count=len(u), wanted=u_bytes(count))
     columns = np.frombuffer(u, np.uint8).reshape(KEYS, -1)
@@ -113,7 +113,7 @@ def zero_labels(choice: Choice, u: bytes, count: int) -> bytes:
 
 
 def u_bytes(count: int) -> int:
-    """The size of u for so many bits."""
+    """Return the size of u for `count` bits."""
     return KEYS * _column_bytes(count)
 
 
@@ -141,14 +141,14 @@ def _bits_of(delta: bytes) -> list[int]:
 
 
 def _columns(keys: tuple[bytes, ...] | list[bytes], count: int) -> BitRows:
-    """A column of bits for each key; every key stretches one column and no more."""
+    """Return a column of bits for each key; every key stretches one column and no more."""
     zeros = bytes(_column_bytes(count))
     made = (Cipher(algorithms.ChaCha20(key, _ZERO_NONCE), mode=None).encryptor().update(zeros) for key in keys)
     return np.frombuffer(b"".join(made), np.uint8).reshape(KEYS, -1)
 
 
 def _rows(columns: BitRows, count: int) -> bytes:
-    """The transpose: bit i of row j is bit j of column i."""
+    """Return the transpose: bit i of row j is bit j of column i."""
     # eight columns side by side are words of 8 x 8 bits, which three exchanges of ever larger squares turn round
     words = np.ascontiguousarray(columns.reshape(LABEL_BYTES, 8, -1).swapaxes(1, 2)).view("<u8")[..., 0]
     for shift, squares in _EXCHANGES:

@@ -39,7 +39,7 @@ import phe
 
 from protocols.arithmetic import modular
 from protocols.arithmetic.rng import Stream
-from protocols.crypto.hashed import residues
+from protocols.crypto.hashed import hash_to_residues
 from protocols.errors import DecodeError, LocalError
 
 RANDOMISER_SLACK = 64  # bits by which a full r exceeds n: the statistical distance from uniform is 2**-64
@@ -51,18 +51,18 @@ NARROW_PAYS = 4  # ciphertexts: below, opening them together costs as much as op
 
 @dataclass(frozen=True)
 class Ciphertext:
-    """A unit mod n**2 of Jacobi symbol +1, under the key with this n; not known to carry our own randomness."""
+    """Unit mod n**2 of Jacobi symbol +1, under the key with this n; not known to carry our own randomness."""
 
     n: int = field(repr=False)
     value: int = field(repr=False)
 
 
 class Fresh(Ciphertext):
-    """A ciphertext re-randomised here and now: without the secret key nobody links it to what it was made of."""
+    """Ciphertext re-randomised here and now: without the secret key nobody links it to what it was made of."""
 
 
 class Uniform(Fresh):
-    """A fresh ciphertext, perfectly uniform among those of its plaintext: with the secret key nobody links it."""
+    """Fresh ciphertext, perfectly uniform among those of its plaintext: with the secret key nobody links it."""
 
 
 @lru_cache(maxsize=16)  # of this process: public values, which every role that a simulation holds would derive alike
@@ -72,7 +72,7 @@ def _h_s(h: int, n: int) -> int:
 
 @dataclass(frozen=True, repr=False)
 class PublicKey:
-    """The modulus n, all that a holder has to announce; `crypto.admission` checks the proof that comes with it.
+    """Public key: the modulus n, all that a holder announces; `crypto.admission` checks the proof that comes with it.
 
     `exponents` is how long the exponents are that this side draws.
     """
@@ -89,7 +89,7 @@ class PublicKey:
 
     @property
     def phe(self) -> phe.PaillierPublicKey:
-        """The same key as an object of phe."""
+        """This key as an object of phe."""
         return phe.PaillierPublicKey(self.n)
 
     @cached_property
@@ -99,50 +99,50 @@ class PublicKey:
 
     @property
     def bits(self) -> int:
-        """The length of n."""
+        """Length of n in bits."""
         return self.n.bit_length()
 
     @cached_property
     def n_square(self) -> int:
-        """n**2."""
+        """Square n**2 of the modulus."""
         return self.n * self.n
 
     @cached_property
     def h(self) -> int:
-        """-x**2 mod n for an x that is a hash of n."""
-        (x,) = residues(b"smc-dp h", self.n, 1)
+        """Base h = -x**2 mod n for an x that is a hash of n."""
+        (x,) = hash_to_residues(b"smc-dp h", self.n, 1)
         return -x * x % self.n
 
     @cached_property
     def h_s(self) -> int:
-        """h**n mod n**2."""
+        """Base h_s = h**n mod n**2."""
         return _h_s(self.h, self.n)
 
     @property
     def exponent_bits(self) -> int:
-        """The length of r; short exponents are never longer than full ones."""
+        """Length of r; short exponents are never longer than full ones."""
         full = self.bits + RANDOMISER_SLACK
         return full if self.exponents == "full" else min(full, SHORT_BITS)
 
     def randomiser(self, rng: Stream) -> int:
-        """h_s**r for a new r: an encryption of zero, for everybody but the holder of the secret key."""
+        """Return h_s**r for a new r: an encryption of zero, for everybody but the holder of the secret key."""
         table = modular.public_base(self.h_s, self.n_square, self.exponent_bits)
         return table.power(rng.bits(self.exponent_bits))
 
     def encrypt(self, m: int, rng: Stream) -> Fresh:
-        """An encryption of m mod n."""
+        """Return an encryption of m mod n."""
         return Fresh(self.n, modular.multiply(1 + m % self.n * self.n, self.randomiser(rng), self.n_square))
 
     def encrypt_all(self, values: Sequence[int], rng: Stream) -> list[Fresh]:
-        """Encryptions of all values."""
+        """Return encryptions of all values."""
         return [self.encrypt(m, rng) for m in values]
 
     def refresh(self, c: Ciphertext, rng: Stream) -> Fresh:
-        """The same plaintext under new randomness, for a reader who does not know how c was made."""
+        """Return the same plaintext under new randomness, for a reader who does not know how c was made."""
         return Fresh(self.n, modular.multiply(self._mine(c), self.randomiser(rng), self.n_square))
 
     def blind(self, c: Ciphertext, r: int, rng: Stream) -> Uniform:
-        """A ciphertext of D(c) + r that can go back to the owner of the key, who may have made c.
+        """Return a ciphertext of D(c) + r that can go back to the owner of the key, who may have made c.
 
         The owner reads randomisers and chose the primes, so neither an assumption nor the group of h_s hides the old
         one: it is multiplied by a unit that is uniform among all of symbol +1, whatever the randomiser of c was.
@@ -152,17 +152,19 @@ class PublicKey:
         return Uniform(self.n, modular.multiply(shifted, zero, self.n_square))
 
     def add(self, *ciphertexts: Ciphertext) -> Ciphertext:
-        """A ciphertext of the sum; stale, for it shows its factors to whoever knows them."""
+        """Return a ciphertext of the sum; stale, for it shows its factors to whoever knows them."""
         return Ciphertext(
             self.n, reduce(lambda x, c: modular.multiply(x, self._mine(c), self.n_square), ciphertexts, 1)
         )
 
     def scale(self, c: Ciphertext, factors: Sequence[int]) -> list[Ciphertext]:
-        """Ciphertexts of D(c) * k for every k >= 0 of `factors`; stale, for k can be found by trying."""
-        return [Ciphertext(self.n, x) for x in modular.powers(self._mine(c), factors, self.n_square)]
+        """Return ciphertexts of D(c) * k for every k >= 0 of `factors`; stale, for k can be found by trying."""
+        return [Ciphertext(self.n, x) for x in modular.powers_of_base(self._mine(c), factors, self.n_square)]
 
     def admit(self, value: int) -> Ciphertext:
-        """The received value as a ciphertext; raises `DecodeError` unless it is a unit of symbol +1, as ours are."""
+        """Return the received value as a ciphertext; raise `DecodeError` unless it is a unit of symbol +1, as ours
+        are.
+        """
         # n has the prime factors of n**2, and the symbol of what has one in common with n is 0.
         symbol = modular.jacobi(value % self.n, self.n) if 0 < value < self.n_square else 0
         if symbol == 0:
@@ -185,7 +187,7 @@ class PublicKey:
 
 @dataclass(frozen=True, repr=False)
 class PrivateKey:
-    """The primes p, q behind a public key; encrypts twice as fast as the public side, modulo p**2 and q**2."""
+    """Private key: the primes p, q. It encrypts twice as fast as the public side, modulo p**2 and q**2."""
 
     public: PublicKey
     p: int
@@ -197,7 +199,7 @@ class PrivateKey:
 
     @cached_property
     def phe(self) -> phe.PaillierPrivateKey:
-        """The same key as an object of phe."""
+        """This key as an object of phe."""
         return phe.PaillierPrivateKey(self.public.phe, self.p, self.q)
 
     @cached_property
@@ -220,24 +222,24 @@ class PrivateKey:
         return modular.invert(-self.q, self.p), modular.invert(-self.p, self.q)
 
     def decrypt(self, c: Ciphertext) -> int:
-        """The plaintext in [0, n)."""
+        """Return the plaintext in [0, n)."""
         value = self.public._mine(c)
         p_square, q_square = self._squares
         return self._opened(value % p_square, value % q_square)
 
     def _opened(self, c_p: int, c_q: int) -> int:
-        """The plaintext, from the ciphertext mod p**2 and mod q**2 (Paillier 1999, section 7)."""
+        """Return the plaintext from the ciphertext mod p**2 and mod q**2 (Paillier 1999, section 7)."""
         halves = []
         for c, prime, square, inverse in zip((c_p, c_q), (self.p, self.q), self._squares, self._inverses, strict=True):
             halves.append((modular.power(c, prime - 1, square) - 1) // prime * inverse % prime)
         return modular.crt(halves[0], halves[1], self.p, self.q)
 
     def decrypt_all(self, ciphertexts: Sequence[Ciphertext]) -> list[int]:
-        """The plaintexts in [0, n)."""
+        """Return the plaintexts in [0, n)."""
         return [self.decrypt(c) for c in ciphertexts]
 
     def decrypt_narrow(self, ciphertexts: Sequence[Ciphertext], bits: int, rng: Stream) -> list[int]:
-        """The plaintexts in [0, n); where all are below 2**bits, many are opened at once.
+        """Return the plaintexts in [0, n); where all are below 2**bits, many are opened at once.
 
         As many ciphertexts as have room below n are packed into one by Horner's rule. A plaintext that is longer than
         its maker should have made it would run into its neighbours', so what was taken apart is checked: the sum of all
@@ -261,7 +263,7 @@ class PrivateKey:
         return self.decrypt_all(ciphertexts)
 
     def encrypt(self, m: int, rng: Stream) -> Fresh:
-        """The ciphertext that the public key would make of the same randomness, by Chinese remainders."""
+        """Return the ciphertext that the public key would make of the same randomness, by Chinese remainders."""
         public, r = self.public, rng.bits(self.public.exponent_bits)
         # h_s is an n-th power, so its order mod p**2 divides p - 1.
         halves = [table.power(r % (prime - 1)) for table, prime in zip(self._tables, (self.p, self.q), strict=True)]
@@ -269,12 +271,12 @@ class PrivateKey:
         return Fresh(public.n, modular.multiply(1 + m % public.n * public.n, randomiser, public.n_square))
 
     def encrypt_all(self, values: Sequence[int], rng: Stream) -> list[Fresh]:
-        """Encryptions of all values."""
+        """Return encryptions of all values."""
         return [self.encrypt(m, rng) for m in values]
 
 
 def generate(bits: int, rng: Stream, exponents: str = "full") -> PrivateKey:
-    """A new key with n of exactly `bits` bits (even)."""
+    """Generate a key with n of exactly `bits` bits (even)."""
     if bits % 2 or bits < 256:
         raise ValueError(f"key length must be even and at least 256 bits, got {bits}")
     p = modular.random_prime(bits // 2, rng, residue=3, modulus=4)
@@ -285,7 +287,7 @@ def generate(bits: int, rng: Stream, exponents: str = "full") -> PrivateKey:
 
 
 def assemble(p: int, q: int, bits: int, exponents: str = "full") -> PrivateKey:
-    """The private key from received primes; raises `ValueError` naming what `generate` would not have made."""
+    """Return the private key from received primes; raise `ValueError` naming what `generate` would not have made."""
     if not all(x % 4 == 3 and x.bit_length() == bits // 2 and modular.is_prime(x) for x in (p, q)):
         raise ValueError(f"p and q must be primes of {bits // 2} bits, 3 mod 4")
     if (p * q).bit_length() != bits:

@@ -22,7 +22,7 @@ _NONCE_BYTES = 12
 
 
 class LinkSecret:
-    """A participant's X25519 secret of one session, of 32 bytes, for all its links: its public key is made once."""
+    """X25519 secret of 32 bytes of a participant for one session and all its links; its public key is made once."""
 
     __slots__ = ("_key", "raw")
 
@@ -32,29 +32,29 @@ class LinkSecret:
 
     @property
     def public(self) -> bytes:
-        """The public key."""
+        """Public key of this secret."""
         return self._key.public_key().public_bytes_raw()
 
     def agree(self, peer: bytes) -> bytes:
-        """What the holders of two keys have in common; raises ValueError for a key that cannot be used."""
+        """Return the common value of the holders of two keys; raise ValueError for a key that cannot be used."""
         return self._key.exchange(X25519PublicKey.from_public_bytes(peer))
 
 
 def public_key(secret: bytes) -> bytes:
-    """The X25519 public key of a 32-byte secret."""
+    """Return the X25519 public key of a 32-byte secret."""
     return LinkSecret(secret).public
 
 
 @dataclass(frozen=True, repr=False)
 class LinkKeys:
-    """The keys of one link, as one of its ends uses them."""
+    """Keys of one link, as one of its ends uses them."""
 
     outgoing: bytes
     incoming: bytes
 
 
 def link_keys(secret: bytes | LinkSecret, peer: bytes, session: bytes, me: str, other: str) -> LinkKeys:
-    """Both directions of the link between two participants in this session, by one agreement; both ends have the same.
+    """Derive the keys of both directions of a link in this session, by one agreement; both ends have the same.
 
     Raises `DecodeError` when the peer's key is none, or a point of small order.
     """
@@ -70,12 +70,12 @@ def link_keys(secret: bytes | LinkSecret, peer: bytes, session: bytes, me: str, 
 
 
 def seal(key: bytes, number: int, header: bytes, payload: bytes) -> bytes:
-    """The payload, encrypted and authenticated together with the header; `number` never repeats under a key."""
+    """Return the payload, encrypted and authenticated together with the header; `number` never repeats under a key."""
     return ChaCha20Poly1305(key).encrypt(number.to_bytes(_NONCE_BYTES, "big"), payload, header)
 
 
 def unseal(key: bytes, number: int, header: bytes, body: bytes) -> bytes:
-    """The payload; raises `DecodeError` when body, header, number or key are not those it was sealed with."""
+    """Return the payload; raise `DecodeError` when body, header, number or key are not those it was sealed with."""
     try:
         return ChaCha20Poly1305(key).decrypt(number.to_bytes(_NONCE_BYTES, "big"), body, header)
     except InvalidTag as error:

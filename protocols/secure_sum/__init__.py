@@ -1,10 +1,10 @@
-"""Sums of integer vectors that nobody computes: private against Charlie and any t of K parties who deviate at will,
-while up to D parties vanish.
+"""Sums of integer vectors that no single participant computes: private against Charlie and any t of K malicious
+parties, while up to D parties drop out.
 
 In outline after Bonawitz et al., "Practical Secure Aggregation for Privacy-Preserving Machine Learning" (CCS 2017), and
 Bell et al. (CCS 2020). `parameters.py` has the inequalities, `messages.py` lists the conversation, `setup.py`,
-`sums.py` and `complete.py` hold it, `graph.py` and `seating.py` put many parties in a circle, `ideal.py` says what it
-is worth, and `NOTES.md` has the theorem and its proof.
+`sums.py` and `complete.py` hold it, `graph.py` and `neighbour_graph.py` put many parties in a sparse graph, `ideal.py`
+says what it is worth, and `NOTES.md` has the theorem and its proof.
 """
 
 from __future__ import annotations
@@ -16,19 +16,17 @@ from protocols import curator as with_curator
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY, Kind
 from protocols.runtime.session import Greeting, KeptValues, Program
-from protocols.secure_sum import complete, dealing, seating, setup, sums
+from protocols.secure_sum import complete, dealing, neighbour_graph, setup, sums
 from protocols.secure_sum.messages import KINDS, STATEMENTS, MaskKeys
 from protocols.secure_sum.parameters import SETUP, SHARES, Parameters, stage, widths
-from protocols.secure_sum.publishing import broken_commitment, publish
-from protocols.secure_sum.values import RECORDS, Addends, Sums, Vault, joined
+from protocols.secure_sum.publishing import broken_commitment, publish_sums
+from protocols.secure_sum.values import RECORDS, Addends, Sums, Vault, join_addends
 
 
 async def party(me: Endpoint, p: Parameters, mine: Addends, *later: Addends) -> Sums:
-    """P_j: its numbers and its noise in, of sums that it knows beforehand, and of later ones as it is asked for them at
-    home, with the sums so far; the sums out, and who is in them.
-    """
-    mine = joined(p, mine, *later)
-    vault = await me.stage(seating.party if p.degree else setup.party, p, name=SETUP)
+    """Run P_j: numbers and noise in, later ones as answers to queries; the sums out, and who is in them."""
+    mine = join_addends(p, mine, *later)
+    vault = await me.stage(neighbour_graph.party if p.degree else setup.party, p, name=SETUP)
     if p.output == SHARES:
         mine = _known(me, p, vault, mine, 0)
         return Sums((await me.stage(complete.publisher, p, vault, mine, 0, name=stage(0), replaces=True),), ())
@@ -40,35 +38,39 @@ async def party(me: Endpoint, p: Parameters, mine: Addends, *later: Addends) -> 
 
 
 def _known(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int) -> Addends:
-    """What the party adds up to sum r: it asks at home, with the sums so far, where it did not know that beforehand."""
-    return mine if r < mine.count else joined(p, mine, me.ask(vault.values))
+    """Return what the party knows with its addends of sum r, which it asks for where it did not know them
+    beforehand.
+    """
+    return mine if r < mine.count else join_addends(p, mine, me.ask(vault.values))
 
 
 async def curator(me: Endpoint, p: Parameters) -> Sums:
-    """Charlie, whom nobody trusts: no input; the sums out, and who is in them."""
-    book = await me.stage(seating.curator if p.degree else setup.curator, p, name=SETUP)
+    """Run Charlie, whom nobody trusts: no input; the sums out, and who is in them."""
+    book = await me.stage(neighbour_graph.curator if p.degree else setup.curator, p, name=SETUP)
     one = sums.curator if p.D else complete.curator
     for r in range(p.R):
         book = await me.stage(one, p, book, r, name=stage(r), replaces=True)
-    return await me.stage(publish, p, book, replaces=True)
+    return await me.stage(publish_sums, p, book, replaces=True)
 
 
 def participants(p: Parameters) -> dict[str, Kind]:
-    """P_1 ... P_K and Charlie, who is not needed where masked inputs are published."""
+    """Return P_1 ... P_K and Charlie, who is not needed where masked inputs are published."""
     everybody = with_curator.parties_and_curator(p)
     return {name: kind for name, kind in everybody.items() if kind == PARTY or p.output != SHARES}
 
 
 def peers(p: Parameters, name: str) -> tuple[str, ...]:
-    """Whom a participant writes to: Charlie, and where seeds are shared everybody else, in a circle through him."""
+    """Return the participants that this one writes to: Charlie, and where shares are dealt the other parties, in a
+    sparse graph through him.
+    """
     if name != with_curator.CURATOR_NAME and (p.degree or not p.D):
         return () if p.output == SHARES else (with_curator.CURATOR_NAME,)
     return tuple(other for other in participants(p) if other != name)
 
 
 def closed(p: Parameters, name: str, stage: str) -> tuple[str, ...]:
-    """Parties write to each other in set-up only: their links are closed then, or later states would open all shares
-    that were ever sent, those of sums that are over included.
+    """Return the parties to which the link is closed after this stage: all after set-up, or later states would open all
+    shares that were ever sent, those of sums that are over included.
     """
     if p.degree or stage != SETUP or name not in p.parties:
         return ()
@@ -76,7 +78,7 @@ def closed(p: Parameters, name: str, stage: str) -> tuple[str, ...]:
 
 
 def unspent(p: Parameters, name: str, inputs: tuple[Any, ...], results: list[Any]) -> KeptValues:
-    """What a party adds to a sum is kept until that sum is over; what stages leave replaces what was left before."""
+    """Return the inputs without the addends of sums that are over; each stage's result replaces the one before."""
     over, (agreed, *given) = len(results) - 1, inputs
     before = accumulate((addends.count for addends in given), initial=0)
     return (agreed, *(addends.unspent(over - first) for addends, first in zip(given, before, strict=False))), results
@@ -91,7 +93,7 @@ PROGRAM = Program(
     Parameters,
     participants=participants,
     peers=peers,
-    greeting=Greeting(MaskKeys, dealing.greeting),
+    greeting=Greeting(MaskKeys, dealing.make_greeting),
     statements=STATEMENTS,
     broken_commitment=broken_commitment,
     widths=widths,

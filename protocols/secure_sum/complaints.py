@@ -1,4 +1,4 @@
-"""Complaints about shares: who accuses whom, what the accused open, and whether that is what they committed to.
+"""Complaints about shares: who accuses whom, the shares that accused dealers open, and whether they committed to these.
 
 A holder complains of shares that do not hash to the root in their dealer's greeting. The dealer opens these shares, and
 the same predicate decides. A number `accused` lists the dealers that one holder accuses, bit i for party i; there is
@@ -24,38 +24,43 @@ NOTHING_HELD = Held(bytes(dealing.SEED_BYTES), bytes(dealing.SEED_BYTES))
 
 def is_committed(p: Parameters, greetings: _Greetings, dealer: int, holder: int, held: Sequence[Held]) -> bool:
     """Return whether these are the shares of all sums that the dealer committed to give to this holder."""
-    return dealing.root(dealing.tree(dealer, holder, held)) == greetings[p.parties[dealer]].message.leaves[holder]
+    return (
+        dealing.merkle_root(dealing.share_leaves(dealer, holder, held))
+        == greetings[p.parties[dealer]].message.leaves[holder]
+    )
 
 
-def held(p: Parameters, got: Mapping[str, Shares], holder: int, own: dealing.Seeds) -> tuple[tuple[Held, ...], ...]:
+def shares_held(
+    p: Parameters, got: Mapping[str, Shares], holder: int, own: dealing.Seeds
+) -> tuple[tuple[Held, ...], ...]:
     """Return the shares of a holder, dealer by dealer: zeros for a dealer of whom it got none, and its own ones."""
-    every = {name: read(shares) for name, shares in got.items()} | {p.parties[holder]: own.shares[holder]}
+    every = {name: shares_in(shares) for name, shares in got.items()} | {p.parties[holder]: own.shares[holder]}
     return tuple(every.get(name, (NOTHING_HELD,) * p.R) for name in p.parties)
 
 
-def accused(p: Parameters, greetings: _Greetings, holder: int, held: Sequence[Sequence[Held]]) -> int:
+def accused_dealers(p: Parameters, greetings: _Greetings, holder: int, held: Sequence[Sequence[Held]]) -> int:
     """Return the other dealers whose shares are not those that they committed to; `held` is by dealer."""
     committed = partial(is_committed, p, greetings)
     return p.listed(i for i, own in enumerate(held) if i != holder and not committed(i, holder, own))
 
 
-def spoilt(shares: Shares) -> Shares:
+def wrong_shares(shares: Shares) -> Shares:
     """Return shares of which their holder has to complain: zeros."""
     return Shares((NOTHING_HELD.b,) * len(shares.b), (NOTHING_HELD.s,) * len(shares.s))
 
 
-def everybodys(every: Sequence[int]) -> int:
+def all_accused(every: Sequence[int]) -> int:
     """Return the dealers that somebody accuses."""
     return reduce(or_, every, 0)
 
 
-def digest(p: Parameters, every: Sequence[int]) -> bytes:
+def complaints_digest(p: Parameters, every: Sequence[int]) -> bytes:
     """Return the digest of all complaints, by holder: what a disclosure answers."""
     said = b"".join(one.to_bytes((p.K + 7) // 8, "big") for one in every)
     return hashlib.sha256(b"smc-dp sum complaints\0" + said).digest()
 
 
-def disclosed(p: Parameters, every: Sequence[int], dealer: int, dealt: dealing.Seeds) -> tuple[Held, ...]:
+def shares_to_disclose(p: Parameters, every: Sequence[int], dealer: int, dealt: dealing.Seeds) -> tuple[Held, ...]:
     """Return the dealer's shares of those who accuse it, for all sums, and zeros for the others, holder by holder."""
     return tuple(
         share if _accuses(every, holder, dealer) else NOTHING_HELD
@@ -69,14 +74,16 @@ def shares_digest(shares: Sequence[Held]) -> bytes:
     return hashlib.sha256(b"smc-dp sum disclosure\0" + b"".join(held.b + held.s for held in shares)).digest()
 
 
-def read(got: Shares | Disclosed | Replaced) -> tuple[Held, ...]:
+def shares_in(got: Shares | Disclosed | Replaced) -> tuple[Held, ...]:
     """Return the shares in a message."""
     return tuple(Held(b, s) for b, s in zip(got.b, got.s, strict=True))
 
 
-def is_wrong(p: Parameters, greetings: _Greetings, every: Sequence[int], dealer: int, got: Disclosed) -> bool:
+def is_wrong_disclosure(
+    p: Parameters, greetings: _Greetings, every: Sequence[int], dealer: int, got: Disclosed
+) -> bool:
     """Return whether a dealer disclosed, to somebody who accuses it, other shares than it committed to."""
-    shares = read(got)
+    shares = shares_in(got)
     return any(
         not is_committed(p, greetings, dealer, holder, _of(p, shares, holder))
         for holder in range(p.K)
@@ -84,11 +91,11 @@ def is_wrong(p: Parameters, greetings: _Greetings, every: Sequence[int], dealer:
     )
 
 
-def first_wrong(
+def first_wrong_disclosure(
     p: Parameters, greetings: _Greetings, every: Sequence[int], disclosures: Sequence[Disclosed]
 ) -> int | None:
     """Return the first dealer that disclosed other shares than it committed to."""
-    return next((i for i, got in enumerate(disclosures) if is_wrong(p, greetings, every, i, got)), None)
+    return next((i for i, got in enumerate(disclosures) if is_wrong_disclosure(p, greetings, every, i, got)), None)
 
 
 def replacements(p: Parameters, every: Sequence[int], holder: int, disclosures: Sequence[Disclosed]) -> Replaced:
@@ -96,20 +103,20 @@ def replacements(p: Parameters, every: Sequence[int], holder: int, disclosures: 
     found = [
         held
         for dealer, got in enumerate(disclosures)
-        for held in (_of(p, read(got), holder) if _accuses(every, holder, dealer) else (NOTHING_HELD,) * p.R)
+        for held in (_of(p, shares_in(got), holder) if _accuses(every, holder, dealer) else (NOTHING_HELD,) * p.R)
     ]
     return Replaced(tuple(held.b for held in found), tuple(held.s for held in found))
 
 
-def replaced(
+def with_disclosed_shares(
     p: Parameters, held: Sequence[tuple[Held, ...]], accused: int, got: Replaced
 ) -> tuple[tuple[Held, ...], ...]:
     """Return what a holder holds of each dealer, with the disclosed shares in place of those it complained of."""
-    shares = read(got)
+    shares = shares_in(got)
     return tuple(_of(p, shares, i) if accused >> i & 1 else own for i, own in enumerate(held))
 
 
-def accusers(every: Sequence[int], dealer: int) -> int:
+def count_accusers(every: Sequence[int], dealer: int) -> int:
     """Return the number of holders who accuse this dealer."""
     return sum(_accuses(every, holder, dealer) for holder in range(len(every)))
 

@@ -1,4 +1,4 @@
-"""Who sends what to whom, how often, and how many costly operations there are, where nobody drops out; see
+"""Declared conversation where nobody drops out: who sends what to whom, how often, and costly operations; see
 `runtime.conversation`.
 """
 
@@ -37,7 +37,7 @@ PUBLISHING = "publishing"
 
 
 def conversation(p: Parameters) -> Conversation:
-    """The whole of it."""
+    """Return the conversation of these parameters."""
     sums = tuple(stage(r) for r in range(p.R))
     if p.output == SHARES:
         shares = (Published(PublishedShare, stage(0), PARTIES),)
@@ -70,7 +70,7 @@ def _turns(p: Parameters) -> Iterator[Turn]:
 
 
 def _started(p: Parameters) -> Iterator[Turn]:
-    """Stages 0 and 1."""
+    """Yield the turns of stages 0 and 1."""
     if p.D:
         yield Turn((Flow(Shares, SETUP, PARTIES, PARTIES),))
     yield Turn((Flow(Ready, SETUP, PARTIES, CHARLIE),))
@@ -78,14 +78,14 @@ def _started(p: Parameters) -> Iterator[Turn]:
 
 
 def _disputed() -> Iterator[Turn]:
-    """The longer stage 1, where a dealer is accused; see `disputes.py`."""
+    """Yield the further turns of stage 1 where a dealer is accused; see `disputes.py`."""
     yield Turn((Flow(Accused, SETUP, CHARLIE, PARTIES),))
     yield Turn((Flow(Disclosed, SETUP, PARTIES, CHARLIE),))
     yield Turn(tuple(Flow(kind, SETUP, CHARLIE, PARTIES) for kind in (Start, Disclosed, Replaced)))
 
 
 def _seated() -> Iterator[Turn]:
-    """The same in a circle, where a party looks at its neighbours' greetings only."""
+    """Yield the turns of stages 0 and 1 in a sparse graph, where a party reads its neighbours' greetings only."""
     yield Turn((Flow(Coin, SETUP, PARTIES, CHARLIE),))
     yield Turn((Flow(Circle, SETUP, CHARLIE, PARTIES),))
     yield Turn((Flow(Handed, SETUP, PARTIES, CHARLIE),))
@@ -93,7 +93,7 @@ def _seated() -> Iterator[Turn]:
 
 
 def _agreed(name: str) -> Iterator[Turn]:
-    """Steps 3 to 6."""
+    """Yield the turns of steps 3 to 6."""
     yield Turn((Flow(Survivors, name, CHARLIE, PARTIES),))
     yield Turn((Flow(Signed, name, PARTIES, CHARLIE),))
     yield Turn((Flow(Certificate, name, CHARLIE, PARTIES),))

@@ -1,4 +1,4 @@
-"""The seeds of a session's sums: made with the greeting, dealt to all, opened one kind for each party.
+"""Seeds of a session's sums: made with the greeting, dealt to all, opened one kind for each party.
 
 Every party has a seed b and a secret mask key s for each sum. b is opened of who survived the sum, s of who did not,
 never both. A holder's two shares hash to a leaf, the leaves of all sums to a root, and the roots stand in the dealer's
@@ -26,8 +26,9 @@ _INDEX_BYTES, _NUMBER_BYTES = 2, 4
 
 @dataclass(frozen=True, repr=False)
 class Seeds:
-    """One party's seeds b and secret mask keys s by sum, and the shares of both by holder and sum. In a circle holders
-    are counted by their places beside the party, and there are the secret of its key for shares, `box`, and its coin.
+    """Seeds b and secret mask keys s of one party by sum, and the shares of both by holder and sum. In a sparse graph
+    holders are counted by their places beside the party, and there are the secret of its key for shares, `box`, and its
+    coin.
     """
 
     b: tuple[bytes, ...]
@@ -37,8 +38,8 @@ class Seeds:
     coin: bytes = b""
 
 
-def deal(p: Parameters, rng: Stream) -> Seeds:
-    """The seeds of a party, from the stream of its greeting, where some parties may vanish."""
+def deal_seeds(p: Parameters, rng: Stream) -> Seeds:
+    """Draw the seeds of a party from the stream of its greeting, where some parties may drop out."""
     b = tuple(rng.bytes(SEED_BYTES) for _ in range(p.R))
     s = tuple(rng.bytes(SEED_BYTES) for _ in range(p.R))
     of_b = [shamir.deal(seed, p.T, p.holders, rng) for seed in b]
@@ -49,40 +50,42 @@ def deal(p: Parameters, rng: Stream) -> Seeds:
     return Seeds(b, s, shares, rng.bytes(SEED_BYTES), rng.bytes(SEED_BYTES))
 
 
-def closed(rng: Stream) -> masking.ClosedSecret:
-    """The one secret mask key of a party, from the stream of its greeting, where nobody may vanish."""
+def closed_secret(rng: Stream) -> masking.ClosedSecret:
+    """Draw the one secret mask key of a party from the stream of its greeting, where nobody may drop out."""
     return masking.ClosedSecret(rng.bytes(SEED_BYTES))
 
 
-def greeting(p: Parameters, name: str, rng: Stream) -> MaskKeys:
-    """What a party greets with."""
+def make_greeting(p: Parameters, name: str, rng: Stream) -> MaskKeys:
+    """Return the content of a party's greeting."""
     if not p.D:
-        return MaskKeys((masking.closed_key(closed(rng)),), (), ())
-    dealt, dealer = deal(p, rng), p.parties.index(name)
-    secrets, promised = (*dealt.s, dealt.box), [commitment(dealer, r, b) for r, b in enumerate(dealt.b)]
+        return MaskKeys((masking.closed_key(closed_secret(rng)),), (), ())
+    dealt, dealer = deal_seeds(p, rng), p.parties.index(name)
+    secrets, promised = (*dealt.s, dealt.box), [seed_commitment(dealer, r, b) for r, b in enumerate(dealt.b)]
     return MaskKeys(
         keys=tuple(masking.public_key(s) for s in secrets if s),
         commitments=(*promised, coin_commitment(dealer, dealt.coin)) if p.degree else tuple(promised),
-        leaves=tuple(root(tree(dealer, j, held)) for j, held in enumerate(dealt.shares)),
+        leaves=tuple(merkle_root(share_leaves(dealer, j, held)) for j, held in enumerate(dealt.shares)),
     )
 
 
-def shares_for(dealt: Seeds, holder: int) -> Shares:
-    """What a dealer sends to a holder."""
+def shares_for_holder(dealt: Seeds, holder: int) -> Shares:
+    """Return the message of a dealer to a holder."""
     held = dealt.shares[holder]
     return Shares(tuple(h.b for h in held), tuple(h.s for h in held))
 
 
-def covered(context: bytes, dealer: int, others: Mapping[int, bytes], dealt: Seeds) -> tuple[bytes, ...]:
-    """What a dealer sends to its neighbours through Charlie, in their order; `others`: what it agrees on with each."""
+def encrypt_shares(context: bytes, dealer: int, others: Mapping[int, bytes], dealt: Seeds) -> tuple[bytes, ...]:
+    """Return the encrypted shares of a dealer for its neighbours, in their order; `others`: its common value with
+    each.
+    """
     return tuple(
         masking.covered(context, dealer, holder, agreed, [share for h in dealt.shares[at] for share in (h.b, h.s)])
         for at, (holder, agreed) in enumerate(others.items())
     )
 
 
-def uncovered(context: bytes, dealer: int, holder: int, agreed: bytes, body: bytes) -> tuple[Held, ...] | None:
-    """The shares of all sums that a dealer sent to a holder; None if somebody has altered them on the way."""
+def decrypt_shares(context: bytes, dealer: int, holder: int, agreed: bytes, body: bytes) -> tuple[Held, ...] | None:
+    """Return the shares of all sums that a dealer sent to a holder; None if somebody has altered them on the way."""
     try:
         plain = masking.uncovered(context, dealer, holder, agreed, body)
     except DecodeError:
@@ -90,47 +93,49 @@ def uncovered(context: bytes, dealer: int, holder: int, agreed: bytes, body: byt
     return tuple(Held(b, s) for b, s in zip(plain[::2], plain[1::2], strict=True))
 
 
-def passed_on(p: Parameters, near: Sequence[int], dealt: Sequence[Sequence[bytes]]) -> tuple[bytes, ...]:
-    """Of what everybody dealt that for the party beside these, in their order."""
-    return tuple(dealt[i][graph.slot(p.degree, at)] for at, i in enumerate(near))
+def shares_passed_on(p: Parameters, near: Sequence[int], dealt: Sequence[Sequence[bytes]]) -> tuple[bytes, ...]:
+    """Return the encrypted shares for the party beside these dealers, in their order; `dealt` is by dealer."""
+    return tuple(dealt[i][graph.share_number(p.degree, at)] for at, i in enumerate(near))
 
 
-def commitment(dealer: int, r: int, b: bytes) -> bytes:
-    """What binds a dealer to its seed b of sum r. The greeting that it stands in is bound to the session."""
+def seed_commitment(dealer: int, r: int, b: bytes) -> bytes:
+    """Return the commitment of a dealer to its seed b of sum r. The greeting that it stands in is bound to the
+    session.
+    """
     return hashlib.sha256(b"smc-dp sum seed\0" + _index(dealer) + _number(r) + b).digest()
 
 
 def coin_commitment(index: int, coin: bytes) -> bytes:
-    """What binds a party to its coin."""
+    """Return the commitment of a party to its coin."""
     return hashlib.sha256(b"smc-dp sum coin\0" + _index(index) + coin).digest()
 
 
-def hashed(share: bytes) -> bytes:
-    """The digest of one share."""
+def share_digest(share: bytes) -> bytes:
+    """Return the digest of one share."""
     return hashlib.sha256(b"smc-dp sum share\0" + share).digest()
 
 
-def leaf(dealer: int, holder: int, r: int, b: bytes, s: bytes) -> bytes:
-    """Of the digests of both shares of a holder, for one sum."""
+def share_leaf(dealer: int, holder: int, r: int, b: bytes, s: bytes) -> bytes:
+    """Return the leaf of the digests of both shares of a holder, for one sum."""
     said = _index(dealer) + _index(holder) + _number(r) + b + s
     return hashlib.sha256(b"smc-dp sum leaf\0" + said).digest()
 
 
-def tree(dealer: int, holder: int, held: Sequence[Held]) -> tuple[bytes, ...]:
-    """The leaves of all sums."""
-    return tuple(leaf(dealer, holder, r, hashed(h.b), hashed(h.s)) for r, h in enumerate(held))
+def share_leaves(dealer: int, holder: int, held: Sequence[Held]) -> tuple[bytes, ...]:
+    """Return the leaves of all sums."""
+    return tuple(share_leaf(dealer, holder, r, share_digest(h.b), share_digest(h.s)) for r, h in enumerate(held))
 
 
-def root(leaves: Sequence[bytes]) -> bytes:
-    """What all leaves hash to, in pairs; an odd one is paired with itself."""
+def merkle_root(leaves: Sequence[bytes]) -> bytes:
+    """Return the Merkle root of all leaves, hashed in pairs; an odd one is paired with itself."""
     level = list(leaves)
     while len(level) > 1:
         level = _above(level)
     return level[0]
 
 
-def path(leaves: Sequence[bytes], r: int) -> tuple[bytes, ...]:
-    """What leads from leaf r to the root: its neighbour on each level."""
+def merkle_path(leaves: Sequence[bytes], r: int) -> tuple[bytes, ...]:
+    """Return the path from leaf r to the root: its neighbour on each level."""
     level, at, found = list(leaves), r, []
     while len(level) > 1:
         found.append(level[min(at ^ 1, len(level) - 1)])
@@ -139,8 +144,8 @@ def path(leaves: Sequence[bytes], r: int) -> tuple[bytes, ...]:
     return tuple(found)
 
 
-def root_and_paths(leaves: Sequence[bytes]) -> tuple[bytes, tuple[tuple[bytes, ...], ...]]:
-    """The root, and of every leaf what `path` gives."""
+def merkle_root_and_paths(leaves: Sequence[bytes]) -> tuple[bytes, tuple[tuple[bytes, ...], ...]]:
+    """Return the root and the path of every leaf."""
     level, found = list(leaves), [list[bytes]() for _ in leaves]
     depth = 0
     while len(level) > 1:
@@ -150,8 +155,8 @@ def root_and_paths(leaves: Sequence[bytes]) -> tuple[bytes, tuple[tuple[bytes, .
     return level[0], tuple(map(tuple, found))
 
 
-def climbed(start: bytes, r: int, steps: Sequence[bytes]) -> bytes:
-    """The root above leaf r."""
+def climb_path(start: bytes, r: int, steps: Sequence[bytes]) -> bytes:
+    """Return the root above leaf r."""
     at = start
     for step in steps:
         at = _node(step, at) if r & 1 else _node(at, step)
@@ -159,8 +164,8 @@ def climbed(start: bytes, r: int, steps: Sequence[bytes]) -> bytes:
     return at
 
 
-def opened(shares: Mapping[int, bytes]) -> bytes:
-    """The seed that these holders' shares give."""
+def seed_of_shares(shares: Mapping[int, bytes]) -> bytes:
+    """Return the seed that these holders' shares give."""
     return shamir.combine({holder + 1: share for holder, share in shares.items()})
 
 

@@ -39,45 +39,49 @@ _HeldByDealer = tuple[tuple[Held, ...], ...]
 DEALT, READY, STARTED = 1, 2, 3
 
 
-async def held(me: Endpoint, p: Parameters, dealt: dealing.Seeds) -> _HeldByDealer:
+async def receive_shares(me: Endpoint, p: Parameters, dealt: dealing.Seeds) -> _HeldByDealer:
     """Return what every dealer gives me to hold; zeros, which I shall complain of, where it sent nothing usable."""
     others = me.others
     if p.may_accuse_silence:
         got = await me.collect_usable(others, Shares, deadlines=DEALT)
     else:
         got = dict(zip(others, await me.gather(others, Shares), strict=True))
-    return complaints.held(p, got, me.index, dealt)
+    return complaints.shares_held(p, got, me.index, dealt)
 
 
-async def settled(
+async def settle_complaints(
     me: Endpoint, p: Parameters, greetings: _Greetings, roster: bytes, dealt: dealing.Seeds, held: _HeldByDealer
 ) -> _HeldByDealer:
-    """What everybody gives me to hold and has committed to: as it was sent, or as it was disclosed on my complaint."""
-    mine = complaints.accused(p, greetings, me.index, held)
+    """Return the shares that I hold of every dealer, all as committed to: as they were sent, or as disclosed on my
+    complaint.
+    """
+    mine = complaints.accused_dealers(p, greetings, me.index, held)
     me.send(me.curator, Ready(roster, (mine,), (me.attest(Complaint(roster, mine)),)))
-    start = await started(me, roster, STARTED)
+    start = await await_start(me, roster, STARTED)
     if not any(start.accused):
         if mine:
             me.refuse(me.curator, "complaint.withheld")
         return held
     every = await _heard(me, p, roster, mine)
-    if (count := complaints.accusers(every, me.index)) > p.most_accusers:
+    if (count := complaints.count_accusers(every, me.index)) > p.most_accusers:
         me.stop("shares.too_many_accusers", got=count, most=p.most_accusers)
-    answers, shares = complaints.digest(p, every), complaints.disclosed(p, every, me.index, dealt)
+    answers, shares = complaints.complaints_digest(p, every), complaints.shares_to_disclose(p, every, me.index, dealt)
     signature = me.attest(Disclosure(roster, answers, complaints.shares_digest(shares)))
     me.send(me.curator, Disclosed(tuple(x.b for x in shares), tuple(x.s for x in shares), signature))
-    start = await started(me, roster)
+    start = await await_start(me, roster)
     if any(start.accused):
         await _convinced(me, p, greetings, roster, every, start.accused[0])
-    held = complaints.replaced(p, held, mine, await me.receive(me.curator, Replaced))
-    if complaints.accused(p, greetings, me.index, held):
+    held = complaints.with_disclosed_shares(p, held, mine, await me.receive(me.curator, Replaced))
+    if complaints.accused_dealers(p, greetings, me.index, held):
         me.refuse(me.curator, "complaint.not_answered")
     return held
 
 
-async def mediated(me: Endpoint, p: Parameters, greetings: _Greetings, roster: bytes, ready: Sequence[Ready]) -> None:
-    """Charlie tells everybody all complaints, and every holder what the dealers that it accuses disclose to it, if all
-    is as they committed to; a dealer whose disclosure is not is shown to everybody, and is the one who is left out.
+async def mediate_complaints(
+    me: Endpoint, p: Parameters, greetings: _Greetings, roster: bytes, ready: Sequence[Ready]
+) -> None:
+    """Run Charlie's side: tell everybody all complaints, and every holder the shares that were disclosed to it. A
+    dealer that disclosed others than it committed to is shown to everybody, and is the one who is left out.
     """
     every = tuple(said.accused[0] for said in ready)
     signatures = tuple(said.signature[0] for said in ready)
@@ -87,15 +91,15 @@ async def mediated(me: Endpoint, p: Parameters, greetings: _Greetings, roster: b
     if not any(every):
         me.broadcast(p.parties, Start(roster, (0,)))
         return
-    me.broadcast(p.parties, Start(roster, (complaints.everybodys(every),)))
+    me.broadcast(p.parties, Start(roster, (complaints.all_accused(every),)))
     me.broadcast(p.parties, Accused(every, signatures))
     disclosures = await me.gather(p.parties, Disclosed)
-    answered = complaints.digest(p, every)
+    answered = complaints.complaints_digest(p, every)
     for name, got in zip(p.parties, disclosures, strict=True):
-        disclosure = Disclosure(roster, answered, complaints.shares_digest(complaints.read(got)))
+        disclosure = Disclosure(roster, answered, complaints.shares_digest(complaints.shares_in(got)))
         if not me.attested(name, disclosure, got.signature):
             me.refuse(name, "complaint.answer_not_signed")
-    wrong = complaints.first_wrong(p, greetings, every, disclosures)
+    wrong = complaints.first_wrong_disclosure(p, greetings, every, disclosures)
     if wrong is not None:
         me.broadcast(p.parties, Start(roster, (p.listed((wrong,)),)))
         me.broadcast(p.parties, disclosures[wrong])
@@ -105,8 +109,8 @@ async def mediated(me: Endpoint, p: Parameters, greetings: _Greetings, roster: b
         me.send(name, complaints.replacements(p, every, holder, disclosures))
 
 
-async def started(me: Endpoint, roster: bytes, deadlines: int | None = None) -> Start:
-    """1. Everybody is still there, and saw the same greetings."""
+async def await_start(me: Endpoint, roster: bytes, deadlines: int | None = None) -> Start:
+    """Wait for `Start`: everybody is still there, and saw the same greetings."""
     start = await me.receive(me.curator, Start, deadlines=deadlines)
     if start.roster != roster:
         me.refuse(me.curator, "sum.among_other_greetings")
@@ -114,7 +118,7 @@ async def started(me: Endpoint, roster: bytes, deadlines: int | None = None) -> 
 
 
 async def _heard(me: Endpoint, p: Parameters, roster: bytes, mine: int) -> tuple[int, ...]:
-    """Who accuses whom, mine as I said it, and everybody's signed."""
+    """Return who accuses whom, mine as I said it, and everybody's signed."""
     heard = await me.receive(me.curator, Accused)
     if heard.accused[me.index] != mine:
         me.refuse(me.curator, "complaint.withheld")
@@ -127,11 +131,13 @@ async def _heard(me: Endpoint, p: Parameters, roster: bytes, mine: int) -> tuple
 async def _convinced(
     me: Endpoint, p: Parameters, greetings: _Greetings, roster: bytes, every: Sequence[int], wrong: int
 ) -> NoReturn:
-    """The dealer that Charlie names answered with other shares than it committed to, or Charlie lies."""
+    """Refuse the dealer whom Charlie names if it answered with other shares than it committed to, and else Charlie."""
     shown = await me.receive(me.curator, Disclosed)
-    disclosure = Disclosure(roster, complaints.digest(p, every), complaints.shares_digest(complaints.read(shown)))
+    disclosure = Disclosure(
+        roster, complaints.complaints_digest(p, every), complaints.shares_digest(complaints.shares_in(shown))
+    )
     for i, name in enumerate(p.parties):
         proven = wrong == p.listed((i,)) and me.attested(name, disclosure, shown.signature)
-        if proven and complaints.is_wrong(p, greetings, every, i, shown):
+        if proven and complaints.is_wrong_disclosure(p, greetings, every, i, shown):
             me.refuse(name, "shares.disclosed_otherwise", dealer=name)
     me.refuse(me.curator, "complaint.not_proven")

@@ -1,4 +1,5 @@
-"""Who shares masks with whom where everybody with everybody is too many: a circle in random order, and its bound.
+"""Sparse graph of those who share masks, where everybody with everybody is too many: a circle in random order, and its
+bound.
 
 After Bell et al., "Secure Single-Server Aggregation with (Poly)Logarithmic Overhead" (CCS 2020), section 3: a Harary
 graph under a random permutation. All parties stand in a circle in an order that nobody chooses; each shares masks, and
@@ -27,8 +28,8 @@ _INDEX_BYTES = 2
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """So many neighbours has every party, so many of their shares open a seed of it; `failure` bounds the probability
-    that this does not do for some party, or in some sum.
+    """Degree of the graph, and threshold of shares that open a seed; `failure` bounds the probability that these do not
+    do for some party, or in some sum.
     """
 
     degree: int
@@ -37,9 +38,9 @@ class Neighbourhood:
 
 
 @lru_cache(maxsize=64)
-def best(K: int, t: int, D: int, R: int, degree: int) -> Neighbourhood:
-    """The shape of this degree for K parties of whom t may collude while D vanish in each of R sums: its threshold is
-    the one that fails least. Who colludes and who vanishes does not depend on the order.
+def best_neighbourhood(K: int, t: int, D: int, R: int, degree: int) -> Neighbourhood:
+    """Return the neighbourhood of this degree whose threshold fails least, for K parties of whom t collude while D drop
+    out in each of R sums. Who colludes and who drops out does not depend on the order.
     """
     pairs, every = comb(K - 1, degree), comb(K, degree)
     colluding, gone = _at_least(K - 1, t, degree), _at_least(K - 1, D, degree)
@@ -52,31 +53,35 @@ def best(K: int, t: int, D: int, R: int, degree: int) -> Neighbourhood:
 
 
 @lru_cache(maxsize=64)
-def least(K: int, t: int, D: int, R: int) -> Neighbourhood | None:
-    """The shape of the least degree that fails with a probability of at most 2^-40; None where there is none."""
+def least_neighbourhood(K: int, t: int, D: int, R: int) -> Neighbourhood | None:
+    """Return the neighbourhood of the least degree that fails with a probability of at most 2^-40; None where there is
+    none.
+    """
     low, high = LEAST_DEGREE - 2, min(MOST_DEGREE, (K - 1) // 2 * 2)
-    if high < LEAST_DEGREE or t + D >= K or best(K, t, D, R, high).failure > MOST_FAILURE:
+    if high < LEAST_DEGREE or t + D >= K or best_neighbourhood(K, t, D, R, high).failure > MOST_FAILURE:
         return None
     while high - low > 2:  # each degree that it takes was looked at, so that nothing rests on the order of the bounds
         middle = (low + high) // 4 * 2
-        if best(K, t, D, R, middle).failure <= MOST_FAILURE:
+        if best_neighbourhood(K, t, D, R, middle).failure <= MOST_FAILURE:
             high = middle
         else:
             low = middle
-    return best(K, t, D, R, high)
+    return best_neighbourhood(K, t, D, R, high)
 
 
 def most_dropouts(K: int, t: int, R: int) -> int:
-    """The largest D for which there is a shape, if any is larger than 0."""
+    """Return the largest D for which there is a neighbourhood, or 0."""
     low, high = 0, K - t
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if least(K, t, middle, R) is None else (middle, high)
+        low, high = (low, middle) if least_neighbourhood(K, t, middle, R) is None else (middle, high)
     return low
 
 
 def _at_least(among: int, marked: int, drawn: int) -> list[int]:
-    """For each j up to drawn + 1: in how many ways `drawn` of so many, `marked` of them marked, hold j marked ones."""
+    """Count for each j up to drawn + 1 the ways in which `drawn` of `among`, `marked` of them marked, hold j or more
+    marked ones.
+    """
     found = [0] * (drawn + 2)
     for j in reversed(range(drawn + 1)):
         found[j] = found[j + 1] + comb(marked, j) * comb(among - marked, drawn - j)
@@ -86,34 +91,34 @@ def _at_least(among: int, marked: int, drawn: int) -> list[int]:
 # The circle itself.
 
 
-def leaf(index: int, greeting: bytes, coin: bytes) -> bytes:
-    """What stands for a party under the root that the order is made of: the digest of its greeting, and its coin."""
+def greeting_leaf(index: int, greeting: bytes, coin: bytes) -> bytes:
+    """Return the leaf of a party in the tree that the order is made of: over its greeting and its coin."""
     place = index.to_bytes(_INDEX_BYTES, "big")
     return hashlib.sha256(b"smc-dp sum coin leaf\0" + place + greeting + coin).digest()
 
 
-def circle(session: bytes, root: bytes, K: int) -> tuple[int, ...]:
-    """The parties in the order in which they stand in the circle."""
+def draw_order(session: bytes, root: bytes, K: int) -> tuple[int, ...]:
+    """Return the parties in the order in which they stand in the circle."""
     return permutation.drawn(hashlib.sha256(b"smc-dp sum circle\0" + session + root).digest(), K)
 
 
 def neighbours(degree: int, order: Sequence[int], place: int) -> tuple[int, ...]:
-    """Who stands next to this place, from degree/2 before it to degree/2 after it: the holders of the shares of whoever
-    stands there, in the order of these.
+    """Return the neighbours of a place, from degree/2 before it to degree/2 after it: the holders of the shares of
+    whoever stands there, in their order.
     """
     reach = degree // 2
     beside = (*range(place - reach, place), *range(place + 1, place + reach + 1))
     return tuple(order[i % len(order)] for i in beside)
 
 
-def everybodys(degree: int, order: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """The neighbours of every party, by party."""
+def all_neighbours(degree: int, order: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """Return the neighbours of every party, by party."""
     found: list[tuple[int, ...]] = [()] * len(order)
     for place, index in enumerate(order):
         found[index] = neighbours(degree, order, place)
     return tuple(found)
 
 
-def slot(degree: int, at: int) -> int:
-    """Which share of its neighbour number `at` a party holds: if that stands before it, it stands after that."""
+def share_number(degree: int, at: int) -> int:
+    """Return which share of its neighbour number `at` a party holds: if that stands before it, it stands after that."""
     return degree - 1 - at

@@ -1,4 +1,4 @@
-"""What the sums are worth: the ideal functionality, simulators, and a model for audits. The theorem is in NOTES.md.
+"""Ideal functionality of the sums, simulators, and a model for audits. The theorem is in NOTES.md.
 
 Theorem. Let Charlie and any t parties deviate at will, statically. Their view of R sums can be made from: for each sum
 at most one pair of a query and a set U of at least K-D parties, chosen by them before they get the sum over the honest
@@ -40,11 +40,11 @@ from protocols.runtime.claims import (
     Unknown,
 )
 from protocols.runtime.message import Message
-from protocols.secure_sum import asked, complaints, dealing, graph, masks
-from protocols.secure_sum.boundary import LIMITATIONS
+from protocols.secure_sum import complaints, dealing, graph, leakage_model, masks
+from protocols.secure_sum.limitations import LIMITATIONS
 from protocols.secure_sum.messages import Accused, Shares
 from protocols.secure_sum.parameters import SHARES, Block, Parameters
-from protocols.secure_sum.values import Addends, Held, joined
+from protocols.secure_sum.values import Addends, Held, join_addends
 
 _STRENGTH = (
     "that no party goes back to an old state, that X25519 (gap Diffie-Hellman), Ed25519 and ChaCha20-Poly1305 are as "
@@ -55,38 +55,40 @@ _STRENGTH = (
 ASSUMPTIONS = f"that who deviates is fixed from the start, {_STRENGTH}"
 
 
-IN_A_CIRCLE = (
+SPARSE_GRAPH_ASSUMPTIONS = (
     "that Charlie and these parties keep to the protocol, that who they are, and who vanishes, was fixed before the "
     "coins of the circle in which each party shares masks with {degree} neighbours, {threshold} of whom can open its "
     "seeds, and does not depend on it, that AES-256-CCM is secure authenticated encryption, "
 )
 
 
-def assumed(p: Parameters) -> str:
-    """What is assumed under these parameters."""
+def assumptions(p: Parameters) -> str:
+    """Return what is assumed under these parameters."""
     if not p.degree:
         return ASSUMPTIONS
-    return IN_A_CIRCLE.format(degree=p.degree, threshold=p.T) + _STRENGTH
+    return SPARSE_GRAPH_ASSUMPTIONS.format(degree=p.degree, threshold=p.T) + _STRENGTH
 
 
 def distance(p: Parameters) -> Fraction | None:
-    """In a circle the probability that it does not do; otherwise there is no statistical term."""
+    """Return the probability that a sparse graph does not do; otherwise there is no statistical term."""
     return p.failure if p.degree else None
 
 
-def keeps(p: Parameters) -> bool:
-    """Whether the claim is about coalitions who keep to the protocol alone: it is in a circle."""
+def is_semi_honest(p: Parameters) -> bool:
+    """Return whether the claim is about semi-honest coalitions alone: it is in a sparse graph."""
     return bool(p.degree)
 
 
 def functionality(p: Parameters, inputs: Mapping[str, Addends], r: int, members: Collection[int]) -> Vector:
-    """S_r: the sum of what these parties add, noise included."""
+    """Return S_r: the sum of what these parties add, noise included."""
     mine = [inputs[p.parties[i]] for i in members]
     return p.ring.add_vectors(*(x.numbers[r] for x in mine), *(x.noise[r] for x in mine))
 
 
 def claimed(p: Parameters, names: Sequence[str]) -> bool:
-    """Charlie with at most t parties. Without Charlie: any parties, but fewer than T where masked inputs are public."""
+    """Return whether a coalition is claimed: Charlie with at most t parties; without Charlie any parties, but fewer
+    than T where masked inputs are public.
+    """
     parties = [name for name in names if name != CURATOR_NAME]
     if CURATOR_NAME in names:
         return len(parties) <= p.t
@@ -101,13 +103,13 @@ def simulate_with_charlie(
     rng: Stream,
     gone: Collection[int] = (),
 ) -> Readings:
-    """All that Charlie and these parties read, from their own inputs and the sums of the honest who are not gone; these
-    vanish when they have dealt.
+    """Simulate what Charlie and these parties read, from their own inputs and the sums of the honest who have not
+    dropped out; those in `gone` drop out when they have dealt.
     """
     survivors = [i for i in range(p.K) if i not in gone]
     if not p.D:
         return _simulate_closed(p, members, own, honest, rng)
-    dealt = [dealing.deal(p, rng.fork(f"dealer {i}")) for i in range(p.K)]
+    dealt = [dealing.deal_seeds(p, rng.fork(f"dealer {i}")) for i in range(p.K)]
     near = _seats(p, rng)
     covers = _Covers(p, members, dealt, near, rng)
     found = simulate_parties(p, members, rng, covers)
@@ -120,7 +122,7 @@ def simulate_with_charlie(
         keys = [masking.public_key(of.s[r]) for of in dealt]
         for i in survivors:
             seats = near[i] if near else ()
-            y += masks.blind(p, numbers[i], context, i, dealt[i].b[r], dealt[i].s[r], keys, seats)
+            y += masks.mask_openly(p, numbers[i], context, i, dealt[i].b[r], dealt[i].s[r], keys, seats)
         for holder in survivors:
             opened += [of[r].b if i in survivors else of[r].s for i, of in covers.held(holder)]
     every = [x for i in range(p.K) for x in covers.dealt_by(i)]
@@ -130,8 +132,8 @@ def simulate_with_charlie(
 def _simulate_closed(
     p: Parameters, members: Collection[int], own: Mapping[int, Addends], honest: Sequence[Vector], rng: Stream
 ) -> Readings:
-    """The same where nobody may vanish, and nothing is opened."""
-    secrets = [dealing.closed(rng.fork(f"dealer {i}")) for i in range(p.K)]
+    """Simulate the same view where nobody may drop out, and nothing is opened."""
+    secrets = [dealing.closed_secret(rng.fork(f"dealer {i}")) for i in range(p.K)]
     keys = [masking.closed_key(secret) for secret in secrets]
     pairs = [masking.closed_pairs(secret, i, keys) for i, secret in enumerate(secrets)]
     y: list[int] = []
@@ -139,19 +141,19 @@ def _simulate_closed(
         numbers = _dummies(p, [i for i in range(p.K) if i not in members], S, rng)
         numbers |= {i: _added(p, own[i], r) for i in members}
         context = rng.bytes(masking.DIGEST_BYTES)
-        y += [x for i in range(p.K) for x in masks.cover(p, numbers[i], context, pairs[i])]
+        y += [x for i in range(p.K) for x in masks.mask_closed(p, numbers[i], context, pairs[i])]
         pairs = [masking.closed_after(of_one) for of_one in pairs]
     return {"Masked.y": y}
 
 
 def simulate_parties(p: Parameters, members: Collection[int], rng: Stream, larger: _Covers | None = None) -> Readings:
-    """All that these parties read without Charlie: shares of seeds, and of nothing else. What is dealt is drawn here,
+    """Simulate what these parties read without Charlie: shares of seeds, and nothing else. What is dealt is drawn here,
     unless the simulator of a larger coalition has drawn it.
     """
     if not p.D:
         return {}
     if larger is None:
-        dealt = [dealing.deal(p, rng.fork(f"dealer {i}")) for i in range(p.K)]
+        dealt = [dealing.deal_seeds(p, rng.fork(f"dealer {i}")) for i in range(p.K)]
         larger = _Covers(p, members, dealt, _seats(p, rng), rng)
     if p.degree:
         return _numbers({"Passed.shares": [x for j in members for x in larger.passed_to(j)]})
@@ -160,13 +162,15 @@ def simulate_parties(p: Parameters, members: Collection[int], rng: Stream, large
 
 
 def _seats(p: Parameters, rng: Stream) -> tuple[tuple[int, ...], ...]:
-    """Everybody's neighbours in a circle, in an order of its own."""
-    return graph.everybodys(p.degree, graph.circle(b"", rng.bytes(masking.DIGEST_BYTES), p.K)) if p.degree else ()
+    """Draw everybody's neighbours in a sparse graph, in an order of its own."""
+    return (
+        graph.all_neighbours(p.degree, graph.draw_order(b"", rng.bytes(masking.DIGEST_BYTES), p.K)) if p.degree else ()
+    )
 
 
 class _Covers:
-    """What everybody dealt, and in a circle what covers it on its way: real towards a member and from one, any bytes
-    between honest parties.
+    """Simulated shares, and in a sparse graph their encryptions: real towards a member and from one, any bytes between
+    honest parties.
     """
 
     def __init__(
@@ -182,30 +186,30 @@ class _Covers:
         self._made = {i: self._covered(i) for i in range(p.K)} if p.degree else {}
 
     def held(self, holder: int) -> list[tuple[int, tuple[Held, ...]]]:
-        """The dealers whose shares a party holds, with these."""
+        """Return the dealers whose shares a party holds, with these."""
         if not self._near:
             return [(i, of.shares[holder]) for i, of in enumerate(self._dealt)]
         at_each = enumerate(self._near[holder])
-        return [(i, self._dealt[i].shares[graph.slot(self._p.degree, at)]) for at, i in at_each]
+        return [(i, self._dealt[i].shares[graph.share_number(self._p.degree, at)]) for at, i in at_each]
 
     def dealt_by(self, dealer: int) -> Sequence[bytes]:
-        """What a party sends to Charlie for its neighbours; nothing outside of a circle."""
+        """Return what a party sends to Charlie for its neighbours; nothing in the complete graph."""
         return self._made.get(dealer, ())
 
     def passed_to(self, holder: int) -> Sequence[bytes]:
-        """What Charlie passes on to a party."""
-        return dealing.passed_on(self._p, self._near[holder], [self._made[i] for i in range(self._p.K)])
+        """Return what Charlie passes on to a party."""
+        return dealing.shares_passed_on(self._p, self._near[holder], [self._made[i] for i in range(self._p.K)])
 
     def _covered(self, dealer: int) -> tuple[bytes, ...]:
         beside = self._near[dealer]
         agreed = {i: masking.agree(self._dealt[dealer].box, masking.public_key(self._dealt[i].box)) for i in beside}
-        real = dealing.covered(self._context, dealer, agreed, self._dealt[dealer])
+        real = dealing.encrypt_shares(self._context, dealer, agreed, self._dealt[dealer])
         open_to = [i in self._members or dealer in self._members for i in beside]
         return tuple(x if known else self._rng.bytes(len(x)) for x, known in zip(real, open_to, strict=True))
 
 
 def _dummies(p: Parameters, honest: Sequence[int], S: Vector, rng: Stream) -> dict[int, Vector]:
-    """Any numbers of the honest parties that add up to S."""
+    """Draw numbers of the honest parties that add up to S."""
     return dict(zip(honest, p.ring.split_vector(S, len(honest), rng), strict=True)) if honest else {}
 
 
@@ -221,12 +225,12 @@ def _numbers(found: Mapping[str, Sequence[bytes]]) -> Readings:
 
 
 def dry_run_parameters(p: Parameters) -> Parameters:
-    """The same names and sums with one number in each block."""
+    """Return parameters of the same names and sums with one number in each block."""
     return replace(p, sums=tuple(tuple(Block(1, b.noise) for b in blocks) for blocks in p.sums))
 
 
 def inputs(p: Parameters, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
-    """The numbers x_j and the noise E_j of each party, in each sum."""
+    """Return the numbers x_j and the noise E_j of each party, in each sum."""
     given: dict[str, tuple[Any, ...]] = {
         name: (p, Addends(_unknowns(p, f"x_{j}", unknown), _unknowns(p, f"E_{j}", unknown)))
         for j, name in enumerate(p.parties, start=1)
@@ -234,8 +238,8 @@ def inputs(p: Parameters, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
     return given if p.output == SHARES else {**given, CURATOR_NAME: (p,)}
 
 
-def at_home(p: Parameters, given: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """A party knows what it adds to the first sum; for that to the others it asks."""
+def split_answers(p: Parameters, given: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Split a party's inputs: it knows what it adds to the first sum, and asks for its addends of the others."""
     if len(given) < 2:
         return given, ()
     each = zip(given[1].numbers, given[1].noise, strict=True)
@@ -244,7 +248,7 @@ def at_home(p: Parameters, given: tuple[Any, ...]) -> tuple[tuple[Any, ...], tup
 
 
 def _unknowns(p: Parameters, name: str, unknown: Unknown) -> tuple[Vector, ...]:
-    """One vector a sum; the number of a coordinate goes on over all sums."""
+    """Return one vector a sum; the number of a coordinate goes on over all sums."""
     found, start = [], 1
     for r in range(p.R):
         found.append(tuple(unknown(f"{name}({i})", p.ring_bits) for i in range(start, start + p.length(r))))
@@ -252,17 +256,20 @@ def _unknowns(p: Parameters, name: str, unknown: Unknown) -> tuple[Vector, ...]:
     return tuple(found)
 
 
-def given(
+def functionality_values(
     p: Parameters, inputs: Inputs, said: Sequence[tuple[str, Message]], members: Collection[str]
 ) -> Mapping[str, int]:
-    """What a coalition is given, coordinate by coordinate over all sums that it came to."""
+    """Return what the functionality gives a coalition, coordinate by coordinate over all sums that were reached."""
     addends = {name: inputs[name][1] for name in p.parties}
-    sums = (functionality(p, addends, r, parties) for r, parties in enumerate(asked.took_part(p, said, members)))
+    sums = (
+        functionality(p, addends, r, parties)
+        for r, parties in enumerate(leakage_model.members_of_sums(p, said, members))
+    )
     return {f"S({i})": x for i, x in enumerate((x for S in sums for x in S), start=1)}
 
 
 def hygiene_masks(p: Parameters) -> tuple[Mask, ...]:
-    """Every field that hides something from its reader, always mod a power of two."""
+    """Return every field that hides something from its reader, always mod a power of two."""
     seed = 8 * masking.SECRET_BYTES
     return (
         Mask("Masked.y", p.ring_bits),
@@ -271,14 +278,14 @@ def hygiene_masks(p: Parameters) -> tuple[Mask, ...]:
     )
 
 
-def gathered(p: Parameters, given: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a participant knew and what it asked for as one input: of a party, for Charlie has none."""
-    return given if len(given) < 2 else (given[0], joined(p, *given[1:]))
+def join_inputs(p: Parameters, given: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Join what a party knew and what it asked for as one input; Charlie has none."""
+    return given if len(given) < 2 else (given[0], join_addends(p, *given[1:]))
 
 
 def agrees(p: Parameters, given: Inputs, published: Mapping[str, Any]) -> bool:
-    """Whether the published sums are those of what their members added."""
-    addends = {name: joined(p, *given[name][1:]) for name in p.parties}
+    """Return whether the published sums are those of what their members added."""
+    addends = {name: join_addends(p, *given[name][1:]) for name in p.parties}
     if p.output == SHARES:
         total = p.ring.add_vectors(*(share.y for share in published.values()))
         return total == functionality(p, addends, 0, range(p.K))
@@ -292,8 +299,8 @@ MODEL = Model(
     inputs,
     (),
     lambda p: (),
-    asked.sample,
-    asked.outcomes,
+    leakage_model.sample_session,
+    leakage_model.addend_outcomes,
     Hygiene(
         8 * masking.SECRET_BYTES,
         hygiene_masks,
@@ -302,13 +309,13 @@ MODEL = Model(
         agrees,
         lambda p: p.ring_bits,
         lambda p: p.output != SHARES,
-        gathered,
+        join_inputs,
     ),
-    drop_outs=asked.vanishing,
-    given=given,
-    profiles=asked.profiles,
-    split_answers=at_home,
-    detour=Detour(Accused, Shares, complaints.spoilt),
+    drop_outs=leakage_model.possible_dropouts,
+    given=functionality_values,
+    profiles=leakage_model.profiles,
+    split_answers=split_answers,
+    detour=Detour(Accused, Shares, complaints.wrong_shares),
 )
 
 # How the claim is tried.
@@ -340,7 +347,7 @@ SESSIONS = (
 
 
 def worlds(p: Parameters) -> tuple[Inputs, Inputs]:
-    """Everybody adds the same in both, as numbers without noise, or as noise alone."""
+    """Return two worlds with the same sums: everybody adds the same as numbers without noise, or as noise alone."""
     M = p.ring.modulus
     z = [tuple(tuple((M // p.K * i + 3) % M for _ in range(p.length(r))) for r in range(p.R)) for i in range(p.K)]
     nothing = tuple((0,) * p.length(r) for r in range(p.R))
@@ -351,7 +358,7 @@ def worlds(p: Parameters) -> tuple[Inputs, Inputs]:
 
 
 def simulation(p: Parameters, rng: Stream, gone: Collection[int] = ()) -> Callable[[tuple[str, ...]], Readings]:
-    """The simulators for one execution in either world."""
+    """Return the simulators for one execution in either world."""
     world, _ = worlds(p)
     given = {name: world[name][1] for name in p.parties}
 
@@ -366,15 +373,15 @@ def simulation(p: Parameters, rng: Stream, gone: Collection[int] = ()) -> Callab
     return simulated
 
 
-def leaving(p: Parameters) -> Mapping[str, int]:
-    """The last party sends what it greets with, the shares and that it is ready, and no masked input; in a circle its
-    greeting, its coin and the shares.
+def dropout_points(p: Parameters) -> Mapping[str, int]:
+    """Return how many messages the last party sends before it drops out: its greeting, its shares and `Ready`; in a
+    sparse graph its greeting, its coin and the shares.
     """
     return {p.parties[-1]: 3 if p.degree else p.K + 1} if p.D else {}
 
 
 def simulation_of_the_rest(p: Parameters, rng: Stream) -> Callable[[tuple[str, ...]], Readings]:
-    """The simulators for one execution without the last party."""
+    """Return the simulators for one execution without the last party."""
     return simulation(p, rng, (p.K - 1,))
 
 
@@ -387,11 +394,11 @@ CLAIM = Claim(
         small,
         worlds,
         lambda p, found: found,
-        drop_out_trials=DropOutTrials(leaving, simulation_of_the_rest),
+        drop_out_trials=DropOutTrials(dropout_points, simulation_of_the_rest),
         sessions=SESSIONS,
     ),
     assumptions=ASSUMPTIONS,
-    assumed=assumed,
+    assumed=assumptions,
     distance=distance,
-    keeps=keeps,
+    keeps=is_semi_honest,
 )

@@ -15,19 +15,19 @@ from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Vault
 
 
-def hide(p: Parameters, vault: Vault, z: Vector, context: bytes, index: int, r: int) -> Vector:
-    """y of party `index` in sum r, for its numbers and noise z."""
+def mask_vector(p: Parameters, vault: Vault, z: Vector, context: bytes, index: int, r: int) -> Vector:
+    """Return y of party `index` in sum r, for its numbers and noise z."""
     if not p.D:
-        return cover(p, z, context, vault.pairs)
+        return mask_closed(p, z, context, vault.pairs)
     secrets = vault.of(r)
-    return blind(p, z, context, index, secrets.b, secrets.s, vault.keyed(r), vault.near)
+    return mask_openly(p, z, context, index, secrets.b, secrets.s, vault.keyed(r), vault.near)
 
 
 KeysOfParties = Mapping[int, bytes] | Sequence[bytes]
 """Mask keys by party."""
 
 
-def blind(
+def mask_openly(
     p: Parameters,
     z: Vector,
     context: bytes,
@@ -37,8 +37,8 @@ def blind(
     keys: KeysOfParties,
     near: Sequence[int] = (),
 ) -> Vector:
-    """y of party `index` for its numbers and noise z, where some may vanish; without seed b there is no self mask, and
-    with neighbours no mask with anybody else.
+    """Return y of party `index` for its numbers and noise z, where some may drop out; without seed b there is no self
+    mask, and with neighbours no mask with anybody else.
     """
     plus, minus = _pairs(p, context, index, s, keys, near or range(p.K), len(z))
     if b is not None:
@@ -46,8 +46,10 @@ def blind(
     return p.ring.add_vectors(z, masking.combined(plus, minus, len(z), p.width))
 
 
-def cover(p: Parameters, z: Vector, context: bytes, pairs: masking.ClosedPairs) -> Vector:
-    """y of a party for its numbers and noise z, where nobody may vanish: what it has in common with each other one."""
+def mask_closed(p: Parameters, z: Vector, context: bytes, pairs: masking.ClosedPairs) -> Vector:
+    """Return y of a party for its numbers and noise z, where nobody may drop out: z under the masks of all its
+    pairs.
+    """
 
     def with_these(others: Iterable[int]) -> Iterator[bytes]:
         return (masking.closed_mask(context, pairs, other, len(z), p.width) for other in others)
@@ -56,7 +58,7 @@ def cover(p: Parameters, z: Vector, context: bytes, pairs: masking.ClosedPairs) 
     return p.ring.add_vectors(z, masking.combined(with_these(later), with_these(earlier), len(z), p.width))
 
 
-def lift(
+def unmask_sum(
     p: Parameters,
     context: bytes,
     y: Mapping[int, Vector],
@@ -64,7 +66,7 @@ def lift(
     keys: KeysOfParties,
     near: Sequence[Sequence[int]] = (),
 ) -> Vector:
-    """The sum of the numbers and noise behind the masked inputs y of the survivors.
+    """Return the sum of the numbers and noise behind the masked inputs y of the survivors.
 
     `seeds`: of every survivor its seed b, of every other party its secret mask key s; nothing where D = 0. `near`: the
     neighbours of each party, if it has masks with these alone.
@@ -84,7 +86,7 @@ def lift(
 def _pairs(
     p: Parameters, context: bytes, index: int, s: bytes, keys: KeysOfParties, others: Sequence[int], length: int
 ) -> tuple[list[bytes], list[bytes]]:
-    """The masks of a party with these others, by sign."""
+    """Return the masks of a party with these others, by sign."""
     plus: list[bytes] = []
     minus: list[bytes] = []
     apart = [other for other in others if other != index]

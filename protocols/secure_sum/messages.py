@@ -1,4 +1,4 @@
-"""Every message of a sum in the order it is sent, and what participants sign beside them.
+"""Messages of a sum in the order they are sent, and the statements that participants sign beside them.
 
 With nobody who may vanish (D = 0) there are no shares and no survivors; or, beside mask keys, nothing but published
 shares.
@@ -13,8 +13,8 @@ from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, Times, ma
 
 @message("0", PARTY >> PUBLIC)
 class MaskKeys(Message):
-    """The sender's mask key for each sum, its commitments to its own seeds, and a digest of each holder's shares; in a
-    circle also a key under which shares come, the last, and a commitment to a coin, the last as well.
+    """Mask key of the sender for each sum, its commitments to its own seeds, and a digest of each holder's shares; in a
+    sparse graph also a key under which shares come, the last, and a commitment to a coin, the last as well.
     """
 
     keys: Annotated[tuple[bytes, ...], public("key"), Times("keys")]
@@ -24,7 +24,7 @@ class MaskKeys(Message):
 
 @message("1", PARTY >> PARTY)
 class Shares(Message):
-    """The addressee's share of the sender's seed and of its secret mask key, for each sum."""
+    """Shares of the sender's seed and of its secret mask key for the addressee, for each sum."""
 
     b: Annotated[tuple[bytes, ...], masked("seed"), Times("sums")]
     s: Annotated[tuple[bytes, ...], masked("seed"), Times("sums")]
@@ -32,8 +32,8 @@ class Shares(Message):
 
 @message("1", PARTY >> CURATOR)
 class Ready(Message):
-    """All greetings and shares are there; what everybody greeted with, as the sender saw it; and where shares are dealt
-    the dealers whose shares are not those that they committed to, signed.
+    """Readiness of the sender: the digest of all greetings, as it saw them, and where shares are dealt the dealers
+    whose shares are not those that they committed to, signed.
     """
 
     roster: Annotated[bytes, public("digest")]
@@ -43,8 +43,9 @@ class Ready(Message):
 
 @message("1", CURATOR >> PARTY)
 class Start(Message):
-    """All are ready, and saw the same: from here on a sum costs. If dealers are accused it does not yet: complaints
-    follow, or, where these have been answered, the answer of the one dealer that opened other shares.
+    """Start of the sums: everybody is ready, and saw the same; from here on a sum costs. If dealers are accused it does
+    not yet: complaints follow, or, where these have been answered, the answer of the one dealer that opened other
+    shares.
     """
 
     roster: Annotated[bytes, public("digest")]
@@ -53,7 +54,7 @@ class Start(Message):
 
 @message("1", CURATOR >> PARTY)
 class Accused(Message):
-    """The dealers that each party accuses, and its signature."""
+    """Dealers that each party accuses, and its signature."""
 
     accused: Annotated[tuple[int, ...], public("members"), Times("complainers")]
     signatures: Annotated[tuple[bytes, ...], public("signature"), Times("complainers")]
@@ -61,7 +62,7 @@ class Accused(Message):
 
 @message("1", PARTY >> CURATOR | CURATOR >> PARTY)
 class Disclosed(Message):
-    """The sender's shares of those who accuse it, for each sum, and zeros for the others, by holder, signed; Charlie
+    """Shares of the sender for those who accuse it, for each sum, and zeros for the others, by holder, signed; Charlie
     shows everybody the one that is wrong.
     """
 
@@ -72,7 +73,7 @@ class Disclosed(Message):
 
 @message("1", CURATOR >> PARTY)
 class Replaced(Message):
-    """What the dealers that the addressee accuses disclosed of its shares, for each sum, and zeros for the others."""
+    """Shares of the addressee that the dealers it accuses disclosed, for each sum, and zeros for the others."""
 
     b: Annotated[tuple[bytes, ...], public("seed"), Times("disclosed")]
     s: Annotated[tuple[bytes, ...], public("seed"), Times("disclosed")]
@@ -80,14 +81,14 @@ class Replaced(Message):
 
 @message("1", PARTY >> CURATOR)
 class Coin(Message):
-    """What the sender has committed to in its greeting, for the order of the circle."""
+    """Coin for the order of the circle, to which the sender committed in its greeting."""
 
     coin: Annotated[bytes, public("digest")]
 
 
 @message("1", CURATOR >> PARTY)
 class Circle(Message):
-    """The root over all greetings and coins, and what leads to it from those of the addressee."""
+    """Root over all greetings and coins, and the path to it from those of the addressee."""
 
     root: Annotated[bytes, public("digest")]
     path: Annotated[tuple[bytes, ...], public("digest"), Times("steps")]
@@ -95,8 +96,8 @@ class Circle(Message):
 
 @message("1", PARTY >> CURATOR)
 class Handed(Message):
-    """For each neighbour its shares of the sender's seed and secret mask key, sum by sum, under authenticated
-    encryption: nobody else can read or alter them.
+    """Encrypted shares of the sender's seed and secret mask key for each neighbour, sum by sum, authenticated: nobody
+    else can read or alter them.
     """
 
     shares: Annotated[tuple[bytes, ...], masked("covered"), Times("held")]
@@ -104,14 +105,16 @@ class Handed(Message):
 
 @message("1", CURATOR >> PARTY)
 class Passed(Message):
-    """What each neighbour has dealt to the addressee, as it came; all have dealt, and from here on a sum costs."""
+    """Encrypted shares for the addressee of each neighbour, as they came; everybody has dealt, and from here on a sum
+    costs.
+    """
 
     shares: Annotated[tuple[bytes, ...], masked("covered"), Times("held")]
 
 
 @message("2", PARTY >> CURATOR)
 class Masked(Message):
-    """The sender's numbers and noise under all its masks, signed as its only input to this sum."""
+    """Numbers and noise of the sender under all its masks, signed as its only input to this sum."""
 
     context: Annotated[bytes, public("digest")]
     y: Annotated[tuple[int, ...], masked("word"), Times("length")]
@@ -120,7 +123,7 @@ class Masked(Message):
 
 @message("3", CURATOR >> PARTY)
 class Survivors(Message):
-    """Whose masked inputs are there; nobody's, to propose that the sum is given up."""
+    """List of those whose masked inputs are there; an empty one proposes that the sum is given up."""
 
     context: Annotated[bytes, public("digest")]
     members: Annotated[int, public("members")]
@@ -130,21 +133,21 @@ class Survivors(Message):
 
 @message("4", PARTY >> CURATOR)
 class Signed(Message):
-    """The sender's signature of the one list of survivors that it agrees to in this sum."""
+    """Signature of the sender for the one list of survivors that it agrees to in this sum."""
 
     signature: Annotated[bytes, public("signature")]
 
 
 @message("5", CURATOR >> PARTY)
 class Certificate(Message):
-    """The signatures of the survivors, or of neighbours among them, by party; zeros where there is none."""
+    """Signatures of the survivors, or of neighbours among them, by party; zeros where there is none."""
 
     signatures: Annotated[tuple[bytes, ...], public("signature"), Times("signers")]
 
 
 @message("6", PARTY >> CURATOR)
 class Unmask(Message):
-    """One share for each party: of its seed if it survived, else of its mask key; and what leads from it to the digest
+    """One share for each party: of its seed if it survived, else of its mask key; and the path from it to the digest
     that its dealer greeted with.
     """
 
@@ -155,7 +158,7 @@ class Unmask(Message):
 
 @message("7", CURATOR >> PARTY)
 class Result(Message):
-    """The sum, signed."""
+    """Sum, signed."""
 
     S: Annotated[tuple[int, ...], public("word"), Times("length")]
     signature: Annotated[bytes, public("signature")]
@@ -163,7 +166,7 @@ class Result(Message):
 
 @message("7", CURATOR >> PUBLIC)
 class PublishedSum(Message):
-    """All sums, one after the other, and who is in each."""
+    """Sums of the session, one after the other, and who is in each."""
 
     members: Annotated[tuple[int, ...], public("members"), Times("sums")]
     S: Annotated[tuple[int, ...], public("word"), Times("all")]
@@ -171,8 +174,8 @@ class PublishedSum(Message):
 
 @message("7", CURATOR >> PUBLIC)
 class PublishedOpening(Message):
-    """All sums, who is in each, and all that Charlie added up, for each sum by party, zeros where there is nothing: the
-    masked inputs with their signatures, the signatures of the survivors, the seeds that were opened.
+    """Sums of the session, who is in each, and what Charlie added up, for each sum by party, zeros where there is
+    nothing: the masked inputs with their signatures, the signatures of the survivors, the seeds that were opened.
     """
 
     members: Annotated[tuple[int, ...], public("members"), Times("sums")]
@@ -185,7 +188,7 @@ class PublishedOpening(Message):
 
 @message("2", PARTY >> PUBLIC)
 class PublishedShare(Message):
-    """The sender's masked input, which is an additive share of the sum: all of them add up to it."""
+    """Masked input of the sender, which is an additive share of the sum: all of them add up to it."""
 
     y: Annotated[tuple[int, ...], public("word"), Times("all")]
 
@@ -195,7 +198,9 @@ class PublishedShare(Message):
 
 @message("1", PARTY >> PUBLIC)
 class Complaint(Message):
-    """Among those who greeted so the sender accuses these dealers: their shares are not those they committed to."""
+    """Statement that the sender accuses these dealers, among those who greeted so: their shares are not those they
+    committed to, or have not come.
+    """
 
     roster: Annotated[bytes, public("digest")]
     accused: Annotated[int, public("members")]
@@ -203,7 +208,7 @@ class Complaint(Message):
 
 @message("1", PARTY >> PUBLIC)
 class Disclosure(Message):
-    """Among those who greeted so the sender answers these complaints with shares of this digest."""
+    """Statement that the sender, among those who greeted so, answers these complaints with shares of this digest."""
 
     roster: Annotated[bytes, public("digest")]
     complaints: Annotated[bytes, public("digest")]
@@ -212,7 +217,7 @@ class Disclosure(Message):
 
 @message("2", PARTY >> PUBLIC)
 class Input(Message):
-    """The sender's masked input has this digest."""
+    """Statement that the sender's masked input has this digest."""
 
     context: Annotated[bytes, public("digest")]
     digest: Annotated[bytes, public("digest")]
@@ -220,7 +225,7 @@ class Input(Message):
 
 @message("3", CURATOR >> PUBLIC)
 class Listed(Message):
-    """These survivors, with inputs of this digest."""
+    """Statement of the survivors, with inputs of this digest."""
 
     context: Annotated[bytes, public("digest")]
     members: Annotated[int, public("members")]
@@ -229,7 +234,9 @@ class Listed(Message):
 
 @message("4", PARTY >> PUBLIC)
 class Agreed(Message):
-    """In the sum of this number the sender agrees to these survivors with these inputs, and to no others."""
+    """Statement that the sender agrees in the sum of this number to these survivors with these inputs, and to no
+    others.
+    """
 
     number: Annotated[int, public("number")]
     context: Annotated[bytes, public("digest")]
@@ -239,7 +246,7 @@ class Agreed(Message):
 
 @message("7", CURATOR >> PUBLIC)
 class Ended(Message):
-    """The sum over these survivors has this digest."""
+    """Statement that the sum over these survivors has this digest."""
 
     context: Annotated[bytes, public("digest")]
     members: Annotated[int, public("members")]

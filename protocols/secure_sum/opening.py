@@ -1,4 +1,4 @@
-"""What anybody can check of sums that were published with all that Charlie added up (`verifiable`).
+"""Verification of sums that were published with all that Charlie added up (`verifiable`).
 
 The greetings and the publication are enough: every masked input is signed for this sum by who sent it, enough survivors
 signed the list, every opened seed is the one that its owner greeted with, and the sum of the masked inputs without
@@ -26,30 +26,30 @@ Attested = Callable[[str, Message, bytes], bool]
 
 @dataclass(frozen=True)
 class OpeningFault:
-    """What is wrong with a publication. `shows`: whether Charlie's signature of it shows that he deviated, whatever the
-    greetings are said to be. It does where all that parties signed holds for these, for then he had the same.
+    """Fault of a publication. `shows`: whether Charlie's signature of it shows that he deviated, whatever the greetings
+    are said to be. It does where all that parties signed holds for these, for then he had the same.
     """
 
     fault: Fault
     shows: bool
 
 
-def fault(
+def opening_fault(
     p: Parameters,
     session: bytes,
     greetings: Mapping[str, Greeted[MaskKeys]],
     published: PublishedOpening,
     attested: Attested,
 ) -> OpeningFault | None:
-    """Why the published sums are not those of the masked inputs; None if they are."""
-    if found := roster.fault(p, greetings):
+    """Return why the published sums are not those of the masked inputs; None if they are."""
+    if found := roster.mask_key_fault(p, greetings):
         name, unusable = found
         return OpeningFault(unusable.within(name or ""), False)
-    g, keys, query = roster.digest(p, greetings), roster.keys(p, greetings), roster.first_query(session)
+    g, keys, query = roster.greetings_digest(p, greetings), roster.mask_keys(p, greetings), roster.first_query(session)
     start = 0
     for r in range(p.R):
         S = published.S[start : start + p.length(r)]
-        at = roster.context(session, g, r, query)
+        at = roster.sum_context(session, g, r, query)
         opening = _of_sum(p, published, r, start)
         wrong = _of_members(p, published.members[r]) or _of_signatures(
             p, r, at, published.members[r], opening, attested
@@ -75,7 +75,7 @@ def _of_members(p: Parameters, members: int) -> OpeningFault | None:
 def _of_signatures(
     p: Parameters, r: int, at: bytes, members: int, opening: Opening, attested: Attested
 ) -> OpeningFault | None:
-    """What parties should have signed and did not, for these greetings."""
+    """Return what parties should have signed and did not, for these greetings."""
     U = p.members(members)
     digests = {i: masking.digest(opening.y[i], p.width) for i in U}
     for i, name in enumerate(p.parties):
@@ -88,7 +88,7 @@ def _of_signatures(
     if not p.D:
         return None
     masked = {i: (digests[i], opening.inputs[i]) for i in U}
-    agreed = Agreed(r, at, members, roster.inputs(masked))
+    agreed = Agreed(r, at, members, roster.inputs_digest(masked))
     signers = [i for i in U if attested(p.parties[i], agreed, opening.agreed[i])]
     for i, name in enumerate(p.parties):
         if i not in signers and any(opening.agreed[i]):
@@ -109,7 +109,7 @@ def _of_values(
     keys: tuple[bytes, ...],
     greetings: Mapping[str, Greeted[MaskKeys]],
 ) -> OpeningFault | None:
-    """Whether what is opened is what its owners greeted with, and the sum what comes of it."""
+    """Return what was opened and is not as its owner greeted, or that the sum is another."""
     U = p.members(members)
     for i, seed in enumerate(opening.seeds):
         said = greetings[p.parties[i]].message.commitments[r]
@@ -119,13 +119,13 @@ def _of_values(
                 True,
             )
     seeds = dict(enumerate(opening.seeds))
-    if masks.lift(p, at, {i: opening.y[i] for i in U}, seeds, keys) != S:
+    if masks.unmask_sum(p, at, {i: opening.y[i] for i in U}, seeds, keys) != S:
         return OpeningFault(Fault("sum.other_value"), True)
     return None
 
 
 def _of_sum(p: Parameters, published: PublishedOpening, r: int, start: int) -> Opening:
-    """The part of one sum, which begins after so many numbers of each party."""
+    """Return the part of sum r, which begins after `start` numbers of each party."""
     d, first, at = p.length(r), p.K * start, p.K * r
     return Opening(
         tuple(published.y[first + i * d : first + (i + 1) * d] for i in range(p.K)),

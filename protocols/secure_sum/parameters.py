@@ -1,4 +1,4 @@
-"""The public parameters of a session of sums, checked once, with the inequalities that everything else relies on."""
+"""Public parameters of a session of sums, checked once, with the inequalities that everything else relies on."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WORD = 8
 
 @dataclass(frozen=True)
 class Block:
-    """So many numbers under one law of noise.
+    """Numbers of one sum whose noise has one distribution.
 
     `noise` says in public which, as whoever draws it does ("none" for none): the protocol only binds the session to it.
     """
@@ -41,8 +41,8 @@ Blocks = tuple[Block, ...]
 
 @dataclass(frozen=True)
 class Parameters:
-    """K parties by name, t that may collude with Charlie and deviate at will, D that may vanish in one sum; the sums,
-    each in blocks, in Z_M with M = 2**ring_bits.
+    """Parameters of a session: K parties by name, t that may collude with Charlie and be malicious, D that may drop out
+    in one sum; the sums, each in blocks, in Z_M with M = 2**ring_bits.
 
     Quorum Q of signatures and threshold T of shares: 2Q >= K+t+1, t+1 <= T <= Q, D <= K-Q, as the least Q, and T = Q.
     With D = 0 there are neither, and every t <= K-1 will do. `verifiable`: Charlie publishes what he added up, so that
@@ -86,7 +86,7 @@ class Parameters:
             raise LocalError("verifiable.with_neighbours", parties=K)
 
     def _check_graph(self) -> None:
-        """Everybody with everybody, or the circle that D, and the degree if one is given, ask for."""
+        """Check the complete graph, or set the degree of the sparse graph that D and the given degree ask for."""
         K, t, D, R = self.K, self.t, self.D, self.R
         if not self.degree and (K <= MOST_COMPLETE or D <= 0):
             if not 0 <= D <= most_dropouts(K, t):
@@ -94,7 +94,7 @@ class Parameters:
                 raise LocalError("dropouts.outside", most=most, parties=K, colluders=t, got=D)
             return
         if not self.degree:
-            found = graph.least(K, t, D, R)
+            found = graph.least_neighbourhood(K, t, D, R)
             if found is None:
                 most = graph.most_dropouts(K, t, R)
                 raise LocalError("dropouts.outside", most=most, parties=K, colluders=t, got=D)
@@ -107,16 +107,16 @@ class Parameters:
 
     @property
     def _neighbourhood(self) -> Neighbourhood:
-        return graph.best(self.K, self.t, self.D, self.R, self.degree)
+        return graph.best_neighbourhood(self.K, self.t, self.D, self.R, self.degree)
 
     @property
     def failure(self) -> Fraction:
-        """The probability that a circle does not do is at most this; 0 without one."""
+        """Bound on the probability that a sparse graph does not do; 0 without one."""
         return self._neighbourhood.failure if self.degree else Fraction(0)
 
     @property
     def holders(self) -> int:
-        """Among how many the shares of one seed are dealt: all, or the neighbours."""
+        """Number of holders of the shares of one seed: all parties, or the neighbours."""
         return self.degree or self.K
 
     @property
@@ -126,7 +126,7 @@ class Parameters:
 
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Parameters:
-        """The parameters that `as_dict` wrote; raises `LocalError` for anything that it would not write."""
+        """Return the parameters that `as_dict` wrote; raise `LocalError` for anything that it would not write."""
         types: dict[str, type] = {
             **{"parties": list, "colluders": int, "dropouts": int, "sums": list, "ring_bits": int},
             **{"verifiable": bool, "output": str, "agreed": str},
@@ -144,7 +144,7 @@ class Parameters:
         return made
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, for line 0 of a record."""
+        """Return plain values, for line 0 of a transcript."""
         return {
             "parties": list(self.parties),
             "colluders": self.colluders,
@@ -163,34 +163,36 @@ class Parameters:
 
     @property
     def K(self) -> int:  # noqa: N802
-        """The number of parties."""
+        """Number of parties."""
         return len(self.parties)
 
     @property
     def t(self) -> int:
-        """How many of them may be Charlie's."""
+        """Largest number of parties that collude with Charlie."""
         return self.colluders
 
     @property
     def D(self) -> int:  # noqa: N802
-        """How many may vanish in one sum, from its masked input on."""
+        """Largest number of drop-outs in one sum, from its masked input on."""
         return self.dropouts
 
     @property
     def Q(self) -> int:  # noqa: N802
-        """How many survivors sign one list of them, in a circle of each party's neighbours; nobody's, with D = 0."""
+        """Number of survivors that sign one list of them, in a sparse graph of each party's neighbours; 0 with D =
+        0.
+        """
         if self.degree:
             return self._neighbourhood.threshold
         return quorum(self.K, self.t) if self.D else 0
 
     @property
     def T(self) -> int:  # noqa: N802
-        """How many shares open a seed; 0 where there are none."""
+        """Number of shares that open a seed; 0 where there are none."""
         return self.Q
 
     @property
     def may_accuse_silence(self) -> bool:
-        """Whether t false accusers and t corrupted holders together are too few to open a seed."""
+        """True where t false accusers and t corrupted holders together are too few to open a seed."""
         return 2 * self.t < self.T
 
     @property
@@ -204,22 +206,22 @@ class Parameters:
 
     @property
     def H(self) -> int:  # noqa: N802
-        """How many honest parties are in every sum: K - D - t, at least 1."""
+        """Least number of honest parties in every sum: K - D - t, at least 1."""
         return self.K - self.D - self.t
 
     @property
     def fewest(self) -> int:
-        """How many parties are in a sum at least: K - D."""
+        """Least number of parties in a sum: K - D."""
         return self.K - self.D
 
     @property
     def R(self) -> int:  # noqa: N802
-        """The number of sums."""
+        """Number of sums."""
         return len(self.sums)
 
     @property
     def ring(self) -> Ring:
-        """Z_M."""
+        """Ring Z_M of the vectors."""
         return Ring(self.ring_bits)
 
     @property
@@ -229,25 +231,25 @@ class Parameters:
 
     @property
     def everybody(self) -> int:
-        """All parties as a list of survivors."""
+        """List of survivors that has every party."""
         return (1 << self.K) - 1
 
     def length(self, r: int) -> int:
-        """How many numbers sum r has."""
+        """Return the number of integers in sum r."""
         return sum(block.length for block in self.sums[r])
 
     def listed(self, members: Iterable[int]) -> int:
-        """A list of survivors as a number: bit i stands for party i, counted from 0."""
+        """Return a list of survivors as a number: bit i stands for party i, counted from 0."""
         return sum(1 << i for i in set(members))
 
     def members(self, listed: int) -> tuple[int, ...]:
-        """Who stands on a list; raises `LocalError` for a bit that stands for nobody."""
+        """Return the parties on a list; raise `LocalError` for a bit that stands for nobody."""
         if listed >> self.K:
             raise LocalError("survivors.no_party", party=listed.bit_length(), parties=self.K)
         return tuple([i for i, bit in enumerate(reversed(f"{listed:b}")) if bit == "1"])
 
     def layout(self) -> dict[str, int]:
-        """The widths in bytes and the counts that messages name; those of one sum are in `widths`."""
+        """Return the widths in bytes and the counts that messages name; those of one sum are in `widths`."""
         keys, held = (self.R, self.holders) if self.D else (1, 0)
         around = 1 if self.degree else 0  # a key for shares, and a commitment to a coin
         complainers = self.K if self.D and not self.degree else 0
@@ -265,27 +267,27 @@ class Parameters:
 
     @property
     def numbers(self) -> int:
-        """How many numbers all sums have."""
+        """Number of integers in all sums."""
         return sum(self.length(r) for r in range(self.R))
 
 
 def quorum(K: int, t: int) -> int:
-    """The least Q with 2Q >= K+t+1, and never below 2."""
+    """Return the least Q with 2Q >= K+t+1, and never below 2."""
     return max(LEAST_THRESHOLD, (K + t) // 2 + 1)
 
 
 def most_dropouts(K: int, t: int) -> int:
-    """The largest D for which there is a quorum."""
+    """Return the largest D for which there is a quorum."""
     return max(0, K - quorum(K, t))
 
 
 def stage(r: int) -> str:
-    """The name of the stage of sum r, counted from 0."""
+    """Return the name of the stage of sum r, counted from 0."""
     return f"{STAGE}{r}"
 
 
 def widths(p: Parameters, name: str) -> dict[str, int]:
-    """What is as long as its sum: the numbers of a masked input, and of a result."""
+    """Return the counts that depend on the stage: the numbers of its masked input and result."""
     number = name.removeprefix(STAGE)
     r = int(number) if number.isdecimal() and len(number) <= len(str(p.R)) else p.R
     return {"length": p.length(r)} if r < p.R and name == stage(r) else {}

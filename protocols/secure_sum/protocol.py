@@ -6,11 +6,11 @@ from types import MappingProxyType
 
 from protocols.runtime.protocol import Limits, Protocol
 from protocols.secure_sum import PROGRAM
-from protocols.secure_sum.checkable import CHECKABLE
 from protocols.secure_sum.conversation import conversation
 from protocols.secure_sum.graph import MOST_DEGREE
 from protocols.secure_sum.ideal import CLAIM, MODEL
 from protocols.secure_sum.parameters import LONGEST_RING, MOST_PARTIES
+from protocols.secure_sum.public_verification import PUBLIC_VERIFICATION
 from protocols.secure_sum.sentences import SENTENCES
 
 MOST_NUMBERS = 10_000_000
@@ -28,4 +28,4 @@ LIMITS = Limits(
     may_be_zero=frozenset({"colluders", "degree", "dropouts", "quorum", "threshold"}),
     may_be_absent=frozenset({"degree"}),
 )
-SECURE_SUM = Protocol(PROGRAM, MODEL, CLAIM, LIMITS, CHECKABLE, conversation, SENTENCES)
+SECURE_SUM = Protocol(PROGRAM, MODEL, CLAIM, LIMITS, PUBLIC_VERIFICATION, conversation, SENTENCES)

@@ -1,4 +1,4 @@
-"""What Charlie publishes: the sums, and on request all that he added up, so that anybody can do it again."""
+"""Publication by Charlie: the sums, and on request all that he added up, so that anybody can do it again."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Book, Sums
 
 
-async def publish(me: Endpoint, p: Parameters, book: Book) -> Sums:
-    """Charlie. Learns nothing more."""
+async def publish_sums(me: Endpoint, p: Parameters, book: Book) -> Sums:
+    """Publish the sums; Charlie learns nothing more."""
     vault = book.vault
     S = tuple(x for value in vault.values for x in value)
     if not p.verifiable:
@@ -37,7 +37,7 @@ async def publish(me: Endpoint, p: Parameters, book: Book) -> Sums:
 def broken_commitment(
     session_id: bytes, names: tuple[str, ...], told: Sums, published: Mapping[str, Any]
 ) -> tuple[str, Fault] | None:
-    """Charlie, if he published other sums than he told this participant, and what he did; None if he did not.
+    """Return Charlie and what he did, if he published other sums than he told this participant; else None.
 
     He is not named for publishing nothing: it may have been held back on the way.
     """

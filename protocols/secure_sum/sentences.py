@@ -1,4 +1,4 @@
-"""What the notes say of each step of a sum, word for word."""
+"""Citations of the notes for each step of a sum, word for word."""
 
 from __future__ import annotations
 

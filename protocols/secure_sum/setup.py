@@ -18,30 +18,30 @@ from protocols.secure_sum.values import Book, Secrets, Vault
 
 
 async def party(me: Endpoint, p: Parameters) -> Vault:
-    """P_j: its shares of all seeds, when everybody is ready; where nobody may vanish, what it has in common with each
-    other party.
+    """Run P_j: return its shares of all seeds, when everybody is ready; where nobody may drop out, its common values
+    with the other parties.
     """
     if not p.D:
         vault = await _paired(me, p)
         if p.output == CURATOR:
             me.send(me.curator, Ready(vault.roster, (), ()))
-            await disputes.started(me, vault.roster)
+            await disputes.await_start(me, vault.roster)
         return vault
     greetings, vault = await _greeted(me, p)
-    dealt = dealing.deal(p, me.greeting_rng)
+    dealt = dealing.deal_seeds(p, me.greeting_rng)
     _own(me, masking.public_key(dealt.s[0]), vault.keys[0])
     # 1. shares of all seeds to everybody, a share of the own ones kept
     for other in me.others:
-        me.send(other, dealing.shares_for(dealt, p.parties.index(other)))
-    held = await disputes.held(me, p, dealt)
-    held = await disputes.settled(me, p, greetings, vault.roster, dealt, held)
+        me.send(other, dealing.shares_for_holder(dealt, p.parties.index(other)))
+    held = await disputes.receive_shares(me, p, dealt)
+    held = await disputes.settle_complaints(me, p, greetings, vault.roster, dealt, held)
     secrets = tuple(Secrets(dealt.b[r], dealt.s[r], tuple(of_dealer[r] for of_dealer in held)) for r in range(p.R))
-    trees = tuple(dealing.tree(i, me.index, shares) for i, shares in enumerate(held))
+    trees = tuple(dealing.share_leaves(i, me.index, shares) for i, shares in enumerate(held))
     return replace(vault, secrets=secrets, trees=trees)
 
 
 async def curator(me: Endpoint, p: Parameters) -> Book:
-    """Charlie: what the parties committed to, when all of them are ready."""
+    """Run Charlie: return what the parties committed to, when all of them are ready."""
     greetings, vault = await _greeted(me, p)
     said = [greetings[name].message for name in p.parties]
     # A holder waits one deadline for a silent dealer before it is ready, and accuses it.
@@ -50,7 +50,7 @@ async def curator(me: Endpoint, p: Parameters) -> Book:
         if ready.roster != vault.roster:  # whoever greeted twice is at fault, and that need not be this one
             me.stop("greetings.not_alike", party=name)
     if p.D:
-        await disputes.mediated(me, p, greetings, vault.roster, every)
+        await disputes.mediate_complaints(me, p, greetings, vault.roster, every)
     else:
         me.broadcast(p.parties, Start(vault.roster, ()))
     commitments = tuple(tuple(own.commitments[r] for own in said) for r in range(p.R if p.D else 0))
@@ -58,15 +58,17 @@ async def curator(me: Endpoint, p: Parameters) -> Book:
 
 
 async def _greeted(me: Endpoint, p: Parameters) -> tuple[Mapping[str, Greeted[MaskKeys]], Vault]:
-    """0. All greetings, or none: a party that some do not see would have its masks with the others alone."""
+    """Return all greetings, or none: a party that some do not see would have its masks with the others alone (step
+    0).
+    """
     greetings = await me.greetings(MaskKeys)
     return greetings, _vault(me, p, greetings, masking.agreeing)
 
 
 async def _paired(me: Endpoint, p: Parameters) -> Vault:
-    """0. The same, and what a party has in common with each other one, by one agreement. No greeting is kept."""
-    greetings, secret = await me.greetings(MaskKeys), dealing.closed(me.greeting_rng)
-    keys = roster.keys(p, greetings)[0]
+    """Return the common values of a party with each other one, by one agreement (step 0). No greeting is kept."""
+    greetings, secret = await me.greetings(MaskKeys), dealing.closed_secret(me.greeting_rng)
+    keys = roster.mask_keys(p, greetings)[0]
     pairs = masking.closed_pairs(secret, me.index, keys)
     vault = _vault(me, p, greetings, dict(zip(keys, pairs.agreed, strict=True)).get)
     _own(me, masking.closed_key(secret), keys)
@@ -76,9 +78,11 @@ async def _paired(me: Endpoint, p: Parameters) -> Vault:
 def _vault(
     me: Endpoint, p: Parameters, greetings: Mapping[str, Greeted[MaskKeys]], agreeing: Callable[[bytes], bytes | None]
 ) -> Vault:
-    """Of greetings whose mask keys can all be used."""
-    roster.check(me, p, greetings, agreeing)
-    return Vault(roster.digest(p, greetings), roster.first_query(me.session_id), roster.keys(p, greetings))
+    """Return the vault of greetings whose mask keys can all be used."""
+    roster.check_mask_keys(me, p, greetings, agreeing)
+    return Vault(
+        roster.greetings_digest(p, greetings), roster.first_query(me.session_id), roster.mask_keys(p, greetings)
+    )
 
 
 def _own(me: Endpoint, key: bytes, posted: Sequence[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""What the sums with and without drop-outs have in common: a masked input goes in, a signed result comes out."""
+"""Steps that sums with and without drop-outs have in common: a masked input goes in, a signed result comes out."""
 
 from __future__ import annotations
 
@@ -15,33 +15,35 @@ from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Addends, Book, Opening, Vault
 
 
-def label(r: int) -> str:
-    """Under which sum r is charged."""
+def charge_label(r: int) -> str:
+    """Return the label under which sum r is charged."""
     return f"sum {r}"
 
 
-def context(me: Endpoint, vault: Vault, r: int) -> bytes:
-    """What sum r is bound to, as this participant sees it."""
-    return roster.context(me.session_id, vault.roster, r, vault.query)
+def own_context(me: Endpoint, vault: Vault, r: int) -> bytes:
+    """Return the context that sum r is bound to, as this participant sees it."""
+    return roster.sum_context(me.session_id, vault.roster, r, vault.query)
 
 
-def blinded(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int, at: bytes) -> Vector:
-    """y_j of sum r. It is charged when this returns: from here on the sum may come out, whoever else vanishes."""
+def masked_input(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int, at: bytes) -> Vector:
+    """Return y_j of sum r. It is charged when this returns: from here on the sum may come out, whoever else drops
+    out.
+    """
     z = p.ring.add_vectors(mine.numbers[r], mine.noise[r])
     if len(z) != p.length(r):
         raise LocalError("numbers.of_other_lengths", lengths=[p.length(r)])
-    y = masks.hide(p, vault, z, at, me.index, r)
-    me.spend(label(r))
+    y = masks.mask_vector(p, vault, z, at, me.index, r)
+    me.spend(charge_label(r))
     return y
 
 
 def send_masked(me: Endpoint, p: Parameters, at: bytes, y: Vector) -> None:
-    """2. y to Charlie, signed as the only one of this sum."""
+    """Send y to Charlie, signed as the only one of this sum (step 2)."""
     me.send(me.curator, Masked(at, y, me.attest(Input(at, masking.digest(y, p.width)))))
 
 
-def admitted(me: Endpoint, p: Parameters, at: bytes, got: Mapping[str, Masked]) -> dict[int, Masked]:
-    """Charlie's: the masked inputs that are of this sum and signed, by party. The others are as if they were absent."""
+def admit_inputs(me: Endpoint, p: Parameters, at: bytes, got: Mapping[str, Masked]) -> dict[int, Masked]:
+    """Return the masked inputs that are of this sum and signed, by party; Charlie treats the others as absent."""
     found: dict[int, Masked] = {}
     for name, masked in got.items():
         if masked.context != at:
@@ -53,22 +55,22 @@ def admitted(me: Endpoint, p: Parameters, at: bytes, got: Mapping[str, Masked]) 
     return found
 
 
-async def result(me: Endpoint, p: Parameters, vault: Vault, r: int, at: bytes, members: int) -> Vault:
-    """7. A party reads what Charlie says the sum is, and erases what made it."""
+async def receive_result(me: Endpoint, p: Parameters, vault: Vault, r: int, at: bytes, members: int) -> Vault:
+    """Read what Charlie says the sum is, and erase what made it (step 7)."""
     got = await me.receive(me.curator, Result)
     if not me.attested(me.curator, Ended(at, members, masking.digest(got.S, p.width)), got.signature):
         me.refuse(me.curator, "sum.not_signed")
-    return after(me, p, vault, r, members, got.S)
+    return vault_after(me, p, vault, r, members, got.S)
 
 
-def announce(me: Endpoint, p: Parameters, book: Book, r: int, members: int, S: Vector, opening: Opening) -> Book:
-    """7. Charlie tells all parties the sum, signed."""
-    signature = me.attest(Ended(context(me, book.vault, r), members, masking.digest(S, p.width)))
+def announce_result(me: Endpoint, p: Parameters, book: Book, r: int, members: int, S: Vector, opening: Opening) -> Book:
+    """Tell all parties the sum, signed by Charlie (step 7)."""
+    signature = me.attest(Ended(own_context(me, book.vault, r), members, masking.digest(S, p.width)))
     me.broadcast(p.parties, Result(S, signature))
     openings = (*book.openings, opening) if p.verifiable else ()
-    return replace(book, vault=after(me, p, book.vault, r, members, S), openings=openings)
+    return replace(book, vault=vault_after(me, p, book.vault, r, members, S), openings=openings)
 
 
-def after(me: Endpoint, p: Parameters, vault: Vault, r: int, members: int, S: Vector) -> Vault:
-    """The vault once sum r is over."""
+def vault_after(me: Endpoint, p: Parameters, vault: Vault, r: int, members: int, S: Vector) -> Vault:
+    """Return the vault once sum r is over."""
     return vault.after(r, roster.next_query(p, me.session_id, r, vault.query, members, S), members, S)

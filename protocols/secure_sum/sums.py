@@ -21,10 +21,10 @@ UNSIGNED = bytes(SIGNATURE_BYTES)
 
 
 async def party(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int) -> Vault:
-    """P_j. Learns S_r and who took part."""
-    at = steps.context(me, vault, r)
+    """Run P_j, who learns S_r and who took part."""
+    at = steps.own_context(me, vault, r)
     # 2. the masked input
-    steps.send_masked(me, p, at, steps.blinded(me, p, vault, mine, r, at))
+    steps.send_masked(me, p, at, steps.masked_input(me, p, vault, mine, r, at))
     # 3., 4. one list of survivors, signed if it can be
     listed = await me.receive(me.curator, Survivors)
     U = _listed(me, p, listed)
@@ -39,21 +39,21 @@ async def party(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int
     if len(_signers(me, p, agreed, signatures, U or range(p.K))) < p.Q:
         me.refuse(me.curator, "survivors.too_few_signatures")
     if me.index not in U:
-        me.refund(steps.label(r))
+        me.refund(steps.charge_label(r))
     if not U:
         me.stop("sum.given_up", sum=r)
     # 6. one kind of share for each party, by the list that I have signed
     if me.index in U:
-        me.send(me.curator, unmasking.unmask(p, vault, r, U))
+        me.send(me.curator, unmasking.shares_to_unmask(p, vault, r, U))
     # 7.
-    return await steps.result(me, p, vault, r, at, listed.members)
+    return await steps.receive_result(me, p, vault, r, at, listed.members)
 
 
 async def curator(me: Endpoint, p: Parameters, book: Book, r: int) -> Book:
-    """Charlie. Learns S_r and who took part."""
-    at = steps.context(me, book.vault, r)
+    """Run Charlie, who learns S_r and who took part."""
+    at = steps.own_context(me, book.vault, r)
     # 2.
-    inputs = steps.admitted(me, p, at, await me.collect(p.parties, Masked))
+    inputs = steps.admit_inputs(me, p, at, await me.collect(p.parties, Masked))
     U = tuple(sorted(inputs))
     if len(U) < p.fewest:
         await _given_up(me, p, book, r, at, len(U))
@@ -65,15 +65,15 @@ async def curator(me: Endpoint, p: Parameters, book: Book, r: int) -> Book:
     opened = await me.collect(_names(p, U), Unmask)
     seeds = _opened(me, p, book, r, U, opened)
     # 7.
-    S = masks.lift(p, at, {i: inputs[i].y for i in U}, seeds, book.vault.keys[r], book.near)
-    return steps.announce(me, p, book, r, listed.members, S, _opening(p, r, inputs, signatures, seeds))
+    S = masks.unmask_sum(p, at, {i: inputs[i].y for i in U}, seeds, book.vault.keys[r], book.near)
+    return steps.announce_result(me, p, book, r, listed.members, S, _opening(p, r, inputs, signatures, seeds))
 
 
 # What a party does.
 
 
 def _listed(me: Endpoint, p: Parameters, listed: Survivors) -> tuple[int, ...]:
-    """Who survived, as Charlie says and signs."""
+    """Return the survivors, as Charlie says and signs."""
     if not me.attested(me.curator, Listed(listed.context, listed.members, listed.inputs), listed.signature):
         me.refuse(me.curator, "survivors.not_signed")
     try:
@@ -85,7 +85,7 @@ def _listed(me: Endpoint, p: Parameters, listed: Survivors) -> tuple[int, ...]:
 def _signers(
     me: Endpoint, p: Parameters, agreed: Agreed, signatures: Mapping[int, bytes], among: Collection[int]
 ) -> tuple[int, ...]:
-    """Which of these parties have signed, each counted once; as many as are wanted, and no more."""
+    """Return which of these parties have signed, each counted once; as many as are wanted, and no more."""
     inside = frozenset(among)
     shown = [i for i in signatures if i in inside]
     return tuple(islice((i for i in shown if me.attested(p.parties[i], agreed, signatures[i])), p.Q))
@@ -95,9 +95,9 @@ def _signers(
 
 
 def _propose(me: Endpoint, p: Parameters, at: bytes, U: Sequence[int], inputs: Mapping[int, Masked]) -> Listed:
-    """3. The one list of survivors of this sum, to all."""
+    """Send the one list of survivors of this sum to all (step 3)."""
     masked = {i: (masking.digest(m.y, p.width), m.signature) for i, m in inputs.items()}
-    listed = Listed(at, p.listed(U), roster.inputs(masked))
+    listed = Listed(at, p.listed(U), roster.inputs_digest(masked))
     me.broadcast(p.parties, Survivors(at, listed.members, listed.inputs, me.attest(listed)))
     return listed
 
@@ -105,8 +105,8 @@ def _propose(me: Endpoint, p: Parameters, at: bytes, U: Sequence[int], inputs: M
 async def _certified(
     me: Endpoint, p: Parameters, book: Book, agreed: Agreed, among: Sequence[int], why: str = ""
 ) -> tuple[bytes, ...]:
-    """4., 5. The signatures of enough of these parties, to all, in a circle to each those of its neighbours; `why`
-    there is nothing else to sign.
+    """Return the signatures of enough of these parties, and send them to all, in a sparse graph to each those of its
+    neighbours (steps 4, 5); `why` there is nothing else to sign.
     """
     valid: dict[str, bytes] = {}
     for name, signed in (await me.collect(_names(p, among), Signed)).items():
@@ -126,14 +126,14 @@ async def _certified(
 
 
 def _fewest(p: Parameters, book: Book, signed: Collection[str]) -> int:
-    """How many have signed, or how many of the party's neighbours of whom it is the least."""
+    """Return the number that have signed, or that number among the neighbours of the party where it is the least."""
     if not book.near:
         return len(signed)
     return min(sum(p.parties[j] in signed for j in beside) for beside in book.near)
 
 
 async def _given_up(me: Endpoint, p: Parameters, book: Book, r: int, at: bytes, count: int) -> NoReturn:
-    """Too few are there: have it signed that this sum is nobody's, so that nobody pays for it, and stop."""
+    """Have it signed that this sum is nobody's, for too few are there, so that nobody pays for it, and stop."""
     few = Fault("sum.too_few_took_part", {"got": count, "parties": p.K, "sum": r, "wanted": p.fewest})
     listed = _propose(me, p, at, (), {})
     await _certified(me, p, book, Agreed(r, at, listed.members, listed.inputs), range(p.K), f"{few}, and ")
@@ -143,16 +143,18 @@ async def _given_up(me: Endpoint, p: Parameters, book: Book, r: int, at: bytes, 
 def _opened(
     me: Endpoint, p: Parameters, book: Book, r: int, U: Sequence[int], got: Mapping[str, Unmask]
 ) -> dict[int, bytes]:
-    """6. Of every party the secret that T shares open; shares that its dealer did not commit to are dropped."""
+    """Return for every party the secret that T shares open; shares that its dealer did not commit to are dropped (step
+    6).
+    """
     good: dict[int, dict[int, bytes]] = {i: {} for i in range(p.K)}
     for name, unmask in got.items():
         holder = p.parties.index(name)
-        wrong = unmasking.not_dealt(p, book, r, holder, U, unmask)
+        wrong = unmasking.dealers_of_other_shares(p, book, r, holder, U, unmask)
         if wrong:
             me.doubt(name, "shares.not_dealt_to_holder", dealers=_names(p, wrong))
         for at, i in enumerate(book.dealers(holder)):
             if i not in wrong:
-                good[i][graph.slot(p.degree, at) if book.near else holder] = unmask.shares[at]
+                good[i][graph.share_number(p.degree, at) if book.near else holder] = unmask.shares[at]
     return {i: _secret(me, p, book, r, i, i in U, shares) for i, shares in good.items()}
 
 
@@ -162,7 +164,7 @@ def _secret(
     name, what = p.parties[dealer], "seed" if survived else "mask key"
     if len(shares) < p.T:
         me.stop("sum.too_few_shares", got=len(shares), what=what, dealer=name, sum=r, wanted=p.T)
-    opened, at_once = unmasking.secret(p, book, r, dealer, survived, shares, me.rng)
+    opened, at_once = unmasking.open_secret(p, book, r, dealer, survived, shares, me.rng)
     if opened is None:
         me.stop("sum.shares_of_another_secret", dealer=name, what=what)
     if not at_once:

@@ -1,4 +1,4 @@
-"""Which shares of a seed leave its holder, and what they open."""
+"""Shares of a seed that leave their holder, and what they open."""
 
 from __future__ import annotations
 
@@ -17,22 +17,24 @@ from protocols.secure_sum.values import Book, Vault
 MOST_TRIES = 128  # subsets of shares for one secret: a second of Charlie's time with 200 parties
 
 
-def unmask(p: Parameters, vault: Vault, r: int, U: Collection[int]) -> Unmask:
-    """Of each dealer one share: of its seed b if it is in U, of its mask key s if not, never both."""
+def shares_to_unmask(p: Parameters, vault: Vault, r: int, U: Collection[int]) -> Unmask:
+    """Return one share of each dealer: of its seed b if it is in U, of its mask key s if not, never both."""
     held, inside = tuple(zip(vault.near or range(p.K), vault.of(r).held, strict=True)), frozenset(U)
     shown = tuple(h.b if i in inside else h.s for i, h in held)
     hidden = tuple(h.s if i in inside else h.b for i, h in held)
-    paths = (step for leaves in vault.trees for step in dealing.path(leaves, r))
-    return Unmask(shown, tuple(dealing.hashed(share) for share in hidden), tuple(paths))
+    paths = (step for leaves in vault.trees for step in dealing.merkle_path(leaves, r))
+    return Unmask(shown, tuple(dealing.share_digest(share) for share in hidden), tuple(paths))
 
 
-def not_dealt(p: Parameters, book: Book, r: int, holder: int, U: Collection[int], got: Unmask) -> tuple[int, ...]:
-    """The dealers whose shares here are not those that they committed to give to this holder."""
+def dealers_of_other_shares(
+    p: Parameters, book: Book, r: int, holder: int, U: Collection[int], got: Unmask
+) -> tuple[int, ...]:
+    """Return the dealers whose shares here are not those that they committed to give to this holder."""
     dealers = enumerate(book.dealers(holder))
     return tuple(i for at, i in dealers if not is_dealt(p, book.leaves, r, i, holder, i in U, got, at))
 
 
-def secret(
+def open_secret(
     p: Parameters, book: Book, r: int, dealer: int, survived: bool, shares: Mapping[int, bytes], rng: Stream
 ) -> tuple[bytes | None, bool]:
     """Return the seed, or the secret mask key, that the dealer greeted with and T of these shares open, and whether the
@@ -42,7 +44,7 @@ def secret(
     """
     said = book.commitments[r][dealer], book.vault.keys[r][dealer]
     for tried, holders in enumerate(subsets(tuple(shares), p.T, rng)):
-        opened = dealing.opened({holder: shares[holder] for holder in holders})
+        opened = dealing.seed_of_shares({holder: shares[holder] for holder in holders})
         if is_promised(*said, dealer, r, survived, opened):
             return opened, not tried
     return None, False
@@ -62,11 +64,11 @@ def subsets(holders: Sequence[int], count: int, rng: Stream) -> Iterator[tuple[i
 
 
 def is_promised(commitment: bytes, key: bytes, dealer: int, r: int, of_seed: bool, opened: bytes) -> bool:
-    """Whether this is the seed behind a commitment, or the secret behind a mask key.
+    """Return whether this is the seed behind a commitment, or the secret behind a mask key.
 
     Of a secret mask key only the public one is held against it: five bits of it make no difference.
     """
-    return dealing.commitment(dealer, r, opened) == commitment if of_seed else masking.public_key(opened) == key
+    return dealing.seed_commitment(dealer, r, opened) == commitment if of_seed else masking.public_key(opened) == key
 
 
 def is_dealt(
@@ -79,12 +81,12 @@ def is_dealt(
     got: Unmask,
     at: int,
 ) -> bool:
-    """Whether the share shown here, as number `at`, is the one that this dealer committed to; `leaves` by dealer and
-    holder.
+    """Return whether the share shown here, as number `at`, is the one that this dealer committed to; `leaves` by dealer
+    and holder.
     """
-    shown, hidden = dealing.hashed(got.shares[at]), got.siblings[at]
-    slot = graph.slot(p.degree, at) if p.degree else holder
-    start = dealing.leaf(dealer, slot, r, *((shown, hidden) if survived else (hidden, shown)))
+    shown, hidden = dealing.share_digest(got.shares[at]), got.siblings[at]
+    slot = graph.share_number(p.degree, at) if p.degree else holder
+    start = dealing.share_leaf(dealer, slot, r, *((shown, hidden) if survived else (hidden, shown)))
     depth = len(got.paths) // p.holders
     path = got.paths[at * depth : (at + 1) * depth]
-    return dealing.climbed(start, r, path) == leaves[dealer][slot]
+    return dealing.climb_path(start, r, path) == leaves[dealer][slot]

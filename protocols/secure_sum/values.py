@@ -1,4 +1,4 @@
-"""What goes in, what stages leave behind, and what comes out: plain frozen values."""
+"""Values that go in, that stages leave behind, and that come out: plain frozen values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from protocols.secure_sum.parameters import Block, Parameters
 
 @dataclass(frozen=True, repr=False)
 class Addends:
-    """A party's private input: for some sums, in their order, its numbers and its share of the noise, as elements of
+    """Private input of a party: for some sums, in their order, its numbers and its share of the noise, as elements of
     Z_M.
     """
 
@@ -22,17 +22,17 @@ class Addends:
 
     @property
     def count(self) -> int:
-        """For how many sums."""
+        """Number of sums that these addends are for."""
         return len(self.numbers)
 
     def unspent(self, over: int) -> Addends:
-        """The same without what was added to so many of these sums."""
+        """Return these addends without those of the first `over` sums."""
         spent = ((),) * min(max(over, 0), self.count)
         return Addends((*spent, *self.numbers[len(spent) :]), (*spent, *self.noise[len(spent) :]))
 
 
-def joined(p: Parameters, *given: Addends) -> Addends:
-    """What a party knew beforehand, and what it was given for the sums after those.
+def join_addends(p: Parameters, *given: Addends) -> Addends:
+    """Join what a party knew beforehand, and what it was given for the sums after those.
 
     Raises `LocalError` unless there are as many numbers, and as much noise, as each of the first sums has, or none
     where they are spent.
@@ -47,7 +47,7 @@ def joined(p: Parameters, *given: Addends) -> Addends:
 
 @dataclass(frozen=True, repr=False)
 class Held:
-    """One party's share of a dealer's seed b and secret mask key s, for one sum."""
+    """Share of a dealer's seed b and of its secret mask key s that one party holds, for one sum."""
 
     b: bytes
     s: bytes
@@ -55,8 +55,8 @@ class Held:
 
 @dataclass(frozen=True, repr=False)
 class Secrets:
-    """What one sum needs and nobody may have afterwards: the own seed b and secret mask key s, and what is held of
-    every dealer, the owner included.
+    """Secrets of one sum, which nobody may have afterwards: the own seed b and secret mask key s, and the shares held
+    of every dealer, the owner included.
     """
 
     b: bytes
@@ -66,7 +66,7 @@ class Secrets:
 
 @dataclass(frozen=True, repr=False)
 class Vault:
-    """What a party, or Charlie, keeps between two sums.
+    """State of a party, or of Charlie, between two sums.
 
     `roster` is the digest of all greetings, `query` that of the next sum's query. `keys` are the mask keys, by sum and
     party. `secrets` has an entry for each sum, None for those that are over; or, where nobody may vanish, it is what
@@ -86,18 +86,18 @@ class Vault:
     near: tuple[int, ...] = ()
 
     def keyed(self, r: int) -> Mapping[int, bytes]:
-        """The mask keys of sum r by party."""
+        """Return the mask keys of sum r by party."""
         return dict(zip(self.near, self.keys[r], strict=True)) if self.near else dict(enumerate(self.keys[r]))
 
     def of(self, r: int) -> Secrets:
-        """The secrets of sum r; raises `LocalError` when they have been erased, or nothing is ever opened."""
+        """Return the secrets of sum r; raise `LocalError` when they have been erased, or nothing is ever opened."""
         found = self.secrets[r] if isinstance(self.secrets, tuple) else None
         if found is None:
             raise LocalError("sum.over", sum=r)
         return found
 
     def after(self, r: int, query: bytes, members: int, S: Vector) -> Vault:
-        """The same without the secrets of sum r, and with its result."""
+        """Return this vault without the secrets of sum r, and with its result."""
         over = replace(self, query=query, values=(*self.values, S), members=(*self.members, members))
         if not isinstance(self.secrets, tuple):
             return over
@@ -105,7 +105,7 @@ class Vault:
 
     @property
     def pairs(self) -> ClosedPairs:
-        """What the next sum is masked with where nobody may vanish; raises `LocalError` where somebody may."""
+        """Common values that mask the next sum where nobody may drop out; raises `LocalError` where somebody may."""
         if isinstance(self.secrets, tuple):
             raise LocalError("opening.no_closed_pair")
         return self.secrets
@@ -113,7 +113,7 @@ class Vault:
 
 @dataclass(frozen=True, repr=False)
 class Opening:
-    """What Charlie added up in one sum, by party; zeros where there is nothing."""
+    """Opening of one sum by party: what Charlie added up; zeros where there is nothing."""
 
     y: tuple[Vector, ...]
     inputs: tuple[bytes, ...]
@@ -123,7 +123,7 @@ class Opening:
 
 @dataclass(frozen=True, repr=False)
 class Book:
-    """Charlie's own: the vault, which has no secrets, what the parties committed to, and what he added up so far.
+    """State of Charlie: the vault, which has no secrets, what the parties committed to, and what he added up so far.
 
     `commitments` by sum and dealer, `leaves` by dealer and holder. `near`: in a circle the neighbours of each party,
     the holders of its shares in their order.
@@ -136,13 +136,13 @@ class Book:
     near: tuple[tuple[int, ...], ...] = ()
 
     def dealers(self, holder: int) -> Sequence[int]:
-        """Of whom this party holds shares: of all, or of its neighbours."""
+        """Return the dealers whose shares this party holds: all, or its neighbours."""
         return self.near[holder] if self.near else range(len(self.leaves))
 
 
 @dataclass(frozen=True, repr=False)
 class Sums:
-    """What everybody has in the end: the sums in their order, and who is in each."""
+    """Result of a session: the sums in their order, and who is in each."""
 
     values: tuple[Vector, ...]
     members: tuple[int, ...]

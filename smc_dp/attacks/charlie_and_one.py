@@ -54,8 +54,8 @@ def unmask_inputs(p: SumParameters, charlie: View, *parties: View) -> Mapping[st
     for i, name in enumerate(p.parties):
         if i not in keys:
             masked = message_from(charlie, name, Masked)
-            seed = dealing.opened({holder: opened[p.parties[holder]][i] for holder in range(p.T)})
-            found[name] = masks.lift(p, masked.context, {i: masked.y}, {i: seed, **keys}, vaults[0].keys[0])
+            seed = dealing.seed_of_shares({holder: opened[p.parties[holder]][i] for holder in range(p.T)})
+            found[name] = masks.unmask_sum(p, masked.context, {i: masked.y}, {i: seed, **keys}, vaults[0].keys[0])
     return found
 
 
@@ -112,7 +112,9 @@ ATTACK = describe_attack(
         ),
         other_party_variant("linear, not P_1"),
         secure_sum_variant(
-            "with the number of rows of all in it", _secure_sum, code=(steps.blinded, masks.hide, masks.blind)
+            "with the number of rows of all in it",
+            _secure_sum,
+            code=(steps.masked_input, masks.mask_vector, masks.mask_openly),
         ),
     ),
 )

@@ -56,7 +56,7 @@ ATTACK = describe_attack(
         _attacked(pathak2010.PROGRAM),
         _attacked(linear.PROGRAM),
         secure_sum_variant(
-            "where every party draws a share of the noise", _secure_sum, code=(GammaShares.share, steps.blinded)
+            "where every party draws a share of the noise", _secure_sum, code=(GammaShares.share, steps.masked_input)
         ),
     ),
 )

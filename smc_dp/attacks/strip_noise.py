@@ -163,7 +163,7 @@ ATTACK = describe_attack(
             _weighted_sum,
         ),
         secure_sum_variant(
-            "where every party draws a share of the noise", _secure_sum, code=(GammaShares.share, steps.blinded)
+            "where every party draws a share of the noise", _secure_sum, code=(GammaShares.share, steps.masked_input)
         ),
     ),
     picture=_picture,

@@ -102,7 +102,7 @@ app.add_typer(study.study_group, name="study")
 app.command("join")(deferred(site.join_study))
 app.command("serve")(deferred(site.serve_study))
 app.command("status")(deferred(site.study_status))
-study.study_group.command("abandon")(deferred(site.abandon_study))
+study.study_group.command("abandon")(deferred(site.give_up_study))
 app.add_typer(data.data_group, name="data")
 app.add_typer(lab.lab_group, name="lab")
 

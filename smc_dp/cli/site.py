@@ -143,7 +143,7 @@ def study_status(
         print(screen.fold(standing.words(), "  "))
 
 
-def abandon_study(
+def give_up_study(
     study_file: StudyPath,
     key: Annotated[
         Path | None,

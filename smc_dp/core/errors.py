@@ -16,7 +16,7 @@ from protocols.errors import FieldValue as FieldValue
 
 _SHOWN = 40
 _LONGEST_NAME = 64
-Result = TypeVar("Result")
+Accepted = TypeVar("Accepted")
 
 
 class InputFault(Fault):
@@ -88,7 +88,7 @@ class FaultCollector:
         if self.faults:
             raise UnfitError(where, self.faults)
 
-    def required(self, made: Result | None) -> Result:
+    def required(self, made: Accepted | None) -> Accepted:
         """Return what several steps made; raise as `require` does where one was refused."""
         self.require()
         if made is None:

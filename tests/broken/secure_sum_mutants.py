@@ -53,7 +53,7 @@ def _link_key_for_masks() -> AbstractContextManager[Any]:
     def init(self: Actor, session: Any, name: str, signer: Signer, seed: Any, *rest: Any, **more: Any) -> None:
         made(self, session, name, signer, seed, *rest, **more)
         if name in session.parties:
-            self.channel.secret = dealing.deal(session.parameters, seed.fork("greeting")).s[0]
+            self.channel.secret = dealing.deal_seeds(session.parameters, seed.fork("greeting")).s[0]
 
     return patch.object(Actor, "__init__", init)
 
@@ -99,11 +99,11 @@ PARTIAL = (
         "    greetings = {name: said for name, said in greetings.items() if name in SHOWN[me.name]}\n",
     ),
     Patch("setup", "for other in me.others:", "for other in (name for name in me.others if name in greetings):"),
-    Patch("setup", "disputes.held(me, p, dealt)", "disputes.held(me, p, dealt, greetings)"),
+    Patch("setup", "disputes.receive_shares(me, p, dealt)", "disputes.receive_shares(me, p, dealt, greetings)"),
     Patch(
         "disputes",
-        "async def held(me: Endpoint, p: Parameters, dealt: dealing.Seeds)",
-        "async def held(me, p, dealt, shown)",
+        "async def receive_shares(me: Endpoint, p: Parameters, dealt: dealing.Seeds)",
+        "async def receive_shares(me, p, dealt, shown)",
     ),
     Patch("disputes", "others = me.others", "others = [name for name in me.others if name in shown]"),
     Patch("complaints", "if i != holder and", "if p.parties[i] in greetings and i != holder and"),
@@ -118,11 +118,12 @@ PARTIAL = (
 THRESHOLD = Patch("parameters", "        return self.Q\n", "        return self.t + 1\n")
 NO_SELF_MASK = Patch("masks", "if b is not None:", "if False:")
 CHARGED_AT_THE_END = (
-    Patch("steps", "    me.spend(label(r))\n", ""),
+    Patch("steps", "    me.spend(charge_label(r))\n", ""),
     Patch(
         "sums",
-        "        me.send(me.curator, unmasking.unmask(p, vault, r, U))\n",
-        "        me.spend(steps.label(r))\n        me.send(me.curator, unmasking.unmask(p, vault, r, U))\n",
+        "        me.send(me.curator, unmasking.shares_to_unmask(p, vault, r, U))\n",
+        "        me.spend(steps.charge_label(r))\n"
+        "        me.send(me.curator, unmasking.shares_to_unmask(p, vault, r, U))\n",
     ),
 )
 SIGNATURES = 'signatures: Annotated[tuple[bytes, ...], public("signature"), Times("signers")]'
@@ -203,7 +204,11 @@ MUTANTS = (
                 SIGNATURES + '\n    members: Annotated[int, public("members")]',
             ),
             Patch("sums", "Certificate(signatures))", "Certificate(signatures, agreed.members))"),
-            Patch("sums", "unmasking.unmask(p, vault, r, U)", "unmasking.unmask(p, vault, r, p.members(held.members))"),
+            Patch(
+                "sums",
+                "unmasking.shares_to_unmask(p, vault, r, U)",
+                "unmasking.shares_to_unmask(p, vault, r, p.members(held.members))",
+            ),
         ),
         sum_checks.one_kind_is_shown,
         "both kinds of share of one party were shown",
@@ -222,10 +227,10 @@ MUTANTS = (
         (
             Patch(
                 "sums",
-                "        me.send(me.curator, unmasking.unmask(p, vault, r, U))\n",
-                "        me.send(me.curator, unmasking.unmask(p, vault, r, U))\n"
+                "        me.send(me.curator, unmasking.shares_to_unmask(p, vault, r, U))\n",
+                "        me.send(me.curator, unmasking.shares_to_unmask(p, vault, r, U))\n"
                 "        again = await me.receive(me.curator, Survivors)\n"
-                "        me.send(me.curator, unmasking.unmask(p, vault, r, p.members(again.members)))\n",
+                "        me.send(me.curator, unmasking.shares_to_unmask(p, vault, r, p.members(again.members)))\n",
             ),
         ),
         sum_checks.nothing_opens_twice,
@@ -316,12 +321,12 @@ MUTANTS = (
         20,
         "charged after sending",
         (
-            Patch("steps", "    me.spend(label(r))\n", ""),
+            Patch("steps", "    me.spend(charge_label(r))\n", ""),
             Patch(
                 "sums",
-                "    steps.send_masked(me, p, at, steps.blinded(me, p, vault, mine, r, at))\n",
-                "    steps.send_masked(me, p, at, steps.blinded(me, p, vault, mine, r, at))\n"
-                "    me.spend(steps.label(r))\n",
+                "    steps.send_masked(me, p, at, steps.masked_input(me, p, vault, mine, r, at))\n",
+                "    steps.send_masked(me, p, at, steps.masked_input(me, p, vault, mine, r, at))\n"
+                "    me.spend(steps.charge_label(r))\n",
             ),
         ),
         sum_checks_course.charged_first,
@@ -335,7 +340,7 @@ MUTANTS = (
                 "sums",
                 "    listed = await me.receive(me.curator, Survivors)\n",
                 "    try:\n        listed = await me.receive(me.curator, Survivors)\n"
-                "    except StoppedError:\n        me.refund(steps.label(r))\n        raise\n",
+                "    except StoppedError:\n        me.refund(steps.charge_label(r))\n        raise\n",
             ),
             Patch("sums", "import Fault, LocalError\n", "import Fault, LocalError, StoppedError\n"),
         ),
@@ -476,8 +481,9 @@ MUTANTS = (
         "the order of the circle is made of Charlie's coin",
         (
             Patch(
-                "seating",
-                "if dealing.climbed(graph.leaf(me.index, own.digest, coin), me.index, got.path) != got.root:",
+                "neighbour_graph",
+                "if dealing.climb_path(graph.greeting_leaf(me.index, own.digest, coin), me.index, got.path) "
+                "!= got.root:",
                 "if False:",
             ),
         ),
@@ -487,7 +493,7 @@ MUTANTS = (
     Mutant(
         37,
         "coins are not committed to",
-        (Patch("seating", "if dealing.coin_commitment(i, coins[i]) != ", "if False and coins[i] != "),),
+        (Patch("neighbour_graph", "if dealing.coin_commitment(i, coins[i]) != ", "if False and coins[i] != "),),
         sum_checks_circle.coins_are_committed_to,
         "a coin was chosen after the greetings",
     ),
@@ -515,7 +521,7 @@ MUTANTS = (
     Mutant(
         40,
         "both shares of one party are opened",
-        (Patch("unmasking", "tuple(dealing.hashed(share) for share in hidden)", "hidden"),),
+        (Patch("unmasking", "tuple(dealing.share_digest(share) for share in hidden)", "hidden"),),
         sum_checks_circle.one_kind_leaves,
         "both shares of one party were opened",
     ),

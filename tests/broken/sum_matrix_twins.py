@@ -19,11 +19,11 @@ from protocols.secure_sum import dealing, masks, roster, steps, unmasking
 from protocols.secure_sum.dealing import SEED_BYTES, Seeds
 from protocols.secure_sum.messages import Unmask
 from protocols.secure_sum.parameters import Parameters
-from protocols.secure_sum.values import Addends, Held, joined
+from protocols.secure_sum.values import Addends, Held, join_addends
 
 Patch = tuple[Any, str, Any]
-_blind, _lift, _is_dealt, _context = masks.blind, masks.lift, unmasking.is_dealt, roster.context
-_covered, _uncovered = dealing.covered, dealing.uncovered
+_blind, _lift, _is_dealt, _context = masks.mask_openly, masks.unmask_sum, unmasking.is_dealt, roster.sum_context
+_covered, _uncovered = dealing.encrypt_shares, dealing.decrypt_shares
 
 
 async def party(me: Any, p: Any, mine: Any, *later: Any) -> Any:
@@ -53,13 +53,13 @@ def unmasking_both(p: Any, vault: Any, r: int, U: Collection[int]) -> Unmask:
     """Where the digest of the other share should stand, stands the share."""
     held = vault.of(r).held
     own, other = zip(*((h.b, h.s) if i in U else (h.s, h.b) for i, h in enumerate(held)), strict=True)
-    return Unmask(own, other, tuple(step for leaves in vault.trees for step in dealing.path(leaves, r)))
+    return Unmask(own, other, tuple(step for leaves in vault.trees for step in dealing.merkle_path(leaves, r)))
 
 
 def is_dealt_both(*about: Any) -> bool:
     """Charlie hashes it himself."""
     *where, unmask, at = about
-    siblings = tuple(dealing.hashed(share) for share in unmask.siblings)
+    siblings = tuple(dealing.share_digest(share) for share in unmask.siblings)
     return _is_dealt(*where, replace(unmask, siblings=siblings), at)
 
 
@@ -86,8 +86,8 @@ def no_fault(p: Any, greetings: Any, agreeing: Any) -> None:
 
 def without_noise(me: Any, p: Any, vault: Any, mine: Any, r: int, at: bytes) -> Any:
     """What is masked is the numbers alone."""
-    me.spend(steps.label(r))
-    return masks.hide(p, vault, mine.numbers[r], at, me.index, r)
+    me.spend(steps.charge_label(r))
+    return masks.mask_vector(p, vault, mine.numbers[r], at, me.index, r)
 
 
 def asked_without_noise(me: Any, p: Any, vault: Any, mine: Any, r: int) -> Any:
@@ -95,7 +95,7 @@ def asked_without_noise(me: Any, p: Any, vault: Any, mine: Any, r: int) -> Any:
     if r < mine.count:
         return mine
     answer = me.ask(vault.values)
-    return joined(p, mine, Addends(answer.numbers, ((0,) * p.length(r),)))
+    return join_addends(p, mine, Addends(answer.numbers, ((0,) * p.length(r),)))
 
 
 def timeless(session: bytes, greeted: bytes, r: int, query: bytes) -> bytes:
@@ -109,14 +109,14 @@ def digests_alone(masked: Mapping[int, tuple[bytes, bytes]]) -> bytes:
 
 
 T_OF_t: Sequence[Patch] = ((Parameters, "T", property(lambda p: p.t)),)
-NO_SELF_MASK: Sequence[Patch] = ((masks, "blind", blind_without), (masks, "lift", lift_without))
-BOTH_KINDS: Sequence[Patch] = ((unmasking, "unmask", unmasking_both), (unmasking, "is_dealt", is_dealt_both))
-ONE_MASK_KEY: Sequence[Patch] = ((dealing, "deal", one_mask_key), (roster, "fault", no_fault))
-ONE_SEED: Sequence[Patch] = ((dealing, "deal", one_seed),)
-NO_NOISE: Sequence[Patch] = ((steps, "blinded", without_noise),)
+NO_SELF_MASK: Sequence[Patch] = ((masks, "mask_openly", blind_without), (masks, "unmask_sum", lift_without))
+BOTH_KINDS: Sequence[Patch] = ((unmasking, "shares_to_unmask", unmasking_both), (unmasking, "is_dealt", is_dealt_both))
+ONE_MASK_KEY: Sequence[Patch] = ((dealing, "deal_seeds", one_mask_key), (roster, "mask_key_fault", no_fault))
+ONE_SEED: Sequence[Patch] = ((dealing, "deal_seeds", one_seed),)
+NO_NOISE: Sequence[Patch] = ((steps, "masked_input", without_noise),)
 ASKED_WITHOUT_NOISE: Sequence[Patch] = ((secure_sum, "_known", asked_without_noise),)
-DIGESTS_ALONE: Sequence[Patch] = ((roster, "inputs", digests_alone),)
-ONE_CONTEXT: Sequence[Patch] = ((roster, "context", timeless),)
+DIGESTS_ALONE: Sequence[Patch] = ((roster, "inputs_digest", digests_alone),)
+ONE_CONTEXT: Sequence[Patch] = ((roster, "sum_context", timeless),)
 
 
 def covered_for_charlie(context: bytes, dealer: int, others: Mapping[int, bytes], dealt: Seeds) -> tuple[bytes, ...]:
@@ -130,6 +130,6 @@ def uncovered_by_all(context: bytes, dealer: int, holder: int, agreed: bytes, bo
 
 
 PUBLIC_COVER: Sequence[Patch] = (
-    (dealing, "covered", covered_for_charlie),
-    (dealing, "uncovered", uncovered_by_all),
+    (dealing, "encrypt_shares", covered_for_charlie),
+    (dealing, "decrypt_shares", uncovered_by_all),
 )

@@ -86,11 +86,11 @@ class Coalition:
 
     def dealt(self, name: str) -> Any:
         """A party's seeds, and the shares of them."""
-        return self.code.dealing.deal(self.p, self.seeds[name].fork("greeting"))
+        return self.code.dealing.deal_seeds(self.p, self.seeds[name].fork("greeting"))
 
     def mask_key(self, name: str) -> Any:
         """The mask key of a party for the first sum."""
-        return self.code.dealing.greeting(self.p, name, self.seeds[name].fork("greeting")).keys[0]
+        return self.code.dealing.make_greeting(self.p, name, self.seeds[name].fork("greeting")).keys[0]
 
     def added(self, name: str, r: int) -> tuple[int, ...]:
         """What a party adds to a sum, noise included."""
@@ -118,7 +118,7 @@ class Coalition:
         channel = self._channel(name)
         if name not in self.p.parties:
             return channel.greet(b"")
-        made = self.code.dealing.greeting(self.p, name, self.seeds[name].fork("greeting"))
+        made = self.code.dealing.make_greeting(self.p, name, self.seeds[name].fork("greeting"))
         return channel.greet(messages.encode(change(self._said(name, made)), self.session.layout, {}))
 
     def seat(self) -> Coalition:
@@ -145,7 +145,7 @@ class Coalition:
         dealt = self.dealt(dealer)
         for holder in self.honest:
             if holder in self.p.parties:
-                shares = self.code.dealing.shares_for(dealt, self.p.parties.index(holder))
+                shares = self.code.dealing.shares_for_holder(dealt, self.p.parties.index(holder))
                 self.say(dealer, holder, change(shares, holder))
 
     def say(self, sender: str, to: str, message: Message, stage: str | None = None) -> None:
@@ -283,7 +283,7 @@ class Coalition:
             return true
         same = [other for other in range(self.p.R) if every[other] == true]  # of which sum, is all one
         seen = [self.shares(other, dealer, kind) for other in same]
-        return true if any(shares and self.code.dealing.opened(shares) == true for shares in seen) else None
+        return true if any(shares and self.code.dealing.seed_of_shares(shares) == true for shares in seen) else None
 
     def readable(self, r: int) -> list[Read]:
         """All sums over honest parties that the members can take the masks off: honest parties whose common masks are
@@ -339,7 +339,7 @@ class Coalition:
     def _closed_mask(self, r: int, name: str, member: str, context: bytes) -> bytes:
         """From the secret of a member, what it has in common with the party in this sum."""
         make, p = self.code.masking, self.p
-        secret = self.code.dealing.closed(self.seeds[member].fork("greeting"))
+        secret = self.code.dealing.closed_secret(self.seeds[member].fork("greeting"))
         pairs = make.closed_pairs(secret, p.parties.index(member), [self.mask_key(party) for party in p.parties])
         for _ in range(r):
             pairs = make.closed_after(pairs)

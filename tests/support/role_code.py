@@ -22,7 +22,7 @@ PACKAGE = "protocols.secure_sum"
 MODULES = (
     *("graph", "parameters", "messages", "values", "roster", "dealing", "masks", "unmasking"),
     *("complaints", "disputes"),
-    *("setup", "seating", "steps", "sums", "complete", "publishing"),
+    *("setup", "neighbour_graph", "steps", "sums", "complete", "publishing"),
 )
 COPY = "copied_secure_sum"
 

@@ -46,25 +46,27 @@ def the_order_is_made_of_all_coins(code: Code) -> None:
         coins = [opened.coin for opened in await me.gather(p.parties, code.messages.Coin)]
         said = [[greetings[name].digest, coin] for name, coin in zip(p.parties, coins, strict=True)]
         said[1][at] = bytes(32)
-        root, paths = code.dealing.root_and_paths([code.graph.leaf(i, *both) for i, both in enumerate(said)])
+        root, paths = code.dealing.merkle_root_and_paths(
+            [code.graph.greeting_leaf(i, *both) for i, both in enumerate(said)]
+        )
         for name, path in zip(p.parties, paths, strict=True):
             me.send(name, code.messages.Circle(root, path))
         return bytes(root)
 
     why = "a circle without the greeting and the coin of somebody who stands in it"
     for at in (0, 1):
-        with patch.object(code.seating, "_drawn", partial(drawn, at)):
+        with patch.object(code.neighbour_graph, "_drawn", partial(drawn, at)):
             hold(refused(session(code), CURATOR_NAME, why), "the order of the circle is Charlie's")
 
 
 def coins_are_committed_to(code: Code) -> None:
     """37. A party opens a coin that it has chosen since."""
-    seated = code.seating._seated
+    seated = code.neighbour_graph._seated
 
     async def other(me: Any, p: Any, own: Any, coin: bytes) -> Any:
         return await seated(me, p, own, bytes(32) if me.name == "P2" else coin)
 
-    with patch.object(code.seating, "_seated", other):
+    with patch.object(code.neighbour_graph, "_seated", other):
         hold(
             refused(session(code), "P2", "a coin that it has not committed to"), "a coin was chosen after the greetings"
         )
@@ -73,14 +75,14 @@ def coins_are_committed_to(code: Code) -> None:
 def vaults(code: Code, setup: Setup) -> tuple[dict[str, Any], Run]:
     """What set-up leaves to every party, and the run."""
     kept: dict[str, Any] = {}
-    party = code.seating.party
+    party = code.neighbour_graph.party
 
     async def keeping(me: Any, p: Any) -> Any:
         kept[me.name] = await party(me, p)
         return kept[me.name]
 
     keeping.__module__ = party.__module__
-    with patch.object(code.seating, "party", keeping):
+    with patch.object(code.neighbour_graph, "party", keeping):
         return kept, setup.simulate()
 
 
@@ -89,36 +91,39 @@ def shares_lie_with_neighbours(code: Code) -> None:
     setup = session(code)
     kept, _ = vaults(code, setup)
     p = setup.session.parameters
-    order = code.graph.circle(setup.session.id, kept["P1"].roster, K)
+    order = code.graph.draw_order(setup.session.id, kept["P1"].roster, K)
     for name, vault in kept.items():
         place = order.index(p.parties.index(name))
         apart = [min((order.index(i) - place) % K, (place - order.index(i)) % K) for i in vault.near]
         hold(sorted(apart) == [1, 1, 2, 2], "somebody who is no neighbour holds shares")
         for at, i in enumerate(vault.near):
-            dealt = code.dealing.deal(p, setup.seeds[p.parties[i]].fork("greeting"))
+            dealt = code.dealing.deal_seeds(p, setup.seeds[p.parties[i]].fork("greeting"))
             hold(dealt.shares[DEGREE - 1 - at][0] == vault.secrets[0].held[at], "a share went astray")
 
 
 def one_share_opens_nothing(code: Code) -> None:
     """39. Nobody is Charlie's, so that no threshold would be too low for the colluders."""
     p = standing(code, 0)
-    dealt = code.dealing.deal(p, Stream.insecure_from_seed("dealer"))
+    dealt = code.dealing.deal_seeds(p, Stream.insecure_from_seed("dealer"))
     for few in (set_ for size in range(1, p.T) for set_ in combinations(range(DEGREE), size)):
-        hold(code.dealing.opened({i: dealt.shares[i][0].b for i in few}) != dealt.b[0], "too few shares open a seed")
+        hold(
+            code.dealing.seed_of_shares({i: dealt.shares[i][0].b for i in few}) != dealt.b[0],
+            "too few shares open a seed",
+        )
     hold(p.T >= 2, "one neighbour opens a seed by itself")
 
 
 def one_kind_leaves(code: Code) -> None:
     """40. Of no party do both shares stand in what a holder shows."""
     shown: list[tuple[Any, Any]] = []
-    unmask = code.unmasking.unmask
+    unmask = code.unmasking.shares_to_unmask
 
     def noting(p: Any, vault: Any, r: int, U: Any) -> Any:
         made = unmask(p, vault, r, U)
         shown.append((vault.of(r).held, made))
         return made
 
-    with patch.object(code.unmasking, "unmask", noting):
+    with patch.object(code.unmasking, "shares_to_unmask", noting):
         session(code).simulate(drop_outs={"P3": 3})
     hold(len(shown) == K - 1, "somebody did not answer")
     for held, made in shown:

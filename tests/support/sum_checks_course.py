@@ -147,7 +147,7 @@ def no_threshold_of_one(code: Code) -> None:
 def _late_input(c: Coalition) -> Envelope:
     """A masked input to sum 0 by the last party that is signed as it should be."""
     m, y = c.code.messages, (0,) * c.p.length(0)
-    context = c.code.roster.context(c.session.id, c.roster(), 0, c.code.roster.first_query(c.session.id))
+    context = c.code.roster.sum_context(c.session.id, c.roster(), 0, c.code.roster.first_query(c.session.id))
     signature = c.sign("P5", m.Input(context, c.code.masking.digest(y, c.p.width)))
     payload = messages.encode(m.Masked(context, y, signature), c.session.layout_in("sum0"), {})
     return c.channels["P5"].seal(CURATOR_NAME, "Masked", "sum0", payload)

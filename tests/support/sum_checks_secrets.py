@@ -58,10 +58,10 @@ def copies_do_not_cancel(code: Code) -> None:
     c = session(code, 3, 1, 0)
     keys = [code.masking.public_key(bytes([j]) * 32) for j in (1, 2, 1)]
     z = c.added("P2", 0)
-    y = code.masks.blind(c.p, z, bytes(32), 1, None, bytes([2]) * 32, keys)
+    y = code.masks.mask_openly(c.p, z, bytes(32), 1, None, bytes([2]) * 32, keys)
     hold(y != z, "a copied mask key takes the masks off")
     secret = code.masking.ClosedSecret(bytes([2]) * 32)
-    y = code.masks.cover(c.p, z, bytes(32), code.masking.closed_pairs(secret, 1, keys))
+    y = code.masks.mask_closed(c.p, z, bytes(32), code.masking.closed_pairs(secret, 1, keys))
     hold(y != z, "a copied mask key takes the masks off")
 
 
@@ -88,7 +88,7 @@ def late_inputs_stay_masked(code: Code) -> None:
     late, keys = c.to_charlie("Masked")["P1"], [c.dealt(name).s[0] for name in ALL]
     s = c.opened(0, "P1", "s")
     public = [code.masking.public_key(key) for key in keys]
-    pairs = code.masks.blind(c.p, (0,) * c.p.length(0), late.context, 0, None, s, public)
+    pairs = code.masks.mask_openly(c.p, (0,) * c.p.length(0), late.context, 0, None, s, public)
     read = c.p.ring.subtract_vectors(late.y, pairs)
     hold(read != c.added("P1", 0), "a masked input that came late was read with the mask key")
 

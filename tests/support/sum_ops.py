@@ -102,7 +102,7 @@ def closed_mask(
 @op
 def covered(shared: Shared, z: list[Json], secret: str, index: int, keys: list[str], over: int, context: str) -> Json:
     p = read(shared["parameters"])
-    return masks.cover(p, tuple(numbers(z)), raw(context), closed(secret, index, keys, over))
+    return masks.mask_closed(p, tuple(numbers(z)), raw(context), closed(secret, index, keys, over))
 
 
 @op
@@ -114,14 +114,14 @@ def combined_masks(shared: Shared, plus: list[str], minus: list[str], length: in
 def blinded(shared: Shared, z: list[Json], context: str, index: int, b: str | None, s: str, keys: list[str]) -> Json:
     p = read(shared["parameters"])
     seed = None if b is None else raw(b)
-    return masks.blind(p, tuple(numbers(z)), raw(context), index, seed, raw(s), [raw(key) for key in keys])
+    return masks.mask_openly(p, tuple(numbers(z)), raw(context), index, seed, raw(s), [raw(key) for key in keys])
 
 
 @op
 def lifted(shared: Shared, context: str, y: list[tuple[int, list[Json]]], seeds: list[str], keys: list[str]) -> Json:
     p, given = read(shared["parameters"]), {i: tuple(numbers(of_one)) for i, of_one in y}
     opened = {i: raw(seed) for i, seed in enumerate(seeds)}
-    return masks.lift(p, raw(context), given, opened, [raw(key) for key in keys])
+    return masks.unmask_sum(p, raw(context), given, opened, [raw(key) for key in keys])
 
 
 # Greetings, digests, statements.
@@ -146,24 +146,24 @@ def sum_members(shared: Shared, listed: Json) -> Json:
 def sum_greeting(shared: Shared, name: str, seed: Json) -> Json:
     """The encoded greeting of a party, and its secrets."""
     p, rng = read(shared["parameters"]), stream(seed)
-    dealt = dealing.deal(p, stream(seed))
-    said = encode(dealing.greeting(p, name, rng), p.layout(), {})
+    dealt = dealing.deal_seeds(p, stream(seed))
+    said = encode(dealing.make_greeting(p, name, rng), p.layout(), {})
     return {"greeting": said, "b": dealt.b, "s": dealt.s, "of P1": [[h.b, h.s] for h in dealt.shares[0]]}
 
 
 @op
 def share_path(shared: Shared, dealer: int, holder: int, r: int, held: list[tuple[str, str]]) -> Json:
     """The root of the shares of all sums, and what leads to it from those of sum r."""
-    leaves = dealing.tree(dealer, holder, [Held(raw(b), raw(s)) for b, s in held])
-    path = dealing.path(leaves, r)
-    climbed = dealing.climbed(leaves[r], r, path) == dealing.root(leaves)
-    return {"leaves": leaves, "root": dealing.root(leaves), "path": path, "climbs": climbed}
+    leaves = dealing.share_leaves(dealer, holder, [Held(raw(b), raw(s)) for b, s in held])
+    path = dealing.merkle_path(leaves, r)
+    climbed = dealing.climb_path(leaves[r], r, path) == dealing.merkle_root(leaves)
+    return {"leaves": leaves, "root": dealing.merkle_root(leaves), "path": path, "climbs": climbed}
 
 
 @op
 def sum_context(shared: Shared, session: str, greeted: str, r: int, query: str | None) -> Json:
     asked = roster.first_query(raw(session)) if query is None else raw(query)
-    return {"query": asked, "context": roster.context(raw(session), raw(greeted), r, asked)}
+    return {"query": asked, "context": roster.sum_context(raw(session), raw(greeted), r, asked)}
 
 
 @op
@@ -250,5 +250,5 @@ def sum_opening_fault(
         return is_attested(session, name, message, {}, signature)
 
     greeted = sums.greetings(setup, run.transcript.envelopes)
-    found = opening.fault(session.parameters, session.id, greeted, said, attested)
+    found = opening.opening_fault(session.parameters, session.id, greeted, said, attested)
     return None if found is None else {"why": str(found.fault), "shows": found.shows}

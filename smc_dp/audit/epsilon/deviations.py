@@ -22,7 +22,7 @@ from protocols.runtime.session import Program, Role
 from protocols.secure_sum import complete, masks, publishing, setup, steps
 from protocols.secure_sum.messages import Masked
 from protocols.secure_sum.parameters import Parameters, stage
-from protocols.secure_sum.values import Addends, Book, Opening, Sums, Vault, joined
+from protocols.secure_sum.values import Addends, Book, Opening, Sums, Vault, join_addends
 
 Deviation: TypeAlias = Literal["nothing", "negated", "constant", "zero", "copied", "garbage"]
 
@@ -81,11 +81,11 @@ def deviating_program(deviation: Deviation | None, told: AnnouncedSum = announce
         if me.name != p.parties[-1] or deviation is None:
             return await secure_sum.party(me, p, mine, *later)
         added: tuple[Vector, ...] = ()
-        mine = joined(p, mine, *later)
+        mine = join_addends(p, mine, *later)
         vault = await me.stage(setup.party, p)
         for r in range(p.R):
             if r == mine.count:
-                mine = joined(p, mine, me.ask(vault.values))
+                mine = join_addends(p, mine, me.ask(vault.values))
             numbers = mine.numbers[r]
             vault, added = await me.stage(_deviating, p, vault, added, numbers, deviation, name=stage(r), replaces=True)
         return added
@@ -95,7 +95,7 @@ def deviating_program(deviation: Deviation | None, told: AnnouncedSum = announce
         book = await me.stage(setup.curator, p)
         for r in range(p.R):
             book = await me.stage(_summing, p, book, r, deviation, told, name=stage(r), replaces=True)
-        await me.stage(publishing.publish, p, book)
+        await me.stage(publishing.publish_sums, p, book)
         return tuple(opening.y[0] for opening in book.openings)
 
     roles: dict[Kind, Role] = {PARTY: party, CURATOR: curator}
@@ -110,12 +110,12 @@ async def _deviating(
 ) -> tuple[Vault, tuple[Vector, ...]]:
     """Run the last party in the next sum; return what it has added so far as well."""
     r = len(added)
-    at = steps.context(me, vault, r)
-    blinds = masks.cover(p, (0,) * p.length(r), at, vault.pairs)
+    at = steps.own_context(me, vault, r)
+    blinds = masks.mask_closed(p, (0,) * p.length(r), at, vault.pairs)
     shown = (await me.receive(me.curator, ShownInput)).y
     y = SUBSTITUTES[deviation](p, mine, blinds, shown, me.rng)
     steps.send_masked(me, p, at, y)
-    vault = complete.turned(p, await steps.result(me, p, vault, r, at, p.everybody))
+    vault = complete.with_next_pairs(p, await steps.receive_result(me, p, vault, r, at, p.everybody))
     return vault, (*added, p.ring.subtract_vectors(y, blinds))
 
 
@@ -123,13 +123,13 @@ async def _summing(
     me: Endpoint, p: Parameters, book: Book, r: int, deviation: Deviation | None, told: AnnouncedSum
 ) -> Book:
     """Run Charlie in sum r; he keeps its true value."""
-    at = steps.context(me, book.vault, r)
+    at = steps.own_context(me, book.vault, r)
     *others, own = p.parties
     got = dict(zip(others, await me.gather(others, Masked), strict=True))
     if deviation is not None:
         me.send(own, ShownInput(got[others[0]].y))
     got[own] = await me.receive(own, Masked)
-    y = {i: sent.y for i, sent in steps.admitted(me, p, at, got).items()}
-    S = masks.lift(p, at, y, {}, book.vault.keys[r])
-    after = steps.announce(me, p, book, r, p.everybody, told(p, S), Opening((), (), (), ()))
+    y = {i: sent.y for i, sent in steps.admit_inputs(me, p, at, got).items()}
+    S = masks.unmask_sum(p, at, y, {}, book.vault.keys[r])
+    after = steps.announce_result(me, p, book, r, p.everybody, told(p, S), Opening((), (), (), ()))
     return replace(after, openings=(*book.openings, Opening((S,), (), (), ())))

@@ -22,7 +22,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.secure_sum import PROGRAM
 from protocols.secure_sum.parameters import Block, Parameters
-from protocols.secure_sum.values import Addends, joined
+from protocols.secure_sum.values import Addends, join_addends
 from smc_dp.audit.epsilon import deviations
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.deviations import AnnouncedSum, Deviation
@@ -178,7 +178,7 @@ class DrivenSession:
         last = p.parties[-1]
         if deviation is not None:
             return done.results[CURATOR_NAME], done.results[last]
-        mine = joined(p, *done.views[last].inputs[1:])
+        mine = join_addends(p, *done.views[last].inputs[1:])
         sent = tuple(p.ring.add_vectors(x, e) for x, e in zip(mine.numbers, mine.noise, strict=True))
         return done.results[CURATOR_NAME], sent
 

@@ -22,7 +22,7 @@ def check_party_limits(K: int, t: int, D: int) -> None:
     if t >= K:
         raise InputError("colluders.too_many", most=K - 1, parties=K, got=t)
     if has_sparse_graph(K, D):
-        if graph.least(K, t, D, 1) is None:
+        if graph.least_neighbourhood(K, t, D, 1) is None:
             most = graph.most_dropouts(K, t, 1)
             raise InputError("dropouts.too_many_for_circle", parties=K, colluders=t, most=most, got=D)
     elif most_dropouts(K, t) < D:
@@ -39,7 +39,7 @@ def sparse_graph_failure(K: int, t: int, D: int, sums: int) -> Fraction:
 
     Where there is no circle that will do, the sum is refused.
     """
-    found = graph.least(K, t, D, sums) if has_sparse_graph(K, D) else None
+    found = graph.least_neighbourhood(K, t, D, sums) if has_sparse_graph(K, D) else None
     return Fraction(0) if found is None else found.failure
 
 

@@ -98,9 +98,9 @@ def composite_below(k: int, t: int) -> float:
 
 def test_random_primes_pass_as_many_rounds_as_the_cited_bound_asks_for() -> None:
     """A twin with a round less, at the lengths of real keys, has no such bound."""
-    assert all(composite_below(bits, modular.rounds(bits)) < -133 for bits in range(224, 4097))
-    assert all(composite_below(bits, modular.rounds(bits) - 1) > -133 for bits in (512, 1024, 1536, 2048))
-    assert modular.rounds(223) * 2 == 128  # Rabin: 4**-64 for each composite
+    assert all(composite_below(bits, modular.miller_rabin_rounds(bits)) < -133 for bits in range(224, 4097))
+    assert all(composite_below(bits, modular.miller_rabin_rounds(bits) - 1) > -133 for bits in (512, 1024, 1536, 2048))
+    assert modular.miller_rabin_rounds(223) * 2 == 128  # Rabin: 4**-64 for each composite
 
 
 def test_random_primes_pass_their_rounds_with_bases_that_their_stream_gives(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +110,7 @@ def test_random_primes_pass_their_rounds_with_bases_that_their_stream_gives(monk
     for seed in range(2):
         prime = modular.random_prime(1024, Stream.insecure_from_seed(seed))
         bases += [a for x, a in asked if x == prime]
-        assert sum(x == prime for x, _ in asked) == 1 + modular.rounds(1024)
+        assert sum(x == prime for x, _ in asked) == 1 + modular.miller_rabin_rounds(1024)
     assert len(set(bases)) == len(bases) - 1  # but for the 2 that both begin with
 
 
@@ -169,12 +169,12 @@ def test_fixed_base_refuses_exponents_beyond_its_table(exponent: int) -> None:
 
 @given(NUMBERS, st.lists(st.integers(0, 2**90) | st.integers(0, 2), max_size=20), MODULI)
 def test_powers_against_pow(base: int, exponents: Sequence[int], n: int) -> None:
-    assert modular.powers(base, exponents, n) == [pow(base, e, n) for e in exponents]
+    assert modular.powers_of_base(base, exponents, n) == [pow(base, e, n) for e in exponents]
 
 
 def test_powers_refuse_a_negative_exponent() -> None:
     with pytest.raises(ValueError, match="negative"):
-        modular.powers(3, [1, -1], 1009)
+        modular.powers_of_base(3, [1, -1], 1009)
 
 
 @given(st.lists(st.tuples(NUMBERS, st.integers(0, 2**90) | st.integers(0, 2)), max_size=8), MODULI, st.integers(1, 40))

@@ -17,7 +17,7 @@ from protocols.arithmetic import modular
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import admission, paillier
-from protocols.crypto.hashed import residues
+from protocols.crypto.hashed import hash_to_residues
 from protocols.crypto.paillier import Ciphertext, Fresh, PublicKey, Uniform
 from protocols.errors import DecodeError, LocalError
 from tests.support.refusals import refused
@@ -397,7 +397,7 @@ def test_h_follows_from_n_alone_and_has_symbol_plus_one(n: int) -> None:
 def test_h_is_minus_a_square_that_nobody_chose_and_differs_from_key_to_key() -> None:
     keys = [paillier_key(name, 256) for name in "abcdefgh"]
     for key in keys:
-        (x,) = residues(b"smc-dp h", key.public.n, 1)
+        (x,) = hash_to_residues(b"smc-dp h", key.public.n, 1)
         assert (key.public.h + x * x) % key.public.n == 0
         assert all(pow(key.public.h, (prime - 1) // 2, prime) == prime - 1 for prime in (key.p, key.q))
     assert len({key.public.h for key in keys}) == len(keys)

@@ -33,23 +33,23 @@ SIZE = (4, 8)  # numbers of a mask, and bytes of each
 
 # A function, its arguments, and for each argument another value.
 DIGESTS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]] = {
-    "context": (roster.context, (A, A, 0, A), (B, B, 1, B)),
-    "under": (roster.under, (A, A), (B, B)),
+    "context": (roster.sum_context, (A, A, 0, A), (B, B, 1, B)),
+    "under": (roster.shares_context, (A, A), (B, B)),
     "first query": (roster.first_query, (A,), (B,)),
     "next query": (lambda *given: roster.next_query(P, *given), (A, 0, A, 3, (1, 2)), (B, 1, B, 5, (1, 3))),
     "inputs": (
-        lambda i, digest, signature: roster.inputs({i: (digest, signature), 4: (A, A)}),
+        lambda i, digest, signature: roster.inputs_digest({i: (digest, signature), 4: (A, A)}),
         (0, A, A),
         (1, B, B),
     ),
-    "commitment": (dealing.commitment, (0, 0, A), (1, 1, B)),
+    "commitment": (dealing.seed_commitment, (0, 0, A), (1, 1, B)),
     "coin": (dealing.coin_commitment, (0, A), (1, B)),
-    "share": (dealing.hashed, (A,), (B,)),
-    "leaf": (dealing.leaf, (0, 0, 0, A, A), (1, 1, 1, B, B)),
-    "tree": (lambda *given: dealing.root(dealing.tree(*given)), (0, 0, HELD), (1, 1, OTHER)),
-    "coin leaf": (graph.leaf, (0, A, A), (1, B, B)),
-    "circle": (graph.circle, (A, A, 50), (B, B, 51)),
-    "complaints": (lambda *every: complaints.digest(P, every), (0, 1, 2), (4, 5, 6)),
+    "share": (dealing.share_digest, (A,), (B,)),
+    "leaf": (dealing.share_leaf, (0, 0, 0, A, A), (1, 1, 1, B, B)),
+    "tree": (lambda *given: dealing.merkle_root(dealing.share_leaves(*given)), (0, 0, HELD), (1, 1, OTHER)),
+    "coin leaf": (graph.greeting_leaf, (0, A, A), (1, B, B)),
+    "circle": (graph.draw_order, (A, A, 50), (B, B, 51)),
+    "complaints": (lambda *every: complaints.complaints_digest(P, every), (0, 1, 2), (4, 5, 6)),
     "disclosure": (lambda *held: complaints.shares_digest(held), HELD, (Held(B, B), Held(A, A))),
     "self mask": (lambda *given: masking.self_mask(*given, *SIZE), (A, 0, A), (B, 1, B)),
     "pair mask": (lambda *given: masking.pair_mask(*given, *SIZE), (A, 0, 1, A), (B, 2, 3, B)),
@@ -118,27 +118,28 @@ SECRETS = ("b", "s")
 @pytest.mark.parametrize("p", [P, parameters(7, 2, 1), parameters(12, 1, 1, degree=6)], ids=lambda p: f"K={p.K}")
 @pytest.mark.parametrize("kind", SECRETS)
 def test_t_shares_of_a_dealt_secret_open_it_and_one_less_opens_nothing(p: Parameters, kind: str) -> None:
-    dealt = dealing.deal(p, Stream.insecure_from_seed("dealer"))
+    dealt = dealing.deal_seeds(p, Stream.insecure_from_seed("dealer"))
     for r, secret in enumerate(getattr(dealt, kind)):
         shares = {j: getattr(held[r], kind) for j, held in enumerate(dealt.shares)}
         assert len(shares) == p.holders
         for some in list(combinations(shares, p.T))[:20]:
-            assert dealing.opened({j: shares[j] for j in some}) == secret
+            assert dealing.seed_of_shares({j: shares[j] for j in some}) == secret
         for few in list(combinations(shares, p.T - 1))[:20]:
-            assert dealing.opened({j: shares[j] for j in few}) != secret
+            assert dealing.seed_of_shares({j: shares[j] for j in few}) != secret
         assert secret not in shares.values()
 
 
 def shown(r: int) -> tuple[Parameters, Any, tuple[tuple[bytes, ...], ...]]:
     """What P2 shows of sum r, and everybody's leaves: three sums, so there is a path."""
-    everybody = [dealing.deal(P, Stream.insecure_from_seed(f"dealer {i}")) for i in range(P.K)]
+    everybody = [dealing.deal_seeds(P, Stream.insecure_from_seed(f"dealer {i}")) for i in range(P.K)]
     leaves = tuple(
-        tuple(dealing.root(dealing.tree(i, j, h)) for j, h in enumerate(d.shares)) for i, d in enumerate(everybody)
+        tuple(dealing.merkle_root(dealing.share_leaves(i, j, h)) for j, h in enumerate(d.shares))
+        for i, d in enumerate(everybody)
     )
     secrets = tuple(SecretsOf(d.shares[1][r] for d in everybody) for r in range(P.R))
-    trees = tuple(dealing.tree(i, 1, d.shares[1]) for i, d in enumerate(everybody))
+    trees = tuple(dealing.share_leaves(i, 1, d.shares[1]) for i, d in enumerate(everybody))
     vault = Vault(A, A, (), secrets, trees)  # type: ignore[arg-type]
-    return P, unmasking.unmask(P, vault, r, (0, 1, 2)), leaves
+    return P, unmasking.shares_to_unmask(P, vault, r, (0, 1, 2)), leaves
 
 
 class SecretsOf:
@@ -174,15 +175,15 @@ def _other(values: tuple[bytes, ...], at: int) -> tuple[bytes, ...]:
 
 
 def test_a_recovered_secret_is_held_against_what_the_dealer_greeted_with() -> None:
-    dealt = dealing.deal(P, Stream.insecure_from_seed("dealer"))
+    dealt = dealing.deal_seeds(P, Stream.insecure_from_seed("dealer"))
     keys = tuple((masking.public_key(s),) for s in dealt.s)
-    commitments = tuple((dealing.commitment(0, r, b),) for r, b in enumerate(dealt.b))
+    commitments = tuple((dealing.seed_commitment(0, r, b),) for r, b in enumerate(dealt.b))
     book, rng = Book(Vault(A, A, keys), commitments, ()), Stream.insecure_from_seed("tries")
     for r in range(P.R):
         for survived, kind in ((True, "b"), (False, "s")):
             shares = {j: getattr(held[r], kind) for j, held in enumerate(dealt.shares)}
-            assert unmasking.secret(P, book, r, 0, survived, shares, rng) == (getattr(dealt, kind)[r], True)
-            assert unmasking.secret(P, book, r, 0, not survived, shares, rng) == (None, False)
+            assert unmasking.open_secret(P, book, r, 0, survived, shares, rng) == (getattr(dealt, kind)[r], True)
+            assert unmasking.open_secret(P, book, r, 0, not survived, shares, rng) == (None, False)
 
 
 # The bound of the circle, written again.
@@ -204,4 +205,4 @@ def failure(K: int, t: int, D: int, R: int, k: int) -> Fraction:
 @pytest.mark.parametrize("R", [1, 2, 8, 100])
 @pytest.mark.parametrize(("K", "t", "D", "k"), [(300, 30, 15, 36), (250, 20, 10, 30), (1000, 333, 50, 94)])
 def test_the_failure_of_a_circle_is_counted_for_each_sum(K: int, t: int, D: int, k: int, R: int) -> None:
-    assert graph.best(K, t, D, R, k).failure == failure(K, t, D, R, k)
+    assert graph.best_neighbourhood(K, t, D, R, k).failure == failure(K, t, D, R, k)

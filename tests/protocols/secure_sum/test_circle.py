@@ -44,7 +44,7 @@ def failing(K: int, t: int, D: int, shape: graph.Neighbourhood) -> Fraction:
 
 
 def fails(K: int, t: int, D: int, shape: graph.Neighbourhood, order: tuple[int, ...]) -> bool:
-    near = graph.everybodys(shape.degree, order)
+    near = graph.all_neighbours(shape.degree, order)
     colluders, gone = range(t), range(t, t + D)
     if any(sum(j in colluders for j in near[i]) >= shape.threshold for i in range(t, K)):
         return True
@@ -70,7 +70,7 @@ def too_low(bound: Bound, K: int = 7) -> list[tuple[int, int, int]]:
 
 
 def bounded(K: int, t: int, D: int, degree: int) -> graph.Neighbourhood:
-    return graph.best(K, t, D, 1, degree)
+    return graph.best_neighbourhood(K, t, D, 1, degree)
 
 
 def test_the_bound_holds_over_all_orders_of_a_small_circle() -> None:
@@ -92,9 +92,9 @@ def torn_too_often(made: Any) -> list[tuple[int, int, int]]:
     """
     found, shapes = [], [(size, k) for size in range(5, 10) for k in range(4, size, 2)]
     for K, k, n in ((*shape, n) for shape in shapes for n in range(shape[0])):
-        near = made.everybodys(k, range(K))
+        near = made.all_neighbours(k, range(K))
         torn = sum(not connected(near, set(range(K)).difference(out)) for out in combinations(range(K), n))
-        one, two = (made.best(K, n, 0, R, k).failure for R in (1, 2))
+        one, two = (made.best_neighbourhood(K, n, 0, R, k).failure for R in (1, 2))
         found += [(K, k, n)] * (Fraction(torn, comb(K, n)) > two - one)
     return found
 
@@ -104,7 +104,7 @@ def test_the_circle_is_torn_no_more_often_than_the_bound_says() -> None:
     uncut = copied(Patch("graph", "Fraction(worst, pairs) + apart", "Fraction(worst, pairs)")).graph
     assert torn_too_often(graph) == []
     assert torn_too_often(uncut)
-    assert [made.least(1000, 0, 300, 1).degree for made in (graph, uncut)] == [34, 32]
+    assert [made.least_neighbourhood(1000, 0, 300, 1).degree for made in (graph, uncut)] == [34, 32]
 
 
 @pytest.mark.parametrize(
@@ -117,10 +117,10 @@ def test_the_circle_is_torn_no_more_often_than_the_bound_says() -> None:
     ],
 )
 def test_degree_and_threshold_are_the_least_that_do(crowd: tuple[int, int, int, int], shape: tuple[int, int]) -> None:
-    found = graph.least(*crowd)
+    found = graph.least_neighbourhood(*crowd)
     assert found is not None
     assert (found.degree, found.threshold) == shape
-    assert found.failure <= Fraction(1, 1 << 40) < graph.best(*crowd, found.degree - 2).failure
+    assert found.failure <= Fraction(1, 1 << 40) < graph.best_neighbourhood(*crowd, found.degree - 2).failure
     assert (found.failure == 0) == (crowd[1] + crowd[2] < shape[0])
 
 
@@ -133,11 +133,11 @@ def test_a_crowd_of_whom_some_may_vanish_stands_in_a_circle() -> None:
 
 
 def test_neighbours_hold_shares_of_each_other() -> None:
-    near = graph.everybodys(6, graph.circle(b"session", b"root", 20))
+    near = graph.all_neighbours(6, graph.draw_order(b"session", b"root", 20))
     for i, beside in enumerate(near):
         assert len({i, *beside}) == 7
         for at, j in enumerate(beside):
-            assert near[j][graph.slot(6, at)] == i
+            assert near[j][graph.share_number(6, at)] == i
 
 
 def test_every_order_is_as_likely_as_another() -> None:
@@ -150,9 +150,9 @@ def test_every_order_is_as_likely_as_another() -> None:
 def test_all_paths_are_those_of_single_leaves() -> None:
     for count in (2, 3, 7, 8, 13):
         leaves = [bytes([i]) * 32 for i in range(count)]
-        root, paths = dealing.root_and_paths(leaves)
-        assert root == dealing.root(leaves)
-        assert paths == tuple(dealing.path(leaves, r) for r in range(count))
+        root, paths = dealing.merkle_root_and_paths(leaves)
+        assert root == dealing.merkle_root(leaves)
+        assert paths == tuple(dealing.merkle_path(leaves, r) for r in range(count))
 
 
 @pytest.mark.parametrize("left", ["place + greeting", "place + coin"])
@@ -216,7 +216,7 @@ def test_what_a_party_reads_depends_on_its_neighbours_alone() -> None:
 
 
 def test_coins_and_shares_are_drawn_anew_by_everybody() -> None:
-    dealt = [dealing.deal(CIRCLE, Stream.insecure_from_seed(j)) for j in range(2)]
+    dealt = [dealing.deal_seeds(CIRCLE, Stream.insecure_from_seed(j)) for j in range(2)]
     strings = {x for of in dealt for x in (of.coin, of.box, *of.b, *of.s)}
     assert len(strings) == 2 * (2 + 2 * CIRCLE.R)
 
@@ -228,15 +228,18 @@ def altered_by(who: str, monkeypatch: pytest.MonkeyPatch) -> Setup:
     """Six parties; what P1 deals to a neighbour is altered: above the encryption by Charlie, or under it by P1."""
     setup = made(parameters(6, 1, 1, degree=4))
     if who == "charlie":
-        passed_on = dealing.passed_on
+        passed_on = dealing.shares_passed_on
 
         def flipped(p: Parameters, near: Sequence[int], dealt: Sequence[Sequence[bytes]]) -> tuple[bytes, ...]:
             first, *others = passed_on(p, near, dealt)
             return (bytes([first[0] ^ 1, *first[1:]]), *others) if 0 in near[:1] else (first, *others)
 
-        monkeypatch.setattr(dealing, "passed_on", flipped)
+        monkeypatch.setattr(dealing, "shares_passed_on", flipped)
         return setup
-    covered, own = dealing.covered, dealing.deal(setup.session.parameters, setup.seeds["P1"].fork("greeting")).b
+    covered, own = (
+        dealing.encrypt_shares,
+        dealing.deal_seeds(setup.session.parameters, setup.seeds["P1"].fork("greeting")).b,
+    )
 
     def otherwise(context: bytes, dealer: int, others: Any, dealt: dealing.Seeds) -> tuple[bytes, ...]:
         if dealt.b != own:
@@ -244,7 +247,7 @@ def altered_by(who: str, monkeypatch: pytest.MonkeyPatch) -> Setup:
         spoilt = tuple((replace(held[0], b=bytes(32)), *held[1:]) for held in dealt.shares)
         return covered(context, dealer, others, replace(dealt, shares=spoilt))
 
-    monkeypatch.setattr(dealing, "covered", otherwise)
+    monkeypatch.setattr(dealing, "encrypt_shares", otherwise)
     return setup
 
 

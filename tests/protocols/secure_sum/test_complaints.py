@@ -51,8 +51,8 @@ def answer(
     """What a member discloses, to the complaints that it was told or to these."""
     k, m = c.code.complaints, c.code.messages
     every = tuple(said(c, name, "Accused").accused if every is None else every)
-    shares = tuple(change(k.disclosed(c.p, every, c.p.parties.index(name), c.dealt(name))))
-    signed = c.sign(name, m.Disclosure(c.roster(), k.digest(c.p, every), k.shares_digest(shares)))
+    shares = tuple(change(k.shares_to_disclose(c.p, every, c.p.parties.index(name), c.dealt(name))))
+    signed = c.sign(name, m.Disclosure(c.roster(), k.complaints_digest(c.p, every), k.shares_digest(shares)))
     return m.Disclosed(tuple(x.b for x in shares), tuple(x.s for x in shares), signed)
 
 
@@ -81,14 +81,14 @@ def named(c: Coalition) -> set[str]:
 
 def test_a_share_that_was_sent_wrong_and_opened_right_costs_nobody_anything(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four messages a party and two causal steps apart, which is what NOTES says."""
-    setup, ledger, given = made(parameters(4, 1, 1, (2, 1))), Ledger(), dealing.shares_for
-    own = dealing.deal(setup.session.parameters, setup.seeds["P2"].fork("greeting")).b
+    setup, ledger, given = made(parameters(4, 1, 1, (2, 1))), Ledger(), dealing.shares_for_holder
+    own = dealing.deal_seeds(setup.session.parameters, setup.seeds["P2"].fork("greeting")).b
     plain = outcome(simulated(setup, Ledger())).sent
 
     def shares_for(of: dealing.Seeds, holder: int) -> Any:
         return spoilt(given(of, holder), "P3", ("P3",) if holder == 2 and of.b == own else ())
 
-    monkeypatch.setattr(dealing, "shares_for", shares_for)
+    monkeypatch.setattr(dealing, "shares_for_holder", shares_for)
     left = outcome(simulated(setup, ledger))
     assert wrong(setup, left, ledger) == []
     assert left.published[CURATOR_NAME].members == (0b1111, 0b1111)
@@ -137,7 +137,7 @@ def without(to: Iterable[str], sent: bytes | None, K: int = 5, t: int = 1, kind:
     for member in c.members:
         for holder in names[: K - t]:
             if holder not in to or member != bad:
-                c.say(member, holder, c.code.dealing.shares_for(c.dealt(member), names.index(holder)))
+                c.say(member, holder, c.code.dealing.shares_for_holder(c.dealt(member), names.index(holder)))
             elif sent is not None:
                 c.raw(bad, holder, kind, sent, c.honest[holder].stage)
     for holder in to if sent is None else ():
@@ -191,7 +191,7 @@ def test_a_share_that_comes_after_its_dealer_was_accused_is_left_out() -> None:
     c = without(("P1",), None)
     c.say(BAD, CURATOR_NAME, answer(c))
     assert started(c)
-    c.say(BAD, "P1", c.code.dealing.shares_for(c.dealt(BAD), 0), "setup")
+    c.say(BAD, "P1", c.code.dealing.shares_for_holder(c.dealt(BAD), 0), "setup")
     assert started(c)
 
 
@@ -228,7 +228,7 @@ def opens_own_seed(c: Coalition) -> bool:
     shown = dict(enumerate(got["P1"].b[:: c.p.R])) if got else {}
     known = {j: share for j, share in shown.items() if share != ZERO}
     known |= {j: dealt.shares[j][0].b for j, name in enumerate(c.p.parties) if name in c.members}
-    return bool(known) and c.code.dealing.opened(known) == dealt.b[0]
+    return bool(known) and c.code.dealing.seed_of_shares(known) == dealt.b[0]
 
 
 @pytest.mark.parametrize(("to", "opens"), [(ALL[1:4], True), (ALL[1:5], False)])
@@ -481,13 +481,13 @@ MUTANTS: dict[str, tuple[Callable[[Code], Any], Patch, Any, Any]] = {
     ),
     "any answer is a wrong one": (
         unproven,
-        Patch("disputes", "if proven and complaints.is_wrong(p, greetings, every, i, shown):", "if proven:"),
+        Patch("disputes", "if proven and complaints.is_wrong_disclosure(p, greetings, every, i, shown):", "if proven:"),
         {CURATOR_NAME},
         {"P1"},
     ),
     "what was opened is not looked at": (
         unchecked,
-        Patch("disputes", "    if complaints.accused(p, greetings, me.index, held):\n", "    if False:\n"),
+        Patch("disputes", "    if complaints.accused_dealers(p, greetings, me.index, held):\n", "    if False:\n"),
         False,
         True,
     ),

@@ -46,5 +46,5 @@ def test_masks_cost_little_beside_their_agreements() -> None:
     keys, z, s = [masking.public_key(x) for x in secrets], closed.ring.random_vector(d, rng), secrets[3]
     pairs = masking.closed_pairs(masking.ClosedSecret(s), 3, keys)
     agreements = best(lambda: masking.agree_with_all(s, keys))
-    assert best(lambda: masks.cover(closed, z, bytes(32), pairs)) <= agreements
-    assert best(lambda: masks.blind(shared, z, bytes(32), 3, bytes(32), s, keys)) <= 3 * agreements
+    assert best(lambda: masks.mask_closed(closed, z, bytes(32), pairs)) <= agreements
+    assert best(lambda: masks.mask_openly(shared, z, bytes(32), 3, bytes(32), s, keys)) <= 3 * agreements

@@ -197,7 +197,7 @@ def secrets_of(setup: Setup, r: int) -> list[bytes]:
     p: Parameters = setup.session.parameters
     found = []
     for name in p.parties:
-        dealt = dealing.deal(p, setup.seeds[name].fork("greeting"))
+        dealt = dealing.deal_seeds(p, setup.seeds[name].fork("greeting"))
         found += [dealt.b[r], dealt.s[r], *(x for held in dealt.shares for x in (held[r].b, held[r].s))]
     return found
 
@@ -221,7 +221,7 @@ def test_no_state_holds_a_secret_of_a_sum_that_is_over(vanish: dict[str, int]) -
 def common(setup: Setup, name: str) -> list[list[bytes]]:
     """By sum, and for one after the last, what a party has in common with each other one where nobody may vanish."""
     p: Parameters = setup.session.parameters
-    secrets = {other: dealing.closed(setup.seeds[other].fork("greeting")) for other in p.parties}
+    secrets = {other: dealing.closed_secret(setup.seeds[other].fork("greeting")) for other in p.parties}
     pairs = masking.closed_pairs(secrets[name], p.parties.index(name), list(map(masking.closed_key, secrets.values())))
     found = []
     for _ in range(p.R + 1):
@@ -233,7 +233,7 @@ def common(setup: Setup, name: str) -> list[list[bytes]]:
 def held_of_sums(setup: Setup) -> set[tuple[int, bool, tuple[bool, ...]]]:
     """How many sums are over, whether the secret mask key is in the state, and of which sums what it was made for."""
     p: Parameters = setup.session.parameters
-    keys = {name: dealing.closed(setup.seeds[name].fork("greeting")).secret for name in p.parties}
+    keys = {name: dealing.closed_secret(setup.seeds[name].fork("greeting")).secret for name in p.parties}
     pairs = {name: common(setup, name) for name in p.parties}
     return {
         (over, keys[name] in state, tuple(any(x in state for x in of_sum) for of_sum in pairs[name]))
@@ -252,9 +252,11 @@ def test_where_nobody_may_vanish_no_state_goes_back_to_a_sum_that_is_over(monkey
         (2, False, (False, False, False)),
     }
     assert held_of_sums(setup) == right
-    monkeypatch.setattr(complete, "turned", lambda p, over: replace(over, secrets=masking.closed_after(over.pairs)))
+    monkeypatch.setattr(
+        complete, "with_next_pairs", lambda p, over: replace(over, secrets=masking.closed_after(over.pairs))
+    )
     assert held_of_sums(setup) ^ right == {(2, False, (False, False, on)) for on in (False, True)}  # one too many
-    monkeypatch.setattr(complete, "turned", lambda p, over: over)  # the twin keeps the first for all sums
+    monkeypatch.setattr(complete, "with_next_pairs", lambda p, over: over)  # the twin keeps the first for all sums
     assert (1, False, (True, False, False)) in held_of_sums(setup)
 
 
@@ -338,7 +340,12 @@ def extreme(p: Parameters, value: Callable[[str, int], int], seed: int) -> Setup
 
 
 def test_a_party_that_says_when_it_has_nothing_to_add_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    p, cover, send, something = SESSIONS["nobody may vanish"].session.parameters, masks.cover, steps.send_masked, [True]
+    p, cover, send, something = (
+        SESSIONS["nobody may vanish"].session.parameters,
+        masks.mask_closed,
+        steps.send_masked,
+        [True],
+    )
 
     def looking(p: Parameters, z: Vector, *more: Any) -> Vector:
         something[0] = any(z)
@@ -347,7 +354,7 @@ def test_a_party_that_says_when_it_has_nothing_to_add_is_told_apart(monkeypatch:
     def sending(me: Endpoint, *given: Any) -> None:
         send(me, *given) if something[0] else me.stop("sum.nothing_to_add")
 
-    monkeypatch.setattr(masks, "cover", looking)
+    monkeypatch.setattr(masks, "mask_closed", looking)
     monkeypatch.setattr(steps, "send_masked", sending)
     assert sizes(extreme(p, EXTREMES[0], 0), {}) != sizes(extreme(p, EXTREMES[1], 0), {})
 
@@ -370,7 +377,7 @@ def test_nothing_that_holds_a_secret_prints_it() -> None:
     for view in run.views.values():
         shown += [view, *view.inputs, *view.results, *(message for _, message in view.messages)]
     vault = next(x for x in run.views["P1"].results if isinstance(x, Vault))
-    dealt = dealing.deal(setup.session.parameters, setup.seeds["P1"].fork("greeting"))
+    dealt = dealing.deal_seeds(setup.session.parameters, setup.seeds["P1"].fork("greeting"))
     shown += [vault, dealt, *(held for of_one in dealt.shares for held in of_one)]
     assert told(setup, shown) == []
     assert told(setup, [vars(dealt)]) == ["dict"]

@@ -189,23 +189,23 @@ def no_void(patch: pytest.MonkeyPatch) -> None:
 
 def masks_left_on(patch: pytest.MonkeyPatch) -> None:
     """The pair masks of those who vanished are not taken off."""
-    lift = masks.lift
+    lift = masks.unmask_sum
 
     def lifting(p: Parameters, at: bytes, y: Mapping[int, Vector], seeds: Mapping[int, bytes], *rest: Any) -> Vector:
         return lift(p, at, y, {i: seed for i, seed in seeds.items() if i in y}, *rest)
 
-    patch.setattr(masks, "lift", lifting)
+    patch.setattr(masks, "unmask_sum", lifting)
 
 
 def early_start(patch: pytest.MonkeyPatch) -> None:
     """Parties pay with their greeting."""
-    held_ = disputes.held
+    held_ = disputes.receive_shares
 
     async def paying(me: Endpoint, *given: Any) -> Any:
         me.spend("sum 0")
         return await held_(me, *given)
 
-    patch.setattr(disputes, "held", paying)
+    patch.setattr(disputes, "receive_shares", paying)
 
 
 @pytest.mark.parametrize(

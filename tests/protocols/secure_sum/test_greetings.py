@@ -29,8 +29,10 @@ Change = Callable[[MaskKeys, MaskKeys], MaskKeys]
 
 def greeting_otherwise(setup: Setup, change: Change) -> Setup:
     def make(p: Parameters, name: str, rng: Stream) -> MaskKeys:
-        mine = dealing.greeting(p, name, rng)
-        return mine if name != "P2" else change(mine, dealing.greeting(p, "P1", setup.seeds["P1"].fork("greeting")))
+        mine = dealing.make_greeting(p, name, rng)
+        return (
+            mine if name != "P2" else change(mine, dealing.make_greeting(p, "P1", setup.seeds["P1"].fork("greeting")))
+        )
 
     program = replace(PROGRAM, greeting=Greeting(MaskKeys, make))
     return setup._replace(session=replace(setup.session, program=program))
@@ -103,15 +105,15 @@ def test_a_seed_that_is_not_the_one_of_the_greeting_stops_the_sum(gone: bool) ->
 def test_a_share_that_was_not_dealt_is_dropped_and_the_others_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """P1 answers with another share of P2's seed: three others are there, and its shares of the rest are good."""
     setup = made(parameters(4, 0, 1))
-    unmask = unmasking.unmask
+    unmask = unmasking.shares_to_unmask
 
     def lying(p: Parameters, vault: object, r: int, U: object) -> object:
         true = unmask(p, vault, r, U)  # type: ignore[arg-type]
         mine = vault.of(r).b == own  # type: ignore[attr-defined]
         return replace(true, shares=(true.shares[0], bytes(32), *true.shares[2:])) if mine else true
 
-    own = dealing.deal(setup.session.parameters, setup.seeds["P1"].fork("greeting")).b[0]
-    monkeypatch.setattr(unmasking, "unmask", lying)
+    own = dealing.deal_seeds(setup.session.parameters, setup.seeds["P1"].fork("greeting")).b[0]
+    monkeypatch.setattr(unmasking, "shares_to_unmask", lying)
     loose = Loose(setup, Stream.insecure_from_seed("share"))
     left = loose.run()
     assert wrong(setup, left, loose.ledger) == []
@@ -123,7 +125,7 @@ def test_a_share_that_was_not_dealt_is_dropped_and_the_others_open(monkeypatch: 
 
 def test_a_checker_of_greetings_that_looks_away_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """The twin: all go on, and pay, with the key that P1 has as well."""
-    monkeypatch.setattr(roster, "fault", lambda *_: None)
+    monkeypatch.setattr(roster, "mask_key_fault", lambda *_: None)
     ledger = Ledger()
     simulated(greeting_otherwise(made(parameters(3, 0, 1, (1, 1))), copied), ledger, {"P3": 5})
     assert ledger.charged
@@ -137,18 +139,18 @@ HASHES = st.binary(min_size=32, max_size=32)
 
 @given(st.lists(st.builds(Held, HASHES, HASHES), min_size=1, max_size=9))
 def test_each_leaf_leads_to_the_root_by_its_path_and_by_no_other(held: list[Held]) -> None:
-    leaves = dealing.tree(3, 5, held)
-    top = dealing.root(leaves)
+    leaves = dealing.share_leaves(3, 5, held)
+    top = dealing.merkle_root(leaves)
     assert len(set(leaves)) == len(held)
     for r, leaf in enumerate(leaves):
-        path = dealing.path(leaves, r)
+        path = dealing.merkle_path(leaves, r)
         assert len(path) == (len(held) - 1).bit_length()
-        assert dealing.climbed(leaf, r, path) == top
+        assert dealing.climb_path(leaf, r, path) == top
         for other in {0, len(held) // 2, len(held) - 1} - {r}:
-            assert dealing.climbed(leaves[other], r, path) != top
+            assert dealing.climb_path(leaves[other], r, path) != top
         for level in range(len(path)):
             altered = (*path[:level], bytes(32), *path[level + 1 :])
-            assert dealing.climbed(leaf, r, altered) != top
+            assert dealing.climb_path(leaf, r, altered) != top
 
 
 def test_a_leaf_is_bound_to_dealer_holder_sum_and_both_kinds() -> None:
@@ -156,9 +158,9 @@ def test_a_leaf_is_bound_to_dealer_holder_sum_and_both_kinds() -> None:
     parts = [
         (i, j, r, b, s) for i in (0, 1) for j in (0, 1) for r in (0, 1) for b in (one, other) for s in (one, other)
     ]
-    assert len({dealing.leaf(*of_one) for of_one in parts}) == len(parts)
-    assert len({dealing.commitment(i, r, b) for i in (0, 1) for r in (0, 1) for b in (one, other)}) == 8
-    assert dealing.hashed(one) != dealing.commitment(0, 0, one)
+    assert len({dealing.share_leaf(*of_one) for of_one in parts}) == len(parts)
+    assert len({dealing.seed_commitment(i, r, b) for i in (0, 1) for r in (0, 1) for b in (one, other)}) == 8
+    assert dealing.share_digest(one) != dealing.seed_commitment(0, 0, one)
 
 
 def test_a_pair_mask_is_of_both_names_so_that_a_reflected_key_cancels_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,10 +168,10 @@ def test_a_pair_mask_is_of_both_names_so_that_a_reflected_key_cancels_nothing(mo
     p = parameters(3, 0, 1)
     s, key = bytes(range(32)), masking.public_key(bytes(range(1, 33)))
     z, keys = (1, 2), (key, masking.public_key(s), key)
-    assert masks.blind(p, z, bytes(32), 1, None, s, keys) != z
+    assert masks.mask_openly(p, z, bytes(32), 1, None, s, keys) != z
     pair = masking.pair_mask
     monkeypatch.setattr(masking, "pair_mask", lambda context, one, other, *rest: pair(context, 0, 1, *rest))
-    assert masks.blind(p, z, bytes(32), 1, None, s, keys) == z
+    assert masks.mask_openly(p, z, bytes(32), 1, None, s, keys) == z
 
 
 # A dealer whose shares are what it committed to, and do not all lie on one polynomial.
@@ -177,7 +179,7 @@ def test_a_pair_mask_is_of_both_names_so_that_a_reflected_key_cancels_nothing(mo
 
 def off_the_polynomial(monkeypatch: pytest.MonkeyPatch, setup: Setup, holders: tuple[int, ...], kind: str) -> None:
     """P2 deals these holders zeros for the first sum, and commits to them."""
-    deal = dealing.deal
+    deal = dealing.deal_seeds
     own = deal(setup.session.parameters, setup.seeds["P2"].fork("greeting")).b
 
     def otherwise(p: Parameters, rng: Stream) -> dealing.Seeds:
@@ -189,7 +191,7 @@ def off_the_polynomial(monkeypatch: pytest.MonkeyPatch, setup: Setup, holders: t
             shares[j][0] = replace(shares[j][0], **{kind: bytes(32)})
         return replace(dealt, shares=tuple(map(tuple, shares)))
 
-    monkeypatch.setattr(dealing, "deal", otherwise)
+    monkeypatch.setattr(dealing, "deal_seeds", otherwise)
 
 
 @pytest.mark.parametrize("holders", [(0,), (4,), (0, 3)])

@@ -19,7 +19,7 @@ from protocols.runtime.simulate import Run, SealedCount, Setting, simulate
 from protocols.runtime.view import RecordedView, recompute
 from protocols.secure_sum import PROGRAM, ideal
 from protocols.secure_sum.parameters import Parameters
-from protocols.secure_sum.values import Addends, joined
+from protocols.secure_sum.values import Addends, join_addends
 from tests.support.refusals import refused
 
 COMPLETE, WITH_DROP_OUTS = parameters(3, 1, 0, (2, 1, 3)), parameters(4, 0, 1, (2, 1, 3))
@@ -61,7 +61,7 @@ def ran(setup: Setup, home: Mapping[str, LocalProgram], **setting: Any) -> Run:
 def is_ideal(p: Parameters, run: Run, home: Mapping[str, Answering]) -> bool:
     """The sums are those of what the members answered, and everybody was asked once a sum, after the sums before."""
     result = run.results[CURATOR_NAME]
-    given = {name: joined(p, *(a.answers or [Addends((), ())])) for name, a in home.items()}
+    given = {name: join_addends(p, *(a.answers or [Addends((), ())])) for name, a in home.items()}
     for r, (S, members) in enumerate(zip(result.values, result.members, strict=True)):
         if ideal.functionality(p, given, r, p.members(members)) != S:
             return False
@@ -151,7 +151,7 @@ def test_numbers_for_more_sums_than_there_are_make_no_input() -> None:
     p = COMPLETE
     every = [Answering(p, 1)(((),) * r) for r in range(p.R)]
     with refused("numbers.of_other_lengths", error=LocalError):
-        joined(p, *every, every[0])
+        join_addends(p, *every, every[0])
 
 
 def test_what_is_known_beforehand_is_not_asked_for() -> None:

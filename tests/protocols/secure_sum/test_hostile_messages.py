@@ -113,7 +113,7 @@ def run(code: Code, liar: str, kind: str, slot: FieldSpec, how: str, to: Sequenc
         return role
 
     def greets(p: Any, name: str, rng: Any) -> Any:
-        made = code.dealing.greeting(p, name, rng)
+        made = code.dealing.make_greeting(p, name, rng)
         return twisted(made, slot, how, layout) if (name, kind) == (liar, "MaskKeys") else made
 
     roles = {end: role_of(code.PROGRAM.roles[end]) for end in (PARTY, CURATOR)}

@@ -38,24 +38,24 @@ class Session:
         self.p, coins = p, Stream.insecure_from_seed("masks cancel")
         streams = [coins.fork(f"dealer {i}") for i in range(p.K)]
         self.keys = [
-            dealing.greeting(p, name, rng.fork("")).keys[0] for name, rng in zip(p.parties, streams, strict=True)
+            dealing.make_greeting(p, name, rng.fork("")).keys[0] for name, rng in zip(p.parties, streams, strict=True)
         ]
-        self.closed = [] if p.D else [dealing.closed(rng.fork("")) for rng in streams]
+        self.closed = [] if p.D else [dealing.closed_secret(rng.fork("")) for rng in streams]
         self.pairs = [masking.closed_pairs(secret, i, self.keys) for i, secret in enumerate(self.closed)]
-        self.dealt = [dealing.deal(p, rng.fork("")) for rng in streams] if p.D else []
+        self.dealt = [dealing.deal_seeds(p, rng.fork("")) for rng in streams] if p.D else []
         self.z = [p.ring.random_vector(p.length(0), coins) for _ in range(p.K)]
         self.y = [self.blinded(i, z) for i, z in enumerate(self.z)]
 
     def blinded(self, i: int, z: Vector) -> Vector:
         """The masked input of party i for these numbers."""
         if not self.p.D:
-            return masks.cover(self.p, z, CONTEXT, self.pairs[i])
-        return masks.blind(self.p, z, CONTEXT, i, self.dealt[i].b[0], self.dealt[i].s[0], self.keys)
+            return masks.mask_closed(self.p, z, CONTEXT, self.pairs[i])
+        return masks.mask_openly(self.p, z, CONTEXT, i, self.dealt[i].b[0], self.dealt[i].s[0], self.keys)
 
     def is_exact(self, order: Sequence[int]) -> bool:
         """Whether what is added up in this order, with the secrets that are then opened, is what these parties add."""
         seeds = {i: of.b[0] if i in order else of.s[0] for i, of in enumerate(self.dealt)}
-        lifted = masks.lift(self.p, CONTEXT, {i: self.y[i] for i in order}, seeds, self.keys)
+        lifted = masks.unmask_sum(self.p, CONTEXT, {i: self.y[i] for i in order}, seeds, self.keys)
         return lifted == self.p.ring.add_vectors(*(self.z[i] for i in order))
 
 
@@ -113,7 +113,7 @@ def test_what_may_be_opened_is_no_closed_pair_and_what_is_closed_cannot_be_dealt
             masking.closed_mask(CONTEXT, secret, 1, 3, 8)  # type: ignore[arg-type]
         with pytest.raises(AttributeError):
             masking.closed_pairs(secret, 0, open_.keys)  # type: ignore[arg-type]
-    closed = dealing.closed(Stream.insecure_from_seed("closed"))
+    closed = dealing.closed_secret(Stream.insecure_from_seed("closed"))
     with pytest.raises(TypeError):
         shamir.deal(closed, 2, 3, Stream.insecure_from_seed("shares"))  # type: ignore[arg-type]
     with pytest.raises(TypeError):

@@ -39,7 +39,7 @@ class Case(NamedTuple):
             return is_attested(at, name, message, {}, signature)
 
         said = published or self.published
-        found = opening.fault(at.parameters, session or at.id, self.greetings, said, attested)
+        found = opening.opening_fault(at.parameters, session or at.id, self.greetings, said, attested)
         return str(found.fault) if found else None
 
 
@@ -189,7 +189,7 @@ def test_a_checker_that_adds_up_without_looking_is_told_apart(monkeypatch: pytes
     p = of.setup.session.parameters
     wrong_sum = with_(of.published, "S", 0, of.published.S[0] ^ 1)
     wrong_signature = with_(of.published, "inputs", 0, bytes(64))
-    believing = partial(opening.fault, p, of.setup.session.id, of.greetings)
+    believing = partial(opening.opening_fault, p, of.setup.session.id, of.greetings)
     assert believing(wrong_signature, lambda name, message, signature: True) is None
-    monkeypatch.setattr(masks, "lift", lambda *given: wrong_sum.S)
+    monkeypatch.setattr(masks, "unmask_sum", lambda *given: wrong_sum.S)
     assert of.fault(wrong_sum) is None

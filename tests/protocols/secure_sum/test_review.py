@@ -23,7 +23,7 @@ from protocols.runtime import replay
 from protocols.runtime.claims import DisclosedMessage, Violation
 from protocols.runtime.endpoint import Endpoint, Greeted
 from protocols.runtime.message import CURATOR
-from protocols.secure_sum import PROGRAM, checkable, dealing
+from protocols.secure_sum import PROGRAM, dealing, public_verification
 from protocols.secure_sum.messages import PublishedShare, PublishedSum
 from tests.support.refusals import refused
 
@@ -100,7 +100,7 @@ def test_a_party_masks_nothing_among_greetings_without_its_own() -> None:
     def replayed(code: Code) -> Coalition:
         c = session(code, 3, 1, 0)
         c.greet()
-        old = c.code.dealing.greeting(c.p, "P1", Stream.insecure_from_seed("an earlier run"))
+        old = c.code.dealing.make_greeting(c.p, "P1", Stream.insecure_from_seed("an earlier run"))
         hello = c.greeting("P1", lambda said: old)
         for board in c.boards.values():
             board["P1"] = hello
@@ -223,15 +223,20 @@ def test_charlie_publishes_the_sums_that_he_told(field: str) -> None:
 def test_letters_that_nobody_should_have_sent_show_nothing() -> None:
     """Shares from Charlie or to him, and shares that he opens: kinds of messages that have no such route."""
     c = five(role_code.honest())
-    said = {name: c.code.dealing.greeting(c.p, name, c.seeds[name].fork("greeting")) for name in ALL}
+    said = {name: c.code.dealing.make_greeting(c.p, name, c.seeds[name].fork("greeting")) for name in ALL}
     greetings = {name: Greeted(message, c.boards[CURATOR_NAME][name].digest) for name, message in said.items()}
-    shares = c.code.dealing.shares_for(c.dealt("P1"), 1)
+    shares = c.code.dealing.shares_for_holder(c.dealt("P1"), 1)
     unmask = c.code.messages.Unmask((bytes(32),) * 5, (bytes(32),) * 5, ())
     strange = [
         DisclosedMessage(CURATOR_NAME, "P2", "setup", shares),
         DisclosedMessage("P1", CURATOR_NAME, "setup", shares),
     ]
-    assert checkable.told(c.p, greetings, [*strange, DisclosedMessage(CURATOR_NAME, "P2", "sum0", unmask)]) is None
+    assert (
+        public_verification.false_dealer(
+            c.p, greetings, [*strange, DisclosedMessage(CURATOR_NAME, "P2", "sum0", unmask)]
+        )
+        is None
+    )
 
 
 @pytest.mark.parametrize("of_seed", [True, False])
@@ -245,17 +250,17 @@ def test_whichever_share_does_not_fit_its_dealer_is_named(of_seed: bool, monkeyp
         held = [list(shares) for shares in dealt.shares]
         if wrong:
             held[wrong] = [replace(held[wrong][0], **{"b" if of_seed else "s": bytes(32)})]
-        said = {name: c.code.dealing.greeting(p, name, c.seeds[name].fork("greeting")) for name in p.parties}
-        leaves = tuple(dealing.root(dealing.tree(0, j, shares)) for j, shares in enumerate(held))
+        said = {name: c.code.dealing.make_greeting(p, name, c.seeds[name].fork("greeting")) for name in p.parties}
+        leaves = tuple(dealing.merkle_root(dealing.share_leaves(0, j, shares)) for j, shares in enumerate(held))
         greetings = {name: Greeted(message, bytes(32)) for name, message in said.items()}
         greetings["P1"] = Greeted(replace(said["P1"], leaves=leaves), bytes(32))
         shares = [c.code.messages.Shares((held[j][0].b,), (held[j][0].s,)) for j in range(p.K)]
         letters = [DisclosedMessage("P1", p.parties[j], "setup", shares[j]) for j in range(1, p.K)]
-        return checkable.told(p, greetings, letters)
+        return public_verification.false_dealer(p, greetings, letters)
 
     fault = Fault("sum.false_shares", {"name": "P1", "what": "seed" if of_seed else "mask key", "sum": 0})
     assert [told(wrong) for wrong in range(p.K)] == [None, *[Violation(fault, "P1")] * 5]
-    monkeypatch.setattr(checkable, "_enough", lambda p, shares: [dict(sorted(shares.items())[: p.T])])
+    monkeypatch.setattr(public_verification, "_enough", lambda p, shares: [dict(sorted(shares.items())[: p.T])])
     assert [told(wrong) is None for wrong in range(p.K)] == [True, *[False] * 4, True]
 
 
@@ -263,5 +268,5 @@ def test_a_sum_without_what_was_added_up_is_no_opening() -> None:
     p = parameters(3, 0, 1, verifiable=True)
     said = {CURATOR_NAME: PublishedSum((7,), (1, 2))}
     for published, culprit in ((said, CURATOR_NAME), ({"P1": PublishedShare((1, 2))}, None)):
-        found = checkable.published(p, bytes(32), {}, published, lambda *given: True)
+        found = public_verification.published_fault(p, bytes(32), {}, published, lambda *given: True)
         assert found == Violation(Fault("sum.not_published"), culprit)

@@ -119,12 +119,12 @@ def test_the_context_differs_for_each_sum_session_roster_and_result(D: int) -> N
 def test_each_part_of_a_context_counts() -> None:
     p = parameters(3, 0, 1)
     one, other = both = bytes(32), bytes(31) + b"\1"
-    assert len({roster.context(*parts) for parts in product(both, both, (0, 1), both)}) == 16
+    assert len({roster.sum_context(*parts) for parts in product(both, both, (0, 1), both)}) == 16
     assert roster.first_query(one) != roster.first_query(other)
     parts = product(both, (0, 1), both, (6, 7), ((1, 2), (1, 3)))
     assert len({roster.next_query(p, *of_one) for of_one in parts}) == 32
-    assert roster.inputs({0: both}) != roster.inputs({1: both}) != roster.inputs({})
-    assert len({roster.inputs({0: (a, b), 1: (c, d)}) for a, b, c, d in product(both, repeat=4)}) == 16
+    assert roster.inputs_digest({0: both}) != roster.inputs_digest({1: both}) != roster.inputs_digest({})
+    assert len({roster.inputs_digest({0: (a, b), 1: (c, d)}) for a, b, c, d in product(both, repeat=4)}) == 16
 
 
 # Charlie tells one party another sum.
@@ -136,7 +136,7 @@ def lying(session: Setup, victim: str) -> Program:
     """
 
     def announce(me: Endpoint, p: Parameters, book: Book, r: int, members: int, S: Any, opening: Any) -> Book:
-        at = roster.context(me.session_id, book.vault.roster, r, book.vault.query)
+        at = roster.sum_context(me.session_id, book.vault.roster, r, book.vault.query)
         for name in p.parties:
             told = (S[0] ^ 1, *S[1:]) if name == victim and r == 0 else S
             said = Ended(at, members, masking.digest(told, p.width))
@@ -144,16 +144,16 @@ def lying(session: Setup, victim: str) -> Program:
                 me.session_id, me.name, "Ended", encode_statement(session.session, me.name, said, {})
             )
             me.send(name, Result(told, session.identities[me.name].sign(bytes_)))
-        return replace(book, vault=steps.after(me, p, book.vault, r, members, S))
+        return replace(book, vault=steps.vault_after(me, p, book.vault, r, members, S))
 
     async def curator(me: Endpoint, p: Parameters) -> Any:
         book = await me.stage(setup.curator, p)
         for r in range(p.R):
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(steps, "announce", announce)
+                patch.setattr(steps, "announce_result", announce)
                 one = sums.curator if p.D else complete.curator
                 book = await me.stage(one, p, book, r, name=stage(r), replaces=True)
-        return await me.stage(publishing.publish, p, book, replaces=True)
+        return await me.stage(publishing.publish_sums, p, book, replaces=True)
 
     return with_roles(PROGRAM, curator=curator)
 
@@ -183,12 +183,12 @@ def test_with_a_mask_of_another_query_no_sum_comes_out() -> None:
     session = made(p)
     run = session.simulate(views=True)
     said = greetings(session, run.transcript.envelopes)
-    keys = roster.keys(p, said)[0]
-    dealt = {i: dealing.deal(p, session.seeds[name].fork("greeting")) for i, name in enumerate(p.parties)}
+    keys = roster.mask_keys(p, said)[0]
+    dealt = {i: dealing.deal_seeds(p, session.seeds[name].fork("greeting")) for i, name in enumerate(p.parties)}
     given_ = {name: session.inputs[name][1] for name in p.parties}
     added = {i: ideal.functionality(p, given_, 0, [i]) for i in range(p.K)}
     at = {i: bytes([i == 1]) * 32 for i in range(3)}
     for contexts_, right in ((dict.fromkeys(range(3), bytes(32)), True), (at, False)):
-        y = {i: masks.blind(p, added[i], contexts_[i], i, dealt[i].b[0], dealt[i].s[0], keys) for i in range(3)}
-        S = masks.lift(p, bytes(32), y, {i: dealt[i].b[0] for i in range(3)}, keys)
+        y = {i: masks.mask_openly(p, added[i], contexts_[i], i, dealt[i].b[0], dealt[i].s[0], keys) for i in range(3)}
+        S = masks.unmask_sum(p, bytes(32), y, {i: dealt[i].b[0] for i in range(3)}, keys)
         assert (p.ring.add_vectors(*added.values()) == S) is right

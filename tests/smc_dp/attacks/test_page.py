@@ -157,7 +157,7 @@ def test_the_command_writes_a_page_and_never_over_a_file(
     text = file.read_text(encoding="utf-8")
     for variant in found["variants"]:
         assert f"succeeded in {variant['successes']} of {variant['trials']} trials" in text
-    assert "def printed_noise(" in text
+    assert "def noise_as_published(" in text
     monkeypatch.setattr(attacks, "measure", None)  # nothing is tried
     assert main(given) == 2
     assert "--report: " in (said := capsys.readouterr().err)

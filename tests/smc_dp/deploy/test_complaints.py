@@ -26,15 +26,15 @@ SUM = newton(colluders=0, dropouts=1)
 def bad(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bytes, ...]]:
     """P1 deals zeros to P3: the first to deal anything to P3, and known by its seeds."""
     who: list[tuple[bytes, ...]] = []
-    given = dealing.shares_for
+    given = dealing.shares_for_holder
 
     def shares_for(of: dealing.Seeds, holder: int) -> Any:
         if holder == 2 and not who:
             who.append(of.b)
         shares = given(of, holder)
-        return complaints.spoilt(shares) if holder == 2 and of.b in who else shares
+        return complaints.wrong_shares(shares) if holder == 2 and of.b in who else shares
 
-    monkeypatch.setattr(dealing, "shares_for", shares_for)
+    monkeypatch.setattr(dealing, "shares_for_holder", shares_for)
     return who
 
 
@@ -54,13 +54,13 @@ def test_a_bad_share_that_is_opened_costs_no_site_its_release(fast_path: Path) -
 def test_a_dealer_that_opens_another_share_is_named_by_every_other_site(
     bad: list[tuple[bytes, ...]], fast_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = complaints.disclosed
+    given = complaints.shares_to_disclose
 
     def disclosed(p: Parameters, every: Sequence[int], dealer: int, dealt: dealing.Seeds) -> tuple[Held, ...]:
         shares = given(p, every, dealer, dealt)
         return tuple(replace(x, b=bytes(32)) for x in shares) if dealt.b in bad else shares
 
-    monkeypatch.setattr(complaints, "disclosed", disclosed)
+    monkeypatch.setattr(complaints, "shares_to_disclose", disclosed)
     run = Sites(sites.joint(SUM), fast_path).run()
     assert run.releases() == {}
     facts = run.facts("charlie")

@@ -136,7 +136,7 @@ def test_no_secret_outlives_its_session(
     run = under_way(study, fast_path, secrets)
     assert set(IN_MEMORY) <= set(left_at(run, "P1", secrets))  # what is looked for can be found
     if exit is refunded:
-        monkeypatch.setattr(steps, "admitted", lambda *said: {})
+        monkeypatch.setattr(steps, "admit_inputs", lambda *said: {})
     told: dict[str, dict[str, int]] = {}
     run.relay.look = lambda name: told.__setitem__(name, left_at(run, name, secrets))  # type: ignore[attr-defined]
     exit(run)

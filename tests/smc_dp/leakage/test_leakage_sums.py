@@ -62,7 +62,7 @@ def test_simulators_make_what_is_read_without_the_one_who_vanished(name: str) ->
 
 def test_simulators_of_whole_conversations_do_not() -> None:
     p = trials().small(ONE)
-    read, made = samples(p, replace(trials(), drop_out_trials=DropOutTrials(ideal.leaving, ideal.simulation)), 2)
+    read, made = samples(p, replace(trials(), drop_out_trials=DropOutTrials(ideal.dropout_points, ideal.simulation)), 2)
     assert compare_samples(read["charlie",], made["charlie",]).place == "the structure"
 
 
@@ -90,7 +90,7 @@ def pairs_left_out(p: Parameters, rng: Stream) -> Callable[[tuple[str, ...]], Re
 @pytest.mark.slow
 def test_law_tells_a_simulator_that_does_not_mask() -> None:
     p = trials().small(ONE)
-    twin = replace(trials(), drop_out_trials=DropOutTrials(ideal.leaving, pairs_left_out))
+    twin = replace(trials(), drop_out_trials=DropOutTrials(ideal.dropout_points, pairs_left_out))
     found = check_distributions(SUMS.program, twin, p, Stream.insecure_from_seed("no masks"))
     assert code_checks.judge_distribution(found).status == "failed"
     assert found.worst.comparison.place == "Masked.y"

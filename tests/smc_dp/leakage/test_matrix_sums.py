@@ -13,7 +13,7 @@ from broken import sum_matrix_twins as twins
 from protocols import secure_sum
 from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.session import Program
-from protocols.secure_sum import asked, complaints, dealing, ideal
+from protocols.secure_sum import complaints, dealing, ideal, leakage_model
 from protocols.secure_sum.parameters import Parameters
 from smc_dp.cli.main import main
 from smc_dp.leakage import matrix_text
@@ -117,7 +117,7 @@ def test_matrix_of_three_parties_is_the_table(all_of_it: bool) -> None:
     patterns = 1 + leaving * 2 * (3 + 2 * 3)  # each vanished or late, three letters in setup and three in each sum
     for verifiable in (False, True):
         part = replace(m, rows=tuple(row for row in m.rows if f"verifiable {verifiable}" in row.session))
-        assert check(part, replace(asked.sample(3), verifiable=verifiable)) == coalitions * patterns
+        assert check(part, replace(leakage_model.sample_session(3), verifiable=verifiable)) == coalitions * patterns
 
 
 def test_without_dropouts_no_coalition_learns_more_than_the_sum() -> None:
@@ -164,7 +164,7 @@ def test_two_parties_share_masks_and_nothing_else() -> None:
 
 # In a circle of six with four neighbours each, of whom two open a seed: all but the one on the other side.
 
-CIRCLE = asked.profiles(asked.sample(6))[-1]
+CIRCLE = leakage_model.profiles(leakage_model.sample_session(6))[-1]
 IN_ORDER = tuple(f"P{j}" for j in range(1, 7))
 
 
@@ -223,7 +223,7 @@ def test_matrix_of_four_parties_is_the_table() -> None:
     """T is 3 and t is 1: with two parties Charlie learns no more than with none."""
     chosen = (("P1",), ("P2", "P3", "P4"), ("P3", "charlie"), ("P1", "P4", "charlie"), ("P1", "P2", "P3", "charlie"))
     m = coalition_matrix(only(ideal.MODEL.sample(4)), 4, chosen=chosen)
-    assert check(m, asked.sample(4)) == len(chosen) * (1 + 4 * 2 * (4 + 2 * 3))
+    assert check(m, leakage_model.sample_session(4)) == len(chosen) * (1 + 4 * 2 * (4 + 2 * 3))
 
 
 # Twins: what is left out shows in the named cell.
@@ -236,12 +236,12 @@ def only(p: Parameters, leaving: tuple[str, ...] | None = None) -> Protocol:
     return replace(SUMS, model=model)
 
 
-ONE_AND_ALL = asked.sample(3)
-OF_FIVE = replace(asked.sample(5), colluders=0)
+ONE_AND_ALL = leakage_model.sample_session(3)
+OF_FIVE = replace(leakage_model.sample_session(5), colluders=0)
 LATE, GONE = "P3 late with Masked in sum0", "P3 vanished before Masked in sum1"
 # Patches, session, coalition, pattern, secret; and how much of it shows.
 TWINS: dict[str, tuple[Sequence[twins.Patch], Parameters, tuple[str, ...], str, str, str]] = {
-    "T := t": (twins.T_OF_t, asked.sample(4), ("P1", "charlie"), LATE, "z_3(1)", "all"),
+    "T := t": (twins.T_OF_t, leakage_model.sample_session(4), ("P1", "charlie"), LATE, "z_3(1)", "all"),
     "no self mask": (twins.NO_SELF_MASK, ONE_AND_ALL, ("charlie",), LATE, "z_3(1)", "all"),
     "both kinds of shares": (twins.BOTH_KINDS, ONE_AND_ALL, ("charlie",), "nobody missing", "z_1(1)", "all"),
     "one mask key for all sums": (twins.ONE_MASK_KEY, ONE_AND_ALL, ("charlie",), GONE, "z_3(1)", "all"),
@@ -254,7 +254,7 @@ TWINS: dict[str, tuple[Sequence[twins.Patch], Parameters, tuple[str, ...], str, 
         *(twins.DIGESTS_ALONE, OF_FIVE, ("P1", "P2", "P3"), "nobody missing", "z_4(1)", "partly"),
     ),
     "one context for all sums": (
-        *(twins.ONE_CONTEXT, asked.profiles(ONE_AND_ALL)[0], ("charlie",), "nobody missing", OTHER_SUM, "all"),
+        *(twins.ONE_CONTEXT, leakage_model.profiles(ONE_AND_ALL)[0], ("charlie",), "nobody missing", OTHER_SUM, "all"),
     ),
 }
 
@@ -303,13 +303,15 @@ def test_enough_shares_open_what_single_parties_add() -> None:
 
 
 def complaining(members: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> Row:
-    given = dealing.shares_for
+    given = dealing.shares_for_holder
     monkeypatch.setattr(
         dealing,
-        "shares_for",
-        lambda of, holder: complaints.spoilt(given(of, holder)) if holder == 1 else given(of, holder),
+        "shares_for_holder",
+        lambda of, holder: complaints.wrong_shares(given(of, holder)) if holder == 1 else given(of, holder),
     )
-    (row,) = coalition_matrix(replace(only(asked.sample(4), ()), program=twins.PROGRAM), 4, chosen=(members,)).rows
+    (row,) = coalition_matrix(
+        replace(only(leakage_model.sample_session(4), ()), program=twins.PROGRAM), 4, chosen=(members,)
+    ).rows
     return row
 
 
@@ -325,6 +327,6 @@ def test_what_a_complaint_opens_tells_no_claimed_coalition_more(
 
 def test_who_complains_falsely_stands_in_every_coalition_with_charlie(monkeypatch: pytest.MonkeyPatch) -> None:
     two = ("P1", "P3", "charlie")
-    (without,) = coalition_matrix(only(asked.sample(4), ()), 4, chosen=(two,)).rows
+    (without,) = coalition_matrix(only(leakage_model.sample_session(4), ()), 4, chosen=(two,)).rows
     assert read_alone(without) == set()
     assert read_alone(complaining(two, monkeypatch)) == {2, 4}

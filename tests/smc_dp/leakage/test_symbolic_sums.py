@@ -14,7 +14,7 @@ from protocols.crypto.identity import Identity
 from protocols.runtime.envelope import STAGE_END
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.simulate import SealedCount, Setting, simulate
-from protocols.secure_sum import asked, ideal
+from protocols.secure_sum import ideal, leakage_model
 from smc_dp.leakage.symbolic.coins import Coins, Tape
 from smc_dp.leakage.symbolic.engine import run_symbolically
 from smc_dp.leakage.symbolic.form import Form, Symbol
@@ -24,7 +24,7 @@ from smc_dp.leakage.symbolic.trace import GREETED, Trace
 from smc_dp.leakage.symbolic.worlds import World
 
 WORLD = World((), (0, 1, 2))
-P = asked.sample(3)
+P = leakage_model.sample_session(3)
 WORDS = Stream.insecure_from_seed("words")
 
 

@@ -83,7 +83,7 @@ def test_with_another_who_vanishes_the_rest_is_the_sum_of_the_honest_who_are_lef
 ) -> None:
     """K = 4, t = 1, D = 1: seeds are opened, and H = 2 are left. Nothing is shown, for nobody waits for the last."""
     setup, added = made(parameters(4, 1, 1)), []
-    honest = steps.blinded
+    honest = steps.masked_input
 
     def blinded(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int, at: bytes) -> Vector:
         y = honest(me, p, vault, mine, r, at)
@@ -94,7 +94,7 @@ def test_with_another_who_vanishes_the_rest_is_the_sum_of_the_honest_who_are_lef
         added.append(p.ring.subtract_vectors(sent, blinds))
         return sent
 
-    monkeypatch.setattr(steps, "blinded", blinded)
+    monkeypatch.setattr(steps, "masked_input", blinded)
     said = setup.simulate(drop_outs={"P1": SealedCount(5)}).published[CURATOR_NAME]
     p: Parameters = setup.session.parameters
     assert p.members(said.members[0]) == (1, 2, 3)

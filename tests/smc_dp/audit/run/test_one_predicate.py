@@ -76,17 +76,17 @@ def nobody_holds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def announcing(monkeypatch: pytest.MonkeyPatch, change: Callable[[Any], Any]) -> None:
     """Charlie tells the parties, signs and publishes another sum than that of the masked inputs."""
-    honest = steps.announce
+    honest = steps.announce_result
 
     def announce(me: Any, p: Any, book: Any, r: int, members: int, S: Any, opening: Any) -> Any:
         return honest(me, p, book, r, members, change(S), opening)
 
-    monkeypatch.setattr(steps, "announce", announce)
+    monkeypatch.setattr(steps, "announce_result", announce)
 
 
 def publishing_others(monkeypatch: pytest.MonkeyPatch, **changes: Callable[[Any], Any]) -> None:
     """Charlie publishes something else than he told the parties, under his own signature."""
-    honest = publishing.publish
+    honest = publishing.publish_sums
 
     @wraps(honest)
     async def publish_others(me: Any, p: Any, book: Any) -> Any:

@@ -388,14 +388,14 @@ def test_two_lists_are_found_where_two_readers_hand_over_what_they_got() -> None
 
 def _promises(p: Parameters, name: str, rng: Stream) -> MaskKeys:
     """P1 deals what it commits to, and greets with another commitment to the seed of its first sum."""
-    said = dealing.greeting(p, name, rng)
+    said = dealing.make_greeting(p, name, rng)
     return replace(said, commitments=(bytes(32), *said.commitments[1:])) if name == "P1" else said
 
 
 def _breaks_a_key(p: Parameters, name: str, rng: Stream) -> MaskKeys:
     """Not the first one, which its own role holds against what was posted."""
-    said = dealing.greeting(p, name, rng)
-    other = dealing.greeting(p, name, Stream.insecure_from_seed("another")).keys[0]
+    said = dealing.make_greeting(p, name, rng)
+    other = dealing.make_greeting(p, name, Stream.insecure_from_seed("another")).keys[0]
     return replace(said, keys=(*said.keys[:-1], other)) if name == "P1" else said
 
 
@@ -429,7 +429,7 @@ def test_a_mask_key_that_its_shares_do_not_open_is_found_too(tmp_path: Path) -> 
     n, e = next((n, e) for n, e in evidence.envelopes.items() if (e.kind, e.sender) == ("Hello", "P1"))
     body, layout = signed_payload(e), made.session.layout
     said = messages.decode(MaskKeys, body[KEY_BYTES:], layout, {})
-    other = dealing.greeting(made.session.parameters, "P1", Stream.insecure_from_seed("another")).keys
+    other = dealing.make_greeting(made.session.parameters, "P1", Stream.insecure_from_seed("another")).keys
     payload = body[:KEY_BYTES] + messages.encode(replace(said, keys=other), layout, {})
     lying = replace(e, body=payload + made.identities["P1"].sign(e.header + payload))
     found = statements.check_commitments(replace(evidence, envelopes={**evidence.envelopes, n: lying}))
@@ -444,10 +444,10 @@ def test_a_share_that_misses_its_leaf_is_nobodys(tmp_path: Path) -> None:
         shares = shares_for(dealt, holder)
         return replace(shares, b=tuple(bytes(32) for _ in shares.b)) if holder == 2 else shares
 
-    shares_for = dealing.shares_for
+    shares_for = dealing.shares_for_holder
     made = summing()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(dealing, "shares_for", given)
+        patched.setattr(dealing, "shares_for_holder", given)
         evidence = evidence_of(made)
     found = {check.name: check.run(evidence) for check in statements.CHECKS}
     assert failed(found) == {}
@@ -463,14 +463,14 @@ def test_a_run_with_a_complaint_passes_and_its_conversation_is_that_of_one(
     lengths: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """P1 deals P3 zeros and opens what it committed to: the schedule is that of such a run, and no other passes."""
-    made, given = summing(4, 1, 1, lengths), dealing.shares_for
-    own = dealing.deal(made.session.parameters, made.seeds["P1"].fork("greeting")).b
+    made, given = summing(4, 1, 1, lengths), dealing.shares_for_holder
+    own = dealing.deal_seeds(made.session.parameters, made.seeds["P1"].fork("greeting")).b
 
     def shares_for(of: dealing.Seeds, holder: int) -> Any:
-        return complaints.spoilt(given(of, holder)) if (of.b, holder) == (own, 2) else given(of, holder)
+        return complaints.wrong_shares(given(of, holder)) if (of.b, holder) == (own, 2) else given(of, holder)
 
     with monkeypatch.context() as bad:
-        bad.setattr(dealing, "shares_for", shares_for)
+        bad.setattr(dealing, "shares_for_holder", shares_for)
         folders = recorded(tmp_path, made)
     evidence = folders.evidence(views=False)
     found = outcomes(evidence)
@@ -492,7 +492,7 @@ def test_a_false_complaint_leaves_the_structure_of_views_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """P3 accuses P1 of good shares. All that the others read is still held against the simulators."""
-    made, accused, asked = summing(4, 1, 1), complaints.accused, list[int]()
+    made, accused, asked = summing(4, 1, 1), complaints.accused_dealers, list[int]()
 
     def accuse(p: Parameters, greetings: Any, holder: int, held: Any) -> int:
         asked.append(holder)
@@ -500,7 +500,7 @@ def test_a_false_complaint_leaves_the_structure_of_views_checked(
         return p.listed((0,)) if is_false else accused(p, greetings, holder, held)
 
     with monkeypatch.context() as lying:
-        lying.setattr(complaints, "accused", accuse)
+        lying.setattr(complaints, "accused_dealers", accuse)
         folders = recorded(tmp_path, made)
     given = folders.evidence()
     honest = {name: view for name, view in given.views.items() if name != "P3"}

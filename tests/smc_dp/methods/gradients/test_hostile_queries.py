@@ -28,7 +28,7 @@ from protocols.runtime.simulate import Run, Setting, simulate
 from protocols.secure_sum import PROGRAM, masks, roster, setup, steps
 from protocols.secure_sum.messages import Ended, Masked, Result
 from protocols.secure_sum.parameters import Block, Parameters, stage
-from protocols.secure_sum.values import Addends, Book, joined
+from protocols.secure_sum.values import Addends, Book, join_addends
 from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Addend
 from smc_dp.methods.gradients.gradient_sums import GradientSums
@@ -81,7 +81,7 @@ class Session:
         return simulate(*self.setup, Setting(views=True), home)
 
     def addend(self, run: Run, name: str) -> Addends:
-        return joined(self.p, *run.views[name].inputs[1:])
+        return join_addends(self.p, *run.views[name].inputs[1:])
 
     async def _curator(self, me: Endpoint, p: Parameters) -> list[Vector]:
         book = await me.stage(setup.curator, p)
@@ -94,11 +94,11 @@ class Session:
     async def _summing(self, me: Endpoint, book: Book, r: int) -> tuple[Book, Vector]:
         got = dict(zip(self.p.parties, await me.gather(self.p.parties, Masked), strict=True))
         y = {i: got[name].y for i, name in enumerate(self.p.parties)}
-        S = masks.lift(self.p, steps.context(me, book.vault, r), y, {}, book.vault.keys[r])
+        S = masks.unmask_sum(self.p, steps.own_context(me, book.vault, r), y, {}, book.vault.keys[r])
         for name in self.p.parties:
             said = self.said(name, r, S)
             me.send(name, Result(said, self._signed(me, got[name].context, said)))
-        return Book(steps.after(me, self.p, book.vault, r, self.p.everybody, S), (), ()), S
+        return Book(steps.vault_after(me, self.p, book.vault, r, self.p.everybody, S), (), ()), S
 
     def _signed(self, me: Endpoint, at: bytes, S: Vector) -> bytes:
         """Nothing keeps him from signing two ends of one sum."""
@@ -129,9 +129,9 @@ def test_queries_that_differ_give_no_sum(
 
     In the twin masks do not depend on what was asked, and he reads them.
     """
-    honest = roster.context
+    honest = roster.sum_context
     if not bound_to_the_query:
-        monkeypatch.setattr(roster, "context", lambda session, g, r, query: honest(session, g, r, bytes(32)))
+        monkeypatch.setattr(roster, "sum_context", lambda session, g, r, query: honest(session, g, r, bytes(32)))
     session = Session(form, lying_to_one)
     run = session.run()
     came = [total(session, run, r) == S for r, S in enumerate(run.results[CURATOR_NAME])]

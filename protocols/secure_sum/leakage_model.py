@@ -1,4 +1,4 @@
-"""What an audit of the code asks of the sums: in which sessions, who vanishes in them, and what secrets there are."""
+"""Model of the sums for the leakage matrix: sessions, parties that drop out, and secrets."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from protocols.secure_sum.messages import Masked, PublishedShare, Survivors
 from protocols.secure_sum.parameters import SHARES, Block, Parameters, most_dropouts
 
 
-def sample(K: int) -> Parameters:
-    """K parties, of whom one may vanish if any may, with as many colluders as that leaves; two sums of two lengths."""
+def sample_session(K: int) -> Parameters:
+    """Return K parties, of whom one may drop out if any may, with as many colluders as that leaves; two sums of two
+    lengths.
+    """
     names = tuple(f"P{j}" for j in range(1, K + 1))
     sums = ((Block(2, "none"),), (Block(1, "none"),))
     colluders = max((t for t in range(K) if most_dropouts(K, t)), default=None)
@@ -21,8 +23,8 @@ def sample(K: int) -> Parameters:
 
 
 def profiles(p: Parameters) -> tuple[Parameters, ...]:
-    """Nobody may vanish; and what is published is all that Charlie added up, or masked inputs as shares. From six
-    parties on, of whom one may collude, they can stand in a circle without being neighbours of all.
+    """Return the other kinds of session: no drop-outs, a published opening, published shares, and from six parties on a
+    sparse graph in which not all are neighbours.
     """
     full = replace(p, colluders=p.K - 1, dropouts=0)
     published = (replace(p, verifiable=True), replace(full, output=SHARES, sums=p.sums[:1]))
@@ -30,19 +32,21 @@ def profiles(p: Parameters) -> tuple[Parameters, ...]:
     return (*((full, *published) if p.D else published), *circle)
 
 
-def vanishing(p: Parameters) -> tuple[str, ...]:
-    """Every party; Charlie can only tell less."""
+def possible_dropouts(p: Parameters) -> tuple[str, ...]:
+    """Return the parties whose drop-out is looked at: every party, for Charlie can only tell less."""
     return p.parties
 
 
-def outcomes(p: Parameters, j: int) -> Mapping[str, tuple[str, ...]]:
-    """What each party adds, noise included."""
+def addend_outcomes(p: Parameters, j: int) -> Mapping[str, tuple[str, ...]]:
+    """Return what each party adds, noise included, as sums of unknowns."""
     parties, places = range(1, p.K + 1), range(1, p.numbers + 1)
     return {f"z_{i}({place})": (f"x_{i}({place})", f"E_{i}({place})") for i in parties for place in places}
 
 
-def took_part(p: Parameters, said: Sequence[tuple[str, Message]], members: Collection[str]) -> list[tuple[int, ...]]:
-    """Who is in each sum, as far as it came to that: those whom Charlie lists, or all.
+def members_of_sums(
+    p: Parameters, said: Sequence[tuple[str, Message]], members: Collection[str]
+) -> list[tuple[int, ...]]:
+    """Return the members of each sum that was reached: those whom Charlie lists, or all.
 
     With D = 0 all have to have masked what they add, but for those who help Charlie, and can do it whenever they like.
     """

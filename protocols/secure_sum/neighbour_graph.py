@@ -1,4 +1,4 @@
-"""Stages 0 and 1 in a circle: who stands beside whom follows from everybody's coin, and shares come through Charlie.
+"""Stages 0 and 1 in a sparse graph: neighbours follow from everybody's coin, and shares come through Charlie.
 
 Each party commits to a coin in its greeting, and opens it when everybody has greeted. The order of the circle is a
 function of the root over all greetings and coins: a party sees that its own are under it, and that all coins are as
@@ -22,54 +22,56 @@ _Greetings = Mapping[str, Greeted[MaskKeys]]
 
 
 async def party(me: Endpoint, p: Parameters) -> Vault:
-    """P_j: its neighbours, and its shares of their seeds, when everybody has dealt."""
+    """Run P_j: return its neighbours, and its shares of their seeds, when everybody has dealt."""
     own = (await me.greetings(MaskKeys, (me.name,)))[me.name]
-    dealt = dealing.deal(p, me.greeting_rng)
+    dealt = dealing.deal_seeds(p, me.greeting_rng)
     if masking.public_key(dealt.s[0]) != own.message.keys[0]:  # an older one, whose coin is known
         me.stop("greeting.not_the_own")
     root, near = await _seated(me, p, own, dealt.coin)
     greetings = await me.greetings(MaskKeys, tuple(p.parties[i] for i in near))
-    roster.check(me, p, greetings)
+    roster.check_mask_keys(me, p, greetings)
     held = await _held(me, p, root, near, greetings, dealt)
     secrets = tuple(Secrets(dealt.b[r], dealt.s[r], tuple(of_dealer[r] for of_dealer in held)) for r in range(p.R))
-    trees = tuple(dealing.tree(i, graph.slot(p.degree, at), held[at]) for at, i in enumerate(near))
+    trees = tuple(dealing.share_leaves(i, graph.share_number(p.degree, at), held[at]) for at, i in enumerate(near))
     keys = tuple(tuple(greetings[p.parties[i]].message.keys[r] for i in near) for r in range(p.R))
     return Vault(root, roster.first_query(me.session_id), keys, secrets, trees, near=near)
 
 
 async def curator(me: Endpoint, p: Parameters) -> Book:
-    """Charlie: what the parties committed to, and who stands beside whom, when all of them have dealt."""
+    """Run Charlie: return what the parties committed to, and the neighbours of each, when all of them have dealt."""
     greetings = await me.greetings(MaskKeys)
-    roster.check(me, p, greetings)
+    roster.check_mask_keys(me, p, greetings)
     said = [greetings[name].message for name in p.parties]
     root = await _drawn(me, p, greetings)
-    near = graph.everybodys(p.degree, graph.circle(me.session_id, root, p.K))
+    near = graph.all_neighbours(p.degree, graph.draw_order(me.session_id, root, p.K))
     dealt = [letter.shares for letter in await me.gather(p.parties, Handed)]
     for name, beside in zip(p.parties, near, strict=True):
-        me.send(name, Passed(dealing.passed_on(p, beside, dealt)))
-    vault = Vault(root, roster.first_query(me.session_id), roster.keys(p, greetings))
+        me.send(name, Passed(dealing.shares_passed_on(p, beside, dealt)))
+    vault = Vault(root, roster.first_query(me.session_id), roster.mask_keys(p, greetings))
     commitments = tuple(tuple(own.commitments[r] for own in said) for r in range(p.R))
     return Book(vault, commitments, tuple(own.leaves for own in said), near=near)
 
 
 async def _seated(me: Endpoint, p: Parameters, own: Greeted[MaskKeys], coin: bytes) -> tuple[bytes, tuple[int, ...]]:
-    """1. The root over all greetings and coins, mine among them, and who stands beside me."""
+    """Return the root over all greetings and coins, mine among them, and my neighbours (step 1)."""
     me.send(me.curator, Coin(coin))
     got = await me.receive(me.curator, Circle)
-    if dealing.climbed(graph.leaf(me.index, own.digest, coin), me.index, got.path) != got.root:
+    if dealing.climb_path(graph.greeting_leaf(me.index, own.digest, coin), me.index, got.path) != got.root:
         me.refuse(me.curator, "circle.without_a_greeting")
-    order = graph.circle(me.session_id, got.root, p.K)
+    order = graph.draw_order(me.session_id, got.root, p.K)
     return got.root, graph.neighbours(p.degree, order, order.index(me.index))
 
 
 async def _drawn(me: Endpoint, p: Parameters, greetings: _Greetings) -> bytes:
-    """1. The root over all greetings and coins, these as they were committed to, and to all what leads there."""
+    """Return the root over all greetings and coins, checked against their commitments, and send everybody its path
+    (step 1).
+    """
     coins = [opened.coin for opened in await me.gather(p.parties, Coin)]
     for i, name in enumerate(p.parties):
         if dealing.coin_commitment(i, coins[i]) != greetings[name].message.commitments[p.R]:
             me.refuse(name, "coin.not_as_committed")
-    leaves = [graph.leaf(i, greetings[name].digest, coins[i]) for i, name in enumerate(p.parties)]
-    root, paths = dealing.root_and_paths(leaves)
+    leaves = [graph.greeting_leaf(i, greetings[name].digest, coins[i]) for i, name in enumerate(p.parties)]
+    root, paths = dealing.merkle_root_and_paths(leaves)
     for name, path in zip(p.parties, paths, strict=True):
         me.send(name, Circle(root, path))
     return root
@@ -78,18 +80,18 @@ async def _drawn(me: Endpoint, p: Parameters, greetings: _Greetings) -> bytes:
 async def _held(
     me: Endpoint, p: Parameters, root: bytes, near: Sequence[int], greetings: _Greetings, dealt: dealing.Seeds
 ) -> tuple[tuple[Held, ...], ...]:
-    """1. To every neighbour its shares, and what each of them gives me, if it is what it greeted with."""
-    context = roster.under(me.session_id, root)
+    """Send every neighbour its shares, and return those that I hold, as greeted with (step 1)."""
+    context = roster.shares_context(me.session_id, root)
     agreed = {i: masking.agree(dealt.box, greetings[p.parties[i]].message.keys[p.R]) for i in near}
-    me.send(me.curator, Handed(dealing.covered(context, me.index, agreed, dealt)))
+    me.send(me.curator, Handed(dealing.encrypt_shares(context, me.index, agreed, dealt)))
     got = await me.receive(me.curator, Passed)
     found = []
     for at, i in enumerate(near):
-        held = dealing.uncovered(context, i, me.index, agreed[i], got.shares[at])
+        held = dealing.decrypt_shares(context, i, me.index, agreed[i], got.shares[at])
         if held is None:  # Charlie can have altered them, or the dealer can have covered them otherwise
             me.stop("shares.altered", dealer=p.parties[i])
-        slot = graph.slot(p.degree, at)
-        if dealing.root(dealing.tree(i, slot, held)) != greetings[p.parties[i]].message.leaves[slot]:
+        slot = graph.share_number(p.degree, at)
+        if dealing.merkle_root(dealing.share_leaves(i, slot, held)) != greetings[p.parties[i]].message.leaves[slot]:
             me.refuse(p.parties[i], "shares.not_as_committed")
         found.append(held)
     return tuple(found)

@@ -1,4 +1,4 @@
-"""What anybody can check of a secure sum who was not there: a published opening, dealers whose shares open nothing."""
+"""Public verification of a secure sum: a published opening, and dealers whose shares open nothing."""
 
 from __future__ import annotations
 
@@ -21,41 +21,41 @@ _SharesHeld = dict[tuple[int, int, bool], dict[int, bytes]]
 """By dealer, sum, and whether they are of its seed or of its mask key: the shares of its holders."""
 
 
-def published(
+def published_fault(
     p: Parameters, session: bytes, greetings: _Greetings, said: Mapping[str, Any], attested: Attested
 ) -> Violation | None:
-    """What is wrong with what Charlie added up in public."""
+    """Return what is wrong with the opening that Charlie published."""
     opened = said.get(CURATOR_NAME)
     if not isinstance(opened, PublishedOpening):
         missing = Fault("sum.not_published")
         return Violation(missing, None if opened is None else CURATOR_NAME)
-    found = opening.fault(p, session, greetings, opened, attested)
+    found = opening.opening_fault(p, session, greetings, opened, attested)
     return None if found is None else Violation(found.fault, CURATOR_NAME if found.shows else None)
 
 
-def needs(p: Parameters, said: Mapping[str, Any]) -> Iterator[RequiredMessage]:
-    """The masked input of each member of each published sum; raises `LocalError` for a list of strangers."""
+def required_inputs(p: Parameters, said: Mapping[str, Any]) -> Iterator[RequiredMessage]:
+    """Yield the masked input of each member of each published sum; raise `LocalError` for a list of strangers."""
     opened = said.get(CURATOR_NAME)
     for r, listed in enumerate(() if opened is None else opened.members):
         yield from (RequiredMessage(p.parties[i], CURATOR_NAME, Masked.__name__, stage(r)) for i in p.members(listed))
 
 
-def contradicted(
+def contradicted_statement(
     p: Parameters,
     session: bytes,
     greetings: _Greetings,
     said: Mapping[str, Any],
     statements: Sequence[tuple[str, Any]],
 ) -> Violation | None:
-    """Charlie, if he signed another list or another result of a sum than he published."""
+    """Return the violation of Charlie if he signed another list or another result of a sum than he published."""
     opened = said.get(CURATOR_NAME)
     if opened is None:
         return None
     signed = [message for name, message in statements if name == CURATOR_NAME]
-    g, query, start = roster.digest(p, greetings), roster.first_query(session), 0
+    g, query, start = roster.greetings_digest(p, greetings), roster.first_query(session), 0
     for r, members in enumerate(opened.members):
         S = opened.S[start : start + p.length(r)]
-        at, digest = roster.context(session, g, r, query), masking.digest(S, p.width)
+        at, digest = roster.sum_context(session, g, r, query), masking.digest(S, p.width)
         for message in (message for message in signed if message.context == at):
             other = isinstance(message, Ended) and message.digest != digest
             if other or message.members != members:
@@ -64,15 +64,15 @@ def contradicted(
     return None
 
 
-def told(p: Parameters, greetings: _Greetings, letters: Sequence[DisclosedMessage]) -> Violation | None:
-    """Who dealt T shares that it committed to, and that do not open what it greeted with; in a circle nobody is asked,
-    for whose neighbour somebody is does not show in greetings.
+def false_dealer(p: Parameters, greetings: _Greetings, letters: Sequence[DisclosedMessage]) -> Violation | None:
+    """Return the dealer of T shares that it committed to and that do not open what it greeted with; None in a sparse
+    graph, where greetings do not show who is whose neighbour.
     """
     if not p.D or p.degree:
         return None
     for (dealer, r, of_seed), shares in sorted(_dealt(p, greetings, letters).items()):
         for chosen in _enough(p, shares):
-            if not _opens(greetings[p.parties[dealer]].message, dealer, r, of_seed, dealing.opened(chosen)):
+            if not _opens(greetings[p.parties[dealer]].message, dealer, r, of_seed, dealing.seed_of_shares(chosen)):
                 name = p.parties[dealer]
                 false_shares = Fault(
                     "sum.false_shares", {"name": name, "what": "seed" if of_seed else "mask key", "sum": r}
@@ -82,7 +82,7 @@ def told(p: Parameters, greetings: _Greetings, letters: Sequence[DisclosedMessag
 
 
 def _dealt(p: Parameters, greetings: _Greetings, letters: Sequence[DisclosedMessage]) -> _SharesHeld:
-    """The shares in these letters that their dealers committed to; for others nobody answers."""
+    """Return the shares in these messages that their dealers committed to; for others nobody answers."""
     found: _SharesHeld = {}
     for letter in letters:
         for dealer, holder, r, held in (*_given(p, greetings, letter), *_shown(p, greetings, letter)):
@@ -93,17 +93,20 @@ def _dealt(p: Parameters, greetings: _Greetings, letters: Sequence[DisclosedMess
 
 
 def _given(p: Parameters, greetings: _Greetings, letter: DisclosedMessage) -> Iterator[tuple[int, int, int, Held]]:
-    """Dealer, holder, sum and shares, as a dealer gave them."""
+    """Yield dealer, holder, sum and shares, as a dealer gave them."""
     if not isinstance(letter.message, Shares) or not {letter.sender, letter.to} <= set(p.parties):
         return
     dealer, holder = p.parties.index(letter.sender), p.parties.index(letter.to)
     held = [Held(b, s) for b, s in zip(letter.message.b, letter.message.s, strict=True)]
-    if dealing.root(dealing.tree(dealer, holder, held)) == greetings[letter.sender].message.leaves[holder]:
+    if (
+        dealing.merkle_root(dealing.share_leaves(dealer, holder, held))
+        == greetings[letter.sender].message.leaves[holder]
+    ):
         yield from ((dealer, holder, r, of_sum) for r, of_sum in enumerate(held))
 
 
 def _shown(p: Parameters, greetings: _Greetings, letter: DisclosedMessage) -> Iterator[tuple[int, int, int, Held]]:
-    """The same as a holder showed them; of two shares only one."""
+    """Yield dealer, holder, sum and shares, as a holder showed them; of two shares only one."""
     if not isinstance(letter.message, Unmask) or letter.sender not in p.parties:
         return
     r = next((r for r in range(p.R) if stage(r) == letter.stage), None)
@@ -117,7 +120,7 @@ def _shown(p: Parameters, greetings: _Greetings, letter: DisclosedMessage) -> It
 
 
 def _enough(p: Parameters, shares: Mapping[int, bytes]) -> Iterator[dict[int, bytes]]:
-    """T of them at a time, so that each is in some of these."""
+    """Yield T shares at a time, so that each share is in some of these."""
     items = sorted(shares.items())
     for last in items[p.T - 1 :]:
         yield dict([*items[: p.T - 1], last])
@@ -131,4 +134,6 @@ def _is_verifiable(p: Parameters) -> bool:
     return p.verifiable
 
 
-CHECKABLE = PublicVerification(_is_verifiable, published, told, needs, contradicted)
+PUBLIC_VERIFICATION = PublicVerification(
+    _is_verifiable, published_fault, false_dealer, required_inputs, contradicted_statement
+)

@@ -1,4 +1,4 @@
-"""What the claim does not cover, the worst first; each attack of a coalition outside of it succeeds in every run.
+"""Limitations of the claim, the worst first; each attack of a coalition outside of it succeeds in every run.
 
 An attack is given the public parameters p, the views of the coalition's members, and what was published; nothing else.
 All members follow the protocol.
@@ -23,36 +23,36 @@ Coalitions = tuple[tuple[str, ...], ...]
 
 
 def with_shares_enough(p: Parameters) -> Coalitions:
-    """Charlie and T parties; or T parties, where masked inputs are published."""
+    """Return the coalitions of Charlie and T parties; or of T parties, where masked inputs are published."""
     if not p.D or p.degree or p.T >= p.K:
         return ()
     parties = p.parties[: p.T]
     return ((*parties, CURATOR_NAME), parties) if p.verifiable else ((*parties, CURATOR_NAME),)
 
 
-def one_addend(p: Parameters, views: Sequence[View], published: Mapping[str, Any]) -> Vector:
-    """What the next party added to the first sum, noise included: shares of its seed and of its secret mask key take
-    all masks off its masked input.
+def addend_of_victim(p: Parameters, views: Sequence[View], published: Mapping[str, Any]) -> Vector:
+    """Compute what the next party added to the first sum, noise included: T shares of its seed and of its secret mask
+    key take all masks off its masked input.
     """
     parties = [view for view in views if view.name != CURATOR_NAME]
     victim = _victim(p, views)
     name = p.parties[victim]
     held = {p.parties.index(view.name): _read(view, Shares, name) for view in parties[: p.T]}
-    b = dealing.opened({holder: shares.b[0] for holder, shares in held.items()})
-    s = dealing.opened({holder: shares.s[0] for holder, shares in held.items()})
+    b = dealing.seed_of_shares({holder: shares.b[0] for holder, shares in held.items()})
+    s = dealing.seed_of_shares({holder: shares.s[0] for holder, shares in held.items()})
     vault = next(x for x in reversed(parties[0].results) if isinstance(x, Vault))
     y, context = _masked(p, views, published, victim)
-    blinds = masks.blind(p, (0,) * p.length(0), context, victim, b, s, vault.keys[0])
+    blinds = masks.mask_openly(p, (0,) * p.length(0), context, victim, b, s, vault.keys[0])
     return p.ring.subtract_vectors(y, blinds)
 
 
 def all_but_one(p: Parameters) -> Coalitions:
-    """Charlie and all parties but the last, where they are more than t."""
+    """Return the coalition of Charlie and all parties but the last, where they are more than t."""
     return () if p.output == SHARES or p.t >= p.K - 1 else ((*p.parties[:-1], CURATOR_NAME),)
 
 
-def the_others(p: Parameters, views: Sequence[View], published: Mapping[str, Any]) -> Vector:
-    """What those who are not here added to the first sum, noise included: it, less what these added."""
+def addend_of_the_last(p: Parameters, views: Sequence[View], published: Mapping[str, Any]) -> Vector:
+    """Compute what the others added to the first sum, noise included: the sum less what these added."""
     (said,) = published.values()
     mine = [_input(view) for view in views if view.name != CURATOR_NAME]
     known = p.ring.add_vectors(*(x.numbers[0] for x in mine), *(x.noise[0] for x in mine))
@@ -76,7 +76,7 @@ def _input(view: View) -> Addends:
 
 
 def _masked(p: Parameters, views: Sequence[View], published: Mapping[str, Any], victim: int) -> tuple[Vector, bytes]:
-    """A party's masked input to the first sum, and its context."""
+    """Return a party's masked input to the first sum, and its context."""
     charlie = next((view for view in views if view.name == CURATOR_NAME), None)
     if charlie is not None:
         read = _read(charlie, Masked, p.parties[victim])
@@ -88,7 +88,7 @@ def _masked(p: Parameters, views: Sequence[View], published: Mapping[str, Any], 
 
 
 def _read(view: View, kind: type[M], sender: str) -> M:
-    """The first message of this kind by this sender."""
+    """Return the first message of this kind by this sender."""
     return next(message for who, message in view.messages if who == sender and isinstance(message, kind))
 
 
@@ -96,12 +96,12 @@ LIMITATIONS = (
     Limitation(
         "Charlie with T or more parties can take the masks off what a single party added, of which only that party's "
         "own share of the noise is left; where masked inputs are published, T parties can without him.",
-        Attack(with_shares_enough, one_addend, _true_addend),
+        Attack(with_shares_enough, addend_of_victim, _true_addend),
     ),
     Limitation(
         "More than t parties with Charlie leave fewer honest shares of the noise than were counted; all but one leave "
         "the last one's alone.",
-        Attack(all_but_one, the_others, _true_addend),
+        Attack(all_but_one, addend_of_the_last, _true_addend),
     ),
     Limitation(
         "Where each party shares masks with its neighbours in a circle alone, nothing is claimed against a Charlie, or "
