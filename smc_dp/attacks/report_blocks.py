@@ -47,7 +47,7 @@ def attack_table(attacks: Iterable[MeasuredAttack]) -> PageTable:
     return PageTable("Attacks", ("attack", "what it breaks", "run against"), tuple(rows))
 
 
-def attack_sections(reports: Sequence[AttackReport]) -> tuple[Section, ...]:
+def measured_sections(reports: Sequence[AttackReport]) -> tuple[Section, ...]:
     """Return a section for each attack; of several these are details, after a table of all."""
     if len(reports) == 1:
         return (attack_section(reports[0]),)
@@ -62,7 +62,7 @@ def attack_sections(reports: Sequence[AttackReport]) -> tuple[Section, ...]:
 
 def blocks(reports: Sequence[AttackReport]) -> tuple[PageBlock, ...]:
     """Return what a command prints: the verdict last, for the end of a text stays in sight."""
-    return (*attack_sections(reports), *map(Prose, (_RULE, *describe_power(reports))), *attack_verdicts(reports))
+    return (*measured_sections(reports), *map(Prose, (_RULE, *describe_power(reports))), *attack_verdicts(reports))
 
 
 def attack_page(reports: Sequence[AttackReport]) -> Page:
@@ -74,7 +74,7 @@ def attack_page(reports: Sequence[AttackReport]) -> Page:
         "The code is the source of the functions that ran in these trials, as it stood in their files.",
         f"Made by smc-dp {__version__}.",
     )
-    return Page(title, attack_sections(reports), attack_verdicts(reports), made)
+    return Page(title, measured_sections(reports), attack_verdicts(reports), made)
 
 
 def attack_verdicts(reports: Sequence[AttackReport]) -> tuple[Banner, ...]:

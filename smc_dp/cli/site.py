@@ -186,7 +186,7 @@ def give_up_study(
         print(json.dumps(found.as_dict()))
         return
     print(screen.fold(found.status.words(), "  "))
-    if not found.told:
+    if not found.notified:
         print(screen.fold(f"The others have not been told, and find out by their deadlines: {found.why.on_screen()}."))
     if not found.settled and not found.charged:
         print("The ledger still counts this session: the same command with --ledger settles it.")

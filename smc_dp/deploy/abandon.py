@@ -26,19 +26,19 @@ from smc_dp.run.site_ledger import SiteLedger
 class Abandonment:
     """Outcome of an abandonment: how the study stands, and whether something that may have left stays charged.
 
-    `told`: whether the relay has what tells the others, and else `why` not. `settled`: whether the site's ledger has
+    `notified`: whether the relay has the status message, and else `why` not. `settled`: whether the site's ledger has
     the outcome; a charge that stays has none there, and counts for good.
     """
 
     status: SiteStatus
     charged: bool
     settled: bool
-    told: bool
+    notified: bool
     why: PrivateText
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON, for the owner's screen."""
-        return {**self.status.as_dict(), "charged": self.charged, "settled": self.settled, "told": self.told}
+        return {**self.status.as_dict(), "charged": self.charged, "settled": self.settled, "notified": self.notified}
 
 
 def abandon_study(

@@ -23,20 +23,21 @@ started again at any point and goes on. It is in one of these states:
                                                                   where the role needs them
     any other   the deadline                                      over; a party in `record` only stops, and the same
                                                                   command looks for the record again
-    any         something breaks a rule                           over
+    any         something breaks a rule, or the site gives the    over
+                study up (`abandon`)
 
 There is one deadline at a time. It counts from the last progress, which is stored: the start of the program for the
 first time, the start of the session here, the last greeting, and each message that the role consumes. Nothing else is
 progress: no message that lies unread, no status message, no absence, no part of the record, no second start. So a
 participant is over one deadline after the last message that its role consumed, and after as many deadlines as its role
-consumes messages, and three more, whatever others send. Time for which the relay cannot be reached does not count.
+consumes messages, and three more, whatever others send. Time for which the program tries in vain to reach the relay
+does not count; time for which it does not run does, so every command that opens the store knows whether it is over.
 
 The deadline is the study's for greetings in the first two states, and its one for messages in the others: the curator
 waits once as long, a party twice, for it may wait for the curator, who waits for others; a program can declare another
-number for a message. Nobody is waited for again who
-owes a message that the role went on without. A deadline passes with the first look at the relay after it of which the
-role consumes nothing. A program that was away first reads what the relay has: until a look brings nothing, or four in a
-row bring no message that was next on its link.
+number for a message. Nobody is waited for again who owes a message that the role went on without. A deadline passes
+with the first look at the relay after it of which the role consumes nothing. A program that was away first reads what
+the relay has: until a look brings nothing, or four in a row bring no message that was next on its link.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from smc_dp.methods.method import (
     Trust,
     announced_sizes,
     check_own_size,
-    check_sizes,
+    check_party_sizes,
     check_target,
     release_parts,
     require_two_classes,
@@ -146,7 +146,7 @@ class AverageMethod(Method):
     def train(self, federation: Federation) -> TrainedSites:
         # Checks only: the noise is part of the training, which happens at the release. One class is enough.
         require_two_classes(federation.classes, self)
-        check_sizes(federation)
+        check_party_sizes(federation)
         self.check_shares(len(federation.parties))
         return TrainedSites(self, federation)
 

@@ -276,7 +276,7 @@ def require_two_classes(classes: int, method: Method) -> None:
         raise InputError("classes.only_two", method=method.name, got=classes, others=others)
 
 
-def check_sizes(federation: Federation) -> None:
+def check_party_sizes(federation: Federation) -> None:
     """Raise InputError for a party with more rows than the public figure that solver tolerances are charged for."""
     for j, rows in enumerate(federation.parties):
         if len(rows) > LARGEST_N:
@@ -284,7 +284,7 @@ def check_sizes(federation: Federation) -> None:
 
 
 def check_own_size(rows: Rows) -> None:
-    """Raise InputError as `check_sizes`, for the own rows of a party."""
+    """Raise InputError as `check_party_sizes`, for the own rows of a party."""
     if len(rows) > LARGEST_N:
         raise too_many_rows(len(rows))
 

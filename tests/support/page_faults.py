@@ -177,7 +177,7 @@ def _walked(page: Page) -> list[str]:
     steps = [ask(page, "step")["heading"]]
     for key, way in (("Right", range(1, count)), ("Left", range(count - 2, -1, -1))):
         steps += [_stepped(page, f"Arrow{key}", at, count) for at in way]
-    for key, at in (("End", count - 1), ("ArrowRight", count - 1), ("LocalProgram", 0), ("ArrowLeft", 0)):
+    for key, at in (("End", count - 1), ("ArrowRight", count - 1), ("Home", 0), ("ArrowLeft", 0)):
         _stepped(page, key, at, count)
     return steps[:count]
 

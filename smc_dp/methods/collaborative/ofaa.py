@@ -40,7 +40,7 @@ from smc_dp.methods.collaborative.rounds import (
     RoundsRelease,
     Upload,
     append_one,
-    check_rounds,
+    check_round_settings,
     download,
     for_plain_rows,
     pure_statement,
@@ -48,7 +48,7 @@ from smc_dp.methods.collaborative.rounds import (
     scale_into_ball,
 )
 from smc_dp.methods.functionality import EachPublishes, Functionality, Rounds, Sum, Vector, add_vectors
-from smc_dp.methods.method import TRUSTED, TrainedParts, Trust, check_own_size, check_sizes, require_two_classes
+from smc_dp.methods.method import TRUSTED, TrainedParts, Trust, check_own_size, check_party_sizes, require_two_classes
 from smc_dp.methods.neighbours import NeighbourPair, single_record_pair
 from smc_dp.methods.pathak2010.models import SIZES_CAVEAT
 from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, require_hidden_sizes
@@ -103,7 +103,7 @@ class Ofaa(Summed):
 
     @override
     def __post_init__(self) -> None:
-        check_rounds(self.rounds, self.epochs, self.reading)
+        check_round_settings(self.rounds, self.epochs, self.reading)
         if self.trust not in ("central", "local"):
             raise InputError("trust.not_central_or_local", got=shown(self.trust))
         if self.repair not in ("project", "trim"):
@@ -187,7 +187,7 @@ class Ofaa(Summed):
     @override
     def train(self, federation: Federation) -> TrainedParts[RoundsRelease]:
         require_two_classes(federation.classes, self)
-        check_sizes(federation)
+        check_party_sizes(federation)
         public = federation.public
         as_published, in_ball = (
             [of(rows) for rows in federation.parties] for of in (plain_coefficients, ball_coefficients)

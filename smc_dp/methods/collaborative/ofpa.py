@@ -43,7 +43,7 @@ from smc_dp.methods.collaborative.rounds import (
     RoundsRelease,
     Upload,
     append_one,
-    check_rounds,
+    check_round_settings,
     download,
     for_plain_rows,
     pure_statement,
@@ -57,7 +57,7 @@ from smc_dp.methods.method import (
     TrainedParts,
     Trust,
     check_own_size,
-    check_sizes,
+    check_party_sizes,
     check_target,
     require_two_classes,
 )
@@ -122,7 +122,7 @@ class Ofpa(Method):
 
     @override
     def __post_init__(self) -> None:
-        check_rounds(self.rounds, self.epochs, self.reading)
+        check_round_settings(self.rounds, self.epochs, self.reading)
         super().__post_init__()
 
     @classmethod
@@ -179,7 +179,7 @@ class Ofpa(Method):
     @override
     def train(self, federation: Federation) -> TrainedParts[RoundsRelease]:
         require_two_classes(federation.classes, self)
-        check_sizes(federation)
+        check_party_sizes(federation)
         public, each = federation.public, federation.parties
 
         def parts(target: Target, rng: Stream) -> list[Answer]:

@@ -33,7 +33,7 @@ from smc_dp.methods.method import (
     Trust,
     announced_sizes,
     check_own_size,
-    check_sizes,
+    check_party_sizes,
     require_two_classes,
 )
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise_pair
@@ -106,7 +106,7 @@ class ParamLaplace(Method):
     @override
     def train(self, federation: Federation) -> TrainedParts[RoundsRelease]:
         require_two_classes(federation.classes, self)
-        check_sizes(federation)
+        check_party_sizes(federation)
         public, w = federation.public, np.array([self.model(rows) for rows in federation.parties])
         each = list(zip(w, announced_sizes(public, self), strict=True))
         return TrainedParts(self, public, w, lambda target, rng: [self.noisy(v, n, target, rng) for v, n in each])

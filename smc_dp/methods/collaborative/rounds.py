@@ -116,7 +116,7 @@ def pure_statement(epsilon: Fraction, target: Target, adversary: str, caveats: t
     return PrivacyStatement("pure", true, 0.0, "record", "replace", adversary, caveats)
 
 
-def check_rounds(rounds: int, epochs: int, reading: str) -> None:
+def check_round_settings(rounds: int, epochs: int, reading: str) -> None:
     """Raise InputError for settings of a method with rounds that make no sense."""
     for name, value in (("rounds", rounds), ("epochs", epochs)):
         if type(value) is not int or not 1 <= value <= _MOST_ROUNDS:  # no integer of numpy, which could overflow

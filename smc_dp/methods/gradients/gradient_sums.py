@@ -19,7 +19,7 @@ from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import RoundAnswer, Rounds, Sum, SumWithShares, Vector
 from smc_dp.methods.gradients.contributor import Contributor, noise_label
 from smc_dp.methods.gradients.descent import Steps
-from smc_dp.methods.method import TRUSTED, Method, SumBlocks, TrainedParts, Trust, check_sizes, check_target
+from smc_dp.methods.method import TRUSTED, Method, SumBlocks, TrainedParts, Trust, check_party_sizes, check_target
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.neighbours import NeighbourPair, record_pair
 from smc_dp.methods.sums.noisy_sum import check_announced_rows, row_cap_caveat
@@ -239,7 +239,7 @@ class GradientMethod(Method):
 
     @override
     def train(self, federation: Federation) -> TrainedParts[Release]:
-        check_sizes(federation)
+        check_party_sizes(federation)
         public = federation.public
         each = [self.prepare(rows, public) for rows in federation.parties]
 

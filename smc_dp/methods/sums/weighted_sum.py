@@ -31,7 +31,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Sum, Vector, add_vectors
-from smc_dp.methods.method import TRUSTED, TrainedParts, Trust, announced_sizes, check_own_size, check_sizes
+from smc_dp.methods.method import TRUSTED, TrainedParts, Trust, announced_sizes, check_own_size, check_party_sizes
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, added_record_pair, record_pair
 from smc_dp.methods.pathak2010.models import SIZES_CAVEAT
@@ -112,7 +112,7 @@ class _BySize(Summed):
 
     @override
     def train(self, federation: Federation) -> TrainedParts[Release]:
-        check_sizes(federation)
+        check_party_sizes(federation)
         public, parties = federation.public, [(rows.X, rows.y) for rows in federation.parties]
         w = train_all(parties, federation.classes, 2 * self.lam).reshape(len(parties), -1)
         total = add_vectors(

@@ -43,7 +43,7 @@ from smc_dp.attacks import (
 )
 from smc_dp.attacks.attack import CONFIDENCE, LEAST_TRIALS, AttackOutcome, AttackResult, MeasuredAttack, Variant
 from smc_dp.attacks.report import AttackReport
-from smc_dp.attacks.report_blocks import _HEADINGS, attack_sections, attack_verdicts, describe_power
+from smc_dp.attacks.report_blocks import _HEADINGS, attack_verdicts, describe_power, measured_sections
 from smc_dp.audit.epsilon.bounds import clopper_pearson
 from smc_dp.cli.main import main
 from smc_dp.data.federation import Public
@@ -185,7 +185,7 @@ def test_what_failed_comes_with_its_power() -> None:
 
 def measurements(report: AttackReport) -> tuple[tuple[str, ...], ...]:
     (table,) = (
-        b for s in attack_sections([report])[0].blocks for b in getattr(s, "blocks", ()) if isinstance(b, PageTable)
+        b for s in measured_sections([report])[0].blocks for b in getattr(s, "blocks", ()) if isinstance(b, PageTable)
     )
     return table.rows
 

@@ -73,7 +73,7 @@ def is_erased(run: Sites) -> bool:
 def test_the_others_go_on_at_once_without_a_party_that_gives_up(fast_path: Path) -> None:
     run = begun(SUM, fast_path, in_stage("sum3"))
     found = abandon(run)
-    assert (found.told, found.charged, found.settled) == (True, True, True)
+    assert (found.notified, found.charged, found.settled) == (True, True, True)
     assert (found.status.end, found.status.code) == ("abandoned", "session.abandoned_charged")
     assert (notices(run), is_erased(run), run.at["P1"].entries()) == (["aborted"], True, ["open"])
     run.away.add("P1")
@@ -87,7 +87,7 @@ def test_the_others_go_on_at_once_without_a_party_that_gives_up(fast_path: Path)
 def test_where_nobody_may_be_lost_its_word_ends_the_session_for_all(fast_path: Path) -> None:
     run = begun(PRR_MEAN, fast_path, in_stage("stage1"))
     found = abandon(run)
-    assert (found.told, found.charged, found.status.code) == (True, False, "session.abandoned")
+    assert (found.notified, found.charged, found.status.code) == (True, False, "session.abandoned")
     assert run.at["P1"].entries() == ["void"]
     run.away.add("P1")
     run.run()
@@ -101,19 +101,19 @@ def test_before_the_session_the_others_hear_that_it_does_not_take_part(fast_path
     run.turn("P1")
     run.stop("P1")
     found = abandon(run)
-    assert (found.told, found.charged, notices(run)) == (True, False, ["refused"])
+    assert (found.notified, found.charged, notices(run)) == (True, False, ["refused"])
     run.close()
 
 
 def test_a_relay_that_is_away_changes_nothing_but_that_nobody_knows(fast_path: Path) -> None:
     run = begun(SUM, fast_path, in_stage("setup"))
     found = abandon(run, AwayCarrier)
-    assert (found.told, found.settled, is_erased(run)) == (False, True, True)
+    assert (found.notified, found.settled, is_erased(run)) == (False, True, True)
     assert "it is away" in found.why.on_screen()
     assert run.at["P1"].entries() == ["void"]
     assert notices(run) == []
     again = abandon(run)
-    assert (again.told, again.status, notices(run)) == (True, found.status, ["aborted"])
+    assert (again.notified, again.status, notices(run)) == (True, found.status, ["aborted"])
     assert abandon(run).as_dict() == again.as_dict()
     assert notices(run) == ["aborted"]
     run.close()
@@ -126,7 +126,7 @@ def test_without_a_key_it_erases_and_its_program_does_the_rest(
     """An input that was committed, and perhaps not sent, does not leave any more, and stays charged."""
     run = begun(SUM, fast_path, until)
     found = abandon(run, with_key=False)
-    assert (found.told, found.settled, is_erased(run), notices(run)) == (False, False, True, [])
+    assert (found.notified, found.settled, is_erased(run), notices(run)) == (False, False, True, [])
     assert found.charged == (entry == "open")
     before = [p for p in run.parcels() if (p.sender, p.lane) == ("P1", "mail")]
     run.begin("P1")
@@ -144,7 +144,7 @@ def test_a_study_that_is_over_stays_as_it_ended(fast_path: Path) -> None:
     run = Sites(sites.joint(SUM), fast_path).run()
     run.stop("P1")
     found = abandon(run)
-    assert (found.status.end, found.told, found.settled) == ("released", True, True)
+    assert (found.status.end, found.notified, found.settled) == ("released", True, True)
     assert (notices(run), run.at["P1"].entries()) == (["done"], ["released"])
     run.close()
 

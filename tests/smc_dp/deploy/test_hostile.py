@@ -277,7 +277,7 @@ def test_evidence_is_kept_of_what_stopped_a_site(fast_path: Path) -> None:
 
 def test_each_rule_about_parcels_is_needed(fast_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The twin without them takes a letter of another study, of a stranger, in its own name and for somebody else."""
-    monkeypatch.setattr("smc_dp.deploy.site.misfit", lambda *said: None)
+    monkeypatch.setattr("smc_dp.deploy.site.frame_fault", lambda *said: None)
     for number, what in enumerate(("a letter of another study", "two letters of one number")):
         run = run_with(STOPS[what], fast_path / str(number))
         assert not re.search(STOPS[what].words, run.facts("P1").get("why", ""))

@@ -121,7 +121,7 @@ def test_twins_that_forget_what_has_left_get_their_charge_back(
     broken: str, curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if broken == "forgets":
-        monkeypatch.setattr("smc_dp.deploy.site.charge_in", lambda facts: OpenCharge())
+        monkeypatch.setattr("smc_dp.deploy.site.charge_from_facts", lambda facts: OpenCharge())
         run = stopped_after_release(curator_run, fast_path)
     else:
         run = Sites(curator_run.study, fast_path)

@@ -21,7 +21,7 @@ from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.central_objective import CentralObjective
 from smc_dp.methods.feature_method import AverageMethod
 from smc_dp.methods.functionality import ideal
-from smc_dp.methods.method import check_sizes
+from smc_dp.methods.method import check_party_sizes
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.neighbours import STRONG, labelled_rows
 from smc_dp.privacy.gaussian_objective import GaussianPerturbation
@@ -181,7 +181,7 @@ def test_what_voids_the_theorem_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
         CentralObjective(0.0)
     with pytest.raises(InputError, match="noise: proven central_obj has gauss, knorm, got laplace"):
         method.train(federation).release(wanted("laplace"), stream(1))
-    monkeypatch.setattr(f"{check_sizes.__module__}.LARGEST_N", 100)
+    monkeypatch.setattr(f"{check_party_sizes.__module__}.LARGEST_N", 100)
     with pytest.raises(InputError, match="of all rows: wanted at most 100 rows, got 125"):
         method.train(federation)
 

@@ -44,7 +44,7 @@ def test_a_run_with_views_of_all_and_of_one(run: Folders, tmp_path: Path) -> Non
 def test_the_page_of_views_is_for_its_owner_alone_and_that_of_a_toy_run_for_everybody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("of_run", "of_protocol"):
+    for name in ("walkthrough_of_run", "walkthrough_of_protocol"):
         monkeypatch.setattr(build, name, lambda *a, **k: Page("A lecture", ()))
     secret, toy = tmp_path / "SECRET.html", tmp_path / "toy.html"
     assert main(["lab", "walkthrough", "run", "--views", "views", "--out", str(secret)]) == 0

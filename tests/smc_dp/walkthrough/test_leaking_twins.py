@@ -102,7 +102,7 @@ def check(twin: KnowledgeTrace, control: KnowledgeTrace, leak: Leak) -> None:
     leaking = [(step, gained) for step, gained in more(twin, control) if gained]
     assert leaking, "nothing leaks"
     first, gained = leaking[0]
-    told = {letter.kind for letter in first.letters}
+    told = {letter.kind for letter in first.messages}
     assert first.step == leak.step, gained
     assert leak.kind in told, told
     assert (leak.members, leak.secret) in gained, gained

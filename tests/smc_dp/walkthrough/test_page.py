@@ -74,7 +74,7 @@ def test_values_are_those_of_the_views(name: str) -> None:
     assert values.UNKNOWN not in whole
     assert all(cell in whole for cell in numbers(watched))
     blind = replace(
-        watched, inputs={}, keys={}, letters=tuple(replace(letter, message=None) for letter in watched.messages)
+        watched, inputs={}, keys={}, messages=tuple(replace(letter, message=None) for letter in watched.messages)
     )
     unseen = html(walkthrough_page(blind, known))
     assert values.UNKNOWN in unseen
@@ -193,7 +193,7 @@ def test_hostile_names_stay_text() -> None:
     renamed = tuple(
         replace(x, sender=x.sender.replace("P1", name), to=x.to.replace("P1", name)) for x in watched.messages
     )
-    whole = html(walkthrough_page(replace(watched, session=session, letters=renamed), known))
+    whole = html(walkthrough_page(replace(watched, session=session, messages=renamed), known))
     assert "<b onclick" not in whole
     assert "&lt;b onclick" in whole
     assert "In what is known P1 stands for &lt;b onclick=x&gt;&amp;P1." in whole

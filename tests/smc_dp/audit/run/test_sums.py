@@ -357,7 +357,7 @@ def test_what_charlie_signs_though_only_parties_state_it_contradicts_nothing(
 
 async def _two_lists(me: Endpoint, p: Parameters, book: Any, setup_: Setup) -> Any:
     """Charlie tells the last party of another list than the others, and signs both."""
-    at_ = sums.roster.context(me.session_id, book.vault.roster, 0, book.vault.query)
+    at_ = sums.roster.sum_context(me.session_id, book.vault.roster, 0, book.vault.query)
     await me.collect(p.parties, sums.Masked)
     for name in p.parties:
         listed = Listed(at_, 3 if name == p.parties[-1] else 7, bytes(32))
