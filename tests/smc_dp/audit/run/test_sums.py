@@ -517,6 +517,6 @@ def test_a_false_complaint_leaves_the_structure_of_views_checked(
         again = evidence.recomputed["charlie"]
         mail = [(name, change(sent) if type(sent).__name__ == kind else sent) for name, sent in again.view.messages]
         leaking = replace(evidence)
-        view = replace(again.view, mail=tuple(mail))
+        view = replace(again.view, messages=tuple(mail))
         vars(leaking)["recomputed"] = {**evidence.recomputed, "charlie": replace(again, view=view)}
         assert leakage.check_structure(leaking).code == f"structure.{code}"
