@@ -1,7 +1,4 @@
-"""Picture of a coalition matrix: each level of knowledge has a pattern that is told from the others in grey.
-
-It is drawn from the tables of a matrix alone, whatever the protocol is; the sentences come first.
-"""
+"""Picture of a coalition matrix, of its tables alone; patterns of levels can be told apart in grey."""
 
 from __future__ import annotations
 

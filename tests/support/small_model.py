@@ -6,10 +6,11 @@ transcript. Verdicts are those of the program: each site's, each consumer's, and
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar, NamedTuple, Self
@@ -41,6 +42,7 @@ from smc_dp.core.errors import InputError
 from smc_dp.data.sources import PreparedData
 from smc_dp.deploy.record import check_record
 from smc_dp.deploy.release import SessionRelease, released_from
+from smc_dp.run import agreement
 from smc_dp.run.release_consistency import find_contradictions
 from smc_dp.run.verify_release import verify_release
 from support.audited import Folders, hospitals, sum_agreement
@@ -188,10 +190,13 @@ class Unbounded(Allowance):
         return work()
 
 
+UNBOUNDED = Unbounded()
+
+
 @contextmanager
 def derived_once() -> Iterator[None]:
     """Compute once what follows from its arguments alone: schedules, or that there is none, parameters that a release
-    states, the bytes that the owner of a view signs, and whether a signature holds.
+    states, the bytes that the owner of a view signs, the types of settings, and whether a signature holds.
     """
     to_sign, signed = RecordedView.to_sign, dict[int, tuple[RecordedView, bytes]]()
 
@@ -226,6 +231,8 @@ def derived_once() -> Iterator[None]:
         mock.patch.object(derived_parameters, "derive_parameters", derived),
         mock.patch.object(RecordedView, "to_sign", signed_once),
         mock.patch.object(crypto_identity, "Ed25519PublicKey", VerifiedOnce),
+        mock.patch.object(agreement, "get_type_hints", cache(agreement.get_type_hints)),
+        mock.patch.object(os, "fsync", return_value=None),  # a test need not survive a power cut
     ):
         yield
         VerifiedOnce.known.clear()
@@ -337,7 +344,7 @@ class Model:
 def _findings(
     evidence: Evidence, checks: tuple[Check, ...], progress: Looking | None = None
 ) -> dict[str, CheckOutcome]:
-    return {found.check.name: found.outcome for found in run_checks(evidence, checks, Unbounded(), progress)}
+    return {found.check.name: found.outcome for found in run_checks(evidence, checks, UNBOUNDED, progress)}
 
 
 def _used(folders: Folders) -> str:

@@ -36,9 +36,8 @@ _MOST_CANARIES: Mapping[Figure, int] = MappingProxyType({"epsilon": 2000, "mu": 
 class EpsilonFinding:
     """Lower bound on a figure by one test: above a true claim with probability alpha at most.
 
-    `claimed` is None where nothing is claimed. `draws`: from each neighbour, half of them (a fifth where the figure is
-    mu) to choose an event and the rest to judge by; of `one run` the canaries. `inside`: the judging draws in the
-    event, in one world and the other, where there is one event.
+    `claimed` is None where nothing is claimed. `draws`: from each neighbour, or canaries. `inside`: the judging draws
+    in the event, in one world and the other, where there is one event.
     """
 
     test: str

@@ -1,11 +1,11 @@
 """Neighbours at the dimension and lambda of a method, searched for so that they move the release most.
 
 Hand-made neighbours at a strong regulariser and d = 1 say nothing of a weak one, beside which the other rows matter.
-Here a party has 100 rows: one that changes, and two kinds of others. All of them lie in a plane, which is enough, as
-the loss knows rows by their products with the weights alone. The search is always the same: 80 random choices of four
-rows of the unit disc and of the number of rows of each kind, then the simplex method of Nelder and Mead from the best
-two. The plane is then laid into d dimensions so that the change of the weights has equal entries, which makes it as
-long in L1 as L2 allows. The search proves nothing about what it did not find.
+Here a party has 100 rows: one that changes, and two kinds of others, all in a plane, which is enough, as the loss knows
+rows by their products with the weights alone. The search is always the same: 80 random choices of four rows of the unit
+disc and of the number of each kind, then the simplex method of Nelder and Mead from the best two. The plane is then
+laid into d dimensions so that the change of the weights has equal entries, which makes it as long in L1 as L2 allows.
+The search proves nothing about what it did not find.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ _KINDS: Mapping[str, _Kind] = MappingProxyType(
     }
 )
 SEARCHED_METHODS = tuple(_KINDS)
-DEFAULT_LAMBDA = 0.001  # of all these methods
+CANARY_LAMBDA = 0.001  # of all these methods
 
 
 def search_neighbours(name: str, lam: float, dimension: int) -> NeighbourPair:

@@ -75,10 +75,7 @@ def announce_zero(p: Parameters, S: Vector) -> Vector:
 
 
 def deviating_program(deviation: Deviation | None, told: AnnouncedSum = announce_truth) -> Program:
-    """Return the secure sum without drop-outs in which the last party deviates like this in every sum, or not at all.
-
-    Charlie announces other sums by `told`.
-    """
+    """Return the secure sum in which the last party deviates so in every sum, and Charlie announces sums by `told`."""
 
     async def party(me: Endpoint, p: Parameters, mine: Addends, *later: Addends) -> Sums | tuple[Vector, ...]:
         if me.name != p.parties[-1] or deviation is None:

@@ -31,9 +31,9 @@ _PROBE = Rows(np.ones((1, 1)), np.array([1]))
 def method_case(
     name: str, target: Target, mutant: MutantName | None = None, searched: NeighbourPair | None = None
 ) -> Case:
-    """Return the case of a method with this target, or with half its noise; raise InputError for what it does not have.
+    """Return the case of a method with this target, or half its noise, on its own or the `searched` neighbours.
 
-    searched: neighbours to take in place of the method's own.
+    Raise InputError for a mutant that it does not have.
     """
     if mutant not in (None, "half-noise"):
         raise InputError("twin.not_of_method", twin=mutant, name=name)

@@ -56,10 +56,7 @@ class MutantSampler(Protocol):
 
 @dataclass(frozen=True)
 class ExponentialRadius:
-    """Uniform direction times a length from the exponential distribution, rounded: right for dimension 1 only.
-
-    In more dimensions its density is infinite at zero, and no epsilon holds.
-    """
+    """Uniform direction times an exponential length: no epsilon holds in more than one dimension."""
 
     dimension: int
     scale: float

@@ -36,14 +36,14 @@ _STEPS, _ROUNDS, _LARGEST_MU = 65, 3, 20.0
 class Guesses:
     """Number of bits that were guessed, and of these guesses that are right."""
 
-    made: int
+    guessed: int
     right: int
 
     def epsilon_at_least(self, alpha: float) -> float:
         """Return the smallest epsilon, at least 0, under which so many right guesses have probability alpha."""
-        if 2 * self.right <= self.made:
+        if 2 * self.right <= self.guessed:
             return 0.0
-        p = float(scipy.special.betaincinv(self.right, self.made - self.right + 1, alpha))
+        p = float(scipy.special.betaincinv(self.right, self.guessed - self.right + 1, alpha))
         return max(0.0, log(p / (1 - p)))
 
 

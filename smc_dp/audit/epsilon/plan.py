@@ -140,7 +140,7 @@ def _of(name: str, request: Request) -> Iterator[PlannedCase]:
         return
     searched = None
     if request.dimension is not None:
-        searched = canary.search_neighbours(name, request.lam or canary.DEFAULT_LAMBDA, request.dimension)
+        searched = canary.search_neighbours(name, request.lam or canary.CANARY_LAMBDA, request.dimension)
     for target in _targets(name, request):
         case = methods.method_case(name, target, request.mutant, searched)
         claims = case.claim.kind != "none"

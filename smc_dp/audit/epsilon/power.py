@@ -34,10 +34,7 @@ class Power:
 
 @dataclass(frozen=True)
 class MeasuredPower:
-    """Audit, and its power against half the noise: of each of its tests, and of all together.
-
-    The mapping is empty and the other None where that was not measured.
-    """
+    """Audit, and its power against half the noise, of each test and of all together, where it was measured."""
 
     audited: Audited
     of_test: Mapping[str, Power]
@@ -66,10 +63,7 @@ class MutantPower:
 
 @dataclass(frozen=True)
 class Effort:
-    """Effort of an audit. trials: draws from each neighbour. alpha: for each test to be wrong. repeats: for a power.
-
-    of_half: draws in an audit of half the noise; else as many. Fewer draws have less power.
-    """
+    """Effort of an audit: `trials` draws from each neighbour, `of_half` of half the noise, `repeats` for a power."""
 
     trials: int
     alpha: float

@@ -76,7 +76,7 @@ def rounds_case(
     far = (centres[1] - centres[0]) / session.variances
 
     def draw(world: int, rng: Stream) -> Array:
-        return session.seen(worlds[world], deviation, rng)
+        return session.coalition_outputs(worlds[world], deviation, rng)
 
     def in_the_clear(world: int, rng: Stream) -> Array:
         return centres[world] + session.noise(rng)
@@ -113,17 +113,14 @@ def _rows(*records: tuple[float, int]) -> Rows:
 
 @dataclass(frozen=True)
 class DrivenSession:
-    """Session of R sums of this form of which Charlie announces values that do not depend on them.
-
-    The noise is that of a mutant if one is named.
-    """
+    """Session of R sums, with a mutant's noise if one is named, of which Charlie announces what he likes."""
 
     form: GradientSums
     mutant: MutantName | None = None
-    told: AnnouncedSum = deviations.announce_zero
+    announce: AnnouncedSum = deviations.announce_zero
 
     @cached_property
-    def laws(self) -> tuple[tuple[ShareDistribution, ...], ...]:
+    def distributions(self) -> tuple[tuple[ShareDistribution, ...], ...]:
         """Distributions of a share in each block of each sum."""
         return tuple(tuple(self._law(law) for law in laws) for laws in self.form.noise.distributions)
 
@@ -142,25 +139,25 @@ class DrivenSession:
     def said(self) -> tuple[Vector, ...]:
         """Sums that Charlie announces."""
         p = self._parameters
-        return tuple(p.ring.nearest(self.told(p, (0,) * p.length(r))) for r in range(p.R))
+        return tuple(p.ring.nearest(self.announce(p, (0,) * p.length(r))) for r in range(p.R))
 
     def centre(self, rows: Sequence[Rows]) -> Array:
         """Return the view of these rows without noise."""
         nobody = Stream.from_system()  # a share comes with it, which is not used
         parts = [self.form.part(own, nobody.fork(f"{j}")) for j, own in enumerate(rows[:-COLLUDERS])]
-        sums = [add_vectors([part(self.said[:r]).numbers for part in parts]) for r in range(len(self.laws))]
+        sums = [add_vectors([part(self.said[:r]).numbers for part in parts]) for r in range(len(self.distributions))]
         return _floats(sums)
 
     def noise(self, rng: Stream) -> Array:
         """Draw the noise of the honest parties, all sums end to end."""
-        shares = [[self._share(r, rng) for r in range(len(self.laws))] for _ in range(PARTIES - COLLUDERS)]
+        shares = [[self._share(r, rng) for r in range(len(self.distributions))] for _ in range(PARTIES - COLLUDERS)]
         total: Array = np.sum([_floats(of_party) for of_party in shares], axis=0)
         return total
 
     def _share(self, r: int, rng: Stream) -> Vector:
-        return tuple(x for law in self.laws[r] for x in law.share(rng))
+        return tuple(x for law in self.distributions[r] for x in law.share(rng))
 
-    def seen(self, rows: Sequence[Rows], deviation: Deviation | None, rng: Stream) -> Array:
+    def coalition_outputs(self, rows: Sequence[Rows], deviation: Deviation | None, rng: Stream) -> Array:
         """Return the view of the two in a whole session: every sum, less what the party that may deviate has added."""
         ring = self._parameters.ring
         sums, own = self.run(rows, deviation, rng)
@@ -175,7 +172,7 @@ class DrivenSession:
         parts = [self._answers(mine, own.fork(f"party {j}")) for j, mine in enumerate(rows)]
         home = {name: realisation.answers(p, part) for name, part in zip(p.parties, parts, strict=True)}
         inputs: dict[str, tuple[Any, ...]] = {name: (p, Addends((), ())) for name in p.parties}
-        program = deviations.deviating_program(deviation, self.told)
+        program = deviations.deviating_program(deviation, self.announce)
         answering = {name: answers for name, answers in home.items() if answers}
         done = execute(program, p, {**inputs, CURATOR_NAME: (p,)}, own, local_programs=answering)
         last = p.parties[-1]

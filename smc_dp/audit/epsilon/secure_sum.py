@@ -61,7 +61,7 @@ def secure_sum_case(
         raise InputError("noise.not_of_secure_sum", shared=SHARED_NOISES, got=target.noise)
     form = audited_sum(target)
     law = form.noise.distribution if mutant is None else _broken(form.noise.distribution, mutant)
-    see = ideal_view if clear else coalition_view(deviation)
+    see = ideal_view if clear else view_of_coalition(deviation)
     numbers = [numbers_in_world(form, world) for world in (0, 1)]
 
     def draw(world: int, rng: Stream) -> Array:
@@ -123,7 +123,7 @@ def ideal_view(form: SharedWeightedSum, parts: NoisyAddends, rng: Stream) -> Vec
     return tuple(ideal(form.functionality, parts[:-COLLUDERS], rng))
 
 
-def coalition_view(deviation: Deviation | None) -> Callable[[SharedWeightedSum, NoisyAddends, Stream], Vector]:
+def view_of_coalition(deviation: Deviation | None) -> Callable[[SharedWeightedSum, NoisyAddends, Stream], Vector]:
     """Return a whole run as Charlie's coalition sees it: the released sum less what its party has added."""
 
     def seen(form: SharedWeightedSum, parts: NoisyAddends, rng: Stream) -> Vector:

@@ -35,10 +35,7 @@ _NEIGHBOURS = {
 
 @dataclass(frozen=True)
 class AssessmentFact:
-    """Fact of a run: its `topic`, the sentence, the `source` it was read from, and the checks that hold it.
-
-    `status` is "checked" if all these checks were made and passed, "failed" if one of them failed, else "not checked".
-    """
+    """Fact of a run: its topic, sentence, source, and the checks that hold it: "checked" if all passed."""
 
     topic: str
     fact: str

@@ -30,10 +30,7 @@ _EXPORT = ".json"
 
 @dataclass(frozen=True)
 class ChargedRun:
-    """Run in one ledger: the entry's number and outcome, and the account before and after.
-
-    A refunded reservation (`void`) changes nothing. `doubts`: differences between entry and release, in sentences.
-    """
+    """Run in one ledger: the entry's number and outcome, the account before and after, and doubts about the entry."""
 
     entry: int
     outcome: ChargeOutcome
@@ -45,9 +42,7 @@ class ChargedRun:
 
 @dataclass(frozen=True)
 class PartyBudget:
-    """Ledger of a party: `head`, the digest of its last entry, None without a ledger; `charged`, None without a
-    charge.
-    """
+    """Ledger of a party: the digest of its last entry, None without a ledger; its charge, None without one."""
 
     party: str
     head: str | None = None

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from protocols.runtime.link_decryption import DecryptedEnvelope
 from smc_dp.audit.run.blame import Culprit, line_signer, malicious_sender
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core.errors import Fault, FieldValue, InputFault
@@ -80,9 +79,9 @@ def failed(
     return CheckOutcome("failed", fault, line, culprit, why_nobody)
 
 
-def failed_message(evidence: Evidence, message: DecryptedEnvelope, code: str, /, **fields: FieldValue) -> CheckOutcome:
-    """Return the failed outcome for an opened message; its sender is named if its own view refutes it."""
-    return failed(InputFault(code, fields), line=message.line, culprit=malicious_sender(evidence, message.line))
+def failed_line(evidence: Evidence, line: int, code: str, /, **fields: FieldValue) -> CheckOutcome:
+    """Return the failed outcome for a line; its sender is named if its own view refutes it."""
+    return failed(InputFault(code, fields), line=line, culprit=malicious_sender(evidence, line))
 
 
 def refuted_outcome(evidence: Evidence, wrong: Contradiction) -> CheckOutcome:

@@ -113,8 +113,7 @@ def from_parameters(
 ) -> Callable[[Evidence], CheckOutcome]:
     """Return the check of evidence with its derived parameters; it fails where the release can state no run.
 
-    `of_shares` replaces it where each party draws a share of the noise; `of_own` where each party's own noise is in
-    what it enters, and the sum has none.
+    `of_shares` replaces it where each party draws a share of the noise; `of_own` where its noise is in its input.
     """
 
     def run(evidence: Evidence) -> CheckOutcome:

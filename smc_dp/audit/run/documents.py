@@ -61,10 +61,7 @@ class FileDigest(Document):
 
 
 class LevelDocument(Document):
-    """Level of assurance that was reached, 0 for none of the three, and what is missing for the next one.
-
-    `views`: whose were given; `identities`: whether they are known from elsewhere.
-    """
+    """Level of assurance that was reached, 0 for none, what the next one needs, and whose views were given."""
 
     number: Annotated[int, Field(ge=0, le=3)]
     name: str
@@ -74,10 +71,7 @@ class LevelDocument(Document):
 
 
 class BudgetDocument(Document):
-    """Budget of a party when the run was charged; figures are exact fractions as text, null where there are none.
-
-    `head` is null where no ledger was given, `entry` where it has none for this run.
-    """
+    """Budget of a party when the run was charged, as exact fractions in text; null where there are none."""
 
     party: str
     head: str | None

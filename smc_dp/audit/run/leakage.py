@@ -53,17 +53,20 @@ def _structure(evidence: Evidence, coalitions: Sequence[tuple[str, ...]]) -> Che
         return NO_CLAIM
     if not coalitions:
         return NO_VIEWS
-    if evidence.absences or any(again.doubted for again in evidence.recomputed.values()):
+    disputed = _disputed_places(evidence)
+    given_up = [absent for _, absent in evidence.absences.values()]
+    given_up += [absent for again in evidence.recomputed.values() for absent in again.doubted]
+    if {absent.kind for absent in given_up} - {place.partition(".")[0] for place in disputed}:
         return not_applicable("structure.letters_given_up")
     simulate = claim.trials.simulation(p, Stream.insecure_from_seed("structure"))
     stopped = [name for name, made in evidence.recomputed.items() if made.fault]
     whole = [names for names in coalitions if not set(names) & set(stopped)]
-    spoilt, numbers, apart = _spoilt_places(evidence), 0, False
+    numbers, apart = 0, False
     for names in whole:
         real, made = claim.trials.read(p, tuple(evidence.recomputed[name].view for name in names)), simulate(names)
         fault = shape_difference(real, made)
-        if fault and spoilt:  # the widths that a complaint is about may be any, and nothing else
-            fault, apart = shape_difference(real, made, spoilt), True
+        if fault and disputed:  # what a complaint is about may be missing or anything, and nothing else
+            fault, apart = shape_difference(real, made, disputed), True
         if fault:
             return failed(fault.within(f"what {_named(names)} read"))  # which others sent: nobody is named
         numbers += sum(reading_counts(real).values())
@@ -71,11 +74,11 @@ def _structure(evidence: Evidence, coalitions: Sequence[tuple[str, ...]]) -> Che
         return not_possible("structure.role_stopped", name=stopped[0])
     who = "; ".join(_named(names) for names in whole) if len(whole) <= _NAMED else f"each of {len(whole)} participants"
     if apart:
-        return passed("structure.holds_but_for_complaint", numbers=numbers, who=who, places=sorted(spoilt))
+        return passed("structure.holds_but_for_complaint", numbers=numbers, who=who, places=sorted(disputed))
     return passed("structure.holds", numbers=numbers, who=who)
 
 
-def _spoilt_places(evidence: Evidence) -> frozenset[str]:
+def _disputed_places(evidence: Evidence) -> frozenset[str]:
     """Return the places of the messages that a complaint of this session can be about; none without a complaint."""
     detour = evidence.protocol.model.detour
     if detour is None or not evidence.took_detour:
@@ -87,22 +90,20 @@ def _named(names: tuple[str, ...]) -> str:
     return ", ".join(names) if len(names) <= _NAMED else f"{len(names)} participants"
 
 
-def shape_difference(real: Readings, made: Readings, any_width: Container[str] = ()) -> Fault | None:
-    """Return how two readings differ in places, counts or widths; at some places numbers of `any_width` are alike.
+def shape_difference(real: Readings, made: Readings, apart: Container[str] = ()) -> Fault | None:
+    """Return how two readings differ in counts or widths at places other than those `apart`.
 
     A uniform number falls t bits short of its width with probability 2**-t, the widest of m with 2**-(t m). So if the
     distributions are the same, the widest differ by more than 40 / m bits (at least one), or any two numbers in the
     order of their widths by more than 40 + log2 m bits, with probability below 2**-38 at each place.
     """
-    for place in {**made, **real}:
+    for place in (place for place in {**made, **real} if place not in apart):
         got, wanted = (sorted(v.bit_length() for v in found.get(place, [])) for found in (real, made))
         m = len(got)
         if m != len(wanted):
             return make_fault("structure.other_count", got=m, place=place, wanted=len(wanted))
-        if place in any_width:
-            continue
-        apart = [abs(a - b) for a, b in zip(got, wanted, strict=True)]
-        if apart[-1] > -(-WIDTH_ERROR_BITS // m) or max(apart) > WIDTH_ERROR_BITS + m.bit_length():
+        off = [abs(a - b) for a, b in zip(got, wanted, strict=True)]
+        if off[-1] > -(-WIDTH_ERROR_BITS // m) or max(off) > WIDTH_ERROR_BITS + m.bit_length():
             return make_fault("structure.other_widths", got=_range(got), place=place, wanted=_range(wanted))
     return None
 

@@ -109,10 +109,7 @@ class ReachedLevel:
 
 @dataclass(frozen=True)
 class AssuranceLevel:
-    """One of the three levels: what was `reached`, and what is `missing` for it, each with its code.
-
-    `inapplicable`: its checks that this run has nothing for.
-    """
+    """One of three levels: whether it was `reached`, what is `missing`, and its checks that are `inapplicable`."""
 
     number: LevelNumber
     reached: ReachedLevel | None

@@ -285,7 +285,8 @@ def _reader_verdict(evidence: Evidence, line: int, reader: str) -> Verdict | Non
 
 def _refused(evidence: Evidence, line: int, envelope: Envelope, opens: bool) -> Verdict:
     between = {"sender": shown(envelope.sender), "reader": shown(envelope.to)}
-    if opens and _follows(evidence, envelope):
+    view = evidence.recomputed.get(envelope.sender)
+    if opens and view is not None and envelope in view.sent:
         return Verdict(line, None, make_fault("dispute.told_otherwise", **between))
     if culprit := malicious_sender(evidence, line):
         how = "the program refuses it" if opens else "the seal breaks under the key that both greetings give"
@@ -299,10 +300,6 @@ def _refused(evidence: Evidence, line: int, envelope: Envelope, opens: bool) -> 
     else:
         fault = make_fault("dispute.unopened")
     return Verdict(line, None, fault)
-
-
-def _follows(evidence: Evidence, envelope: Envelope) -> bool:
-    return envelope.sender in evidence.views and envelope in evidence.recomputed[envelope.sender].sent
 
 
 def _continues_otherwise(evidence: Evidence, line: int, envelope: Envelope) -> bool:

@@ -31,11 +31,7 @@ from smc_dp.core.version import __version__
 
 @dataclass(frozen=True)
 class AuditReport:
-    """Report of an audit of the folder `run`, on this day, by this version.
-
-    `audited`: public facts of the run and of what was handed over. `budgets`: what parties' ledgers say of it, None
-    where none were given.
-    """
+    """Report of an audit of the folder `run`, on this day, by this version; `budgets` is None where none were given."""
 
     run: str
     findings: tuple[Finding, ...]
@@ -104,14 +100,10 @@ class AuditReport:
 
 
 def _level(report: AuditReport) -> LevelDocument:
-    found, audited = report.assurance, report.audited
-    return LevelDocument(
-        number=found.level.number if found.level else 0,
-        name=found.level.name if found.level else levels.NO_LEVEL,
-        missing=list(map(str, found.next.missing)) if found.next else [],
-        views=list(audited.viewed),
-        identities=audited.pinned is not None,
-    )
+    found, viewed, pinned = report.assurance, list(report.audited.viewed), report.audited.pinned is not None
+    number, name = (found.level.number, found.level.name) if found.level else (0, levels.NO_LEVEL)
+    missing = list(map(str, found.next.missing)) if found.next else []
+    return LevelDocument(number=number, name=name, missing=missing, views=viewed, identities=pinned)
 
 
 def today() -> date:

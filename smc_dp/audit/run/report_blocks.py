@@ -216,15 +216,14 @@ def _caveats(audited: AuditedRun) -> Iterator[PageBlock]:
 
 
 def _assessment(facts: Sequence[AssessmentFact]) -> Iterator[PageBlock]:
-    rows = tuple((f.topic, shorten(f.fact, _DETAIL), f.source, _held(f)) for f in facts[:_MOST])
+    held = (f"{f.status}: {', '.join(f.checks)}" if f.checks else f.status for f in facts)
+    rows = tuple(
+        (f.topic, shorten(f.fact, _DETAIL), f.source, said) for f, said in zip(facts[:_MOST], held, strict=False)
+    )
     yield PageTable("Facts, each with its source and its check", ("topic", "fact", "source", "check"), rows)
     yield Prose(
         "A checked fact agrees with the other files of this run. Controller, legal basis and recipients are in no file."
     )
-
-
-def _held(fact: AssessmentFact) -> str:
-    return f"{fact.status}: {', '.join(fact.checks)}" if fact.checks else fact.status
 
 
 def _checks(findings: Sequence[Finding]) -> Iterator[PageBlock]:
@@ -275,7 +274,9 @@ def _known(pinned: str | None, stated: str) -> str:
 
 def _ledgers(budgets: Sequence[PartyBudget]) -> Iterator[PageBlock]:
     yield PageTable("Epsilon, by party", BUDGET_HEADINGS, tuple(map(budget_row, budgets[:_MOST])))
-    heads = tuple((shorten(b.party), _entry(b), b.head or "none") for b in budgets[:_MOST])
+    heads = tuple(
+        (shorten(b.party), str(b.charged.entry) if b.charged else "none", b.head or "none") for b in budgets[:_MOST]
+    )
     yield PageTable("Entries", ("party", "entry", "head of the ledger (SHA-256)"), heads)
     yield from _more(len(budgets))
     yield Prose(LEDGER_NOTE)
@@ -283,10 +284,6 @@ def _ledgers(budgets: Sequence[PartyBudget]) -> Iterator[PageBlock]:
         yield Prose("What of the entries is not as the release has it:")
         yield Bullets(tuple(doubts[:_NAMED]))
         yield from _more(len(doubts), _NAMED)
-
-
-def _entry(found: PartyBudget) -> str:
-    return "none" if found.charged is None else str(found.charged.entry)
 
 
 def _more(count: int, most: int = _MOST) -> Iterator[PageBlock]:

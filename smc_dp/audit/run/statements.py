@@ -17,7 +17,7 @@ from protocols.runtime.claims import DisclosedMessage
 from smc_dp.audit.run.blame import Culprit, identity_key, line_signer, signed_greeting
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_applicable, not_possible, passed, refuted_outcome
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.view_messages import NO_VIEWS, describe_views, opened_messages
+from smc_dp.audit.run.view_messages import NO_VIEWS, decrypted_messages, describe_views
 from smc_dp.core.errors import InputError, shown
 from smc_dp.run.protocols.openings import read_greetings
 from smc_dp.run.release_consistency import openings_fault, promise_fault
@@ -36,12 +36,8 @@ def check_statements(evidence: Evidence) -> CheckOutcome:
         first = about.setdefault((said.name, said.kind, _about(evidence, said)), said)
         if first.payload != said.payload:
             signed = signing_input(evidence.session.id, *said[:3])
-            return failed(
-                "statement.contradicted",
-                culprit=Culprit(said.name, evidence, signed, said.signature),
-                name=shown(said.name),
-                kind=said.kind,
-            )
+            culprit = Culprit(said.name, evidence, signed, said.signature)
+            return failed("statement.contradicted", culprit=culprit, name=shown(said.name), kind=said.kind)
     if not found:
         if not evidence.views:
             return NO_VIEWS
@@ -98,7 +94,7 @@ def check_commitments(evidence: Evidence) -> CheckOutcome:
         return not_possible(error.code, **error.fault.fields)
     letters = [
         DisclosedMessage(letter.envelope.sender, letter.envelope.to, letter.envelope.stage, letter.message)
-        for letter in opened_messages(evidence)
+        for letter in decrypted_messages(evidence)
         if letter.message is not None
     ]
     wrong = checkable.verify_messages(evidence.session.parameters, greeted, letters)

@@ -12,7 +12,7 @@ from smc_dp.core.errors import shown
 NO_VIEWS = not_possible("views.not_given")
 
 
-def opened_messages(evidence: Evidence) -> tuple[DecryptedEnvelope, ...]:
+def decrypted_messages(evidence: Evidence) -> tuple[DecryptedEnvelope, ...]:
     """Return every sealed line that a given view opens, in order, from the end that reads it best."""
     return most_legible_messages(evidence.recomputed.values())
 

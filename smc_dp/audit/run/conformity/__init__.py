@@ -40,12 +40,12 @@ SESSION_CHECKS: tuple[Check, ...] = (
         "identities", "Are the identities those known from elsewhere?", session.check_identities, takes="identities"
     ),
     _check("routes", "Does every message travel on a declared route?", session.check_routes),
-    _check("sizes", "Is every message as long as the public parameters say?", session.check_sizes),
+    _check("sizes", "Is every message as long as the public parameters say?", session.check_message_sizes),
     _check("greetings", "Has nobody greeted twice?", session.check_greetings),
 )
 CONVERSATION_CHECKS: tuple[Check, ...] = (
     _scheduled("order", "Did everybody send what its role sends, in that order?", conversation.check_order),
-    _scheduled("rounds", "Was nothing sent before what it follows from?", conversation.check_rounds),
+    _scheduled("rounds", "Was nothing sent before what it follows from?", conversation.check_causal_rounds),
     _scheduled("completeness", "Is nothing missing and nothing there twice?", conversation.check_completeness),
     _scheduled("headers", "Do headers tell nothing about data or coins?", conversation.check_headers),
 )

@@ -17,7 +17,6 @@ from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.audit.run.blame import absent_senders, malicious_sender
 from smc_dp.audit.run.check import CheckOutcome, failed, make_fault, not_possible, passed
 from smc_dp.audit.run.conformity.dry_run import Absences
-from smc_dp.audit.run.conformity.dry_run_role import Move
 from smc_dp.audit.run.conformity.expected_schedule import Schedule, free_places, learn_schedule, walk_transcript
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core.errors import Fault, shown
@@ -51,10 +50,7 @@ class ScheduledTranscript:
 
 
 def with_schedule(check: Callable[[ScheduledTranscript], CheckOutcome]) -> Callable[[Evidence], CheckOutcome]:
-    """Return the check of evidence beside its protocol's schedule; it fails where the transcript is too short.
-
-    Roles of the dry runs go on without a message where those of the transcript did.
-    """
+    """Return the check of evidence beside its protocol's schedule; it fails where the transcript is too short."""
 
     def run(evidence: Evidence) -> CheckOutcome:
         schedule = find_schedule(evidence)
@@ -66,10 +62,7 @@ def with_schedule(check: Callable[[ScheduledTranscript], CheckOutcome]) -> Calla
 
 
 def find_schedule(evidence: Evidence) -> Schedule | CheckOutcome:
-    """Return the schedule of this transcript, with its own absences, or the outcome where there is none.
-
-    Absences that a party signed, and that its own messages refute, are left out.
-    """
+    """Return this transcript's schedule, without absences that their signer's messages refute, or why there is none."""
     found = _learnt(evidence, refuted_readers(evidence))
     if isinstance(found, CheckOutcome) or not (found.free and _absences(evidence, ()).marks):
         return found
@@ -121,7 +114,7 @@ def check_order(given: ScheduledTranscript) -> CheckOutcome:
     return passed("order.holds", count=len(given.evidence.envelopes))
 
 
-def check_rounds(given: ScheduledTranscript) -> CheckOutcome:
+def check_causal_rounds(given: ScheduledTranscript) -> CheckOutcome:
     """Check that nothing was sent before all that its sender had to read, and that each message states its round.
 
     Messages of a participant that was given up may be left unread by others.
@@ -176,14 +169,8 @@ def _unmet(given: ScheduledTranscript) -> CheckOutcome | None:
     silent = {PUBLIC_NAME, *absent_senders(given.evidence), *refuted_readers(given.evidence)}
     for n, (reader, absent) in given.evidence.absences.items():
         if reader not in silent and (reader, absent) not in given.schedule.met:
-            return failed(
-                "absence.not_asked_for",
-                line=n,
-                reader=shown(reader),
-                kind=shown(absent.kind),
-                sender=shown(absent.sender),
-                stage=shown(absent.stage),
-            )
+            what = {name: shown(getattr(absent, name)) for name in ("kind", "sender", "stage")}
+            return failed(make_fault("absence.not_asked_for", reader=shown(reader), **what), line=n)
     return None
 
 
@@ -217,7 +204,11 @@ def _disorders(given: ScheduledTranscript) -> Iterator[tuple[int, Fault]]:
         moves = given.schedule.sends(name)
         for i, (n, e) in enumerate(given.fixed(name)):
             if i >= len(moves) or (e.kind, e.to, e.stage) != (moves[i].kind, moves[i].peer, moves[i].stage):
-                wanted = _said(moves[i]) if i < len(moves) else "nothing more"
+                wanted = (
+                    "{kind} to {to} in {stage}".format_map(_fields(moves[i].kind, moves[i].peer, moves[i].stage))
+                    if i < len(moves)
+                    else "nothing more"
+                )
                 yield (
                     n,
                     make_fault("message.out_of_order", **_fields(e.kind, e.to, e.stage), name=name, wanted=wanted),
@@ -232,7 +223,3 @@ def _disorders(given: ScheduledTranscript) -> Iterator[tuple[int, Fault]]:
 
 def _fields(kind: str, to: str, stage: str) -> dict[str, str]:
     return {"kind": shown(kind), "to": shown(to), "stage": shown(stage)}
-
-
-def _said(move: Move) -> str:
-    return "{kind} to {to} in {stage}".format_map(_fields(move.kind, move.peer, move.stage))

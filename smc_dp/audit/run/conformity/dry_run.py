@@ -88,10 +88,7 @@ class DryRun:
         return frozenset((role.name, absent) for role in self._roles for absent in role.met)
 
     def finish(self, most: int) -> bool:
-        """Run to the end; return False if more than `most` messages are sent. Raises `StallError` for a deadlock.
-
-        Where somebody was stopped only those publish who are said to have.
-        """
+        """Run to the end; return False if more than `most` messages are sent. Raises `StallError` for a deadlock."""
         try:
             while not all(role.end for role in self._roles):
                 before = self._happened

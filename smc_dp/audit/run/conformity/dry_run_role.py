@@ -34,10 +34,7 @@ class Move(NamedTuple):
 
 
 class DryRunMessages:
-    """Roles by name, their greetings, the number of messages sent and of rounds.
-
-    On a detour one message is spoilt on its way.
-    """
+    """Roles by name, their greetings, and the number of messages and rounds; on a detour one message is spoilt."""
 
     def __init__(self, session: Session, detour: Detour | None = None) -> None:
         self.session = session

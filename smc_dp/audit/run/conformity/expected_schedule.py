@@ -22,7 +22,7 @@ from protocols.programs import Protocol
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.inbox import Absent
 from protocols.runtime.message import PARTY, Kind
-from smc_dp.audit.run.conformity.dry_run import NO_ABSENCES, Absences, DryRun, Script, Scripts
+from smc_dp.audit.run.conformity.dry_run import NO_ABSENCES, Absences, DryRun, Scripts
 from smc_dp.audit.run.conformity.dry_run_role import Move
 from smc_dp.core.errors import shown
 
@@ -186,7 +186,7 @@ def from_dry_runs(protocol: Protocol, parameters: Any, most: int, absences: Abse
         if not runs[-1].finish(most):
             return None
     free = _free([run.scripts for run in runs])
-    common = [_without(run.scripts, free) for run in runs]
+    common = [{n: tuple(m for m in moves if m.kind not in free) for n, moves in run.scripts.items()} for run in runs]
     if any(scripts != common[0] for scripts in common):
         raise LocalError("toy_run.no_common_order", name=protocol.program.name)
     seen = frozenset(place for run in runs for place in _stood(run, free))
@@ -211,10 +211,6 @@ def _sent_by_kind(scripts: Scripts) -> dict[tuple[str, str], list[Move]]:
             if move.sends:
                 found[name, move.kind].append(move)
     return dict(found)
-
-
-def _without(scripts: Scripts, free: Mapping[str, int]) -> dict[str, Script]:
-    return {name: tuple(move for move in script if move.kind not in free) for name, script in scripts.items()}
 
 
 def _stood(run: DryRun, free: Mapping[str, int]) -> Iterator[Place]:

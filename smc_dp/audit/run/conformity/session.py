@@ -46,13 +46,8 @@ def check_session(evidence: Evidence) -> CheckOutcome:
     wanted = [mark for mark in REASONS if due.get(mark, isinstance(marks, list) and mark in marks)]
     if marks != wanted:
         return failed("marks.not_due", line=0, wanted=", ".join(wanted) or "no mark", got=shown(marks))
-    return passed(
-        "session.holds",
-        protocol=described.program.name,
-        version=described.program.version,
-        topology=head["topology"],
-        id=described.id.hex(),
-    )
+    name, version, topology = described.program.name, described.program.version, head["topology"]
+    return passed("session.holds", protocol=name, version=version, topology=topology, id=described.id.hex())
 
 
 def check_identities(evidence: Evidence) -> CheckOutcome:
@@ -96,24 +91,13 @@ def check_routes(evidence: Evidence) -> CheckOutcome:
     kinds: set[str] = set()
     for n, e in evidence.envelopes.items():
         if not _is_routed(described, linked, declared, e):
-            return failed(
-                "message.no_route",
-                line=n,
-                culprit=chain_signer(evidence, n),
-                kind=shown(e.kind),
-                sender=shown(e.sender),
-                to=shown(e.to),
-            )
+            culprit, kind, sender, to = chain_signer(evidence, n), shown(e.kind), shown(e.sender), shown(e.to)
+            return failed("message.no_route", line=n, culprit=culprit, kind=kind, sender=sender, to=to)
         via = described.curator if is_relayed(topology, described, e) else None
         said = evidence.lines[n - 1].get("via")
         if said != via:
-            return failed(
-                "message.other_relay",
-                line=n,
-                wanted=via or "nobody",
-                topology=topology,
-                got=shown(said) if said else "nobody",
-            )
+            got = shown(said) if said else "nobody"
+            return failed("message.other_relay", line=n, wanted=via or "nobody", topology=topology, got=got)
         kinds.add(e.kind)
     for n, (reader, absent) in evidence.absences.items():
         greets = (absent.kind, absent.stage, absent.read) == (HELLO, GREETING_STAGE, 0)
@@ -125,7 +109,7 @@ def check_routes(evidence: Evidence) -> CheckOutcome:
     return passed("routes.hold", messages=len(evidence.envelopes), kinds=len(kinds))
 
 
-def check_sizes(evidence: Evidence) -> CheckOutcome:
+def check_message_sizes(evidence: Evidence) -> CheckOutcome:
     """Check that every body has the length that the public parameters give, and every line the envelope's size."""
     wanted = body_bytes(evidence.session)
     total = 0
@@ -134,14 +118,8 @@ def check_sizes(evidence: Evidence) -> CheckOutcome:
         if length is None:
             return failed("message.unknown_length", line=n, culprit=chain_signer(evidence, n), kind=shown(e.kind))
         if len(e.body) != length:
-            return failed(
-                "message.other_length",
-                line=n,
-                culprit=chain_signer(evidence, n),
-                kind=e.kind,
-                got=len(e.body),
-                wanted=length,
-            )
+            culprit, got = chain_signer(evidence, n), len(e.body)
+            return failed("message.other_length", line=n, culprit=culprit, kind=e.kind, got=got, wanted=length)
         stated = evidence.lines[n - 1].get("size")
         if stated != e.size:
             return failed("message.other_size", line=n, stated=shown(stated), size=e.size)

@@ -11,9 +11,9 @@ from protocols.crypto.paillier import Ciphertext
 from protocols.runtime.link_decryption import DecryptedEnvelope
 from protocols.runtime.message import Key, is_fresh
 from protocols.runtime.view import Recomputed
-from smc_dp.audit.run.check import CheckOutcome, failed, failed_message, not_applicable, passed
+from smc_dp.audit.run.check import CheckOutcome, failed, failed_line, not_applicable, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.view_messages import NO_VIEWS, describe_views, opened_messages
+from smc_dp.audit.run.view_messages import NO_VIEWS, decrypted_messages, describe_views
 
 Locked: TypeAlias = Ciphertext | BitCiphertext
 
@@ -36,14 +36,14 @@ def check_units(evidence: Evidence) -> CheckOutcome:
         return NO_VIEWS
     count = 0
     locked = {(k.__name__, s.name) for k in evidence.session.program.kinds for s in k.slots if s.type not in _PLAIN}
-    for letter in opened_messages(evidence):
+    for letter in decrypted_messages(evidence):
         kind = letter.envelope.kind
         if letter.fault and (kind, letter.fault.partition(":")[0]) in locked:
-            return failed_message(evidence, letter, "ciphertext.undecodable", kind=kind, fault=letter.fault)
+            return failed_line(evidence, letter.line, "ciphertext.undecodable", kind=kind, fault=letter.fault)
         for place, c in ciphertexts(letter):
             count += 1
             if not _is_unit(c):
-                return failed_message(evidence, letter, "ciphertext.no_unit", place=place)
+                return failed_line(evidence, letter.line, "ciphertext.no_unit", place=place)
     return passed("units.hold", count=count, evidence=describe_views(evidence)) if count else _NONE
 
 
@@ -62,7 +62,7 @@ def _distinct(evidence: Evidence) -> Iterator[DecryptedEnvelope]:
     hygiene = evidence.protocol.model.hygiene
     alike = hygiene.alike if hygiene else ()
     readers: dict[tuple[str, str, bytes | None], set[str]] = {}
-    for letter in opened_messages(evidence):
+    for letter in decrypted_messages(evidence):
         e = letter.envelope
         if e.kind in alike:
             had = readers.setdefault((e.sender, e.kind, letter.payload), set())
@@ -81,7 +81,7 @@ def check_repeats(evidence: Evidence) -> CheckOutcome:
     for letter in _distinct(evidence):
         for place, c in ciphertexts(letter):
             if before := seen.get((c.n, c.value)):
-                return failed_message(evidence, letter, "ciphertext.repeated", place=place, before=before)
+                return failed_line(evidence, letter.line, "ciphertext.repeated", place=place, before=before)
             seen[c.n, c.value] = f"{place} on line {letter.line}"
     return passed("repeats.hold", count=len(seen), evidence=describe_views(evidence)) if seen else _NONE
 
@@ -102,10 +102,10 @@ def check_freshness(evidence: Evidence) -> CheckOutcome:
         for place, c in ciphertexts(letter):
             residue = c.value if isinstance(c, BitCiphertext) else c.value % c.n
             if residue in bare.get(c.n, ()):
-                return failed_message(evidence, letter, "ciphertext.no_randomness", place=place)
+                return failed_line(evidence, letter.line, "ciphertext.no_randomness", place=place)
             value, before = seen.setdefault((c.n, residue), (c.value, f"{place} on line {letter.line}"))
             if value != c.value:
-                return failed_message(evidence, letter, "ciphertext.randomiser_reused", place=place, before=before)
+                return failed_line(evidence, letter.line, "ciphertext.randomiser_reused", place=place, before=before)
     for again in evidence.recomputed.values():
         if stale := _stale(again):  # by its program, for which its owner does not answer
             return failed("ciphertext.not_refreshed", line=stale[0], place=stale[1])

@@ -13,7 +13,7 @@ from protocols.runtime.view import Recomputed
 from smc_dp.audit.run.blame import chain_signer, malicious_sender
 from smc_dp.audit.run.check import CheckOutcome, failed, make_fault, not_applicable, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.view_messages import NO_VIEWS, describe_views, opened_messages
+from smc_dp.audit.run.view_messages import NO_VIEWS, decrypted_messages, describe_views
 from smc_dp.core.errors import Fault, shown
 from smc_dp.run.agreement import TEST_KEYS
 
@@ -28,7 +28,7 @@ def check_keys(evidence: Evidence) -> CheckOutcome:
         return failed("keys.unmarked_test_keys", line=0, bits=bits, mark=TEST_KEYS)
     if not evidence.views:
         return NO_VIEWS
-    announced = [letter for letter in opened_messages(evidence) if letter.message is not None]
+    announced = [letter for letter in decrypted_messages(evidence) if letter.message is not None]
     alike = {(letter.envelope.sender, letter.envelope.kind, letter.payload): letter for letter in reversed(announced)}
     for letter in reversed(alike.values()):
         if fault := _announcement_fault(evidence, letter, bits):

@@ -14,10 +14,9 @@ import numpy.typing as npt
 from protocols.crypto.paillier import Ciphertext, PrivateKey
 from protocols.runtime.claims import Mask, View, public_fields, readings, secret_keys_of
 from protocols.runtime.link_decryption import DecryptedEnvelope
-from smc_dp.audit.run.blame import malicious_sender
-from smc_dp.audit.run.check import CheckOutcome, failed, not_applicable, not_possible, passed
+from smc_dp.audit.run.check import CheckOutcome, failed, failed_line, not_applicable, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.view_messages import describe_views, opened_messages
+from smc_dp.audit.run.view_messages import decrypted_messages, describe_views
 from smc_dp.core.errors import shown
 
 MIN_SIGMA = 40  # bits of slack below which a mask is none, whatever a protocol declares
@@ -46,40 +45,20 @@ def check_masks(evidence: Evidence) -> CheckOutcome:
     declared = hygiene.masks(p)
     for mask in declared:
         if mask.slack is not None and mask.slack < max(MIN_SIGMA, hygiene.sigma):
-            return failed(
-                "masks.too_little_slack",
-                place=mask.place,
-                bits=mask.bits,
-                hidden=mask.hidden,
-                times=mask.times,
-                slack=mask.slack,
-                wanted=hygiene.sigma,
-            )
+            figures = {name: getattr(mask, name) for name in ("place", "bits", "hidden", "times", "slack")}
+            return failed("masks.too_little_slack", **figures, wanted=hygiene.sigma)
     if not evidence.views:
         return not_possible("masks.slack_without_views", sigma=hygiene.sigma)
-    letters, count = opened_messages(evidence), 0
+    letters, count = decrypted_messages(evidence), 0
     for mask in declared:
         found = list(_read(evidence, letters, mask))
         count += len(found)
         for reading in found:
             if reading.value.bit_length() > mask.bits + (mask.hidden is not None):
-                return failed(
-                    "masks.number_too_long",
-                    line=reading.line,
-                    culprit=malicious_sender(evidence, reading.line),
-                    place=mask.place,
-                    bits=mask.bits,
-                )
+                return failed_line(evidence, reading.line, "masks.number_too_long", place=mask.place, bits=mask.bits)
         if short := _too_short(mask, found, log2(len(declared))):
-            return failed(
-                "masks.too_short",
-                line=short[0].line,
-                culprit=malicious_sender(evidence, short[0].line),
-                place=mask.place,
-                short=len(short),
-                count=len(found),
-                bits=mask.bits,
-            )
+            counts = {"short": len(short), "count": len(found)}
+            return failed_line(evidence, short[0].line, "masks.too_short", place=mask.place, **counts, bits=mask.bits)
     return passed("masks.hold", count=count, least=hygiene.sigma, evidence=describe_views(evidence))
 
 
@@ -110,13 +89,10 @@ def _too_short(mask: Mask, found: list[_Reading], tests: float) -> list[_Reading
     zeros = np.array([max(0, mask.bits - reading.value.bit_length()) for reading in found], dtype=np.int64)
     for t in sorted(set(zeros.tolist()) - {0}):
         m = int(np.count_nonzero(zeros >= t))
-        if _log2_choose(N, m) - t * m + tests + log2(N) + log2(mask.bits) < -CHANCE_BITS:
+        choices = (lgamma(N + 1) - lgamma(m + 1) - lgamma(N - m + 1)) / log(2)
+        if choices - t * m + tests + log2(N) + log2(mask.bits) < -CHANCE_BITS:
             return [reading for reading, z in zip(found, zeros, strict=True) if z >= t]
     return []
-
-
-def _log2_choose(n: int, k: int) -> float:
-    return (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) / log(2)
 
 
 # Canaries.
@@ -180,10 +156,7 @@ def _secrets(evidence: Evidence) -> Iterator[_Secret]:
 
 
 def _pairs(shape: Any, value: Any, skip: type) -> Iterator[tuple[int, int]]:
-    """Yield the integers of two values of one shape, side by side; raise ValueError when their shapes differ.
-
-    Of the vectors that a role enters one after the other it may not have come to the last.
-    """
+    """Yield the integers of two values of one shape, side by side; raise ValueError when their shapes differ."""
     if isinstance(shape, skip):
         return
     if isinstance(shape, int) and isinstance(value, int):

@@ -35,7 +35,7 @@ class _Drawn:
     """Noise in a view, in grid units, its distribution, and the model beside it: zeros where there is none."""
 
     eta: tuple[int, ...]
-    law: KNorm | DiscreteLaplace
+    distribution: KNorm | DiscreteLaplace
     model: direction.Vectors
 
 
@@ -71,23 +71,23 @@ def check_noise(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
 
 
 def _wrong(mine: _Drawn) -> Fault | None:
-    if not _plausible(*_length(mine), mine.law.dimension):
+    if not _plausible(*_length(mine), mine.distribution.dimension):
         return make_fault("noise.length")
-    fine = mine.law.scale >= direction.COARSE
-    if fine and direction.direction_chance(direction.normal_scores(mine.eta, mine.law), mine.model) < TAIL:
+    fine = mine.distribution.scale >= direction.COARSE
+    if fine and direction.direction_chance(direction.normal_scores(mine.eta, mine.distribution), mine.model) < TAIL:
         return make_fault("noise.direction")
     return None
 
 
 def _all_point(drawn: list[_Drawn]) -> bool:
-    if len(drawn) < 2 or any(mine.law.scale < direction.COARSE for mine in drawn):
+    if len(drawn) < 2 or any(mine.distribution.scale < direction.COARSE for mine in drawn):
         return False
-    scores = np.array([direction.normal_scores(mine.eta, mine.law) for mine in drawn])
+    scores = np.array([direction.normal_scores(mine.eta, mine.distribution) for mine in drawn])
     return direction.common_direction_chance(scores, np.array([mine.model for mine in drawn])) < TAIL
 
 
 def _said_of_directions(drawn: list[_Drawn]) -> str:
-    if any(mine.law.scale < direction.COARSE for mine in drawn):
+    if any(mine.distribution.scale < direction.COARSE for mine in drawn):
         return "too short on this grid for its directions to be looked at"
     return (
         "and pointing no more than chance does along one axis, all ones, the owner's model, fixed vectors, each other, "
@@ -177,7 +177,7 @@ def _drawn(inputs: tuple[Any, ...], found: DerivedParameters) -> _Drawn | None:
 
 def _length(mine: _Drawn) -> tuple[float, float]:
     """Return the noise's length over its scale, and by how much rounding may have changed it."""
-    law, d = mine.law, mine.law.dimension
+    law, d = mine.distribution, mine.distribution.dimension
     if law.name == "knorm":
         # round(Y) is within sqrt(d)/2 of Y, whose length over the scale is Gamma(d); isqrt takes less than 1.
         rounding = ceil_sqrt(d) + 1

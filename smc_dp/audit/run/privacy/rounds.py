@@ -30,10 +30,7 @@ _SQUARE = ROW * ROW
 
 @dataclass(frozen=True)
 class SumBound:
-    """Bound on what one record adds to one sum, in L2: to the gradient, and to the curvature, 0 where there is none.
-
-    `start`: nothing was asked yet, so that the weights are zero whoever lies.
-    """
+    """Bound in L2 on what one record adds to one sum; `start`: nothing was asked yet, so that the weights are zero."""
 
     gradient: int
     curvature: int
@@ -129,12 +126,11 @@ def _together(found: DerivedParameters, H: int, smoothing: int) -> Fraction:
 
 def _closeness(every: list[Any], H: int) -> Fraction:
     """Return what rho is more because sums of shares are not discrete Gaussians (Kairouz, Liu and Steinke 2021)."""
-    parts = sum(law.dimension * _tau(law, H) / 4 for law in every)
-    return Fraction(parts)
 
+    def tau(law: Any) -> float:
+        return 10 * sum(exp(-2 * pi**2 * float(law.variance) * k / (k + 1)) for k in range(1, H))
 
-def _tau(law: Any, H: int) -> float:
-    return 10 * sum(exp(-2 * pi**2 * float(law.variance) * k / (k + 1)) for k in range(1, H))
+    return Fraction(sum(law.dimension * tau(law) / 4 for law in every))
 
 
 def _largest(found: DerivedParameters, r: int) -> int:

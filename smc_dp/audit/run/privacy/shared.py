@@ -197,11 +197,13 @@ class _Looks:
         for r, blocks in enumerate(sums):
             where = f" in sum {r}" if len(sums) > 1 else ""
             for block in _noisy(blocks):
-                self.shares.append(block.law)
+                self.shares.append(block.distribution)
                 self.tests += 2
-                if not lengths.is_plausible(lengths.squared_length([block.noise], block.law), block.law, 1):
+                if not lengths.is_plausible(
+                    lengths.squared_length([block.noise], block.distribution), block.distribution, 1
+                ):
                     return make_fault("share.length", where=where)
-                if lengths.has_direction(block.noise, block.numbers, block.law):
+                if lengths.has_direction(block.noise, block.numbers, block.distribution):
                     return make_fault("share.direction", where=where)
         return self._of_sums([sums], "its shares of the noise of all sums") if len(sums) > 1 else None
 
@@ -210,24 +212,24 @@ class _Looks:
         alike: dict[Any, list[InputBlock]] = {}
         for blocks in sums:
             for block in _noisy(blocks):
-                alike.setdefault(block.law.text, []).append(block)
+                alike.setdefault(block.distribution.text, []).append(block)
         for some in alike.values():
             self.tests += len(some) > 1
-            if _same(some) or lengths.have_direction(*_vectors(some), some[0].law):
+            if _same(some) or lengths.have_direction(*_vectors(some), some[0].distribution):
                 return make_fault("share.used_again")
         return None
 
     def all_sums(self, given: Sequence[InputSums]) -> Fault | None:
         """Return the fault of all shares of all parties, where there are several sums."""
         self.power = lengths.power_of_all_lengths(
-            sum(b.law.dimension for sums in given for x in sums for b in _noisy(x))
+            sum(b.distribution.dimension for sums in given for x in sums for b in _noisy(x))
         )
         return self._of_sums(given, "all given shares of all sums")
 
     def _of_sums(self, given: Sequence[InputSums], what: str) -> Fault | None:
         """Return the fault of their length; their distributions are all ddg."""
         self.tests += 1
-        drawn = [(block.noise, block.law) for sums in given for blocks in sums for block in _noisy(blocks)]
+        drawn = [(block.noise, block.distribution) for sums in given for blocks in sums for block in _noisy(blocks)]
         if lengths.are_plausible(drawn):
             return None
         return make_fault("shares.length_of_all", what=what)
@@ -235,7 +237,7 @@ class _Looks:
     def together(self, given: Sequence[tuple[InputBlock, ...]]) -> Fault | None:
         """Return the fault of all given shares of one sum."""
         for some in zip(*(_noisy(blocks) for blocks in given), strict=True):
-            law = some[0].law
+            law = some[0].distribution
             self.tests += 2
             if not lengths.is_plausible(lengths.squared_length([x.noise for x in some], law), law, len(some)):
                 return make_fault("shares.length")
@@ -258,7 +260,7 @@ class _Looks:
 
 
 def _noisy(blocks: Iterable[InputBlock]) -> list[InputBlock]:
-    return [block for block in blocks if block.law is not None]
+    return [block for block in blocks if block.distribution is not None]
 
 
 def _vectors(some: Sequence[InputBlock]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
@@ -267,7 +269,9 @@ def _vectors(some: Sequence[InputBlock]) -> tuple[list[tuple[int, ...]], list[tu
 
 def _same(some: Sequence[InputBlock]) -> bool:
     """Return whether two are equal that hardly ever are by chance."""
-    rare = some[0].law.dimension * int(lengths.squared_unit(some[0].law)).bit_length() / 2 > _RARE_BITS
+    rare = (
+        some[0].distribution.dimension * int(lengths.squared_unit(some[0].distribution)).bit_length() / 2 > _RARE_BITS
+    )
     return rare and len({block.noise for block in some}) < len(some)
 
 
@@ -285,9 +289,10 @@ def check_shared_models(
     if isinstance(law_of, SharedRounds):
         return rounds.check_contributions(evidence, found, read)
     reach, f = _reach(found), law_of.grid.fraction_bits
+    is_counted = found.form.announced.sizes == "released"  # then the input grows with the number without noise
     for name, sums in read.items():
         vector, *size = (block.numbers for block in sums[0])
-        rows = size[0][0] if size and _counts_rows(found) else reach.most_rows
+        rows = size[0][0] if size and is_counted else reach.most_rows
         if not 1 <= rows <= reach.most_rows:
             return blame_owner(evidence, name, impossible_rows(rows, reach.most_rows))
         if sum(x * x for x in vector) > reach.longest_in(f, rows) ** 2:
@@ -295,8 +300,3 @@ def check_shared_models(
             too_long = make_fault("view.input_too_long", rows=rows, most=most)
             return blame_owner(evidence, name, too_long)
     return passed("models.shared_hold", vectors=count_noun("vector", len(read)))
-
-
-def _counts_rows(found: DerivedParameters) -> bool:
-    """Return whether the number without noise is that of rows, by which the input grows."""
-    return bool(found.form.announced.sizes == "released")

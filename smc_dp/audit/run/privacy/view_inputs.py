@@ -17,7 +17,7 @@ from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy.private_inputs import blame_owner
 from smc_dp.privacy.distributed import SharedRounds
 
-NO_NOISE = "none"
+TEXT_OF_NO_NOISE = "none"
 """Public text of the distribution of a block without noise."""
 
 
@@ -27,7 +27,7 @@ class InputBlock:
 
     numbers: tuple[int, ...]
     noise: tuple[int, ...]
-    law: Any
+    distribution: Any
 
 
 InputSums: TypeAlias = tuple[tuple[InputBlock, ...], ...]
@@ -53,10 +53,7 @@ def inputs_of_views(evidence: Evidence, found: DerivedParameters) -> dict[str, I
 
 
 def _of_party(inputs: tuple[Any, ...], found: DerivedParameters) -> InputSums | None:
-    """Return a party's own vectors for one sum or several; None if its inputs are none.
-
-    Of sums that there are none of only the number is told.
-    """
+    """Return a party's own vectors for one sum or several; None if its inputs are none."""
     numbers, noise = ([x for mine in inputs[1:] for x in _vectors(mine, name)] for name in ("numbers", "noise"))
     if len(inputs) < 2 or len(numbers) != len(noise):
         return None
@@ -64,10 +61,12 @@ def _of_party(inputs: tuple[Any, ...], found: DerivedParameters) -> InputSums | 
     for r, (x, e) in enumerate(zip(numbers, noise, strict=True)):
         laid = _laws(found, r)
         length = sum(length for length, _ in laid)
-        if laid and not all(isinstance(v, tuple) and len(v) == length and _whole(v) for v in (x, e)):
+        if laid and not all(
+            isinstance(v, tuple) and len(v) == length and all(type(n) is int for n in v) for v in (x, e)
+        ):
             return None
         sums.append(tuple(_blocks(laid, map(found.grid.lift, x), map(found.grid.lift, e))))
-        if any(any(block.noise) for block in sums[-1] if block.law is None):
+        if any(any(block.noise) for block in sums[-1] if block.distribution is None):
             return None
     return tuple(sums)
 
@@ -75,10 +74,6 @@ def _of_party(inputs: tuple[Any, ...], found: DerivedParameters) -> InputSums | 
 def _vectors(mine: Any, name: str) -> tuple[Any, ...]:
     found = getattr(mine, name, None)
     return found if isinstance(found, tuple) else (None,)
-
-
-def _whole(vector: tuple[Any, ...]) -> bool:
-    return all(type(x) is int for x in vector)
 
 
 def _blocks(laid: list[tuple[int, Any]], numbers: Iterable[int], noise: Iterable[int]) -> Iterator[InputBlock]:
@@ -92,7 +87,7 @@ def _laws(found: DerivedParameters, r: int) -> list[tuple[int, Any]]:
     if r >= len(found.sums):
         return []
     known = {law.text: law for law in share_distributions(found, r)}
-    return [(length, None if text == NO_NOISE else known[text]) for length, text in found.sums[r]]
+    return [(length, None if text == TEXT_OF_NO_NOISE else known[text]) for length, text in found.sums[r]]
 
 
 def share_distributions(found: DerivedParameters, r: int) -> tuple[Any, ...]:

@@ -237,7 +237,7 @@ def test_one_run_is_wrong_as_often_as_allowed() -> None:
 def test_one_run_without_a_limit_is_wrong_too_often() -> None:
     """The fraction of right guesses taken for their probability."""
     runs = [answered(500, seed, e / (e + 1), 0.6) for seed in range(REPEATS)]
-    assert too_often(sum(log(run.right / (run.made - run.right)) > 1 for run in runs)) < 1e-12
+    assert too_often(sum(log(run.right / (run.guessed - run.right)) > 1 for run in runs)) < 1e-12
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_the_pair_is_as_far_apart_as_is_charged(name: str, adjacency: RecordAdja
     assert mu is not None
     assert 0.999 * mu**2 < apart <= mu**2
     # Twin: where Charlie says something else, later sums are asked at other weights, and less is seen of them.
-    other = replace(session, told=lambda p, S: (1 << 40,) * len(S))
+    other = replace(session, announce=lambda p, S: (1 << 40,) * len(S))
     less = [other.centre(rounds.rows_in_world(world, adjacency)) for world in (0, 1)]
     assert float(np.sum((less[1] - less[0]) ** 2 / session.variances)) < 0.9 * apart
 
@@ -78,7 +78,7 @@ def test_noise_for_more_honest_parties_than_there_are_is_refuted() -> None:
 def test_whatever_one_party_answers_the_rest_is_the_sums_of_the_honest(name: str, deviation: Deviation | None) -> None:
     """Integer for integer, in every sum of a whole session, whatever is entered."""
     session, rows = DrivenSession(rounds.audited_rounds(name, TEN)), rounds.rows_in_world(1)
-    seen = session.seen(rows, deviation, Stream.insecure_from_seed("whole session"))
+    seen = session.coalition_outputs(rows, deviation, Stream.insecure_from_seed("whole session"))
     again = Stream.insecure_from_seed("whole session").spawn()
     honest = [session.form.part(own, again.fork(f"party {j}")) for j, own in enumerate(rows[:-1])]
     shares = [[part(session.said[:r]) for r in range(len(session.said))] for part in honest]

@@ -55,7 +55,7 @@ def test_whatever_one_party_sends_the_rest_is_the_sum_of_the_honest(deviation: D
     for noise in SHARED_NOISES:
         form, coins = secure_sum.audited_sum(target(noise)), rng(f"{deviation} {noise}")
         parts = secure_sum.add_noise(form, secure_sum.numbers_in_world(form, 1), form.noise.distribution, coins)
-        seen = secure_sum.coalition_view(deviation)(form, parts, coins)
+        seen = secure_sum.view_of_coalition(deviation)(form, parts, coins)
         assert seen == secure_sum.ideal_view(form, parts, coins)
         # Twins: an honest party without noise, and a sum from which nothing was taken off.
         silent = [replace(parts[0], noise=(0,) * form.length), *parts[1:]]

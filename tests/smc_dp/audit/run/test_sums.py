@@ -507,6 +507,9 @@ def test_a_false_complaint_leaves_the_structure_of_views_checked(
     evidence = replace(given, views=honest)
     assert evidence.took_detour
     assert leakage.check_structure(evidence).code == "structure.holds"
+    for kind, code in (("Shares", "holds"), ("Masked", "letters_given_up")):  # it says that nothing came at all
+        silent = {len(given.lines): ("P3", Absent("P1", kind, "setup"))}
+        assert leakage.check_structure(replace(evidence, absences=silent)).code == f"structure.{code}"
     for kind, change, code in (
         ("Unmask", lambda sent: replace(sent, shares=tuple(bytes(len(x)) for x in sent.shares)), "other_widths"),
         ("Masked", lambda sent: replace(sent, y=sent.y[:-1]), "other_count"),
@@ -514,6 +517,6 @@ def test_a_false_complaint_leaves_the_structure_of_views_checked(
         again = evidence.recomputed["charlie"]
         mail = [(name, change(sent) if type(sent).__name__ == kind else sent) for name, sent in again.view.messages]
         leaking = replace(evidence)
-        view = replace(again.view, mail=tuple(mail))
+        view = replace(again.view, messages=tuple(mail))
         vars(leaking)["recomputed"] = {**evidence.recomputed, "charlie": replace(again, view=view)}
         assert leakage.check_structure(leaking).code == f"structure.{code}"

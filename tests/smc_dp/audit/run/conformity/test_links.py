@@ -49,7 +49,9 @@ def first_break(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Break:
             evidence = load_evidence(folder)
         except InputError:
             return 0
-        outcomes = [check(evidence) for check in (links.check_schema, links.check_hash_chain, session.check_sizes)]
+        outcomes = [
+            check(evidence) for check in (links.check_schema, links.check_hash_chain, session.check_message_sizes)
+        ]
         return min((o.line or 0 for o in outcomes if o.status == "failed"), default=None)
 
     return found
