@@ -40,34 +40,34 @@ def with_dropouts(m: Matrix) -> list[Row]:
     return [row for row in m.rows if not row.session or "dropouts 1" in row.session]
 
 
-def sent_in_time(pattern: Pattern, kind: str, r: int) -> bool:
+def sent_in_time(p: Parameters, pattern: Pattern, kind: str, r: int) -> bool:
     """Whether the letter of this kind in sum r comes in time, of the party that the pattern is about."""
     if not pattern.name:
         return True
     missed, _, stage = pattern.place.partition(" in ")
     if stage == "setup":
-        return holds_up(pattern)  # else nobody starts
+        return holds_up(p, pattern)  # else nobody starts
     when, this = (int(stage.removeprefix("sum")), CONVERSATION.index(missed)), (r, CONVERSATION.index(kind))
     return this != when if pattern.late else this < when
 
 
-def holds_up(pattern: Pattern) -> bool:
+def holds_up(p: Parameters, pattern: Pattern) -> bool:
     """Whether shares are late: their holder accuses the dealer, which opens them, and all go on."""
-    return pattern.late and pattern.place == "Shares in setup"
+    return p.may_accuse_silence and pattern.late and pattern.place == "Shares in setup"
 
 
 def read_in_setup(p: Parameters, pattern: Pattern, members: Sequence[str]) -> bool:
     """Whether these, with Charlie, know shares enough of a dealer whose shares for one holder were late."""
-    if not holds_up(pattern):
+    if not holds_up(p, pattern):
         return False
     others = [name for name in p.parties if name != pattern.name]
     holders = {*members, others[pattern.letter - 2]} - {"charlie"}
     return "charlie" in members and len(holders) >= p.T
 
 
-def left(pattern: Pattern, r: int) -> bool:
+def left(p: Parameters, pattern: Pattern, r: int) -> bool:
     """Whether the masked input has left, in time or not."""
-    return sent_in_time(pattern, "Masked", r) or (pattern.late and not pattern.place.endswith("setup"))
+    return sent_in_time(p, pattern, "Masked", r) or (pattern.late and not pattern.place.endswith("setup"))
 
 
 def table(p: Parameters, row: Row) -> dict[str, tuple[str, str]]:
@@ -75,7 +75,7 @@ def table(p: Parameters, row: Row) -> dict[str, tuple[str, str]]:
     parties = [j for j, name in enumerate(p.parties, start=1) if name in row.members]
     place = {i: r for i, r in enumerate((r for r in range(p.R) for _ in range(p.length(r))), start=1)}
     opens = "charlie" in row.members and len(parties) >= p.T
-    started = holds_up(row.pattern) or not row.pattern.place.endswith("setup")
+    started = holds_up(p, row.pattern) or not row.pattern.place.endswith("setup")
     known = {row.pattern.name} if read_in_setup(p, row.pattern, row.members) else set()
     cells: dict[str, tuple[str, str]] = {}
     for j, name in enumerate(p.parties, start=1):
@@ -85,7 +85,7 @@ def table(p: Parameters, row: Row) -> dict[str, tuple[str, str]]:
                 others = [k for k in taking_part(p, row.pattern, r) if k not in parties]
                 by_sum = "all" if started and others == [j] else "nothing"
                 alone = name in known or [p.parties[k - 1] for k in others if p.parties[k - 1] not in known] == [name]
-                seen = "all" if (opens and started and left(late, r)) or (known and alone) else by_sum
+                seen = "all" if (opens and started and left(p, late, r)) or (known and alone) else by_sum
                 both = (seen, by_sum) if letter == "z" else ("nothing", "nothing")
                 cells[f"{letter}_{j}({i})"] = ("own", "own") if j in parties else both
     return cells
@@ -94,7 +94,7 @@ def table(p: Parameters, row: Row) -> dict[str, tuple[str, str]]:
 def taking_part(p: Parameters, pattern: Pattern, r: int) -> list[int]:
     """Who is in sum r."""
     return [
-        j for j, name in enumerate(p.parties, start=1) if name != pattern.name or sent_in_time(pattern, "Masked", r)
+        j for j, name in enumerate(p.parties, start=1) if name != pattern.name or sent_in_time(p, pattern, "Masked", r)
     ]
 
 
@@ -127,9 +127,9 @@ def test_without_dropouts_no_coalition_learns_more_than_the_sum() -> None:
 
 
 def test_margin_and_claim_stand_side_by_side() -> None:
-    """Of three t = 0: one message that is late can open a share, and T = 2 do; of two, of whom none may vanish, any."""
+    """Of three T - 1 = 1 who follow the protocol, t = 0 who do not; of two, of whom none may vanish, any and 0."""
     for m, computed, claimed in (
-        (found(3), "up to 0 of 3", "up to 0 of 3"),
+        (found(3), "up to 1 of 3", "up to 0 of 3"),
         (found(2, None, ("P2",)), "up to 2 of 2", "up to 0 of 2"),
     ):
         said = next(
