@@ -42,7 +42,7 @@ def hide_requests() -> None:
 
 
 def with_formulas(text: str) -> str:
-    """The Markdown of a docstring in which 2**L does not begin bold type, and <V, T> is no tag of HTML."""
+    """Return a docstring as Markdown in which 2**L does not begin bold type, and <V, T> is no tag of HTML."""
     return _CODE_OR_FORMULA.sub(lambda found: _ESCAPED.get(found[0], found[0]), text)
 
 

@@ -31,7 +31,7 @@ from protocols.runtime import message as codec
 FOLDER = Path(__file__).parent / "vectors"
 
 
-class Book:
+class CuratorState:
     """The cases of one file; `add` runs each and notes what came."""
 
     def __init__(self, comment: str, shared: dict[str, Any] | None = None) -> None:
@@ -55,8 +55,8 @@ class Book:
         return "{\n" + "\n".join(lines) + '\n"cases": [\n' + cases + "\n]\n}\n"
 
 
-def sharing() -> Book:
-    book = Book("Random streams, shares in Z_M, permutations, slots.")
+def sharing() -> CuratorState:
+    book = CuratorState("Random streams, shares in Z_M, permutations, slots.")
     for forks in ([], ["a"], ["a", "b"], ["b"]):
         book.add("stream_bytes", seed="stream", forks=forks, n=80)
     book.add("stream_bits", seed="bits", widths=[0, 1, 7, 8, 9, 64, 77, 200])
@@ -88,10 +88,10 @@ def secret(key: PrivateKey) -> dict[str, Any]:
     return {"p": key.p, "q": key.q, "bits": key.public.bits}
 
 
-def paillier_book() -> Book:
+def paillier_book() -> CuratorState:
     key = paillier.generate(512, Stream.insecure_from_seed("paillier"))
     other = paillier.generate(512, Stream.insecure_from_seed("another"))
-    book = Book("Paillier under `key`; shorter than any key for data.", {"key": secret(key)})
+    book = CuratorState("Paillier under `key`; shorter than any key for data.", {"key": secret(key)})
     n = key.public.n
     book.add("paillier_generate", bits=512, seed="paillier")
     book.add("paillier_generate", "ValueError", bits=255, seed="paillier")
@@ -129,9 +129,9 @@ def paillier_book() -> Book:
     return book
 
 
-def comparison() -> Book:
+def comparison() -> CuratorState:
     key = vector_ops.dgk_generate({}, bits=256, u=17, seed="dgk")
-    book = Book("The comparison of x and y under the holder's `key`; 4 bits, toy size.", {"key": key})
+    book = CuratorState("The comparison of x and y under the holder's `key`; 4 bits, toy size.", {"key": key})
     book.add("dgk_generate", bits=256, u=17, seed="dgk")
     book.add("dgk_generate", "ValueError", bits=256, u=15, seed="dgk")
     for m in (0, 1, 16, 17):
@@ -153,8 +153,8 @@ def comparison() -> Book:
     return book
 
 
-def sealing_book() -> Book:
-    book = Book("Link keys, seals, signatures, commitments, and the header that they bind.")
+def sealing_book() -> CuratorState:
+    book = CuratorState("Link keys, seals, signatures, commitments, and the header that they bind.")
     a, b = (Stream.insecure_from_seed(name).bytes(32) for name in ("a", "b"))
     public = {name: book.add("x25519_public", secret=secret) for name, secret in (("a", a), ("b", b))}
     link = {"session": bytes(range(32)), "me": "north", "other": "south"}
@@ -194,14 +194,14 @@ def sealing_book() -> Book:
     return book
 
 
-def messages() -> Book:
+def messages() -> CuratorState:
     p = {"parties": ["P1", "P2", "P3"], "dimension": 3, "key_bits": 512}
     owners = {name: paillier.generate(512, Stream.insecure_from_seed(name)) for name in (XI, ZETA)}
     u = plaintext_modulus(vector_ops.parameters(p).compared_bits)
     compare = dgk.generate(512, u, Stream.insecure_from_seed(DGK)).public
     keys: dict[str, Any] = {name: {"n": key.public.n} for name, key in owners.items()}
     keys[DGK] = {name: getattr(compare, name) for name in ("n", "g", "h", "u", "t")}
-    book = Book("Every kind of message, and bytes that are none.", {"parameters": p, "keys": keys})
+    book = CuratorState("Every kind of message, and bytes that are none.", {"parameters": p, "keys": keys})
     layout, public = vector_ops.parameters(p).layout(), vector_ops.admitted(book.shared)
     for kind in KINDS:
         name, rng = kind.__name__, Stream.insecure_from_seed(kind.__name__)
@@ -229,7 +229,7 @@ def _content(slot: codec.FieldSpec, layout: codec.Layout, keys: codec.Keys, rng:
     return value() if slot.count is None else [value() for _ in range(layout[slot.count])]
 
 
-def _refused(book: Book, owners: dict[str, PrivateKey]) -> None:
+def _refused(book: CuratorState, owners: dict[str, PrivateKey]) -> None:
     zeta, rng = owners[ZETA], Stream.insecure_from_seed("refused")
     n, c = zeta.public.n, zeta.public.encrypt(1, rng).value
     minus = next(x for x in range(2, 99) if modular.jacobi(x, owners[XI].public.n) == -1)
@@ -252,8 +252,8 @@ def _refused(book: Book, owners: dict[str, PrivateKey]) -> None:
         book.add("decode", "DecodeError", kind="Half", data=data)
 
 
-def whole_run() -> Book:
-    book = Book(
+def whole_run() -> CuratorState:
+    book = CuratorState(
         "A whole run: SHA-256 of header and body of every envelope on each link in order, shares, and their sum."
     )
     given = {"parties": ["P1", "P2", "P3"], "dimension": 2, "key_bits": 512}
@@ -276,20 +276,22 @@ def whole_run() -> Book:
     return book
 
 
-def sums() -> Book:
+def sums() -> CuratorState:
     comment = "The secure sum: shares, masks, digests, statements, whole runs; and why some are refused."
-    book = Book(comment, {"parameters": sum_vectors.PARAMETERS})
+    book = CuratorState(comment, {"parameters": sum_vectors.PARAMETERS})
     sum_vectors.fill(book)
     return book
 
 
-def garbling() -> Book:
-    book = Book("The hash and an AND gate; base transfers and their extension; garbled argmins, whole and spoilt.")
+def garbling() -> CuratorState:
+    book = CuratorState(
+        "The hash and an AND gate; base transfers and their extension; garbled argmins, whole and spoilt."
+    )
     garbled_vectors.fill(book)
     return book
 
 
-BOOKS: dict[str, Callable[[], Book]] = {
+BOOKS: dict[str, Callable[[], CuratorState]] = {
     "sharing": sharing,
     "paillier": paillier_book,
     "comparison": comparison,

@@ -15,7 +15,7 @@ from protocols.runtime.endpoint import Endpoint
 from protocols.secure_sum import masks, roster, steps
 from protocols.secure_sum.messages import Masked, PublishedShare
 from protocols.secure_sum.parameters import Parameters
-from protocols.secure_sum.values import Addends, Book, Opening, Vault
+from protocols.secure_sum.values import Addends, CuratorState, Opening, Vault
 
 
 async def party(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int) -> Vault:
@@ -38,7 +38,7 @@ async def publisher(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r:
     return y
 
 
-async def curator(me: Endpoint, p: Parameters, book: Book, r: int) -> Book:
+async def curator(me: Endpoint, p: Parameters, book: CuratorState, r: int) -> CuratorState:
     """Run Charlie, who learns S_r."""
     vault = book.vault
     at = steps.own_context(me, vault, r)

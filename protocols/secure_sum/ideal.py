@@ -4,8 +4,8 @@ Theorem. Let Charlie and any t parties deviate at will, statically. Their view o
 at most one pair of a query and a set U of at least K-D parties, chosen by them before they get the sum over the honest
 members of U of what these add, noise included; and at least H = K-D-t honest parties are in it. There is no statistical
 term. Complaints about shares open fewer than T of a secret, those of the coalition included. Honest parties output what
-Charlie says, or nothing: that the sum is right, and that there is one, is not promised. In a circle (`graph.py`) all of this is
-against Charlie and t parties who keep to the protocol, and but for the probability that the circle does not do
+Charlie says, or nothing: that the sum is right, and that there is one, is not promised. In a circle (`graph.py`) all of
+this is against Charlie and t parties who keep to the protocol, and but for the probability that the circle does not do
 (`distance`).
 
 Where nobody may vanish nothing is ever opened: masks come from a stream cipher then, every t up to K-1 will do, and the

@@ -16,7 +16,7 @@ from protocols.runtime.endpoint import Endpoint, Greeted
 from protocols.secure_sum import dealing, graph, roster
 from protocols.secure_sum.messages import Circle, Coin, Handed, MaskKeys, Passed
 from protocols.secure_sum.parameters import Parameters
-from protocols.secure_sum.values import Book, Held, Secrets, Vault
+from protocols.secure_sum.values import CuratorState, Held, Secrets, Vault
 
 _Greetings = Mapping[str, Greeted[MaskKeys]]
 
@@ -37,7 +37,7 @@ async def party(me: Endpoint, p: Parameters) -> Vault:
     return Vault(root, roster.first_query(me.session_id), keys, secrets, trees, near=near)
 
 
-async def curator(me: Endpoint, p: Parameters) -> Book:
+async def curator(me: Endpoint, p: Parameters) -> CuratorState:
     """Run Charlie: return what the parties committed to, and the neighbours of each, when all of them have dealt."""
     greetings = await me.greetings(MaskKeys)
     roster.check_mask_keys(me, p, greetings)
@@ -49,7 +49,7 @@ async def curator(me: Endpoint, p: Parameters) -> Book:
         me.send(name, Passed(dealing.shares_passed_on(p, beside, dealt)))
     vault = Vault(root, roster.first_query(me.session_id), roster.mask_keys(p, greetings))
     commitments = tuple(tuple(own.commitments[r] for own in said) for r in range(p.R))
-    return Book(vault, commitments, tuple(own.leaves for own in said), near=near)
+    return CuratorState(vault, commitments, tuple(own.leaves for own in said), near=near)
 
 
 async def _seated(me: Endpoint, p: Parameters, own: Greeted[MaskKeys], coin: bytes) -> tuple[bytes, tuple[int, ...]]:

@@ -192,7 +192,7 @@ class Parameters:
 
     @property
     def may_accuse_silence(self) -> bool:
-        """True where somebody may be malicious, and t false accusers with t corrupted holders are too few to open a seed.
+        """True where t > 0, and t false accusers with t corrupted holders are too few to open a seed.
 
         With t = 0 a silent dealer has dropped out or was held up: to open its shares would only give them away.
         """

@@ -115,7 +115,7 @@ def _shown(p: Parameters, greetings: _Greetings, letter: DisclosedMessage) -> It
     holder, leaves = p.parties.index(letter.sender), tuple(greetings[name].message.leaves for name in p.parties)
     for dealer, share in enumerate(letter.message.shares):
         for survived in (True, False):
-            if unmasking.is_dealt(p, leaves, r, dealer, holder, survived, letter.message, dealer):
+            if unmasking.is_committed_share(p, leaves, r, dealer, holder, survived, letter.message, dealer):
                 yield dealer, holder, r, Held(share, b"") if survived else Held(b"", share)
 
 

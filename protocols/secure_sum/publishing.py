@@ -10,10 +10,10 @@ from protocols.errors import Fault
 from protocols.runtime.endpoint import Endpoint
 from protocols.secure_sum.messages import PublishedOpening, PublishedSum
 from protocols.secure_sum.parameters import Parameters
-from protocols.secure_sum.values import Book, Sums
+from protocols.secure_sum.values import CuratorState, Sums
 
 
-async def publish_sums(me: Endpoint, p: Parameters, book: Book) -> Sums:
+async def publish_sums(me: Endpoint, p: Parameters, book: CuratorState) -> Sums:
     """Publish the sums; Charlie learns nothing more."""
     vault = book.vault
     S = tuple(x for value in vault.values for x in value)

@@ -14,7 +14,7 @@ from protocols.runtime.endpoint import Endpoint, Greeted
 from protocols.secure_sum import dealing, disputes, roster
 from protocols.secure_sum.messages import MaskKeys, Ready, Start
 from protocols.secure_sum.parameters import CURATOR, Parameters
-from protocols.secure_sum.values import Book, Secrets, Vault
+from protocols.secure_sum.values import CuratorState, Secrets, Vault
 
 
 async def party(me: Endpoint, p: Parameters) -> Vault:
@@ -40,7 +40,7 @@ async def party(me: Endpoint, p: Parameters) -> Vault:
     return replace(vault, secrets=secrets, trees=trees)
 
 
-async def curator(me: Endpoint, p: Parameters) -> Book:
+async def curator(me: Endpoint, p: Parameters) -> CuratorState:
     """Run Charlie: return what the parties committed to, when all of them are ready."""
     greetings, vault = await _greeted(me, p)
     said = [greetings[name].message for name in p.parties]
@@ -54,7 +54,7 @@ async def curator(me: Endpoint, p: Parameters) -> Book:
     else:
         me.broadcast(p.parties, Start(vault.roster, ()))
     commitments = tuple(tuple(own.commitments[r] for own in said) for r in range(p.R if p.D else 0))
-    return Book(vault, commitments, tuple(own.leaves for own in said))
+    return CuratorState(vault, commitments, tuple(own.leaves for own in said))
 
 
 async def _greeted(me: Endpoint, p: Parameters) -> tuple[Mapping[str, Greeted[MaskKeys]], Vault]:

@@ -12,7 +12,7 @@ from protocols.runtime.endpoint import Endpoint
 from protocols.secure_sum import masks, roster
 from protocols.secure_sum.messages import Ended, Input, Masked, Result
 from protocols.secure_sum.parameters import Parameters
-from protocols.secure_sum.values import Addends, Book, Opening, Vault
+from protocols.secure_sum.values import Addends, CuratorState, Opening, Vault
 
 
 def charge_label(r: int) -> str:
@@ -63,7 +63,9 @@ async def receive_result(me: Endpoint, p: Parameters, vault: Vault, r: int, at: 
     return vault_after(me, p, vault, r, members, got.S)
 
 
-def announce_result(me: Endpoint, p: Parameters, book: Book, r: int, members: int, S: Vector, opening: Opening) -> Book:
+def announce_result(
+    me: Endpoint, p: Parameters, book: CuratorState, r: int, members: int, S: Vector, opening: Opening
+) -> CuratorState:
     """Tell all parties the sum, signed by Charlie (step 7)."""
     signature = me.attest(Ended(own_context(me, book.vault, r), members, masking.digest(S, p.width)))
     me.broadcast(p.parties, Result(S, signature))

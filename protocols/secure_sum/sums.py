@@ -15,7 +15,7 @@ from protocols.runtime.endpoint import Endpoint
 from protocols.secure_sum import graph, masks, roster, steps, unmasking
 from protocols.secure_sum.messages import Agreed, Certificate, Listed, Masked, Signed, Survivors, Unmask
 from protocols.secure_sum.parameters import Parameters
-from protocols.secure_sum.values import Addends, Book, Opening, Vault
+from protocols.secure_sum.values import Addends, CuratorState, Opening, Vault
 
 UNSIGNED = bytes(SIGNATURE_BYTES)
 
@@ -49,7 +49,7 @@ async def party(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int
     return await steps.receive_result(me, p, vault, r, at, listed.members)
 
 
-async def curator(me: Endpoint, p: Parameters, book: Book, r: int) -> Book:
+async def curator(me: Endpoint, p: Parameters, book: CuratorState, r: int) -> CuratorState:
     """Run Charlie, who learns S_r and who took part."""
     at = steps.own_context(me, book.vault, r)
     # 2.
@@ -103,7 +103,7 @@ def _propose(me: Endpoint, p: Parameters, at: bytes, U: Sequence[int], inputs: M
 
 
 async def _certified(
-    me: Endpoint, p: Parameters, book: Book, agreed: Agreed, among: Sequence[int], why: str = ""
+    me: Endpoint, p: Parameters, book: CuratorState, agreed: Agreed, among: Sequence[int], why: str = ""
 ) -> tuple[bytes, ...]:
     """Return the signatures of enough of these parties, and send them to all, in a sparse graph to each those of its
     neighbours (steps 4, 5); `why` there is nothing else to sign.
@@ -125,14 +125,14 @@ async def _certified(
     return signatures
 
 
-def _fewest(p: Parameters, book: Book, signed: Collection[str]) -> int:
+def _fewest(p: Parameters, book: CuratorState, signed: Collection[str]) -> int:
     """Return the number that have signed, or that number among the neighbours of the party where it is the least."""
     if not book.near:
         return len(signed)
     return min(sum(p.parties[j] in signed for j in beside) for beside in book.near)
 
 
-async def _given_up(me: Endpoint, p: Parameters, book: Book, r: int, at: bytes, count: int) -> NoReturn:
+async def _given_up(me: Endpoint, p: Parameters, book: CuratorState, r: int, at: bytes, count: int) -> NoReturn:
     """Have it signed that this sum is nobody's, for too few are there, so that nobody pays for it, and stop."""
     few = Fault("sum.too_few_took_part", {"got": count, "parties": p.K, "sum": r, "wanted": p.fewest})
     listed = _propose(me, p, at, (), {})
@@ -141,7 +141,7 @@ async def _given_up(me: Endpoint, p: Parameters, book: Book, r: int, at: bytes, 
 
 
 def _opened(
-    me: Endpoint, p: Parameters, book: Book, r: int, U: Sequence[int], got: Mapping[str, Unmask]
+    me: Endpoint, p: Parameters, book: CuratorState, r: int, U: Sequence[int], got: Mapping[str, Unmask]
 ) -> dict[int, bytes]:
     """Return for every party the secret that T shares open; shares that its dealer did not commit to are dropped (step
     6).
@@ -159,7 +159,7 @@ def _opened(
 
 
 def _secret(
-    me: Endpoint, p: Parameters, book: Book, r: int, dealer: int, survived: bool, shares: Mapping[int, bytes]
+    me: Endpoint, p: Parameters, book: CuratorState, r: int, dealer: int, survived: bool, shares: Mapping[int, bytes]
 ) -> bytes:
     name, what = p.parties[dealer], "seed" if survived else "mask key"
     if len(shares) < p.T:

@@ -12,7 +12,7 @@ from protocols.crypto import masking
 from protocols.secure_sum import dealing, graph
 from protocols.secure_sum.messages import Unmask
 from protocols.secure_sum.parameters import Parameters
-from protocols.secure_sum.values import Book, Vault
+from protocols.secure_sum.values import CuratorState, Vault
 
 MOST_TRIES = 128  # subsets of shares for one secret: a second of Charlie's time with 200 parties
 
@@ -27,15 +27,15 @@ def shares_to_unmask(p: Parameters, vault: Vault, r: int, U: Collection[int]) ->
 
 
 def dealers_of_other_shares(
-    p: Parameters, book: Book, r: int, holder: int, U: Collection[int], got: Unmask
+    p: Parameters, book: CuratorState, r: int, holder: int, U: Collection[int], got: Unmask
 ) -> tuple[int, ...]:
     """Return the dealers whose shares here are not those that they committed to give to this holder."""
     dealers = enumerate(book.dealers(holder))
-    return tuple(i for at, i in dealers if not is_dealt(p, book.leaves, r, i, holder, i in U, got, at))
+    return tuple(i for at, i in dealers if not is_committed_share(p, book.leaves, r, i, holder, i in U, got, at))
 
 
 def open_secret(
-    p: Parameters, book: Book, r: int, dealer: int, survived: bool, shares: Mapping[int, bytes], rng: Stream
+    p: Parameters, book: CuratorState, r: int, dealer: int, survived: bool, shares: Mapping[int, bytes], rng: Stream
 ) -> tuple[bytes | None, bool]:
     """Return the seed, or the secret mask key, that the dealer greeted with and T of these shares open, and whether the
     first T did; None where none of `MOST_TRIES` subsets opens it.
@@ -71,7 +71,7 @@ def is_promised(commitment: bytes, key: bytes, dealer: int, r: int, of_seed: boo
     return dealing.seed_commitment(dealer, r, opened) == commitment if of_seed else masking.public_key(opened) == key
 
 
-def is_dealt(
+def is_committed_share(
     p: Parameters,
     leaves: Sequence[Sequence[bytes]],
     r: int,

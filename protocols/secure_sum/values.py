@@ -122,7 +122,7 @@ class Opening:
 
 
 @dataclass(frozen=True, repr=False)
-class Book:
+class CuratorState:
     """State of Charlie: the vault, which has no secrets, what the parties committed to, and what he added up so far.
 
     `commitments` by sum and dealer, `leaves` by dealer and holder. `near`: in a circle the neighbours of each party,
@@ -148,4 +148,4 @@ class Sums:
     members: tuple[int, ...]
 
 
-RECORDS = (Block, Addends, Held, ClosedPairs, Secrets, Vault, Opening, Book, Sums)
+RECORDS = (Block, Addends, Held, ClosedPairs, Secrets, Vault, Opening, CuratorState, Sums)

@@ -53,7 +53,7 @@ class Variant:
     code: tuple[StepCode, ...] = field(default=(), repr=False)
 
     @property
-    def is_printed(self) -> bool:
+    def is_as_published(self) -> bool:
         """True if this is the form of a paper, which the attack breaks."""
         return self.expected == "succeeds" and not self.no_fix_yet
 
@@ -90,14 +90,14 @@ class MeasuredAttack:
         return tuple(v for v in self.variants if v.code and v.expected == "succeeds")
 
     @property
-    def mended(self) -> tuple[Variant, ...]:
+    def fixed(self) -> tuple[Variant, ...]:
         """Variants with code in which it fails, shown beside the broken ones."""
         return tuple(v for v in self.variants if v.code and v.expected == "fails")
 
     @property
     def is_on_print(self) -> bool:
         """True if it breaks the printed form of a paper."""
-        return any(variant.is_printed for variant in self.variants)
+        return any(variant.is_as_published for variant in self.variants)
 
     @property
     def breaks(self) -> str:

@@ -35,7 +35,7 @@ _PARTIES = 3
 ADDING = 4  # parties of the secure sum: the fewest of whom one may vanish, so that seeds are opened
 
 
-def read_printed_sizes(p: Parameters, charlie: View, party: View) -> Sizes:
+def read_sizes_as_published(p: Parameters, charlie: View, party: View) -> Sizes:
     """Return every size and who is smallest in the printed protocol: its halves add up as integers."""
     keys: PartyKeys = stage_result(party, PartyKeys)
     halves = [message_from(charlie, name, PrintedCuratorShare) for name in p.parties]
@@ -76,7 +76,7 @@ def _added(view: View) -> Vector:
 def _trial(rng: Stream, key_bits: int, *, printed: bool) -> bool:
     drawn = draw_secrets(_PARTIES, 1, rng)
     played = run_program(as_published.PROGRAM if printed else pathak2010.PROGRAM, drawn, key_bits, rng)
-    find = read_printed_sizes if printed else sizes_of_charlie_and_party
+    find = read_sizes_as_published if printed else sizes_of_charlie_and_party
     found = find(played.parameters, played.charlie, played.party(rng.below(_PARTIES)))
     n = tuple(secret.n for secret in drawn)
     return found == Sizes(n, n.index(min(n)))

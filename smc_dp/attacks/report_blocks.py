@@ -136,11 +136,11 @@ def _section(
 
 def _code(attack: MeasuredAttack, results: dict[str, AttackResult]) -> tuple[PageBlock, ...]:
     """Return the step on both sides; variants that succeed and are not shown are named."""
-    if not attack.attacked or not attack.mended:
+    if not attack.attacked or not attack.fixed:
         return ()
     left, right = (AS_PRINTED, IN_ITS_PLACE) if attack.is_on_print else (RULES_BROKEN, CONTROL)
     left, right = (f"{attack.name}: {side}" for side in (left, right))  # no two landmarks of a page have one name
-    beside = SideBySide(_side(left, attack.attacked, results), _side(right, attack.mended, results))
+    beside = SideBySide(_side(left, attack.attacked, results), _side(right, attack.fixed, results))
     others = [v.about for v in attack.variants if v.no_fix_yet] if attack.is_on_print else []
     fix = (Prose(NO_FIX.format(forms=" and ".join(others))),) if others else ()
     return (Section(f"{attack.name}: the step, and the code that runs", (*fix, beside), details=True),)

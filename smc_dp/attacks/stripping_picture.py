@@ -29,7 +29,7 @@ class NoisyPanel:
     left: Sequence[int]
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """Sentence on the distance of release and remainder from the exact sum, in lengths of that sum."""
         scale = vector_distance(self.exact, [0] * len(self.exact))
         before, after = (vector_distance(x, self.exact) / scale for x in (self.release, self.left))
@@ -50,7 +50,7 @@ def draw_panels(panels: Sequence[NoisyPanel]) -> Drawing:
     svg = Svg(_WIDTH, _PANEL * len(panels))
     for i, panel in enumerate(panels):
         _panel(svg, _PANEL * i, panel)
-    return Drawing(svg, "One run of each form", (*(panel.told for panel in panels), _READING))
+    return Drawing(svg, "One run of each form", (*(panel.sentence for panel in panels), _READING))
 
 
 def _panel(svg: Svg, y: float, panel: NoisyPanel) -> None:

@@ -52,7 +52,7 @@ def _room(module: str) -> str:
 def _section(
     attack: MeasuredAttack, end: float, seconds: float, rng: Stream, progress: Callable[[str], None] | None
 ) -> Section:
-    seen = replace(attack, variants=(*attack.attacked, *attack.mended))
+    seen = replace(attack, variants=(*attack.attacked, *attack.fixed))
     if any(v.trials > FEWEST_TRIALS for v in seen.variants):
         return without_numbers(
             attack, f"Not measured here, where it takes too long: smc-dp lab attack {attack.name} does."

@@ -22,7 +22,12 @@ from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Addends, Held, join_addends
 
 Patch = tuple[Any, str, Any]
-_blind, _lift, _is_dealt, _context = masks.mask_openly, masks.unmask_sum, unmasking.is_dealt, roster.sum_context
+_blind, _lift, _is_committed_share, _context = (
+    masks.mask_openly,
+    masks.unmask_sum,
+    unmasking.is_committed_share,
+    roster.sum_context,
+)
 _covered, _uncovered = dealing.encrypt_shares, dealing.decrypt_shares
 
 
@@ -60,7 +65,7 @@ def is_dealt_both(*about: Any) -> bool:
     """Charlie hashes it himself."""
     *where, unmask, at = about
     siblings = tuple(dealing.share_digest(share) for share in unmask.siblings)
-    return _is_dealt(*where, replace(unmask, siblings=siblings), at)
+    return _is_committed_share(*where, replace(unmask, siblings=siblings), at)
 
 
 def _dealt(p: Any, b: Sequence[bytes], s: Sequence[bytes], rng: Stream) -> Seeds:
@@ -110,7 +115,10 @@ def digests_alone(masked: Mapping[int, tuple[bytes, bytes]]) -> bytes:
 
 T_OF_t: Sequence[Patch] = ((Parameters, "T", property(lambda p: p.t)),)
 NO_SELF_MASK: Sequence[Patch] = ((masks, "mask_openly", blind_without), (masks, "unmask_sum", lift_without))
-BOTH_KINDS: Sequence[Patch] = ((unmasking, "shares_to_unmask", unmasking_both), (unmasking, "is_dealt", is_dealt_both))
+BOTH_KINDS: Sequence[Patch] = (
+    (unmasking, "shares_to_unmask", unmasking_both),
+    (unmasking, "is_committed_share", is_dealt_both),
+)
 ONE_MASK_KEY: Sequence[Patch] = ((dealing, "deal_seeds", one_mask_key), (roster, "mask_key_fault", no_fault))
 ONE_SEED: Sequence[Patch] = ((dealing, "deal_seeds", one_seed),)
 NO_NOISE: Sequence[Patch] = ((steps, "masked_input", without_noise),)

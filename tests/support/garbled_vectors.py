@@ -10,7 +10,7 @@ from support.garbled_ops import raw
 from support.vector_ops import stream
 
 if TYPE_CHECKING:
-    from make_vectors import Book
+    from make_vectors import CuratorState
 
 SESSION = bytes(range(32))
 OPENED = (592, 727, 880)  # bits of tag, row and seal of the row that opens, in the garbling of [5, 3, 3]
@@ -18,7 +18,7 @@ USED = (["tables", 200], ["tables", 2900], ["u", 0], ["u", 1600])  # bits at whi
 ORDER_TWO = (2**255 - 20).to_bytes(32, "little")
 
 
-def fill(book: Book) -> None:
+def fill(book: CuratorState) -> None:
     """All cases."""
     label = bytes(range(16))
     for session, x, t in ((SESSION, bytes(16), 0), (SESSION, label, 1), (bytes(32), label, 1), (SESSION, label, 2**40)):
@@ -33,7 +33,7 @@ def fill(book: Book) -> None:
         book.add("garbled_argmin", "DecodeError", **given, spoilt=spoilt)
 
 
-def _transfers(book: Book) -> None:
+def _transfers(book: CuratorState) -> None:
     for session in (SESSION, bytes(32)):
         fine = book.add("base_transfers", session=session, seed="transfers")
     book.add("extension", session=SESSION, seed="transfers", bits=[1, 0, 0, 1, 1, 1, 0, 1])

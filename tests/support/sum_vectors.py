@@ -8,7 +8,7 @@ from protocols.crypto import sealing
 from support import sum_ops
 
 if TYPE_CHECKING:
-    from make_vectors import Book
+    from make_vectors import CuratorState
 
 PARAMETERS: dict[str, Any] = {
     **{"parties": ["P1", "P2", "P3"], "colluders": 0, "dropouts": 1, "sums": [[[2, "none"]], [[1, "none"]]]},
@@ -16,7 +16,7 @@ PARAMETERS: dict[str, Any] = {
 }
 
 
-def fill(book: Book) -> None:
+def fill(book: CuratorState) -> None:
     """All cases."""
     _shares(book)
     _masks(book)
@@ -26,7 +26,7 @@ def fill(book: Book) -> None:
     _runs(book, PARAMETERS)
 
 
-def _shares(book: Book) -> None:
+def _shares(book: CuratorState) -> None:
     secret = bytes(range(32))
     for threshold, count in ((2, 3), (1, 2), (3, 5)):
         shares = book.add("shamir_deal", secret=secret, threshold=threshold, count=count, seed=f"shares {threshold}")
@@ -43,7 +43,7 @@ def _shares(book: Book) -> None:
         book.add("refused", what="shamir_combine", given={"shares": wrong})
 
 
-def _masks(book: Book) -> None:
+def _masks(book: CuratorState) -> None:
     context, secret, other = bytes(32), bytes(range(32)), bytes(range(1, 33))
     agreed = book.add("mask_agree", secret=secret, peer=sealing.public_key(other))["agreed"]
     book.add("mask_agree", secret=other, peer=sealing.public_key(secret))
@@ -69,7 +69,7 @@ def _masks(book: Book) -> None:
     _closed_masks(book, secrets, keys)
 
 
-def _closed_masks(book: Book, secrets: list[bytes], keys: list[bytes]) -> None:
+def _closed_masks(book: CuratorState, secrets: list[bytes], keys: list[bytes]) -> None:
     context, small = bytes(32), bytes(32)
     for key, length, width in ((bytes(32), 12, 8), (secrets[1], 3, 2), (secrets[1], 1, 128), (secrets[2], 5, 3)):
         book.add("expanded", key=key, length=length, width=width)
@@ -85,7 +85,7 @@ def _closed_masks(book: Book, secrets: list[bytes], keys: list[bytes]) -> None:
             book.add("covered", z=z, secret=secrets[i], index=i, keys=keys, over=over, context=context)
 
 
-def _digests(book: Book) -> None:
+def _digests(book: CuratorState) -> None:
     held = [["aa" * 32, "bb" * 32], ["cc" * 32, "dd" * 32], ["ee" * 32, "ff" * 32]]
     for r in range(3):
         book.add("share_path", dealer=1, holder=2, r=r, held=held)
@@ -98,7 +98,7 @@ def _digests(book: Book) -> None:
     book.add("refused", what="sum_members", given={"listed": 13})
 
 
-def _parameters(book: Book, p: dict[str, Any]) -> None:
+def _parameters(book: CuratorState, p: dict[str, Any]) -> None:
     for change in ({}, {"dropouts": 0}, {"dropouts": 0, "colluders": 2}, {"ring_bits": 1024}):
         book.add("sum_parameters", given=p | change)
     for change in (
@@ -112,7 +112,7 @@ def _parameters(book: Book, p: dict[str, Any]) -> None:
         book.add("refused", what="sum_parameters_read", given={"stated": written | changed})
 
 
-def _statements(book: Book) -> None:
+def _statements(book: CuratorState) -> None:
     at = {"context": bytes([2]) * 32}
     where = {"seed": "statements", "nonce": bytes(32)}
     for name, kind, content in (
@@ -132,7 +132,7 @@ def _statements(book: Book) -> None:
     book.add("refused", what="sum_statement", given=other)
 
 
-def _runs(book: Book, p: dict[str, Any]) -> None:
+def _runs(book: CuratorState, p: dict[str, Any]) -> None:
     how = {"seed": "sum", "nonce": bytes(range(32)), "z": [[[1, 2], [3]], [[10, 20], [-30]], [[65535, 300], [4]]]}
     for vanish in ({}, {"P2": 4}, {"P2": 5}, {"P1": 7, "P2": 5}, {"P3": 3}):
         book.add("sum_run", given=p, vanish=vanish, **how)

@@ -22,7 +22,7 @@ from protocols.runtime.session import Program, Role
 from protocols.secure_sum import complete, masks, publishing, setup, steps
 from protocols.secure_sum.messages import Masked
 from protocols.secure_sum.parameters import Parameters, stage
-from protocols.secure_sum.values import Addends, Book, Opening, Sums, Vault, join_addends
+from protocols.secure_sum.values import Addends, CuratorState, Opening, Sums, Vault, join_addends
 
 Deviation: TypeAlias = Literal["nothing", "negated", "constant", "zero", "copied", "garbage"]
 
@@ -120,8 +120,8 @@ async def _deviating(
 
 
 async def _summing(
-    me: Endpoint, p: Parameters, book: Book, r: int, deviation: Deviation | None, told: AnnouncedSum
-) -> Book:
+    me: Endpoint, p: Parameters, book: CuratorState, r: int, deviation: Deviation | None, told: AnnouncedSum
+) -> CuratorState:
     """Run Charlie in sum r; he keeps its true value."""
     at = steps.own_context(me, book.vault, r)
     *others, own = p.parties

@@ -23,7 +23,7 @@ from protocols.runtime.session import SESSION_BYTES
 from protocols.secure_sum import complaints, dealing, graph, roster, unmasking
 from protocols.secure_sum.messages import STATEMENTS
 from protocols.secure_sum.parameters import Parameters
-from protocols.secure_sum.values import Book, Held, Vault
+from protocols.secure_sum.values import CuratorState, Held, Vault
 
 P = parameters(5, 1, 1, (2, 1, 2))
 A, B = bytes(range(32)), bytes(range(1, 33))
@@ -156,18 +156,18 @@ def test_a_shown_share_passes_as_it_was_dealt_and_not_with_any_part_of_it_change
         assert depth == 2
         for dealer in range(p.K):
             survived = dealer in (0, 1, 2)
-            assert unmasking.is_dealt(p, leaves, r, dealer, 1, survived, got, dealer)
+            assert unmasking.is_committed_share(p, leaves, r, dealer, 1, survived, got, dealer)
             changed = [
                 replace(got, shares=_other(got.shares, dealer)),
                 replace(got, siblings=_other(got.siblings, dealer)),
                 *(replace(got, paths=_other(got.paths, dealer * depth + step)) for step in range(depth)),
             ]
             for other in changed:
-                assert not unmasking.is_dealt(p, leaves, r, dealer, 1, survived, other, dealer)
-            assert not unmasking.is_dealt(p, leaves, r, dealer, 1, not survived, got, dealer)
-            assert not unmasking.is_dealt(p, leaves, (r + 1) % p.R, dealer, 1, survived, got, dealer)
-            assert not unmasking.is_dealt(p, leaves, r, (dealer + 1) % p.K, 1, survived, got, dealer)
-            assert not unmasking.is_dealt(p, leaves, r, dealer, 2, survived, got, dealer)
+                assert not unmasking.is_committed_share(p, leaves, r, dealer, 1, survived, other, dealer)
+            assert not unmasking.is_committed_share(p, leaves, r, dealer, 1, not survived, got, dealer)
+            assert not unmasking.is_committed_share(p, leaves, (r + 1) % p.R, dealer, 1, survived, got, dealer)
+            assert not unmasking.is_committed_share(p, leaves, r, (dealer + 1) % p.K, 1, survived, got, dealer)
+            assert not unmasking.is_committed_share(p, leaves, r, dealer, 2, survived, got, dealer)
 
 
 def _other(values: tuple[bytes, ...], at: int) -> tuple[bytes, ...]:
@@ -178,7 +178,7 @@ def test_a_recovered_secret_is_held_against_what_the_dealer_greeted_with() -> No
     dealt = dealing.deal_seeds(P, Stream.insecure_from_seed("dealer"))
     keys = tuple((masking.public_key(s),) for s in dealt.s)
     commitments = tuple((dealing.seed_commitment(0, r, b),) for r, b in enumerate(dealt.b))
-    book, rng = Book(Vault(A, A, keys), commitments, ()), Stream.insecure_from_seed("tries")
+    book, rng = CuratorState(Vault(A, A, keys), commitments, ()), Stream.insecure_from_seed("tries")
     for r in range(P.R):
         for survived, kind in ((True, "b"), (False, "s")):
             shares = {j: getattr(held[r], kind) for j, held in enumerate(dealt.shares)}

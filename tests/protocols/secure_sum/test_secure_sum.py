@@ -22,7 +22,7 @@ from protocols.runtime.session import Program
 from protocols.secure_sum import PROGRAM, complete, dealing, ideal, masks, publishing, roster, setup, steps, sums
 from protocols.secure_sum.messages import Ended, Result
 from protocols.secure_sum.parameters import SHARES, Parameters, most_dropouts, stage
-from protocols.secure_sum.values import Book
+from protocols.secure_sum.values import CuratorState
 from tests.support.refusals import refused
 
 
@@ -135,7 +135,9 @@ def lying(session: Setup, victim: str) -> Program:
     which his own actor would not sign.
     """
 
-    def announce(me: Endpoint, p: Parameters, book: Book, r: int, members: int, S: Any, opening: Any) -> Book:
+    def announce(
+        me: Endpoint, p: Parameters, book: CuratorState, r: int, members: int, S: Any, opening: Any
+    ) -> CuratorState:
         at = roster.sum_context(me.session_id, book.vault.roster, r, book.vault.query)
         for name in p.parties:
             told = (S[0] ^ 1, *S[1:]) if name == victim and r == 0 else S

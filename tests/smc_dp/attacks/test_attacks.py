@@ -220,7 +220,7 @@ def test_attackers_are_given_what_they_have_and_no_run() -> None:
         (strip_noise, "strip_own_noise"), (strip_noise, "subtract_noise"), (link_sender, "guess_pi1"),
         (link_sender, "guess_smallest"), (charlie_and_one, "unmask_inputs"), (charlie_and_one, "read_sum_sizes"),
         (recover_exponent, "recover_noise"), (extract_randomiser, "guess_pi2"), (residues_mod_k, "read_residues"),
-        (charlie_and_one, "read_printed_sizes"), (charlie_and_one, "sizes_of_charlie_and_party"),
+        (charlie_and_one, "read_sizes_as_published"), (charlie_and_one, "sizes_of_charlie_and_party"),
         (infer_min_size, "estimate_size"), (average_uploads, "average_model"), (vote_flip, "guess_side"),
         (ofpa_record_recovery, "recover_record"),
     ):  # fmt: skip
@@ -258,7 +258,7 @@ def test_a_trial_runs_the_code_that_is_shown(name: str, variant: str) -> None:
 
 def without_code(attack: MeasuredAttack) -> list[str]:
     """Which of the two sides of an attack on a printed step has no code to show."""
-    sides = {"printed": [v for v in attack.attacked if v.is_printed], "mended": attack.mended}
+    sides = {"printed": [v for v in attack.attacked if v.is_as_published], "mended": attack.fixed}
     return [side for side, variants in sides.items() if attack.is_on_print and not variants]
 
 
@@ -267,9 +267,9 @@ def test_every_attack_on_a_printed_step_has_the_code_of_both_sides() -> None:
     assert [attack.name for attack in attacks.ATTACKS.values() if without_code(attack)] == []
     assert {attack.name for attack in on_print} == {a.name for a in attacks.ATTACKS.values() if "linear" not in a.paper}
     for attack in on_print:
-        bare = tuple(replace(v, code=()) if v.is_printed else v for v in attack.variants)
+        bare = tuple(replace(v, code=()) if v.is_as_published else v for v in attack.variants)
         assert without_code(replace(attack, variants=bare)) == ["printed"]
-        unmended = tuple(v for v in attack.variants if v.is_printed)
+        unmended = tuple(v for v in attack.variants if v.is_as_published)
         assert without_code(replace(attack, variants=unmended)) == ["mended"]
 
 
@@ -288,7 +288,7 @@ GUESSES: dict[str, tuple[str, Callable[..., Any]]] = {
     "extract-randomiser": ("guess_pi2", other_permutation),
     "residues-mod-k": ("read_residues", lambda released, parties: [1] * len(released)),
     "infer-min-size": ("estimate_size", lambda released, one_row: 50.0),
-    "charlie-and-one": ("read_printed_sizes", lambda p, charlie, party: charlie_and_one.Sizes((1, 2, 3), 0)),
+    "charlie-and-one": ("read_sizes_as_published", lambda p, charlie, party: charlie_and_one.Sizes((1, 2, 3), 0)),
     "charlie-and-first": ("read_everything", lambda p, charlie, party, S: None),
     "known-noise": ("repeat_own_row", lambda p, gathered: gathered),
     "selective-failure": ("join_refusals", lambda refusals: 0),

@@ -64,7 +64,7 @@ def test_the_printed_step_stands_beside_what_mends_it_as_it_runs(attack: Measure
     (left, printed), (right, mended) = sides(attack_section(came_to(attack)))
     assert (left, right) == (f"{attack.name}: as printed", f"{attack.name}: what stands here in its place")
     assert printed == [function_source(f) for v in attack.attacked for f in v.code]
-    assert mended == [function_source(f) for v in attack.mended for f in v.code]
+    assert mended == [function_source(f) for v in attack.fixed for f in v.code]
     assert printed != mended
     bare = tuple(replace(v, code=()) if v.expected == "fails" else v for v in attack.variants)
     assert sides(attack_section(came_to(replace(attack, variants=bare)))) == []  # twin: half a comparison is none

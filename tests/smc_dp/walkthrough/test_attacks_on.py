@@ -65,7 +65,7 @@ def test_while_there_is_time_the_forms_that_are_shown_are_tried_and_no_others(mo
     wanted = [
         (a.name, v.name, LEAST_TRIALS)
         for a in attacks_on.attacks_on_protocol("pathak2010")
-        for v in (*a.attacked, *a.mended)
+        for v in (*a.attacked, *a.fixed)
     ]
     assert tried == [one for one in wanted if one[0] != "infer-min-size"]
     assert heard == [f"{name} against {variant}" for name, variant, _ in tried]

@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 from typing import Any, NamedTuple
 
+from typing_extensions import override
+
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.attestation import signing_input
 from protocols.runtime.channel import GREETING_STAGE
@@ -74,8 +76,8 @@ class DryRunRole(RoleStepper):
 
     # What it replaces of the engine.
 
+    @override
     def greet(self) -> None:
-        """Send the greeting, and with it what the program says in it."""
         greeted = None
         if said := self.session.says(self.name):
             self.measure(KEY_STAGE)
@@ -85,31 +87,32 @@ class DryRunRole(RoleStepper):
         self._round = 1
         self._under_way.greetings[self.name] = greeted
 
+    @override
     def send(self, to: str, message: Message) -> None:
-        """Hand the message to its reader."""
         kind, stage = type(message).__name__, self.stage or ""
         self._move(to, kind, stage)
         self._under_way.roles[to].hand(self.name, self._under_way.carried(message), stage, self._round + 1)
 
+    @override
     def keep(self, message: Message) -> None:
-        """Keep its kind for the end."""
         self.progress.unpublished.append((type(message).__name__, self.stage or ""))
 
+    @override
     def end_stage(self, stage: str) -> None:
-        """Mark the end."""
         self._move(PUBLIC_NAME, STAGE_END, stage)
 
+    @override
     def measure(self, stage: str) -> None:
-        """Note the stage."""
         self.stages.add(stage)
 
+    @override
     def consume(self, mail: InboxEntry) -> None:
-        """Note what the role reads."""
         self.moves.append(Move(False, mail.sender, mail.kind, mail.stage))
         self._round = max(self._round, mail.round)
 
+    @override
     def signature(self, name: str, kind: str, payload: bytes) -> bytes:
-        """Return what stands for a signature: nobody forges any here."""
+        # nobody forges any here
         return hashlib.sha512(signing_input(self.session.id, name, kind, payload)).digest()
 
     def _move(self, to: str, kind: str, stage: str) -> None:

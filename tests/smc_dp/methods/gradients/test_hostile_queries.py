@@ -28,7 +28,7 @@ from protocols.runtime.simulate import Run, Setting, simulate
 from protocols.secure_sum import PROGRAM, masks, roster, setup, steps
 from protocols.secure_sum.messages import Ended, Masked, Result
 from protocols.secure_sum.parameters import Block, Parameters, stage
-from protocols.secure_sum.values import Addends, Book, join_addends
+from protocols.secure_sum.values import Addends, CuratorState, join_addends
 from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Addend
 from smc_dp.methods.gradients.gradient_sums import GradientSums
@@ -91,14 +91,14 @@ class Session:
             sums.append(S)
         return sums
 
-    async def _summing(self, me: Endpoint, book: Book, r: int) -> tuple[Book, Vector]:
+    async def _summing(self, me: Endpoint, book: CuratorState, r: int) -> tuple[CuratorState, Vector]:
         got = dict(zip(self.p.parties, await me.gather(self.p.parties, Masked), strict=True))
         y = {i: got[name].y for i, name in enumerate(self.p.parties)}
         S = masks.unmask_sum(self.p, steps.own_context(me, book.vault, r), y, {}, book.vault.keys[r])
         for name in self.p.parties:
             said = self.said(name, r, S)
             me.send(name, Result(said, self._signed(me, got[name].context, said)))
-        return Book(steps.vault_after(me, self.p, book.vault, r, self.p.everybody, S), (), ()), S
+        return CuratorState(steps.vault_after(me, self.p, book.vault, r, self.p.everybody, S), (), ()), S
 
     def _signed(self, me: Endpoint, at: bytes, S: Vector) -> bytes:
         """Nothing keeps him from signing two ends of one sum."""
