@@ -98,7 +98,7 @@ def find_contradictions(
 ) -> Iterator[Contradiction]:
     """Yield the contradictions of a release with its transcript, shares and study, in the order of the rules."""
     rules = (
-        partial(published_fault, recorded),
+        partial(publication_fault, recorded),
         partial(session_fault, recorded),
         partial(agreement_fault, found, recorded, study),
         partial(weights_fault, found, recorded) if shares is None else partial(shares_fault, shares, recorded),
@@ -119,7 +119,7 @@ def session_fault(recorded: ReleaseEvidence) -> Contradiction | None:
     return Contradiction(InputFault("session.other_id"), 0)
 
 
-def published_fault(recorded: ReleaseEvidence) -> Contradiction | None:
+def publication_fault(recorded: ReleaseEvidence) -> Contradiction | None:
     """Return a contradiction unless each participant published once, and signed it.
 
     A second message would leave open which one counts.
@@ -192,7 +192,7 @@ def openings_fault(recorded: ReleaseEvidence, heard: list[Attestation] | None = 
 def members_fault(recorded: ReleaseEvidence) -> Contradiction | None:
     """Return a contradiction unless each member of a sum has its input in the transcript, and is not absent there."""
     try:
-        needed = tuple(required_inputs(recorded))
+        needed = tuple(required_messages(recorded))
     except (ProtocolError, ValueError) as error:
         return Contradiction(InputFault("transcript.no_result", {"why": str(error)}))
     sent = {(e.sender, e.to, e.kind, e.stage) for e in recorded.envelopes.values()}
@@ -206,7 +206,7 @@ def members_fault(recorded: ReleaseEvidence) -> Contradiction | None:
     return None
 
 
-def required_inputs(recorded: ReleaseEvidence) -> Iterator[RequiredMessage]:
+def required_messages(recorded: ReleaseEvidence) -> Iterator[RequiredMessage]:
     """Yield the messages that the published ones require; raise `ProtocolError` for published messages of no run."""
     checkable, p = openings.verification_of(recorded.session), recorded.session.parameters
     if checkable is not None and recorded.published:

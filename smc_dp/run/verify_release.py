@@ -31,7 +31,7 @@ from smc_dp.run.folder import (
     warn_of_page,
 )
 from smc_dp.run.release import SHARES, TIMINGS, TRANSCRIPT, PublishedRelease
-from smc_dp.run.release_consistency import ReleaseEvidence, find_contradictions, required_inputs
+from smc_dp.run.release_consistency import ReleaseEvidence, find_contradictions, required_messages
 from smc_dp.run.run_files import RunFiles, RunPlace, has_file
 from smc_dp.run.transcript_header import read_head, read_session
 
@@ -116,7 +116,7 @@ def read_release_evidence(content: bytes) -> ReleaseEvidence:
     absent = {n: _parsed(line, n, read_absence) for n, line in _marked(content, _kind(ABSENT), most)}
     known = ReleaseEvidence(head, session, public, absent)
     try:
-        kinds = sorted({need.kind for need in required_inputs(known)})
+        kinds = sorted({need.kind for need in required_messages(known)})
     except (ProtocolError, ValueError):  # the rules report that
         return known
     sent = [entry for kind in kinds for entry in _marked(content, _kind(kind), most)]

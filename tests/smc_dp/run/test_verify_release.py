@@ -211,7 +211,7 @@ def test_shares_and_weights_are_those_that_were_signed(
         ("privacy_fault", lambda run, to: f.edited(run, to, RELEASE, privacy(epsilon=0.5))),
         ("shares_fault", swapped),
         ("session_fault", FORGED["another session id"][0]),
-        ("published_fault", FORGED["the same share twice"][0]),
+        ("publication_fault", FORGED["the same share twice"][0]),
     ],
 )
 def test_each_rule_is_needed(

@@ -35,7 +35,7 @@ from smc_dp.run.release_consistency import (
     approvals_fault,
     members_fault,
     openings_fault,
-    required_inputs,
+    required_messages,
     shares_fault,
     weights_fault,
 )
@@ -147,7 +147,7 @@ def check_members(evidence: Evidence) -> CheckOutcome:
     """Check that each member of a published sum has its input in the transcript, and is not absent there."""
     if wrong := members_fault(evidence.recorded):
         return refuted_outcome(evidence, wrong)
-    if not (count := len(tuple(required_inputs(evidence.recorded)))):
+    if not (count := len(tuple(required_messages(evidence.recorded)))):
         return not_applicable("members.not_listed")
     return passed("members.hold", count=count)
 
