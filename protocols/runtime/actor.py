@@ -24,7 +24,7 @@ from protocols.arithmetic.rng import KEY_BYTES as STREAM_BYTES
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Signer
 from protocols.crypto.sealing import KEY_BYTES
-from protocols.errors import DecodeError, Fault, LocalError, PeerError, ReplayError, somebody_between
+from protocols.errors import DecodeError, Fault, LocalError, PeerError, ReplayError, shown, somebody_between
 from protocols.runtime import message as messages
 from protocols.runtime.attestation import Attestation, is_attested, signing_input
 from protocols.runtime.channel import GREETING_STAGE, Channel
@@ -111,7 +111,7 @@ class Actor(RoleStepper):
         """
         sender = envelope.sender
         closed = sender not in self.channel.peers and self.inbox.has_given_up(sender)
-        if self.forgotten or closed:
+        if self.forgotten or closed or self._goes_on_without(sender):
             self._turn_away(envelope)
             return
         unmet = sender in self.channel.peers and sender not in self.board
@@ -304,34 +304,50 @@ class Actor(RoleStepper):
             self.observer.sent(envelope)
 
     def _open_early(self) -> None:
-        """Open held envelopes. Nobody vouches for their senders yet: one that does not open is dropped with a note."""
+        """Open held envelopes whose senders have greeted by now."""
         held, self.held = self.held, HeldEnvelopes()
         for envelope in held.envelopes:
-            if envelope.sender not in self.board:
-                self.held.put(envelope)
-                continue
-            try:
+            if envelope.sender in self.board:
                 self._open(envelope)
-            except PeerError as error:
-                if error.evidence:
-                    raise
-                self.inbox.note(Note(error.culprit, None, error.broken))
+            else:
+                self.held.put(envelope)
 
     def _turn_away(self, envelope: Envelope) -> None:
-        """Note an envelope of a sender that was given up; one of any other sender ends the session.
+        """Note an envelope of a sender that was given up; one of any other sender to a role that is done is refused.
 
         Nobody has opened it, so its sender is not blamed.
         """
+        sender = somebody_between(envelope.sender)
         self.channel.counters.received[envelope.sender] = envelope.number + 1
-        entry = InboxEntry(envelope.sender, envelope.number, envelope.kind, envelope.stage, envelope.round, b"")
-        self.inbox.put(entry)
-        try:
-            self.refuse_unread()
-        except PeerError as error:
-            raise PeerError(somebody_between(envelope.sender), error.broken) from None
+        if self.done and not self.inbox.has_given_up(envelope.sender):
+            raise PeerError(sender, "message.not_wanted", kind=shown(envelope.kind), name=self.name)
+        self.inbox.note_late(sender, envelope)
+
+    def _may_doubt(self, sender: str) -> bool:
+        return self._want is not None and self._want.doubts and sender in self._want.senders
+
+    def _goes_on_without(self, sender: str) -> bool:
+        """Tell whether nothing of a sender that the role may doubt, or might in this stage, is read any more."""
+        if self._may_doubt(sender):
+            return self._due(sender) in self.inbox.marks
+        # Charlie doubts nobody: what comes late from a party he opens, and can prove to be its own.
+        return self.session.kind(self.name) == self.session.kind(sender) and self.inbox.is_away(sender)
 
     def _open(self, envelope: Envelope) -> None:
-        payload = self.channel.open(envelope)
+        sender = envelope.sender
+        try:
+            payload = self.channel.open(envelope)
+        except PeerError as error:
+            if self._may_doubt(sender):
+                # A mark, and no entry: a replay has the mark before it has the envelope, and goes on like this role.
+                self.mark(self._due(sender))
+                self._turn_away(envelope)
+            elif not self._started and sender in self.channel.peers and not error.evidence:
+                # No role says yet whom it may doubt: as if nothing had come.
+                self.inbox.note(Note(error.culprit, None, error.broken))
+            else:
+                raise
+            return
         entry = InboxEntry(envelope.sender, envelope.number, envelope.kind, envelope.stage, envelope.round, payload)
         self.inbox.put(entry)
         if self.end is not None:
