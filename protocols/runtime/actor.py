@@ -327,11 +327,11 @@ class Actor(RoleStepper):
         return self._want is not None and self._want.doubts and sender in self._want.senders
 
     def _goes_on_without(self, sender: str) -> bool:
-        """Tell whether nothing of a sender that the role may doubt, or might in this stage, is read any more."""
+        """Tell whether nothing more is read in this stage of a sender that the role may doubt."""
         if self._may_doubt(sender):
             return self._due(sender) in self.inbox.marks
         # Charlie doubts nobody: what comes late from a party he opens, and can prove to be its own.
-        return self.session.kind(self.name) == self.session.kind(sender) and self.inbox.is_away(sender)
+        return self.inbox.is_away(sender) and self.session.kind(self.name) == self.session.kind(sender)
 
     def _open(self, envelope: Envelope) -> None:
         sender = envelope.sender
@@ -339,11 +339,11 @@ class Actor(RoleStepper):
             payload = self.channel.open(envelope)
         except PeerError as error:
             if self._may_doubt(sender):
-                # A mark, and no entry: a replay has the mark before it has the envelope, and goes on like this role.
+                # The mark overrides what the envelope is: a replay has the mark first, and goes on as this role does.
                 self.mark(self._due(sender))
                 self._turn_away(envelope)
             elif not self._started and sender in self.channel.peers and not error.evidence:
-                # No role says yet whom it may doubt: as if nothing had come.
+                # The role has not said yet whom it may doubt, so the envelope counts as one that did not come.
                 self.inbox.note(Note(error.culprit, None, error.broken))
             else:
                 raise
