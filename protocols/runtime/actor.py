@@ -108,6 +108,7 @@ class Actor(RoleStepper):
         """Open an envelope and keep it for the role; raise `PeerError` when it does not belong.
 
         An envelope that precedes its sender's greeting is held, and so are those that follow it on the same link.
+        One that does not open counts as absent where the role may doubt its sender, and before the role starts.
         """
         sender = envelope.sender
         closed = sender not in self.channel.peers and self.inbox.has_given_up(sender)
