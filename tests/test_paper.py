@@ -376,7 +376,7 @@ def of_models(parties: int, dimension: int = 1, calibration: Calibration = "pape
     """Our noise for a sum of this many models at their parameters."""
     law = SmallestNoise(
         parties, dimension, Fraction(1, 2), Fraction(1, 100), calibration, "laplace", GRID, PUBLIC_TAU
-    ).law(N_1)
+    ).distribution(N_1)
     if not isinstance(law, DiscreteLaplace):
         raise TypeError(f"wanted coordinate-wise noise, got {law.name}")
     return law
@@ -427,7 +427,7 @@ def test_what_that_noise_truly_gives_and_what_epsilon_needs():
     # K-norm noise for the same epsilon has 1/sqrt 2 of that per coordinate.
     knorm = model_noise(Target(Fraction(1, 2)), N_1, d, 0.01)
     assert knorm is not None
-    per_coordinate = float(knorm.law.scale) / 2**40 * math.sqrt(d + 1) / M
+    per_coordinate = float(knorm.distribution.scale) / 2**40 * math.sqrt(d + 1) / M
     assert per_coordinate == pytest.approx(needed["proven"] / math.sqrt(2), rel=0.01)
 
 

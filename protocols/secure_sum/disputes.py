@@ -57,7 +57,7 @@ async def settle_complaints(
     """
     mine = complaints.accused_dealers(p, greetings, me.index, held)
     me.send(me.curator, Ready(roster, (mine,), (me.attest(Complaint(roster, mine)),)))
-    start = await await_start(me, roster, STARTED)
+    start = await await_start(me, roster, STARTED if p.may_accuse_silence else None)
     if not any(start.accused):
         if mine:
             me.refuse(me.curator, "complaint.withheld")

@@ -45,7 +45,7 @@ async def curator(me: Endpoint, p: Parameters) -> CuratorState:
     greetings, vault = await _greeted(me, p)
     said = [greetings[name].message for name in p.parties]
     # A holder waits one deadline for a silent dealer before it is ready, and accuses it.
-    every = await me.gather(p.parties, Ready, deadlines=disputes.READY if p.D else None)
+    every = await me.gather(p.parties, Ready, deadlines=disputes.READY if p.may_accuse_silence else None)
     for name, ready in zip(p.parties, every, strict=True):
         if ready.roster != vault.roster:  # whoever greeted twice is at fault, and that need not be this one
             me.stop("greetings.not_alike", party=name)

@@ -8,7 +8,7 @@ import pytest
 
 from smc_dp.audit.run import blame, check, replay
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.hygiene import keys, secrecy
+from smc_dp.audit.run.hygiene import keys
 
 Patch = Callable[[pytest.MonkeyPatch], None]
 
@@ -20,7 +20,7 @@ def from_unsigned_views(patch: pytest.MonkeyPatch) -> None:
 
 def from_lines_alone(patch: pytest.MonkeyPatch) -> None:
     """Whoever signed a line answers for what it says, whatever others had told it."""
-    for module in (replay, check, keys, secrecy):
+    for module in (replay, check, keys):
         patch.setattr(module, "malicious_sender", blame.chain_signer)
 
 

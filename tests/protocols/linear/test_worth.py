@@ -243,8 +243,8 @@ def hasty(monkeypatch: pytest.MonkeyPatch, program: Program = PROGRAM) -> list[s
     early: list[str] = []
     gather, publish = Endpoint.gather, Endpoint.publish
 
-    async def reading(me: Endpoint, senders: Any, kind: Any) -> Any:
-        got = await gather(me, senders, kind)
+    async def reading(me: Endpoint, senders: Any, kind: Any, deadlines: int | None = None) -> Any:
+        got = await gather(me, senders, kind, deadlines=deadlines)
         if kind is (publication.Ready if me.name == CURATOR_NAME else publication.Go):
             heard.add(me.name)
         return got

@@ -83,7 +83,7 @@ def test_a_dealer_that_sends_one_site_no_share_opens_it_or_is_the_one_who_is_giv
             post(self, to, message)
 
     monkeypatch.setattr(Actor, "send", send)
-    run = Sites(sites.joint(SUM), fast_path)
+    run = Sites(sites.joint(newton(colluders=1, dropouts=1), 4), fast_path)
     if answers:
         run.run()
         assert set(run.ends.values()) == {"released"}
@@ -92,7 +92,7 @@ def test_a_dealer_that_sends_one_site_no_share_opens_it_or_is_the_one_who_is_giv
         run.run()
         assert run.releases() == {}
         assert run.facts("charlie")["why"].endswith("Disclosed of P1 will not come")
-        assert all(run.at[name].entries() in ([], ["void"]) for name in ("P2", "P3"))
+        assert all(run.at[name].entries() in ([], ["void"]) for name in ("P2", "P3", "P4"))
     assert [mark.sender for _, mark in run.going["P3"]._site.marks] == ["P1"]
     assert not run.going["charlie"]._site.marks if answers else True
     run.close()

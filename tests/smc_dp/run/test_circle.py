@@ -64,13 +64,13 @@ def test_delta_has_the_probability_that_the_circle_does_not_do_in_it(kind: Guara
     for sums in (1, 8):
         failure = parameters(300, 30, 15, (1,) * sums).failure
         assert failure > 2.0**-45
-        found = ThreatModel(300, 30, 15).stated(plain, sums)
+        found = ThreatModel(300, 30, 15).with_graph_failure(plain, sums)
         assert found.kind == "approx"
         assert found.delta >= Fraction(delta) + failure
         assert found.delta <= float(Fraction(delta) + failure) * (1 + 2**-50)
         assert (found.epsilon, found.rho, found.mu) == (1.0, None, None)  # a circle that fails hides nothing
     for K, t, D in ((200, 30, 15), (300, 30, 0), (300, 1, 5)):  # no circle, or one that cannot fail
-        assert ThreatModel(K, t, D).stated(plain, 1) is plain
+        assert ThreatModel(K, t, D).with_graph_failure(plain, 1) is plain
 
 
 def test_what_a_run_says_has_it_in_it() -> None:

@@ -39,7 +39,7 @@ def _known(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def gone(tmp_path: Path) -> Folders:
     """P2 sends nothing after its greeting; the curator goes on without it."""
-    return recorded(tmp_path / "gone", protocol=TOLERANT, vanish={P2: 1})
+    return recorded(tmp_path / "gone", protocol=TOLERANT, drop_outs={P2: 1})
 
 
 def failed(found: Mapping[str, CheckOutcome]) -> dict[str, CheckOutcome]:
@@ -65,7 +65,7 @@ def test_a_run_that_went_on_without_somebody_is_held_against_its_own_schedule(go
 @pytest.mark.parametrize(("who", "sent"), [(P2, 0), (P1, 1), (P3, 2)])
 def test_a_run_that_stopped_is_no_failure_either(who: str, sent: int, tmp_path: Path) -> None:
     """Without a curator everybody needs everybody: all stop, and sign what they have sent."""
-    found = outcomes(recorded(tmp_path, protocol=EQUALS, vanish={who: sent}).evidence())
+    found = outcomes(recorded(tmp_path, protocol=EQUALS, drop_outs={who: sent}).evidence())
     assert failed(found) == {}, found
     assert {found[name].status for name in OF_THE_SCHEDULE} == {"passed"}
 

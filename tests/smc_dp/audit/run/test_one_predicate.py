@@ -93,7 +93,7 @@ def publishing_others(monkeypatch: pytest.MonkeyPatch, **changes: Callable[[Any]
         vault = replace(book.vault, **{name: change(getattr(book.vault, name)) for name, change in changes.items()})
         return await honest(me, p, replace(book, vault=vault))
 
-    monkeypatch.setattr("protocols.secure_sum.publish", publish_others)
+    monkeypatch.setattr("protocols.secure_sum.publish_sums", publish_others)
 
 
 def moved(S: tuple[int, ...]) -> tuple[int, ...]:
