@@ -126,7 +126,8 @@ def audit_evidence(
     """
     allowed = Allowance() if allowance is None else allowance
     findings = run_checks(evidence, checks, allowed, progress)
-    return AuditReport(str(evidence.folder), findings, _audited(evidence, allowed), today() if on is None else on)
+    audited = _audited(evidence, _refuted_readers(findings), allowed)
+    return AuditReport(str(evidence.folder), findings, audited, today() if on is None else on)
 
 
 def run_checks(
@@ -146,12 +147,18 @@ def run_checks(
     return tuple(findings)
 
 
-def _audited(evidence: Evidence, allowed: Allowance) -> AuditedRun:
+def _refuted_readers(findings: Sequence[Finding]) -> tuple[str, ...]:
+    """Return the readers whose absences were refuted; a second search for them could take too long or fail."""
+    names = next((f.outcome.fault.fields["names"] for f in findings if f.outcome.code == "absences.refuted"), None)
+    return tuple(map(str, names)) if isinstance(names, Sequence) else ()
+
+
+def _audited(evidence: Evidence, refuted: tuple[str, ...], allowed: Allowance) -> AuditedRun:
     """Return the facts, without those of the release where they would take too long."""
     try:
-        return allowed.spend(lambda: AuditedRun.of(evidence))
+        return allowed.spend(lambda: AuditedRun.of(evidence, refuted))
     except TakesTooLongError:
-        return AuditedRun.of(evidence, with_release=False)
+        return AuditedRun.of(evidence, refuted, with_release=False)
 
 
 def _bounded(check: Check, evidence: Evidence, allowed: Allowance) -> CheckOutcome:

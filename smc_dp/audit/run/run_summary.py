@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -44,8 +44,9 @@ class AuditedRun:
     SHA-256 of each file of the run folder that was read; `handed_over`: the same of identities and views, by the name
     of their kind. `viewed`: whose views were given. `identities`: the keys that line 0 states; `pinned`: those known
     from elsewhere, None where none were given. `sent`: what each participant sent. `missing`: those whose messages did
-    not come. `release`: None where none can be read. `study`: what all approved, None where none can be read;
-    `simulated`: the transcript has no approvals, because one process played all participants.
+    not come, so that their rows may not be in the result. `release`: None where none can be read. `study`: what all
+    approved, None where none can be read; `simulated`: the transcript has no approvals, because one process played all
+    participants.
     """
 
     session: str
@@ -64,8 +65,11 @@ class AuditedRun:
     simulated: bool
 
     @classmethod
-    def of(cls, evidence: Evidence, *, with_release: bool = True) -> AuditedRun:
-        """Return the summary of this evidence, without the release where it is not asked for."""
+    def of(cls, evidence: Evidence, refuted: Container[str] = (), *, with_release: bool = True) -> AuditedRun:
+        """Return the summary of this evidence, without the release where it is not asked for.
+
+        `refuted`: readers whose absences their own messages refute.
+        """
         session, program = evidence.session, evidence.protocol.program
         return cls(
             session=session.id.hex(),
@@ -78,7 +82,7 @@ class AuditedRun:
             identities=_in_digits(session.identities),
             pinned=None if evidence.pinned is None else _in_digits(evidence.pinned),
             sent=_sent(evidence),
-            missing=tuple(sorted({absent.sender for _, absent in evidence.absences.values()})),
+            missing=_missing(evidence, refuted),
             release=_release(evidence) if with_release else None,
             study=_study(evidence),
             simulated=APPROVALS not in evidence.head and STUDY not in evidence.files,
@@ -105,6 +109,14 @@ def _sent(evidence: Evidence) -> dict[str, SentCount]:
         public = int(envelope.is_public)
         found[envelope.sender] = SentCount(sent.sealed + 1 - public, sent.public + public, sent.size + envelope.size)
     return found
+
+
+def _missing(evidence: Evidence, refuted: Container[str]) -> tuple[str, ...]:
+    detour = evidence.protocol.model.detour if evidence.took_detour else None
+    # The detour replaces these messages, so their sender is in the result; if it does not, another absence says so.
+    replaced = detour.spoils.__name__ if detour else None
+    told = (absent for reader, absent in evidence.absences.values() if reader not in refuted)
+    return tuple(sorted({absent.sender for absent in told if absent.kind != replaced}))
 
 
 def _study(evidence: Evidence) -> ApprovedStudy | None:

@@ -213,8 +213,10 @@ def test_who_has_signed_that_it_is_done_owes_nobody_a_message(tmp_path: Path) ->
 def test_a_false_absence_is_the_word_of_its_signer_and_stops_nobody(tmp_path: Path) -> None:
     """P1 signs that it went on without shares that it read: the honest curator's transcript passes all the same."""
     folders = replace(deployed(DATA, summed()), marks=[FALSE]).write(tmp_path, views=False)
-    found = audited(folders)
+    report = audit_evidence(folders.evidence(views=False), OF_THE_RUN)
+    found = {each.check.name: each.outcome for each in report.findings}
     assert failed(found) == {}
+    assert report.audited.missing == ()
     assert (found["absences"].code, found["absences"].fault.fields["names"]) == ("absences.refuted", [P1])
     assert verify_release(folders.run).unaudited is None
 

@@ -49,6 +49,7 @@ from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.conformity import publication
 from smc_dp.audit.run.evidence import Evidence, load_evidence
 from smc_dp.audit.run.report import audit_evidence
+from smc_dp.audit.run.run_summary import AuditedRun
 
 CHECKS = [check for check in checks.CHECKS if check.name not in OF_THE_RELEASE]
 OF_OTHERS = {"identities", "approvals", "absences", "keys", "units", "repeats", "freshness"}
@@ -507,9 +508,10 @@ def test_a_false_complaint_leaves_the_structure_of_views_checked(
     evidence = replace(given, views=honest)
     assert evidence.took_detour
     assert leakage.check_structure(evidence).code == "structure.holds"
-    for kind, code in (("Shares", "holds"), ("Masked", "letters_given_up")):  # it says that nothing came at all
-        silent = {len(given.lines): ("P3", Absent("P1", kind, "setup"))}
-        assert leakage.check_structure(replace(evidence, absences=silent)).code == f"structure.{code}"
+    for kind, code, missing in (("Shares", "holds", ()), ("Masked", "letters_given_up", ("P1",))):
+        silent = replace(evidence, absences={len(given.lines): ("P3", Absent("P1", kind, "setup"))})
+        assert leakage.check_structure(silent).code == f"structure.{code}"  # P3 says that nothing came at all
+        assert AuditedRun.of(silent, with_release=False).missing == missing  # disclosed shares leave P1 in the sums
     for kind, change, code in (
         ("Unmask", lambda sent: replace(sent, shares=tuple(bytes(len(x)) for x in sent.shares)), "other_widths"),
         ("Masked", lambda sent: replace(sent, y=sent.y[:-1]), "other_count"),
