@@ -349,8 +349,10 @@ class SessionDriver:
         parcels = self._exchange(self._patience(site))
         self._listen(site.session.id, parcels)
         self._close_with_others(site)
-        before, delivered = site.consumed, bool(parcels) and site.step(parcels)
-        self._note_look(parcels, fruitful=site.consumed > before or (self._was_away and delivered))
+        before, delivered = (site.consumed, site.has_greetings), bool(parcels) and site.step(parcels)
+        if progress := (site.consumed, site.has_greetings) != before:
+            self._was_away = False  # the deadline begins again; if not, junk in each look would put it off
+        self._note_look(parcels, fruitful=progress or (self._was_away and delivered))
         if parcels and site.end is None:
             self._reached(partial(self._carrier.taken, parcels))
         late = self._has_heard_all(parcels) and self._is_late(self._patience(site))
