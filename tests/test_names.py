@@ -90,7 +90,7 @@ OTHER_SENSE = {
     "Circle",
     *("Deadlines.letters", "Hint.looks", "Simulation.vanish", "Simulation.as_printed_insecure"),
     *("DistributionCheck.twins", "DistributionCheck.vanished"),
-    *("coins", "Coins", "AgreedCoins", "Tape.coins"),  # of the symbolic engine, which computes proofs
+    *("coins", "Coins", "AgreedCoins", "Tape.coins", "Tape.coins_of"),  # of the symbolic engine, which computes proofs
     *("Pattern.letter", "Svg.circle"),
 }
 FORBIDDEN_FIRST = ("What", "Whether", "How", "Who", "All", "As", "The same", "Called")

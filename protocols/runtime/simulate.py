@@ -57,8 +57,8 @@ class Setting:
 
     `schedule` shuffles the order of turns and arrivals. `tamper(n, envelope)` returns what arrives instead of envelope
     n, as pairs of addressee and envelope. `drop_outs` maps participants to the number of envelopes that they still
-    send, of all kinds or as a `DropOutAfter`. `progress` hears each role's new stage, `released` the participant that is
-    about to publish, `charge` and `refund` (name, label) the charges and refunds of a role. `marks` name what makes the
+    send, or a `DropOutAfter`. `progress` hears each role's new stage, `released` the participant that is about to
+    publish, `charge` and `refund` (name, label) the charges and refunds of a role. `marks` name what makes the
     run insecure. `views` keeps what each role could read: secret, so only on request. `record` takes the transcript
     during the run; without it, it stays in memory. `make_actors` replaces the construction of actors. `workers`: number
     of processes in which roles may run, to save time; transcript and reports are the same, but a role may have come
