@@ -24,7 +24,7 @@ from protocols.arithmetic.rng import KEY_BYTES as STREAM_BYTES
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Signer
 from protocols.crypto.sealing import KEY_BYTES
-from protocols.errors import DecodeError, Fault, LocalError, PeerError, ReplayError, somebody_between
+from protocols.errors import DecodeError, Fault, LocalError, PeerError, ReplayError, shown, somebody_between
 from protocols.runtime import message as messages
 from protocols.runtime.attestation import Attestation, is_attested, signing_input
 from protocols.runtime.channel import GREETING_STAGE, Channel
@@ -108,10 +108,11 @@ class Actor(RoleStepper):
         """Open an envelope and keep it for the role; raise `PeerError` when it does not belong.
 
         An envelope that precedes its sender's greeting is held, and so are those that follow it on the same link.
+        One that does not open counts as absent where the role may doubt its sender, and before the role starts.
         """
         sender = envelope.sender
         closed = sender not in self.channel.peers and self.inbox.has_given_up(sender)
-        if self.forgotten or closed:
+        if self.forgotten or closed or self._goes_on_without(sender):
             self._turn_away(envelope)
             return
         unmet = sender in self.channel.peers and sender not in self.board
@@ -304,34 +305,50 @@ class Actor(RoleStepper):
             self.observer.sent(envelope)
 
     def _open_early(self) -> None:
-        """Open held envelopes. Nobody vouches for their senders yet: one that does not open is dropped with a note."""
+        """Open held envelopes whose senders have greeted by now."""
         held, self.held = self.held, HeldEnvelopes()
         for envelope in held.envelopes:
-            if envelope.sender not in self.board:
-                self.held.put(envelope)
-                continue
-            try:
+            if envelope.sender in self.board:
                 self._open(envelope)
-            except PeerError as error:
-                if error.evidence:
-                    raise
-                self.inbox.note(Note(error.culprit, None, error.broken))
+            else:
+                self.held.put(envelope)
 
     def _turn_away(self, envelope: Envelope) -> None:
-        """Note an envelope of a sender that was given up; one of any other sender ends the session.
+        """Note an envelope of a sender that was given up; one of any other sender to a role that is done is refused.
 
         Nobody has opened it, so its sender is not blamed.
         """
+        sender = somebody_between(envelope.sender)
         self.channel.counters.received[envelope.sender] = envelope.number + 1
-        entry = InboxEntry(envelope.sender, envelope.number, envelope.kind, envelope.stage, envelope.round, b"")
-        self.inbox.put(entry)
-        try:
-            self.refuse_unread()
-        except PeerError as error:
-            raise PeerError(somebody_between(envelope.sender), error.broken) from None
+        if self.done and not self.inbox.has_given_up(envelope.sender):
+            raise PeerError(sender, "message.not_wanted", kind=shown(envelope.kind), name=self.name)
+        self.inbox.note_late(sender, envelope)
+
+    def _may_doubt(self, sender: str) -> bool:
+        return self._want is not None and self._want.doubts and sender in self._want.senders
+
+    def _goes_on_without(self, sender: str) -> bool:
+        """Tell whether nothing more is read in this stage of a sender that the role may doubt."""
+        if self._may_doubt(sender):
+            return self._due(sender) in self.inbox.marks
+        # Charlie doubts nobody: what comes late from a party he opens, and can prove to be its own.
+        return self.inbox.is_away(sender) and self.session.kind(self.name) == self.session.kind(sender)
 
     def _open(self, envelope: Envelope) -> None:
-        payload = self.channel.open(envelope)
+        sender = envelope.sender
+        try:
+            payload = self.channel.open(envelope)
+        except PeerError as error:
+            if self._may_doubt(sender):
+                # The mark overrides what the envelope is: a replay has the mark first, and goes on as this role does.
+                self.mark(self._due(sender))
+                self._turn_away(envelope)
+            elif not self._started and sender in self.channel.peers and not error.evidence:
+                # The role has not said yet whom it may doubt, so the envelope counts as one that did not come.
+                self.inbox.note(Note(error.culprit, None, error.broken))
+            else:
+                raise
+            return
         entry = InboxEntry(envelope.sender, envelope.number, envelope.kind, envelope.stage, envelope.round, payload)
         self.inbox.put(entry)
         if self.end is not None:

@@ -26,8 +26,8 @@ class Want:
     absent.
 
     `of`: the senders whose greetings it reads among those that it waits for; None for all of them. `doubts`: a message
-    that cannot be read as this kind is dropped with a note, as if it were absent. `deadlines`: number of deadlines that
-    a driver waits; None for its usual number.
+    that does not open, or cannot be read as this kind, is dropped with a note, as if it were absent. `deadlines`:
+    number of deadlines that a driver waits; None for its usual number.
     """
 
     senders: tuple[str, ...]

@@ -132,7 +132,7 @@ class Inbox:
             return mark
         waiting = self._waiting.get(sender)
         while waiting and self._is_late(waiting[0], stage):
-            self._drop(waiting.popleft())
+            self.note_late(sender, waiting.popleft())
         return waiting[0] if waiting else None
 
     def take(self, entry: InboxEntry) -> None:
@@ -143,6 +143,10 @@ class Inbox:
     def miss(self, sender: str) -> None:
         """Go on without the sender: the rest of what it sends in this stage is late."""
         self._away_now.add(sender)
+
+    def is_away(self, sender: str) -> bool:
+        """Tell whether the role went on without the sender in the open stage."""
+        return sender in self._away_now
 
     def has_given_up(self, sender: str) -> bool:
         """Tell whether the role went on without the sender in a stage that is over."""
@@ -165,7 +169,7 @@ class Inbox:
         for waiting in self._waiting.values():
             for entry in waiting:
                 if self._is_late(entry, None):
-                    self._drop(entry)
+                    self.note_late(entry.sender, entry)
                 else:
                     left.append(entry)
             waiting.clear()
@@ -186,6 +190,7 @@ class Inbox:
         """Add a note, once, however often the role is run again."""
         self.notes[note.sender, note.number, str(note.rule)] = note
 
-    def _drop(self, entry: InboxEntry) -> None:
-        late = Fault("mail.too_late", {"kind": shown(entry.kind), "stage": shown(entry.stage)})
-        self.note(Note(entry.sender, entry.number, late))
+    def note_late(self, sender: str, message: Envelope | InboxEntry) -> None:
+        """Note a message that nobody reads because its sender was given up."""
+        late = Fault("mail.too_late", {"kind": shown(message.kind), "stage": shown(message.stage)})
+        self.note(Note(sender, message.number, late))

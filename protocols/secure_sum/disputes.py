@@ -2,8 +2,9 @@
 
 A party tells Charlie, signed, the dealers whose shares are not those that they committed to. Where nobody is accused
 all start. Else everybody is told all complaints, and every dealer discloses the shares of those who accuse it: an
-honest dealer is accused by malicious holders alone, who have these shares. If a disclosure is not what its dealer
-committed to, everybody is shown it, and refuses the dealer; otherwise holders go on with what was disclosed.
+honest dealer is accused by malicious holders, who have these shares, and where silence is accused also by honest ones
+whose message came too late. If a disclosure is not what its dealer committed to, everybody is shown it, and refuses the
+dealer; otherwise holders go on with what was disclosed.
 
 What a dealer signs names all complaints that it was told, so a Charlie who tells others of more has no proof. Nobody
 is left out for a complaint, and nobody has paid.

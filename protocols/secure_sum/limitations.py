@@ -122,8 +122,9 @@ LIMITATIONS = (
     ),
     Limitation(
         "A dealer whose shares open nothing can stop a sum after all have paid, and is named. Whether a dealer kept "
-        "silent when others complained of its shares, or Charlie withheld its answer, only Charlie knows. Who "
-        "complains falsely, or of a share that came too late, counts among the members of every coalition with Charlie."
+        "silent when others complained of its shares, or Charlie withheld its answer, only Charlie knows. Where "
+        "a holder complains falsely of a dealer, or of a share that came too late, its shares of that dealer count as "
+        "Charlie's."
     ),
     Limitation(
         "Who is corrupted, or whose state is read, later than a sum but before its secrets are erased counts among the "

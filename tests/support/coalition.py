@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from protocols.arithmetic.rng import Stream
@@ -157,6 +157,12 @@ class Coalition:
     def raw(self, sender: str, to: str, kind: str, payload: bytes, stage: str) -> None:
         """Any bytes, sealed as a letter of any kind."""
         self._deliver(to, self.channels[sender].seal(to, kind, stage, payload))
+        self.pump()
+
+    def unopenable(self, sender: str, to: str, kind: str, payload: bytes, stage: str) -> None:
+        """The next envelope of a member's link, with the right header and length, and a broken seal."""
+        envelope = self.channels[sender].seal(to, kind, stage, payload)
+        self._deliver(to, replace(envelope, body=bytes(len(envelope.body))))
         self.pump()
 
     def pump(self) -> None:

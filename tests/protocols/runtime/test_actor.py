@@ -139,7 +139,7 @@ def test_a_role_that_is_over_forgets_and_then_opens_and_blames_nothing() -> None
         assert caught.value.fault.place == "somebody on the way from P2: "
     forgetful.inbox.away.add(("P2", "stage3"))
     forgetful.deliver(extra)
-    assert [(note.sender, note.number) for note in forgetful.notes] == [("P2", extra.number)]
+    assert [(note.sender, note.number) for note in forgetful.notes] == [("somebody on the way from P2", extra.number)]
 
 
 @pytest.mark.parametrize("last", ["P2", "charlie"])

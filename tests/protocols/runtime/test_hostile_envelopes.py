@@ -197,8 +197,10 @@ def test_a_header_that_has_no_bytes_is_refused_and_nothing_else_happens() -> Non
     made = toy()
     hellos, mail = greetings(made)
     wrong = replace(mail[0], kind="\ud800")
+    actor = first(made, dict(hellos))
+    actor.advance()
     with refused("link.not_the_next", error=PeerError):
-        first(made, dict(hellos)).deliver(wrong)
+        actor.deliver(wrong)
     with refused("board.not_the_next", error=PeerError):
         BulletinBoard(made.session).post(replace(wrong, to="public"))
 

@@ -14,6 +14,7 @@ from support.sums import Ledger, made, outcome, parameters, simulated, wrong
 
 from protocols.curator import CURATOR_NAME
 from protocols.errors import Fault
+from protocols.runtime.inbox import Absent
 from protocols.secure_sum import dealing
 
 HONEST = role_code.honest()
@@ -128,7 +129,9 @@ def test_a_dealer_that_stays_silent_is_the_one_who_is_missing() -> None:
     assert not c.charged
 
 
-def without(to: Iterable[str], sent: bytes | None, K: int = 5, t: int = 1, kind: str = "Shares") -> Coalition:
+def without(
+    to: Iterable[str], sent: bytes | None, K: int = 5, t: int = 1, kind: str = "Shares", *, opens: bool = True
+) -> Coalition:
     """K parties; the last deals to all but these, who get nothing, or something else, and have waited long enough."""
     c = session(HONEST, K, t, 1, charlie=False)
     c.greet()
@@ -139,7 +142,7 @@ def without(to: Iterable[str], sent: bytes | None, K: int = 5, t: int = 1, kind:
             if holder not in to or member != bad:
                 c.say(member, holder, c.code.dealing.shares_for_holder(c.dealt(member), names.index(holder)))
             elif sent is not None:
-                c.raw(bad, holder, kind, sent, c.honest[holder].stage)
+                (c.raw if opens else c.unopenable)(bad, holder, kind, sent, c.honest[holder].stage or "")
     for holder in to if sent is None else ():
         assert c.honest[holder].awaited == (bad,)
         c.miss(holder, bad)
@@ -193,6 +196,54 @@ def test_a_share_that_comes_after_its_dealer_was_accused_is_left_out() -> None:
     assert started(c)
     c.say(BAD, "P1", c.code.dealing.shares_for_holder(c.dealt(BAD), 0), "setup")
     assert started(c)
+
+
+@pytest.mark.parametrize(("K", "t", "to"), [(4, 1, ("P1",)), (5, 1, ("P1", "P3")), (7, 2, ("P2",))])
+def test_an_envelope_that_does_not_open_is_silence(K: int, t: int, to: tuple[str, ...]) -> None:
+    """Its holder accuses at once; what else that dealer sends to it in set-up is not opened either."""
+    c = without(to, b"junk", K, t, opens=False)
+    bad = c.p.parties[-1]
+    place = c.p.parties.index(bad)
+    assert said(c, bad, "Accused").accused == tuple(1 << place if name in to else 0 for name in c.p.parties)
+    for holder in to:
+        assert c.honest[holder].marks == {Absent(bad, "Shares", "setup")}
+        c.unopenable(bad, holder, "Shares", b"junk", "setup")
+    for member in c.members:
+        c.say(member, CURATOR_NAME, answer(c, member))
+    assert started(c)
+    for holder in to:
+        c.unopenable(bad, holder, "Shares", b"junk", "setup")
+        assert {(note.sender, note.number) for note in c.honest[holder].notes} == {
+            (f"somebody on the way from {bad}", number) for number in range(3)
+        }
+    assert started(c)
+
+
+def test_an_envelope_that_does_not_open_overrides_what_its_dealer_sent_before() -> None:
+    """Both come before the holder takes its turn: a replay, which has the mark first, opens neither."""
+    c = session(HONEST, 5, 1, 1, charlie=False)
+    c.greet()
+    c.pump()
+    pump, c.pump = c.pump, lambda: None  # type: ignore[method-assign]
+    c.say(BAD, "P1", c.code.dealing.shares_for_holder(c.dealt(BAD), 0))
+    c.unopenable(BAD, "P1", "Shares", b"junk", "setup")
+    c.pump = pump  # type: ignore[method-assign]
+    c.pump()
+    assert c.honest["P1"].marks == {Absent(BAD, "Shares", "setup")}
+    assert not c.failed
+
+
+def test_an_envelope_that_does_not_open_counts_for_nothing_before_all_have_greeted() -> None:
+    c = session(HONEST, 5, 1, 1, charlie=False)
+    c.greet()
+    hello = c.boards["P1"].pop("P3")
+    c.unopenable(BAD, "P1", "Shares", b"junk", "setup")
+    assert [(note.sender, note.number) for note in c.honest["P1"].notes] == [(f"somebody on the way from {BAD}", None)]
+    c.boards["P1"]["P3"] = hello
+    c.pump()
+    assert c.honest["P1"].awaited == (BAD,)
+    c.miss("P1", BAD)
+    assert not c.failed
 
 
 def test_where_silence_cannot_be_accused_a_holder_without_a_share_is_missing() -> None:

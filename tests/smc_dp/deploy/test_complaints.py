@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,35 @@ from support.sites import Sites, newton
 
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.actor import Actor
+from protocols.runtime.channel import Channel
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.message import Message
 from protocols.secure_sum import complaints, dealing
 from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Held
+from smc_dp.deploy.frame import Frame
 
 SUM = newton(colluders=0, dropouts=1)
+ACCUSED = newton(colluders=1, dropouts=1)  # with four parties silence is accused
+
+
+class HeldUp:
+    """Carrier that keeps P4's shares from P1 until `passes`."""
+
+    def __init__(self, inner: Any, passes: Callable[[], bool]) -> None:
+        self.inner, self.passes = inner, passes
+        self.kept: list[Frame] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def fetch(self, seconds: float) -> list[Frame]:
+        frames = self.inner.fetch(seconds)
+        self.kept += [x for x in frames if (x.lane, x.sender, x.to) == ("mail", "P4", "P1")]
+        others = [x for x in frames if x not in self.kept]
+        if self.passes():
+            others, self.kept = [*self.kept, *others], []
+        return others
 
 
 @pytest.fixture
@@ -83,7 +105,7 @@ def test_a_dealer_that_sends_one_site_no_share_opens_it_or_is_the_one_who_is_giv
             post(self, to, message)
 
     monkeypatch.setattr(Actor, "send", send)
-    run = Sites(sites.joint(newton(colluders=1, dropouts=1), 4), fast_path)
+    run = Sites(sites.joint(ACCUSED, 4), fast_path)
     if answers:
         run.run()
         assert set(run.ends.values()) == {"released"}
@@ -95,4 +117,34 @@ def test_a_dealer_that_sends_one_site_no_share_opens_it_or_is_the_one_who_is_giv
         assert all(run.at[name].entries() in ([], ["void"]) for name in ("P2", "P3", "P4"))
     assert [mark.sender for _, mark in run.going["P3"]._site.marks] == ["P1"]
     assert not run.going["charlie"]._site.marks if answers else True
+    run.close()
+
+
+@pytest.mark.parametrize("stage", ["", "setup", "sum0"])
+def test_an_envelope_that_does_not_open_costs_no_site_its_release_or_its_view(
+    stage: str, fast_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes in time, after the accusation, or in a sum, and P1's replay goes on without it as its live role did."""
+    post, business = Channel._post, sites.AtHand.business
+
+    def broken(self: Channel, blank: Envelope, body: bytes) -> Envelope:
+        shares = (self.name, blank.to, blank.kind) == ("P4", "P1", "Shares")
+        return post(self, blank, bytes(len(body)) if shares else body)
+
+    def passes() -> bool:
+        facts = run.facts("P1")
+        return stage in ("", facts.get("stage")) and (stage != "setup" or bool(facts.get("marks")))
+
+    monkeypatch.setattr(Channel, "_post", broken)
+    monkeypatch.setattr(sites.AtHand, "business", lambda self: replace(business(self), views=self.folder / "views"))
+    options = {"keeps_seed": True}
+    run = Sites(
+        sites.joint(ACCUSED, 4), fast_path, lambda name, x: HeldUp(x, passes) if name == "P1" else x, options=options
+    )
+    run.run()
+    assert set(run.ends.values()) == {"released"}
+    assert len(set(run.releases().values())) == 1
+    assert run.facts("P1")["marks"] == [["P4", "Shares", "setup", 0]]
+    assert (run.at["P1"].folder / "views").exists()
+    assert [note.sender for note in run.going["P1"]._site.actor.notes] == ["somebody on the way from P4"]
     run.close()
