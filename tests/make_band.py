@@ -21,7 +21,7 @@ from support.drawn_settings import DESIGN, TRIAL, TRIALS
 from support.noise_losses import NoiseLoss, kept, tables
 
 from smc_dp.core.arrays import Array
-from smc_dp.methods.expected_accuracy import FALLS, ROUND, LossCurves, curve_position
+from smc_dp.methods.expected_accuracy import CURVE_MARGIN, LOWER_MIDDLE, LossCurves, curve_position
 
 SETTINGS = 1_400
 OUTSIDE = 0.02
@@ -54,10 +54,10 @@ def fitted(losses: Sequence[NoiseLoss]) -> LossCurves:
         return float((weights * np.where(above >= 0, quantile * above, (quantile - 1) * above)).sum())
 
     def high(t: Array) -> float:
-        return missed(np.exp(t[0]) / (1 + (x / np.exp(t[1])) ** np.exp(t[2])) + ROUND, 1 - OUTSIDE)
+        return missed(np.exp(t[0]) / (1 + (x / np.exp(t[1])) ** np.exp(t[2])) + CURVE_MARGIN, 1 - OUTSIDE)
 
     def low(t: Array) -> float:
-        return missed(-np.exp(t[0]) / (1 + x / FALLS) - ROUND, OUTSIDE)
+        return missed(-np.exp(t[0]) / (1 + x / LOWER_MIDDLE) - CURVE_MARGIN, OUTSIDE)
 
     found = (*_best(high, [[0, s, 0] for s in (1, 2, 3)]), *_best(low, [[-4]]))
     return LossCurves(*(round(float(f"{number:.3g}"), 4) for number in found))

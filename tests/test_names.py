@@ -18,7 +18,7 @@ QUALIFIED = {
     *("curator", "party", "conversation", "PROGRAM", "MODEL", "hygiene_masks"),  # of each protocol, and of its stages
     *("ATTACK", "CHECKS", "blocks"),  # of each attack, of each group of checks, of the subject of a report
     *(
-        "ands",
+        "and_count",
         "canonical",
         "choose",
         "first",
@@ -32,7 +32,7 @@ QUALIFIED = {
     *(
         "security_bits",
         "verify",
-    ),  # of a scheme of cryptography: `garbling.ands`, `paillier.generate`, `identity.verify`
+    ),  # of a scheme of cryptography: `garbling.and_count`, `paillier.generate`, `identity.verify`
     *("KEY_BYTES", "SEED_BYTES", "TAG_BYTES"),  # the same
     *("main", "shown"),
 }
@@ -90,7 +90,7 @@ OTHER_SENSE = {
     "Circle",
     *("Deadlines.letters", "Hint.looks", "Simulation.vanish", "Simulation.as_printed_insecure"),
     *("DistributionCheck.twins", "DistributionCheck.vanished"),
-    *("coins", "Coins", "AgreedCoins", "Tape.coins"),  # of the symbolic engine, which computes proofs
+    *("coins", "Coins", "AgreedCoins", "Tape.coins", "Tape.coins_of"),  # of the symbolic engine, which computes proofs
     *("Pattern.letter", "Svg.circle"),
 }
 FORBIDDEN_FIRST = ("What", "Whether", "How", "Who", "All", "As", "The same", "Called")

@@ -51,7 +51,7 @@ class Stream:
 
     @property
     def key(self) -> bytes:
-        """Secret key, for a role's sealed state; whoever holds it can replay every draw."""
+        """Secret key, for a role's state; whoever holds it can replay every draw."""
         return self._key
 
     def fork(self, label: str) -> Stream:
@@ -118,7 +118,7 @@ class Forks:
 
     @property
     def left(self) -> Mapping[str, bytes]:
-        """Secret keys by label, for a role's sealed state, in the order in which they are drawn with."""
+        """Secret keys by label, for a role's state, in the order in which they are drawn with."""
         return self._keys
 
     def fork(self, label: str) -> Stream:

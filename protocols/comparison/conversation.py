@@ -9,7 +9,7 @@ from protocols.runtime.conversation import BIT, POWER, Conversation, Flow, Opera
 
 _OWN = {CHOOSER: "key of chooser", HOLDER: "key of holder"}
 _SIGNS = "signs"
-KEY_POWERS = 20
+KEY_GENERATION_POWERS = 20
 """Powers that finding the primes of a key takes, on average."""
 
 
@@ -22,7 +22,10 @@ def conversation(p: Comparisons) -> Conversation:
     stages = {name: (own, _SIGNS) for name, own in _OWN.items()}
     turns = tuple(Turn((flow,)) for flow in (key, offers, answers))
     return Conversation(
-        groups, stages, turns, operations={POWER: KEY_POWERS, **comparison_operations(p.comparisons, p.compared_bits)}
+        groups,
+        stages,
+        turns,
+        operations={POWER: KEY_GENERATION_POWERS, **comparison_operations(p.comparisons, p.compared_bits)},
     )
 
 

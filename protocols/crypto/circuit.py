@@ -13,7 +13,10 @@ import numpy as np
 
 from protocols.crypto.half_gates import Waiting, Wires
 
-Ands = Callable[[Wires], Waiting]
+AndRows = Callable[[Wires], Waiting]
+"""Takes the first inputs of rows of AND gates; returns for each row the function from its second inputs to its
+outputs.
+"""
 
 
 def index_bits(K: int) -> int:
@@ -21,7 +24,7 @@ def index_bits(K: int) -> int:
     return (K - 1).bit_length()
 
 
-def ands(K: int, width: int) -> int:
+def and_count(K: int, width: int) -> int:
     """Return the number of gates of `smallest` for K numbers of `width` bits: comparisons, and what the winners take
     along.
     """
@@ -32,7 +35,7 @@ def ands(K: int, width: int) -> int:
     return found
 
 
-def smallest(ands: Ands, numbers: Wires) -> Wires:
+def smallest(ands: AndRows, numbers: Wires) -> Wires:
     """Return the bits of the place of the smallest, the lowest one first."""
     places = numbers[:0]
     while (K := numbers.shape[1]) > 1:
@@ -46,7 +49,7 @@ def smallest(ands: Ands, numbers: Wires) -> Wires:
     return place
 
 
-def _less(ands: Ands, x: Wires, y: Wires) -> Wires:
+def _less(ands: AndRows, x: Wires, y: Wires) -> Wires:
     """Return the bit x < y: the borrow of x - y, which passes bits that are equal and else becomes that of y."""
     borrow: Wires = np.zeros_like(x[0])
     for differ, bit in zip(ands(x ^ y), y, strict=True):
@@ -54,7 +57,7 @@ def _less(ands: Ands, x: Wires, y: Wires) -> Wires:
     return borrow
 
 
-def _winners(ands: Ands, right_wins: Wires, carried: Wires) -> Wires:
+def _winners(ands: AndRows, right_wins: Wires, carried: Wires) -> Wires:
     """Return for each pair what the winner carries, and for an odd one out its own."""
     bits, pairs = len(carried), len(right_wins)
     left, right = carried[:, 0 : 2 * pairs : 2], carried[:, 1 : 2 * pairs : 2]

@@ -47,14 +47,14 @@ class Garbled:
     locks: tuple[Lock, ...]
 
 
-def ands(K: int, value_bits: int) -> int:
+def and_count(K: int, value_bits: int) -> int:
     """Return the number of AND gates: ranks are low bits of the values."""
-    return circuit.ands(K, value_bits + index_bits(K))
+    return circuit.and_count(K, value_bits + index_bits(K))
 
 
 def table_bytes(K: int, value_bits: int) -> int:
     """Return the size of all gates."""
-    return AND_BYTES * ands(K, value_bits)
+    return AND_BYTES * and_count(K, value_bits)
 
 
 def choice_bits(K: int, value_bits: int) -> int:
@@ -69,7 +69,7 @@ def row_bytes(length: int) -> int:
 
 def security_bits(K: int, value_bits: int) -> int:
     """Return the security of so many gates, as `half_gates` says: 109 bits for 1,000 sizes of 32 bits."""
-    return half_gates.security_bits(ands(K, value_bits))
+    return half_gates.security_bits(and_count(K, value_bits))
 
 
 def chosen(b: Sequence[int], c: int, value_bits: int) -> bytes:
@@ -84,7 +84,7 @@ def garble(
     K = len(a)
     if sorted(ranks) != list(range(K)):
         raise LocalError("garbling.ranks_not_each_once")
-    gates = Garbler(session, choice.delta, ands(K, value_bits))
+    gates = Garbler(session, choice.delta, and_count(K, value_bits))
     q = wires(oblivious.zero_labels(choice, u, choice_bits(K, value_bits)))
     own = np.concatenate((bit_rows(ranks, index_bits(K)), bit_rows(a, value_bits)), axis=1).T
     place = circuit.smallest(gates.ands, _inputs(q, K, value_bits) ^ ones(own, gates.delta))

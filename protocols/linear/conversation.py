@@ -59,6 +59,6 @@ def _operations(p: Parameters, ring: Arcs) -> Operations:
     masks = 2 * edges + 4 * p.K  # and each row is masked, put under s, locked and added up
     return {
         AGREEMENT: TRANSFER_AGREEMENTS + 2 * p.K,
-        GATE: garbling.ands(p.K, SIZE_BITS),
+        GATE: garbling.and_count(p.K, SIZE_BITS),
         MASK_BYTE: masks * p.dimension * p.width,
     }

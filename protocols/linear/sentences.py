@@ -7,11 +7,11 @@ from types import MappingProxyType
 
 from protocols.runtime.citations import Citation, cite_notes
 
-ROOM = "protocols.linear"
+_PACKAGE = "protocols.linear"
 
 
 def _said(number: int, text: str, *notes: str) -> Citation:
-    return cite_notes(ROOM, f"The protocol in one page, {number}", text, *notes)
+    return cite_notes(_PACKAGE, f"The protocol in one page, {number}", text, *notes)
 
 
 SENTENCES: Mapping[str, Citation] = MappingProxyType(

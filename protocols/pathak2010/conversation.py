@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from protocols.comparison.conversation import KEY_POWERS, comparison_operations
+from protocols.comparison.conversation import KEY_GENERATION_POWERS, comparison_operations
 from protocols.comparison.messages import Bits, ComparisonKey, Differences
 from protocols.curator import CURATOR_NAME, EVERYBODY, FIRST, OTHERS, PARTIES, around_the_first
 from protocols.pathak2010 import minimum
@@ -53,7 +53,7 @@ def _operations(p: Parameters) -> Operations:
 
 def key_powers(K: int) -> int:
     """Return the powers of stage 0: three keys, two proofs, and everybody's checks of both and of what P_1 shares."""
-    return 3 * KEY_POWERS + 4 + 4 * (K + 1) + K
+    return 3 * KEY_GENERATION_POWERS + 4 + 4 * (K + 1) + K
 
 
 def common_operations(p: Parameters) -> Operations:

@@ -12,12 +12,12 @@ from types import MappingProxyType
 from protocols.comparison import sentences as comparison
 from protocols.runtime.citations import Citation
 
-ROOM = "protocols.pathak2010"
+_PACKAGE = "protocols.pathak2010"
 PAPER = "Pathak, Rane and Raj, Multiparty Differential Privacy via Aggregation of Locally Trained Classifiers"
 
 
 def _printed(where: str, text: str, *notes: str) -> Citation:
-    return Citation(text, f"{PAPER} (NIPS 2010), section 3.2, {where}", ROOM, notes)
+    return Citation(text, f"{PAPER} (NIPS 2010), section 3.2, {where}", _PACKAGE, notes)
 
 
 _SELECTED = _printed(

@@ -10,10 +10,10 @@ from protocols.pathak2010.values import CuratorKeys, Halves, PartyKeys
 from protocols.runtime.endpoint import Endpoint
 
 
-async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys, halves: Halves, smallest: int) -> None:
-    """Play Charlie. Learns nothing new."""
+async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys, halves: Halves, permuted_place: int) -> None:
+    """Play Charlie, who knows the place j~ of the smallest behind both permutations, not whose it is."""
     # 1. u has a one at j~; zeta(pi2^-1(u)) to every party
-    u = [int(place == smallest) for place in range(p.K)]
+    u = [int(place == permuted_place) for place in range(p.K)]
     me.broadcast(me.parties, Indicator(tuple(keys.zeta.encrypt_all(halves.pi2.inverse(u), me.rng))))
 
 

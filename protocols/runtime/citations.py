@@ -17,14 +17,14 @@ _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 
 @dataclass(frozen=True)
 class Citation:
-    """Citation for a step, with its source: a paper, or the NOTES.md of `room`.
+    """Citation for a step, with its source: a paper, or the NOTES.md of `package`.
 
-    `notes`: labels, such as "N1", of the notes of `room` that explain where the step departs from the source.
+    `notes`: labels, such as "N1", of the notes of `package` that explain where the step departs from the source.
     """
 
     text: str
     source: str
-    room: str
+    package: str
     notes: tuple[str, ...] = ()
 
     @property
@@ -33,23 +33,23 @@ class Citation:
         return tuple(self.text.split(CUT))
 
 
-def cite_notes(room: str, where: str, text: str, *notes: str) -> Citation:
-    """Return a citation from the NOTES.md of a room; `where` is its heading there."""
-    return Citation(text, f"{NOTES} of {room.replace('.', '/')}, {where}", room, notes)
+def cite_notes(package: str, where: str, text: str, *notes: str) -> Citation:
+    """Return a citation from the NOTES.md of a package; `where` is its heading there."""
+    return Citation(text, f"{NOTES} of {package.replace('.', '/')}, {where}", package, notes)
 
 
-def read_note(room: str, label: str) -> str:
-    """Return the note with this label in a room's NOTES.md as plain text; raise LookupError for an unknown label."""
-    for paragraph in read_notes(room).split("\n\n"):
+def read_note(package: str, label: str) -> str:
+    """Return the note with this label in a package's NOTES.md as plain text; raise LookupError for an unknown label."""
+    for paragraph in read_notes(package).split("\n\n"):
         for part in re.split(r"\n(?=\*\*\[)", paragraph.strip()):
             if part.startswith(f"**[{label}]"):
                 return strip_markup(part)
-    raise LookupError(f"{NOTES} of {room} has no note [{label}]")
+    raise LookupError(f"{NOTES} of {package} has no note [{label}]")
 
 
-def read_notes(room: str) -> str:
-    """Return the text of a room's NOTES.md."""
-    return (resources.files(room) / NOTES).read_text(encoding="utf-8")
+def read_notes(package: str) -> str:
+    """Return the text of a package's NOTES.md."""
+    return (resources.files(package) / NOTES).read_text(encoding="utf-8")
 
 
 def strip_markup(text: str) -> str:

@@ -38,15 +38,15 @@ from protocols.runtime.role_stepper import Progress
 from protocols.runtime.session import FORMAT, Session
 
 
-def save(actor: Actor, *, whole: bool = False) -> bytes:
-    """Return the state of an actor, under the next number, which is `actor.counter` afterwards.
+def save(actor: Actor, *, keep_spent: bool = False) -> bytes:
+    """Return the state of an actor as plain bytes, secret and not sealed, under the next number, `actor.counter` after.
 
-    `whole`: with spent inputs and all results of stages, for a view that is to be made in the end.
+    `keep_spent`: with spent inputs and all results of stages, for a view that is to be made in the end.
     """
     session, channel, inbox = actor.session, actor.channel, actor.inbox
     progress, at = actor.progress, channel.counters
     inputs, results = actor.inputs, progress.results
-    if session.program.unspent and not whole and results:
+    if session.program.unspent and not keep_spent and results:
         inputs, results = session.program.unspent(session.parameters, actor.name, inputs, results)
     kept = {
         "program": (FORMAT, session.program.name, session.program.version, session.id),

@@ -34,15 +34,16 @@ from protocols.runtime.role_stepper import End
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView, view_of
-from protocols.runtime.worker import ChargeListener, MakeActors
+from protocols.runtime.worker import MakeActors, SpendingListener
 from protocols.runtime.workers import DrivenRole, Workers, WorkersFailedError, can_fork, hired
 
 Tamper = Callable[[int, Envelope], Iterable[tuple[str, Envelope]]]
 
 
 @dataclass(frozen=True)
-class SealedCount:
-    """Number of envelopes as an observer that does not look inside counts them: the greeting and every sealed message.
+class DropOutAfter:
+    """Moment of a drop-out: after so many envelopes of the participant, of which only the greeting and sealed messages
+    count.
 
     Ends of stages do not count, and none leaves after the last counted envelope.
     """
@@ -56,8 +57,8 @@ class Setting:
 
     `schedule` shuffles the order of turns and arrivals. `tamper(n, envelope)` returns what arrives instead of envelope
     n, as pairs of addressee and envelope. `drop_outs` maps participants to the number of envelopes that they still
-    send, or the `SealedCount` among them. `progress` hears each role's new stage, `released` the participant that is
-    about to publish, `charge` and `refund` (name, label) the charges and refunds of a role. `marks` name what makes the
+    send, or a `DropOutAfter`. `progress` hears each role's new stage, `released` the participant that is about to
+    publish, `charge` and `refund` (name, label) the charges and refunds of a role. `marks` name what makes the
     run insecure. `views` keeps what each role could read: secret, so only on request. `record` takes the transcript
     during the run; without it, it stays in memory. `make_actors` replaces the construction of actors. `workers`: number
     of processes in which roles may run, to save time; transcript and reports are the same, but a role may have come
@@ -68,7 +69,7 @@ class Setting:
     link: str = "none"
     schedule: Stream | None = None
     tamper: Tamper | None = None
-    drop_outs: Mapping[str, int | SealedCount] = field(default_factory=dict)
+    drop_outs: Mapping[str, int | DropOutAfter] = field(default_factory=dict)
     progress: Callable[[str, str], None] | None = None
     released: Callable[[str], None] | None = None
     charge: Callable[[str, str], None] | None = None
@@ -116,7 +117,7 @@ def simulate(
     setting: Setting | None = None,
     local_programs: Mapping[str, LocalProgram] = NO_LOCAL_PROGRAMS,
 ) -> Run:
-    """Run every participant as an actor over the simulated channel to its end, and publish unless one was stopped.
+    """Run all participants as actors, in this process or in workers, to their end; publish unless one was stopped.
 
     `local_programs` answer the queries of roles, by name. Raise what any role raises, `StallError` when all wait for
     each other, and `PeerError` when a participant publishes something else than it had announced.
@@ -151,7 +152,7 @@ class _Everybody:
         wire, setting = _Wire(self.session, self.setting), self.setting
         roles = self._made(wire.board.greetings, wire, setting.charge, setting.refund, self.session.names)
         for name, n in setting.drop_outs.items():
-            left, by_letters = (n.number, True) if isinstance(n, SealedCount) else (n, False)
+            left, by_letters = (n.number, True) if isinstance(n, DropOutAfter) else (n, False)
             roles[name].drop_out(left, counts_sealed=by_letters)
         try:
             _to_the_end(wire, roles)
@@ -179,7 +180,12 @@ class _Everybody:
             self.setting.record.truncate()
 
     def _made(
-        self, board: Greetings, observer: Observer, charge: ChargeListener, refund: ChargeListener, names: Iterable[str]
+        self,
+        board: Greetings,
+        observer: Observer,
+        charge: SpendingListener,
+        refund: SpendingListener,
+        names: Iterable[str],
     ) -> Mapping[str, Actor]:
         if self.setting.make_actors is not None:
             return self.setting.make_actors(board, observer, charge, refund, names)

@@ -44,7 +44,7 @@ def load_state(data: bytes, records: Sequence[type[Any]]) -> Any:
     try:
         plain = cbor2.loads(data, allow_indefinite=False, allow_duplicate_keys=False)
         value = _value(plain, {record.__name__: record for record in records})
-        # Tags, trailing bytes and second spellings of a value all end here: only what `dump` writes is read.
+        # Tags, trailing bytes and second spellings of a value all end here: only what `dump_state` writes is read.
         same = dump_state(value, records) == data
     except _UNREADABLE as error:
         raise ReplayError("state.not_restorable", error=type(error).__name__) from None

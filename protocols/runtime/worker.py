@@ -33,9 +33,10 @@ from protocols.runtime.view import RecordedView
 EventKind: TypeAlias = Literal["stage", "sent", "started", "waits", "consumed", "done", "released"]
 RoleEvent: TypeAlias = tuple[str, EventKind, float, Any]
 """Event of a role: its name, the kind of event, the seconds that it took, its content."""
-ChargeListener: TypeAlias = Callable[[str, str], None] | None
+SpendingListener: TypeAlias = Callable[[str, str], None] | None
+"""Function told of a charge or a refund (name, label), or None."""
 MakeActors: TypeAlias = Callable[
-    [Greetings, Observer, ChargeListener, ChargeListener, Iterable[str]], Mapping[str, Actor]
+    [Greetings, Observer, SpendingListener, SpendingListener, Iterable[str]], Mapping[str, Actor]
 ]
 """Function that returns the actors of some participants, from the posted greetings and the listeners."""
 MakeView: TypeAlias = Callable[[Actor, list[tuple[str, Message]], list[InboxEntry]], tuple[View, RecordedView]]

@@ -28,7 +28,7 @@ from protocols.runtime.observer import Observer
 from protocols.runtime.role_stepper import End
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.view import RecordedView
-from protocols.runtime.worker import ChargeListener, EventKind, MakeActors, MakeView, RoleEvent, WorkerLine, work
+from protocols.runtime.worker import EventKind, MakeActors, MakeView, RoleEvent, SpendingListener, WorkerLine, work
 
 _PATIENCE = 5.0  # seconds that a worker gets to end by itself
 _HOW: Final = "fork"  # what roles are made from stays where it is: inputs and identities travel over no line
@@ -58,8 +58,8 @@ class Workers:
     """Worker processes and the lines to them. `charge` and `refund` hear at once what a role charges and refunds."""
 
     def __init__(
-        self, session: Session, make: MakeActors, count: int, views: MakeView | None, charge: ChargeListener,
-        refund: ChargeListener,
+        self, session: Session, make: MakeActors, count: int, views: MakeView | None, charge: SpendingListener,
+        refund: SpendingListener,
     ) -> None:  # fmt: skip
         self.seconds = ReportedTime()
         self._session, self._charge, self._refund = session, charge, refund

@@ -49,21 +49,23 @@ def wrong_shares(shares: Shares) -> Shares:
     return Shares((NOTHING_HELD.b,) * len(shares.b), (NOTHING_HELD.s,) * len(shares.s))
 
 
-def all_accused(every: Sequence[int]) -> int:
+def all_accused(accused_by_holder: Sequence[int]) -> int:
     """Return the dealers that somebody accuses."""
-    return reduce(or_, every, 0)
+    return reduce(or_, accused_by_holder, 0)
 
 
-def complaints_digest(p: Parameters, every: Sequence[int]) -> bytes:
+def complaints_digest(p: Parameters, accused_by_holder: Sequence[int]) -> bytes:
     """Return the digest of all complaints, by holder: what a disclosure answers."""
-    said = b"".join(one.to_bytes((p.K + 7) // 8, "big") for one in every)
+    said = b"".join(one.to_bytes((p.K + 7) // 8, "big") for one in accused_by_holder)
     return hashlib.sha256(b"smc-dp sum complaints\0" + said).digest()
 
 
-def shares_to_disclose(p: Parameters, every: Sequence[int], dealer: int, dealt: dealing.Seeds) -> tuple[Held, ...]:
+def shares_to_disclose(
+    p: Parameters, accused_by_holder: Sequence[int], dealer: int, dealt: dealing.Seeds
+) -> tuple[Held, ...]:
     """Return the dealer's shares of those who accuse it, for all sums, and zeros for the others, holder by holder."""
     return tuple(
-        share if _accuses(every, holder, dealer) else NOTHING_HELD
+        share if _accuses(accused_by_holder, holder, dealer) else NOTHING_HELD
         for holder, of_holder in enumerate(dealt.shares)
         for share in of_holder
     )
@@ -80,30 +82,36 @@ def shares_in(got: Shares | Disclosed | Replaced) -> tuple[Held, ...]:
 
 
 def is_wrong_disclosure(
-    p: Parameters, greetings: _Greetings, every: Sequence[int], dealer: int, got: Disclosed
+    p: Parameters, greetings: _Greetings, accused_by_holder: Sequence[int], dealer: int, got: Disclosed
 ) -> bool:
     """Return whether a dealer disclosed, to somebody who accuses it, other shares than it committed to."""
     shares = shares_in(got)
     return any(
         not is_committed(p, greetings, dealer, holder, _of(p, shares, holder))
         for holder in range(p.K)
-        if _accuses(every, holder, dealer)
+        if _accuses(accused_by_holder, holder, dealer)
     )
 
 
 def first_wrong_disclosure(
-    p: Parameters, greetings: _Greetings, every: Sequence[int], disclosures: Sequence[Disclosed]
+    p: Parameters, greetings: _Greetings, accused_by_holder: Sequence[int], disclosures: Sequence[Disclosed]
 ) -> int | None:
     """Return the first dealer that disclosed other shares than it committed to."""
-    return next((i for i, got in enumerate(disclosures) if is_wrong_disclosure(p, greetings, every, i, got)), None)
+    return next(
+        (i for i, got in enumerate(disclosures) if is_wrong_disclosure(p, greetings, accused_by_holder, i, got)), None
+    )
 
 
-def replacements(p: Parameters, every: Sequence[int], holder: int, disclosures: Sequence[Disclosed]) -> Replaced:
+def replacements(
+    p: Parameters, accused_by_holder: Sequence[int], holder: int, disclosures: Sequence[Disclosed]
+) -> Replaced:
     """Return what the dealers that this holder accuses disclosed to it, and zeros for the others, dealer by dealer."""
     found = [
         held
         for dealer, got in enumerate(disclosures)
-        for held in (_of(p, shares_in(got), holder) if _accuses(every, holder, dealer) else (NOTHING_HELD,) * p.R)
+        for held in (
+            _of(p, shares_in(got), holder) if _accuses(accused_by_holder, holder, dealer) else (NOTHING_HELD,) * p.R
+        )
     ]
     return Replaced(tuple(held.b for held in found), tuple(held.s for held in found))
 
@@ -116,13 +124,13 @@ def with_disclosed_shares(
     return tuple(_of(p, shares, i) if accused >> i & 1 else own for i, own in enumerate(held))
 
 
-def count_accusers(every: Sequence[int], dealer: int) -> int:
+def count_accusers(accused_by_holder: Sequence[int], dealer: int) -> int:
     """Return the number of holders who accuse this dealer."""
-    return sum(_accuses(every, holder, dealer) for holder in range(len(every)))
+    return sum(_accuses(accused_by_holder, holder, dealer) for holder in range(len(accused_by_holder)))
 
 
-def _accuses(every: Sequence[int], holder: int, dealer: int) -> bool:
-    return bool(every[holder] >> dealer & 1)
+def _accuses(accused_by_holder: Sequence[int], holder: int, dealer: int) -> bool:
+    return bool(accused_by_holder[holder] >> dealer & 1)
 
 
 def _of(p: Parameters, shares: Sequence[Held], place: int) -> tuple[Held, ...]:

@@ -51,7 +51,7 @@ def deal_seeds(p: Parameters, rng: Stream) -> Seeds:
 
 
 def closed_secret(rng: Stream) -> masking.ClosedSecret:
-    """Draw the one secret mask key of a party from the stream of its greeting, where nobody may drop out."""
+    """Draw the one secret mask key of a party, which nobody ever opens, from the stream of its greeting (D = 0)."""
     return masking.ClosedSecret(rng.bytes(SEED_BYTES))
 
 
@@ -94,7 +94,9 @@ def decrypt_shares(context: bytes, dealer: int, holder: int, agreed: bytes, body
 
 
 def shares_passed_on(p: Parameters, near: Sequence[int], dealt: Sequence[Sequence[bytes]]) -> tuple[bytes, ...]:
-    """Return the encrypted shares for the party beside these dealers, in their order; `dealt` is by dealer."""
+    """Return the encrypted shares that Charlie passes on to the neighbour of these dealers in the sparse graph, in
+    their order; `dealt` is by dealer.
+    """
     return tuple(dealt[i][graph.share_number(p.degree, at)] for at, i in enumerate(near))
 
 
@@ -115,9 +117,9 @@ def share_digest(share: bytes) -> bytes:
     return hashlib.sha256(b"smc-dp sum share\0" + share).digest()
 
 
-def share_leaf(dealer: int, holder: int, r: int, b: bytes, s: bytes) -> bytes:
+def share_leaf(dealer: int, holder: int, r: int, b_digest: bytes, s_digest: bytes) -> bytes:
     """Return the leaf of the digests of both shares of a holder, for one sum."""
-    said = _index(dealer) + _index(holder) + _number(r) + b + s
+    said = _index(dealer) + _index(holder) + _number(r) + b_digest + s_digest
     return hashlib.sha256(b"smc-dp sum leaf\0" + said).digest()
 
 

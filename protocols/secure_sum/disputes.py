@@ -41,7 +41,9 @@ DEALT, READY, STARTED = 1, 2, 3
 
 
 async def receive_shares(me: Endpoint, p: Parameters, dealt: dealing.Seeds) -> _HeldByDealer:
-    """Return what every dealer gives me to hold; zeros, which I shall complain of, where it sent nothing usable."""
+    """Return what every dealer gives me to hold. Where parties may accuse silence, zeros for a dealer that sent nothing
+    usable: I shall complain of them. Else wait for all.
+    """
     others = me.others
     if p.may_accuse_silence:
         got = await me.collect_usable(others, Shares, deadlines=DEALT)
@@ -63,15 +65,18 @@ async def settle_complaints(
         if mine:
             me.refuse(me.curator, "complaint.withheld")
         return held
-    every = await _heard(me, p, roster, mine)
-    if (count := complaints.count_accusers(every, me.index)) > p.most_accusers:
+    accused_by_holder = await _heard(me, p, roster, mine)
+    if (count := complaints.count_accusers(accused_by_holder, me.index)) > p.most_accusers:
         me.stop("shares.too_many_accusers", got=count, most=p.most_accusers)
-    answers, shares = complaints.complaints_digest(p, every), complaints.shares_to_disclose(p, every, me.index, dealt)
+    answers, shares = (
+        complaints.complaints_digest(p, accused_by_holder),
+        complaints.shares_to_disclose(p, accused_by_holder, me.index, dealt),
+    )
     signature = me.attest(Disclosure(roster, answers, complaints.shares_digest(shares)))
     me.send(me.curator, Disclosed(tuple(x.b for x in shares), tuple(x.s for x in shares), signature))
     start = await await_start(me, roster)
     if any(start.accused):
-        await _convinced(me, p, greetings, roster, every, start.accused[0])
+        await _convinced(me, p, greetings, roster, accused_by_holder, start.accused[0])
     held = complaints.with_disclosed_shares(p, held, mine, await me.receive(me.curator, Replaced))
     if complaints.accused_dealers(p, greetings, me.index, held):
         me.refuse(me.curator, "complaint.not_answered")
@@ -84,30 +89,30 @@ async def mediate_complaints(
     """Run Charlie's side: tell everybody all complaints, and every holder the shares that were disclosed to it. A
     dealer that disclosed others than it committed to is shown to everybody, and is the one who is left out.
     """
-    every = tuple(said.accused[0] for said in ready)
+    accused_by_holder = tuple(said.accused[0] for said in ready)
     signatures = tuple(said.signature[0] for said in ready)
-    for name, accused, signature in zip(p.parties, every, signatures, strict=True):
+    for name, accused, signature in zip(p.parties, accused_by_holder, signatures, strict=True):
         if not me.attested(name, Complaint(roster, accused), signature):
             me.refuse(name, "complaint.not_signed")
-    if not any(every):
+    if not any(accused_by_holder):
         me.broadcast(p.parties, Start(roster, (0,)))
         return
-    me.broadcast(p.parties, Start(roster, (complaints.all_accused(every),)))
-    me.broadcast(p.parties, Accused(every, signatures))
+    me.broadcast(p.parties, Start(roster, (complaints.all_accused(accused_by_holder),)))
+    me.broadcast(p.parties, Accused(accused_by_holder, signatures))
     disclosures = await me.gather(p.parties, Disclosed)
-    answered = complaints.complaints_digest(p, every)
+    answered = complaints.complaints_digest(p, accused_by_holder)
     for name, got in zip(p.parties, disclosures, strict=True):
         disclosure = Disclosure(roster, answered, complaints.shares_digest(complaints.shares_in(got)))
         if not me.attested(name, disclosure, got.signature):
             me.refuse(name, "complaint.answer_not_signed")
-    wrong = complaints.first_wrong_disclosure(p, greetings, every, disclosures)
+    wrong = complaints.first_wrong_disclosure(p, greetings, accused_by_holder, disclosures)
     if wrong is not None:
         me.broadcast(p.parties, Start(roster, (p.listed((wrong,)),)))
         me.broadcast(p.parties, disclosures[wrong])
         me.stop("shares.disclosed_otherwise", dealer=p.parties[wrong])  # and no refusal: what is shown has to leave
     me.broadcast(p.parties, Start(roster, (0,)))
     for holder, name in enumerate(p.parties):
-        me.send(name, complaints.replacements(p, every, holder, disclosures))
+        me.send(name, complaints.replacements(p, accused_by_holder, holder, disclosures))
 
 
 async def await_start(me: Endpoint, roster: bytes, deadlines: int | None = None) -> Start:
@@ -130,15 +135,17 @@ async def _heard(me: Endpoint, p: Parameters, roster: bytes, mine: int) -> tuple
 
 
 async def _convinced(
-    me: Endpoint, p: Parameters, greetings: _Greetings, roster: bytes, every: Sequence[int], wrong: int
+    me: Endpoint, p: Parameters, greetings: _Greetings, roster: bytes, accused_by_holder: Sequence[int], wrong: int
 ) -> NoReturn:
     """Refuse the dealer whom Charlie names if it answered with other shares than it committed to, and else Charlie."""
     shown = await me.receive(me.curator, Disclosed)
     disclosure = Disclosure(
-        roster, complaints.complaints_digest(p, every), complaints.shares_digest(complaints.shares_in(shown))
+        roster,
+        complaints.complaints_digest(p, accused_by_holder),
+        complaints.shares_digest(complaints.shares_in(shown)),
     )
     for i, name in enumerate(p.parties):
         proven = wrong == p.listed((i,)) and me.attested(name, disclosure, shown.signature)
-        if proven and complaints.is_wrong_disclosure(p, greetings, every, i, shown):
+        if proven and complaints.is_wrong_disclosure(p, greetings, accused_by_holder, i, shown):
             me.refuse(name, "shares.disclosed_otherwise", dealer=name)
     me.refuse(me.curator, "complaint.not_proven")

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from protocols.runtime.citations import Citation, cite_notes
 
-ROOM = "protocols.secure_sum"
+_PACKAGE = "protocols.secure_sum"
 _RULES = "What is claimed, rules of an honest party"
 
 _LIST = (
@@ -22,10 +22,10 @@ _OPENS = (
 SENTENCES: Mapping[str, Citation] = MappingProxyType(
     {
         "0": cite_notes(
-            ROOM, "[S2]", "All K greetings are needed, and their digest g is in every mask.", "S2", "S3", "S6"
+            _PACKAGE, "[S2]", "All K greetings are needed, and their digest g is in every mask.", "S2", "S3", "S6"
         ),
         "1": cite_notes(
-            ROOM,
+            _PACKAGE,
             "[S7]",
             "Parties tell Charlie that they have all greetings and shares, and which greetings they saw, and mask "
             "when all have.",
@@ -33,16 +33,18 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
             "S11",
         ),
         "2": cite_notes(
-            ROOM,
+            _PACKAGE,
             _RULES,
             "R1: it masks with all of G, under a context of session, g, r and q_r, and both places of a pair (K <= "
             "1,000 with D = 0, else 200). R2: one masked input for each sum of a session.",
             "S4",
         ),
-        "3": cite_notes(ROOM, _RULES, _LIST, "S1", "S12"),
-        "4": cite_notes(ROOM, _RULES, _LIST, "S1"),
-        "5": cite_notes(ROOM, _RULES, _OPENS, "S1"),
-        "6": cite_notes(ROOM, _RULES, _OPENS, "S5", "S8"),
-        "7": cite_notes(ROOM, "What is claimed", "Honest parties output what Charlie says, or nothing.", "S9", "S10"),
+        "3": cite_notes(_PACKAGE, _RULES, _LIST, "S1", "S12"),
+        "4": cite_notes(_PACKAGE, _RULES, _LIST, "S1"),
+        "5": cite_notes(_PACKAGE, _RULES, _OPENS, "S1"),
+        "6": cite_notes(_PACKAGE, _RULES, _OPENS, "S5", "S8"),
+        "7": cite_notes(
+            _PACKAGE, "What is claimed", "Honest parties output what Charlie says, or nothing.", "S9", "S10"
+        ),
     }
 )

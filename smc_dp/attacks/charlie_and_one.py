@@ -32,7 +32,7 @@ from smc_dp.attacks.sums import ROW_CAP, run_secure_sum, secure_sum_variant, sha
 from smc_dp.methods.sums.threat_model import ThreatModel
 
 _PARTIES = 3
-ADDING = 4  # parties of the secure sum: the fewest of whom one may vanish, so that seeds are opened
+_SUM_PARTIES = 4  # parties of the secure sum: the fewest of whom one may vanish, so that seeds are opened
 
 
 def read_sizes_as_published(p: Parameters, charlie: View, party: View) -> Sizes:
@@ -83,11 +83,11 @@ def _trial(rng: Stream, key_bits: int, *, printed: bool) -> bool:
 
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
-    form = shared_weighted_sum(ThreatModel(ADDING, 1, 1), 1, Fraction(1, 2), sizes="released")
-    n = [1 + size % ROW_CAP for size in draw_sizes(ADDING, rng)]
+    form = shared_weighted_sum(ThreatModel(_SUM_PARTIES, 1, 1), 1, Fraction(1, 2), sizes="released")
+    n = [1 + size % ROW_CAP for size in draw_sizes(_SUM_PARTIES, rng)]
     entered = [PartySecret(size, [rng.bits(36), size], [*form.noise.distribution.share(rng), 0]) for size in n]
     seen = run_secure_sum(form, entered, rng)
-    found = read_sum_sizes(seen.parameters, seen.charlie, seen.party(rng.below(ADDING)))
+    found = read_sum_sizes(seen.parameters, seen.charlie, seen.party(rng.below(_SUM_PARTIES)))
     return found == Sizes(tuple(n), n.index(min(n)))
 
 

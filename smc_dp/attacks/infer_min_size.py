@@ -34,8 +34,8 @@ from smc_dp.privacy.pathak2010 import SmallestNoise
 from smc_dp.privacy.target import Target
 
 FEWEST, MOST = 100, 1000  # the smallest party has between so many rows, uniform on a logarithmic scale
-OTHERS = (1500,)
-WITHIN = 0.16
+_OTHER_SIZES = (1500,)
+_TOLERANCE = 0.16
 EPSILON, LAM = Fraction(1, 20), 1.0
 
 
@@ -47,14 +47,14 @@ def estimate_size(released: Sequence[int], length_for_one_row: float) -> float:
 def _attacked(program: Program) -> Variant:
     printed = program is as_published.PROGRAM
     method, target = PathakMean(LAM, as_published=printed), Target(EPSILON, "paper" if printed else "proven")
-    public = Public(1 + len(OTHERS), ADULT_DIMENSION, 2)
-    copies = 1 + len(OTHERS) if printed else 1
+    public = Public(1 + len(_OTHER_SIZES), ADULT_DIMENSION, 2)
+    copies = 1 + len(_OTHER_SIZES) if printed else 1
 
     def trial(rng: Stream, key_bits: int) -> bool:
         n, w = _smallest(rng)
         secrets = [
             PartySecret(size, model, method.distribution(target, size, public).sample(rng))
-            for size, model in zip((n, *OTHERS), (w, *_other_models()), strict=True)
+            for size, model in zip((n, *_OTHER_SIZES), (w, *_other_models()), strict=True)
         ]
         law: Any = method.distribution(target, 1, public)
         one_row = copies * ADULT_DIMENSION * float(law.scale)
@@ -68,7 +68,7 @@ def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
     """Try the length of noise that no size enters, with the factor at which the same division does best."""
     noise = calibrate_noise(Target(EPSILON), ADULT_DIMENSION, WeightedSum(LAM).sensitivity)
     n, w = _smallest(rng)
-    models = zip((n, *OTHERS), (w, *_other_models()), strict=True)
+    models = zip((n, *_OTHER_SIZES), (w, *_other_models()), strict=True)
     weighted = [[size * x for x in model] for size, model in models]
     S = [sum(column) for column in zip(*weighted, noise.distribution.sample(rng), strict=True)]
     middle = (FEWEST * MOST) ** 0.5
@@ -77,11 +77,11 @@ def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
     """Try the same division on the shares of all parties, whose scale no size enters either."""
-    form = shared_weighted_sum(ThreatModel(1 + len(OTHERS), 1, 0), ADULT_DIMENSION, EPSILON, lam=LAM)
+    form = shared_weighted_sum(ThreatModel(1 + len(_OTHER_SIZES), 1, 0), ADULT_DIMENSION, EPSILON, lam=LAM)
     n, w = _smallest(rng)
     entered = [
         PartySecret(size, [size * x for x in model], form.noise.distribution.share(rng))
-        for size, model in zip((n, *OTHERS), (w, *_other_models()), strict=True)
+        for size, model in zip((n, *_OTHER_SIZES), (w, *_other_models()), strict=True)
     ]
     middle = (FEWEST * MOST) ** 0.5
     return _is_near(estimate_size(run_secure_sum(form, entered, rng).lifted, middle * _usual_length(form)), n)
@@ -94,7 +94,7 @@ def _usual_length(form: SharedWeightedSum) -> float:
 
 
 def _is_near(estimate: float, n: int) -> bool:
-    return abs(estimate / n - 1) <= WITHIN
+    return abs(estimate / n - 1) <= _TOLERANCE
 
 
 def _smallest(rng: Stream) -> tuple[int, tuple[int, ...]]:
@@ -105,11 +105,11 @@ def _smallest(rng: Stream) -> tuple[int, tuple[int, ...]]:
 
 @cache
 def _other_models() -> tuple[tuple[int, ...], ...]:
-    return tuple(_model(n, seed) for seed, n in enumerate(OTHERS, start=1))
+    return tuple(_model(n, seed) for seed, n in enumerate(_OTHER_SIZES, start=1))
 
 
 def _model(n: int, seed: int) -> tuple[int, ...]:
-    return tuple(model_of(adult_like_rows(max(MOST, *OTHERS), seed).take(np.arange(n)), LAM))
+    return tuple(model_of(adult_like_rows(max(MOST, *_OTHER_SIZES), seed).take(np.arange(n)), LAM))
 
 
 ATTACK = describe_attack(
@@ -126,9 +126,9 @@ ATTACK = describe_attack(
             code=(WeightedSum.sensitivity_to, GammaShares.share),
         ),
     ),
-    # A constant c is near for n from c/(1 + WITHIN) to c/(1 - WITHIN), whatever c is.
-    chance=log((1 + WITHIN) / (1 - WITHIN)) / log(MOST / FEWEST),
-    within=WITHIN,
+    # A constant c is near for n from c/(1 + _TOLERANCE) to c/(1 - _TOLERANCE), whatever c is.
+    chance=log((1 + _TOLERANCE) / (1 - _TOLERANCE)) / log(MOST / FEWEST),
+    within=_TOLERANCE,
     fewest=FEWEST,
     most=MOST,
     epsilon=float(EPSILON),

@@ -42,7 +42,7 @@ def recover_record(known: Rows, uploads: Array) -> tuple[Array, int]:
 
 ROWS, FEATURES, ROUNDS = 1200, 4, 6
 _EPSILON = Fraction(1, 2)
-CLOSE = 1e-6
+_TOLERANCE = 1e-6
 
 
 _PRINTED, _PROVEN = Target(_EPSILON, "paper", "laplace"), Target(_EPSILON)
@@ -66,7 +66,7 @@ def _against(target: Target, name: str, words: str) -> Variant:
     def trial(rng: Stream, _key_bits: int) -> bool:
         rows = ball_rows(ROWS, FEATURES, rng)
         x, label = attack_release(rows, target, rng)
-        return bool(np.abs(x - rows.X[-1]).max() < CLOSE and label == rows.y[-1])
+        return bool(np.abs(x - rows.X[-1]).max() < _TOLERANCE and label == rows.y[-1])
 
     code: tuple[StepCode, ...] = (Ofpa.proven_party, PerturbedObjective.linear)
     if target.calibration == "paper":
@@ -85,5 +85,5 @@ ATTACK = describe_attack(
     known_rows=ROWS - 1,
     rounds=ROUNDS,
     features=FEATURES,
-    close=CLOSE,
+    close=_TOLERANCE,
 )

@@ -32,8 +32,8 @@ _PARTIES = 4
 _SESSIONS = (_PARTIES - 1).bit_length()
 
 
-def spoil_locks(bit: int) -> Program:
-    """Return the program whose P_1 locks wrongly whatever stands at a place with this bit."""
+def spoil_locks(k: int) -> Program:
+    """Return the program whose P_1 locks wrongly every row whose place j has bit number k set."""
 
     async def first(me: Endpoint, p: Parameters, gathered: Gathered, w: Vector) -> Vector:
         s = p.weights.random_vector(p.dimension, me.rng)
@@ -41,7 +41,7 @@ def spoil_locks(bit: int) -> Program:
         u = (await me.receive(me.curator, Extension)).u
         made = garbling.garble(me.session_id, gathered.choice, u, gathered.a, ranks, SIZE_BITS)
         locks = tuple(
-            garbling.Lock(me.rng.bytes(len(lock.tag)), lock.key) if j >> bit & 1 else lock
+            garbling.Lock(me.rng.bytes(len(lock.tag)), lock.key) if j >> k & 1 else lock
             for j, lock in enumerate(made.locks)
         )
         rows = [

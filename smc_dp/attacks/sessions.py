@@ -76,7 +76,7 @@ def linear_variant(name: str, about: str, trial: AttackTrial, *, deviates: bool,
 
 
 def sum_of_models(secrets: Sequence[PartySecret]) -> list[int]:
-    """Return the exact sum of these parties' models."""
+    """Return the sum of these parties' weights: not multiplied by their rows, and without noise."""
     return [sum(column) for column in zip(*(secret.w for secret in secrets), strict=True)]
 
 
@@ -116,7 +116,7 @@ def draw_sizes(count: int, rng: Stream) -> list[int]:
 
 
 def draw_secrets(count: int, dimension: int, rng: Stream, *, noise_bits: int = 40) -> list[PartySecret]:
-    """Draw parties of different sizes, with weights below 2^36 and noise below 2^noise_bits in absolute value."""
+    """Draw parties of different sizes, with weights up to 2^36 and noise up to 2^noise_bits in absolute value."""
 
     def vector(bits: int) -> list[int]:
         return [rng.bits(bits + 1) - (1 << bits) for _ in range(dimension)]

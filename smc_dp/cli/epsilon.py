@@ -195,7 +195,7 @@ def _list(as_json: bool) -> int:
     from smc_dp.methods.registry import METHODS
 
     methods = {
-        name: method.neighbours(method.calibrations[0] if method.calibrations else "proven").text
+        name: method.audit_pair(method.calibrations[0] if method.calibrations else "proven").text
         for name, method in METHODS.items()
     }
     listed: dict[str, dict[str, str]] = {

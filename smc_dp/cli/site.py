@@ -40,7 +40,7 @@ Credentials = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="What the relay's operator handed over [default: what the terms name]."),
 ]
-Passphrase = Annotated[
+StatePassphrase = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="SECRET: its first line seals the state, beside the own identity."),
 ]
@@ -67,7 +67,7 @@ def join_study(
     views: Views = None,
     credentials: Credentials = None,
     auxiliary: PublicRows = None,
-    passphrase_file: Passphrase = None,
+    passphrase_file: StatePassphrase = None,
     as_json: AsJson = False,
 ) -> int:
     """Take part in a study, as one of its parties, with the own rows on the own machine.
@@ -99,7 +99,7 @@ def serve_study(
     views: Views = None,
     credentials: Credentials = None,
     auxiliary: PublicRows = None,
-    passphrase_file: Passphrase = None,
+    passphrase_file: StatePassphrase = None,
     as_json: AsJson = False,
 ) -> int:
     """Take part in a study as Charlie, and keep its record.
@@ -120,10 +120,11 @@ def serve_study(
 def study_status(
     study_file: StudyPath, state: State = None, counters: CountersFolder = None, as_json: AsJson = False
 ) -> None:
-    """Say how a study stands at this site: its stage, who is waited for, and until when. Nothing is sent.
+    """Say how a study stands at this site, and erase what it keeps of a session it has missed or that is over. Nothing
+    is sent.
 
-    Where the program was away until nobody waited for it any longer, what it kept of the session is erased. `join`,
-    `serve` and `study abandon` erase it too, before they read another file or ask the relay.
+    The report names the stage, who is waited for, and until when. `join`, `serve` and `study abandon` erase it too,
+    before they read another file or ask the relay.
 
     \b
     Examples:

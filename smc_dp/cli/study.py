@@ -199,7 +199,7 @@ def approve_study(
     print(f"Written: {path}, {name}'s approval of study {found.digest}. It is for one run.")
 
 
-def provision(
+def provision_study(
     study_file: StudyPath,
     engine: Annotated[str, typer.Option(metavar="nats|flare", help="What carries the mail.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to make.")],
@@ -257,7 +257,7 @@ study_group.command("new")(deferred(new_study))
 study_group.command("show")(deferred(show_study))
 study_group.command("check")(deferred(check_study))
 study_group.command("approve")(deferred(approve_study))
-study_group.command("kit")(deferred(provision))
+study_group.command("kit")(deferred(provision_study))
 study_group.command("open")(deferred(open_relay))
 
 

@@ -17,8 +17,8 @@ from smc_dp.core.toml import on_one_line
 ENCODINGS = ("utf-8", "utf-16", "latin-1", "cp1252")
 """utf-8 may begin with a byte order mark, and utf-16 has to."""
 DECIMALS = (".", ",")
-SEPARATORS = (",", ";", "\t", "|")
-"""Those that a message recognises; any other single character may be said as well."""
+RECOGNISED_SEPARATORS = (",", ";", "\t", "|")
+"""Separators that a message recognises; any other single character may be stated as well."""
 DATES = MappingProxyType(
     {
         "yyyy-mm-dd": re.compile(r"(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)", re.ASCII),
@@ -29,6 +29,7 @@ DATES = MappingProxyType(
 )
 """How dates may be written, and what is one; any time of day is another thing."""
 OWN_SETTINGS_FILE = "own.toml"
+"""Name of a party's own settings file, not FILE.toml."""
 _NO_SEPARATOR = re.compile(r'["\'\r\n\0+\-.\w]')  # of quotes, lines and numbers
 _MOST_WORDS, _LONGEST_WORD = 100, 100
 """That may stand for an empty cell, and characters of one."""

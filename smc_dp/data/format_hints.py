@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from smc_dp.core.errors import Fault, shown
-from smc_dp.data.file_format import DATES, DEFAULT_FORMAT, SEPARATORS, FileFormat
+from smc_dp.data.file_format import DATES, DEFAULT_FORMAT, RECOGNISED_SEPARATORS, FileFormat
 
 _SAMPLE = 200  # lines
 _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?", re.ASCII)
@@ -134,7 +134,11 @@ def _of_another_case(text: str, wanted: Iterable[str]) -> Hint:
 def _of_separator(_: Fault, refused: RefusedInput) -> Hint:
     """Return the hint for a header that another separator would cut into more cells."""
     form, header = refused.form, refused.header
-    found = {mark: sum(cell.count(mark) for cell in header) for mark in SEPARATORS if mark != (form.separator or ",")}
+    found = {
+        mark: sum(cell.count(mark) for cell in header)
+        for mark in RECOGNISED_SEPARATORS
+        if mark != (form.separator or ",")
+    }
     mark = max(found, key=found.__getitem__)
     if found[mark] < len(header):
         return NO_HINT
@@ -149,7 +153,7 @@ def _of_encoding(fault: Fault, refused: RefusedInput) -> Hint:
         return NO_HINT
     header, *lines = refused.start.decode(encoding, "replace").splitlines() or [""]
     settings = {"encoding": encoding}
-    mark = form.separator or max(SEPARATORS, key=header.count)
+    mark = form.separator or max(RECOGNISED_SEPARATORS, key=header.count)
     if form.separator is None and mark not in {",", "\t"} and mark in header:
         settings["separator"] = mark
     advice = form.advice(**settings, **_settings(lines, mark, form))

@@ -1,7 +1,7 @@
 """Data sets of the papers, and the two that scikit-learn bundles: tables with their public bounds.
 
 Only `breast_cancer` and `digits` come with scikit-learn. The others are read from a folder in which each data set has
-its own folder (`a9a/a9a.gz`, `bank/bank-full.csv.gz`, ...); a file must have the SHA-256 recorded in `files`.
+its own folder (`a9a/a9a.gz`, `bank/bank-full.csv.gz`, ...); a file must have the SHA-256 recorded in `known_files`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,7 +111,7 @@ def kdd99(folder: Path | None) -> TabularDataset:
     return TabularDataset(train, test, bounds)
 
 
-def mnist37(folder: Path | None, part: str = "train") -> TabularDataset:
+def mnist37(folder: Path | None, part: Literal["train", "t10k"] = "train") -> TabularDataset:
     """Load MNIST, digit 3 against 7: 12,396 of the 60,000 training images, 784 pixels in [0, 255].
 
     The part "t10k" holds 2,038 of the 10,000 other images.

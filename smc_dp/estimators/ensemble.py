@@ -14,7 +14,7 @@ from smc_dp.estimators.base import FederatedClassifier
 from smc_dp.estimators.docstrings import documented
 from smc_dp.estimators.validation import check_public_rows
 from smc_dp.methods.hamm2016.ensemble import Learner
-from smc_dp.methods.hamm2016.votes import ONE_ROW, PUBLIC_ROWS
+from smc_dp.methods.hamm2016.votes import ONE_ROW_CAVEATS, PUBLIC_ROWS_CAVEAT
 
 GENERATED_AUXILIARY = (
     "The auxiliary rows are 1000 points of the ball, drawn by a public seed, because none were given: they are "
@@ -116,7 +116,9 @@ class EnsembleClassifier(FederatedClassifier):
         public = self.ball_.rows(self._auxiliary(auxiliary))
         self._release(replace(data, unlabelled=public), parties is None)
         if auxiliary is None:
-            of_others = (caveat for caveat in self.privacy_.caveats if caveat not in (PUBLIC_ROWS, *ONE_ROW))
+            of_others = (
+                caveat for caveat in self.privacy_.caveats if caveat not in (PUBLIC_ROWS_CAVEAT, *ONE_ROW_CAVEATS)
+            )
             self.privacy_ = replace(self.privacy_, caveats=(GENERATED_AUXILIARY, *of_others))
         return self
 

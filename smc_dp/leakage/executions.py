@@ -11,7 +11,7 @@ from protocols.crypto.identity import Identity
 from protocols.runtime.actor import NO_LOCAL_PROGRAMS, LocalProgram
 from protocols.runtime.claims import Inputs
 from protocols.runtime.session import SESSION_BYTES, Program, Session
-from protocols.runtime.simulate import Run, SealedCount, Setting, simulate
+from protocols.runtime.simulate import DropOutAfter, Run, Setting, simulate
 
 
 def execute(
@@ -30,5 +30,5 @@ def execute(
     public = {name: identity.public for name, identity in identities.items()}
     session = Session(program, p, public, rng.fork("nonce").bytes(SESSION_BYTES))
     seeds = {name: rng.fork(f"seed {name}") for name in inputs}
-    leaving = {name: SealedCount(count) for name, count in vanishing.items()}
+    leaving = {name: DropOutAfter(count) for name, count in vanishing.items()}
     return simulate(session, identities, seeds, inputs, Setting(drop_outs=leaving, views=True), local_programs)

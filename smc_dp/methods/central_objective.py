@@ -62,7 +62,7 @@ class CentralObjective(Method):
 
     @classmethod
     @override
-    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+    def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
         return own_noise_pair(cls(STRONG), several=False)
 
     @override

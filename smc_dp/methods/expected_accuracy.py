@@ -22,9 +22,9 @@ from smc_dp.methods.signal import SIGNAL_LAMBDA, PublicNumbers, method_signal
 from smc_dp.privacy.target import Target
 
 NARROW, CLEAR = 0.05, 100.0
-"""How wide a band is at most, and from which signal on."""
-LIKELY = 5.0
-"""Of what may be lost, a fifth is what is likely: there a band that is cut has its middle."""
+"""Largest width of an interval that is cut, and the signal above which intervals are cut."""
+_LIKELY_DIVISOR = 5.0
+"""Most that may be lost, divided by what is likely: an interval that is cut is centred on a fifth of the most."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,10 @@ class AccuracyInterval:
 
 @dataclass(frozen=True)
 class LossCurves:
-    """Upper curve top/(1 + (x/middle)^power) and lower curve -slack/(1 + x/200), in parts of 1 - 1/k."""
+    """Bounds of the accuracy lost, by signal x, the same for all methods, in parts of 1 - 1/k.
+
+    The upper curve is top/(1 + (x/middle)^power), the lower one -slack/(1 + x/200).
+    """
 
     top: float
     middle: float
@@ -57,30 +60,31 @@ class LossCurves:
     slack: float
 
     def evaluate(self, x: float) -> tuple[float, float]:
-        """Return the lower and the upper curve at x, each moved outwards by `ROUND`."""
+        """Return the lower and the upper curve at x, each moved outwards by `CURVE_MARGIN`."""
         high = self.top / (1 + (x / self.middle) ** self.power)
-        return -self.slack / (1 + x / FALLS) - ROUND, float(high) + ROUND
+        return -self.slack / (1 + x / LOWER_MIDDLE) - CURVE_MARGIN, float(high) + CURVE_MARGIN
 
 
 _TWO = LossCurves(1.5, 9.08, 1.26, 0.01)
 _MORE = LossCurves(1.01, 8.7, 0.917, 0.0)
-ROUND = 0.01
-"""How far beyond its curve a band ends at least: accuracies are counted on a few hundred rows, or a few thousand."""
-FALLS = 200.0
-UNTRIED = ("wsum", "wsum_ar")
-"""Of whose models of three and more classes nothing is said: no setting that was drawn has one."""
+CURVE_MARGIN = 0.01
+"""Margin beyond the curves: accuracies are counted on a few hundred rows, or a few thousand."""
+LOWER_MIDDLE = 200.0
+"""Signal at which the lower curve has come half of its way to 0."""
+_UNTRIED_MULTICLASS_METHODS = ("wsum", "wsum_ar")
+"""Methods without curves for three and more classes: no setting that was drawn has such a model."""
 
 
 def accuracy_interval(method: str, run: PublicNumbers) -> AccuracyInterval:
     """Return the interval of one release's loss, which holds in nine of ten settings like those that were tried."""
     found = method_signal(method, run)
     curves, most = _TWO if run.classes == 2 else _MORE, 1 - 1 / run.classes
-    if run.classes > 2 and method in UNTRIED:
+    if run.classes > 2 and method in _UNTRIED_MULTICLASS_METHODS:
         return AccuracyInterval(-NARROW / 2, most)
     low, high = (most * part for part in curves.evaluate(curve_position(found, run.dimension, run.classes)))
     everybody = found / run.counted
     if method in ("newton", "gd") and everybody > CLEAR:  # no wider than this, and no higher with more signal
-        least = high / LIKELY - NARROW / 2
+        least = high / _LIKELY_DIVISOR - NARROW / 2
         low, high = max(low, least), min(high, NARROW + max(most * curves.evaluate(0.0)[0], least))
     return AccuracyInterval(low, high)
 

@@ -47,7 +47,8 @@ from smc_dp.privacy.statement import short_figure as figure
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 LossName = Literal["huber", "logistic"]
-Scale = Literal["none", "unit"]
+ClassifierScale = Literal["none", "unit"]
+"""Scale of the sites' classifiers as features: as they are, or each divided by its length."""
 
 _ADVERSARY = (
     "anyone who sees everything that leaves the sites, the aggregator and the other sites included: each site adds "
@@ -58,14 +59,14 @@ _PRIVATE = (
     "The aggregator's labelled rows are protected like those of a site, but not from the aggregator, who holds them; "
     "what was fitted to them before, such as a projection, is not covered."
 )
-EXTRA = (
+_SOLUTION_NOISE_CAVEAT = (
     "That includes an epsilon/100 for noise on each solution, which the paper does not have: with it the proof holds "
     "for what is computed, not only for real numbers."
 )
 
 _TINY = float(np.finfo(float).tiny)
-Labels = np.ndarray[tuple[int], np.dtype[np.int64]]
-Perturbation = tuple[ObjectivePerturbation, Stream]
+_Labels = np.ndarray[tuple[int], np.dtype[np.int64]]
+_PerturbationAndStream = tuple[ObjectivePerturbation, Stream]
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class AverageMethod(Method):
 
     @classmethod
     @override
-    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+    def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
         return own_noise_pair(cls(STRONG))
 
     @override
@@ -122,12 +123,12 @@ class AverageMethod(Method):
             listed = ", ".join(f"{public.name(j)} {figure(round_up(e))}" for j, e in enumerate(each))
             caveats += (f"For the rows of each site alone epsilon is: {listed}.",)
         if target.calibration == "paper":
-            caveats += (f"{published_noise_caveat(target.epsilon, worst)}. {EXTRA}",)
+            caveats += (f"{published_noise_caveat(target.epsilon, worst)}. {_SOLUTION_NOISE_CAVEAT}",)
         return PrivacyStatement("pure", worst, 0.0, "record", "replace", _ADVERSARY, caveats)
 
     @override
     def functionality(self, public: Public, target: Target) -> EachPublishes | Trusted:
-        return EachPublishes()
+        return EachPublishes()  # always: `Trusted` is for private rows of the aggregator, which only `feat_agg` has
 
     @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Array:
@@ -143,12 +144,12 @@ class AverageMethod(Method):
         return Release(_model(np.array(value).mean(axis=0)), self.statement(public, target))
 
     @override
-    def train(self, federation: Federation) -> TrainedSites:
-        # Checks only: the noise is part of the training, which happens at the release. One class is enough.
+    def train(self, federation: Federation) -> CheckedSites:
+        # No classifier is trained here: the noise is part of the training. One class is enough.
         require_two_classes(federation.classes, self)
         check_party_sizes(federation)
         self.check_shares(len(federation.parties))
-        return TrainedSites(self, federation)
+        return CheckedSites(self, federation)
 
     def check_shares(self, parties: int) -> None:
         """Raise InputError for shares of epsilon of another number of sites."""
@@ -162,7 +163,7 @@ class AverageMethod(Method):
 
     def classifier(self, rows: Rows, law: ObjectivePerturbation | None, rng: Stream) -> Array:
         """Train the classifier of these rows as it may leave their owner: private if it is perturbed."""
-        return _minimiser(self._loss, rows.X, rows.y, 2 * self.lam, _coins(law, rng))
+        return _minimiser(self._loss, rows.X, rows.y, 2 * self.lam, _with_stream(law, rng))
 
     @property
     def _loss(self) -> Loss:
@@ -179,7 +180,7 @@ class FeatureMethod(AverageMethod):
     of the unit ball because |M x| <= |M| |x| in the Frobenius norm.
     """
 
-    scale: Scale = "none"
+    scale: ClassifierScale = "none"
     private_labelled: bool = False
     name: ClassVar[str] = "feat_agg"
     colour: ClassVar[str] = "#3c54fc"
@@ -187,13 +188,13 @@ class FeatureMethod(AverageMethod):
     @override
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_one_of("scale", self.scale, get_args(Scale))
+        check_one_of("scale", self.scale, get_args(ClassifierScale))
         if not isinstance(self.private_labelled, bool):
             raise InputError("private_labelled.no_bool", got=shown(self.private_labelled))
 
     @classmethod
     @override
-    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+    def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
         return own_noise_pair(cls(STRONG), public=labelled_rows(1, 0))
 
     @override
@@ -206,7 +207,7 @@ class FeatureMethod(AverageMethod):
         if not self.private_labelled:
             return EachPublishes()
         law = self.aggregator_perturbation(public, target)
-        return Trusted(lambda parts, rng: self._combination(np.array(parts), public, _coins(law, rng)))
+        return Trusted(lambda parts, rng: self._combination(np.array(parts), public, _with_stream(law, rng)))
 
     @override
     def finish(self, value: Any, public: Public, target: Target) -> Release:
@@ -214,7 +215,7 @@ class FeatureMethod(AverageMethod):
             value = self._combination(np.array(value), public, None)
         return Release(_model(np.asarray(value)), self.statement(public, target))
 
-    def _combination(self, M: Array, public: Public, perturbation: Perturbation | None) -> Array:
+    def _combination(self, M: Array, public: Public, perturbation: _PerturbationAndStream | None) -> Array:
         """Return M' omega: (d,)."""
         if self.scale == "unit":
             M = M / np.maximum(np.linalg.norm(M, axis=1, keepdims=True), _TINY)
@@ -234,15 +235,15 @@ class FeatureMethod(AverageMethod):
         return _distribution(self.lam, target, Fraction(1), n, Logistic().largest_curvature, public.parties)
 
     @override
-    def train(self, federation: Federation) -> TrainedSites:
-        trained = super().train(federation)
+    def train(self, federation: Federation) -> CheckedSites:
+        checked = super().train(federation)
         _labelled(self, federation)
-        return trained
+        return checked
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TrainedSites:
-    """The rows of all sites, secret: objective perturbation trains anew with every noise."""
+class CheckedSites:
+    """Checked rows of all sites, secret; training happens at each release, with its noise."""
 
     method: AverageMethod
     federation: Federation
@@ -268,7 +269,7 @@ def site_perturbations(method: AverageMethod, public: Public, target: Target) ->
     return [method.site_perturbation(public, target, share, n) for share, n in zip(shares, sizes, strict=True)]
 
 
-def _coins(law: ObjectivePerturbation | None, rng: Stream) -> Perturbation | None:
+def _with_stream(law: ObjectivePerturbation | None, rng: Stream) -> _PerturbationAndStream | None:
     return None if law is None else (law, rng)
 
 
@@ -295,8 +296,8 @@ def _distribution(
     return rule(share * target.epsilon, n, 2 * lam, c, d, PUBLIC_TAU)
 
 
-def _minimiser(loss: Loss, X: Array, y: Labels, modulus: float, perturbation: Perturbation | None) -> Array:
-    """Train the classifier of these rows as it may leave their owner: private if it is perturbed."""
+def _minimiser(loss: Loss, X: Array, y: _Labels, modulus: float, perturbation: _PerturbationAndStream | None) -> Array:
+    """Minimise the regularised mean loss on these rows, perturbed unless `perturbation` is None: (d,)."""
     signs: Array = 2.0 * y.astype(np.float64) - 1
     if perturbation is None:
         return minimise_uncertified(loss, X, signs, modulus)

@@ -75,7 +75,7 @@ class SumWithSmallestNoise:
 
 @dataclass(frozen=True)
 class Sum:
-    """The sum of all vectors of d integers, and one draw of `law` that nobody knows; no noise without a law."""
+    """The sum of all vectors of d integers, and one draw of `distribution`, if any, that nobody knows."""
 
     distribution: Sampler | None = None
 

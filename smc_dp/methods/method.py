@@ -75,8 +75,11 @@ class Method(Protocol):
             check_modulus(getattr(self, "lam", None))
 
     @classmethod
-    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
-        """Return two neighbours that move the release nearly as far as can be."""
+    def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
+        """Return two hand-made neighbouring data sets on which epsilon is audited.
+
+        They move the release nearly as far as can be.
+        """
 
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         """State what a release under this target guarantees, whatever the rows are."""

@@ -22,7 +22,7 @@ from smc_dp.methods.hamm2016.ensemble import Classifiers, Ensemble, Voting, join
 from smc_dp.methods.method import Method, Trust, release_parts
 from smc_dp.methods.model import LinearModel, Release, area_under_curve, classify
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, party_pair
-from smc_dp.methods.training.black_box import Predictor
+from smc_dp.methods.training.black_box import PredictFunction
 from smc_dp.methods.training.classes import code
 from smc_dp.methods.training.objective import RegularisedLogistic
 from smc_dp.methods.training.softmax import SoftLabels, certified, one_hot, statistic
@@ -51,7 +51,7 @@ class Batch(Method):
 
     @classmethod
     @override
-    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+    def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
         return party_pair(cls(STRONG))
 
     @override
@@ -98,7 +98,7 @@ class Individual(Voting):
         return Trusted(lambda parts, _: Each(join_classifiers(parts), public))
 
     @override
-    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Array | Predictor:
+    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Array | PredictFunction:
         return train_classifier(rows, public, self.lam, self.learner)
 
     @override

@@ -102,7 +102,7 @@ def _gate(p: Any) -> float:
         rows = garbling.lock(garbled, [b"row"] * K)
         garbling.unlock(session, extended.labels, K, _BITS, garbled.tables, rows)
 
-    return seconds_of(search) / garbling.ands(K, _BITS)
+    return seconds_of(search) / garbling.and_count(K, _BITS)
 
 
 def _agreement(p: Any) -> float:

@@ -35,9 +35,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # a command that only helps need not wait for it
     from flint import arb
 
-SMOOTHING = 9
-"""What the lemma takes off the variance parameter, in grid units squared."""
-LEAST_VARIANCE = 2 * SMOOTHING
+VARIANCE_LOST = 9
+"""Variance that the lemma takes off the variance parameter, in grid units squared."""
+LEAST_VARIANCE = 2 * VARIANCE_LOST
 MOST_INTEGERS, MOST_RELEASES = 1 << 50, 1 << 16
 """In one release, and of releases that are added up: 2^66 integers in all, so that the theorem's error is charged."""
 LEAST_MU, MOST_MU = 2.0**-64, 2.0**12
@@ -60,11 +60,14 @@ def mu_for(epsilon: Fraction, delta: Fraction) -> Fraction:
     return largest_mu(lambda mu: mu_keeps(mu**2, epsilon, delta))
 
 
-def largest_mu(mu_keeps: Callable[[Fraction], bool]) -> Fraction:
-    """Return the largest float mu with `mu_keeps`, where every smaller one has it; ValueError as in `mu_for`."""
-    if not mu_keeps(Fraction(LEAST_MU)):
+def largest_mu(holds: Callable[[Fraction], bool]) -> Fraction:
+    """Return the largest float mu at which `holds`, given that it does at every smaller one.
+
+    ValueError as in `mu_for`.
+    """
+    if not holds(Fraction(LEAST_MU)):
         raise ValueError(f"no mu of at least {LEAST_MU} keeps epsilon and delta")
-    return Fraction(_last(LEAST_MU, MOST_MU, lambda mu: mu_keeps(Fraction(mu)), 1.0))
+    return Fraction(_last(LEAST_MU, MOST_MU, lambda mu: holds(Fraction(mu)), 1.0))
 
 
 def epsilon_of(mu_squared: Fraction, delta: Fraction) -> Fraction | None:
@@ -140,7 +143,7 @@ def loss_tail(mu: Fraction, epsilon: Fraction) -> Fraction:
 
 def variance_for(sensitivity: int, mu: Fraction) -> Fraction:
     """Return the least whole variance parameter s^2 >= 18 with sensitivity^2/(s^2 - 9) <= mu^2."""
-    return Fraction(max(LEAST_VARIANCE, SMOOTHING + math.ceil(sensitivity**2 / mu**2)))
+    return Fraction(max(LEAST_VARIANCE, VARIANCE_LOST + math.ceil(sensitivity**2 / mu**2)))
 
 
 def mu_above(mu_squared: Fraction) -> float | None:

@@ -13,7 +13,7 @@ from typing import ClassVar, Literal
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.privacy.discrete import discrete_gaussian, discrete_laplace
-from smc_dp.privacy.gaussian import LEAST_VARIANCE, SMOOTHING
+from smc_dp.privacy.gaussian import LEAST_VARIANCE, VARIANCE_LOST
 from smc_dp.privacy.knorm import knorm_integers
 
 _LN_2 = Fraction(6931471806, 10**10)  # rounded up
@@ -117,7 +117,7 @@ class DiscreteGaussian:
             raise ValueError(f"a sensitivity is not negative, got {sensitivity}")
         if self.variance < LEAST_VARIANCE:
             raise ValueError(f"the variance is at least {LEAST_VARIANCE} for a Gaussian curve, got {self.variance}")
-        return Fraction(sensitivity) ** 2 / (self.variance - SMOOTHING)
+        return Fraction(sensitivity) ** 2 / (self.variance - VARIANCE_LOST)
 
     def tail(self, bits: int = 80) -> int:
         """Bound every |coordinate|, except with probability 2^-bits.

@@ -23,8 +23,8 @@ from protocols.curator import CURATOR_NAME
 from protocols.errors import StoppedError
 from protocols.runtime.actor import Actor, Greetings
 from protocols.runtime.observer import Observer
-from protocols.runtime.simulate import SealedCount, Setting
-from protocols.runtime.worker import ChargeListener, MakeActors
+from protocols.runtime.simulate import DropOutAfter, Setting
+from protocols.runtime.worker import MakeActors, SpendingListener
 from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.core.writing import open_scratch, refuse_existing
 from smc_dp.data.federation import Federation, Rows, check_labelled_rows
@@ -202,7 +202,7 @@ class _Run:
         return Setting(
             self.simulated["topology"],
             self.simulated["link"],
-            drop_outs={name: SealedCount(n - 1) for name, n in self.vanish.items()},
+            drop_outs={name: DropOutAfter(n - 1) for name, n in self.vanish.items()},
             marks=self.agreement.marks,
             views=self.views is not None,
             record=transcript,
@@ -229,7 +229,11 @@ def _actor_maker(opened: SimulatedSession, parties: Sequence[LocalParty], rng: S
         )
 
     def make(
-        greetings: Greetings, observer: Observer, charge: ChargeListener, voided: ChargeListener, names: Iterable[str]
+        greetings: Greetings,
+        observer: Observer,
+        charge: SpendingListener,
+        voided: SpendingListener,
+        names: Iterable[str],
     ) -> Mapping[str, Actor]:
         made = {
             name: SiteActor(

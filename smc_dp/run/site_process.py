@@ -120,7 +120,7 @@ class SiteActor:
     def state(self) -> bytes:
         """Return all that the rest of the session needs, under the actor's next number; secret."""
         first = None if self.first_seed is None else [self.first_seed.key, self.first_seed.insecure]
-        state = save(self.actor, whole=self.first_seed is not None)
+        state = save(self.actor, keep_spent=self.first_seed is not None)
         return cbor2.dumps([state, dict(self._home.left), self._home.insecure, first])
 
     def leaving(self, label: str) -> None:

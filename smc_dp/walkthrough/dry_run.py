@@ -12,7 +12,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.programs import Protocol
 from protocols.runtime.session import PUBLIC_NAME, SESSION_BYTES, Session
-from protocols.runtime.simulate import SealedCount, Setting, simulate
+from protocols.runtime.simulate import DropOutAfter, Setting, simulate
 from protocols.runtime.view import recompute
 from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern, dropout_patterns
 from smc_dp.leakage.symbolic.world_runs import WorldRuns
@@ -33,7 +33,7 @@ def run_dry(protocol: Protocol, p: Any, pattern: Pattern = EVERYBODY_STAYS) -> O
     public = {name: identity.public for name, identity in identities.items()}
     session = Session(protocol.program, p, public, root.fork("nonce").bytes(SESSION_BYTES))
     seeds = {name: root.fork(f"seed {name}") for name in inputs}
-    vanish = {pattern.name: SealedCount(pattern.letter - 1)} if pattern.name else {}
+    vanish = {pattern.name: DropOutAfter(pattern.letter - 1)} if pattern.name else {}
     run = simulate(session, identities, seeds, inputs, Setting(drop_outs=vanish, views=True, marks=(DRY_RUN_MARK,)))
     record = dict(enumerate(run.transcript.read(), start=1))
     views = {name: recompute(session, view, record) for name, view in run.recorded.items()}

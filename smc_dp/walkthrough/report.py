@@ -111,7 +111,7 @@ def _said(protocol: Protocol, number: str) -> tuple[PageBlock, ...]:
     quoted = protocol.sentences.get(number)
     if quoted is None:
         return (Prose("Nothing is quoted for this step."),)
-    notes = tuple(read_note(quoted.room, label) for label in quoted.notes)
+    notes = tuple(read_note(quoted.package, label) for label in quoted.notes)
     departs = DEPARTS if protocol.claim else IS_WRONG
     why = BESIDE if quoted.source.startswith(NOTES) else departs  # a program departs from no notes of its own
     mended = (Prose(FIXED_NOTES),) if why == IS_WRONG else ()

@@ -31,8 +31,10 @@ class StepKey(NamedTuple):
 
 
 class Gatekeeper:
-    """Lets out the letters of the steps that have begun, in one run; it counts them, for a letter does not know its
-    place. `planned` are all steps that there are: a letter of any other leaves with the next that begins.
+    """Gate of one run that lets out the messages of the steps that have begun.
+
+    It counts them, for a message does not know its place. `planned` are all steps that there are: a message of any
+    other step leaves with the next step that begins.
     """
 
     def __init__(self, planned: Iterable[StepKey] = ()) -> None:
@@ -61,8 +63,9 @@ class Gatekeeper:
 def plan_steps(
     start: Callable[[World, Gate], SymbolicRun], whole: Mapping[World, Sequence[Sent]], program: Program
 ) -> tuple[tuple[StepKey, ...], ...]:
-    """Return the steps of some runs, each with its keys. `start` begins a run with a gate, `whole` is all that each
-    sends.
+    """Return the steps of some runs, each with its keys.
+
+    `start` begins a run with a gate, `whole` is all that each sends.
     """
     running = {world: _Counted(start, world, sent) for world, sent in whole.items()}
     places = _places(program, [s for sent in whole.values() for s in sent])

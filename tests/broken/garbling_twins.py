@@ -109,16 +109,16 @@ def hash_once(self: half_gates.Hash, x: Wires, tweaks: Wires) -> Wires:
 # The search.
 
 
-def less_or_equal(ands: circuit.Ands, x: Wires, y: Wires) -> Wires:
+def less_or_equal(ands: circuit.AndRows, x: Wires, y: Wires) -> Wires:
     """Not y < x: of equal numbers the right one wins. For bits in the clear only, which are words of one or zero."""
     return _less(ands, y, x) ^ np.array([1, 0], np.uint64)
 
 
-def smallest_without_the_odd_one(ands: circuit.Ands, numbers: Wires) -> Wires:
+def smallest_without_the_odd_one(ands: circuit.AndRows, numbers: Wires) -> Wires:
     return _smallest(ands, numbers[:, : numbers.shape[1] // 2 * 2])
 
 
-def smallest_without_the_root(ands: circuit.Ands, numbers: Wires) -> Wires:
+def smallest_without_the_root(ands: circuit.AndRows, numbers: Wires) -> Wires:
     """The last bit of the place is a constant."""
     found = _smallest(ands, numbers).copy()
     found[-1] = 0

@@ -54,8 +54,8 @@ def misquoted(sentences: Mapping[str, Citation]) -> list[str]:
     """The steps whose pieces are not in the notes that they are said to be from, or that cite a note that is not."""
     wrong = []
     for step, quoted in sentences.items():
-        notes = strip_markup(read_notes(quoted.room))
-        missing = [label for label in quoted.notes if f"[{label}]" not in notes or not read_note(quoted.room, label)]
+        notes = strip_markup(read_notes(quoted.package))
+        missing = [label for label in quoted.notes if f"[{label}]" not in notes or not read_note(quoted.package, label)]
         if missing or (quoted.source.startswith(NOTES) and any(piece not in notes for piece in quoted.pieces)):
             wrong.append(step)
     return wrong

@@ -16,7 +16,7 @@ from protocols.programs import PROTOCOLS
 from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import PUBLIC_NAME, Session
-from protocols.runtime.simulate import SealedCount, Setting, simulate
+from protocols.runtime.simulate import DropOutAfter, Setting, simulate
 from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView
 from smc_dp.core.documents import canonical_line, canonical_text
@@ -195,7 +195,7 @@ def deployed(
     inputs |= {name: part.inputs(session) for name, part in parts.items()}
     home = {name: answers for name, part in parts.items() if (answers := part.answers(session, inputs[name]))}
     seeds = {name: coins.fork(f"seed {name}") for name in session.names}
-    setting = Setting(drop_outs={name: SealedCount(n) for name, n in vanish.items()}, views=True)
+    setting = Setting(drop_outs={name: DropOutAfter(n) for name, n in vanish.items()}, views=True)
     run = simulate(session, pinned, seeds, inputs, setting, home)
     here = [name for name, end in run.ends.items() if end != "gone"]
     marks = [(name, absent) for name in here for absent in run.absent[name]]

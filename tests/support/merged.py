@@ -11,7 +11,7 @@ from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import Session
-from protocols.runtime.simulate import Run, SealedCount
+from protocols.runtime.simulate import DropOutAfter, Run
 from protocols.runtime.transcript import Transcript
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.conformity import CONVERSATION_CHECKS, LINK_CHECKS, SESSION_CHECKS
@@ -34,7 +34,7 @@ class Left(NamedTuple):
 
 def left(made: Setup, **vanish: int) -> Left:
     """A session in which each of these sends so many letters, and nothing after."""
-    run = made.simulate(drop_outs={name: SealedCount(n) for name, n in vanish.items()})
+    run = made.simulate(drop_outs={name: DropOutAfter(n) for name, n in vanish.items()})
     return of_run(made, run)
 
 

@@ -12,7 +12,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.runtime.attestation import encode_statement, is_attested, signing_input
 from protocols.runtime.message import Message, encode
 from protocols.runtime.session import Session
-from protocols.runtime.simulate import Run, SealedCount, Setting, simulate
+from protocols.runtime.simulate import DropOutAfter, Run, Setting, simulate
 from protocols.secure_sum import PROGRAM, dealing, masks, opening, roster
 from protocols.secure_sum.messages import STATEMENTS
 from protocols.secure_sum.parameters import Block, Parameters
@@ -216,7 +216,7 @@ def _simulated(
         inputs[name] = (p, Addends(mine, tuple((0,) * len(x) for x in mine)))
     seeds = {name: root.fork(f"seed {name}") for name in session.names}
     setup = sums.Setup(session, identities, seeds, inputs)
-    letters = {name: SealedCount(number) for name, number in vanish.items()}
+    letters = {name: DropOutAfter(number) for name, number in vanish.items()}
     setting = Setting(drop_outs=letters, charge=ledger.spend, refund=ledger.voided)
     return setup, ledger, simulate(*setup, setting)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.session import Program
-from protocols.runtime.simulate import Run, SealedCount
+from protocols.runtime.simulate import DropOutAfter, Run
 from protocols.secure_sum import PROGRAM, ideal
 from protocols.secure_sum.parameters import SHARES, Block, Parameters
 from smc_dp.run.agreement import SEEDED
@@ -27,7 +27,7 @@ def summing(
 
 def simulated(made: Setup, **vanish: int) -> Run:
     """One run; `vanish`: so many letters of whom."""
-    return made.simulate(marks=(SEEDED,), views=True, drop_outs={name: SealedCount(n) for name, n in vanish.items()})
+    return made.simulate(marks=(SEEDED,), views=True, drop_outs={name: DropOutAfter(n) for name, n in vanish.items()})
 
 
 def recorded(folder: Path, made: Setup, **vanish: int) -> Folders:

@@ -16,7 +16,7 @@ from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.endpoint import Greeted
 from protocols.runtime.envelope import HELLO, Envelope, signed_payload
 from protocols.runtime.session import Program
-from protocols.runtime.simulate import Run, SealedCount, overdue
+from protocols.runtime.simulate import DropOutAfter, Run, overdue
 from protocols.secure_sum import PROGRAM, ideal
 from protocols.secure_sum.messages import MaskKeys, PublishedOpening, PublishedSum
 from protocols.secure_sum.parameters import CURATOR, SHARES, Block, Parameters, stage
@@ -59,7 +59,7 @@ class Outcome(NamedTuple):
     sent: Sequence[Envelope]
 
 
-def simulated(setup: Setup, ledger: Ledger, vanish: Mapping[str, int | SealedCount] | None = None, **more: Any) -> Run:
+def simulated(setup: Setup, ledger: Ledger, vanish: Mapping[str, int | DropOutAfter] | None = None, **more: Any) -> Run:
     return setup.simulate(drop_outs=vanish or {}, charge=ledger.spend, refund=ledger.voided, **more)
 
 

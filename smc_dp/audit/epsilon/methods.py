@@ -16,7 +16,7 @@ from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Rows
 from smc_dp.methods.collaborative.rounds import RoundsRelease
-from smc_dp.methods.feature_method import TrainedSites
+from smc_dp.methods.feature_method import CheckedSites
 from smc_dp.methods.hamm2016.per_query import Committee, Service
 from smc_dp.methods.method import Trained
 from smc_dp.methods.model import LinearModel
@@ -38,7 +38,7 @@ def method_case(
     if mutant not in (None, "half-noise"):
         raise InputError("twin.not_of_method", twin=mutant, name=name)
     method = find_method(name)
-    found = searched or find_method(name).neighbours(target.calibration)
+    found = searched or find_method(name).audit_pair(target.calibration)
     if not method.calibrations:
         target = Target(None)
     trained = tuple(found.method.train(federation) for federation in found.worlds)
@@ -65,7 +65,7 @@ def method_case(
 
 def visible_outputs(trained: Trained, target: Target, rng: Stream) -> Array:
     """Return what the adversary of the statement sees of one release: a line for each party, or a single one."""
-    if isinstance(trained, TrainedSites):
+    if isinstance(trained, CheckedSites):
         return trained.classifiers(target, rng)
     release = trained.release(target, rng)
     if isinstance(release, RoundsRelease):

@@ -10,7 +10,7 @@ from typing import Any
 
 from smc_dp.core.errors import Fault, InputError, InputFault
 from smc_dp.data.partition import Partition, parse_split
-from smc_dp.experiments.compare.plan import GridEntry, Option
+from smc_dp.experiments.compare.plan import GridEntry, OptionValue
 from smc_dp.methods.method import Trust, noise_names
 from smc_dp.methods.registry import find_method
 from smc_dp.methods.sums.simulated_sum import default_secure_noise, has_secure_sum
@@ -74,7 +74,7 @@ def make_entries(
     found, skipped = list[GridEntry](), list[Fault]()
     for name in methods:
         method: Any = find_method(name)
-        options: tuple[tuple[str, Option], ...] = ()
+        options: tuple[tuple[str, OptionValue], ...] = ()
         if lam is not None and "lam" in method.__dataclass_fields__:
             options = (("lam", lam),)
         elif lam is not None:

@@ -24,7 +24,8 @@ from smc_dp.methods.sums.simulated_sum import require_secure_sum
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.target import DEFAULT_DELTA, Calibration, NoiseName, Target
 
-Option: TypeAlias = str | int | float | bool
+OptionValue: TypeAlias = str | int | float | bool
+"""Value of an option of a method."""
 _MOST_TRIALS = 10_000_000
 
 
@@ -42,7 +43,7 @@ class GridSetting:
 
     @property
     def source(self) -> tuple[str, bool]:
-        """Data to load, which settings with the same source share."""
+        """Name of the data set and `ordinal`: settings that are equal in both share the loaded data."""
         return self.dataset, self.ordinal
 
 
@@ -62,7 +63,7 @@ class GridEntry:
     epsilons: tuple[Fraction | None, ...]
     noise: NoiseName = "knorm"
     delta: Fraction = DEFAULT_DELTA
-    options: tuple[tuple[str, Option], ...] = ()
+    options: tuple[tuple[str, OptionValue], ...] = ()
     draws: int = 1
     settings: tuple[str, ...] = ()
     trust: Trust = "aggregator"
@@ -70,7 +71,7 @@ class GridEntry:
     dropouts: int = 0
 
     def in_secure_sum(self, threat_model: ThreatModel) -> GridEntry:
-        """Return the entry with a secure sum that tolerates as many as that of these parties."""
+        """Return the entry in a secure sum with the colluders and drop-outs of this threat model."""
         return dataclasses.replace(
             self, trust="secure", colluders=threat_model.colluders, dropouts=threat_model.dropouts
         )
@@ -140,7 +141,7 @@ class GridCell:
         return f"{readable}.{hashlib.sha256(repr(parts).encode()).hexdigest()[:8]}"
 
     def trials(self) -> Iterator[tuple[Fraction | None, int]]:
-        """Yield the epsilon and the number of each trial, which no other data repeat or draw of the entry has."""
+        """Yield each trial of the cell: its epsilon, and its number, unique over the repeats and draws of the entry."""
         for epsilon in self.entry.epsilons:
             for draw in range(1 if epsilon is None else self.entry.draws):
                 yield epsilon, self.repeat * self.entry.draws + draw
@@ -222,5 +223,5 @@ def epsilon_text(epsilon: Fraction | None) -> str:
     return "inf" if epsilon is None else f"{float(epsilon):.12g}"
 
 
-PAPER_DELTA = Fraction(1, 10**6)
-"""Delta of every entry for a paper, though no noise of a paper has one: it is part of the digest of these plans."""
+DIGEST_DELTA = Fraction(1, 10**6)
+"""Delta that entries for a paper carry for the digest of their plans alone: no noise of a paper has a delta."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from smc_dp.data.partition import Partition
-from smc_dp.experiments.compare.plan import PAPER_DELTA, GridEntry, GridPlan, GridSetting, Option
+from smc_dp.experiments.compare.plan import DIGEST_DELTA, GridEntry, GridPlan, GridSetting, OptionValue
 from smc_dp.experiments.compare.study import MeasureName, Panel, PaperClaim, Point, Study
 from smc_dp.privacy.target import Calibration, NoiseName
 
@@ -118,13 +118,13 @@ def _study(
     claims: tuple[PaperClaim, ...],
 ) -> Study:
     def private(
-        label: str, method: str, calibration: Calibration, options: tuple[tuple[str, Option], ...] = ()
+        label: str, method: str, calibration: Calibration, options: tuple[tuple[str, OptionValue], ...] = ()
     ) -> GridEntry:
         noise: NoiseName = "laplace" if calibration == "paper" else "knorm"
-        return GridEntry(label, method, calibration, epsilons, noise, delta=PAPER_DELTA, options=options)
+        return GridEntry(label, method, calibration, epsilons, noise, delta=DIGEST_DELTA, options=options)
 
     entries = (
-        GridEntry(_BASELINE, "batch", None, (None,), delta=PAPER_DELTA, options=(("lam", 1e-6),)),
+        GridEntry(_BASELINE, "batch", None, (None,), delta=DIGEST_DELTA, options=(("lam", 1e-6),)),
         *(private(m, m, "paper") for m in ("ofpa", "ofaa")),
         private("ofpa", "ofpa", "proven", _REGULARISER),
         private("ofaa", "ofaa", "proven"),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from smc_dp.data.partition import Partition
-from smc_dp.experiments.compare.plan import PAPER_DELTA, GridEntry, GridPlan, GridSetting
+from smc_dp.experiments.compare.plan import DIGEST_DELTA, GridEntry, GridPlan, GridSetting
 from smc_dp.experiments.compare.study import Panel, PaperClaim, Point, Study
 
 _EPSILONS = tuple(Fraction(e, 1000) for e in (25, 50, 75, 100, 150, 200, 250))
@@ -101,7 +101,7 @@ def _entry(
         _METHODS[label[0]],
         "paper" if calibration == "paper" else "proven" if calibration == "proven" else None,
         epsilons,
-        delta=PAPER_DELTA,
+        delta=DIGEST_DELTA,
         options=(("lam", _LAMBDA[data]), ("h", 0.5)),
         settings=tuple(s.name for s in settings),
     )

@@ -9,7 +9,7 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from smc_dp.data.partition import Partition
-from smc_dp.experiments.compare.plan import PAPER_DELTA, GridEntry, GridPlan, GridSetting
+from smc_dp.experiments.compare.plan import DIGEST_DELTA, GridEntry, GridPlan, GridSetting
 from smc_dp.experiments.compare.study import Panel, PaperClaim, PaperFigure, Point, Study
 from smc_dp.privacy.target import Calibration
 
@@ -26,11 +26,11 @@ def _entries(more: Mapping[str, Fraction] = MappingProxyType({})) -> tuple[GridE
 
     def private(name: str, calibration: Calibration) -> GridEntry:
         own = {more[name]} - {*_EPSILONS} if calibration == "paper" and name in more else set()
-        return GridEntry(name, name, calibration, (*_EPSILONS, *own), delta=PAPER_DELTA, options=_LAMBDA, draws=_DRAWS)
+        return GridEntry(name, name, calibration, (*_EPSILONS, *own), delta=DIGEST_DELTA, options=_LAMBDA, draws=_DRAWS)
 
     return (
-        GridEntry("batch", "batch", None, (None,), delta=PAPER_DELTA, options=_LAMBDA),
-        GridEntry("indiv", "indiv", None, (None,), delta=PAPER_DELTA, options=_LAMBDA),
+        GridEntry("batch", "batch", None, (None,), delta=DIGEST_DELTA, options=_LAMBDA),
+        GridEntry("indiv", "indiv", None, (None,), delta=DIGEST_DELTA, options=_LAMBDA),
         *(private(name, "paper") for name in ("soft", "avg", "vote")),
         *(private(name, "proven") for name in ("soft", "avg", "vote", "soft_ss", "avg_clip")),
     )

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from smc_dp.data.partition import Partition
-from smc_dp.experiments.compare.plan import PAPER_DELTA, GridEntry, GridPlan, GridSetting
+from smc_dp.experiments.compare.plan import DIGEST_DELTA, GridEntry, GridPlan, GridSetting
 from smc_dp.experiments.compare.study import Panel, PaperClaim, PaperFigure, Point, Study
 from smc_dp.privacy.target import Calibration
 
@@ -33,7 +33,7 @@ def _entry(
         method,
         calibration,
         epsilons,
-        delta=PAPER_DELTA,
+        delta=DIGEST_DELTA,
         options=(("lam", _LAMBDAS[lam]),),
         draws=20,
         settings=settings,

@@ -64,7 +64,9 @@ class Circuit:
     ties: Form
 
     def opened_by(self, theirs: Set[bytes], read: Set[bytes]) -> set[int]:
-        """Return the places whose rows open for whoever has these strings, and read some."""
+        """Return the places whose rows open for whoever has these strings and read the tables: all with Delta, else
+        only the smallest.
+        """
         if self.tables in read and self.labels in theirs:
             return set(range(len(self.keys))) if self.delta in theirs else {self.smallest}
         return set()
@@ -78,7 +80,7 @@ class Circuit:
         return self.order is None or self.order in drawn
 
     def differences(self) -> list[Form]:
-        """Return those of neighbouring numbers, a hint to whoever knows both orders of equal ones."""
+        """Return the differences of neighbouring numbers, a hint to whoever knows both orders of equal ones."""
         return [Form.of(x - y) for x, y in pairwise(self.values)]
 
 

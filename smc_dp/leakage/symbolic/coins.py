@@ -14,9 +14,9 @@ from smc_dp.leakage.symbolic.form import Form, Number, Symbol, extent
 from smc_dp.leakage.symbolic.strings import Strings
 from smc_dp.leakage.symbolic.worlds import World
 
-AGREED = ""  # the owner of coins that whoever has their source can draw
-TIE_BITS = 40  # of coins that break a tie
-FULL = 1 << 4096  # beyond every modulus: a randomiser is uniform whatever it is added to
+_AGREED_OWNER = ""  # the owner of coins that whoever has their source can draw
+_TIE_BITS = 40  # of coins that break a tie
+_BEYOND_MODULI = 1 << 4096  # beyond every modulus: a randomiser is uniform whatever it is added to
 
 
 @dataclass(repr=False)
@@ -61,23 +61,23 @@ class Tape:
     def product(self, x: Form, y: Form) -> Symbol:
         """Return the unknown that stands for x y: the same one for the same factors."""
         name = f"({x.text})({y.text})"
-        return self.products.setdefault(name, Symbol(name, 0, FULL - 1, "product", "", None, (x, y)))
+        return self.products.setdefault(name, Symbol(name, 0, _BEYOND_MODULI - 1, "product", "", None, (x, y)))
 
     def digest(self, data: bytes) -> bytes:
         """Return a hash whose preimage is remembered."""
         return self.strings.digest(data)
 
-    def drawn(self, theirs: Set[bytes]) -> frozenset[str]:
+    def permutations_of(self, theirs: Set[bytes]) -> frozenset[str]:
         """Return the permutations that whoever has these strings can draw."""
         return frozenset(label for source, label in self.labels.items() if self.strings.makes(source, theirs))
 
-    def sources(self, theirs: Set[bytes]) -> list[bytes]:
+    def sources_of(self, theirs: Set[bytes]) -> list[bytes]:
         """Return the agreed sources that whoever has these strings can draw from."""
         return [source for source in self.agreed if self.strings.makes(source, theirs)]
 
-    def shared(self, theirs: Set[bytes]) -> set[Symbol]:
+    def coins_of(self, theirs: Set[bytes]) -> set[Symbol]:
         """Return the coins from agreed sources that whoever has these strings can draw."""
-        return {s for source in self.sources(theirs) for s in self.agreed[source]}
+        return {s for source in self.sources_of(theirs) for s in self.agreed[source]}
 
     def permutation(self, size: int, source: bytes) -> Permutation:
         """Return the world's permutation for this source; the same for all roles that share the source."""
@@ -113,7 +113,7 @@ class Tape:
 
     def breaks_ties(self, x: Form) -> bool:
         """Return whether both numbers of a difference end in coins, so many that two are hardly ever equal."""
-        coins = [c for s, c in x.terms.items() if s.kind == "coin" and s.high >> (TIE_BITS - 1)]
+        coins = [c for s, c in x.terms.items() if s.kind == "coin" and s.high >> (_TIE_BITS - 1)]
         return any(c > 0 for c in coins) and any(c < 0 for c in coins)
 
 
@@ -147,7 +147,7 @@ class Coins:
 
     def randomiser(self) -> Symbol:
         """Draw an encryption of zero, written as an exponent."""
-        return self._tape.draw(Symbol(self._name("randomiser"), 0, FULL - 1, "randomiser", self._owner))
+        return self._tape.draw(Symbol(self._name("randomiser"), 0, _BEYOND_MODULI - 1, "randomiser", self._owner))
 
     def bytes(self, n: int) -> bytes:
         """Draw a string that nobody else draws."""
@@ -191,4 +191,4 @@ class AgreedCoins:
         self._count += 1
         name = f"coin {self._count} of {self._key.hex()}"
         drawn = self._tape.agreed.setdefault(self._key, [])
-        return Form.of(self._tape.draw(Symbol(name, 0, n - 1, "coin", AGREED), drawn)) if n > 1 else 0
+        return Form.of(self._tape.draw(Symbol(name, 0, n - 1, "coin", _AGREED_OWNER), drawn)) if n > 1 else 0

@@ -1,7 +1,7 @@
 """Drop-out patterns: one participant drops out, or one of its messages is late.
 
 A pattern is about the first message of the participant that its reader does not have in time. Messages count as in
-`SealedCount`: the greeting is the first, every sealed message counts one, what is published does not count.
+`DropOutAfter`: the greeting is the first, every sealed message counts one, what is published does not count.
 """
 
 from __future__ import annotations

@@ -195,10 +195,10 @@ def symbolic_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
     before = tape.strings.reached(members, texts)
     rows = list(circuits.open_rows(tape.locked, before, texts))
     theirs = tape.strings.reached(members, texts | {x for key, row in rows for x in (key.tag, key.key, row.text)})
-    drawn = tape.drawn(theirs)
-    acquainted = tape.sources(before)
-    strangers = [tape.agreed[source] for source in tape.sources(theirs) if source not in acquainted]
-    known |= tape.shared(theirs)
+    drawn = tape.permutations_of(theirs)
+    acquainted = tape.sources_of(before)
+    strangers = [tape.agreed[source] for source in tape.sources_of(theirs) if source not in acquainted]
+    known |= tape.coins_of(theirs)
     known |= {s for s in tape.products.values() if symbols_of(s.factors) <= known}
     view = SymbolicView(trace, frozenset(known), drawn=drawn, names=circuits.stranger_names(strangers))
     view.facts += [(label, tape.images(label)) for label in sorted(drawn)]

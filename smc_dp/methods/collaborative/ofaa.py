@@ -111,7 +111,7 @@ class Ofaa(Summed):
 
     @classmethod
     @override
-    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+    def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
         return single_record_pair(cls())
 
     def shared(

@@ -127,7 +127,7 @@ class Ofpa(Method):
 
     @classmethod
     @override
-    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+    def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
         return unregularised_pair(cls()) if calibration == "paper" else own_noise_pair(cls(lam=STRONG))
 
     def shared(

@@ -65,7 +65,7 @@ class ParamLaplace(Method):
 
     @classmethod
     @override
-    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+    def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
         return own_noise_pair(cls(STRONG))
 
     def noise(self, target: Target, n: int, dimension: int) -> Calibrated | None:

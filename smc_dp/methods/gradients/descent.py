@@ -45,7 +45,7 @@ class Descent:
         return weights
 
     def moved(self, direction: Array) -> Descent:
-        """Return the descent after one step."""
+        """Return the descent after one of Nesterov's steps, momentum included."""
         with np.errstate(all="ignore"):  # what is no number is 0 in a query
             weights = self.at + self.scaling(direction)
             ahead = weights + self.number / (self.number + 3) * (weights - self.weights)
@@ -53,8 +53,8 @@ class Descent:
 
 
 @dataclass(frozen=True)
-class PlainSteps:
-    """`gd`: every direction times one public number, `size`. Sums are summed directions and nothing else."""
+class GradientSteps:
+    """Nesterov's steps of `gd`: every direction times one public number, `size`. Sums hold directions only."""
 
     classes: int
     dimension: int
@@ -72,11 +72,11 @@ class PlainSteps:
 
 @dataclass(frozen=True)
 class NewtonSteps:
-    """`newton`: directions times the inverse of the curvature that the first sum released, kept from below.
+    """Nesterov's steps of `newton`: directions times the inverse of the released curvature, kept from below.
 
-    The curvature bounds the Hessian at any weights: X'X/4 for two classes; for more (1/2) X'X, the same for all of them
-    (Boehning 1992). floor: what its eigenvalues are raised to, public, in units of X'X/4 or X'X; where the noise hides
-    the curvature, steps are those of plain descent.
+    The first sum releases it. The curvature bounds the Hessian at any weights: X'X/4 for two classes; for more (1/2)
+    X'X, the same for all of them (Boehning 1992). floor: what its eigenvalues are raised to, public, in units of X'X/4
+    or X'X; where the noise hides the curvature, steps are those of plain descent.
     """
 
     classes: int
@@ -114,7 +114,7 @@ class NewtonSteps:
         return lambda direction: direction @ inverse
 
 
-Steps: TypeAlias = PlainSteps | NewtonSteps
+Steps: TypeAlias = GradientSteps | NewtonSteps
 """What a method makes of the sums."""
 
 

@@ -18,7 +18,7 @@ from typing_extensions import override
 
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
-from smc_dp.methods.gradients.descent import PlainSteps
+from smc_dp.methods.gradients.descent import GradientSteps
 from smc_dp.methods.gradients.gradient_sums import GradientMethod
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.integer_rows import RowBounds
@@ -80,10 +80,10 @@ class GradientDescent(GradientMethod):
     @override
     def steps(
         self, public: Public, noise: SharedRounds, threat_model: ThreatModel, announced: AnnouncedRows
-    ) -> PlainSteps:
+    ) -> GradientSteps:
         n = self.number(public, threat_model, announced)
         # One over the largest curvature of n rows in the unit ball.
-        return PlainSteps(public.classes, public.dimension, (4 if public.classes == 2 else 2) / n)
+        return GradientSteps(public.classes, public.dimension, (4 if public.classes == 2 else 2) / n)
 
     @override
     def caveats(self, public: Public, threat_model: ThreatModel, announced: AnnouncedRows) -> tuple[str, ...]:

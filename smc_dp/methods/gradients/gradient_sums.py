@@ -187,7 +187,7 @@ class GradientMethod(Method):
 
     @classmethod
     @override
-    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+    def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
         return record_pair(cls())
 
     @abstractmethod

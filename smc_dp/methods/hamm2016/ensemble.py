@@ -21,7 +21,7 @@ from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.method import Method, Trained
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, party_pair
 from smc_dp.methods.training.batch import train_all
-from smc_dp.methods.training.black_box import LocalLearner, Predictor, answers_of, train_each, votes_of
+from smc_dp.methods.training.black_box import LocalLearner, PredictFunction, answers_of, train_each, votes_of
 from smc_dp.methods.training.votes import count_votes
 from smc_dp.privacy.statement import Unit
 from smc_dp.privacy.target import Calibration
@@ -43,12 +43,12 @@ class OfParties(Method):
 
     @classmethod
     @override
-    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+    def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
         return party_pair(cls(STRONG))
 
     @abstractmethod
-    def train_from(self, train_ensemble: Ensemble) -> Trained:
-        """Return the trained method of classifiers that are there already, however they were trained."""
+    def train_from(self, ensemble: Ensemble) -> Trained:
+        """Return the trained method of an ensemble whose classifiers are there already, however they were trained."""
 
     @override
     def train(self, federation: Federation) -> Trained:
@@ -69,7 +69,7 @@ _BLACK_BOXES = (
 )
 
 
-Classifiers: TypeAlias = Array | tuple[Predictor, ...]
+Classifiers: TypeAlias = Array | tuple[PredictFunction, ...]
 """Models V: (M, p, d), from any learner, or black boxes."""
 
 
@@ -112,7 +112,7 @@ def votes(classifiers: Classifiers, X: Array, public: Public) -> npt.NDArray[np.
     return votes_of(classifiers, X, public.classes, [public.name(j) for j in range(len(classifiers))])
 
 
-def train_classifier(rows: Rows, public: Public, lam: float, learner: Learner = None) -> Array | Predictor:
+def train_classifier(rows: Rows, public: Public, lam: float, learner: Learner = None) -> Array | PredictFunction:
     """Train one party's classifier locally: V: (p, d), or a black box of its learner.
 
     Raises InputError for several learners: which of them is this party's is not known here.
@@ -140,7 +140,7 @@ def add_votes(parts: Sequence[npt.NDArray[np.int64]], classes: int) -> npt.NDArr
     return counts
 
 
-def join_classifiers(parts: Sequence[Array | Predictor]) -> Classifiers:
+def join_classifiers(parts: Sequence[Array | PredictFunction]) -> Classifiers:
     """Join the classifiers of all parties, each as `train_classifier` gave it."""
     if all(isinstance(part, np.ndarray) for part in parts):
         return np.array(parts)
@@ -171,5 +171,5 @@ def auxiliary_rows(public: Public | Federation, method: Method) -> Array:
     return public.unlabelled
 
 
-def _trained_already(predictor: Predictor) -> LocalLearner:
+def _trained_already(predictor: PredictFunction) -> LocalLearner:
     return lambda _X, _y: predictor

@@ -37,7 +37,7 @@ from smc_dp.methods.method import TrainedParts, Trust
 from smc_dp.methods.model import Release, area_under_curve
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, party_pair
 from smc_dp.methods.training.batch import train_all
-from smc_dp.methods.training.black_box import Predictor
+from smc_dp.methods.training.black_box import PredictFunction
 from smc_dp.methods.training.classes import coordinate_count
 from smc_dp.methods.training.votes import count_votes
 from smc_dp.privacy.grid import ceil_sqrt
@@ -68,7 +68,7 @@ class ReleaseAll(OfParties):
 
     @classmethod
     @override
-    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+    def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
         return party_pair(cls(STRONG), several=True)
 
     def sensitivity(self, classes: int) -> Fraction:
@@ -156,7 +156,7 @@ class NoisyMax(Voting):
 
     @classmethod
     @override
-    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+    def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
         return party_pair(cls(STRONG, queries=1))
 
     def noise(self, target: Target, classes: int) -> Calibrated:
@@ -186,7 +186,7 @@ class NoisyMax(Voting):
         return Trusted(lambda parts, rng: self.service(join_classifiers(parts), public, target, rng))
 
     @override
-    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Array | Predictor:
+    def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Array | PredictFunction:
         return train_classifier(rows, public, self.lam, self.learner)
 
     @override

@@ -38,12 +38,12 @@ from smc_dp.privacy.sensitivity import largest_softmax_norm
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
-PUBLIC_ROWS = "The auxiliary rows are public: they are not protected."
-ONE_ROW = (
+PUBLIC_ROWS_CAVEAT = "The auxiliary rows are public: they are not protected."
+ONE_ROW_CAVEATS = (
     "The same holds if, at the same time, one auxiliary row is replaced by any other row; no more of them.",
     "What was fitted to the auxiliary rows before, such as a projection, is not covered.",
 )
-ROW_BY_ROW = "It is assumed that a learner's answer on a row does not depend on the other rows."
+_ROW_BY_ROW_CAVEAT = "It is assumed that a learner's answer on a row does not depend on the other rows."
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class _GlobalModel(Voting):
     @property
     def caveats(self) -> tuple[str, ...]:
         """Caveats of the statement."""
-        return (PUBLIC_ROWS, *learner_caveats(self.learner))
+        return (PUBLIC_ROWS_CAVEAT, *learner_caveats(self.learner))
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
@@ -172,7 +172,7 @@ class SoftAuxiliary(_GlobalModel):
     @override
     def caveats(self) -> tuple[str, ...]:
         of_learner = learner_caveats(self.learner)
-        return (*ONE_ROW, *((ROW_BY_ROW, *of_learner) if of_learner else ()))
+        return (*ONE_ROW_CAVEATS, *((_ROW_BY_ROW_CAVEAT, *of_learner) if of_learner else ()))
 
     @override
     def noise(self, public: Public) -> WeightNoise:

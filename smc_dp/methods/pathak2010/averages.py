@@ -50,7 +50,7 @@ class Central(Method):
 
     @classmethod
     @override
-    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+    def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
         return own_noise_pair(cls(STRONG), several=False)
 
     @override
@@ -102,7 +102,7 @@ class Local(Method):
 
     @classmethod
     @override
-    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+    def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
         return own_noise_pair(cls(STRONG), several=False)
 
     @override

@@ -75,7 +75,7 @@ class PathakMean(Method):
 
     @classmethod
     @override
-    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+    def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
         return record_pair(cls(STRONG))
 
     def noise(self, target: Target, n: int, public: Public) -> Calibrated | None:

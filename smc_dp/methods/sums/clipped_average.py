@@ -55,7 +55,7 @@ class ClippedAverage(MeanOfModels, Summed):
 
     @classmethod
     @override
-    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+    def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
         return party_pair(cls(lam=1e-2, clip=0.5))
 
     @property

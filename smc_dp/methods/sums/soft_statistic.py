@@ -28,7 +28,7 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Sum, Vector
 from smc_dp.methods.hamm2016.ensemble import Ensemble, Voting, add_votes, auxiliary_rows, learner_caveats, own_votes
-from smc_dp.methods.hamm2016.votes import PUBLIC_ROWS
+from smc_dp.methods.hamm2016.votes import PUBLIC_ROWS_CAVEAT
 from smc_dp.methods.method import TRUSTED, Trained, TrainedParts, Trust, check_modulus
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, require_hidden_sizes
@@ -41,7 +41,7 @@ from smc_dp.privacy.statement import Adjacency, PrivacyStatement
 from smc_dp.privacy.target import NoiseName, Target
 
 STATISTIC_CAVEATS = (
-    PUBLIC_ROWS,
+    PUBLIC_ROWS_CAVEAT,
     "The parties' integers are only added up: with a secure sum no trusted aggregator would be needed.",
 )
 
@@ -180,6 +180,6 @@ class SharedStatistic(NoisySum[SoftStatistic]):
 
     @override
     def caveats(self) -> Iterator[str]:
-        yield PUBLIC_ROWS
+        yield PUBLIC_ROWS_CAVEAT
         yield "It is assumed that all parties have the same auxiliary rows, which the noise is for."
         yield from learner_caveats(self.method.learner)

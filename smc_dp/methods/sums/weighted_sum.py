@@ -131,7 +131,7 @@ class WeightedSum(_BySize):
 
     @classmethod
     @override
-    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+    def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
         return record_pair(cls(STRONG))
 
     @override
@@ -158,7 +158,7 @@ class WeightedSumAddRemove(_BySize):
 
     @classmethod
     @override
-    def neighbours(cls, calibration: Calibration) -> NeighbourPair:
+    def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
         return added_record_pair(cls(STRONG))
 
     @override

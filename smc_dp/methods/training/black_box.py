@@ -20,24 +20,24 @@ from smc_dp.core.errors import InputError, shown
 _TOLD = 120  # characters of what an error says
 _STATE_BITS = 32  # of a random state in scikit-learn
 
-Predictor: TypeAlias = Callable[[Array], npt.ArrayLike]
-"""The class numbers (N,) that a fitted classifier predicts for rows (N, d)."""
+PredictFunction: TypeAlias = Callable[[Array], npt.ArrayLike]
+"""Function from rows (N, d) to class numbers (N,)."""
 
 
 class Classifier(Protocol):
     """A scikit-learn classifier, as far as it is used here."""
 
     def fit(self, X: Array, y: IntArray) -> Any:
-        """Train, and return what predicts."""
+        """Train, and return the fitted classifier; its `.predict` is the predict function."""
 
 
-LocalLearner: TypeAlias = Classifier | Callable[[Array, IntArray], Predictor]
-"""A scikit-learn classifier, or a function from rows (n, d) and class numbers (n,) to a predictor."""
+LocalLearner: TypeAlias = Classifier | Callable[[Array, IntArray], PredictFunction]
+"""A scikit-learn classifier, or a function from rows (n, d) and class numbers (n,) to a predict function."""
 
 
 def train_each(
     learners: LocalLearner | Sequence[LocalLearner], parties: Sequence[tuple[Array, IntArray]], names: Sequence[str]
-) -> tuple[Predictor, ...]:
+) -> tuple[PredictFunction, ...]:
     """Train one predictor for each party, by one learner for all, or by several which the parties take in turn.
 
     parties: X: (n, d) and y: (n,), class numbers. names: what to call each party in a message. A scikit-learn learner
@@ -54,7 +54,7 @@ def train_each(
     return tuple(_fit(learner, X, y, name) for learner, ((X, y), name) in zip(cycle(each), named, strict=False))
 
 
-def votes_of(predictors: Sequence[Predictor], X: Array, classes: int, names: Sequence[str]) -> IntArray:
+def votes_of(predictors: Sequence[PredictFunction], X: Array, classes: int, names: Sequence[str]) -> IntArray:
     """Count the predictors that choose each class on each row of X: (N, C); every row sums to their number.
 
     Raises InputError naming the party whose predictor raises, or answers with anything but N class numbers; floats
@@ -66,7 +66,7 @@ def votes_of(predictors: Sequence[Predictor], X: Array, classes: int, names: Seq
     return counts
 
 
-def answers_of(predictor: Predictor, X: Array, classes: int, name: str) -> IntArray:
+def answers_of(predictor: PredictFunction, X: Array, classes: int, name: str) -> IntArray:
     """Return the class numbers (N,) that one party's predictor chooses; raise InputError as `votes_of` does."""
     try:
         answers = np.asarray(predictor(X.copy()))  # nobody's predictor changes the rows of the next
@@ -87,7 +87,7 @@ def answers_of(predictor: Predictor, X: Array, classes: int, name: str) -> IntAr
     return answers.astype(np.int64)
 
 
-def _fit(learner: LocalLearner, X: Array, y: IntArray, name: str) -> Predictor:
+def _fit(learner: LocalLearner, X: Array, y: IntArray, name: str) -> PredictFunction:
     if not callable(learner) and not hasattr(learner, "fit"):
         raise InputError("learner.no_classifier", party=name, got=shown(learner))
     if (y == y[0]).all():
@@ -103,7 +103,7 @@ def _fit(learner: LocalLearner, X: Array, y: IntArray, name: str) -> Predictor:
         raise InputError("learner.training_failed", party=name, reason=_told(error)) from error
     if not callable(predictor):
         raise InputError("learner.no_predictor", party=name, got=shown(predictor))
-    checked: Predictor = predictor
+    checked: PredictFunction = predictor
     return checked
 
 

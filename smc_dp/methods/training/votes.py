@@ -17,7 +17,7 @@ import numpy.typing as npt
 from smc_dp.core.arrays import Array, IntArray
 from smc_dp.methods.training.classes import code
 
-Answers = npt.NDArray[np.unsignedinteger]
+_ClassNumbers = npt.NDArray[np.unsignedinteger]
 
 _CLASSIFIERS, _ROWS = 255, 512  # a block of scores fits into the cache; 255 answers can be counted in a byte
 _PAIRS = 4096  # scored at a time in float64
@@ -39,7 +39,7 @@ def count_votes(V: Array, X: Array, classes: int) -> IntArray:
     return counts
 
 
-def _answers(V: Array, X: Array, classes: int) -> Iterator[tuple[slice, Answers]]:
+def _answers(V: Array, X: Array, classes: int) -> Iterator[tuple[slice, _ClassNumbers]]:
     """Yield rows, and the answers of some classifiers to them: (classifiers, rows), until every pair was met once."""
     panel = _Panel.of(V, classes)
     for start in range(0, len(X), _ROWS):
@@ -67,7 +67,7 @@ class _Panel:
         scale = np.where(longest > 0, longest, 1.0)[:, np.newaxis]  # one for all scores of a classifier
         return cls(W, (W / scale).astype(np.float32))
 
-    def answers(self, which: slice, x: Array, single: npt.NDArray[np.float32], doubt: float) -> Answers:
+    def answers(self, which: slice, x: Array, single: npt.NDArray[np.float32], doubt: float) -> _ClassNumbers:
         """Return the answers of these classifiers on the rows x: (n, d), of which `single` is the float32 transpose."""
         answers, lead = _largest([W @ single for W in self.single[:, which]])
         j, i = np.divmod(np.flatnonzero(lead <= doubt), len(x))
@@ -93,7 +93,7 @@ class _Panel:
         hidden: float = (d + 8) * 1.01 * 2.0**-24 * longest + d * 2.0**-124
         return hidden if len(self.W) == 1 else 2 * hidden
 
-    def _in_float64(self, which: IntArray, x: Array) -> Answers:
+    def _in_float64(self, which: IntArray, x: Array) -> _ClassNumbers:
         """Return the answer of each of these classifiers on its own row of x.
 
         Products are rounded before they are summed, so that weights that cancel on a row leave zero, a tie. Fused
@@ -102,7 +102,7 @@ class _Panel:
         return _largest([(W[which] * x).sum(axis=1) for W in self.W])[0]
 
 
-def _largest(scores: list[npt.NDArray[np.floating]]) -> tuple[Answers, npt.NDArray[np.floating]]:
+def _largest(scores: list[npt.NDArray[np.floating]]) -> tuple[_ClassNumbers, npt.NDArray[np.floating]]:
     """Return the place of the largest score, the first of equals, and its lead; a single score is against zero."""
     if len(scores) == 1:
         return (scores[0] > 0).view(np.uint8), np.abs(scores[0])

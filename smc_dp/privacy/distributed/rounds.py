@@ -35,7 +35,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError
 from smc_dp.privacy.distributed.calibration import MOST_RING_BITS, ring_bits
 from smc_dp.privacy.distributed.share_distributions import MOST_COORDINATES, GaussianShares
-from smc_dp.privacy.gaussian import LEAST_VARIANCE, SMOOTHING, mu_above
+from smc_dp.privacy.gaussian import LEAST_VARIANCE, VARIANCE_LOST, mu_above
 from smc_dp.privacy.output import implied_epsilon
 from smc_dp.privacy.statement import PrivacyStatement, RecordAdjacency, round_up
 from smc_dp.privacy.target import Target
@@ -92,7 +92,9 @@ class RoundBound:
         A = mu_squared / self._worst(Fraction(1), curvature.ratio if curvature else Fraction(0))
 
         def law(length: int, variance: Fraction) -> GaussianShares:
-            return GaussianShares(length, honest, Fraction(max(LEAST_VARIANCE, ceil((SMOOTHING + variance) / honest))))
+            return GaussianShares(
+                length, honest, Fraction(max(LEAST_VARIANCE, ceil((VARIANCE_LOST + variance) / honest)))
+            )
 
         gradient = law(self.length, self.bound**2 / A)
         if curvature is None:
@@ -101,7 +103,7 @@ class RoundBound:
         beside = (law(d * (d - 1) // 2, variance / 2),) if d > 1 else ()
         return gradient, law(d, variance), *beside
 
-    def cost(self, laws: tuple[GaussianShares, ...], smoothing: int = SMOOTHING) -> Fraction:
+    def cost(self, laws: tuple[GaussianShares, ...], smoothing: int = VARIANCE_LOST) -> Fraction:
         """Return mu_r^2 with H such shares; with smoothing 0 twice the rho, but for `closeness`."""
         left = [law.honest * law.variance - smoothing for law in laws]
         A, E = self.bound**2 / left[0], Fraction(0)

@@ -13,7 +13,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.privacy.bulk import discrete_gaussians
 from smc_dp.privacy.discrete import discrete_gaussian
 from smc_dp.privacy.gamma import gamma_above
-from smc_dp.privacy.gaussian import LEAST_VARIANCE, SMOOTHING
+from smc_dp.privacy.gaussian import LEAST_VARIANCE, VARIANCE_LOST
 from smc_dp.privacy.knorm import knorm_integers
 from smc_dp.privacy.lazy import exact_ball
 from smc_dp.privacy.noise import DiscreteGaussian, KNorm
@@ -66,7 +66,7 @@ class GaussianShares:
 
     def mu_squared(self, sensitivity: int) -> Fraction:
         """Return mu^2 of the Gaussian curve for a vector with this L2 sensitivity."""
-        return Fraction(sensitivity) ** 2 / (self.honest * self.variance - SMOOTHING)
+        return Fraction(sensitivity) ** 2 / (self.honest * self.variance - VARIANCE_LOST)
 
     def mean_square(self, shares: int) -> Fraction:
         """Of a coordinate of so many shares together, as it is without the grid."""

@@ -68,7 +68,7 @@ class Entry:
         number, state = values.get("number"), values.get("state")
         if type(number) is not int or not 1 <= number <= 10**9:
             raise InputError("ledger_entry.no_number", got=shown(number))
-        where, values = f"entry {number}", {**dict.fromkeys(LATER), **values}
+        where, values = f"entry {number}", {**dict.fromkeys(LATER_COLUMNS), **values}
         reading.require_keys(where, values, {*ENTRY_COLUMNS})
         if state not in get_args(EntryState):
             raise InputError("ledger_entry.unknown_state", where=where, known=get_args(EntryState), got=shown(state))
@@ -101,7 +101,7 @@ class Entry:
 
     def computed(self) -> str:
         """Compute the digest that the entry must carry."""
-        left_out = {"digest", *(name for name in LATER if getattr(self, name) is None)}
+        left_out = {"digest", *(name for name in LATER_COLUMNS if getattr(self, name) is None)}
         values = [value for name, value in self.values().items() if name not in left_out]
         return hashlib.sha256(json.dumps(values, separators=(",", ":"), ensure_ascii=True).encode()).hexdigest()
 
@@ -112,14 +112,14 @@ class Entry:
 
 
 ENTRY_COLUMNS = tuple(field.name for field in fields(Entry))
-LATER = ("mu", "approval")
+LATER_COLUMNS = ("mu", "approval")
 """Columns that ledgers of earlier versions do not have, in the order in which they came."""
 
 
 def _check_presence(where: str, values: Mapping[str, Any], state: Any) -> None:
     wanted = {"number", "state", "date", "previous", "digest", *_HOLDS[state]}
     for name in ENTRY_COLUMNS:
-        if name in ("rho", *LATER) and state == "reserved":
+        if name in ("rho", *LATER_COLUMNS) and state == "reserved":
             continue  # rho and mu are there for kind zcdp alone, which the guarantee sees to
         if (values[name] is not None) != (name in wanted):
             raise InputError(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from smc_dp.core.database import open_database
 from smc_dp.core.errors import InputError, one_line
-from smc_dp.privacy.ledger.entry import LATER
+from smc_dp.privacy.ledger.entry import LATER_COLUMNS
 
 MOST_LEDGER_BYTES = 1 << 25  # some 40,000 entries
 _LONGEST_VALUE = 1 << 16
@@ -36,7 +36,7 @@ CREATE TRIGGER no_other_key BEFORE UPDATE ON secret BEGIN SELECT RAISE(ABORT, 't
 CREATE TRIGGER no_lost_key BEFORE DELETE ON secret BEGIN SELECT RAISE(ABORT, 'the key stays'); END;
 """
 # A new ledger has these at once, an older one before its next entry.
-ADDED = tuple(f"ALTER TABLE entries ADD COLUMN {name};" for name in LATER)
+ADDED = tuple(f"ALTER TABLE entries ADD COLUMN {name};" for name in LATER_COLUMNS)
 
 
 def open_checked(path: Path) -> sqlite3.Connection:
@@ -56,7 +56,7 @@ def open_checked(path: Path) -> sqlite3.Connection:
 def add_later_columns(connection: sqlite3.Connection) -> None:
     """Add to an older ledger, inside a transaction that writes, the columns that it does not have, empty."""
     there = {name for _, name, *_ in connection.execute("PRAGMA table_info(entries)")}
-    for name, added in zip(LATER, ADDED, strict=True):
+    for name, added in zip(LATER_COLUMNS, ADDED, strict=True):
         if name not in there:
             connection.execute(added)
 

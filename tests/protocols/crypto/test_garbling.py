@@ -42,7 +42,7 @@ def test_gates_and_rows_are_those_of_the_twin(K: int, value_bits: int) -> None:
     tables: list[int] = []
     place = twin.place(twin.garbling(SESSION, delta, tables), zeros)
     assert twin.numbers_of(made.tables) == tables
-    assert len(tables) == 2 * garbling.ands(K, value_bits)
+    assert len(tables) == 2 * garbling.and_count(K, value_bits)
     leaves = [[wire ^ (j >> i & 1) * delta for i, wire in enumerate(place)] for j in range(K)]
     assert [(lock.tag, lock.key) for lock in made.locks] == [twin.lock(SESSION, leaf) for leaf in leaves]
     found = twin.place(twin.evaluating(SESSION, tables), twin.wired(twin.numbers_of(d.labels), K, value_bits))
@@ -156,7 +156,7 @@ def no_tweak_is_used_twice() -> None:
         made = sorted(chain.from_iterable(seen))
         seen.clear()
         circuit.smallest(half_gates.Evaluator(SESSION, tables).ands, np.zeros((6, 6, 2), np.uint64))
-    assert made == sorted(chain.from_iterable(seen)) == list(range(2 * garbling.ands(6, 3)))
+    assert made == sorted(chain.from_iterable(seen)) == list(range(2 * garbling.and_count(6, 3)))
 
 
 def equal_gates_look_different() -> None:
@@ -310,7 +310,7 @@ def outcome(d: Drawn, tables: bytes, locked: bytes) -> bytes | str:
 
 @pytest.mark.parametrize(("K", "gates", "bits"), [(50, 3_732, 114), (1_000, 84_865, 109), (10_000, 929_853, 106)])
 def test_gates_and_their_security_are_those_of_the_formula(K: int, gates: int, bits: int) -> None:
-    assert garbling.ands(K, 32) == gates
+    assert garbling.and_count(K, 32) == gates
     assert garbling.table_bytes(K, 32) == 32 * gates
     assert garbling.choice_bits(K, 32) == 32 * K + (K - 1).bit_length()
     assert garbling.security_bits(K, 32) == bits == int(127 - log2(2 * gates))

@@ -22,7 +22,7 @@ from protocols.runtime import simulate as simulator
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY, Message, message, public
 from protocols.runtime.session import Program
-from protocols.runtime.simulate import Run, SealedCount, Setting, simulate
+from protocols.runtime.simulate import DropOutAfter, Run, Setting, simulate
 from protocols.runtime.workers import WorkerRole
 
 SESSIONS: dict[str, Callable[[], Setup]] = {
@@ -83,8 +83,8 @@ def test_any_number_of_workers_on_a_star(workers: int) -> None:
     assert left(session.simulate(workers=workers, topology="star")) == left(session.simulate(topology="star"))
 
 
-@pytest.mark.parametrize("vanish", [{"P2": 5}, {"P1": SealedCount(2), "P3": 9}])
-def test_who_vanishes_vanishes_in_one_process(vanish: dict[str, int | SealedCount]) -> None:
+@pytest.mark.parametrize("vanish", [{"P2": 5}, {"P1": DropOutAfter(2), "P3": 9}])
+def test_who_vanishes_vanishes_in_one_process(vanish: dict[str, int | DropOutAfter]) -> None:
     session = made(parameters(4, 0, 1, (2, 1)))
     assert left(session.simulate(drop_outs=vanish, workers=2)) == left(session.simulate(drop_outs=vanish))
 

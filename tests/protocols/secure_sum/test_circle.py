@@ -21,7 +21,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.errors import PeerError
 from protocols.runtime import message as messages
 from protocols.runtime.message import Message
-from protocols.runtime.simulate import SealedCount
+from protocols.runtime.simulate import DropOutAfter
 from protocols.secure_sum import dealing, graph, ideal
 from protocols.secure_sum.messages import KINDS, MaskKeys
 from protocols.secure_sum.parameters import Parameters, stage, widths
@@ -171,13 +171,19 @@ CIRCLE = parameters(8, 1, 2, (2, 1), degree=6)
     ("vanish", "ends"),
     [
         ({}, {"done": 9}),
-        ({"P3": SealedCount(3), "P8": SealedCount(4)}, {"done": 7, "gone": 2}),  # without a masked input, and after one
-        ({"P3": SealedCount(5)}, {"done": 8, "gone": 1}),  # having signed, and opened nothing
-        ({"P1": SealedCount(2)}, {"gone": 1, "stopped": 8}),  # in set-up
-        ({"P1": SealedCount(3), "P2": SealedCount(3), "P5": SealedCount(3)}, {"gone": 3, "stopped": 6}),  # one too many
+        (
+            {"P3": DropOutAfter(3), "P8": DropOutAfter(4)},
+            {"done": 7, "gone": 2},
+        ),  # without a masked input, and after one
+        ({"P3": DropOutAfter(5)}, {"done": 8, "gone": 1}),  # having signed, and opened nothing
+        ({"P1": DropOutAfter(2)}, {"gone": 1, "stopped": 8}),  # in set-up
+        (
+            {"P1": DropOutAfter(3), "P2": DropOutAfter(3), "P5": DropOutAfter(3)},
+            {"gone": 3, "stopped": 6},
+        ),  # one too many
     ],
 )
-def test_a_sum_in_a_circle_is_the_ideal_one_or_none(vanish: dict[str, SealedCount], ends: dict[str, int]) -> None:
+def test_a_sum_in_a_circle_is_the_ideal_one_or_none(vanish: dict[str, DropOutAfter], ends: dict[str, int]) -> None:
     setup, ledger = made(CIRCLE), Ledger()
     left = outcome(simulated(setup, ledger, vanish))
     assert wrong(setup, left, ledger) == []
@@ -191,8 +197,8 @@ def test_a_sum_in_a_circle_is_the_ideal_one_or_none(vanish: dict[str, SealedCoun
 def test_a_crowd_comes_to_the_ideal_sum_while_some_vanish() -> None:
     p = parameters(300, 30, 15, (3,), 64)
     setup, ledger = made(p), Ledger()
-    vanish = {f"P{j}": SealedCount(2 + j % 5) if j % 5 else SealedCount(3) for j in range(1, 226, 15)}
-    vanish = {name: SealedCount(max(3, letters.number)) for name, letters in vanish.items()}
+    vanish = {f"P{j}": DropOutAfter(2 + j % 5) if j % 5 else DropOutAfter(3) for j in range(1, 226, 15)}
+    vanish = {name: DropOutAfter(max(3, letters.number)) for name, letters in vanish.items()}
     left = outcome(simulated(setup, ledger, vanish))
     assert wrong(setup, left, ledger) == []
     assert ideal.agrees(p, setup.inputs, left.published)

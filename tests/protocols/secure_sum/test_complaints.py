@@ -437,7 +437,7 @@ def framed(code: Code) -> Coalition:
 
 def test_charlie_who_tells_parties_of_different_complaints_cannot_frame_an_honest_dealer() -> None:
     assert named(framed(HONEST)) == {CURATOR_NAME}
-    unbound = copied(Patch("complaints", "for one in every)", "for one in ())"))
+    unbound = copied(Patch("complaints", "for one in accused_by_holder)", "for one in ())"))
     assert named(framed(unbound)) == {"P1"}
 
 
@@ -532,7 +532,11 @@ MUTANTS: dict[str, tuple[Callable[[Code], Any], Patch, Any, Any]] = {
     ),
     "any answer is a wrong one": (
         unproven,
-        Patch("disputes", "if proven and complaints.is_wrong_disclosure(p, greetings, every, i, shown):", "if proven:"),
+        Patch(
+            "disputes",
+            "if proven and complaints.is_wrong_disclosure(p, greetings, accused_by_holder, i, shown):",
+            "if proven:",
+        ),
         {CURATOR_NAME},
         {"P1"},
     ),

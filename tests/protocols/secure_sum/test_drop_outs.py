@@ -16,7 +16,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.inbox import Inbox
-from protocols.runtime.simulate import SealedCount
+from protocols.runtime.simulate import DropOutAfter
 from protocols.secure_sum import disputes, masks, steps
 from protocols.secure_sum.parameters import Parameters
 
@@ -32,7 +32,7 @@ def patterns(every: int) -> Iterator[dict[str, int]]:
         yield {f"P{j}": count for j, count in enumerate(counts, start=1) if count < EVERY}
 
 
-def played(made_: Setup, vanish: Mapping[str, int | SealedCount]) -> tuple[Outcome, Ledger]:
+def played(made_: Setup, vanish: Mapping[str, int | DropOutAfter]) -> tuple[Outcome, Ledger]:
     ledger = Ledger()
     left = outcome(simulated(made_, ledger, vanish))
     assert wrong(made_, left, ledger) == [], vanish
@@ -72,11 +72,11 @@ def test_charlie_vanishes_too(every: int) -> None:
     ],
 )  # fmt: skip
 def test_some_of_more_parties_vanish_in_one_of_two_sums(K: int, t: int, D: int, count: int) -> None:
-    """`SealedCount` are counted: the greeting, K - 1 shares, ready, and three letters a sum."""
+    """`DropOutAfter` are counted: the greeting, K - 1 shares, ready, and three letters a sum."""
     made_, coins = made(parameters(K, t, D, (2, 1))), Stream.insecure_from_seed(f"vanish {K} {t}")
     for n in range(count):
         gone = {f"P{1 + coins.below(K)}" for _ in range(coins.below(D + 2) + 1)}
-        vanish = {name: SealedCount((0 if n % 4 == 3 else K + 1) + coins.below(7)) for name in gone}
+        vanish = {name: DropOutAfter((0 if n % 4 == 3 else K + 1) + coins.below(7)) for name in gone}
         left, _ = played(made_, vanish)
         ready = all(count.number >= K + 1 for count in vanish.values())
         if ready and len(gone) <= D:
@@ -107,7 +107,7 @@ def test_a_sum_of_too_few_is_given_up_and_costs_nobody_who_hears_of_it(late: boo
         left, ledger = loose.run(), loose.ledger
         assert wrong(made_, left, ledger) == []
     else:
-        left, ledger = played(made_, {"P4": SealedCount(6), "P5": SealedCount(6)})
+        left, ledger = played(made_, {"P4": DropOutAfter(6), "P5": DropOutAfter(6)})
     alive = {f"P{j}" for j in range(1, 6 if late else 4)}
     assert {name for name, end in left.ends.items() if end == "stopped"} == alive | {CURATOR_NAME}
     assert {name for name, _ in ledger.void} == alive

@@ -15,7 +15,7 @@ from protocols.arithmetic.ring import Vector
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
 from protocols.runtime.envelope import HELLO, Envelope
-from protocols.runtime.simulate import Run, SealedCount, Setting, simulate
+from protocols.runtime.simulate import DropOutAfter, Run, Setting, simulate
 from protocols.runtime.view import RecordedView, recompute
 from protocols.secure_sum import PROGRAM, ideal
 from protocols.secure_sum.parameters import Parameters
@@ -84,7 +84,7 @@ def test_each_sum_is_the_ideal_one_of_what_the_sums_before_lead_to(p: Parameters
 @pytest.mark.parametrize(("letters", "in_sums"), [(AFTER_ITS_INPUT, 0), (AFTER_ITS_INPUT + 1, 1), (11, 2)])
 def test_who_vanishes_is_in_no_sum_after_that(letters: int, in_sums: int) -> None:
     p, home = WITH_DROP_OUTS, homes(WITH_DROP_OUTS)
-    run = ran(asking(p), home, drop_outs={"P4": SealedCount(letters)})
+    run = ran(asking(p), home, drop_outs={"P4": DropOutAfter(letters)})
     assert is_ideal(p, run, home)
     taken = [3 in p.members(members) for members in run.results[CURATOR_NAME].members]
     assert taken == [r < in_sums for r in range(p.R)]

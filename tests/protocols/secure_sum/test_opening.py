@@ -18,7 +18,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.runtime.attestation import is_attested
 from protocols.runtime.endpoint import Greeted
 from protocols.runtime.message import Message
-from protocols.runtime.simulate import SealedCount
+from protocols.runtime.simulate import DropOutAfter
 from protocols.secure_sum import masks, opening
 from protocols.secure_sum.messages import MaskKeys, PublishedOpening
 from protocols.secure_sum.parameters import Parameters
@@ -43,11 +43,11 @@ class Case(NamedTuple):
         return str(found.fault) if found else None
 
 
-SHAPES: dict[str, tuple[Parameters, dict[str, int | SealedCount]]] = {
+SHAPES: dict[str, tuple[Parameters, dict[str, int | DropOutAfter]]] = {
     "all are there": (parameters(3, 0, 1, verifiable=True), {}),
     "two sums, one drop-out each": (
         parameters(5, 0, 2, (2, 1), verifiable=True),
-        {"P2": SealedCount(6), "P4": SealedCount(9)},
+        {"P2": DropOutAfter(6), "P4": DropOutAfter(9)},
     ),
     "two sums, nobody may vanish": (parameters(3, 2, 0, (1, 2), verifiable=True), {}),
 }

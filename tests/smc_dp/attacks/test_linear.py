@@ -82,7 +82,7 @@ def test_what_is_reckoned_follows_from_the_circuit() -> None:
     two, many = extension.search_costs(2), extension.search_costs(1000)
     assert two["guesses"] == many["guesses"] == pytest.approx(np.log2(2.0**63 + 2.0**64))
     assert two["hashes"] == pytest.approx(two["guesses"] + np.log2(2 * 34))  # one comparison's gate, and a choice of 33
-    assert two["hashes"] < many["hashes"] < many["guesses"] + np.log2(2 * garbling.ands(1000, 32))
+    assert two["hashes"] < many["hashes"] < many["guesses"] + np.log2(2 * garbling.and_count(1000, 32))
     assert many["consistent"] == 127
 
 

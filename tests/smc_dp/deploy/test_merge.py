@@ -18,7 +18,7 @@ from protocols.errors import PeerError
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.inbox import Absent
 from protocols.runtime.session import PUBLIC_NAME
-from protocols.runtime.simulate import SealedCount
+from protocols.runtime.simulate import DropOutAfter
 from protocols.secure_sum.parameters import SHARES
 from smc_dp.deploy.merge import GapError, Mark, TwoMessagesError, merge
 from smc_dp.deploy.record import owed_absences
@@ -105,7 +105,7 @@ def after(entries: Sequence[Envelope | Mark], mark: Mark) -> list[bytes]:
 def test_no_mark_stands_behind_what_followed_from_it(letters: int) -> None:
     """The simulator writes a mark down when it is made; all marks at the end are the broken twin."""
     made = summing(K=5, D=2, lengths=(2, 2))
-    run = made.simulate(drop_outs={"P2": SealedCount(letters + 2), "P4": SealedCount(letters + 3)})
+    run = made.simulate(drop_outs={"P2": DropOutAfter(letters + 2), "P4": DropOutAfter(letters + 3)})
     lines = [line for line in run.transcript.lines() if line["kind"] != "Session"]
     there = {(e.sender, e.to, e.number): e for e in run.transcript.read()}
     simulated: list[Envelope | Mark] = [

@@ -22,7 +22,7 @@ from protocols.runtime.channel import GREETING_STAGE
 from protocols.runtime.envelope import HELLO, STAGE_END, START, Envelope, is_signed
 from protocols.runtime.inbox import Absent
 from protocols.runtime.session import PUBLIC_NAME
-from protocols.runtime.simulate import SealedCount
+from protocols.runtime.simulate import DropOutAfter
 from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView
 from smc_dp.deploy.arrival import plausible_absences
@@ -140,7 +140,7 @@ def test_whose_mail_is_under_way_is_known_from_its_last_word(made: Deployed) -> 
 def test_what_somebody_owed_everybody_is_noted_where_nobody_else_says_so(letters: int, wanted: Absent | None) -> None:
     """The simulator knows what was not sent, and writes the same."""
     made = summing()
-    run = made.simulate(drop_outs={"P2": SealedCount(letters)})
+    run = made.simulate(drop_outs={"P2": DropOutAfter(letters)})
     marks = [(name, absent) for name, absents in run.absent.items() for absent in absents]
     found = owed_absences(made.session, run.transcript.envelopes, marks, {"P1", "P3", CURATOR_NAME})
     assert found == (() if wanted is None else ((PUBLIC_NAME, wanted),))

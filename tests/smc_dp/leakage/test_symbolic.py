@@ -147,9 +147,9 @@ def test_coins_from_agreed_bytes_are_those_of_whoever_has_them() -> None:
     drawn = AgreedCoins(notes, key).bits(8)
     assert Form.of(AgreedCoins(notes, key).bits(8)).text == Form.of(drawn).text
     for members, read, known in ((set(), set(), 0), ({"P1"}, set(), 1), ({"P2"}, {secret}, 1), ({"P2"}, {key}, 1)):
-        assert len(notes.shared(notes.strings.reached(members, read))) == known
+        assert len(notes.coins_of(notes.strings.reached(members, read))) == known
     AgreedCoins(notes, notes.digest(b"what everybody knows")).bits(8)
-    assert len(notes.shared(set())) == 1
+    assert len(notes.coins_of(set())) == 1
 
 
 # Boxes and commitments.

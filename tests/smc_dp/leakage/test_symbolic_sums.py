@@ -13,7 +13,7 @@ from protocols.crypto import masking
 from protocols.crypto.identity import Identity
 from protocols.runtime.envelope import STAGE_END
 from protocols.runtime.session import PUBLIC_NAME, Session
-from protocols.runtime.simulate import SealedCount, Setting, simulate
+from protocols.runtime.simulate import DropOutAfter, Setting, simulate
 from protocols.secure_sum import ideal, leakage_model
 from smc_dp.leakage.symbolic.coins import Coins, Tape
 from smc_dp.leakage.symbolic.engine import run_symbolically
@@ -70,7 +70,7 @@ def test_who_knows_the_string_of_a_mask_knows_the_mask() -> None:
         "whoever opens one of them": ({"P3"}, {peer}, names(pair)),
     }
     for who, (members, read, wanted) in known.items():
-        found = {s.name for s in notes.shared(notes.strings.reached(members, read))}
+        found = {s.name for s in notes.coins_of(notes.strings.reached(members, read))}
         assert found & (names(pair) | names(own)) == wanted, who
 
 
@@ -116,7 +116,7 @@ def really(pattern: Pattern) -> list[tuple[str, str, str, str]]:
     session = Session(secure_sum.PROGRAM, P, public, bytes(32))
     seeds = {name: Stream.insecure_from_seed(name) for name in names}
     given = ideal.inputs(P, lambda name, bits: 1)
-    vanish = {pattern.name: SealedCount(pattern.letter - 1)} if pattern.name else {}
+    vanish = {pattern.name: DropOutAfter(pattern.letter - 1)} if pattern.name else {}
     sent = simulate(session, identities, seeds, given, Setting(drop_outs=vanish)).transcript.envelopes
     return [(e.sender, e.to, e.kind, e.stage) for e in sent if e.kind not in ("Hello", STAGE_END)]
 

@@ -313,7 +313,7 @@ def test_lambda_multiplies_the_square_where_records_are_protected_and_half_of_it
 def test_neighbours_train_and_move_the_release(name: str) -> None:
     method = METHODS[name]
     for calibration in method.calibrations or ("proven",):
-        pair = method.neighbours(calibration)
+        pair = method.audit_pair(calibration)
         assert pair.method.name == name
         first, second = (
             visible_outputs(pair.method.train(world), Target(None, calibration), Stream.from_system())

@@ -20,7 +20,7 @@ from smc_dp.privacy.gaussian import (
     LEAST_MU,
     LEAST_VARIANCE,
     MOST_MU,
-    SMOOTHING,
+    VARIANCE_LOST,
     curve,
     epsilon_of,
     mu_above,
@@ -181,7 +181,7 @@ def test_the_discrete_law_is_below_the_curve_with_9_taken_off_and_not_without(s:
     steps = np.linspace(0.01, 9, 450) * D / s
     true = np.array([true_delta(Fraction(s * s), D, e) for e in steps])
     shown = true > 1e-12
-    claimed, twin = (np.array([continuous(e, D / math.sqrt(s * s - off)) for e in steps]) for off in (SMOOTHING, 0))
+    claimed, twin = (np.array([continuous(e, D / math.sqrt(s * s - off)) for e in steps]) for off in (VARIANCE_LOST, 0))
     assert (true <= claimed * (1 + 1e-9))[shown].all()
     worst = float((true / twin)[shown].max())
     assert worst > 1 + 1 / s**2
@@ -197,7 +197,7 @@ def test_a_vector_and_an_adaptive_second_release_are_below_the_curve() -> None:
     second = np.array([np.roll(law, int(k)) for k in moves[:, 0]])
     for epsilon in np.linspace(0.05, 4, 40):
         true = np.maximum(np.outer(law, law) - math.exp(epsilon) * first[:, None] * second, 0).sum()
-        assert true <= continuous(epsilon, math.sqrt(25 / (LEAST_VARIANCE - SMOOTHING))) * (1 + 1e-9) + 1e-15
+        assert true <= continuous(epsilon, math.sqrt(25 / (LEAST_VARIANCE - VARIANCE_LOST))) * (1 + 1e-9) + 1e-15
         # twin: the larger of the two alone
         assert true > continuous(epsilon, math.sqrt(16 / LEAST_VARIANCE))
 
@@ -205,7 +205,7 @@ def test_a_vector_and_an_adaptive_second_release_are_below_the_curve() -> None:
 def test_the_lemma_holds_where_it_is_closest() -> None:
     """log P/Q at variance 18 in 150 digits; the sum over a grid of step 1/8 is the integral to all of them."""
     with mp.workdps(150):
-        v, t, h = mpf(18), mpf(SMOOTHING), 8
+        v, t, h = mpf(18), mpf(VARIANCE_LOST), 8
 
         def theta(variance: Any, y: Any) -> Any:
             return mp.fsum(mp.exp(-((k - y) ** 2) / (2 * variance)) for k in range(-110, 111))
@@ -258,7 +258,7 @@ def test_the_variance_is_the_least_whole_one() -> None:
     for D, mu in ((8, Fraction(1)), (10**6, Fraction(0.3)), (2**40, Fraction(1, 7))):
         found = variance_for(D, mu)
         assert found.denominator == 1
-        assert Fraction(D * D) / (found - SMOOTHING) <= mu**2 < Fraction(D * D) / (found - 1 - SMOOTHING)
+        assert Fraction(D * D) / (found - VARIANCE_LOST) <= mu**2 < Fraction(D * D) / (found - 1 - VARIANCE_LOST)
     assert variance_for(1, Fraction(10)) == LEAST_VARIANCE
 
 

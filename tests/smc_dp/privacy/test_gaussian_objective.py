@@ -17,7 +17,7 @@ from smc_dp.core.arrays import Array
 from smc_dp.methods.training.perturbed import Huber, Logistic, Loss
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy import objective_perturbation
-from smc_dp.privacy.gaussian import SMOOTHING, mu_for, variance_for
+from smc_dp.privacy.gaussian import VARIANCE_LOST, mu_for, variance_for
 from smc_dp.privacy.gaussian_objective import FURTHEST, GaussianPerturbation, gaussian_perturbation
 from smc_dp.privacy.noise import DiscreteGaussian, KNorm
 from smc_dp.privacy.objective_perturbation import APART
@@ -34,7 +34,7 @@ def a9a(epsilon: str, modulus: float = 4e-4) -> GaussianPerturbation:
 
 def sigma(law: GaussianPerturbation) -> float:
     """Of the Gaussian in the theorem, in reals."""
-    return math.sqrt(law.noise.variance - SMOOTHING) / UNIT
+    return math.sqrt(law.noise.variance - VARIANCE_LOST) / UNIT
 
 
 def stated(law: GaussianPerturbation, epsilon: float, c: float) -> float:
@@ -119,7 +119,7 @@ def test_the_noise_on_the_solution_covers_solver_and_discrete_b() -> None:
 def beyond(t: Fraction, centre: float) -> mpf:
     """The probability that a discrete Gaussian of variance parameter 9 is further than t from its centre."""
     with mp.workdps(400):
-        weights = {k: mp.exp(-((k - mpf(centre)) ** 2) / (2 * SMOOTHING)) for k in range(-400, 401)}
+        weights = {k: mp.exp(-((k - mpf(centre)) ** 2) / (2 * VARIANCE_LOST)) for k in range(-400, 401)}
         return sum(w for k, w in weights.items() if abs(k - centre) > t) / sum(weights.values())
 
 

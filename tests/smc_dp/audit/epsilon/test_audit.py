@@ -40,7 +40,7 @@ def test_protocol_and_ideal_functionality_are_told_what_the_method_is_told() -> 
     """The same rows, the same calibration, the same claim as `prr_mean` in the clear."""
     case, method = protocol.pathak_case(target()), methods.method_case("prr_mean", target())
     assert case.claim.epsilon == method.claim.epsilon == 1
-    units = 2.0**40 * len(METHODS["prr_mean"].neighbours("proven").worlds[0].parties)
+    units = 2.0**40 * len(METHODS["prr_mean"].audit_pair("proven").worlds[0].parties)
     moved = (case.centres[1] - case.centres[0])[0] / units
     assert moved == pytest.approx(abs(method.centres[1] - method.centres[0])[1] * 2, rel=1e-6)
 

@@ -92,7 +92,7 @@ def test_neighbours_move_the_release_by_nearly_its_sensitivity(name: str, sensit
 def test_neighbours_are_neighbours(name: str) -> None:
     """They differ in one party: in one row, which is another or, if that is what is claimed, one more."""
     wanted = target(noise=METHODS[name].noises[0]) if METHODS[name].calibrations else Target(None)
-    found, adjacency = METHODS[name].neighbours(wanted.calibration), methods.method_case(name, wanted).claim.adjacency
+    found, adjacency = METHODS[name].audit_pair(wanted.calibration), methods.method_case(name, wanted).claim.adjacency
     first, second = (federation.parties for federation in found.worlds)
     assert len(first) == len(second)
     changed = [(a, b) for a, b in zip(first, second, strict=True) if not _same(a.X, b.X) or not _same(a.y, b.y)]
@@ -138,7 +138,7 @@ def test_one_run_is_there_where_each_party_has_noise_of_its_own() -> None:
 @pytest.mark.parametrize("name", ["feat_agg", "avg_agg", "ofpa", "param_laplace", "release_all"])
 def test_the_release_with_many_canaries_claims_what_is_audited(name: str) -> None:
     """So that each canary is one record, or one party, under the claim that the number of right guesses refutes."""
-    wanted, found = target(noise=METHODS[name].noises[0]), METHODS[name].neighbours("proven")
+    wanted, found = target(noise=METHODS[name].noises[0]), METHODS[name].audit_pair("proven")
     assert found.parties is not None
     released = found.method.train(found.parties([0, 1, 1, 0, 1])).release(wanted, Stream.from_system()).privacy
     claim = methods.method_case(name, wanted).claim

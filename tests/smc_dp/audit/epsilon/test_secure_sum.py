@@ -16,7 +16,7 @@ from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.endpoint import Endpoint
-from protocols.runtime.simulate import SealedCount
+from protocols.runtime.simulate import DropOutAfter
 from protocols.secure_sum import steps
 from protocols.secure_sum.ideal import functionality
 from protocols.secure_sum.parameters import Parameters
@@ -95,7 +95,7 @@ def test_with_another_who_vanishes_the_rest_is_the_sum_of_the_honest_who_are_lef
         return sent
 
     monkeypatch.setattr(steps, "masked_input", blinded)
-    said = setup.simulate(drop_outs={"P1": SealedCount(5)}).published[CURATOR_NAME]
+    said = setup.simulate(drop_outs={"P1": DropOutAfter(5)}).published[CURATOR_NAME]
     p: Parameters = setup.session.parameters
     assert p.members(said.members[0]) == (1, 2, 3)
     addends = {name: setup.inputs[name][1] for name in p.parties}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from smc_dp.core.arrays import Array, IntArray
-from smc_dp.methods.gradients.descent import NewtonSteps, PlainSteps
+from smc_dp.methods.gradients.descent import GradientSteps, NewtonSteps
 from smc_dp.methods.training.integer_rows import IntegerRows
 
 
@@ -52,7 +52,7 @@ def test_two_classes_take_the_steps_that_the_formulas_say(sums: int) -> None:
     found = learnt(NewtonSteps(2, d, 1e-6), integers, sums)[0]
     wanted = by_floats(X, y, X.T @ X / 4, 1.0, sums)
     np.testing.assert_allclose(found, wanted, atol=0.02)
-    plain = learnt(PlainSteps(2, d, 4 / len(X)), integers, sums)[0]
+    plain = learnt(GradientSteps(2, d, 4 / len(X)), integers, sums)[0]
     np.testing.assert_allclose(plain, by_floats(X, y, np.eye(d), 4 / len(X), sums), atol=0.02)
     if sums > 1:  # without momentum, or with the curvature of other rows, they are not
         assert np.abs(found - by_floats(X, y, X.T @ X / 2, 1.0, sums)).max() > 0.1
@@ -77,7 +77,7 @@ def test_a_floor_above_all_curvature_makes_the_steps_plain() -> None:
     X, y = rows()
     integers = IntegerRows.of(X, y, 2)
     high = NewtonSteps(2, 4, 1e6)
-    np.testing.assert_allclose(learnt(high, integers, 4), learnt(PlainSteps(2, 4, 1e-6), integers, 4), atol=2**-15)
+    np.testing.assert_allclose(learnt(high, integers, 4), learnt(GradientSteps(2, 4, 1e-6), integers, 4), atol=2**-15)
     low = NewtonSteps(2, 4, 1e-3)
     assert np.abs(learnt(low, integers, 4) - learnt(high, integers, 4)).max() > 1
 
@@ -93,7 +93,7 @@ def test_whatever_integers_a_sum_is_weights_come_of_it_and_a_legal_contribution(
     integers = IntegerRows.of(X, y, k)
     p = 1 if k == 2 else k
     first, later = tuple(numbers[: 3 * p + 6]), tuple(numbers[: 3 * p])
-    for steps, sums in ((NewtonSteps(k, 3, 0.5), [first, later, later]), (PlainSteps(k, 3, 0.1), [later] * 3)):
+    for steps, sums in ((NewtonSteps(k, 3, 0.5), [first, later, later]), (GradientSteps(k, 3, 0.1), [later] * 3)):
         descent = reduce(steps.after, sums, steps.begin())
         assert np.isfinite(descent.released).all()
         assert len(integers.gradient(descent.query)) == 3 * p
@@ -106,4 +106,4 @@ def test_a_curvature_of_no_numbers_is_no_curvature(monkeypatch: pytest.MonkeyPat
     steps, X, y = NewtonSteps(2, 4, 0.5), *rows()
     integers = IntegerRows.of(X, y, 2)
     monkeypatch.setattr(np.linalg, "eigh", failing)
-    np.testing.assert_array_equal(learnt(steps, integers, 3), learnt(PlainSteps(2, 4, 2.0), integers, 3))
+    np.testing.assert_array_equal(learnt(steps, integers, 3), learnt(GradientSteps(2, 4, 2.0), integers, 3))

@@ -11,7 +11,7 @@ import pytest
 
 from protocols import secure_sum
 from protocols.arithmetic.rng import Stream
-from protocols.runtime.simulate import SealedCount, Setting
+from protocols.runtime.simulate import DropOutAfter, Setting
 from protocols.secure_sum.parameters import Block, Parameters
 from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Addend, ideal
@@ -69,7 +69,7 @@ def computed(made: GradientSums, given: list[Listening], **vanish: int) -> Outco
     p = Parameters(names, made.threat_model.colluders, made.threat_model.dropouts, sums, made.grid.ring_bits)
     rng = Stream.insecure_from_seed("session")
     taking_part = execution.open_session(secure_sum.PROGRAM, p, rng)
-    setting = Setting(drop_outs={name: SealedCount(n) for name, n in vanish.items()})
+    setting = Setting(drop_outs={name: DropOutAfter(n) for name, n in vanish.items()})
     return execution.run_session(made.functionality, given, taking_part, rng=rng, setting=setting)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from protocols import secure_sum
 from protocols.arithmetic.rng import Stream
-from protocols.runtime.simulate import SealedCount, Setting
+from protocols.runtime.simulate import DropOutAfter, Setting
 from protocols.secure_sum.parameters import Block, Parameters
 from smc_dp.core.arrays import Array, into_ball
 from smc_dp.data.federation import Federation, Public, Rows
@@ -70,7 +70,7 @@ def distance(a: Sequence[int], b: Sequence[int]) -> float:
 # By the protocol
 
 
-def computed(made: Any, parts: list[Addend], vanish: dict[str, SealedCount]) -> Any:
+def computed(made: Any, parts: list[Addend], vanish: dict[str, DropOutAfter]) -> Any:
     names = tuple(f"P{j}" for j in range(1, len(parts) + 1))
     blocks = tuple(Block(length, law) for length, law in made.sums[0])
     threat_model, rng = made.threat_model, Stream.insecure_from_seed("protocol")
@@ -90,8 +90,8 @@ def test_by_the_protocol_it_is_the_ideal_sum_of_those_who_took_part(method: Any,
         assert isinstance(made, SumForm)
         for vanish, inside in (
             ({}, parts),
-            ({"P2": SealedCount(7)}, parts),
-            ({"P4": SealedCount(6)}, parts[:3] + parts[4:]),
+            ({"P2": DropOutAfter(7)}, parts),
+            ({"P4": DropOutAfter(6)}, parts[:3] + parts[4:]),
         ):
             secure = computed(made, parts, vanish)
             assert secure.value == ideal(made.functionality, inside)

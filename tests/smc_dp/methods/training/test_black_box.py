@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from smc_dp.core.arrays import Array, IntArray
-from smc_dp.methods.training.black_box import Predictor, answers_of, train_each, votes_of
+from smc_dp.methods.training.black_box import PredictFunction, answers_of, train_each, votes_of
 from tests.support.refusals import refused
 
 NAMES = ["party 1", "party 2", "party 3", "party 4"]
@@ -26,13 +26,13 @@ def rows(n: int = 25) -> Array:
     return np.random.default_rng(1).normal(size=(n, 2))
 
 
-def majority(X: Array, y: IntArray) -> Predictor:
+def majority(X: Array, y: IntArray) -> PredictFunction:
     """A learner that is a plain function."""
     most = np.bincount(y).argmax()
     return lambda X: np.full(len(X), float(most))
 
 
-def failing(X: Array, y: IntArray) -> Predictor:
+def failing(X: Array, y: IntArray) -> PredictFunction:
     raise ZeroDivisionError("no luck with\nthese " + "x" * 200)
 
 
@@ -75,7 +75,7 @@ def test_nobody_changes_the_rows_of_others() -> None:
     data, X = parties(), rows()
     before, seen = [(x.copy(), y.copy()) for x, y in data], X.copy()
 
-    def vandal(X: Array, y: IntArray) -> Predictor:
+    def vandal(X: Array, y: IntArray) -> PredictFunction:
         X[:], y[:] = 0, 0
 
         def predict(X: Array) -> IntArray:
@@ -145,7 +145,7 @@ def test_whole_numbers_of_any_type_are_classes() -> None:
 
 
 def test_a_predictor_that_raises_is_named_with_its_party() -> None:
-    def refuses(X: Array, y: IntArray) -> Predictor:
+    def refuses(X: Array, y: IntArray) -> PredictFunction:
         def predict(X: Array) -> Array:
             raise RuntimeError("out of order")
 
@@ -174,7 +174,7 @@ class Picky:
         return np.zeros(len(X))
 
 
-def refusing(X: Array, y: IntArray) -> Predictor:
+def refusing(X: Array, y: IntArray) -> PredictFunction:
     return Picky().fit(X, y).predict
 
 

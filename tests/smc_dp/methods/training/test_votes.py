@@ -124,7 +124,7 @@ def test_rows_that_share_no_feature_with_a_classifier_cost_nothing(
     pairs = []
     in_float64 = votes._Panel._in_float64
 
-    def heard(self: votes._Panel, which: IntArray, x: Array) -> votes.Answers:
+    def heard(self: votes._Panel, which: IntArray, x: Array) -> votes._ClassNumbers:
         pairs.append(len(which))
         return in_float64(self, which, x)
 

@@ -24,7 +24,14 @@ from smc_dp.privacy.distributed.share_distributions import (
     GaussianShares,
     WholeShares,
 )
-from smc_dp.privacy.gaussian import LEAST_VARIANCE, MOST_INTEGERS, MOST_RELEASES, SMOOTHING, epsilon_of, variance_for
+from smc_dp.privacy.gaussian import (
+    LEAST_VARIANCE,
+    MOST_INTEGERS,
+    MOST_RELEASES,
+    VARIANCE_LOST,
+    epsilon_of,
+    variance_for,
+)
 
 STEP = 0.02  # of the logarithm of V: the trapezoid rule is exact to 1e-12 for such integrands
 
@@ -113,7 +120,7 @@ def gaussian_pmf(variance: Fraction) -> Array:
 def test_gaussian_shares_keep_their_epsilon_and_other_ones_do_not(H: int, K: int, D: int) -> None:
     law = GaussianShares(1, H, max(Fraction(LEAST_VARIANCE), variance_for(D, Fraction(1)) / H))
     s2 = H * law.variance
-    assert law.mu_squared(D) == Fraction(D * D) / (s2 - SMOOTHING)
+    assert law.mu_squared(D) == Fraction(D * D) / (s2 - VARIANCE_LOST)
     honest = folded(gaussian_pmf(law.variance), H)
     for_all = folded(gaussian_pmf(s2 / K), H)
     continuous_misses = 0
@@ -154,7 +161,7 @@ def test_rho_is_that_of_the_sum_and_covers_that_it_is_no_discrete_gaussian() -> 
 def test_the_lemma_holds_for_a_sum_of_shares_which_is_no_discrete_gaussian() -> None:
     """log P/Q in 150 digits, P the law of two shares of variance 18; the sum over a grid of step 1/8 is an integral."""
     with mp.workdps(150):
-        v, t, h = mpf(36), mpf(SMOOTHING), 8
+        v, t, h = mpf(36), mpf(VARIANCE_LOST), 8
         share, whole = ([mp.exp(-(mpf(k) ** 2) / (2 * w)) for k in range(240)] for w in (v / 2, v))
         sums = [mp.fsum(mp.exp(-((k - mpf(j) / h) ** 2) / (2 * t)) for k in range(-110, 111)) for j in range(h)]
         errors, of_one = [], []
@@ -179,7 +186,7 @@ def test_the_errors_of_both_theorems_are_charged() -> None:
         kappa = arb("2.0001") * (-16 * pi2).exp()
         lattice = 4 * MOST_HONEST * MOST_DIMENSION * kappa
         assert lattice + arb(2) ** -81 < arb(fmpq(1, 1 << 80)) == arb(fmpq(ERROR.numerator, ERROR.denominator))
-        eta = MOST_HONEST * arb("2.01") * (-2 * SMOOTHING * pi2).exp()
+        eta = MOST_HONEST * arb("2.01") * (-2 * VARIANCE_LOST * pi2).exp()
         assert 2 * MOST_COORDINATES * MOST_RELEASES * eta < arb(2) ** -180
         assert 2 * MOST_COORDINATES * MOST_RELEASES * eta > arb(2) ** -188  # what holds for one party is not enough
         assert 2 * MOST_INTEGERS * MOST_RELEASES * eta > arb(2) ** -180  # nor is there room for as many as of one party

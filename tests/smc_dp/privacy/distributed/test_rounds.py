@@ -16,7 +16,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.privacy.distributed.rounds import Curvature, RoundBound, SharedRounds, rounds_statement, sums_signal
 from smc_dp.privacy.distributed.share_distributions import GaussianShares
-from smc_dp.privacy.gaussian import SMOOTHING, epsilon_of, mu_for, mu_keeps
+from smc_dp.privacy.gaussian import VARIANCE_LOST, epsilon_of, mu_for, mu_keeps
 from smc_dp.privacy.target import Target
 from tests.support.refusals import refused
 
@@ -39,7 +39,7 @@ def made(steps: tuple[RoundBound, ...], target: Target = ONE, **changes: Any) ->
     return SharedRounds.calibrated(target, steps, **usual | changes)
 
 
-def left(law: GaussianShares, smoothing: int = SMOOTHING) -> float:
+def left(law: GaussianShares, smoothing: int = VARIANCE_LOST) -> float:
     """What is left of the variance of H shares."""
     return float(law.honest * law.variance - smoothing)
 
@@ -91,7 +91,7 @@ def test_the_first_curvature_is_free_and_both_cost_as_designed() -> None:
     assert left(found.distributions[0][0]) / left(added.distributions[0][0]) == pytest.approx(4 / 1.5, rel=1e-5)
 
 
-def moved(laws: tuple[GaussianShares, ...], g: Array, H: Array, smoothing: int = SMOOTHING) -> Array:
+def moved(laws: tuple[GaussianShares, ...], g: Array, H: Array, smoothing: int = VARIANCE_LOST) -> Array:
     """The sum of squares of what entries move, over the variances of their noise, for (..., p) and (..., d, d)."""
     found = (g**2).sum(axis=-1) / left(laws[0], smoothing)
     if len(laws) > 1:

@@ -19,7 +19,7 @@ from protocols.errors import ProtocolError
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, Times, message, public, shared
 from protocols.runtime.session import Program
-from protocols.runtime.simulate import SealedCount, Setting
+from protocols.runtime.simulate import DropOutAfter, Setting
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public
 from smc_dp.methods.functionality import Contribution, Rounds, Sum, SumWithShares, SumWithSmallestNoise, ideal
@@ -64,12 +64,12 @@ def test_secure_is_ideal_integer_for_integer(protocol: str, calibration: Any, no
 
 
 ALL = ("north-0", "north-1", "north-2", "north-3")
-SUMS: tuple[tuple[Any, str, dict[str, Any], dict[str, SealedCount], tuple[str, ...]], ...] = (
+SUMS: tuple[tuple[Any, str, dict[str, Any], dict[str, DropOutAfter], tuple[str, ...]], ...] = (
     (WeightedSum(0.1), "ddg", {}, {}, ALL),
     (WeightedSum(0.1), "vg", {"output": "shares", "colluders": 3}, {}, ALL),
     (WeightedSumAddRemove(0.1), "self", {"verifiable": True}, {}, ALL),
-    (WeightedSum(0.1), "ddg", {"dropouts": 1, "verifiable": True}, {"north-2": SealedCount(6)}, ALL),
-    (WeightedSumAddRemove(0.1), "ddg", {"dropouts": 1}, {"north-2": SealedCount(5)}, ALL[:2] + ALL[3:]),
+    (WeightedSum(0.1), "ddg", {"dropouts": 1, "verifiable": True}, {"north-2": DropOutAfter(6)}, ALL),
+    (WeightedSumAddRemove(0.1), "ddg", {"dropouts": 1}, {"north-2": DropOutAfter(5)}, ALL[:2] + ALL[3:]),
 )
 
 
@@ -108,7 +108,7 @@ def test_wherever_a_party_vanishes_it_is_the_sum_of_the_others_or_of_all_or_noth
     found: list[tuple[str, ...]] = []
     for sent in range(9):
         charged: list[str] = []
-        setting = Setting(drop_outs={"north-1": SealedCount(sent)}, charge=lambda name, _, to=charged: to.append(name))
+        setting = Setting(drop_outs={"north-1": DropOutAfter(sent)}, charge=lambda name, _, to=charged: to.append(name))
         try:
             secure = execution.run_session(
                 agreed.functionality, list(parts.values()), agreed.session(rng), rng=rng, setting=setting
@@ -133,7 +133,7 @@ def test_too_few_are_left_and_nothing_comes_of_it() -> None:
     parts = [LocalParty(who, rows, agreed, rng.fork(who)).contribution for who, rows in data.federation.by_name.items()]
     for sent in (0, 1, 2):
         charged: list[str] = []
-        setting = Setting(drop_outs={"north-1": SealedCount(sent)}, charge=lambda name, _, to=charged: to.append(name))
+        setting = Setting(drop_outs={"north-1": DropOutAfter(sent)}, charge=lambda name, _, to=charged: to.append(name))
         with pytest.raises(NoResultError) as stopped:
             execution.run_session(agreed.functionality, parts, agreed.session(rng), rng=rng, setting=setting)
         assert stopped.value.dropped_out == ("north-1",)
