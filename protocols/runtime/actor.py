@@ -108,7 +108,7 @@ class Actor(RoleStepper):
         """Open an envelope and keep it for the role; raise `PeerError` when it does not belong.
 
         An envelope that precedes its sender's greeting is held, and so are those that follow it on the same link.
-        One that does not open counts as absent where the role may doubt its sender, and before the role starts.
+        One that does not open counts as absent where the role may doubt its sender, or may once it has started.
         """
         sender = envelope.sender
         closed = sender not in self.channel.peers and self.inbox.has_given_up(sender)
@@ -305,13 +305,18 @@ class Actor(RoleStepper):
             self.observer.sent(envelope)
 
     def _open_early(self) -> None:
-        """Open held envelopes whose senders have greeted by now."""
+        """Open held envelopes. Nobody vouches for their senders yet: one that does not open is dropped with a note."""
         held, self.held = self.held, HeldEnvelopes()
         for envelope in held.envelopes:
-            if envelope.sender in self.board:
-                self._open(envelope)
-            else:
+            if envelope.sender not in self.board:
                 self.held.put(envelope)
+                continue
+            try:
+                self._open(envelope)
+            except PeerError as error:
+                if error.evidence:
+                    raise
+                self.inbox.note(Note(error.culprit, None, error.broken))
 
     def _turn_away(self, envelope: Envelope) -> None:
         """Note an envelope of a sender that was given up; one of any other sender to a role that is done is refused.
@@ -323,6 +328,10 @@ class Actor(RoleStepper):
         if self.done and not self.inbox.has_given_up(envelope.sender):
             raise PeerError(sender, "message.not_wanted", kind=shown(envelope.kind), name=self.name)
         self.inbox.note_late(sender, envelope)
+
+    @property
+    def _doubted(self) -> frozenset[str]:
+        return frozenset(kind.__name__ for kind in self.session.program.doubted)
 
     def _may_doubt(self, sender: str) -> bool:
         return self._want is not None and self._want.doubts and sender in self._want.senders
@@ -343,7 +352,7 @@ class Actor(RoleStepper):
                 # The mark overrides what the envelope is: a replay has the mark first, and goes on as this role does.
                 self.mark(self._due(sender))
                 self._turn_away(envelope)
-            elif not self._started and sender in self.channel.peers and not error.evidence:
+            elif not self._started and envelope.kind in self._doubted and not error.evidence:
                 # The role has not said yet whom it may doubt, so the envelope counts as one that did not come.
                 self.inbox.note(Note(error.culprit, None, error.broken))
             else:

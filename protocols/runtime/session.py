@@ -59,7 +59,8 @@ class Program:
     `widths(p, stage)`: widths and counts of a stage, where messages are not equally long in all stages. `closed(p,
     name, stage)`: the peers with whom a participant exchanges nothing more after a stage; these links lose their keys.
     `unspent(p, name, inputs, results)`: the inputs and results of stages that a state keeps, in their order: each until
-    the last stage that uses it is over.
+    the last stage that uses it is over. `doubted`: kinds of messages without which a role may go on if they are not
+    readable.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Program:
     widths: Callable[[Any, str], Layout] | None = None
     closed: Callable[[Any, str, str], Iterable[str]] | None = None
     unspent: Callable[[Any, str, tuple[Any, ...], list[Any]], KeptValues] | None = None
+    doubted: tuple[type[Any], ...] = ()
 
     def __post_init__(self) -> None:
         taken = _TAKEN.intersection(kind.__name__ for kind in self.kinds)

@@ -17,7 +17,7 @@ from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY, Kind
 from protocols.runtime.session import Greeting, KeptValues, Program
 from protocols.secure_sum import complete, dealing, neighbour_graph, setup, sums
-from protocols.secure_sum.messages import KINDS, STATEMENTS, MaskKeys
+from protocols.secure_sum.messages import KINDS, STATEMENTS, MaskKeys, Shares
 from protocols.secure_sum.parameters import SETUP, SHARES, Parameters, stage, widths
 from protocols.secure_sum.publishing import broken_commitment, publish_sums
 from protocols.secure_sum.values import RECORDS, Addends, Sums, Vault, join_addends
@@ -99,4 +99,5 @@ PROGRAM = Program(
     widths=widths,
     closed=closed,
     unspent=unspent,
+    doubted=(Shares,),
 )

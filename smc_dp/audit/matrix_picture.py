@@ -12,7 +12,7 @@ from smc_dp.pages.svg import Fill, Svg, text_width
 
 LEAST_WIDTH, LEAST_COLUMN, MARGIN = 352.0, 56.0, 2.0
 LINE, CELL, APART = 16.0, 32.0, 10.0
-SIZE = 13.0
+_FONT_SIZE = 13.0
 _FILLS: tuple[tuple[str, str, Fill], ...] = (
     ("all", "dark", "solid"),
     ("listed", "dense strokes", "dense"),
@@ -73,7 +73,7 @@ class _Plate:
         count = len(table.columns)
         self.column = max(LEAST_COLUMN, (LEAST_WIDTH - 2 * MARGIN) / count)
         self.width = 2 * MARGIN + self.column * count
-        letters = int(self.width / text_width("n", SIZE))
+        letters = int(self.width / text_width("n", _FONT_SIZE))
         self.who = [textwrap.wrap(f"{who[0].upper()}{who[1:]}", letters) for who, _ in table.rows]
         self.heads = [textwrap.wrap(name, self._fitting(name)) for name in table.columns]
 
@@ -94,7 +94,7 @@ class _Plate:
 
     def _lines(self, svg: Svg, x: float, y: float, lines: Sequence[str], *, middle: bool = False) -> None:
         for i, line in enumerate(lines, start=1):
-            svg.text(x, y + LINE * i - 4, line, "middle" if middle else "start", size=SIZE)
+            svg.text(x, y + LINE * i - 4, line, "middle" if middle else "start", size=_FONT_SIZE)
 
     def _cell(self, svg: Svg, x: float, y: float, cell: str) -> None:
         if not cell:
@@ -103,13 +103,13 @@ class _Plate:
         svg.rect(x + 1, y, self.column - 2, CELL - 2, fill)
         middle = x + self.column / 2
         if fill in ("dense", "hatched", "dotted"):  # a plate under the word
-            half = min(self.column / 2 - 3, text_width(cell, SIZE) / 2 + 2)
+            half = min(self.column / 2 - 3, text_width(cell, _FONT_SIZE) / 2 + 2)
             svg.rect(middle - half, y + 7, 2 * half, CELL - 16, "paper")
-        svg.text(middle, y + CELL / 2 + 4, cell, "middle", size=SIZE, light=fill == "solid", bold="*" in cell)
+        svg.text(middle, y + CELL / 2 + 4, cell, "middle", size=_FONT_SIZE, light=fill == "solid", bold="*" in cell)
 
     def _fitting(self, name: str) -> int:
         """Return the number of letters that fit over a column, at least those of the longest word."""
-        return max(int(self.column / text_width("n", SIZE)), *map(len, name.split()))
+        return max(int(self.column / text_width("n", _FONT_SIZE)), *map(len, name.split()))
 
     def _x(self, column: int) -> float:
         return MARGIN + self.column * column

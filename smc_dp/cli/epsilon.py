@@ -165,14 +165,14 @@ class _Tick:
 
 def _report(found: list[MeasuredPower], request: Request, sure: Fraction, as_json: bool) -> int:
     from smc_dp.audit.epsilon import report
-    from smc_dp.audit.epsilon.plan import SCOPES
+    from smc_dp.audit.epsilon.plan import SCOPE_SENTENCES
 
     refuted = any(measured.audited.refuted for measured in found)
     if as_json:
         audits = [{**m.as_dict(), "code": report.verdict_banner(m.audited).code} for m in found]
         _print_json({"confidence": float(sure), "refuted": refuted, "audits": audits})
     else:
-        scope = SCOPES[request.method] if request.through_protocol else None
+        scope = SCOPE_SENTENCES[request.method] if request.through_protocol else None
         screen.print_blocks(report.blocks(found, float(sure), scope))
     return int(refuted)
 

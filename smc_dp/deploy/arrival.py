@@ -52,18 +52,18 @@ class Arrivals:
         self._came: dict[tuple[str, str], Counter[_Kind]] = {}
         self._stage: dict[tuple[str, str], int] = {}
 
-    def may_be_kept(self, parcel: Frame) -> bool:
+    def may_be_kept(self, frame: Frame) -> bool:
         """Return whether a participant may send this frame, which carries no message of the session."""
-        size, number = len(parcel.body), parcel.number
-        if parcel.to != PUBLIC_NAME:
+        size, number = len(frame.body), frame.number
+        if frame.to != PUBLIC_NAME:
             return False
-        if parcel.lane == "approval":
+        if frame.lane == "approval":
             return number == 0 and size <= approval.MOST_APPROVAL_BYTES
-        if parcel.lane == "notice":
+        if frame.lane == "notice":
             return number < MOST_NOTICES and size <= status_message.MOST_BYTES
-        if parcel.lane == "record":
+        if frame.lane == "record":
             fits = number < self._most_pieces and size <= record.PIECE_BYTES + _AROUND
-            return parcel.sender == CURATOR_NAME and fits
+            return frame.sender == CURATOR_NAME and fits
         return False
 
     def most_bytes(self, sender: str, to: str) -> int:
@@ -72,7 +72,7 @@ class Arrivals:
 
     @property
     def longest(self) -> int:
-        """Bytes of the longest parcel of the session."""
+        """Bytes of the longest frame of the session."""
         first = {group: names[0] for group, names in self._talk.groups.items() if names}
         public = [(name, PUBLIC_NAME, *kind) for name in first.values() for kind, _ in self._of_all(name)]
         flows = [(flow, first[group]) for flow in self._flows for group in flow.senders if group in first]
@@ -80,14 +80,14 @@ class Arrivals:
         bodies = [self._body(*message) or 0 for message in (*public, *sealed)]
         return _AROUND + max(record.PIECE_BYTES, status_message.MOST_BYTES, *bodies)
 
-    def too_much(self, parcel: Frame) -> InputFault | None:
+    def too_much(self, frame: Frame) -> InputFault | None:
         """Return what is wrong with the length or number of an envelope, whatever is in it."""
-        link = parcel.sender, parcel.to
-        fields = {"sender": parcel.sender, "to": parcel.to}
-        if parcel.number >= (most := self._most(*link).total()):
+        link = frame.sender, frame.to
+        fields = {"sender": frame.sender, "to": frame.to}
+        if frame.number >= (most := self._most(*link).total()):
             return InputFault("arrival.too_many", {**fields, "most": most})
-        if len(parcel.body) > (longest := self.most_bytes(*link)):
-            return InputFault("arrival.too_long", {**fields, "most": longest, "got": len(parcel.body)})
+        if len(frame.body) > (longest := self.most_bytes(*link)):
+            return InputFault("arrival.too_long", {**fields, "most": longest, "got": len(frame.body)})
         return None
 
     def unexpected(self, e: Envelope) -> InputFault | None:
@@ -181,7 +181,7 @@ def plausible_absences(session: Session, reader: str, marks: Iterable[Absent]) -
 
 
 def longest_frame(study: JointStudy) -> int:
-    """Return the bytes of the longest parcel of a study, for its carrier; the most of any where that needs rows."""
+    """Return the bytes of the longest frame of a study, for its carrier; the most of any where that needs rows."""
     try:
         return min(MOST_FRAME_BYTES, Arrivals(study.unapproved_session()).longest)
     except InputError:

@@ -1,7 +1,7 @@
 """Frames that a carrier takes from site to site, and the interface of a carrier.
 
-A carrier takes no part in the security of a session: what is in a parcel is sealed to its addressee or signed for
-everybody, so a relay that reads, repeats, delays, reorders, keeps or changes parcels can stop a session and no more.
+A carrier takes no part in the security of a session: what is in a frame is sealed to its addressee or signed for
+everybody, so a relay that reads, repeats, delays, reorders, keeps or changes frames can stop a session and no more.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MOST_NUMBER = 1 << 63
 class Frame:
     """Body on its way from one participant to another, or to all (`PUBLIC_NAME`).
 
-    `study` is the digest of the study, `number` counts the sender's parcels to this addressee in this lane, from 0. In
+    `study` is the digest of the study, `number` counts the sender's frames to this addressee in this lane, from 0. In
     the lane "mail" the body is an envelope, and the number is the envelope's.
     """
 
@@ -89,7 +89,7 @@ class CarrierError(FaultError):
 class Carrier(Protocol):
     """Connection of one site to the relay of one study. Every method raises `CarrierError`."""
 
-    def send(self, parcels: Sequence[Frame]) -> None:
+    def send(self, frames: Sequence[Frame]) -> None:
         """Hand frames over in this order. The relay has stored them when this returns; repeats do no harm."""
         ...
 
@@ -100,7 +100,7 @@ class Carrier(Protocol):
         """
         ...
 
-    def taken(self, parcels: Sequence[Frame]) -> None:
+    def taken(self, frames: Sequence[Frame]) -> None:
         """Acknowledge frames that this site has stored."""
         ...
 

@@ -26,7 +26,7 @@ from smc_dp.run.identities import read_identity
 from smc_dp.run.party import LocalParty
 from smc_dp.run.site_ledger import SiteLedger
 
-NO_TERMS = InputFault("terms.missing")
+_NO_TERMS = InputFault("terms.missing")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,7 +70,7 @@ class PreflightResult:
 class OwnFiles:
     """Paths of a site's data and ledger, and of the public rows that all have.
 
-    A site that has `begun` was looked at before, and its book may be charged for the study by now.
+    A site that has `begun` was looked at before, and its ledger may be charged for the study by now.
     """
 
     data: Path | None = None
@@ -88,7 +88,7 @@ def preflight_of_files(study: JointStudy, key: Path, terms: Path | None, files: 
         with first.looking(f"terms {terms}"):
             own = OwnTerms.read(terms)
     found = run_preflight(study, first.name, own, files)
-    found.faults = first.faults + [fault for fault in found.faults if fault != NO_TERMS or terms is None]
+    found.faults = first.faults + [fault for fault in found.faults if fault != _NO_TERMS or terms is None]
     return found
 
 
@@ -116,7 +116,7 @@ def preflight_of_terms(
         beyond = terms.faults_of(study, found.agreement)
         found.add(beyond)
     if terms is None and name in study.parties:
-        found.add([NO_TERMS])
+        found.add([_NO_TERMS])
     return found
 
 
@@ -144,7 +144,10 @@ def read_rows(path: Path, bounds: Bounds, form: FileFormat | None = None) -> Own
 
 
 def encode_party_rows(table: Table, bounds: Bounds, *, strict: bool = False) -> Rows:
-    """Return the rows of a table under a study's bounds; raise `UnfitError` with every fault of the table."""
+    """Return the rows of a table under a study's bounds; raise `UnfitError` with every fault of the table.
+
+    `strict`: a number outside its range is a fault, not clipped.
+    """
     if not table.rows:
         raise InputError(NO_ROWS).within(table.source)
     if bounds.label is None:

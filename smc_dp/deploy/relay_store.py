@@ -1,6 +1,6 @@
 """Store of a relay that has none of its own: every frame of a study, in the order of arrival, in SQLite.
 
-Nothing in it is secret, and nothing of it is believed: parcels are sealed or signed inside.
+Nothing in it is secret, and nothing of it is believed: frames are sealed or signed inside.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CREATE UNIQUE INDEX IF NOT EXISTS once ON parcels (sender, addressee, lane, numb
 class RelayStore:
     """Frames of one study. A frame survives a crash of the machine once `put` has returned.
 
-    A repeat is dropped. Two different parcels under one key are both kept and both handed on: whoever gets them stops.
+    A repeat is dropped. Two different frames under one key are both kept and both handed on: whoever gets them stops.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -34,9 +34,9 @@ class RelayStore:
         self._connection = sqlite3.connect(path or ":memory:", check_same_thread=False, isolation_level=None)
         self._connection.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; {_SCHEMA}")
 
-    def put(self, parcel: Frame) -> None:
+    def put(self, frame: Frame) -> None:
         """Store a frame."""
-        row = (parcel.sender, parcel.to, parcel.lane, parcel.number, parcel.digest, parcel.encode())
+        row = (frame.sender, frame.to, frame.lane, frame.number, frame.digest, frame.encode())
         self._execute(
             "INSERT OR IGNORE INTO parcels (sender, addressee, lane, number, digest, parcel) VALUES (?, ?, ?, ?, ?, ?)",
             row,
@@ -49,7 +49,7 @@ class RelayStore:
             "AND (addressee IN (?, ?) OR (? AND lane = 'mail')) ORDER BY position LIMIT ?",
             (position, name, name, PUBLIC_NAME, everything, most),
         )
-        return [(at, Frame.decode(parcel)) for at, parcel in rows]
+        return [(at, Frame.decode(frame)) for at, frame in rows]
 
     def last(self, sender: str, to: str, lane: Lane) -> Frame | None:
         """Return the frame with the highest number."""

@@ -76,20 +76,20 @@ def record_frames(study: str, content: bytes) -> list[Frame]:
     return [Frame(study, CURATOR_NAME, PUBLIC_NAME, "record", i, body) for i, body in enumerate(bodies)]
 
 
-def record_from_frames(parcels: Sequence[Frame]) -> bytes | None:
+def record_from_frames(frames: Sequence[Frame]) -> bytes | None:
     """Return the transcript in these frames, None while a part is missing. `NoReleaseError` for malformed parts."""
     pieces: dict[int, bytes] = {}
     total = None
-    for parcel in parcels:
-        if parcel.lane != "record" or parcel.sender != CURATOR_NAME:
+    for frame in frames:
+        if frame.lane != "record" or frame.sender != CURATOR_NAME:
             continue
         try:
-            number, count, piece = cbor2.loads(parcel.body, max_depth=2)
+            number, count, piece = cbor2.loads(frame.body, max_depth=2)
         except (cbor2.CBORError, ArithmeticError, LookupError, TypeError, ValueError):
             raise NoReleaseError(_NO_PIECE) from None
         if type(count) is not int or type(piece) is not bytes or total not in (None, count):
             raise NoReleaseError(_NO_PIECE)
-        if number != parcel.number or number >= count:
+        if number != frame.number or number >= count:
             raise NoReleaseError(_NO_PIECE)
         total, pieces[number] = count, piece
     if total is None or len(pieces) < total:

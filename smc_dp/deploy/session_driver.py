@@ -186,7 +186,7 @@ class SessionDriver:
         self._asked = clock()  # when this program has last asked the relay; before that it was away
         self._was_away = True  # since the program started, lost the relay, or was suspended
         self._began_late = False  # whether the deadline had passed before the last look
-        self._idle = 0  # looks in a row that brought parcels of which nothing followed
+        self._idle = 0  # looks in a row that brought frames of which nothing followed
         self.notices: dict[str, Notice] = {}
         self._ranks: dict[str, tuple[bool, int]] = {}
         self._enders: dict[str, Notice] = {}  # the first word of each by which it ended the session for all
@@ -217,9 +217,9 @@ class SessionDriver:
         if self._store.facts().get("since") is None:
             self._store.commit(facts={"since": self._clock(), "stage": "approvals"})
         self._meet_relay()
-        parcel = self._own_approval()
-        if parcel.digest not in {sent.digest for sent in self._store.outgoing()}:
-            self._store.commit(sending=[parcel])
+        frame = self._own_approval()
+        if frame.digest not in {sent.digest for sent in self._store.outgoing()}:
+            self._store.commit(sending=[frame])
 
     def turn(self) -> bool:
         """Look at the relay once, and act; return whether the study goes on here."""
@@ -257,29 +257,29 @@ class SessionDriver:
             self._given, self._site = found, self._opened(found)
             return
         self._say(f"waiting for the approvals of {', '.join(missing)}")
-        parcels = self._exchange(patience)
+        frames = self._exchange(patience)
         study, name = self.member.study, self.member.name
-        known = {parcel.key: parcel.digest for parcel in (*self._store.received(), *self._store.outgoing())}
-        fresh, other = separate_conflicts(known, parcels)
+        known = {frame.key: frame.digest for frame in (*self._store.received(), *self._store.outgoing())}
+        fresh, other = separate_conflicts(known, frames)
         fault = frame_fault(fresh, other, study.digest, study.names, name)
         if fault := fault or next(filter(None, map(self._excess, fresh)), None):
             self._store.commit(evidence=[p for p in (*fresh, *other) if len(p.body) <= self._limits.longest])
             self._end_before("aborted", fault)
             return
-        refusals = [parcel for parcel in fresh if parcel.lane == "refusal"]
-        fresh = [parcel for parcel in fresh if parcel.lane == "mail" or self._limits.may_be_kept(parcel)]
-        self._note_look(parcels, fruitful=self._was_away and any(p.lane in ("approval", "mail") for p in fresh))
+        refusals = [frame for frame in fresh if frame.lane == "refusal"]
+        fresh = [frame for frame in fresh if frame.lane == "mail" or self._limits.may_be_kept(frame)]
+        self._note_look(frames, fruitful=self._was_away and any(p.lane in ("approval", "mail") for p in fresh))
         if fresh or self._store.facts().get("waiting") != missing:
             self._store.commit(fresh, facts={"waiting": missing})
-        if parcels:
-            self._reached(partial(self._carrier.taken, parcels))
+        if frames:
+            self._reached(partial(self._carrier.taken, frames))
             self._listen(b"", refusals)
-        if self._has_heard_all(parcels) and self._is_late(patience):
+        if self._has_heard_all(frames) and self._is_late(patience):
             self._end_before("deadline", InputFault("approvals.deadline", {"names": missing}))
 
-    def _excess(self, parcel: Frame) -> Fault | None:
+    def _excess(self, frame: Frame) -> Fault | None:
         """Return what is wrong with the length or number of a message that came before the session began here."""
-        return self._limits.too_much(parcel) if parcel.lane == "mail" else None
+        return self._limits.too_much(frame) if frame.lane == "mail" else None
 
     def _approved(self) -> dict[str, Approval]:
         """Return the approvals that are here. InputError for one that its participant did not sign.
@@ -287,12 +287,12 @@ class SessionDriver:
         Of each participant the first alone counts: another would make another session of the one that is under way.
         """
         found = {self.member.name: self.member.approval}
-        for parcel in self._store.received():
-            if (parcel.lane, parcel.to, parcel.number) == ("approval", PUBLIC_NAME, 0):
-                approval = Approval.decode(parcel.body)
+        for frame in self._store.received():
+            if (frame.lane, frame.to, frame.number) == ("approval", PUBLIC_NAME, 0):
+                approval = Approval.decode(frame.body)
                 approval.check(self.member.study)
-                if approval.name != parcel.sender:
-                    raise InputError("approval.other_sender", name=approval.name, sender=parcel.sender)
+                if approval.name != frame.sender:
+                    raise InputError("approval.other_sender", name=approval.name, sender=frame.sender)
                 found[approval.name] = approval
         return found
 
@@ -302,7 +302,7 @@ class SessionDriver:
     def _meet_relay(self) -> None:
         """Compare the outbox with the relay: refuse to go on from an old state, and send again what the relay lost."""
         outgoing, own = self._store.outgoing(), self._own_approval()
-        have = {parcel.key: parcel.digest for parcel in outgoing}
+        have = {frame.key: frame.digest for frame in outgoing}
         have[own.key] = own.digest
         for to, lane in self._own_places():
             last = self._reached(partial(self._carrier.last, to, lane))
@@ -346,16 +346,16 @@ class SessionDriver:
     def _take_turn(self, site: Site) -> None:
         """Look at the relay once in the session, and act."""
         self._say_whom(site)
-        parcels = self._exchange(self._patience(site))
-        self._listen(site.session.id, parcels)
+        frames = self._exchange(self._patience(site))
+        self._listen(site.session.id, frames)
         self._close_with_others(site)
-        before, delivered = (site.consumed, site.has_greetings), bool(parcels) and site.step(parcels)
+        before, delivered = (site.consumed, site.has_greetings), bool(frames) and site.step(frames)
         if progress := (site.consumed, site.has_greetings) != before:
             self._was_away = False  # the deadline begins again; if not, junk in each look would put it off
-        self._note_look(parcels, fruitful=progress or (self._was_away and delivered))
-        if parcels and site.end is None:
-            self._reached(partial(self._carrier.taken, parcels))
-        late = self._has_heard_all(parcels) and self._is_late(self._patience(site))
+        self._note_look(frames, fruitful=progress or (self._was_away and delivered))
+        if frames and site.end is None:
+            self._reached(partial(self._carrier.taken, frames))
+        late = self._has_heard_all(frames) and self._is_late(self._patience(site))
         if site.is_over_elsewhere:
             self._end_with_others(site, late)
         elif site.awaited and late:
@@ -406,22 +406,22 @@ class SessionDriver:
             if self.member.name == CURATOR_NAME and notice.sender in site.awaited and site.has_heard_out(notice):
                 site.miss([notice.sender])
 
-    def _listen(self, session_id: bytes, parcels: Sequence[Frame]) -> None:
-        for parcel in parcels:
-            if parcel.lane not in ("notice", "refusal"):
+    def _listen(self, session_id: bytes, frames: Sequence[Frame]) -> None:
+        for frame in frames:
+            if frame.lane not in ("notice", "refusal"):
                 continue
-            study, spoken_in = self.member.study, session_id.hex() if parcel.lane == "notice" else ""
+            study, spoken_in = self.member.study, session_id.hex() if frame.lane == "notice" else ""
             try:
-                notice = Notice.read(parcel.body, study.digest, parcel.sender, study.identities[parcel.sender])
+                notice = Notice.read(frame.body, study.digest, frame.sender, study.identities[frame.sender])
             except (InputError, KeyError):
-                self._hear(PrivateText(f"what came as a notice of {shown(parcel.sender)} is none, and is left out"))
+                self._hear(PrivateText(f"what came as a notice of {shown(frame.sender)} is none, and is left out"))
                 continue
             if notice.session != spoken_in:
-                self._hear(PrivateText(f"a notice of {parcel.sender} is of another session, and is left out"))
+                self._hear(PrivateText(f"a notice of {frame.sender} is of another session, and is left out"))
                 continue
-            if parcel.lane == "notice" and parcel.number < MOST_NOTICES:
-                self._note(parcel.number, notice)
-            self._hear(PrivateText(f"{parcel.sender} says: {notice.code}"))
+            if frame.lane == "notice" and frame.number < MOST_NOTICES:
+                self._note(frame.number, notice)
+            self._hear(PrivateText(f"{frame.sender} says: {notice.code}"))
 
     def _note(self, number: int, notice: Notice) -> None:
         """Keep the last status message of a sender. A party that is done has published its share, and ends nothing any
@@ -442,14 +442,14 @@ class SessionDriver:
             return 0.0
         return message_deadline(self.member.study, self.member.name, site.actor.deadlines)
 
-    def _has_heard_all(self, parcels: Sequence[Frame]) -> bool:
+    def _has_heard_all(self, frames: Sequence[Frame]) -> bool:
         """Return whether the relay has no more frames, or too many without effect to wait for the rest."""
-        return not parcels or self._idle >= _IDLE_LOOKS or (self._began_late and not self._was_away)
+        return not frames or self._idle >= _IDLE_LOOKS or (self._began_late and not self._was_away)
 
-    def _note_look(self, parcels: Sequence[Frame], *, fruitful: bool) -> None:
+    def _note_look(self, frames: Sequence[Frame], *, fruitful: bool) -> None:
         """Count looks of which nothing followed. A participant that was away first reads what the relay has."""
-        self._idle = 0 if fruitful or not parcels else self._idle + 1
-        self._was_away = self._was_away and not self._has_heard_all(parcels)
+        self._idle = 0 if fruitful or not frames else self._idle + 1
+        self._was_away = self._was_away and not self._has_heard_all(frames)
 
     def _is_late(self, patience: float) -> bool:
         since, now = float(self._store.facts()["since"]), self._clock()
@@ -473,13 +473,13 @@ class SessionDriver:
             self._store.sent(unsent)
             self._log("has sent", unsent)
 
-    def _log(self, what: str, parcels: Sequence[Frame]) -> None:
+    def _log(self, what: str, frames: Sequence[Frame]) -> None:
         """Log the number of frames of each lane and their bytes, which the relay sees too."""
-        if parcels and _LOG.isEnabledFor(logging.DEBUG):
-            lanes = Counter(parcel.lane for parcel in parcels)
+        if frames and _LOG.isEnabledFor(logging.DEBUG):
+            lanes = Counter(frame.lane for frame in frames)
             counted = ", ".join(f"{n} of {lane}" for lane, n in sorted(lanes.items()))
-            size = sum(len(parcel.body) for parcel in parcels)
-            _LOG.debug("%s %s %d parcels, %d bytes: %s", self.member.name, what, len(parcels), size, counted)
+            size = sum(len(frame.body) for frame in frames)
+            _LOG.debug("%s %s %d parcels, %d bytes: %s", self.member.name, what, len(frames), size, counted)
 
     def _reached(self, ask: Callable[[], Any]) -> Any:
         """Return the relay's answer as soon as it can be reached. Time without the relay counts for nobody."""

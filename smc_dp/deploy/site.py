@@ -1,9 +1,9 @@
 """Site of one participant in one session: its actor, its bulletin board, and the store of both.
 
-Theory of operation. A site is handed parcels, in any order and any number of times. It takes each once, gives its
-actor what is next on each link, lets it run, and commits three things at once: the parcels, the new state, and what
+Theory of operation. A site is handed frames, in any order and any number of times. It takes each once, gives its
+actor what is next on each link, lets it run, and commits three things at once: the frames, the new state, and what
 is to be sent. What the commit holds may then be sent, again and again; a site that is made anew from its store goes on
-from there, and makes nothing twice. Two different parcels under one key end the session here: somebody on the way, or
+from there, and makes nothing twice. Two different frames under one key end the session here: somebody on the way, or
 the sender, made one of them, and both are kept as evidence, and nobody is blamed.
 
 Whose mail is not for this site is taken too, where the site keeps the record; it is not opened, for it is sealed.
@@ -65,13 +65,13 @@ class Site:
         facts = store.facts()
         self.end: str | None = facts.get("end")
         self._read, self._greeted = facts.get("read", 0), facts.get("greeted", False)  # by the last commit
-        self._committed = {parcel.key: parcel.digest for parcel in (*store.received(), *store.outgoing())}
+        self._committed = {frame.key: frame.digest for frame in (*store.received(), *store.outgoing())}
         self._next: Counter[tuple[str, str]] = Counter()  # by link, the number of the envelope that is due
         self._early: dict[tuple[str, str, int], Envelope] = {}
         self._left: tuple[Frame, ...] = ()
         self._found: Fault | None = None  # what the last messages before somebody ended the session showed
         sent = store.outgoing()
-        self._has_told = any(parcel.lane == "notice" for parcel in sent)
+        self._has_told = any(frame.lane == "notice" for frame in sent)
         newest = store.newest()
         kept = None if newest is None else StoredActor(newest.content, newest.counter, charge_from_facts(facts))
         self._own = SiteActor(
@@ -140,18 +140,18 @@ class Site:
         """First seed of the role's randomness, if it was to be kept."""
         return self._own.first_seed
 
-    def step(self, parcels: Sequence[Frame] = ()) -> bool:
+    def step(self, frames: Sequence[Frame] = ()) -> bool:
         """Take frames, run as far as possible and commit; return whether anything was next on its link.
 
         Whatever breaks a rule ends the session here, with a notice.
         """
         if self.end is not None:
             return False
-        fresh, other = separate_conflicts(self._committed, parcels)
+        fresh, other = separate_conflicts(self._committed, frames)
         try:
             if fault := frame_fault(fresh, other, self.study, self.session.names, self.name):
                 raise PeerError("somebody", fault)
-            fresh = [parcel for parcel in fresh if parcel.lane == "mail" or self.limits.may_be_kept(parcel)]
+            fresh = [frame for frame in fresh if frame.lane == "mail" or self.limits.may_be_kept(frame)]
             delivered = self._deliver((*self._left, *fresh))
             self._left = ()
             out = self._advanced()
@@ -164,10 +164,10 @@ class Site:
         if self.is_over_elsewhere:
             if fresh or delivered:
                 self.store.commit(fresh, facts=self._charged())
-                self._committed.update((parcel.key, parcel.digest) for parcel in fresh)
+                self._committed.update((frame.key, frame.digest) for frame in fresh)
         elif fresh or delivered or out or self.actor.counter == 0:
             self._commit(fresh, out, "aborted")
-        return bool(delivered) or any(parcel.lane == "record" for parcel in fresh)
+        return bool(delivered) or any(frame.lane == "record" for frame in fresh)
 
     def miss(self, names: Sequence[str], code: Code = "deadline") -> None:
         """Let the role go on without these silent participants, or end the session here."""
@@ -185,7 +185,7 @@ class Site:
         What the actor made of it is not kept, so that the last state stays what was true before.
         """
         self.end = code
-        kept = [parcel for parcel in evidence if len(parcel.body) <= self.limits.longest]
+        kept = [frame for frame in evidence if len(frame.body) <= self.limits.longest]
         notice = self._notice(code, self.store.outgoing())
         self.store.commit((), [notice], None, {**self._facts(), **reason_facts(fault)}, kept)
 
@@ -204,16 +204,16 @@ class Site:
 
     def envelopes(self) -> Iterator[Envelope]:
         """Every envelope of the session that was sent from here or has come, in no order."""
-        for parcel in (*self.store.outgoing(), *self.store.received()):
-            if parcel.lane == "mail":
-                yield Envelope.decode(parcel.body)
+        for frame in (*self.store.outgoing(), *self.store.received()):
+            if frame.lane == "mail":
+                yield Envelope.decode(frame.body)
 
     # InboxEntry.
 
-    def _deliver(self, parcels: Sequence[Frame]) -> int:
+    def _deliver(self, frames: Sequence[Frame]) -> int:
         """Deliver what is next on its link, now that these have come; return the number of envelopes."""
         count = 0
-        for envelope in self._due(parcels):
+        for envelope in self._due(frames):
             count += 1
             self._take(envelope)
         for envelope in self._early.values():
@@ -244,22 +244,22 @@ class Site:
             return is_signed(self.session.identities[envelope.sender], envelope)
         return envelope.to == self.name and self.actor.channel.is_of_sender(envelope)
 
-    def _due(self, parcels: Sequence[Frame]) -> Iterator[Envelope]:
-        for parcel in parcels:
-            envelope = self._envelope(parcel) if parcel.lane == "mail" else None
+    def _due(self, frames: Sequence[Frame]) -> Iterator[Envelope]:
+        for frame in frames:
+            envelope = self._envelope(frame) if frame.lane == "mail" else None
             if envelope is not None:
-                self._early[parcel.sender, parcel.to, parcel.number] = envelope
+                self._early[frame.sender, frame.to, frame.number] = envelope
         for link in sorted({(sender, to) for sender, to, _ in self._early}):
             while (found := self._early.pop((*link, self._next[link]), None)) is not None:
                 self._next[link] += 1
                 yield found
 
-    def _envelope(self, parcel: Frame) -> Envelope:
-        envelope = Envelope.decode(parcel.body)
+    def _envelope(self, frame: Frame) -> Envelope:
+        envelope = Envelope.decode(frame.body)
         said = (envelope.session, envelope.sender, envelope.to, envelope.number)
-        if said != (self.session.id, parcel.sender, parcel.to, parcel.number):
-            raise PeerError(somebody_between(parcel.sender), "parcel.another_envelope")
-        if fault := self.limits.too_much(parcel):
+        if said != (self.session.id, frame.sender, frame.to, frame.number):
+            raise PeerError(somebody_between(frame.sender), "parcel.another_envelope")
+        if fault := self.limits.too_much(frame):
             raise self._refusal(envelope, fault)
         return envelope
 
@@ -281,18 +281,18 @@ class Site:
 
     def _restore(self) -> None:
         """Restore the own part of the bulletin board. `step` takes what came too early for its link."""
-        mail = [parcel for parcel in self.store.received() if parcel.lane == "mail"]
-        own = [parcel for parcel in self.store.outgoing() if parcel.lane == "mail" and parcel.to == PUBLIC_NAME]
+        mail = [frame for frame in self.store.received() if frame.lane == "mail"]
+        own = [frame for frame in self.store.outgoing() if frame.lane == "mail" and frame.to == PUBLIC_NAME]
         opened = {(sender, self.name): n for sender, n in self.actor.channel.counters.received.items()}
         for envelope in self.actor.held.envelopes:
             opened[envelope.sender, self.name] = envelope.number + 1
         self._next.update(opened)
-        for parcel in own:
-            self.board.post(Envelope.decode(parcel.body))
+        for frame in own:
+            self.board.post(Envelope.decode(frame.body))
         self._left = tuple(p for p in mail if p.number >= self._next[p.sender, p.to])
-        for parcel in mail:
-            if parcel.number < self._next[parcel.sender, parcel.to]:
-                self.limits.count(Envelope.decode(parcel.body))
+        for frame in mail:
+            if frame.number < self._next[frame.sender, frame.to]:
+                self.limits.count(Envelope.decode(frame.body))
 
     # What is kept.
 
@@ -309,7 +309,7 @@ class Site:
         except ReplayError as error:  # nobody could load this state
             self.close("aborted", error.fault)
             return
-        self._committed.update((parcel.key, parcel.digest) for parcel in (*fresh, *sending))
+        self._committed.update((frame.key, frame.digest) for frame in (*fresh, *sending))
 
     def _since(self) -> dict[str, Any]:
         """Return the facts from which deadlines count. Progress is the first step, and what the role has consumed."""
@@ -341,38 +341,38 @@ class Site:
 
 
 def separate_conflicts(
-    known: Mapping[tuple[str, str, str, int], bytes], parcels: Sequence[Frame]
+    known: Mapping[tuple[str, str, str, int], bytes], frames: Sequence[Frame]
 ) -> tuple[list[Frame], list[Frame]]:
     """Return the new frames, each once, and those that differ from a known one under the same key."""
     seen, fresh, other = dict(known), [], []
-    for parcel in parcels:
-        if parcel.key not in seen:
-            seen[parcel.key] = parcel.digest
-            fresh.append(parcel)
-        elif seen[parcel.key] != parcel.digest:
-            other.append(parcel)
+    for frame in frames:
+        if frame.key not in seen:
+            seen[frame.key] = frame.digest
+            fresh.append(frame)
+        elif seen[frame.key] != frame.digest:
+            other.append(frame)
     return fresh, other
 
 
 def frame_fault(
     fresh: Sequence[Frame], other: Sequence[Frame], study: str, names: Sequence[str], name: str
 ) -> Fault | None:
-    """Return what is wrong with parcels that came to this participant of this study, whatever is in them.
+    """Return what is wrong with frames that came to this participant of this study, whatever is in them.
 
-    `other` differ from what is known under their keys. Nobody is blamed: whoever carries parcels can make them.
+    `other` differ from what is known under their keys. Nobody is blamed: whoever carries frames can make them.
     """
-    for parcel in other:
-        return InputFault("parcel.twice", {"parcel": describe_frame(parcel)})
-    for parcel in fresh:
-        fields = {"parcel": describe_frame(parcel), "name": name}
-        if parcel.study != study:
+    for frame in other:
+        return InputFault("parcel.twice", {"parcel": describe_frame(frame)})
+    for frame in fresh:
+        fields = {"parcel": describe_frame(frame), "name": name}
+        if frame.study != study:
             return InputFault("parcel.of_another_study", fields)
-        if parcel.sender not in names:
+        if frame.sender not in names:
             return InputFault("parcel.of_nobody", fields)
-        if parcel.sender == name:
+        if frame.sender == name:
             return InputFault("parcel.not_from_here", fields)
-        others = names if (parcel.lane, name) == ("mail", CURATOR_NAME) else ()
-        if parcel.to not in (name, PUBLIC_NAME, *others):
+        others = names if (frame.lane, name) == ("mail", CURATOR_NAME) else ()
+        if frame.to not in (name, PUBLIC_NAME, *others):
             return InputFault("parcel.not_for_us", fields)
     return None
 
@@ -384,10 +384,10 @@ def notice_after(
 
     `marks`: whom its role went on without.
     """
-    mail = [parcel for parcel in sent if parcel.lane == "mail"]
+    mail = [frame for frame in sent if frame.lane == "mail"]
     head = Envelope.decode(mail[-1].body).digest if mail else START
-    number = sum(parcel.lane == "notice" for parcel in sent)
-    notice = Notice.made(study, session, name, code, head, signer, marks, Counter(parcel.to for parcel in mail))
+    number = sum(frame.lane == "notice" for frame in sent)
+    notice = Notice.made(study, session, name, code, head, signer, marks, Counter(frame.to for frame in mail))
     return Frame(study, name, PUBLIC_NAME, "notice", number, notice.encode())
 
 
@@ -404,17 +404,17 @@ def abandonment(store: Store, study: str, name: str, signer: Signer) -> list[Fra
     """
     if tells_others(store):
         return []
-    facts, unsent = store.facts(), {parcel.digest for parcel in store.outgoing(unsent=True)}
+    facts, unsent = store.facts(), {frame.digest for frame in store.outgoing(unsent=True)}
     if not facts.get("session"):
         return [refusal(study, name, signer)]
-    sent = [parcel for parcel in store.outgoing() if parcel.digest not in unsent]
+    sent = [frame for frame in store.outgoing() if frame.digest not in unsent]
     marks = [Absent(*mark) for mark in facts.get("marks", ())]
     return [notice_after(sent, study, bytes.fromhex(facts["session"]), name, "aborted", signer, marks)]
 
 
 def tells_others(store: Store) -> bool:
     """Return whether a status message of this site was sent, or is to be sent."""
-    return any(parcel.lane in _STATUS_LANES for parcel in store.outgoing())
+    return any(frame.lane in _STATUS_LANES for frame in store.outgoing())
 
 
 def to_send(store: Store) -> list[Frame]:
@@ -422,7 +422,7 @@ def to_send(store: Store) -> list[Frame]:
     unsent = store.outgoing(unsent=True)
     if store.facts().get("end") != "abandoned":
         return unsent
-    return [parcel for parcel in unsent if parcel.lane in _STATUS_LANES]
+    return [frame for frame in unsent if frame.lane in _STATUS_LANES]
 
 
 def charge_from_facts(facts: Mapping[str, Any]) -> OpenCharge:
@@ -435,6 +435,6 @@ def reason_facts(fault: Fault) -> dict[str, str]:
     return {"why": str(fault), "code": fault.code}
 
 
-def describe_frame(parcel: Frame) -> str:
+def describe_frame(frame: Frame) -> str:
     """Return the words by which errors name a frame."""
-    return f"number {parcel.number} of {parcel.lane} from {shown(parcel.sender)} to {shown(parcel.to)}"
+    return f"number {frame.number} of {frame.lane} from {shown(frame.sender)} to {shown(frame.to)}"

@@ -182,7 +182,7 @@ class Store(Protocol):
         """Commit all of it or nothing. A fact `end` erases the state."""
         ...
 
-    def sent(self, parcels: Sequence[Frame]) -> None:
+    def sent(self, frames: Sequence[Frame]) -> None:
         """Note that the relay has these frames."""
         ...
 
@@ -241,11 +241,11 @@ class SiteStore(Store):
 
     @override
     def received(self) -> list[Frame]:
-        return self._parcels("SELECT parcel FROM inbox ORDER BY position")
+        return self._frames("SELECT parcel FROM inbox ORDER BY position")
 
     @override
     def outgoing(self, *, unsent: bool = False) -> list[Frame]:
-        return self._parcels(f"SELECT parcel FROM outbox {'WHERE sent = 0' if unsent else ''} ORDER BY position")  # noqa: S608
+        return self._frames(f"SELECT parcel FROM outbox {'WHERE sent = 0' if unsent else ''} ORDER BY position")  # noqa: S608
 
     @override
     def commit(
@@ -260,8 +260,8 @@ class SiteStore(Store):
             self._stop_second(execute)
             _insert(execute, "inbox", taken)
             _insert(execute, "outbox", sending)
-            for parcel in evidence:
-                execute("INSERT OR IGNORE INTO evidence VALUES (?, ?)", (parcel.digest, parcel.encode()))
+            for frame in evidence:
+                execute("INSERT OR IGNORE INTO evidence VALUES (?, ?)", (frame.digest, frame.encode()))
             for name, value in (facts or {}).items():
                 execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, json.dumps(value)))
             if (facts or {}).get("end"):
@@ -275,10 +275,10 @@ class SiteStore(Store):
                 self._write(self._count.next(erased=not kept.content))
 
     @override
-    def sent(self, parcels: Sequence[Frame]) -> None:
+    def sent(self, frames: Sequence[Frame]) -> None:
         with self._reported(), self._transaction() as execute:
-            for parcel in parcels:
-                execute("UPDATE outbox SET sent = 1 WHERE digest = ?", (parcel.digest,))
+            for frame in frames:
+                execute("UPDATE outbox SET sent = 1 WHERE digest = ?", (frame.digest,))
 
     @property
     def _has_secrets(self) -> bool:
@@ -356,7 +356,7 @@ class SiteStore(Store):
             if row is None or json.loads(row[0]) != value:
                 raise StoreError("state.of_another", purpose=name)
 
-    def _parcels(self, statement: str) -> list[Frame]:
+    def _frames(self, statement: str) -> list[Frame]:
         with self._reported():
             return [Frame.decode(row[0]) for row in self._connection.execute(statement)]
 
@@ -420,8 +420,8 @@ def _locked(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _insert(execute: Callable[..., sqlite3.Cursor], table: str, parcels: Iterable[Frame]) -> None:
-    for p in parcels:
+def _insert(execute: Callable[..., sqlite3.Cursor], table: str, frames: Iterable[Frame]) -> None:
+    for p in frames:
         execute(
             f"INSERT INTO {table} (sender, addressee, lane, number, digest, parcel) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608
             (p.sender, p.to, p.lane, p.number, p.digest, p.encode()),

@@ -147,10 +147,7 @@ def load_identities(folder: Path) -> dict[str, Identity]:
 
 
 def load_run_identities(folder: Path, participants: Sequence[str]) -> dict[str, Identity]:
-    """Return the identities of a run; raise an InputError unless they are those of its participants.
-
-    Charlie has one in every folder, and is not needed in every run.
-    """
+    """Return the identities of a run; InputError unless they are those of its participants, with or without Charlie."""
     found = load_identities(folder)
     for name in participants:
         if name not in found:

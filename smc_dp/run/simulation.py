@@ -128,12 +128,12 @@ class _Run:
         contributions = _contributions(parties, progress)
         own = self.rng.fork("protocol")
         opened = agreement.session(own, self.identities, self.simulated)
-        with open_scratch(self.folder) as record:
+        with open_scratch(self.folder) as transcript:
             reserved = None
             if self.ledgers and charge:
                 key = run_key(opened.session.id, RELEASED)
                 reserved = self.ledgers.reserve(data.as_read, agreement.mechanism, charge, key)
-            setting = self._setting(record, reserved, charged, _actor_maker(opened, parties, own))
+            setting = self._setting(transcript, reserved, charged, _actor_maker(opened, parties, own))
             with accounted(reserved, harmless=ABORTS):
                 outcome = execution.run_session(
                     agreement.functionality, contributions, opened, rng=own, setting=setting, progress=progress,
@@ -188,7 +188,7 @@ class _Run:
         )
 
     def _setting(
-        self, record: IO[bytes], reserved: Reservations | None, charged: set[str], make_actors: MakeActors
+        self, transcript: IO[bytes], reserved: Reservations | None, charged: set[str], make_actors: MakeActors
     ) -> Setting:
         def charge(name: str, label: str) -> None:
             charged.add(name)
@@ -205,7 +205,7 @@ class _Run:
             drop_outs={name: DropOutAfter(n - 1) for name, n in self.vanish.items()},
             marks=self.agreement.marks,
             views=self.views is not None,
-            record=record,
+            record=transcript,
             released=partial(reserved.leaving, label=RELEASED) if reserved else None,
             charge=charge,
             refund=voided,

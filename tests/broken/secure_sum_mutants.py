@@ -436,7 +436,7 @@ MUTANTS = (
     Mutant(
         31,
         "the owner has no share of its own seeds",
-        (Patch("setup", "else dealt.shares[me.index]", "else tuple(Held(bytes(32), bytes(32)) for _ in range(p.R))"),),
+        (Patch("complaints", "own.shares[holder]}", "(NOTHING_HELD,) * p.R}"),),
         sum_checks_course.owners_hold_a_share,
         "no sum came out of K = 3 although two were there",
     ),

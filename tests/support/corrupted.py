@@ -35,8 +35,8 @@ class Corrupted:
         self.session: Session = self.site.session
         self._notices = 0
         run.away.add(name)
-        for parcel in run.stores[name].outgoing(unsent=True):
-            run.relay.put(parcel)
+        for frame in run.stores[name].outgoing(unsent=True):
+            run.relay.put(frame)
 
     def seal(self, to: str, kind: str, stage: str, payload: bytes) -> Envelope:
         """Send the next message of a link."""
@@ -55,7 +55,7 @@ class Corrupted:
         self._notices += 1
 
     def put(self, to: str, lane: Lane, number: int, body: bytes) -> None:
-        """Hand any parcel to the relay."""
+        """Hand any frame to the relay."""
         self.run.relay.put(Frame(self.run.study.digest, self.name, to, lane, number, body))
 
     def _put(self, envelope: Envelope) -> Envelope:

@@ -27,9 +27,9 @@ CHARGED, WRITTEN = "charged", "written"
 AT_SITE, AT_RELAY = (BEFORE, SENT, NOTED, TAKEN), (PUT, KEPT)
 
 
-def called(parcel: Frame) -> str:
-    """What a place calls a parcel."""
-    return f"{parcel.lane} {parcel.number} from {parcel.sender} to {parcel.to}"
+def called(frame: Frame) -> str:
+    """What a place calls a frame."""
+    return f"{frame.lane} {frame.number} from {frame.sender} to {frame.to}"
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class Fate:
                 self._mark(place).write_text(json.dumps(there))
                 self.die()
 
-    def of(self, parcels: Sequence[Frame], where: str) -> None:
+    def of(self, frames: Sequence[Frame], where: str) -> None:
         """As `meet`."""
-        self.meet(where, map(called, parcels))
+        self.meet(where, map(called, frames))
 
     def deaths(self) -> list[list[str]]:
         """What every death was about."""
@@ -89,9 +89,9 @@ class DyingStore(SiteStore):
         self._fate.of(sending, COMMITTED)
         self._fate.of(taken, TAKEN)
 
-    def sent(self, parcels: Sequence[Frame]) -> None:
-        super().sent(parcels)
-        self._fate.of(parcels, NOTED)
+    def sent(self, frames: Sequence[Frame]) -> None:
+        super().sent(frames)
+        self._fate.of(frames, NOTED)
 
 
 class HastyStore(DyingStore):
@@ -109,8 +109,8 @@ class HastyStore(DyingStore):
         facts: Mapping[str, Any] | None = None,
         evidence: Sequence[Frame] = (),
     ) -> None:
-        for parcel in sending:
-            self._relay.put(parcel)
+        for frame in sending:
+            self._relay.put(frame)
         super().commit(taken, sending, state, facts, evidence)
 
 
@@ -130,21 +130,21 @@ class TornStore(DyingStore):
 
 
 class DyingCarrier:
-    """Dies after one parcel of many was sent."""
+    """Dies after one frame of many was sent."""
 
     def __init__(self, fate: Fate, inner: Carrier) -> None:
         self._fate, self._inner = fate, inner
 
-    def send(self, parcels: Sequence[Frame]) -> None:
-        for parcel in parcels:
-            self._inner.send([parcel])
-            self._fate.of([parcel], SENT)
+    def send(self, frames: Sequence[Frame]) -> None:
+        for frame in frames:
+            self._inner.send([frame])
+            self._fate.of([frame], SENT)
 
     def fetch(self, seconds: float) -> list[Frame]:
         return self._inner.fetch(seconds)
 
-    def taken(self, parcels: Sequence[Frame]) -> None:
-        self._inner.taken(parcels)
+    def taken(self, frames: Sequence[Frame]) -> None:
+        self._inner.taken(frames)
 
     def last(self, to: str, lane: Lane) -> Frame | None:
         return self._inner.last(to, lane)
@@ -179,24 +179,24 @@ class DyingBusiness:
 
 
 class DyingRelay(RelayStore):
-    """Dies before and after it keeps a parcel."""
+    """Dies before and after it keeps a frame."""
 
     def __init__(self, fate: Fate, path: Path) -> None:
         super().__init__(path)
         self._fate = fate
 
-    def put(self, parcel: Frame) -> None:
-        self._fate.of([parcel], PUT)
-        super().put(parcel)
-        self._fate.of([parcel], KEPT)
+    def put(self, frame: Frame) -> None:
+        self._fate.of([frame], PUT)
+        super().put(frame)
+        self._fate.of([frame], KEPT)
 
 
-def plans(parcels: Sequence[Frame], names: Sequence[str], runs: int, others: int) -> list[list[str]]:
+def plans(frames: Sequence[Frame], names: Sequence[str], runs: int, others: int) -> list[list[str]]:
     """For each of so many runs its places: over all runs one between every commit and its send, and one after every
     charge and release; in each run `others` drawn uniformly over all other places.
     """
     draws = Stream.insecure_from_seed("where to die")
-    every = [f"{where}: {called(parcel)}" for where in (*AT_SITE, *AT_RELAY) for parcel in parcels]
-    sure = [f"{COMMITTED}: {called(parcel)}" for parcel in parcels]
+    every = [f"{where}: {called(frame)}" for where in (*AT_SITE, *AT_RELAY) for frame in frames]
+    sure = [f"{COMMITTED}: {called(frame)}" for frame in frames]
     sure += [f"{where}: {name}" for where in (CHARGED, WRITTEN) for name in names]
     return [sure[at::runs] + [every[draws.below(len(every))] for _ in range(others)] for at in range(runs)]

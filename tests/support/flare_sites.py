@@ -24,7 +24,7 @@ import tomlkit
 from protocols.curator import CURATOR_NAME
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.flare.provision import flare_names, provision_flare
-from smc_dp.deploy.flare.templates import CONTROLLER, EXECUTOR, HERE, LEAD
+from smc_dp.deploy.flare.templates import CONTROLLER, EXECUTOR, LEAD, SERVER_FOLDER_MARK
 from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
 from support.relays import free_port, identity, joint_study
@@ -184,13 +184,13 @@ class FlareSites:
         self.kill_all()
 
     def under_two_digests(self) -> int:
-        """How many places of the relay hold two different parcels."""
+        """How many places of the relay hold two different frames."""
         return self._asked(
             "SELECT count(*) FROM (SELECT 1 FROM parcels GROUP BY sender, addressee, lane, number HAVING count(*) > 1)"
         )
 
-    def parcels(self, sender: str) -> int:
-        """How many parcels the relay has of this participant."""
+    def frames(self, sender: str) -> int:
+        """How many frames the relay has of this participant."""
         return self._asked("SELECT count(*) FROM parcels WHERE sender = ?", sender)
 
     def _asked(self, question: str, *values: str) -> int:
@@ -245,7 +245,7 @@ def provisioned(sites: FlareSites) -> FlareSites:
     subprocess.run([*command, "-w", str(folder / "provisioned")], env=environ, check=True, capture_output=True)
     shutil.copytree(sites.kit / "relay" / "local", sites.packages / sites.relay / "local", dirs_exist_ok=True)
     resources = sites.packages / sites.relay / "local" / "resources.json"
-    resources.write_text(resources.read_text().replace(HERE, str(sites.packages / sites.relay)))
+    resources.write_text(resources.read_text().replace(SERVER_FOLDER_MARK, str(sites.packages / sites.relay)))
     for site, name in sites.names.items():
         shutil.copytree(sites.kit / site / "local", sites.packages / site / "local", dirs_exist_ok=True)
         shutil.copytree(folder / "own" / name, sites.own(site), dirs_exist_ok=True)

@@ -1,4 +1,4 @@
-"""Hostile relays and peers: what they make of the parcels on their way to one reader."""
+"""Hostile relays and peers: what they make of the frames on their way to one reader."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ class HubCarrier:
         self._inner, self._change = inner, change
         self._came: list[Frame] = []
 
-    def send(self, parcels: Sequence[Frame]) -> None:
-        self._inner.send(parcels)
+    def send(self, frames: Sequence[Frame]) -> None:
+        self._inner.send(frames)
 
     def fetch(self, seconds: float) -> list[Frame]:
         self._inner.taken(self._came)
         self._came = self._inner.fetch(seconds)
-        return [made for parcel in self._came for made in self._change(parcel)]
+        return [made for frame in self._came for made in self._change(frame)]
 
-    def taken(self, parcels: Sequence[Frame]) -> None:
+    def taken(self, frames: Sequence[Frame]) -> None:
         """Said with the next look."""
 
     def last(self, to: str, lane: Lane) -> Frame | None:
@@ -56,21 +56,21 @@ class At:
     lane: Lane
     number: int
 
-    def is_of(self, parcel: Frame) -> bool:
-        return parcel.key == (self.sender, self.to, self.lane, self.number)
+    def is_of(self, frame: Frame) -> bool:
+        return frame.key == (self.sender, self.to, self.lane, self.number)
 
     def becomes(self, make: Callable[[Frame], Frame | list[Frame]]) -> Change:
-        """Only the parcel of this place is another, or several."""
+        """Only the frame of this place is another, or several."""
 
-        def change(parcel: Frame) -> list[Frame]:
-            made = make(parcel) if self.is_of(parcel) else parcel
+        def change(frame: Frame) -> list[Frame]:
+            made = make(frame) if self.is_of(frame) else frame
             return made if isinstance(made, list) else [made]
 
         return change
 
 
 def body(make: Callable[[bytes], bytes]) -> Callable[[Frame], Frame]:
-    return lambda parcel: replace(parcel, body=make(parcel.body))
+    return lambda frame: replace(frame, body=make(frame.body))
 
 
 def envelope(**other: Any) -> Callable[[Frame], Frame]:
@@ -108,7 +108,7 @@ def signed_by(other: Identity) -> Callable[[Frame], Frame]:
 
 def besides(*made: Frame) -> Callable[[Frame], list[Frame]]:
     """These come with it."""
-    return lambda parcel: [parcel, *made]
+    return lambda frame: [frame, *made]
 
 
 def approved(approval: Approval, number: int = 0, study: str = "") -> Frame:
@@ -133,12 +133,12 @@ def said(
 def record(make: Callable[[bytes], bytes]) -> Change:
     """The record is another; it is in one part in these small studies."""
 
-    def change(parcel: Frame) -> list[Frame]:
-        if parcel.lane != "record":
-            return [parcel]
-        content = record_from_frames([parcel])
+    def change(frame: Frame) -> list[Frame]:
+        if frame.lane != "record":
+            return [frame]
+        content = record_from_frames([frame])
         assert content is not None
-        return record_frames(parcel.study, make(content))
+        return record_frames(frame.study, make(content))
 
     return change
 

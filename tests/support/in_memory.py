@@ -19,10 +19,10 @@ class InMemoryCarrier:
         self._places: dict[bytes, int] = {}
         self._at = 0
 
-    def send(self, parcels: Sequence[Frame]) -> None:
+    def send(self, frames: Sequence[Frame]) -> None:
         """As `Carrier`."""
-        for parcel in parcels:
-            self._relay.put(parcel)
+        for frame in frames:
+            self._relay.put(frame)
 
     def fetch(self, seconds: float) -> list[Frame]:
         """As `Carrier`."""
@@ -32,12 +32,12 @@ class InMemoryCarrier:
             if found or time.monotonic() >= until:
                 break
             time.sleep(_LOOKS)
-        self._places.update((parcel.digest, at) for at, parcel in found)
-        return [parcel for _, parcel in found]
+        self._places.update((frame.digest, at) for at, frame in found)
+        return [frame for _, frame in found]
 
-    def taken(self, parcels: Sequence[Frame]) -> None:
+    def taken(self, frames: Sequence[Frame]) -> None:
         """As `Carrier`."""
-        self._at = max([self._at, *(self._places.pop(parcel.digest, 0) for parcel in parcels)])
+        self._at = max([self._at, *(self._places.pop(frame.digest, 0) for frame in frames)])
 
     def last(self, to: str, lane: Lane) -> Frame | None:
         """As `Carrier`."""

@@ -41,20 +41,20 @@ class SocketCarrier:
         self._at = 0
         self._places: dict[bytes, int] = {}
 
-    def send(self, parcels: Sequence[Frame]) -> None:
-        for parcel in parcels:
-            self._ask("put", parcel.encode())
+    def send(self, frames: Sequence[Frame]) -> None:
+        for frame in frames:
+            self._ask("put", frame.encode())
 
     def fetch(self, seconds: float) -> list[Frame]:
         until = time.monotonic() + seconds
         while not (found := self._ask("since", self._at, self._name, self._everything)) and time.monotonic() < until:
             time.sleep(_LOOKS)
-        parcels = [Frame.decode(body) for _, body in found]
-        self._places.update((parcel.digest, at) for parcel, (at, _) in zip(parcels, found, strict=True))
-        return parcels
+        frames = [Frame.decode(body) for _, body in found]
+        self._places.update((frame.digest, at) for frame, (at, _) in zip(frames, found, strict=True))
+        return frames
 
-    def taken(self, parcels: Sequence[Frame]) -> None:
-        self._at = max([self._at, *(self._places.pop(parcel.digest, 0) for parcel in parcels)])
+    def taken(self, frames: Sequence[Frame]) -> None:
+        self._at = max([self._at, *(self._places.pop(frame.digest, 0) for frame in frames)])
 
     def last(self, to: str, lane: Lane) -> Frame | None:
         found = self._ask("last", self._name, to, lane)
@@ -97,7 +97,7 @@ def _answer(store: RelayStore, what: str, *said: Any) -> Any:
         return None
     if what == "since":
         at, name, everything = said
-        return [[place, parcel.encode()] for place, parcel in store.since(at, name, everything=everything)]
+        return [[place, frame.encode()] for place, frame in store.since(at, name, everything=everything)]
     last = store.last(*said)
     return None if last is None else last.encode()
 

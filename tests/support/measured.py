@@ -42,7 +42,7 @@ METHODS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class SiteCost:
-    """Of one site in one study. `seconds` are of the processor; bytes are those of parcels."""
+    """Of one site in one study. `seconds` are of the processor; bytes are those of frames."""
 
     name: str
     end: str
@@ -60,19 +60,19 @@ class Counted:
         self._carrier = carrier
         self.sent = self.received = self.sends = self.fetches = 0
 
-    def send(self, parcels: Sequence[Frame]) -> None:
-        self.sends += bool(parcels)
-        self.sent += sum(len(parcel.encode()) for parcel in parcels)
-        self._carrier.send(parcels)
+    def send(self, frames: Sequence[Frame]) -> None:
+        self.sends += bool(frames)
+        self.sent += sum(len(frame.encode()) for frame in frames)
+        self._carrier.send(frames)
 
     def fetch(self, seconds: float) -> list[Frame]:
         found = self._carrier.fetch(seconds)
         self.fetches += 1
-        self.received += sum(len(parcel.encode()) for parcel in found)
+        self.received += sum(len(frame.encode()) for frame in found)
         return found
 
-    def taken(self, parcels: Sequence[Frame]) -> None:
-        self._carrier.taken(parcels)
+    def taken(self, frames: Sequence[Frame]) -> None:
+        self._carrier.taken(frames)
 
     def last(self, to: str, lane: Lane) -> Frame | None:
         return self._carrier.last(to, lane)

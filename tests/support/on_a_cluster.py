@@ -83,7 +83,7 @@ def ordinary(folder: Path) -> dict[str, Any]:
         here = cluster.worker_state
         cluster.worker_state = lambda: ({**here()[0], "numpy": "0.1"}, 1)
         # What is sent to the workers is the name of the function, so that they answer with the true one.
-        cluster.worker_state.__module__, cluster.worker_state.__qualname__ = here.__module__, "state"
+        cluster.worker_state.__module__, cluster.worker_state.__qualname__ = here.__module__, here.__qualname__
         found["another numpy"] = said(address, folder / "another")
         cluster.worker_state = here
     return found

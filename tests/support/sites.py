@@ -259,10 +259,10 @@ class Sites:
         """How much has happened."""
         return sum(store._connection.total_changes for store in self.stores.values()), len(self.ends)
 
-    def parcels(self) -> list[Frame]:
+    def frames(self) -> list[Frame]:
         """All that the relay has, in its order."""
         found = self.relay.since(0, "", everything=True, most=1 << 20)
-        return [parcel for _, parcel in found]
+        return [frame for _, frame in found]
 
     def facts(self, name: str) -> dict[str, Any]:
         """What its store says in public."""
@@ -285,18 +285,18 @@ class Sites:
         self.clock.now += seconds
 
 
-def by_link(parcels: Iterable[Frame]) -> dict[tuple[str, str], list[bytes]]:
+def by_link(frames: Iterable[Frame]) -> dict[tuple[str, str], list[bytes]]:
     """The envelopes of each link, in their order."""
-    mail = sorted((p for p in parcels if p.lane == "mail"), key=lambda p: p.number)
+    mail = sorted((p for p in frames if p.lane == "mail"), key=lambda p: p.number)
     links: dict[tuple[str, str], list[bytes]] = defaultdict(list)
-    for parcel in mail:
-        links[parcel.sender, parcel.to].append(parcel.body)
+    for frame in mail:
+        links[frame.sender, frame.to].append(frame.body)
     return dict(links)
 
 
 def stage_result(ended: Sites) -> tuple[dict[tuple[str, str], list[bytes]], dict[str, bytes]]:
     """What has to be the same, whatever happened on the way: all envelopes by link, and the releases."""
-    return by_link(ended.parcels()), ended.releases()
+    return by_link(ended.frames()), ended.releases()
 
 
 def ends(found: Sites) -> Sequence[str]:

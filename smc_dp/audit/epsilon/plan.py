@@ -22,7 +22,7 @@ from smc_dp.methods.registry import METHODS
 from smc_dp.privacy.target import HIGHEST, SHARED_NOISES, Calibration, NoiseName, Target
 
 ALL_METHODS = "all"
-SCOPES = MappingProxyType(
+SCOPE_SENTENCES = MappingProxyType(
     {
         protocol.PATHAK_METHOD: protocol.PATHAK_SCOPE,
         secure_sum.SECURE_SUM_METHOD: secure_sum.SECURE_SUM_SCOPE,
@@ -34,7 +34,7 @@ GAUSSIAN_DELTA = Fraction(1, 10**6)
 """Delta of Gaussian noise; the shown power of audits was measured at it."""
 FEWEST, MOST = 60, 200_000
 _PILOT, _PILOT_SECONDS = 10, 0.03
-FOR_MU = 150_000, 10_000
+LEAST_DRAWS_FOR_MU = 150_000, 10_000
 """Draws of Gaussian noise that reach 0.8 of mu at epsilon 1, and that catch half the noise; a few seconds."""
 
 
@@ -65,8 +65,8 @@ class Request:
             raise InputError("method.unknown", known=known, got=shown(self.method))
         if 2 * self.epsilon > HIGHEST:
             raise InputError("epsilon.too_large", most=float(HIGHEST) / 2)
-        if self.through_protocol and self.method not in SCOPES:
-            *some, last = SCOPES
+        if self.through_protocol and self.method not in SCOPE_SENTENCES:
+            *some, last = SCOPE_SENTENCES
             known = " or ".join((", ".join(some), last))
             raise InputError("through_protocol.other_method", known=known)
         if self.mutant in PROTOCOL_MUTANTS and not self.through_protocol:
@@ -103,7 +103,7 @@ def plan_cases(request: Request) -> list[PlannedCase]:
         return _of_runs(request, partial(rounds.rounds_case, request.method, _of_sums(request)))
     if request.through_protocol:
         target = Target(request.epsilon, request.calibration or "proven", request.noise or "knorm", GAUSSIAN_DELTA)
-        half = None if request.mutant else protocol.pathak_case(target, "half-noise", clear=True)
+        half = None if request.mutant else protocol.pathak_case(target, "half-noise", use_ideal=True)
         return [PlannedCase(protocol.pathak_case(target, request.mutant), half)]
     names = (*MECHANISMS, *METHODS) if request.method == ALL_METHODS else (request.method,)
     return [case for name in names for case in _of(name, request)]
@@ -113,7 +113,7 @@ def _of_runs(request: Request, case: Callable[..., Case]) -> list[PlannedCase]:
     """Return the case in which all follow the protocol, with half its noise, and a case of each deviation."""
     if request.mutant:
         return [PlannedCase(case(mutant=request.mutant), None)]
-    half = case(mutant="half-noise", clear=True)
+    half = case(mutant="half-noise", use_ideal=True)
     return [PlannedCase(case(), half), *(PlannedCase(case(way), None) for way in DEVIATIONS)]
 
 
@@ -131,8 +131,8 @@ def _of(name: str, request: Request) -> Iterator[PlannedCase]:
             return
     if name in rounds.ROUNDS_METHODS:
         target = _of_sums(request)
-        half = None if request.mutant else rounds.rounds_case(name, target, mutant="half-noise", clear=True)
-        yield PlannedCase(rounds.rounds_case(name, target, mutant=request.mutant, clear=True), half)
+        half = None if request.mutant else rounds.rounds_case(name, target, mutant="half-noise", use_ideal=True)
+        yield PlannedCase(rounds.rounds_case(name, target, mutant=request.mutant, use_ideal=True), half)
         return
     if not METHODS[name].calibrations:
         if request.mutant is None:
@@ -166,10 +166,10 @@ def _targets(name: str, request: Request) -> Iterator[Target]:
 
 
 def affordable_draws(plans: list[PlannedCase], seconds: float, repeats: int, rng: Stream) -> tuple[int, int]:
-    """Return the draws from each neighbour, FEWEST to MOST, that fit into about so many seconds of processor time.
+    """Return the draws from each neighbour for an audit of each case, and for each repeated audit of half its noise.
 
-    The first figure is for an audit of each case, the second for one of half its noise, which is repeated so often.
-    Both kinds take half of the time.
+    Both are between FEWEST and MOST, and each kind takes half of about so many seconds of processor time. Audits of
+    Gaussian noise get at least `LEAST_DRAWS_FOR_MU`, even if that takes longer.
     """
     own = sum(_seconds(plan.case, rng) for plan in plans)
     of_half = sum(_seconds(plan.half, rng) for plan in plans if plan.half is not None)
@@ -177,7 +177,7 @@ def affordable_draws(plans: list[PlannedCase], seconds: float, repeats: int, rng
         return _between(seconds / own), FEWEST
     found = _between(seconds / 2 / own), _between(seconds / 2 / repeats / of_half)
     if all(plan.case.noise is not None and claimed_mu(plan.case.claim) is not None for plan in plans):
-        return max(found[0], FOR_MU[0]), max(found[1], FOR_MU[1])
+        return max(found[0], LEAST_DRAWS_FOR_MU[0]), max(found[1], LEAST_DRAWS_FOR_MU[1])
     return found
 
 

@@ -34,12 +34,12 @@ _WHOSE = ("the smallest", "the second")
 _SIZES, _PRINTED_SIZES = (4, 8), (4, 8, 8)  # two label flips are two apart modulo 2, so that there K is 3
 
 
-def pathak_case(target: Target, mutant: MutantName | None = None, *, clear: bool = False) -> Case:
+def pathak_case(target: Target, mutant: MutantName | None = None, *, use_ideal: bool = False) -> Case:
     """Return the case of `prr_mean` with small test keys, d = 1.
 
-    `clear`: by the ideal functionality, which has the same output distribution and takes no time. `k-times-integer` is
-    the protocol and its noise as published; `stripped` is the release less the smallest party's own noise. Raise
-    InputError for another mutant.
+    `use_ideal`: by the ideal functionality, which has the same output distribution and takes no time.
+    `k-times-integer` is the protocol and its noise as published; `stripped` is the release less the smallest party's
+    own noise. Raise InputError for another mutant.
     """
     if mutant not in (None, "half-noise", "k-times-integer", "stripped"):
         raise InputError("twin.not_of_protocol", got=mutant)
@@ -64,7 +64,7 @@ def pathak_case(target: Target, mutant: MutantName | None = None, *, clear: bool
             for n, w in zip(sizes, weights[world], strict=True)
         ]
         known = float(parts[0].noise[0]) if mutant == "stripped" else 0.0
-        if clear:
+        if use_ideal:
             return _opened(ideal(functionality, parts, rng)) - known
         own = rng.spawn()
         return _opened(run_session(functionality, parts, open_session(program, parameters, own), rng=own).value) - known

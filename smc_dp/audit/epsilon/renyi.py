@@ -26,7 +26,7 @@ _TINY = 1e-300
 
 @dataclass(frozen=True, eq=False)
 class RenyiCells:
-    """Cells of one score, with r in each; the bound on D_order/order is wrong with probability alpha."""
+    """Cells of one score, with the `ratio` r of each; the bound on D_order/order is wrong with probability alpha."""
 
     score: int
     edges: Array
@@ -36,7 +36,7 @@ class RenyiCells:
     alpha: float
 
     def counts(self, worlds: Worlds) -> tuple[Counts, Counts]:
-        """Return the draws in each cell."""
+        """Return the draws in each cell, those of the likely world first."""
         first, second = (_counts(worlds[w][self.score], self.edges) for w in (self.likely, 1 - self.likely))
         return first, second
 

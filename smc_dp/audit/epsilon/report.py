@@ -80,7 +80,7 @@ def claim_figures(statement: PrivacyStatement) -> str:
 
 
 def verdict_banner(audited: Audited) -> Banner:
-    """Return the verdict of an audit, with its code."""
+    """Return the verdict of an audit, with the stable code of its message."""
     found = audited.verdict
     return Banner(str(found), "failed" if audited.refuted else "plain", found.code)
 

@@ -58,13 +58,13 @@ def rounds_case(
     deviation: Deviation | None = None,
     mutant: MutantName | None = None,
     *,
-    clear: bool = False,
+    use_ideal: bool = False,
     adjacency: RecordAdjacency = "replace",
 ) -> Case:
     """Return the case of a session of three parties of whom the last is Charlie's own, d = 1.
 
-    `clear`: by the ideal functionality of the honest, asked what Charlie asks. `all-honest` is noise in shares that are
-    enough only if nobody colludes. Raise InputError for another mutant or noise.
+    `use_ideal`: by the ideal functionality of the honest, asked what Charlie asks. `all-honest` is noise in shares that
+    are enough only if nobody colludes. Raise InputError for another mutant or noise.
     """
     if mutant not in (None, "half-noise", "all-honest"):
         raise InputError("twin.not_of_method_by_secure_sum", method=method, got=mutant)
@@ -84,11 +84,11 @@ def rounds_case(
     way = "the others follow the protocol" if deviation is None else f"one of three {deviations.DEVIATIONS[deviation]}"
     differs = "has the other label" if adjacency == "replace" else "is there or not"
     return Case(
-        f"{method} by the secure sum, {'in the clear' if clear else way}" + (f": {mutant}" if mutant else ""),
+        f"{method} by the secure sum, {'in the clear' if use_ideal else way}" + (f": {mutant}" if mutant else ""),
         f"one record of the first of 3 parties {differs}, all sums are asked at w = 0; d = 1",
         session.form.statement,  # what H shares are said to give
         centres,
-        in_the_clear if clear else draw,
+        in_the_clear if use_ideal else draw,
         whole=True,
         own_scores=(lambda outputs: outputs @ far,),  # the log-likelihood ratio, but for a constant
     )

@@ -48,12 +48,12 @@ NoisyAddends: TypeAlias = list[Addend]
 
 
 def secure_sum_case(
-    target: Target, deviation: Deviation | None = None, mutant: MutantName | None = None, *, clear: bool = False
+    target: Target, deviation: Deviation | None = None, mutant: MutantName | None = None, *, use_ideal: bool = False
 ) -> Case:
     """Return the case of `wsum` by three parties of whom the last is Charlie's own, d = 1.
 
-    `clear`: by the ideal functionality of the honest. `all-honest` is noise in shares that are enough only if nobody
-    colludes. Raise InputError for another mutant.
+    `use_ideal`: by the ideal functionality of the honest. `all-honest` is noise in shares that are enough only if
+    nobody colludes. Raise InputError for another mutant.
     """
     if mutant not in (None, "half-noise", "all-honest"):
         raise InputError("twin.not_of_secure_sum", got=mutant)
@@ -61,7 +61,7 @@ def secure_sum_case(
         raise InputError("noise.not_of_secure_sum", shared=SHARED_NOISES, got=target.noise)
     form = audited_sum(target)
     law = form.noise.distribution if mutant is None else _broken(form.noise.distribution, mutant)
-    see = ideal_view if clear else view_of_coalition(deviation)
+    see = ideal_view if use_ideal else view_of_coalition(deviation)
     numbers = [numbers_in_world(form, world) for world in (0, 1)]
 
     def draw(world: int, rng: Stream) -> Array:
@@ -69,7 +69,7 @@ def secure_sum_case(
 
     way = "all follow the protocol" if deviation is None else f"one of three {deviations.DEVIATIONS[deviation]}"
     return Case(
-        f"wsum by the secure sum, {target.noise}, {'in the clear' if clear else way}"
+        f"wsum by the secure sum, {target.noise}, {'in the clear' if use_ideal else way}"
         + (f": {mutant}" if mutant else ""),
         "one record of the first of 3 parties has the other label; d = 1",
         form.statement,  # what H shares are said to give
@@ -99,7 +99,7 @@ def add_noise(form: SharedWeightedSum, numbers: list[Vector], law: ShareDistribu
 
 
 def dilute_shares(law: ShareDistribution, counted: int) -> ShareDistribution:
-    """Return shares that give as much noise only where so many are honest; raise InputError for `self`."""
+    """Return shares that give as much noise only where so many are honest; InputError for the noise named `self`."""
     if isinstance(law, GaussianShares):
         return replace(law, variance=law.variance * law.honest / counted, honest=counted)
     if isinstance(law, GammaShares):

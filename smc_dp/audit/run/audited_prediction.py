@@ -57,8 +57,8 @@ def predict(
     ------
     InputError
         When the folder holds no release, when one of its files contradicts another (the shares do not add up to the
-        weights, they or the published sum were not signed in the record; classes, bounds or the privacy statement are
-        others), when the audit does not reach the level, or when rows do not fit.
+        weights, they or the published sum were not signed in the transcript; classes, bounds or the privacy statement
+        are others), when the audit does not reach the level, or when rows do not fit.
 
     References
     ----------

@@ -37,8 +37,8 @@ from smc_dp.run.transcript_header import read_head, read_session
 from smc_dp.run.transcript_lines import Absence, TranscriptLines, parse_lines
 
 # What an audit looks at must fit into 2 GB of memory, whatever stands in it.
-MAX_TRANSCRIPT_BYTES = 1 << 28  # of the record
-_MAX_REPLAYED = 1 << 18  # lines of a record beside which views are read: what views open stays in memory
+MAX_TRANSCRIPT_BYTES = 1 << 28  # of the transcript
+_MAX_REPLAYED = 1 << 18  # lines of a transcript beside which views are read: what views open stays in memory
 _MAX_VIEWS_BYTES = 1 << 27
 
 

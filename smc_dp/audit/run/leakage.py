@@ -14,7 +14,7 @@ from protocols.runtime.claims import Readings
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, make_fault, not_applicable, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.released_results import cite_result
-from smc_dp.audit.run.view_messages import NO_VIEWS
+from smc_dp.audit.run.view_messages import NO_VIEWS_OUTCOME
 from smc_dp.core.errors import Fault
 from smc_dp.leakage.two_samples import reading_counts
 
@@ -52,7 +52,7 @@ def _structure(evidence: Evidence, coalitions: Sequence[tuple[str, ...]]) -> Che
     if claim is None or claim.trials is None:
         return NO_CLAIM
     if not coalitions:
-        return NO_VIEWS
+        return NO_VIEWS_OUTCOME
     disputed = _disputed_places(evidence)
     given_up = [absent for _, absent in evidence.absences.values()]
     given_up += [absent for again in evidence.recomputed.values() for absent in again.doubted]

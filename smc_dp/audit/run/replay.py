@@ -28,7 +28,7 @@ from smc_dp.audit.run.blame import (
 )
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, make_fault, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.view_messages import NO_VIEWS, describe_views
+from smc_dp.audit.run.view_messages import NO_VIEWS_OUTCOME, describe_views
 from smc_dp.core.errors import Fault, shown
 
 
@@ -54,7 +54,7 @@ def check_view(evidence: Evidence) -> CheckOutcome:
     transcript or the message may have lied. A participant that dropped out had no time to read it all.
     """
     if not evidence.views:
-        return NO_VIEWS
+        return NO_VIEWS_OUTCOME
     for name, view in evidence.views.items():
         again, whose, left = evidence.recomputed[name], shown(name), name in absent_senders(evidence)
         if found := _greeting_fault(evidence, name, again.links.public):
@@ -110,7 +110,7 @@ def check_messages(evidence: Evidence) -> CheckOutcome:
     messages and absences of its view: else either may be changed, or the owner have been sent other messages.
     """
     if not evidence.views:
-        return NO_VIEWS
+        return NO_VIEWS_OUTCOME
     faults = [_sent_fault(evidence, name, again) for name, again in evidence.recomputed.items()]
     if found := [fault for fault in faults if fault is not None]:
         return min(found, key=lambda fault: (fault.line is None, fault.line or 0))
@@ -152,7 +152,7 @@ def check_result(evidence: Evidence) -> CheckOutcome:
     who has none, did or hands over.
     """
     if not evidence.views:
-        return NO_VIEWS
+        return NO_VIEWS_OUTCOME
     if again := _stopped(evidence):
         nothing = make_fault("result.none", name=shown(again.view.name), why=str(again.fault))
         return _differ(evidence, again.view.name, nothing, again.at)
@@ -204,7 +204,7 @@ def _decoded(evidence: Evidence) -> dict[str, messages.Message]:
 def check_disputes(evidence: Evidence) -> CheckOutcome:
     """Check that every message for the owner of a view opens and is accepted; else settle who is wrong."""
     if not evidence.views:
-        return NO_VIEWS
+        return NO_VIEWS_OUTCOME
     if again := _stopped(evidence):
         name, why = again.view.name, str(again.fault)
         if again.at is None or again.at not in evidence.envelopes:

@@ -41,7 +41,7 @@ from smc_dp.run.release import RELEASE, PublishedRelease
 
 NO_PROOF = "An audit can refute what a run claims; it proves none of it."
 NO_LEDGERS = "Nothing is known of anybody's budget: no ledgers, and no exports of them, were handed over."
-NO_STATEMENT = "What stands in release.json as the statement of privacy cannot be read as one."
+UNREADABLE_STATEMENT = "What stands in release.json as the statement of privacy cannot be read as one."
 _SHORT, _VERDICT, _LONG, _DETAIL = 60, 200, 280, 3000  # characters of a name, a verdict, a sentence, a detail
 _FEW, _REASONS, _ROWS = 6, 3, 4  # names in a row, reasons that keep a level away, budgets that are not alike
 _MOST, _NAMED = 1200, 40  # rows of a table, sentences in a list
@@ -152,7 +152,7 @@ def _of_release(release: PublishedRelease) -> Sequence[tuple[str, str]]:
 def _guaranteed(audited: AuditedRun) -> Iterator[PageBlock]:
     stated = audited.statement
     if stated is None:
-        yield Prose(NO_STATEMENT)
+        yield Prose(UNREADABLE_STATEMENT)
         return
     count = len(stated.caveats)
     more = f" What it does not cover stands on the next sheet ({count})." if count else ""

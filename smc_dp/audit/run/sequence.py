@@ -10,7 +10,7 @@ from smc_dp.pages.blocks import Drawing
 from smc_dp.pages.lanes import Arrow, Lanes, LaneStage
 
 MOST_LANES, MOST_ROWS = 250, 4000
-"""Of a record that is drawn: a stranger's may have any number."""
+"""Of a transcript that is drawn: a stranger's may have any number."""
 _LEGEND = "A dot stands where somebody sends, the head of an arrow where somebody is sent to."
 
 

@@ -17,7 +17,7 @@ from protocols.runtime.claims import DisclosedMessage
 from smc_dp.audit.run.blame import Culprit, identity_key, line_signer, signed_greeting
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, not_applicable, not_possible, passed, refuted_outcome
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.view_messages import NO_VIEWS, decrypted_messages, describe_views
+from smc_dp.audit.run.view_messages import NO_VIEWS_OUTCOME, decrypted_messages, describe_views
 from smc_dp.core.errors import InputError, shown
 from smc_dp.run.protocols.openings import read_greetings
 from smc_dp.run.release_consistency import openings_fault, promise_fault
@@ -40,7 +40,7 @@ def check_statements(evidence: Evidence) -> CheckOutcome:
             return failed("statement.contradicted", culprit=culprit, name=shown(said.name), kind=said.kind)
     if not found:
         if not evidence.views:
-            return NO_VIEWS
+            return NO_VIEWS_OUTCOME
         return not_applicable("statements.none_in_views")
     return passed("statements.hold", statements=len(found), signers=len({said.name for said in found}))
 
@@ -72,7 +72,7 @@ def check_word(evidence: Evidence) -> CheckOutcome:
     if evidence.session.program.broken_commitment is None:
         return not_applicable("word.none_in_protocol")
     if not evidence.views:
-        return NO_VIEWS
+        return NO_VIEWS_OUTCOME
     recorded = evidence.recorded_and_viewed
     if not recorded.published:
         return not_applicable("word.nothing_published")
@@ -87,19 +87,19 @@ def check_commitments(evidence: Evidence) -> CheckOutcome:
     if checkable is None:
         return not_applicable("commitments.none_in_protocol")
     if not evidence.views:
-        return NO_VIEWS
+        return NO_VIEWS_OUTCOME
     try:
         greeted = read_greetings(evidence.session, evidence.recorded.greetings)
     except InputError as error:
         return not_possible(error.code, **error.fault.fields)
-    letters = [
-        DisclosedMessage(letter.envelope.sender, letter.envelope.to, letter.envelope.stage, letter.message)
-        for letter in decrypted_messages(evidence)
-        if letter.message is not None
+    messages = [
+        DisclosedMessage(decrypted.envelope.sender, decrypted.envelope.to, decrypted.envelope.stage, decrypted.message)
+        for decrypted in decrypted_messages(evidence)
+        if decrypted.message is not None
     ]
-    wrong = checkable.verify_messages(evidence.session.parameters, greeted, letters)
+    wrong = checkable.verify_messages(evidence.session.parameters, greeted, messages)
     if wrong is None:
-        return passed("commitments.hold", letters=len(letters), evidence=describe_views(evidence))
+        return passed("commitments.hold", letters=len(messages), evidence=describe_views(evidence))
     found = signed_greeting(evidence, wrong.name) if wrong.name else None
     line = found[0] if found else None
     return failed(wrong.fault, line=line, culprit=None if line is None else line_signer(evidence, line))

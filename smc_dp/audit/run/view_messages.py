@@ -9,7 +9,7 @@ from smc_dp.audit.run.check import not_possible
 from smc_dp.audit.run.evidence import Evidence, Recomputed
 from smc_dp.core.errors import shown
 
-NO_VIEWS = not_possible("views.not_given")
+NO_VIEWS_OUTCOME = not_possible("views.not_given")
 
 
 def decrypted_messages(evidence: Evidence) -> tuple[DecryptedEnvelope, ...]:

@@ -28,7 +28,7 @@ _PATIENCE = 30.0
 class FlareCarrier(Carrier):
     """A `Carrier` through the job that FLARE runs for this site; who asks and for which study, the relay knows.
 
-    `most_bytes`: of a parcel; a longer one is not decoded, and left out as if the relay had lost it.
+    `most_bytes`: of a frame; a longer one is not decoded, and left out as if the relay had lost it.
     """
 
     def __init__(self, ask: Ask, most_bytes: int = MOST_FRAME_BYTES) -> None:
@@ -37,8 +37,8 @@ class FlareCarrier(Carrier):
         self._at = 0
 
     @override
-    def send(self, parcels: Sequence[Frame]) -> None:
-        for heap in frame_batches(parcels):
+    def send(self, frames: Sequence[Frame]) -> None:
+        for heap in frame_batches(frames):
             self._ask(SEND, heap, _PATIENCE)
 
     @override
@@ -54,8 +54,8 @@ class FlareCarrier(Carrier):
         return found
 
     @override
-    def taken(self, parcels: Sequence[Frame]) -> None:
-        self._at = max([self._at, *(self._places.pop(one.digest, 0) for one in parcels)])
+    def taken(self, frames: Sequence[Frame]) -> None:
+        self._at = max([self._at, *(self._places.pop(one.digest, 0) for one in frames)])
 
     @override
     def last(self, to: str, lane: Lane) -> Frame | None:

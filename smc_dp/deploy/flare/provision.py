@@ -36,13 +36,13 @@ def provision_flare(study: JointStudy, folder: Path) -> list[Path]:
         f"{JOB}/app/config/config_fed_client.json": templates.site_job(study.digest),
         f"{RELAY}/local/resources.json": templates.server_resources(),
         f"{RELAY}/local/authorization.json": templates.authorization(),
-        f"{RELAY}/local/{FOLDER}/{study.digest}/{RELAY_FILE}": templates.relay_place(study, sites),
+        f"{RELAY}/local/{FOLDER}/{study.digest}/{RELAY_FILE}": templates.relay_settings_toml(study, sites),
     }
     for site, name in sites.items():
         files |= {
             f"{site}/local/resources.json": templates.site_resources(),
             f"{site}/local/authorization.json": templates.authorization(),
-            f"{site}/local/{FOLDER}/{study.digest}/{site}.toml": templates.site_place(study, name),
+            f"{site}/local/{FOLDER}/{study.digest}/{site}.toml": templates.site_settings_toml(study, name),
         }
     if os.path.lexists(folder):
         raise InputError("kit.exists", folder=str(folder))

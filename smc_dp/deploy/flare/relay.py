@@ -1,6 +1,6 @@
 """FLARE's job at the server: it keeps the relay of one study open while the job at each site runs the site's part.
 
-It reads no parcel. From the job's configuration it takes the digest of the study, and nothing else.
+It reads no frame. From the job's configuration it takes the digest of the study, and nothing else.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from smc_dp.deploy.flare.wire import (
 from smc_dp.deploy.frame import LANES, CarrierError, Frame
 from smc_dp.deploy.relay_store import RelayStore
 
-_AT_ONCE = 16  # parcels asked of the store at a time: one may be large
+_AT_ONCE = 16  # frames asked of the store at a time: one may be large
 _WAITING = 32  # questions that are kept open at a time: FLARE answers from 64 threads
 
 
@@ -56,11 +56,11 @@ class RelayService:
             self._open = False
             self._news.notify_all()
 
-    def _take(self, name: str, parcels: list[Frame]) -> bytes:
-        for one in parcels:
+    def _take(self, name: str, frames: list[Frame]) -> bytes:
+        for one in frames:
             if one.study != self._study or one.sender != name:
                 raise CarrierError("parcel.of_another", name=name)
-        for one in parcels:
+        for one in frames:
             self._store.put(one)
         with self._news:
             self._news.notify_all()

@@ -14,14 +14,14 @@ from smc_dp.deploy.study import JointStudy
 EXECUTOR = "smc_dp.deploy.flare.site.SiteExecutor"
 CONTROLLER = "smc_dp.deploy.flare.relay.RelayController"
 LEAD = "lead@relay.local"
-HERE = "@HERE@"
+SERVER_FOLDER_MARK = "@HERE@"
 """Stands for the server's own FLARE folder until its owner puts the path there: FLARE wants an absolute one."""
 _COMMON = "nvflare.app_common"
 _NOTHING: dict[str, Any] = {"components": [], "task_data_filters": [], "task_result_filters": []}
 
 
 def project(sites: Iterable[str], host: str, port: int) -> str:
-    """Return the participants for whom FLARE makes certificates, as JSON, which is YAML."""
+    """Return `project.yml`: the participants for whom FLARE makes certificates. It is JSON, which is YAML."""
     participants: list[dict[str, Any]] = [{"name": host, "type": "server", "org": "relay", "fed_learn_port": port}]
     participants += [{"name": site, "type": "client", "org": site.replace("-", "_")} for site in sites]
     participants += [{"name": LEAD, "type": "admin", "org": "relay", "role": "lead"}]
@@ -36,7 +36,7 @@ def project(sites: Iterable[str], host: str, port: int) -> str:
 
 
 def meta(study: JointStudy, sites: Mapping[str, str]) -> str:
-    """Return the job's conditions: it begins once Charlie and all sites are there that the protocol cannot lose.
+    """Return the job's `meta.json`: it begins once Charlie and all sites are there that the protocol cannot lose.
 
     Were one more wanted than there is, it would wait in silence.
     """
@@ -47,13 +47,13 @@ def meta(study: JointStudy, sites: Mapping[str, str]) -> str:
 
 
 def server_job(study: str) -> str:
-    """Return the server's side of the job."""
+    """Return the server's side of the job, `config_fed_server.json`."""
     relay = {"id": "relay", "path": CONTROLLER, "args": {"study": study}}
     return _json({"format_version": 2, "server": {"task_request_interval": 0.5}, "workflows": [relay], **_NOTHING})
 
 
 def site_job(study: str) -> str:
-    """Return the side of the job that is the same for every site. It names the study's digest alone."""
+    """Return the sites' side of the job, `config_fed_client.json`: the same for all, with the study's digest alone."""
     executor = {"tasks": [TASK], "executor": {"path": EXECUTOR, "args": {"study": study}}}
     return _json({"format_version": 2, "executors": [executor], **_NOTHING})
 
@@ -74,13 +74,13 @@ def server_resources() -> str:
     """Return the server's `resources.json`. It runs one class and takes no logs."""
     storage = f"{_COMMON}.storages.filesystem_storage.FilesystemStorage"
     server = {"admin_storage": "transfer", "max_num_clients": 1000, "heart_beat_timeout": 600, "admin_timeout": 10.0}
-    snapshots = {"path": storage, "args": {"root_dir": f"{HERE}/snapshots", "uri_root": "/"}}
+    snapshots = {"path": storage, "args": {"root_dir": f"{SERVER_FOLDER_MARK}/snapshots", "uri_root": "/"}}
     persistor = f"{_COMMON}.state_persistors.storage_state_persistor.StorageStatePersistor"
     components = [
         _component("job_scheduler", f"{_COMMON}.job_schedulers.job_scheduler.DefaultJobScheduler")
         | {"args": {"max_jobs": 4}},
         _component("job_manager", "nvflare.apis.impl.job_def_manager.SimpleJobDefManager")
-        | {"args": {"uri_root": f"{HERE}/jobs", "job_store_id": "job_store"}},
+        | {"args": {"uri_root": f"{SERVER_FOLDER_MARK}/jobs", "job_store_id": "job_store"}},
         _component("job_store", storage),
         _component("process_launcher", f"{_COMMON}.job_launcher.server_process_launcher.ServerProcessJobLauncher"),
     ]
@@ -95,7 +95,7 @@ def server_resources() -> str:
 
 
 def authorization() -> str:
-    """Return the permissions: the lead submits and ends jobs; nobody brings code, runs commands or fetches files."""
+    """Return `authorization.json`: the lead submits and ends jobs; nobody brings code, runs commands, fetches files."""
     nothing = ("clone_job", "download_job", "operate", "shell_commands", "byoc", "server-predeployed-flwr")
     none = dict.fromkeys(("submit_job", "manage_job", *nothing), "none") | {"view": "any"}
     lead = {**none, "submit_job": "any", "manage_job": "n:submitter"}
@@ -103,8 +103,8 @@ def authorization() -> str:
     return _json({"format_version": "1.0", "permissions": roles})
 
 
-def relay_place(study: JointStudy, sites: Mapping[str, str]) -> str:
-    """Return the server's own file; see `RelayPlace`. A party waits twice as long for a message as Charlie does."""
+def relay_settings_toml(study: JointStudy, sites: Mapping[str, str]) -> str:
+    """Return the server's own settings; see `RelayPlace`. A party waits twice as long for a message as Charlie does."""
     rest = 2 * study.deadlines.letters
     lines = [
         "# The relay of one study. Parcels are kept in a folder beside this file unless it names another.",
@@ -118,8 +118,8 @@ def relay_place(study: JointStudy, sites: Mapping[str, str]) -> str:
     return _lines(lines)
 
 
-def site_place(study: JointStudy, name: str) -> str:
-    """Return a site's own file, to be completed there; see `SitePlace`."""
+def site_settings_toml(study: JointStudy, name: str) -> str:
+    """Return a site's own settings, to be completed there; see `SitePlace`."""
     files = {"study": "study.toml", "key": f"{name}.key", "state": "state", "out": "run"}
     if name != CURATOR_NAME:
         files |= {"terms": "own.toml", "ledger": f"{name}.ledger"}
@@ -156,5 +156,5 @@ def flare_readme(study: JointStudy, sites: Mapping[str, str], host: str, port: i
     who = "\n".join(f"  {site:<9} {name}" for site, name in sites.items())
     return _PAGE.read_text(encoding="utf-8").format(
         title=study.title, digest=study.digest, short=study.digest[:16], relay=study.relay,
-        who=who, host=host, port=port, here=HERE, lead=LEAD,
+        who=who, host=host, port=port, here=SERVER_FOLDER_MARK, lead=LEAD,
     )  # fmt: skip

@@ -20,7 +20,7 @@ END_CODE = "smc_dp_code"
 DONE, STOPPED, REFUSED, FAILED = CODES = ("done", "stopped", "refused", "failed")
 """Under the name `CODE` a site tells the job how its part ended: one of these, never a text."""
 LONGEST_WAIT = 5.0
-"""Seconds for which the relay keeps a question for new parcels open."""
+"""Seconds for which the relay keeps a question for new frames open."""
 BATCH_BYTES = 4 << 20
 """Parcels travel in heaps of about this size; a larger one travels alone."""
 _MALFORMED = InputFault("relay.malformed_message")
@@ -63,10 +63,10 @@ def decode_frame(data: bytes) -> Frame:
         raise CarrierError(error.fault) from None
 
 
-def frame_batches(parcels: Sequence[Frame]) -> Iterator[bytes]:
+def frame_batches(frames: Sequence[Frame]) -> Iterator[bytes]:
     """Yield frames in their order, in arrays of bounded size."""
     heap: list[bytes] = []
-    for data in (parcel.encode() for parcel in parcels):
+    for data in (frame.encode() for frame in frames):
         if heap and sum(map(len, heap)) + len(data) > BATCH_BYTES:
             yield encode_parts(heap)
             heap = []

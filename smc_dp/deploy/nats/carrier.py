@@ -1,7 +1,7 @@
-"""A carrier over NATS JetStream: parcels are messages in the stream of their study, which the relay keeps on its disk.
+"""A carrier over NATS JetStream: frames are messages in the stream of their study, which the relay keeps on its disk.
 
 A message is at most a mebibyte long: nats-server takes messages above 32 MiB and then cannot read them again. A longer
-parcel lies there in pieces under subjects of its own, and what is brought to its addressee says how many.
+frame lies there in pieces under subjects of its own, and what is brought to its addressee says how many.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class _Request:
 class NatsCarrier(Carrier):
     """Carrier of one site over NATS. The curator's also brings the mail between others.
 
-    `most_bytes`: of a parcel; a longer one is not brought, as if the relay had lost it.
+    `most_bytes`: of a frame; a longer one is not brought, as if the relay had lost it.
     """
 
     def __init__(
@@ -77,21 +77,21 @@ class NatsCarrier(Carrier):
         self._requests: list[_Request] = []
         self._came: list[Msg] = []
         self._news = asyncio.Event()
-        self._receipts: dict[bytes, str] = {}  # where to say that a parcel was taken, by its digest
+        self._receipts: dict[bytes, str] = {}  # where to say that a frame was taken, by its digest
 
     @override
-    def send(self, parcels: Sequence[Frame]) -> None:
-        for parcel in parcels:
-            self._connection.call(partial(self._post, parcel))
+    def send(self, frames: Sequence[Frame]) -> None:
+        for frame in frames:
+            self._connection.call(partial(self._post, frame))
 
     @override
     def fetch(self, seconds: float) -> list[Frame]:
         return self._connection.call(partial(self._fetch, max(seconds, _LEAST)))
 
     @override
-    def taken(self, parcels: Sequence[Frame]) -> None:
+    def taken(self, frames: Sequence[Frame]) -> None:
         # with no error while the relay is away: a lost receipt only has a frame fetched again
-        receipts = [self._receipts.pop(p.digest) for p in parcels if p.digest in self._receipts]
+        receipts = [self._receipts.pop(p.digest) for p in frames if p.digest in self._receipts]
         if receipts:
             with suppress(CarrierError):
                 self._connection.call(partial(self._acknowledge, receipts))
@@ -104,10 +104,10 @@ class NatsCarrier(Carrier):
     def close(self) -> None:
         self._connection.close()
 
-    async def _post(self, parcel: Frame, client: Client) -> None:
-        """Put a parcel into the stream, its pieces first, so that whoever reads of them finds them."""
-        data, digest = parcel.encode(), parcel.digest.hex()
-        subject = self._places.subject(parcel.sender, parcel.to, parcel.lane)
+    async def _post(self, frame: Frame, client: Client) -> None:
+        """Put a frame into the stream, its pieces first, so that whoever reads of them finds them."""
+        data, digest = frame.encode(), frame.digest.hex()
+        subject = self._places.subject(frame.sender, frame.to, frame.lane)
         split: dict[str, str] = {}
         if len(data) > NATS_PIECE_BYTES:
             pieces = [data[at : at + NATS_PIECE_BYTES] for at in range(0, len(data), NATS_PIECE_BYTES)]
@@ -134,7 +134,7 @@ class NatsCarrier(Carrier):
             if self._came or wait <= 0:
                 break
             await _until(self._news, wait)
-        return await self._parcels(client)
+        return await self._frames(client)
 
     async def _begin(self, client: Client) -> None:
         """Subscribe to the answers of each consumer. Messages of a former connection will come again."""
@@ -166,18 +166,18 @@ class NatsCarrier(Carrier):
             request.left = 0
         self._news.set()
 
-    async def _parcels(self, client: Client) -> list[Frame]:
+    async def _frames(self, client: Client) -> list[Frame]:
         """Return the frames that came. The relay need not bring any other message again."""
         came, self._came = self._came, []
         found: dict[bytes, Frame] = {}
         strange: list[str] = []
         for message in came:
-            parcel = await self._read(client, message)
-            if parcel is None:
+            frame = await self._read(client, message)
+            if frame is None:
                 strange.append(message.reply)
             else:
-                found[parcel.digest] = parcel
-                self._receipts[parcel.digest] = message.reply
+                found[frame.digest] = frame
+                self._receipts[frame.digest] = message.reply
         if strange:
             await self._acknowledge(strange, client)
         return list(found.values())
@@ -185,11 +185,11 @@ class NatsCarrier(Carrier):
     async def _read(self, client: Client, message: Msg) -> Frame | None:
         """Return the frame in a message; None unless it is for this site and under its sender's subject."""
         try:
-            parcel = Frame.decode(await self._content(client, message.subject, message))
+            frame = Frame.decode(await self._content(client, message.subject, message))
         except InputError:
             return None
-        fits = self._places.fits(message.subject, parcel) and self._places.is_for(self._name, parcel)
-        return parcel if fits else None
+        fits = self._places.fits(message.subject, frame) and self._places.is_for(self._name, frame)
+        return frame if fits else None
 
     async def _content(self, client: Client, subject: str, message: Msg) -> bytes:
         """Return the bytes of a frame; of a split one its pieces, which must have the announced digest."""

@@ -37,15 +37,15 @@ class RelaySubjects:
         """Return the subject of the frames of a lane."""
         return f"{self.stream}.{self.seats[sender]}.{self.seats[to]}.{lane}"
 
-    def fits(self, subject: str, parcel: Frame) -> bool:
+    def fits(self, subject: str, frame: Frame) -> bool:
         """Return whether the frame belongs under this subject, where only its sender can put it."""
-        known = {parcel.sender, parcel.to} <= self.seats.keys() and parcel.sender != PUBLIC_NAME
-        return known and parcel.study == self.study and subject == self.subject(parcel.sender, parcel.to, parcel.lane)
+        known = {frame.sender, frame.to} <= self.seats.keys() and frame.sender != PUBLIC_NAME
+        return known and frame.study == self.study and subject == self.subject(frame.sender, frame.to, frame.lane)
 
-    def is_for(self, name: str, parcel: Frame) -> bool:
+    def is_for(self, name: str, frame: Frame) -> bool:
         """Return whether a site fetches this frame: its own, those for all, and for the curator all mail."""
-        kept = self.keeps(name) and parcel.lane == "mail"
-        return parcel.sender != name and (parcel.to in (name, PUBLIC_NAME) or kept)
+        kept = self.keeps(name) and frame.lane == "mail"
+        return frame.sender != name and (frame.to in (name, PUBLIC_NAME) or kept)
 
     def keeps(self, name: str) -> bool:
         """Return whether this participant keeps the transcript."""

@@ -45,9 +45,9 @@ class Cost:
         return cls._of_stages(max(run.clock.now.values()), stages)
 
     @classmethod
-    def counted(cls, session: Session, record: Transcript) -> Cost:
+    def counted(cls, session: Session, transcript: Transcript) -> Cost:
         """Return the cost that a transcript of separate sites shows: no seconds."""
-        sent = traffic(record.read(), session, LINK_MODELS["none"], "mesh")
+        sent = traffic(transcript.read(), session, LINK_MODELS["none"], "mesh")
         stages = tuple(StageCost(name, t.messages, t.bytes, t.rounds, {}) for name, t in sent.items())
         return cls._of_stages(0.0, stages)
 

@@ -41,6 +41,7 @@ class CuratorTerms(MeanTerms):
 
     @override
     def check_setting(self, name: str, wanted: Mapping[str, Any]) -> None:
+        # Also refuse the removed comparison `garbled`, with a message of its own.
         if name == "comparison" and self.comparison == REMOVED_COMPARISON:
             raise InputError(REMOVED_REFUSAL)
         super().check_setting(name, wanted)

@@ -122,10 +122,10 @@ def publishes_shares(protocol: str, parameters: Any) -> bool:
 
 
 def outcome_of_sites(
-    session: Session, published: Mapping[str, Any], value: Any, record: Transcript, dropped_out: tuple[str, ...]
+    session: Session, published: Mapping[str, Any], value: Any, transcript: Transcript, dropped_out: tuple[str, ...]
 ) -> Outcome:
     """Return the outcome of a session that ran at separate sites."""
-    return _outcome(session, published, value, dropped_out, Cost.counted(session, record), record)
+    return _outcome(session, published, value, dropped_out, Cost.counted(session, transcript), transcript)
 
 
 def _binding(session: Session) -> ProtocolBinding:
@@ -148,14 +148,14 @@ def _outcome(
     value: Any,
     dropped_out: tuple[str, ...],
     cost: Cost,
-    record: Transcript,
+    transcript: Transcript,
     views: Mapping[str, bytes] = MappingProxyType({}),
 ) -> Outcome:
     p, binding = session.parameters, _binding(session)
     named = [name for name in session.names if binding.additive(p) and name in published]
     shares = {name: list(binding.share(published[name])) for name in named}
     members = tuple(binding.members(p, published))
-    return Outcome(value, Execution(shares, binding.modulus(p), members, dropped_out, cost, record, dict(views)))
+    return Outcome(value, Execution(shares, binding.modulus(p), members, dropped_out, cost, transcript, dict(views)))
 
 
 def _counter(progress: Callable[[str, int, int], None] | None, total: int) -> Callable[[str, str], None] | None:

@@ -12,7 +12,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon.audit import TESTS
 from smc_dp.audit.epsilon.deviations import DEVIATIONS as WAYS
 from smc_dp.audit.epsilon.mutants import MUTANT_FAULTS
-from smc_dp.audit.epsilon.plan import FEWEST, FOR_MU, Request, affordable_draws, plan_cases
+from smc_dp.audit.epsilon.plan import FEWEST, LEAST_DRAWS_FOR_MU, Request, affordable_draws, plan_cases
 from smc_dp.audit.epsilon.protocol import PATHAK_SCOPE
 from smc_dp.audit.epsilon.secure_sum import SECURE_SUM_SCOPE as SUM_SCOPE
 from smc_dp.cli.main import main
@@ -131,7 +131,7 @@ def test_without_trials_a_number_of_draws_is_found(
 
 def test_gaussian_noise_has_the_draws_that_its_bound_needs() -> None:
     """However slow the machine is; other cases have what there is time for."""
-    rng, wanted = Stream.from_system(), {"gauss": FOR_MU, "laplace": (FEWEST, FEWEST)}
+    rng, wanted = Stream.from_system(), {"gauss": LEAST_DRAWS_FOR_MU, "laplace": (FEWEST, FEWEST)}
     for name, draws in wanted.items():
         assert affordable_draws(plan_cases(Request(name, Fraction(1))), 1e-6, 10, rng) == draws
 

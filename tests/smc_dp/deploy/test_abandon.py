@@ -25,7 +25,7 @@ SUM = newton(colluders=0, dropouts=1)
 class AwayCarrier(InMemoryCarrier):
     """The relay cannot be reached."""
 
-    def send(self, parcels: Sequence[Frame]) -> None:
+    def send(self, frames: Sequence[Frame]) -> None:
         raise CarrierError("relay.not_reached", why="it is away", hint="")
 
 
@@ -61,7 +61,7 @@ def abandon(run: Sites, kind: Callable[..., Carrier] = InMemoryCarrier, *, with_
 def notices(run: Sites) -> list[str]:
     """The codes of what P1 told all others."""
     study, public = run.study.digest, sites.identity("P1").public
-    said = [p for p in run.parcels() if p.sender == "P1" and p.lane in ("notice", "refusal")]
+    said = [p for p in run.frames() if p.sender == "P1" and p.lane in ("notice", "refusal")]
     return [Notice.read(p.body, study, "P1", public).code for p in said]
 
 
@@ -128,11 +128,11 @@ def test_without_a_key_it_erases_and_its_program_does_the_rest(
     found = abandon(run, with_key=False)
     assert (found.notified, found.settled, is_erased(run), notices(run)) == (False, False, True, [])
     assert found.charged == (entry == "open")
-    before = [p for p in run.parcels() if (p.sender, p.lane) == ("P1", "mail")]
+    before = [p for p in run.frames() if (p.sender, p.lane) == ("P1", "mail")]
     run.begin("P1")
     run.turn("P1")
     assert (run.ends["P1"], run.at["P1"].entries(), notices(run)) == ("abandoned", [entry], ["aborted"])
-    assert [p for p in run.parcels() if (p.sender, p.lane) == ("P1", "mail")] == before
+    assert [p for p in run.frames() if (p.sender, p.lane) == ("P1", "mail")] == before
     run.stop("P1")
     here = run.at["P1"]
     assert site_status(run.study, here.folder / "state") == found.status

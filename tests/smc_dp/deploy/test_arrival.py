@@ -72,9 +72,9 @@ REFUSED: dict[str, tuple[Callable[[Corrupted], object], str, str]] = {
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_the_parameters_do_not_allow_is_refused_and_its_sender_is_blamed(what: str, run: Sites) -> None:
     act, reader, code = REFUSED[what]
-    there = len(run.parcels())
+    there = len(run.frames())
     act(Corrupted(run, "P1"))
-    sent = run.parcels()[there:]
+    sent = run.frames()[there:]
     run.turn(reader)
     run.turn(reader) if reader not in run.ends else None
     assert run.ends.get(reader) == "aborted"
@@ -91,7 +91,7 @@ def test_every_message_of_whole_sessions_may_arrive_and_none_more(curator_run: S
     for whole, disputed in ((curator_run, 0), (sum_run, 4)):
         session = whole.study.session(sites.approvals(whole.study))
         limits = Arrivals(session)
-        mail = [p for p in whole.parcels() if p.lane == "mail"]
+        mail = [p for p in whole.frames() if p.lane == "mail"]
         assert not [fault for p in mail if (fault := limits.too_much(p))]
         envelopes = [Envelope.decode(p.body) for p in mail]
         assert not [fault for e in envelopes if (fault := limits.unexpected(e) or limits.count(e))]
@@ -100,7 +100,7 @@ def test_every_message_of_whole_sessions_may_arrive_and_none_more(curator_run: S
             assert limits.count(e), "one more of it"
             assert limits.too_much(replace(p, number=p.number + 1 + disputed)), "one more on the link"
             assert limits.too_much(replace(p, body=bytes(limits.most_bytes(e.sender, e.to) + 1)))
-        assert max(len(p.encode()) for p in whole.parcels()) <= longest_frame(whole.study)
+        assert max(len(p.encode()) for p in whole.frames()) <= longest_frame(whole.study)
 
 
 @pytest.mark.parametrize(

@@ -20,12 +20,12 @@ def back_too_late(folder: Path) -> Sites:
     run.run(until=lambda: bool(run.facts("P1").get("done")))
     run.away.add("P1")
     run.run(until=lambda: run.ends.get("charlie") == "released")
-    before = len(run.parcels())
+    before = len(run.frames())
     run.away.discard("P3")
     for _ in range(3):
         if "P3" not in run.ends:
             run.turn("P3")
-    assert any((p.sender, p.to, p.lane) == ("P3", PUBLIC_NAME, "mail") for p in run.parcels()[before:])
+    assert any((p.sender, p.to, p.lane) == ("P3", PUBLIC_NAME, "mail") for p in run.frames()[before:])
     run.away.clear()
     return run.run()
 

@@ -20,14 +20,14 @@ from tests.support.refusals import refused
 def halfway(curator_run: Sites, fast_path: Path) -> Sites:
     """A run in which P1 has mail to take."""
     run = Sites(curator_run.study, fast_path)
-    run.run(until=lambda: len(run.parcels()) > len(curator_run.parcels()) // 2)
+    run.run(until=lambda: len(run.frames()) > len(curator_run.frames()) // 2)
     for name in run.study.names:
         run.going[name]._flush()
     return run
 
 
 def of_p1(run: Sites) -> list[bytes]:
-    return [p.body for p in run.parcels() if p.sender == "P1"]
+    return [p.body for p in run.frames() if p.sender == "P1"]
 
 
 def full_database(run: Sites, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,7 +61,7 @@ def bad(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bytes, ...]]:
 
 
 def kinds(run: Sites) -> list[str]:
-    return [Envelope.decode(parcel.body).kind for parcel in run.parcels() if parcel.lane == "mail"]
+    return [Envelope.decode(frame.body).kind for frame in run.frames() if frame.lane == "mail"]
 
 
 @pytest.mark.usefixtures("bad")

@@ -36,7 +36,7 @@ def test_whoever_keeps_the_record_is_brought_all_that_parties_send(tmp_path: Pat
 @pytest.mark.slow
 @without_server
 def test_a_carrier_adds_nothing_to_what_is_sent(tmp_path: Path) -> None:
-    """But for the lengths of random numbers, and for what the carrier itself wraps around a parcel."""
+    """But for the lengths of random numbers, and for what the carrier itself wraps around a frame."""
     _, here = measured.over_memory(tmp_path / "memory", "newton", 3)
     _, there = measured.over_nats(tmp_path / "nats", "newton", 3)
     for one, other in zip(here, there, strict=True):

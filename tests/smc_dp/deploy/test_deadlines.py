@@ -29,7 +29,7 @@ def made(run: Sites, name: str) -> list[Envelope]:
 
 def sent(run: Sites, name: str) -> list[Envelope]:
     """What the relay has of this participant's role."""
-    return [Envelope.decode(p.body) for p in run.parcels() if p.lane == "mail" and p.sender == name]
+    return [Envelope.decode(p.body) for p in run.frames() if p.lane == "mail" and p.sender == name]
 
 
 def has_sent(name: str, kind: str, stage: str = "") -> Callable[[Sites], bool]:
@@ -52,7 +52,7 @@ def some_shares_are_out(run: Sites) -> bool:
 
 
 def approved(name: str) -> Callable[[Sites], bool]:
-    return lambda run: any(p.sender == name for p in run.parcels())
+    return lambda run: any(p.sender == name for p in run.frames())
 
 
 @dataclass(frozen=True)
@@ -150,11 +150,11 @@ def test_who_ended_is_over_and_begins_nothing_anew(fast_path: Path) -> None:
     run.run(until=lambda: len(sent(run, "P3")) > 3)
     run.away.add("P3")
     run.run()
-    before = run.parcels()
+    before = run.frames()
     for name in ("P1", "P2", "charlie"):
         run.begin(name)
     run.run()
-    assert (run.ends, run.parcels()) == (ENDED, before)
+    assert (run.ends, run.frames()) == (ENDED, before)
     assert run.at["P1"].entries() == ["void"]
     run.close()
 
@@ -165,7 +165,7 @@ def test_without_all_approvals_nothing_begins_and_nothing_is_charged(fast_path: 
     run.run()
     assert run.ends == all_end("deadline", gone="P2")
     assert {run.facts(name)["code"] for name in run.ends} == {"approvals.deadline"}
-    assert not any(p.lane == "mail" for p in run.parcels())
+    assert not any(p.lane == "mail" for p in run.frames())
     assert [run.at[name].entries() for name in run.study.parties] == [[], [], []]
     assert GREETINGS <= run.clock.now - sites.NOON <= GREETINGS + 15
     run.close()

@@ -38,7 +38,7 @@ def released(run: Sites) -> None:
 
 
 def aborted(run: Sites) -> None:
-    """Whoever carries the mail brings P1 another parcel under a known key; P1's word ends it for others or does not."""
+    """Whoever carries the mail brings P1 another frame under a known key; P1's word ends it for others or does not."""
     there = next(p for p in run.stores["P1"].received() if p.lane == "mail")
     run.begin("P1")
     run.turn("P1")
@@ -103,10 +103,10 @@ class HeardRelay(RelayStore):
 
     look: Callable[[str], None]
 
-    def put(self, parcel: Frame) -> None:
-        if parcel.lane == "notice":
-            self.look(parcel.sender)
-        super().put(parcel)
+    def put(self, frame: Frame) -> None:
+        if frame.lane == "notice":
+            self.look(frame.sender)
+        super().put(frame)
 
 
 def under_way(study: str, folder: Path, secrets: Secrets) -> Sites:

@@ -33,7 +33,7 @@ STUDY = "ab" * 32
 SITES = {"site-1": NORTH, "site-2": SOUTH, "site-3": WEST, "site-4": CURATOR_NAME}
 
 
-def parcel(to: str, number: int, body: bytes = b"sealed", lane: Lane = "mail", sender: str = NORTH) -> Frame:
+def frame(to: str, number: int, body: bytes = b"sealed", lane: Lane = "mail", sender: str = NORTH) -> Frame:
     return Frame(STUDY, sender, to, lane, number, body)
 
 
@@ -48,7 +48,7 @@ def carrier(desk: RelayService, site: str) -> FlareCarrier:
 
 def test_each_gets_its_own_and_what_is_for_all_and_charlie_all_mail(desk: RelayService) -> None:
     north, south, west, charlie = (carrier(desk, site) for site in SITES)
-    sent = [parcel(SOUTH, 0), parcel(PUBLIC_NAME, 0), parcel(SOUTH, 0, lane="notice"), parcel(CURATOR_NAME, 0)]
+    sent = [frame(SOUTH, 0), frame(PUBLIC_NAME, 0), frame(SOUTH, 0, lane="notice"), frame(CURATOR_NAME, 0)]
     assert north.last(SOUTH, "mail") is None
     north.send(sent)
     north.send(sent)  # repeats do no harm
@@ -65,14 +65,14 @@ def test_each_gets_its_own_and_what_is_for_all_and_charlie_all_mail(desk: RelayS
 
 def test_a_parcel_that_is_too_long_for_the_study_is_left_out_and_the_next_is_brought(desk: RelayService) -> None:
     north = carrier(desk, "site-1")
-    short, long = parcel(SOUTH, 0), parcel(SOUTH, 1, bytes(1000))
+    short, long = frame(SOUTH, 0), frame(SOUTH, 1, bytes(1000))
     north.send([short, long])
     south = FlareCarrier(lambda topic, request, seconds: desk.answer("site-2", topic, request), len(short.encode()))
     assert south.fetch(0) == [short]
     south.taken([short])
     assert south.fetch(0) == []
-    north.send([parcel(SOUTH, 2)])
-    assert south.fetch(0) == [parcel(SOUTH, 2)]
+    north.send([frame(SOUTH, 2)])
+    assert south.fetch(0) == [frame(SOUTH, 2)]
     assert south._at == 2, "the long one is not asked for again"
 
 
@@ -83,8 +83,8 @@ def test_much_travels_in_heaps_and_nothing_is_lost(desk: RelayService) -> None:
         calls.append(topic)
         return desk.answer("site-1", topic, request)
 
-    sent = [parcel(SOUTH, n, bytes([n]) * (BATCH_BYTES // 2)) for n in range(3)] + [
-        parcel(SOUTH, n) for n in range(3, 60)
+    sent = [frame(SOUTH, n, bytes([n]) * (BATCH_BYTES // 2)) for n in range(3)] + [
+        frame(SOUTH, n) for n in range(3, 60)
     ]
     FlareCarrier(ask).send(sent)
     assert calls == [SEND] * 3
@@ -98,9 +98,9 @@ def test_much_travels_in_heaps_and_nothing_is_lost(desk: RelayService) -> None:
 
 def test_a_question_waits_for_mail_and_no_longer_than_the_relay_is_open(desk: RelayService) -> None:
     def sending() -> None:
-        carrier(desk, "site-1").send([parcel(SOUTH, 0)])
+        carrier(desk, "site-1").send([frame(SOUTH, 0)])
 
-    for act, came in ((sending, [parcel(SOUTH, 0)]), (desk.close, [])):
+    for act, came in ((sending, [frame(SOUTH, 0)]), (desk.close, [])):
         south = carrier(desk, "site-2" if came else "site-3")
         timer = threading.Timer(0.05, act)
         timer.start()
@@ -112,7 +112,7 @@ def test_a_question_waits_for_mail_and_no_longer_than_the_relay_is_open(desk: Re
 
 HOSTILE: dict[str, tuple[str, str, bytes, str]] = {
     "nobody": ("site-9", FETCH, encode_parts([0, 0]), "takes no part"),
-    "another sender": ("site-2", SEND, encode_parts([parcel(WEST, 0).encode()]), "another sender"),
+    "another sender": ("site-2", SEND, encode_parts([frame(WEST, 0).encode()]), "another sender"),
     "another study": (
         "site-1",
         SEND,
@@ -254,7 +254,7 @@ def test_a_relay_file_of_other_things_is_refused(
 ) -> None:
     own = tmp_path / "smc_dp" / study.digest
     own.mkdir(parents=True)
-    (own / "relay.toml").write_text(templates.relay_place(study, SITES).replace(old, new))
+    (own / "relay.toml").write_text(templates.relay_settings_toml(study, SITES).replace(old, new))
     with pytest.raises(InputError, match=why):
         RelayPlace.read(tmp_path, study.digest)
 

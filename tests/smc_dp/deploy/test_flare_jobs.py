@@ -73,9 +73,9 @@ def test_a_dead_job_is_submitted_again_and_everybody_goes_on(
     """A site's job and the relay's are killed in the middle of the session; who had released nothing, releases."""
     sites.begin_all()
     sites.submit(sites.kit / "job")
-    until("a session", lambda: sites.parcels("so.uth") >= 1, 60, look=0.005)
+    until("a session", lambda: sites.frames("so.uth") >= 1, 60, look=0.005)
     killed = [*sites.jobs_of("site-2"), *sites.jobs_of(sites.relay)]
-    until("its middle", lambda: sites.parcels("so.uth") >= 4, 60, look=0.005)
+    until("its middle", lambda: sites.frames("so.uth") >= 4, 60, look=0.005)
     for process in killed:
         os.kill(process, signal.SIGKILL)
     assert len(killed) == 2
@@ -196,4 +196,4 @@ def test_a_hub_that_sends_code_or_names_another_class_or_study_is_refused(sites:
     assert codes.pop(TWIN) == "ok"
     assert "ok" not in codes.values()
     assert "invalid auth token signature" in sites.log(sites.relay)
-    assert sites.parcels("north") == 0
+    assert sites.frames("north") == 0

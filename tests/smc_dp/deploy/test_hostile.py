@@ -27,12 +27,12 @@ MALLORY = sites.identity("mallory")
 WAY = "somebody on the way from P2: "
 
 
-def other_session(parcel: Frame) -> Frame:
-    return envelope(session=bytes(32))(parcel)
+def other_session(frame: Frame) -> Frame:
+    return envelope(session=bytes(32))(frame)
 
 
 class Mutant(NamedTuple):
-    """What somebody makes of the parcels to the reader, and in which words that is refused."""
+    """What somebody makes of the frames to the reader, and in which words that is refused."""
 
     change: Change
     words: str
@@ -40,7 +40,7 @@ class Mutant(NamedTuple):
 
 
 STOPS = {
-    # Parcels.
+    # Frames.
     "a letter's seal": Mutant(LETTER.becomes(inside(flipped)), WAY + "what came to P1 is not number 0 of that link"),
     "a letter's first byte": Mutant(LETTER.becomes(inside(lambda b: flipped(b, 0))), "is not number 0 of that link"),
     "a letter cut short": Mutant(LETTER.becomes(body(lambda b: b[:-1])), "envelope"),
@@ -270,8 +270,8 @@ def test_evidence_is_kept_of_what_stopped_a_site(fast_path: Path) -> None:
     run = run_with(STOPS["two letters of one number"], fast_path)
     one, other = (p for p in map(Frame.decode, run.evidence("P1")) if LETTER.is_of(p))
     assert one.digest != other.digest
-    assert any(p.lane == "notice" and p.sender == "P1" and b'"aborted"' in p.body for p in run.parcels())
-    assert all(p.body.count(b"somebody") == 0 for p in run.parcels())  # others hear a code
+    assert any(p.lane == "notice" and p.sender == "P1" and b'"aborted"' in p.body for p in run.frames())
+    assert all(p.body.count(b"somebody") == 0 for p in run.frames())  # others hear a code
     run.close()
 
 

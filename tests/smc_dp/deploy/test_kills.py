@@ -67,7 +67,7 @@ def check(whole: Sites, runs: Sequence[Mapping[str, Any]]) -> None:
 
 def test_three_runs_with_kills_leave_what_one_without_leaves(curator_run: Sites, fast_path: Path) -> None:
     """Two of the twenty, and one in which nobody dies."""
-    drawn = plans(curator_run.parcels(), curator_run.study.names, RUNS, OTHERS)
+    drawn = plans(curator_run.frames(), curator_run.study.names, RUNS, OTHERS)
     runs = killed(fast_path, [drawn[0], drawn[13], []])
     check(curator_run, runs)
     assert [len(run["deaths"]) > 5 for run in runs] == [True, True, False]
@@ -75,11 +75,11 @@ def test_three_runs_with_kills_leave_what_one_without_leaves(curator_run: Sites,
 
 @pytest.mark.slow
 def test_twenty_runs_with_kills_everywhere_leave_what_one_without_leaves(curator_run: Sites, fast_path: Path) -> None:
-    parcels = curator_run.parcels()
-    runs = killed(fast_path, plans(parcels, curator_run.study.names, RUNS, OTHERS))
+    frames = curator_run.frames()
+    runs = killed(fast_path, plans(frames, curator_run.study.names, RUNS, OTHERS))
     check(curator_run, runs)
     met = {place for run in runs for death in run["deaths"] for place in death}
-    assert {f"{COMMITTED}: {called(parcel)}" for parcel in parcels} <= met
+    assert {f"{COMMITTED}: {called(frame)}" for frame in frames} <= met
     assert {place.partition(":")[0] for place in met} == {COMMITTED, CHARGED, WRITTEN, *AT_SITE, *AT_RELAY}
 
 

@@ -61,14 +61,14 @@ def test_so_it_is_when_a_party_vanishes_in_the_middle(fast_path: Path) -> None:
     assert {name: run.ends.get(name) for name in run.study.names} == {
         "P1": "released", "P2": "released", "P3": None, "charlie": "released",
     }  # fmt: skip
-    assert sites.by_link(run.parcels()) == simulated(run, {"P3": len(sent(run, "P3"))})
+    assert sites.by_link(run.frames()) == simulated(run, {"P3": len(sent(run, "P3"))})
     assert len(set(run.releases().values())) == 1
     run.close()
 
 
 def sent(run: Sites, name: str) -> list[Envelope]:
     """What the relay has of this participant."""
-    return [Envelope.decode(p.body) for p in run.parcels() if p.lane == "mail" and p.sender == name]
+    return [Envelope.decode(p.body) for p in run.frames() if p.lane == "mail" and p.sender == name]
 
 
 class OtherSeed(Sites):
@@ -83,7 +83,7 @@ class OtherSeed(Sites):
 def test_a_twin_with_another_seed_sends_something_else(curator_run: Sites, fast_path: Path) -> None:
     run = OtherSeed(curator_run.study, fast_path).run()
     assert sites.ends(run) == ["released"] * 4
-    assert sites.by_link(run.parcels()) != sites.by_link(curator_run.parcels())
+    assert sites.by_link(run.frames()) != sites.by_link(curator_run.frames())
     run.close()
 
 
@@ -116,7 +116,7 @@ class Flaky(Sites):
 
 def test_the_randomness_of_a_site_is_the_systems_unless_it_is_given(curator_run: Sites, fast_path: Path) -> None:
     run = Sites(curator_run.study, fast_path, options={"coins": None}).run()
-    first, second = sites.by_link(run.parcels()), sites.by_link(curator_run.parcels())
+    first, second = sites.by_link(run.frames()), sites.by_link(curator_run.frames())
     assert first.keys() == second.keys()
     assert all(one != other for link in first for one, other in zip(first[link], second[link], strict=False))
     run.close()

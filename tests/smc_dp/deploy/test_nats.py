@@ -33,7 +33,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsRelay]:
         yield found
 
 
-def parcel(relay: NatsRelay, to: str, number: int, body: bytes, lane: Lane = "mail", sender: str = NORTH) -> Frame:
+def frame(relay: NatsRelay, to: str, number: int, body: bytes, lane: Lane = "mail", sender: str = NORTH) -> Frame:
     return Frame(relay.study.digest, sender, to, lane, number, body)
 
 
@@ -52,8 +52,8 @@ def test_what_is_sent_comes_in_order_and_outlives_a_killed_server(tmp_path: Path
         north, south, charlie = (
             stack.enter_context(closing(running.carrier(n, 2.0))) for n in (NORTH, SOUTH, CURATOR_NAME)
         )
-        large = parcel(running, SOUTH, 2, bytes(range(256)) * (5 * NATS_PIECE_BYTES // 512))
-        sent = [parcel(running, SOUTH, 0, b"first"), parcel(running, PUBLIC_NAME, 0, b"all"), large]
+        large = frame(running, SOUTH, 2, bytes(range(256)) * (5 * NATS_PIECE_BYTES // 512))
+        sent = [frame(running, SOUTH, 0, b"first"), frame(running, PUBLIC_NAME, 0, b"all"), large]
         assert north.last(SOUTH, "mail") is None
         north.send(sent[:2])
         running.kill()
@@ -74,8 +74,8 @@ def test_a_parcel_that_is_too_long_for_the_study_is_not_read(tmp_path: Path) -> 
     with relay(tmp_path) as running, ExitStack() as stack:
         north = stack.enter_context(closing(running.carrier(NORTH)))
         south = stack.enter_context(closing(running.carrier(SOUTH, most_bytes=2 * NATS_PIECE_BYTES)))
-        long, short = parcel(running, SOUTH, 0, bytes(2 * NATS_PIECE_BYTES + 1)), parcel(running, SOUTH, 1, b"short")
-        fits = parcel(running, SOUTH, 2, bytes(2 * NATS_PIECE_BYTES - 1000))
+        long, short = frame(running, SOUTH, 0, bytes(2 * NATS_PIECE_BYTES + 1)), frame(running, SOUTH, 1, b"short")
+        fits = frame(running, SOUTH, 2, bytes(2 * NATS_PIECE_BYTES - 1000))
         north.send([long, short, fits])
         assert brought(south, 2) == [short, fits]
         assert south.fetch(0) == []
@@ -84,7 +84,7 @@ def test_a_parcel_that_is_too_long_for_the_study_is_not_read(tmp_path: Path) -> 
 def test_what_was_taken_is_not_brought_again_and_the_rest_is(running: NatsRelay) -> None:
     with ExitStack() as stack:
         north, south = (stack.enter_context(closing(running.carrier(n))) for n in (NORTH, SOUTH))
-        one, two = (parcel(running, SOUTH, n, b"body", "notice") for n in range(2))
+        one, two = (frame(running, SOUTH, n, b"body", "notice") for n in range(2))
         north.send([one, two, one])
         assert brought(south, 2) == [one, two]
         south.taken([one])
@@ -98,7 +98,7 @@ def test_what_was_taken_is_not_brought_again_and_the_rest_is(running: NatsRelay)
 def test_two_parcels_under_one_number_are_both_brought(running: NatsRelay) -> None:
     with closing(running.carrier(NORTH)) as north, closing(running.carrier(WEST)) as west:
         for size in (1, NATS_PIECE_BYTES + 1):
-            both = [parcel(running, WEST, size, bytes([n]) * size) for n in range(2)]
+            both = [frame(running, WEST, size, bytes([n]) * size) for n in range(2)]
             north.send(both)
             assert brought(west, 2) == both
             west.taken(both)
@@ -109,7 +109,7 @@ def test_a_parcel_that_lies_where_its_sender_could_not_put_it_is_left_out(
 ) -> None:
     with ExitStack() as stack:
         north, south = (stack.enter_context(closing(running.carrier(n))) for n in (NORTH, SOUTH))
-        forged, true = parcel(running, SOUTH, 7, b"", sender=WEST), parcel(running, SOUTH, 7, b"")
+        forged, true = frame(running, SOUTH, 7, b"", sender=WEST), frame(running, SOUTH, 7, b"")
         subject = running.places.subject(NORTH, SOUTH, "mail")
         for body in (forged.encode(), b"no parcel", replace(true, study="0" * 64).encode(), true.encode()):
             north._connection.call(lambda client, body=body: client.jetstream().publish(subject, body))
@@ -145,7 +145,7 @@ def waiting(running: NatsRelay, name: str) -> int:
 @pytest.mark.slow
 def test_sixty_megabytes_travel(running: NatsRelay) -> None:
     with closing(running.carrier(WEST)) as west, closing(running.carrier(NORTH)) as north:
-        large = parcel(running, NORTH, 0, bytes(60_000_000), "record", WEST)
+        large = frame(running, NORTH, 0, bytes(60_000_000), "record", WEST)
         west.send([large])
         assert brought(north, 1, 60) == [large]
         assert west.last(NORTH, "record") == large
@@ -153,7 +153,7 @@ def test_sixty_megabytes_travel(running: NatsRelay) -> None:
 
 def test_a_study_that_was_not_opened_is_one_line(tmp_path: Path) -> None:
     with relay(tmp_path, opened=False) as closed, closing(closed.carrier(NORTH, 0.5)) as north:
-        one = parcel(closed, SOUTH, 0, b"")
+        one = frame(closed, SOUTH, 0, b"")
         for ask in (lambda: north.last(SOUTH, "mail"), lambda: north.send([one]), lambda: north.fetch(0)):
             with pytest.raises(CarrierError, match=r"^relay \S+: cannot be reached: no answer: perhaps"):
                 ask()

@@ -41,12 +41,12 @@ def stopped(curator_run: Sites, fast_folder: Path) -> Iterator[Stopped]:
     """P1 has sent sealed letters; of the time when it had greeted there is a copy."""
     root = Path(tempfile.mkdtemp(dir=fast_folder))  # a worker may come back to this module
     run, copy, relay = Sites(curator_run.study, root / "old"), root / "copy", RelayStore()
-    run.run(until=lambda: any(p.sender == "P1" and p.lane == "mail" for p in run.parcels()))
+    run.run(until=lambda: any(p.sender == "P1" and p.lane == "mail" for p in run.frames()))
     assert not letters(run)
     run.stop("P1")
     shutil.copytree(run.at["P1"].folder, copy)
-    for parcel in run.parcels():
-        relay.put(parcel)
+    for frame in run.frames():
+        relay.put(frame)
     run.run(until=lambda: len(letters(run)) > 3)
     run.stop("P1")
     yield Stopped(run, copy, relay)
@@ -55,7 +55,7 @@ def stopped(curator_run: Sites, fast_folder: Path) -> Iterator[Stopped]:
 
 def letters(run: Sites) -> dict[tuple[str, int], Envelope]:
     """The sealed letters of P1, by their place."""
-    mail = [Envelope.decode(p.body) for p in run.parcels() if p.lane == "mail" and p.sender == "P1"]
+    mail = [Envelope.decode(p.body) for p in run.frames() if p.lane == "mail" and p.sender == "P1"]
     return {(e.to, e.number): e for e in mail if not e.is_public}
 
 
@@ -98,10 +98,10 @@ def test_a_state_does_not_go_on_where_the_relay_has_another_parcel_under_a_key_o
     run = Sites(curator_run.study, fast_path)
     run.run(until=lambda: len(letters(run)) > 3)
     run.stop("P1")
-    mine = [p for p in run.parcels() if (p.sender, p.lane) == ("P1", lane)]
+    mine = [p for p in run.frames() if (p.sender, p.lane) == ("P1", lane)]
     run.relay = RelayStore()
-    for parcel in mine[:-1]:
-        run.relay.put(parcel)
+    for frame in mine[:-1]:
+        run.relay.put(frame)
     run.relay.put(replace(mine[-1], body=mine[-1].body[::-1]))
     with refused("state.older_than_relay", error=StoreError):
         run.begin("P1")
@@ -168,7 +168,7 @@ def test_the_twin_that_lets_an_old_state_go_on_makes_a_two_time_pad(
 def outgoing_key(run: Sites, to: str) -> bytes:
     """With what P1 seals what it sends there."""
     secret = sites.coins("P1").seed.fork("channel").fork("x25519").bytes(sealing.KEY_BYTES)
-    mail = [Envelope.decode(p.body) for p in run.parcels() if p.lane == "mail" and p.sender == to]
+    mail = [Envelope.decode(p.body) for p in run.frames() if p.lane == "mail" and p.sender == to]
     greeting = next(e for e in mail if e.is_public and e.number == 0)
     theirs = signed_payload(greeting)[: sealing.KEY_BYTES]
     return sealing.link_keys(secret, theirs, greeting.session, "P1", to).outgoing

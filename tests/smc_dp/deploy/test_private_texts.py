@@ -99,9 +99,9 @@ class Recorded:
         self._way = way
         self.sent: list[Frame] = []
 
-    def send(self, parcels: Sequence[Frame]) -> None:
-        self.sent += parcels
-        self._way.send(parcels)
+    def send(self, frames: Sequence[Frame]) -> None:
+        self.sent += frames
+        self._way.send(frames)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._way, name)
@@ -141,7 +141,7 @@ def test_carriers_and_loggers_have_nothing_of_what_the_owner_is_told(
         with relay(tmp_path / "relay") as running:
             text = refusal(running.study.relay, running.site(NORTH))
     assert all(planted in text for planted in told)
-    sent = [parcel.encode() for parcel in carriers[0].sent]
+    sent = [frame.encode() for frame in carriers[0].sent]
     assert len(sent) == 1  # that it does not take part, and no more
     assert found_in(sent, *heard.lines) == []
 

@@ -192,11 +192,11 @@ class StatusFirstCarrier(PromptCarrier):
     def fetch(self, seconds: float) -> list[Frame]:
         self._waited: dict[bytes, int] = getattr(self, "_waited", {})
         found = super().fetch(seconds)
-        for parcel in found:
-            self._waited[parcel.digest] = self._waited.get(parcel.digest, 0) + 1
+        for frame in found:
+            self._waited[frame.digest] = self._waited.get(frame.digest, 0) + 1
         return [p for p in found if p.lane == "notice" or self._waited[p.digest] > self.looks]
 
-    def taken(self, parcels: Sequence[Frame]) -> None:
+    def taken(self, frames: Sequence[Frame]) -> None:
         """Everything is brought again and again."""
 
 
@@ -222,7 +222,7 @@ def test_a_sum_that_is_given_up_is_charged_to_nobody(status_first: bool, fast_pa
 
 def counted(run: Sites, name: str) -> Counter[str]:
     """How many messages this participant has sent to whom."""
-    return Counter(parcel.to for parcel in run.parcels() if (parcel.sender, parcel.lane) == (name, "mail"))
+    return Counter(frame.to for frame in run.frames() if (frame.sender, frame.lane) == (name, "mail"))
 
 
 def test_nothing_new_leaves_once_somebody_has_ended_the_session(fast_path: Path) -> None:
@@ -232,11 +232,11 @@ def test_nothing_new_leaves_once_somebody_has_ended_the_session(fast_path: Path)
     run.turn(CURATOR_NAME)
     charlie = Corrupted(run, CURATOR_NAME)
     charlie.say("aborted", sent=counted(run, CURATOR_NAME))
-    before = len(run.parcels())
+    before = len(run.frames())
     run.turn("P1")
     assert run.facts("P1")["end"] == "ended"
     assert run.facts("P1")["left"] == ["sum 0"]
-    assert len(run.parcels()) == before
+    assert len(run.frames()) == before
     run.close()
 
 

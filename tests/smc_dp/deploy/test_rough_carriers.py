@@ -18,35 +18,35 @@ from smc_dp.deploy.frame import Carrier, CarrierError, Frame, Lane
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.site import Site
 
-LATE, AGAIN = 3, 8  # one parcel of so many is kept back; one of so many comes once more
+LATE, AGAIN = 3, 8  # one frame of so many is kept back; one of so many comes once more
 
 
 class RoughCarrier:
-    """Brings parcels late, again and again, and in any order; sends some twice, and often cannot be reached."""
+    """Brings frames late, again and again, and in any order; sends some twice, and often cannot be reached."""
 
     def __init__(self, inner: Carrier, draws: Stream) -> None:
         self._inner, self._draws = inner, draws
         self._there: dict[bytes, Frame] = {}
         self._old: list[Frame] = []
 
-    def send(self, parcels: Sequence[Frame]) -> None:
+    def send(self, frames: Sequence[Frame]) -> None:
         self._or_fail()
-        for parcel in parcels:
-            self._inner.send([parcel] * (1 + self._draws.below(2)))
+        for frame in frames:
+            self._inner.send([frame] * (1 + self._draws.below(2)))
             self._or_fail()
 
     def fetch(self, seconds: float) -> list[Frame]:
         self._or_fail()
         came = self._inner.fetch(seconds)
         self._inner.taken(came)
-        self._there.update((parcel.digest, parcel) for parcel in came)
-        found = [parcel for parcel in self._there.values() if self._draws.below(LATE)]
-        found += [parcel for parcel in self._old if self._draws.below(AGAIN) == 0]
+        self._there.update((frame.digest, frame) for frame in came)
+        found = [frame for frame in self._there.values() if self._draws.below(LATE)]
+        found += [frame for frame in self._old if self._draws.below(AGAIN) == 0]
         return Permutation.random(len(found), self._draws)(found)
 
-    def taken(self, parcels: Sequence[Frame]) -> None:
-        for parcel in parcels:
-            self._old += [self._there.pop(parcel.digest)] if parcel.digest in self._there else []
+    def taken(self, frames: Sequence[Frame]) -> None:
+        for frame in frames:
+            self._old += [self._there.pop(frame.digest)] if frame.digest in self._there else []
 
     def last(self, to: str, lane: Lane) -> Frame | None:
         self._or_fail()
@@ -75,8 +75,8 @@ def test_a_rough_relay_changes_nothing(of: str, request: pytest.FixtureRequest, 
 def test_a_twin_that_takes_letters_as_they_come_is_caught(
     curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def as_they_come(self: Site, parcels: Sequence[Frame]) -> Iterator[Envelope]:
-        yield from (self._envelope(p) for p in parcels if p.lane == "mail" and p.to in (self.name, PUBLIC_NAME))
+    def as_they_come(self: Site, frames: Sequence[Frame]) -> Iterator[Envelope]:
+        yield from (self._envelope(p) for p in frames if p.lane == "mail" and p.to in (self.name, PUBLIC_NAME))
 
     monkeypatch.setattr(Site, "_due", as_they_come)
     draws = Stream.insecure_from_seed("rough")
@@ -98,8 +98,8 @@ class OutageCarrier(RoughCarrier):
         self._or_fail()
         return self._inner.fetch(seconds)
 
-    def taken(self, parcels: Sequence[Frame]) -> None:
-        self._inner.taken(parcels)
+    def taken(self, frames: Sequence[Frame]) -> None:
+        self._inner.taken(frames)
 
     def _or_fail(self) -> None:
         if self._clock.now < self._until or not self._met:
@@ -109,7 +109,7 @@ class OutageCarrier(RoughCarrier):
 
 def test_nobody_is_late_for_what_the_relay_could_not_bring(sum_run: Sites, fast_path: Path) -> None:
     run = Sites(sum_run.study, fast_path)
-    run.run(until=lambda: len(run.parcels()) > len(sum_run.parcels()) // 2)
+    run.run(until=lambda: len(run.frames()) > len(sum_run.frames()) // 2)
     for going in run.going.values():
         going._carrier = OutageCarrier(going._carrier, run.clock, sites.NOON + 3600)
     run.run()
@@ -119,13 +119,13 @@ def test_nobody_is_late_for_what_the_relay_could_not_bring(sum_run: Sites, fast_
 
 
 class LosingCarrier:
-    """Brings everything but one parcel: of this sender in this lane, the last that has come or a numbered one."""
+    """Brings everything but one frame: of this sender in this lane, the last that has come or a numbered one."""
 
     def __init__(self, inner: Carrier, sender: str, lane: str, number: int) -> None:
         self._inner, self._lost = inner, (sender, lane, number)
 
-    def send(self, parcels: Sequence[Frame]) -> None:
-        self._inner.send(parcels)
+    def send(self, frames: Sequence[Frame]) -> None:
+        self._inner.send(frames)
 
     def fetch(self, seconds: float) -> list[Frame]:
         came = self._inner.fetch(seconds)
@@ -134,8 +134,8 @@ class LosingCarrier:
             self._inner.taken(lost)
         return [p for p in came if p not in lost]
 
-    def taken(self, parcels: Sequence[Frame]) -> None:
-        self._inner.taken(parcels)
+    def taken(self, frames: Sequence[Frame]) -> None:
+        self._inner.taken(frames)
 
     def last(self, to: str, lane: Lane) -> Frame | None:
         return self._inner.last(to, lane)
@@ -145,7 +145,7 @@ class LosingCarrier:
 
 
 def without(study_of: Sites, folder: Path, reader: str, sender: str, lane: str, number: int) -> Sites:
-    """The run in which this reader never gets that parcel."""
+    """The run in which this reader never gets that frame."""
     return Sites(
         study_of.study,
         folder,
@@ -193,11 +193,11 @@ def test_a_lost_record_is_looked_for_again(curator_run: Sites, fast_path: Path) 
 def test_what_a_relay_has_lost_it_gets_again(sum_run: Sites, fast_path: Path, half: bool) -> None:
     """A power cut takes back what a relay had not synced: sites that begin again send it once more."""
     run = Sites(sum_run.study, fast_path)
-    run.run(until=lambda: len(run.parcels()) > 20)
-    kept = run.parcels()[: 10 if half else 0]
+    run.run(until=lambda: len(run.frames()) > 20)
+    kept = run.frames()[: 10 if half else 0]
     run.relay = RelayStore()
-    for parcel in kept:
-        run.relay.put(parcel)
+    for frame in kept:
+        run.relay.put(frame)
     for name in run.study.names:
         run.begin(name)
     run.run()
@@ -217,11 +217,11 @@ class JunkCarrier(RoughCarrier):
         self._clock.now += 60
         return [*self._inner.fetch(seconds), Frame(self._study, "P2", "public", "notice", self._number, b"{}")]
 
-    def send(self, parcels: Sequence[Frame]) -> None:
-        self._inner.send(parcels)
+    def send(self, frames: Sequence[Frame]) -> None:
+        self._inner.send(frames)
 
-    def taken(self, parcels: Sequence[Frame]) -> None:
-        self._inner.taken(parcels)
+    def taken(self, frames: Sequence[Frame]) -> None:
+        self._inner.taken(frames)
 
     def last(self, to: str, lane: Lane) -> Frame | None:
         return self._inner.last(to, lane)

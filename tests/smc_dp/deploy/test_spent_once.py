@@ -35,7 +35,7 @@ def test_a_session_that_was_charged_by_a_lost_state_is_not_answered_again(curato
     run = begun_anew(curator_run, fast_path)
     with refused("ledger.charged_by_another_state"):
         run.run()
-    assert not [p for p in run.parcels() if (p.sender, p.lane) == ("P1", "mail")]
+    assert not [p for p in run.frames() if (p.sender, p.lane) == ("P1", "mail")]
     run.close()
 
 
@@ -49,7 +49,7 @@ def test_an_approval_does_not_serve_a_second_session(
     run = begun_anew(curator_run, fast_path)
     with refused("ledger.approval_used", number=2):
         run.run()
-    assert not [p for p in run.parcels() if (p.sender, p.lane) == ("P1", "mail")]
+    assert not [p for p in run.frames() if (p.sender, p.lane) == ("P1", "mail")]
     assert run.at["P1"].entries() == ["released"]
     run.close()
     monkeypatch.setattr(sites, "approvals", lambda study: again)
@@ -67,7 +67,7 @@ def test_the_twin_that_believes_the_relay_answers_twice_for_one_price(
     with refused("ledger.other_release"):
         run.run()
     run.close()
-    one, two = (sites.by_link(found.parcels())["P1", "charlie"] for found in (curator_run, run))
+    one, two = (sites.by_link(found.frames())["P1", "charlie"] for found in (curator_run, run))
     assert len(one) == len(two)
     assert one != two
     assert run.at["P1"].entries() == ["released"]  # one entry, and two sets of letters
@@ -97,7 +97,7 @@ def test_a_program_that_died_between_its_book_and_its_first_state_goes_on(
 
 
 def stopped_after_release(whole: Sites, folder: Path) -> Sites:
-    """P1's share is out; then its program begins anew, and the relay brings another parcel under a known key."""
+    """P1's share is out; then its program begins anew, and the relay brings another frame under a known key."""
     run = Sites(whole.study, folder)
     run.run(until=lambda: run.facts("P1").get("left") == [RELEASED])
     run.begin("P1")
@@ -137,7 +137,7 @@ def test_twins_that_forget_what_has_left_get_their_charge_back(
 
 @pytest.fixture
 def ended(curator_run: Sites, fast_path: Path) -> Iterator[Sites]:
-    """P1 met two parcels under one key and has said so; then an operator put back the state of a minute before."""
+    """P1 met two frames under one key and has said so; then an operator put back the state of a minute before."""
     run = Sites(curator_run.study, fast_path / "run")
     run.run(until=lambda: run.facts("P1").get("stage") not in (None, "", "approvals", "setup"))
     folder = run.at["P1"].folder

@@ -112,7 +112,7 @@ def test_charlie_with_a_party_is_not_claimed_and_the_reason_is_said(
 
 def test_without_views_or_without_a_claim_nothing_is_possible(folders: Folders, tmp_path: Path) -> None:
     bare = folders.evidence(views=False)
-    assert leakage.check_structure(bare) == leakage.NO_VIEWS
+    assert leakage.check_structure(bare) == leakage.NO_VIEWS_OUTCOME
     assert leakage.check_structure_together(bare).status == "not possible"
     printed = toy_run(tmp_path, as_printed=True).evidence()
     for check in leakage.CHECKS:

@@ -167,7 +167,7 @@ def free_places(sender: Kind, sent: Iterable[tuple[str, str]], free: Mapping[str
         before[stage] += kind not in free
 
 
-@lru_cache(maxsize=4)  # several checks ask, and they ask about one record after the other
+@lru_cache(maxsize=4)  # several checks ask, and they ask about one transcript after the other
 def _learn(name: str, version: int, parameters: Any, most: int, absences: Absences) -> Schedule | None:
     return from_dry_runs(programs.find_protocol(name, version), parameters, most, absences)
 

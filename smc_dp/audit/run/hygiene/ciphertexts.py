@@ -13,37 +13,37 @@ from protocols.runtime.message import Key, is_fresh
 from protocols.runtime.view import Recomputed
 from smc_dp.audit.run.check import CheckOutcome, failed, failed_line, not_applicable, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.view_messages import NO_VIEWS, decrypted_messages, describe_views
+from smc_dp.audit.run.view_messages import NO_VIEWS_OUTCOME, decrypted_messages, describe_views
 
 Locked: TypeAlias = Ciphertext | BitCiphertext
 
 
-def ciphertexts(letter: DecryptedEnvelope) -> Iterator[tuple[str, Locked]]:
+def ciphertexts(decrypted: DecryptedEnvelope) -> Iterator[tuple[str, Locked]]:
     """Yield every ciphertext of a message with its place; covers are none."""
-    if letter.message is None:
+    if decrypted.message is None:
         return
-    for slot in letter.message.slots:
+    for slot in decrypted.message.slots:
         if slot.protection.locks:
-            value = getattr(letter.message, slot.name)
+            value = getattr(decrypted.message, slot.name)
             for c in value if slot.count else (value,):
                 if c is not None:
-                    yield f"{letter.envelope.kind}.{slot.name}", c
+                    yield f"{decrypted.envelope.kind}.{slot.name}", c
 
 
 def check_units(evidence: Evidence) -> CheckOutcome:
     """Check that every ciphertext is a unit: mod n**2 with Jacobi symbol +1 under Paillier keys, mod n under DGK's."""
     if not evidence.views:
-        return NO_VIEWS
+        return NO_VIEWS_OUTCOME
     count = 0
     locked = {(k.__name__, s.name) for k in evidence.session.program.kinds for s in k.slots if s.type not in _PLAIN}
-    for letter in decrypted_messages(evidence):
-        kind = letter.envelope.kind
-        if letter.fault and (kind, letter.fault.partition(":")[0]) in locked:
-            return failed_line(evidence, letter.line, "ciphertext.undecodable", kind=kind, fault=letter.fault)
-        for place, c in ciphertexts(letter):
+    for decrypted in decrypted_messages(evidence):
+        kind = decrypted.envelope.kind
+        if decrypted.fault and (kind, decrypted.fault.partition(":")[0]) in locked:
+            return failed_line(evidence, decrypted.line, "ciphertext.undecodable", kind=kind, fault=decrypted.fault)
+        for place, c in ciphertexts(decrypted):
             count += 1
             if not _is_unit(c):
-                return failed_line(evidence, letter.line, "ciphertext.no_unit", place=place)
+                return failed_line(evidence, decrypted.line, "ciphertext.no_unit", place=place)
     return passed("units.hold", count=count, evidence=describe_views(evidence)) if count else _NONE
 
 
@@ -62,27 +62,27 @@ def _distinct(evidence: Evidence) -> Iterator[DecryptedEnvelope]:
     hygiene = evidence.protocol.model.hygiene
     alike = hygiene.alike if hygiene else ()
     readers: dict[tuple[str, str, bytes | None], set[str]] = {}
-    for letter in decrypted_messages(evidence):
-        e = letter.envelope
+    for decrypted in decrypted_messages(evidence):
+        e = decrypted.envelope
         if e.kind in alike:
-            had = readers.setdefault((e.sender, e.kind, letter.payload), set())
+            had = readers.setdefault((e.sender, e.kind, decrypted.payload), set())
             if had and e.to not in had:
                 had.add(e.to)
                 continue
             had.add(e.to)
-        yield letter
+        yield decrypted
 
 
 def check_repeats(evidence: Evidence) -> CheckOutcome:
     """Check that no ciphertext stands twice in the messages, but in copies of one message to several readers."""
     if not evidence.views:
-        return NO_VIEWS
+        return NO_VIEWS_OUTCOME
     seen: dict[tuple[int, int], str] = {}
-    for letter in _distinct(evidence):
-        for place, c in ciphertexts(letter):
+    for decrypted in _distinct(evidence):
+        for place, c in ciphertexts(decrypted):
             if before := seen.get((c.n, c.value)):
-                return failed_line(evidence, letter.line, "ciphertext.repeated", place=place, before=before)
-            seen[c.n, c.value] = f"{place} on line {letter.line}"
+                return failed_line(evidence, decrypted.line, "ciphertext.repeated", place=place, before=before)
+            seen[c.n, c.value] = f"{place} on line {decrypted.line}"
     return passed("repeats.hold", count=len(seen), evidence=describe_views(evidence)) if seen else _NONE
 
 
@@ -95,17 +95,17 @@ def check_freshness(evidence: Evidence) -> CheckOutcome:
     sends what is marked stale [N5].
     """
     if not evidence.views:
-        return NO_VIEWS
+        return NO_VIEWS_OUTCOME
     seen: dict[tuple[int, int], tuple[int, str]] = {}
     bare = {key.n: _bare(key) for again in evidence.recomputed.values() for key in again.keys.values()}
-    for letter in _distinct(evidence):
-        for place, c in ciphertexts(letter):
+    for decrypted in _distinct(evidence):
+        for place, c in ciphertexts(decrypted):
             residue = c.value if isinstance(c, BitCiphertext) else c.value % c.n
             if residue in bare.get(c.n, ()):
-                return failed_line(evidence, letter.line, "ciphertext.no_randomness", place=place)
-            value, before = seen.setdefault((c.n, residue), (c.value, f"{place} on line {letter.line}"))
+                return failed_line(evidence, decrypted.line, "ciphertext.no_randomness", place=place)
+            value, before = seen.setdefault((c.n, residue), (c.value, f"{place} on line {decrypted.line}"))
             if value != c.value:
-                return failed_line(evidence, letter.line, "ciphertext.randomiser_reused", place=place, before=before)
+                return failed_line(evidence, decrypted.line, "ciphertext.randomiser_reused", place=place, before=before)
     for again in evidence.recomputed.values():
         if stale := _stale(again):  # by its program, for which its owner does not answer
             return failed("ciphertext.not_refreshed", line=stale[0], place=stale[1])
@@ -121,8 +121,8 @@ def _bare(key: Key) -> frozenset[int]:
 
 def _stale(again: Recomputed) -> tuple[int | None, str] | None:
     """Return line and place of the first ciphertext that the role's program sends without new randomness."""
-    sent = [letter for letter in again.decrypted if letter.envelope.sender == again.view.name]
-    lines = {(letter.envelope.to, n): letter.line for n, letter in _numbered(sent)}
+    sent = [decrypted for decrypted in again.decrypted if decrypted.envelope.sender == again.view.name]
+    lines = {(decrypted.envelope.to, n): decrypted.line for n, decrypted in _numbered(sent)}
     numbers: dict[str, int] = {}
     for to, message in again.posted:
         numbers[to] = numbers.get(to, 0) + 1
@@ -134,9 +134,9 @@ def _stale(again: Recomputed) -> tuple[int | None, str] | None:
     return None
 
 
-def _numbered(letters: list[DecryptedEnvelope]) -> Iterator[tuple[int, DecryptedEnvelope]]:
+def _numbered(messages: list[DecryptedEnvelope]) -> Iterator[tuple[int, DecryptedEnvelope]]:
     """Yield each message with its number among those to its addressee, from 1."""
     count: dict[str, int] = {}
-    for letter in letters:
-        count[letter.envelope.to] = count.get(letter.envelope.to, 0) + 1
-        yield count[letter.envelope.to], letter
+    for decrypted in messages:
+        count[decrypted.envelope.to] = count.get(decrypted.envelope.to, 0) + 1
+        yield count[decrypted.envelope.to], decrypted

@@ -13,7 +13,7 @@ from protocols.runtime.view import Recomputed
 from smc_dp.audit.run.blame import chain_signer, malicious_sender
 from smc_dp.audit.run.check import CheckOutcome, failed, make_fault, not_applicable, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.view_messages import NO_VIEWS, decrypted_messages, describe_views
+from smc_dp.audit.run.view_messages import NO_VIEWS_OUTCOME, decrypted_messages, describe_views
 from smc_dp.core.errors import Fault, shown
 from smc_dp.run.agreement import TEST_KEYS
 
@@ -27,15 +27,15 @@ def check_keys(evidence: Evidence) -> CheckOutcome:
     if bits < limits.keys.shortest and TEST_KEYS not in evidence.head["insecure"]:
         return failed("keys.unmarked_test_keys", line=0, bits=bits, mark=TEST_KEYS)
     if not evidence.views:
-        return NO_VIEWS
-    announced = [letter for letter in decrypted_messages(evidence) if letter.message is not None]
-    alike = {(letter.envelope.sender, letter.envelope.kind, letter.payload): letter for letter in reversed(announced)}
-    for letter in reversed(alike.values()):
-        if fault := _announcement_fault(evidence, letter, bits):
+        return NO_VIEWS_OUTCOME
+    announced = [decrypted for decrypted in decrypted_messages(evidence) if decrypted.message is not None]
+    alike = {(d.envelope.sender, d.envelope.kind, d.payload): d for d in reversed(announced)}
+    for decrypted in reversed(alike.values()):
+        if fault := _announcement_fault(evidence, decrypted, bits):
             # Its own, whatever others told it.
-            return failed(fault, line=letter.line, culprit=chain_signer(evidence, letter.line))
-        if fault := _other_key(evidence, letter):
-            return failed(fault, line=letter.line, culprit=malicious_sender(evidence, letter.line))
+            return failed(fault, line=decrypted.line, culprit=chain_signer(evidence, decrypted.line))
+        if fault := _other_key(evidence, decrypted):
+            return failed(fault, line=decrypted.line, culprit=malicious_sender(evidence, decrypted.line))
     named: dict[str, Key] = {}
     sound: set[int] = set()  # a key that all parties share is looked at once
     for role, again in evidence.recomputed.items():
@@ -46,7 +46,7 @@ def check_keys(evidence: Evidence) -> CheckOutcome:
             return failed(fault.within(f"the view of {shown(role)} holds"))
     if not named:
         return not_possible("keys.none_in_views")
-    proofs = sum(_names(letter.message) == {"n", "proof"} for letter in announced)
+    proofs = sum(_names(decrypted.message) == {"n", "proof"} for decrypted in announced)
     return passed("keys.hold", bits=bits, count=len(named), proofs=proofs, evidence=describe_views(evidence))
 
 
@@ -54,24 +54,24 @@ def _names(message: Message | None) -> set[str]:
     return set() if message is None else {slot.name for slot in message.slots}
 
 
-def _announcement_fault(evidence: Evidence, letter: DecryptedEnvelope, bits: int) -> Fault | None:
+def _announcement_fault(evidence: Evidence, decrypted: DecryptedEnvelope, bits: int) -> Fault | None:
     """Return the fault of a key in a message, which the names of its fields tell; None for other messages."""
-    message, names = letter.message, _names(letter.message)
+    message, names = decrypted.message, _names(decrypted.message)
     if names == {"p", "q"}:
         p, q = (getattr(message, name) for name in ("p", "q"))
         return _assembly_fault(p, q, bits)
     if names not in ({"n", "proof"}, {"n", "g", "h"}):
         return None
-    return _comparison_fault(message, bits) if "g" in names else _paillier_fault(evidence, letter, bits)
+    return _comparison_fault(message, bits) if "g" in names else _paillier_fault(evidence, decrypted, bits)
 
 
-def _other_key(evidence: Evidence, letter: DecryptedEnvelope) -> Fault | None:
+def _other_key(evidence: Evidence, decrypted: DecryptedEnvelope) -> Fault | None:
     """Return the fault of an announced key that is none of those in its sender's view, which anybody can write."""
-    sender = letter.envelope.sender
-    if _names(letter.message) not in ({"n", "proof"}, {"n", "g", "h"}) or sender not in evidence.views:
+    sender = decrypted.envelope.sender
+    if _names(decrypted.message) not in ({"n", "proof"}, {"n", "g", "h"}) or sender not in evidence.views:
         return None
     owned = secret_keys_of(evidence.recomputed[sender].view)  # a role that was stopped in its set-up has left none
-    if not owned or getattr(letter.message, "n", None) in owned:
+    if not owned or getattr(decrypted.message, "n", None) in owned:
         return None
     return make_fault("key.not_of_view", sender=shown(sender))
 
@@ -84,13 +84,13 @@ def _assembly_fault(p: int, q: int, bits: int) -> Fault | None:
     return None
 
 
-def _paillier_fault(evidence: Evidence, letter: DecryptedEnvelope, bits: int) -> Fault | None:
-    n, proof = (getattr(letter.message, name) for name in ("n", "proof"))
+def _paillier_fault(evidence: Evidence, decrypted: DecryptedEnvelope, bits: int) -> Fault | None:
+    n, proof = (getattr(decrypted.message, name) for name in ("n", "proof"))
     try:
         key = paillier.PublicKey(n)
     except ValueError as error:
         return make_fault("key.unusable_public", why=str(error))
-    context = evidence.session.id + letter.envelope.sender.encode()
+    context = evidence.session.id + decrypted.envelope.sender.encode()
     # The auditor's own coins: those of the reader are in its view, and whoever knows them first can make up a proof.
     return admission.verify(key, bits, proof, context, Stream.from_system())
 

@@ -49,9 +49,9 @@ def check_masks(evidence: Evidence) -> CheckOutcome:
             return failed("masks.too_little_slack", **figures, wanted=hygiene.sigma)
     if not evidence.views:
         return not_possible("masks.slack_without_views", sigma=hygiene.sigma)
-    letters, count = decrypted_messages(evidence), 0
+    messages, count = decrypted_messages(evidence), 0
     for mask in declared:
-        found = list(_read(evidence, letters, mask))
+        found = list(_read(evidence, messages, mask))
         count += len(found)
         for reading in found:
             if reading.value.bit_length() > mask.bits + (mask.hidden is not None):
@@ -62,18 +62,18 @@ def check_masks(evidence: Evidence) -> CheckOutcome:
     return passed("masks.hold", count=count, least=hygiene.sigma, evidence=describe_views(evidence))
 
 
-def _read(evidence: Evidence, letters: Sequence[DecryptedEnvelope], mask: Mask) -> Iterator[_Reading]:
+def _read(evidence: Evidence, messages: Sequence[DecryptedEnvelope], mask: Mask) -> Iterator[_Reading]:
     """Yield the numbers in a field for an owner of one of the given views' keys, message by message."""
     keys = {n: key for again in evidence.recomputed.values() for n, key in secret_keys_of(again.view).items()}
     kind, _, field = mask.place.partition(".")
-    for letter in letters:
-        if letter.envelope.kind != kind or letter.message is None:
+    for decrypted in messages:
+        if decrypted.envelope.kind != kind or decrypted.message is None:
             continue
-        value = getattr(letter.message, field)
+        value = getattr(decrypted.message, field)
         values = [_plain(v, keys) for v in (value if isinstance(value, tuple) else (value,))]
         known = [v for v in values if v is not None]
         if len(known) == len(values):
-            yield from (_Reading(letter.line, v) for v in mask.unpack(known))
+            yield from (_Reading(decrypted.line, v) for v in mask.unpack(known))
 
 
 def _plain(value: Any, keys: dict[int, Any]) -> int | None:
@@ -215,13 +215,13 @@ def _numbers(evidence: Evidence, reader: str) -> Numbers:
     """Return all numbers that the owner of a view reads, also those that were packed."""
     again, found = evidence.recomputed[reader], Numbers()
     hygiene = evidence.protocol.model.hygiene
-    mine = [letter for letter in again.decrypted if letter.envelope.to == reader and letter.message is not None]
-    for letter in mine:
-        mail = ((letter.envelope.sender, letter.message),)
+    mine = [d for d in again.decrypted if d.envelope.to == reader and d.message is not None]
+    for decrypted in mine:
+        mail = ((decrypted.envelope.sender, decrypted.message),)
         one = View(reader, again.view.inputs, again.view.results, mail)  # type: ignore[arg-type]
         for values in (*readings(one).values(), *public_fields(one).values()):
             for value in values:
-                found.setdefault(value, letter.line)
+                found.setdefault(value, decrypted.line)
     for mask in hygiene.masks(evidence.session.parameters) if hygiene else ():
         for reading in _read(evidence, mine, mask) if mask.unpack is not list else ():
             found.setdefault(reading.value, reading.line)
@@ -264,7 +264,7 @@ def _compared(evidence: Evidence, secrets: list[_Secret]) -> str | CheckOutcome:
     wide = [mask for mask in hygiene.masks(p) if mask.bits >= bits and mask.unpack is list]
     found = []
     for reader, again in evidence.recomputed.items():
-        mine = [letter for letter in again.decrypted if letter.envelope.to == reader]
+        mine = [decrypted for decrypted in again.decrypted if decrypted.envelope.to == reader]
         tops = [(r, (r.value % (1 << bits)) >> shift) for mask in wide for r in _read(evidence, mine, mask)]
         found += [(reader, s, r, top) for r, top in tops for s in secrets if s.owner != reader]
     if log2(len(found) or 1) - (bits - shift) > -CANARY_BITS:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammaln
 
 from smc_dp.audit.run.privacy import direction
-from smc_dp.audit.run.privacy.private_inputs import TAIL
+from smc_dp.audit.run.privacy.private_inputs import NOISE_FALSE_ALARM
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.noise import DiscreteGaussian, KNorm
 
@@ -73,17 +73,17 @@ def squared_length(shares: Sequence[Sequence[int]], law: Any) -> int:
 
 @lru_cache(maxsize=8)
 def squared_limits(law: Any, shares: int) -> tuple[float, float]:
-    """Return limits of that squared length in units of the distribution, missed with probability `TAIL`.
+    """Return limits of that squared length in units of the distribution, missed with probability `NOISE_FALSE_ALARM`.
 
     Of ddg it is a chi-square number, of self the square of a Gamma number, and of vg a product of both kinds.
     """
-    d = law.dimension
+    d, tail = law.dimension, NOISE_FALSE_ALARM / 2  # too short, or too long
     if law.name == "self":
-        return float(gammaincinv(d * shares, TAIL / 2)) ** 2, float(gammainccinv(d * shares, TAIL / 2)) ** 2
+        return float(gammaincinv(d * shares, tail)) ** 2, float(gammainccinv(d * shares, tail)) ** 2
     if law.name == "ddg":
-        return 2 * float(gammaincinv(d * shares / 2, TAIL / 2)), 2 * float(gammainccinv(d * shares / 2, TAIL / 2))
+        return 2 * float(gammaincinv(d * shares / 2, tail)), 2 * float(gammainccinv(d * shares / 2, tail))
     product = _product(law, shares)
-    return product.quantile(TAIL / 2, below=True), product.quantile(TAIL / 2, below=False)
+    return product.quantile(tail, below=True), product.quantile(tail, below=False)
 
 
 def _product(law: Any, shares: int) -> GaussianGammaProduct:
@@ -118,13 +118,13 @@ def are_plausible(shares: Sequence[tuple[Integers, Any]]) -> bool:
     d = sum(law.dimension for _, law in shares)
     found = sqrt(sum(Fraction(sum(x * x for x in noise)) / squared_unit(law) for noise, law in shares))
     slack = sqrt(sum(Fraction((ceil_sqrt(law.dimension) + 1) ** 2) / squared_unit(law) for _, law in shares))
-    low, high = gammaincinv(d / 2, TAIL / 2), gammainccinv(d / 2, TAIL / 2)
+    low, high = gammaincinv(d / 2, NOISE_FALSE_ALARM / 2), gammainccinv(d / 2, NOISE_FALSE_ALARM / 2)
     return bool(sqrt(2 * low) - slack <= found <= sqrt(2 * high) + slack)
 
 
 def power_of_all_lengths(numbers: int) -> float:
     """Return the least probability that half the noise in so many numbers is noticed for its length."""
-    low, high = gammaincinv(numbers / 2, TAIL / 2), gammainccinv(numbers / 2, TAIL / 2)
+    low, high = gammaincinv(numbers / 2, NOISE_FALSE_ALARM / 2), gammainccinv(numbers / 2, NOISE_FALSE_ALARM / 2)
     return float(gammainc(numbers / 2, 4 * low) + gammaincc(numbers / 2, 4 * high))
 
 
@@ -132,7 +132,7 @@ def has_direction(noise: Integers, beside: Integers, law: Any) -> bool:
     """Return whether one share points somewhere, along what it hides above all; never on a grid too coarse for that."""
     if _is_coarse(law) or not any(noise):
         return False
-    return direction.direction_chance(_scores(noise, law), _floats(beside)) < TAIL
+    return direction.direction_chance(_scores(noise, law), _floats(beside)) < NOISE_FALSE_ALARM
 
 
 def have_direction(shares: Sequence[Integers], beside: Sequence[Integers], law: Any) -> bool:
@@ -140,7 +140,7 @@ def have_direction(shares: Sequence[Integers], beside: Sequence[Integers], law: 
     if law.name == "vg" or len(shares) < 2 or _is_coarse(law):
         return False
     scores = np.array([_scores(noise, law) for noise in shares])
-    return direction.common_direction_chance(scores, np.array([_floats(numbers) for numbers in beside])) < TAIL
+    return direction.common_direction_chance(scores, np.array([*map(_floats, beside)])) < NOISE_FALSE_ALARM
 
 
 def _is_coarse(law: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from smc_dp.audit.run.check import CheckOutcome, failed, make_fault, not_applicable, not_possible, passed
 from smc_dp.audit.run.derived_parameters import DerivedParameters, ring_fault
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.privacy.private_inputs import blame_owner, count_noun, impossible_rows
+from smc_dp.audit.run.privacy.private_inputs import count_noun, fail_view, impossible_rows
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
 
@@ -51,12 +51,12 @@ def check_own_models(evidence: Evidence, found: DerivedParameters) -> CheckOutco
     for name, view in views.items():
         numbers = _numbers(view.inputs, found)
         if numbers is None:
-            return blame_owner(evidence, name, make_fault("view.no_numbers"))
+            return fail_view(evidence, name, make_fault("view.no_numbers"))
         rows = numbers[d] if len(numbers) > d else most
         if not 1 <= rows <= most:
-            return blame_owner(evidence, name, impossible_rows(rows, most))
+            return fail_view(evidence, name, impossible_rows(rows, most))
         if max(map(abs, numbers[:d])) > rows * LARGEST_WEIGHT << found.grid.fraction_bits:
-            return blame_owner(evidence, name, make_fault("view.weight_too_large", most=LARGEST_WEIGHT))
+            return fail_view(evidence, name, make_fault("view.weight_too_large", most=LARGEST_WEIGHT))
     return passed("models.own_noise_hold", models=count_noun("model", len(views)), most=LARGEST_WEIGHT)
 
 

@@ -27,7 +27,8 @@ from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.sensitivity import largest_norm
 
 LEAST_SHARE_VARIANCE = 18  # of a share of ddg
-TAIL = 1e-9  # for the length and for the direction of one party's noise, and for those of all given parties together
+NOISE_FALSE_ALARM = 1e-9
+"""Chance of a false alarm about the length or the direction of one party's noise, or of all given noise together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +49,9 @@ def check_noise(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
     for name, view in views.items():
         mine = _drawn(view.inputs, found)
         if mine is None:
-            return blame_owner(evidence, name, make_fault("view.no_noise"))
+            return fail_view(evidence, name, make_fault("view.no_noise"))
         if wrong := _wrong(mine):
-            return blame_owner(evidence, name, wrong)
+            return fail_view(evidence, name, wrong)
         drawn.append(mine)
     lengths, slacks = zip(*map(_length, drawn), strict=True)
     total = found.public.dimension * len(views)
@@ -65,7 +66,7 @@ def check_noise(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
         vectors=count_noun("noise vector", len(views)),
         name=found.noise(1).name,
         drawn=_said_of_directions(drawn),
-        false_alarms=2 * (len(views) + 1) * TAIL,
+        false_alarms=2 * (len(views) + 1) * NOISE_FALSE_ALARM,
         power=power,
     )
 
@@ -73,9 +74,10 @@ def check_noise(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
 def _wrong(mine: _Drawn) -> Fault | None:
     if not _plausible(*_length(mine), mine.distribution.dimension):
         return make_fault("noise.length")
-    fine = mine.distribution.scale >= direction.COARSE
-    if fine and direction.direction_chance(direction.normal_scores(mine.eta, mine.distribution), mine.model) < TAIL:
-        return make_fault("noise.direction")
+    if mine.distribution.scale >= direction.COARSE:
+        scores = direction.normal_scores(mine.eta, mine.distribution)
+        if direction.direction_chance(scores, mine.model) < NOISE_FALSE_ALARM:
+            return make_fault("noise.direction")
     return None
 
 
@@ -83,7 +85,7 @@ def _all_point(drawn: list[_Drawn]) -> bool:
     if len(drawn) < 2 or any(mine.distribution.scale < direction.COARSE for mine in drawn):
         return False
     scores = np.array([direction.normal_scores(mine.eta, mine.distribution) for mine in drawn])
-    return direction.common_direction_chance(scores, np.array([mine.model for mine in drawn])) < TAIL
+    return direction.common_direction_chance(scores, np.array([mine.model for mine in drawn])) < NOISE_FALSE_ALARM
 
 
 def _said_of_directions(drawn: list[_Drawn]) -> str:
@@ -111,17 +113,16 @@ def check_models(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
     for name, view in views.items():
         mine = _input(view.inputs)
         if mine is None or len(mine.w) != found.public.dimension or any(type(x) is not int for x in mine.w):
-            return blame_owner(evidence, name, make_fault("view.no_model"))
+            return fail_view(evidence, name, make_fault("view.no_model"))
         if sum(grid.lift(x) ** 2 for x in mine.w) > most**2:
-            return blame_owner(evidence, name, make_fault("view.model_too_long", most=float(longest)))
+            return fail_view(evidence, name, make_fault("view.model_too_long", most=float(longest)))
     return passed("models.hold", models=count_noun("model", len(views)), longest=float(longest))
 
 
-def blame_owner(evidence: Evidence, name: str, what: Fault) -> CheckOutcome:
-    """Return the failed outcome for inputs in a view.
+def fail_view(evidence: Evidence, name: str, what: Fault) -> CheckOutcome:
+    """Return the failed outcome for inputs in a view, with its owner as culprit where a signature shows it.
 
-    Its owner is named if it signed the view, and had agreed on what the release states of the method, for a release is
-    anybody's word.
+    The owner must also have agreed on the method that the release states, because anybody can write a release.
     """
     said = what.within(f"in the view of {shown(name)}")
     if why := why_unsigned(evidence, name):
@@ -187,7 +188,7 @@ def _length(mine: _Drawn) -> tuple[float, float]:
 
 
 def _limits(shape: int) -> tuple[float, float]:
-    return float(gammaincinv(shape, TAIL / 2)), float(gammainccinv(shape, TAIL / 2))
+    return float(gammaincinv(shape, NOISE_FALSE_ALARM / 2)), float(gammainccinv(shape, NOISE_FALSE_ALARM / 2))
 
 
 def _plausible(length: float, slack: float, shape: int) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 from smc_dp.audit.run.check import CheckOutcome, failed, make_fault, passed
 from smc_dp.audit.run.derived_parameters import DerivedParameters, ring_fault
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.privacy.private_inputs import LEAST_SHARE_VARIANCE, blame_owner, count_noun, little_variance
+from smc_dp.audit.run.privacy.private_inputs import LEAST_SHARE_VARIANCE, count_noun, fail_view, little_variance
 from smc_dp.audit.run.privacy.view_inputs import InputBlock, InputSums, share_distributions
 from smc_dp.core.errors import Fault
 from smc_dp.privacy.statement import PrivacyStatement
@@ -152,9 +152,9 @@ def check_contributions(evidence: Evidence, found: DerivedParameters, read: Mapp
             for what, length, allowed in _lengths(blocks, most[r]):
                 if length > (allowed * most_rows) ** 2:
                     too_long = make_fault("view.sum_too_long", what=what, sum=r, rows=most_rows)
-                    return blame_owner(evidence, name, too_long)
+                    return fail_view(evidence, name, too_long)
             if fault := _no_square(blocks):
-                return blame_owner(evidence, name, fault.within(f"the curvature in sum {r} is that of no rows"))
+                return fail_view(evidence, name, fault.within(f"the curvature in sum {r} is that of no rows"))
     count = sum(len(sums) for sums in read.values())
     return passed("models.contributions_hold", contributions=count_noun("contribution", count), most_rows=most_rows)
 

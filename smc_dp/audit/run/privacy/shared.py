@@ -19,9 +19,9 @@ from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy import lengths, rounds
 from smc_dp.audit.run.privacy.private_inputs import (
     LEAST_SHARE_VARIANCE,
-    TAIL,
-    blame_owner,
+    NOISE_FALSE_ALARM,
     count_noun,
+    fail_view,
     impossible_rows,
     little_variance,
 )
@@ -175,7 +175,7 @@ def check_shared_noise(
     looks = _Looks()
     for name, sums in read.items():
         if fault := looks.alone(sums) or looks.again(sums):
-            return blame_owner(evidence, name, fault)
+            return fail_view(evidence, name, fault)
     if len(found.sums) > 1 and (fault := looks.all_sums([*read.values()])):
         return failed(fault)
     for r in range(len(found.sums)):
@@ -254,7 +254,7 @@ class _Looks:
             kinds=list(dict.fromkeys(law.name for law in self.shares)),
             numbers=" or ".join(str(d) for d in sorted({law.dimension for law in self.shares})),
             where="alone, all of a sum, and of all sums" if sums > 1 else "alone and added up",
-            false_alarms=self.tests * TAIL,
+            false_alarms=self.tests * NOISE_FALSE_ALARM,
             power=self.power,
         )
 
@@ -294,9 +294,9 @@ def check_shared_models(
         vector, *size = (block.numbers for block in sums[0])
         rows = size[0][0] if size and is_counted else reach.most_rows
         if not 1 <= rows <= reach.most_rows:
-            return blame_owner(evidence, name, impossible_rows(rows, reach.most_rows))
+            return fail_view(evidence, name, impossible_rows(rows, reach.most_rows))
         if sum(x * x for x in vector) > reach.longest_in(f, rows) ** 2:
             most = float(reach.longest * rows / reach.most_rows)
             too_long = make_fault("view.input_too_long", rows=rows, most=most)
-            return blame_owner(evidence, name, too_long)
+            return fail_view(evidence, name, too_long)
     return passed("models.shared_hold", vectors=count_noun("vector", len(read)))

@@ -14,7 +14,7 @@ from smc_dp.audit.run.blame import absent_senders
 from smc_dp.audit.run.check import CheckOutcome, make_fault, not_possible
 from smc_dp.audit.run.derived_parameters import DerivedParameters
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.privacy.private_inputs import blame_owner
+from smc_dp.audit.run.privacy.private_inputs import fail_view
 from smc_dp.privacy.distributed import SharedRounds
 
 TEXT_OF_NO_NOISE = "none"
@@ -43,9 +43,9 @@ def inputs_of_views(evidence: Evidence, found: DerivedParameters) -> dict[str, I
     for name, view in views.items():
         mine = _of_party(view.inputs, found)
         if mine is None or (len(mine) < len(found.sums) and name not in away):
-            return blame_owner(evidence, name, make_fault("view.no_input"))
+            return fail_view(evidence, name, make_fault("view.no_input"))
         if len(mine) > len(found.sums):
-            return blame_owner(
+            return fail_view(
                 evidence, name, make_fault("view.too_many_answers", answers=len(mine), sums=len(found.sums))
             )
         read[name] = mine

@@ -25,7 +25,7 @@ def target(calibration: Calibration = "proven", noise: NoiseName = "knorm") -> T
 
 
 def in_the_clear(wanted: Target, trials: int, *, half: bool = False) -> Audited:
-    case = protocol.pathak_case(wanted, "half-noise" if half else None, clear=True)
+    case = protocol.pathak_case(wanted, "half-noise" if half else None, use_ideal=True)
     return audit_mechanism(case, trials, ALPHA, Stream.insecure_from_seed("in the clear"))
 
 

@@ -39,7 +39,7 @@ def in_the_clear(
     name: str, draws: int, mutant: MutantName | None = None, adjacency: RecordAdjacency = "replace"
 ) -> Audited:
     """With the same noise for both neighbours: each limit is about one of them."""
-    case = rounds.rounds_case(name, TEN, mutant=mutant, clear=True, adjacency=adjacency)
+    case = rounds.rounds_case(name, TEN, mutant=mutant, use_ideal=True, adjacency=adjacency)
     return audited(replace(case, noise=lambda rng: case.draw(0, rng) - case.centres[0]), draws)
 
 

@@ -47,7 +47,7 @@ def audited(case: Case, draws: int) -> Audited:
 
 
 def in_the_clear(noise: NoiseName, epsilon: int, draws: int, mutant: MutantName | None = None) -> Audited:
-    return audited(secure_sum.secure_sum_case(target(noise, epsilon), mutant=mutant, clear=True), draws)
+    return audited(secure_sum.secure_sum_case(target(noise, epsilon), mutant=mutant, use_ideal=True), draws)
 
 
 @pytest.mark.parametrize("deviation", [None, *DEVIATIONS])
@@ -127,7 +127,7 @@ def test_it_is_refuted_for_gamma_variances_too() -> None:
 @pytest.mark.slow
 def test_the_power_against_one_honest_party_too_many() -> None:
     """Of five audits with 6000 draws from each neighbour."""
-    mutant = secure_sum.secure_sum_case(target(), mutant="all-honest", clear=True)
+    mutant = secure_sum.secure_sum_case(target(), mutant="all-honest", use_ideal=True)
     found = audit_mutant("H too large", mutant, Effort(6000, ALPHA, 5, 0.99), rng("power"))
     assert found.power.caught == 5
 
@@ -145,11 +145,11 @@ def test_in_some_more_whole_runs_half_the_noise_is_refuted() -> None:
 
 def test_the_stripped_noise_of_the_curator_protocol_is_refuted() -> None:
     """The smallest party takes its own noise off: what is left is the same in every draw."""
-    case = protocol.pathak_case(Target(Fraction(1)), "stripped", clear=True)
+    case = protocol.pathak_case(Target(Fraction(1)), "stripped", use_ideal=True)
     found = audited(case, 60)
     assert found.refuted
     assert found.findings[0].inside == (30, 0)
-    assert not audited(protocol.pathak_case(Target(Fraction(1)), clear=True), 60).refuted
+    assert not audited(protocol.pathak_case(Target(Fraction(1)), use_ideal=True), 60).refuted
 
 
 @pytest.mark.slow

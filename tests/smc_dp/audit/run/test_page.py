@@ -126,7 +126,7 @@ def test_what_is_no_release_is_said(report: AuditReport, charged: Folders) -> No
     assert "cannot be read as a release" not in text(report)
     none = replace(report, audited=AuditedRun.of(load_evidence(charged.run), with_release=False))
     assert "cannot be read as a release" in text(none)
-    assert page.NO_STATEMENT in text(none)
+    assert page.UNREADABLE_STATEMENT in text(none)
 
 
 def test_what_strangers_wrote_stays_text_and_does_not_fill_the_page(report: AuditReport) -> None:

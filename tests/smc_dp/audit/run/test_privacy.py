@@ -397,7 +397,7 @@ def test_noise_that_points_somewhere_is_noticed_whichever_its_law(law, name):
     assert direction.common_direction_chance(x, w) > 1e-3
     turned = TWINS[name](x, w)
     alone = min(direction.direction_chance(*pair) for pair in zip(turned, w, strict=True))
-    assert min(alone, direction.common_direction_chance(turned, w)) < private_inputs.TAIL
+    assert min(alone, direction.common_direction_chance(turned, w)) < private_inputs.NOISE_FALSE_ALARM
 
 
 def test_noise_of_a_few_units_has_no_direction_to_look_at():

@@ -346,7 +346,7 @@ LAWS = (
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
 def test_half_of_all_honest_shares_lie_between_the_quartiles(law: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The law of lengths is exact: of one share, and of three together."""
-    monkeypatch.setattr(lengths, "TAIL", 0.5)
+    monkeypatch.setattr(lengths, "NOISE_FALSE_ALARM", 0.5)
     lengths.squared_limits.cache_clear()
     rng, tries = Stream.insecure_from_seed(f"lengths {law.name}"), 200
     for count in (1, 3):

@@ -98,12 +98,12 @@ def test_what_no_relay_should_bring_ends_the_session_and_blames_nobody(
     name = "P1" if sender == "P1" else "charlie"
     site = run.going[name]._site
     assert site is not None
-    parcel = Frame(run.study.digest, sender, to, lane, 99, b"anything")
-    site.step([parcel])
+    frame = Frame(run.study.digest, sender, to, lane, 99, b"anything")
+    site.step([frame])
     assert site.end == "aborted"
     assert run.facts(name)["code"] == code
     assert "somebody" in run.facts(name)["why"]
-    assert run.evidence(name) == [parcel.encode()]
+    assert run.evidence(name) == [frame.encode()]
     run.close()
 
 
@@ -167,7 +167,7 @@ def test_a_twin_for_which_everything_is_progress_waits_without_end(
     curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Site, "_since", lambda self: {"since": self._clock()})
-    monkeypatch.setattr(Arrivals, "may_be_kept", lambda self, parcel: True)
+    monkeypatch.setattr(Arrivals, "may_be_kept", lambda self, frame: True)
     run = under_way(curator_run, fast_path)
     assert silent_but_talking(run) > 10 * LETTERS
     assert not run.ends
