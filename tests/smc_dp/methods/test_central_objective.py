@@ -195,7 +195,7 @@ def ideal_of(method: CentralObjective, public: Public, target: Target) -> Callab
 class AnEighthOfTheNoise(CentralObjective):
     """The broken twin."""
 
-    def law(self, public: Public, target: Target) -> ObjectivePerturbation | GaussianPerturbation | None:
+    def distribution(self, public: Public, target: Target) -> ObjectivePerturbation | GaussianPerturbation | None:
         law = super().distribution(public, target)
         if isinstance(law, GaussianPerturbation):
             return replace(law, noise=DiscreteGaussian(law.noise.dimension, law.noise.variance / 64))
