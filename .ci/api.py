@@ -61,8 +61,8 @@ if __name__ == "__main__":
     warnings.simplefilter("error")
     # Constructors that Python makes, of named tuples for one, know no module to look types up in: the page has names.
     warnings.filterwarnings("ignore", message=r"Error parsing type annotation \S+ for \S+\.__init__\.")
-    # Fields that a settings model copies from a table have no class whose source names them.
-    warnings.filterwarnings("ignore", message=r"Cannot determine where \S+ is taken from")
-    # A default that is a lambda at the end of an annotation of several lines: Python gives the source of half a field.
-    warnings.filterwarnings("ignore", message=r"Error parsing source code: unmatched '\]'")
+    # Settings that come from the classes of the protocols have no class of a model whose source names them.
+    warnings.filterwarnings(
+        "ignore", message=r"Cannot determine where \S+\.(Protocol|StudyProtocol|ProtocolSettings)\.\w+ is"
+    )
     build()

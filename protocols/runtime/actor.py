@@ -36,7 +36,7 @@ from protocols.runtime.observer import Observer
 from protocols.runtime.role_stepper import KEY_STAGE, Progress, RoleStepper
 from protocols.runtime.session import PUBLIC_NAME, Session
 
-MAX_HELD_BYTES = 1 << 26  # of entry whose senders have not greeted
+MAX_HELD_BYTES = 1 << 26  # of envelopes whose senders have not greeted
 Greetings = Mapping[str, Envelope]
 LocalProgram = Callable[..., Any]
 """Program of a participant that answers the queries of its role."""
@@ -74,7 +74,7 @@ class Actor(RoleStepper):
         self.rising = False  # resumed, and not yet where it stood
         self.forgotten = False
         self.held = HeldEnvelopes()
-        self.broken: Exception | None = None  # what the role or its entry raised: it does not go on after that
+        self.broken: Exception | None = None  # raised by the role or by an envelope: the role does not go on after it
         self.out: list[Envelope] = []  # what it has sent since the driver last looked
         self.doubted: set[Absent] = set()  # letters that this role read and left out of account
         self.heard: dict[Attestation, None] = {}  # the statements of others that this role has seen to be signed

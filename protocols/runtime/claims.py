@@ -62,6 +62,11 @@ class RequiredMessage(NamedTuple):
     stage: str
 
 
+_Contradicted = Callable[
+    [Any, bytes, Mapping[str, Any], Mapping[str, Any], Sequence[tuple[str, Any]]], Violation | None
+]
+
+
 @dataclass(frozen=True)
 class PublicVerification:
     """Checks that anybody can make without a secret, as functions of the parameters p.
@@ -80,9 +85,7 @@ class PublicVerification:
     ]
     verify_messages: Callable[[Any, Mapping[str, Any], Sequence[DisclosedMessage]], Violation | None]
     needs: Callable[[Any, Mapping[str, Any]], Iterable[RequiredMessage]] = lambda p, published: ()
-    contradicted: Callable[
-        [Any, bytes, Mapping[str, Any], Mapping[str, Any], Sequence[tuple[str, Any]]], Violation | None
-    ] = lambda p, session, greetings, published, statements: None
+    contradicted: _Contradicted = lambda p, session, greetings, published, statements: None
 
 
 Unknown = Callable[[str, int], Any]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -50,7 +51,8 @@ def erase_missed(study: JointStudy, folder: Path, counters: Path, now: float) ->
     a program left that was killed while it ended the study goes too; what a running program uses stays. `StoreError`
     as `site_status` raises it, and where the counters of a missed session are those of another state.
     """
-    found, facts = site_status(study, folder), read_facts(folder)
+    facts = read_facts(folder)
+    found = _status_by_facts(study, folder, facts)
     missed = missed_session(study, facts, now)
     if not missed and found.end is None:
         return found
@@ -65,7 +67,10 @@ def erase_missed(study: JointStudy, folder: Path, counters: Path, now: float) ->
 
 def site_status(study: JointStudy, folder: Path) -> SiteStatus:
     """Return the status of the study by the facts in this folder. `StoreError` where they are of another study."""
-    facts = read_facts(folder)
+    return _status_by_facts(study, folder, read_facts(folder))
+
+
+def _status_by_facts(study: JointStudy, folder: Path, facts: Mapping[str, Any]) -> SiteStatus:
     if facts.get("study") != study.digest:
         raise StoreError("state.of_another_study", folder=str(folder), got=facts.get("study"), wanted=study.digest)
     name, stage = str(facts.get("participant")), str(facts.get("stage") or "greetings")
