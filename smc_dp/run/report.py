@@ -57,7 +57,7 @@ class Presence:
 
     def as_dict(self) -> dict[str, list[str]]:
         """Return plain values for JSON."""
-        named = {"took_part": self.took_part, "vanished": self.dropped_out, "left_out": self.left_out}
+        named = {"took_part": self.took_part, "dropped_out": self.dropped_out, "left_out": self.left_out}
         return {name: list(names) for name, names in named.items()}
 
 

@@ -58,7 +58,7 @@ def _presence(report: Report) -> Iterator[Prose]:
         form = report.agreement.form
         where = "some of the sums, or all" if isinstance(form, SumForm) and len(form.sums) > 1 else "the sum"
         there = _who(found.took_part, report.agreement.parties)
-        yield coded_prose("run.parties_missing", where=where, there=there, vanished=found.dropped_out or "nobody")
+        yield coded_prose("run.parties_missing", where=where, there=there, dropped_out=found.dropped_out or "nobody")
 
 
 def _who(some: Sequence[str], everybody: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from smc_dp.core.errors import shown
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.sensitivity import logistic_constants
-from smc_dp.run.agreement import AS_PRINTED, REASONS, SEEDED, TEST_KEYS, add_assumptions, add_insecure_markers
+from smc_dp.run.agreement import AS_PUBLISHED, REASONS, SEEDED, TEST_KEYS, add_assumptions, add_insecure_markers
 from smc_dp.run.release_consistency import statement_fault
 
 _SIZES = tuple(10**k for k in range(8))  # up to the largest size that the calibration knows
@@ -86,7 +86,7 @@ def _due(evidence: Evidence) -> list[str]:
     """Return the insecure markers that follow from the transcript's own parameters."""
     due = {
         TEST_KEYS: evidence.protocol.limits.are_test_keys(evidence.session.parameters),
-        AS_PRINTED: evidence.protocol.claim is None,
+        AS_PUBLISHED: evidence.protocol.claim is None,
     }
     return [mark for mark in due if due[mark]]
 
@@ -102,7 +102,7 @@ def _marks(evidence: Evidence) -> CheckOutcome:
     recorded, due = _recorded(evidence), _due(evidence)
     if recorded != evidence.head["insecure"]:
         return failed("marks.unordered", line=0)
-    for mark in (TEST_KEYS, AS_PRINTED):
+    for mark in (TEST_KEYS, AS_PUBLISHED):
         if (mark in recorded) != (mark in due):
             if mark in due:
                 return failed("marks.missing", line=0, mark=mark)
