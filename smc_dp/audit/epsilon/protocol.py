@@ -26,7 +26,7 @@ PATHAK_METHOD = "prr_mean"
 PATHAK_SCOPE = (
     "What was looked at is the sum of the published shares of whole runs with toy keys, not the messages in them.\n"
     "A run takes long, so there are few draws: they find gross faults, such as half the noise or residues.\n"
-    "Half the noise was drawn by the ideal functionality, whose output has the same law and takes no time."
+    "Half the noise was drawn by the ideal functionality, whose output has the same distribution and takes no time."
 )
 _LAM = 10.0
 _KEY_BITS = 256

@@ -59,7 +59,7 @@ def _of_party(inputs: tuple[Any, ...], found: DerivedParameters) -> InputSums | 
         return None
     sums: list[tuple[InputBlock, ...]] = []
     for r, (x, e) in enumerate(zip(numbers, noise, strict=True)):
-        laid = _laws(found, r)
+        laid = _block_distributions(found, r)
         length = sum(length for length, _ in laid)
         if laid and not all(
             isinstance(v, tuple) and len(v) == length and all(type(n) is int for n in v) for v in (x, e)
@@ -78,15 +78,15 @@ def _vectors(mine: Any, name: str) -> tuple[Any, ...]:
 
 def _blocks(laid: list[tuple[int, Any]], numbers: Iterable[int], noise: Iterable[int]) -> Iterator[InputBlock]:
     every, drawn = iter(numbers), iter(noise)
-    for length, law in laid:
-        yield InputBlock(tuple(islice(every, length)), tuple(islice(drawn, length)), law)
+    for length, distribution in laid:
+        yield InputBlock(tuple(islice(every, length)), tuple(islice(drawn, length)), distribution)
 
 
-def _laws(found: DerivedParameters, r: int) -> list[tuple[int, Any]]:
+def _block_distributions(found: DerivedParameters, r: int) -> list[tuple[int, Any]]:
     """Return the lengths of the blocks of sum r, each with the distribution of its noise; none beyond the last sum."""
     if r >= len(found.sums):
         return []
-    known = {law.text: law for law in share_distributions(found, r)}
+    known = {distribution.text: distribution for distribution in share_distributions(found, r)}
     return [(length, None if text == TEXT_OF_NO_NOISE else known[text]) for length, text in found.sums[r]]
 
 
