@@ -195,7 +195,7 @@ class _Run:
             if reserved:
                 reserved.leaving(name, label)
 
-        def voided(name: str, label: str) -> None:
+        def refund(name: str, label: str) -> None:
             if reserved:
                 reserved.disowned(name, label)
 
@@ -208,7 +208,7 @@ class _Run:
             record=transcript,
             released=partial(reserved.leaving, label=RELEASED) if reserved else None,
             charge=charge,
-            refund=voided,
+            refund=refund,
             make_actors=make_actors,
             workers=self.workers,
         )
@@ -232,7 +232,7 @@ def _actor_maker(opened: SimulatedSession, parties: Sequence[LocalParty], rng: S
         greetings: Greetings,
         observer: Observer,
         charge: SpendingListener,
-        voided: SpendingListener,
+        refund: SpendingListener,
         names: Iterable[str],
     ) -> Mapping[str, Actor]:
         made = {
@@ -240,7 +240,7 @@ def _actor_maker(opened: SimulatedSession, parties: Sequence[LocalParty], rng: S
                 session, name, opened.identities[name], local_inputs(name), greetings,
                 randomness=SiteRandomness(rng.fork(f"seed {name}"), rng.fork(f"home {name}")),
                 charge=partial(charge, name) if charge else None,
-                voided=partial(voided, name) if voided else None,
+                refund=partial(refund, name) if refund else None,
                 observer=observer,
             )
             for name in names

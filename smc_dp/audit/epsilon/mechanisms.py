@@ -28,7 +28,7 @@ MECHANISMS: Mapping[NoiseName, str] = MappingProxyType(
     {"knorm": "rounded K-norm noise", "laplace": "discrete Laplace noise", "gauss": "discrete Gaussian noise"}
 )
 _DIMENSIONS = (1, 2)
-_OF_TWIN: Mapping[MutantName, tuple[NoiseName, int]] = MappingProxyType(
+_MECHANISM_OF_MUTANT: Mapping[MutantName, tuple[NoiseName, int]] = MappingProxyType(
     {
         "exponential-radius": ("knorm", 2),
         "float-sampler": ("laplace", 1),
@@ -46,9 +46,9 @@ def mechanism_cases(target: Target, mutant: MutantName | None = None) -> list[Ca
         raise InputError("noise.unknown_mechanism", mechanisms=tuple(MECHANISMS), got=name)
     if mutant is None or mutant == "half-noise":
         return [_case(target, d, mutant) for d in _DIMENSIONS]
-    if mutant not in _OF_TWIN:
+    if mutant not in _MECHANISM_OF_MUTANT:
         raise InputError("twin.not_of_mechanism", twin=mutant, got=name)
-    belongs, dimension = _OF_TWIN[mutant]
+    belongs, dimension = _MECHANISM_OF_MUTANT[mutant]
     if belongs != name:
         raise InputError("twin.of_other_mechanism", twin=mutant, belongs=belongs, got=name)
     return [_case(target, dimension, mutant)]

@@ -33,7 +33,7 @@ def mutant_blocks(found: Sequence[MutantPower], sure: float) -> Iterator[PageBlo
     """Yield a section for each mutant, with the last of its audits, and how many of them found it."""
     for mutant in found:
         table = PageTable("Tests", _HEADINGS, tuple(map(_row, mutant.example.findings)), numbers=(3,))
-        broken, power = Prose(f"broken: {mutant.about}"), Prose(f"this twin is {power_sentence(mutant.power)}")
+        broken, power = Prose(f"broken: {mutant.about}"), Prose(f"this mutant is {power_sentence(mutant.power)}")
         yield Section(
             mutant.example.name, (*_claimed(mutant.example), broken, table, verdict_banner(mutant.example), power)
         )

@@ -95,9 +95,9 @@ def _learnt(evidence: Evidence, refuted: Collection[str]) -> Schedule | CheckOut
 def _absences(evidence: Evidence, refuted: Collection[str]) -> Absences:
     """Return who went on without what, by the transcript and by the messages that given views show to be doubted."""
     doubted = {(name, absent) for name, again in evidence.recomputed.items() for absent in again.doubted}
-    told = {(reader, absent) for reader, absent in evidence.absences.values() if reader not in refuted}
-    counts, away = Counter(e.sender for e in evidence.envelopes.values()), {absent.sender for _, absent in told}
-    marks = frozenset(told | doubted)
+    claimed = {(reader, absent) for reader, absent in evidence.absences.values() if reader not in refuted}
+    counts, away = Counter(e.sender for e in evidence.envelopes.values()), {absent.sender for _, absent in claimed}
+    marks = frozenset(claimed | doubted)
     out = frozenset(evidence.recorded.published) if marks else frozenset()
     sent = frozenset((name, counts[name]) for name in away)
     return Absences(marks, sent, out, evidence.took_detour)

@@ -26,7 +26,7 @@ from smc_dp.audit.run.conformity.dry_run import NO_ABSENCES, Absences, DryRun, S
 from smc_dp.audit.run.conformity.dry_run_role import Move
 from smc_dp.core.errors import shown
 
-_UNLIKELY = 1000  # one over the probability that a secret permutation is drawn alike in all toy runs
+_UNLIKELY = 1000  # one over the probability that a secret permutation is drawn alike in all dry runs
 
 
 class Place(NamedTuple):
@@ -174,15 +174,15 @@ def _learn(name: str, version: int, parameters: Any, most: int, absences: Absenc
 
 def from_dry_runs(protocol: Protocol, parameters: Any, most: int, absences: Absences = NO_ABSENCES) -> Schedule | None:
     """Learn the schedule without memory; None when the protocol sends more than `most` messages."""
-    toy = protocol.model.dry_run_parameters(parameters)
-    parties = [*protocol.program.participants(toy).values()].count(PARTY)
+    small = protocol.model.dry_run_parameters(parameters)
+    parties = [*protocol.program.participants(small).values()].count(PARTY)
     if parties > most:  # the greetings alone
         return None
     orders = factorial(parties)  # of one party alone there is nothing to put in another order
     wanted = next(r for r in count(2) if orders == 1 or orders ** (r - 1) >= _UNLIKELY)
     runs: list[DryRun] = []
     for number in range(wanted):
-        runs.append(DryRun(protocol, toy, number, absences))
+        runs.append(DryRun(protocol, small, number, absences))
         if not runs[-1].finish(most):
             return None
     free = _free([run.scripts for run in runs])
