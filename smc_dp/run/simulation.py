@@ -274,7 +274,7 @@ def check_parties(every: Sequence[LocalParty]) -> None:
 
 def _check_vanishing(vanish: Mapping[str, int], agreement: Agreement) -> None:
     """Raise an InputError for simulated drop-outs that the protocol cannot have."""
-    if vanish and not agreement.terms.can_lose_parties:
+    if vanish and not agreement.terms.tolerates_dropouts:
         raise InputError("vanish.not_possible", protocol=agreement.protocol)
     for name, number in vanish.items():
         if name not in agreement.parties:
@@ -326,8 +326,8 @@ def _comparison(
         individual={name: accuracy_alone(rows, lam, test, classes) for name, rows in federation.by_name.items()},
         pooled=accuracy_alone(federation.pooled(), lam, test, classes),
         majority=majority_accuracy(federation, test),
-        smallest=min(len(rows) for rows in federation.parties) if agreement.spec.smallest_sets_noise else None,
-        stated_lambda=lam if own is None else None,
+        smallest_rows=min(len(rows) for rows in federation.parties) if agreement.spec.smallest_sets_noise else None,
+        baseline_lambda=lam if own is None else None,
         without_noise=_without_noise(federation, agreement, rng).accuracy(test),
     )
 

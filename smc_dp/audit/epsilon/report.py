@@ -62,11 +62,11 @@ def power_sentence(power: Power) -> str:
 
 
 def _claimed(audited: Audited) -> Iterator[Prose]:
-    """Yield the claim, the neighbours, and how far these reach."""
+    """Yield the claim, the neighbours, and their distance."""
     yield Prose(f"claims {claim_figures(audited.claim)}")
     yield Prose(f"neighbours: {audited.neighbours}")
-    if audited.reach is not None:
-        yield Prose(audited.reach.text)
+    if audited.neighbour_distance is not None:
+        yield Prose(audited.neighbour_distance.text)
 
 
 def claim_figures(statement: PrivacyStatement) -> str:

@@ -78,13 +78,13 @@ class DryRun:
         return {role.name: tuple(role.moves) for role in self._roles}
 
     @property
-    def stages(self) -> frozenset[tuple[str, str]]:
-        """Stages, each with a role that was in it; keys are made in a stage of their own."""
+    def entered_stages(self) -> frozenset[tuple[str, str]]:
+        """Pairs (stage, role) where the role was in that stage; keys are made in a stage of their own."""
         return frozenset((stage, role.name) for role in self._roles for stage in role.stages)
 
     @property
-    def met(self) -> frozenset[tuple[str, Absent]]:
-        """Absences for which their readers waited."""
+    def awaited_absences(self) -> frozenset[tuple[str, Absent]]:
+        """Pairs (reader, absence) where the reader waited for the message that is absent."""
         return frozenset((role.name, absent) for role in self._roles for absent in role.met)
 
     def finish(self, most: int) -> bool:

@@ -161,7 +161,7 @@ def check_contributions(evidence: Evidence, found: DerivedParameters, read: Mapp
 
 def _lengths(blocks: tuple[InputBlock, ...], bound: SumBound) -> Iterator[tuple[str, int, int]]:
     """Yield the name of a block, its squared length, and the length that a record gives it."""
-    gradient, *triangle = (sum(x * x for x in block.numbers) for block in blocks)
+    gradient, *triangle = (sum(x * x for x in block.without_noise) for block in blocks)
     yield "gradient", gradient, bound.gradient
     if triangle:
         diagonal, *beside = triangle
@@ -172,7 +172,7 @@ def _no_square(blocks: tuple[InputBlock, ...]) -> Fault | None:
     """Return why these are not the diagonal, and what lies above it, of a sum of squares of rows."""
     if len(blocks) == 1:
         return None
-    diagonal, above = blocks[1].numbers, iter(blocks[2].numbers if len(blocks) > 2 else ())
+    diagonal, above = blocks[1].without_noise, iter(blocks[2].without_noise if len(blocks) > 2 else ())
     if min(diagonal) < 0:
         return make_fault("curvature.negative")
     for i, x in enumerate(diagonal):

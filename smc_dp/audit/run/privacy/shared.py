@@ -203,7 +203,7 @@ class _Looks:
                     lengths.squared_length([block.noise], block.distribution), block.distribution, 1
                 ):
                     return make_fault("share.length", where=where)
-                if lengths.has_direction(block.noise, block.numbers, block.distribution):
+                if lengths.has_direction(block.noise, block.without_noise, block.distribution):
                     return make_fault("share.direction", where=where)
         return self._of_sums([sums], "its shares of the noise of all sums") if len(sums) > 1 else None
 
@@ -266,7 +266,7 @@ def _noisy(blocks: Iterable[InputBlock]) -> list[InputBlock]:
 
 
 def _vectors(some: Sequence[InputBlock]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-    return [block.noise for block in some], [block.numbers for block in some]
+    return [block.noise for block in some], [block.without_noise for block in some]
 
 
 def _same(some: Sequence[InputBlock]) -> bool:
@@ -293,7 +293,7 @@ def check_shared_models(
     reach, f = _reach(found), shared.grid.fraction_bits
     is_counted = found.spec.announced.sizes == "released"  # then the input grows with the number without noise
     for name, sums in read.items():
-        vector, *size = (block.numbers for block in sums[0])
+        vector, *size = (block.without_noise for block in sums[0])
         rows = size[0][0] if size and is_counted else reach.most_rows
         if not 1 <= rows <= reach.most_rows:
             return fail_view(evidence, name, impossible_rows(rows, reach.most_rows))

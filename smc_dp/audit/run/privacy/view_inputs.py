@@ -1,4 +1,4 @@
-"""Inputs in the views of parties: block by block of each sum, the numbers and the share of noise.
+"""Inputs in the views of parties: block by block of each sum, the numbers without noise, and the share of noise.
 
 A mechanism specification says which sums there are and the distribution of each block. This file names no method.
 """
@@ -23,9 +23,12 @@ TEXT_OF_NO_NOISE = "none"
 
 @dataclass(frozen=True, eq=False)
 class InputBlock:
-    """Input of one party to one block of a sum, as signed integers, and the distribution of its noise, if any."""
+    """Input of one party to one block of a sum, as signed integers: numbers without noise, and the share of noise.
 
-    numbers: tuple[int, ...]
+    `distribution`: of that share, None for a block without noise.
+    """
+
+    without_noise: tuple[int, ...]
     noise: tuple[int, ...]
     distribution: Any
 
@@ -54,11 +57,11 @@ def inputs_of_views(evidence: Evidence, found: DerivedParameters) -> dict[str, I
 
 def _of_party(inputs: tuple[Any, ...], found: DerivedParameters) -> InputSums | None:
     """Return a party's own vectors for one sum or several; None if its inputs are none."""
-    numbers, noise = ([x for mine in inputs[1:] for x in _vectors(mine, name)] for name in ("numbers", "noise"))
-    if len(inputs) < 2 or len(numbers) != len(noise):
+    without_noise, noise = ([x for mine in inputs[1:] for x in _vectors(mine, name)] for name in ("numbers", "noise"))
+    if len(inputs) < 2 or len(without_noise) != len(noise):
         return None
     sums: list[tuple[InputBlock, ...]] = []
-    for r, (x, e) in enumerate(zip(numbers, noise, strict=True)):
+    for r, (x, e) in enumerate(zip(without_noise, noise, strict=True)):
         laid = _block_distributions(found, r)
         length = sum(length for length, _ in laid)
         if laid and not all(
@@ -76,8 +79,8 @@ def _vectors(mine: Any, name: str) -> tuple[Any, ...]:
     return found if isinstance(found, tuple) else (None,)
 
 
-def _blocks(laid: list[tuple[int, Any]], numbers: Iterable[int], noise: Iterable[int]) -> Iterator[InputBlock]:
-    every, drawn = iter(numbers), iter(noise)
+def _blocks(laid: list[tuple[int, Any]], without_noise: Iterable[int], noise: Iterable[int]) -> Iterator[InputBlock]:
+    every, drawn = iter(without_noise), iter(noise)
     for length, distribution in laid:
         yield InputBlock(tuple(islice(every, length)), tuple(islice(drawn, length)), distribution)
 
