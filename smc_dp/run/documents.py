@@ -139,6 +139,7 @@ class StatedDigests(Document):
     @property
     def named(self) -> dict[str, str]:
         """Stated digests by the name of the file."""
+        # The default stands for a file that is not there, which has no digest.
         found: dict[str, str] = self.model_dump(by_alias=True, exclude_unset=True)
         return found
 

@@ -93,7 +93,7 @@ def _repeated(draw: Callable[[], Array], trials: int, tick: Tick) -> Array:
     return np.array(drawn)
 
 
-PRIMES = (2, 3, 5, 7, 11, 13)
+PRIMES = (2, 3, 5, 7, 11, 13)  # noise that is multiplied by K parties has one residue modulo a prime factor of K
 _UNIFORM_BITS = 53
 _WINDOW = 16  # candidates on either side: exp and log err by less than 3 of them for noise within 36 scales
 

@@ -89,6 +89,7 @@ def _row(finding: EpsilonFinding) -> tuple[str, ...]:
     claimed = "-" if finding.claimed is None else f"{finding.claimed:g}"
     inside = "" if finding.inside is None else f"{finding.inside[0]}, {finding.inside[1]}"
     mark = "  CONTRADICTS" if finding.refutes else ""
+    # A lower bound stays one only if it is rounded down.
     down = Context(prec=4, rounding=ROUND_FLOOR).create_decimal(repr(finding.bound)).normalize() if finding.bound else 0
     bound = f"{_FIGURE[finding.figure]} >= {down:g}{mark}"
     return finding.test, bound, claimed, str(finding.draws), inside

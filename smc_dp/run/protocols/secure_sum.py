@@ -66,6 +66,7 @@ class SumTerms(ProtocolTerms):
     def __post_init__(self) -> None:
         super().__post_init__()
         faults = []
+        # With `shares` there is no curator, and nobody else takes off the masks of absent parties.
         if self.output == "shares" and self.dropouts:
             faults.append(InputFault("output.shares_with_dropouts", {"got": self.dropouts}))
         if self.output == "shares" and self.verifiable:

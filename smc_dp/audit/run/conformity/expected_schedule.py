@@ -154,7 +154,7 @@ class Causes:
         """Note that the envelope stands here."""
         if e.kind == HELLO:
             self.read(e.sender, e.round)
-        elif e.is_public:
+        elif e.is_public:  # no role reads it, so it causes no further round
             self.read(e.sender, e.round - 1)
             return
         else:
@@ -183,6 +183,7 @@ def from_dry_runs(protocol: Protocol, parameters: Any, most: int, absences: Abse
     if parties > most:  # the greetings alone
         return None
     orders = factorial(parties)  # of one party alone there is nothing to put in another order
+    # In r runs one secret permutation is the same with probability orders^-(r-1), for the first is any.
     wanted = next(r for r in count(2) if orders == 1 or orders ** (r - 1) >= _UNLIKELY)
     runs: list[DryRun] = []
     for number in range(wanted):

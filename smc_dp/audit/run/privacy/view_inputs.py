@@ -57,6 +57,7 @@ def inputs_of_views(evidence: Evidence, found: DerivedParameters) -> dict[str, I
 
 def _of_party(inputs: tuple[Any, ...], found: DerivedParameters) -> InputSums | None:
     """Return a party's own vectors for one sum or several; None if its inputs are none."""
+    # The first input of a role is the public parameters.
     without_noise, noise = ([x for mine in inputs[1:] for x in _vectors(mine, name)] for name in ("numbers", "noise"))
     if len(inputs) < 2 or len(without_noise) != len(noise):
         return None
