@@ -96,10 +96,10 @@ def _absences(evidence: Evidence, refuted: Collection[str]) -> Absences:
     """Return who went on without what, by the transcript and by the messages that given views show to be doubted."""
     doubted = {(name, absent) for name, again in evidence.recomputed.items() for absent in again.doubted}
     claimed = {(reader, absent) for reader, absent in evidence.absences.values() if reader not in refuted}
-    counts, away = Counter(e.sender for e in evidence.envelopes.values()), {absent.sender for _, absent in claimed}
+    counts = Counter(e.sender for e in evidence.envelopes.values())
     marks = frozenset(claimed | doubted)
     out = frozenset(evidence.recorded.published) if marks else frozenset()
-    sent = frozenset((name, counts[name]) for name in away)
+    sent = frozenset((name, counts[name]) for name in {absent.sender for _, absent in claimed})
     return Absences(marks, sent, out, evidence.took_detour)
 
 

@@ -217,8 +217,8 @@ def _numbers(evidence: Evidence, reader: str) -> Numbers:
     hygiene = evidence.protocol.model.hygiene
     mine = [d for d in again.decrypted if d.envelope.to == reader and d.message is not None]
     for decrypted in mine:
-        mail = ((decrypted.envelope.sender, decrypted.message),)
-        one = View(reader, again.view.inputs, again.view.results, mail)  # type: ignore[arg-type]
+        messages = ((decrypted.envelope.sender, decrypted.message),)
+        one = View(reader, again.view.inputs, again.view.results, messages)  # type: ignore[arg-type]
         for values in (*readings(one).values(), *public_fields(one).values()):
             for value in values:
                 found.setdefault(value, decrypted.line)

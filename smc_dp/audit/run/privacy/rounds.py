@@ -62,7 +62,7 @@ def check_rounds_mechanism(found: DerivedParameters) -> CheckOutcome:
     """Check what the shares of H honest parties give for all sums together, against the stated target."""
     spec, target, H = found.spec, found.target, found.honest
     every = [distribution for r in range(len(found.sums)) for distribution in share_distributions(found, r)]
-    if fault := _form_fault(found):
+    if fault := _blocks_fault(found):
         return failed(fault)
     for distribution in every:
         if distribution.honest != H:
@@ -101,7 +101,7 @@ def _words(found: DerivedParameters, H: int) -> str:
     return f"{said}, {curved} of them with a curvature: {entered} and {first}, and the shares of H = {H} parties count."
 
 
-def _form_fault(found: DerivedParameters) -> Fault | None:
+def _blocks_fault(found: DerivedParameters) -> Fault | None:
     """Return the fault of blocks that are no sums of gradients, with a curvature in the first at most."""
     d, k = found.public.dimension, found.public.classes
     gradient = d if k == 2 else k * d

@@ -42,10 +42,10 @@ def inputs_of_views(evidence: Evidence, found: DerivedParameters) -> dict[str, I
     views = {name: view for name, view in evidence.views.items() if name in evidence.session.parties}
     if not views:
         return not_possible("views.no_party")
-    away, read = absent_senders(evidence), {}
+    absent_names, read = absent_senders(evidence), {}
     for name, view in views.items():
         mine = _of_party(view.inputs, found)
-        if mine is None or (len(mine) < len(found.sums) and name not in away):
+        if mine is None or (len(mine) < len(found.sums) and name not in absent_names):
             return fail_view(evidence, name, make_fault("view.no_input"))
         if len(mine) > len(found.sums):
             return fail_view(
