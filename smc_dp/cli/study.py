@@ -183,7 +183,7 @@ def approve_study(
     from protocols.arithmetic.rng import Stream
     from smc_dp.core.writing import write_new
     from smc_dp.deploy.approval import Approval
-    from smc_dp.deploy.preflight import participant, preflight_of_terms
+    from smc_dp.deploy.preflight import preflight_of_terms
     from smc_dp.deploy.terms import OwnTerms
     from smc_dp.run import identities as stored
     from smc_dp.run.approvals import RANDOM_BYTES
@@ -191,7 +191,7 @@ def approve_study(
     found = _read(study_file)
     identity, own = stored.read_identity(key), None if terms is None else OwnTerms.read(terms)
     warn_exposed([key])
-    name = participant(found, identity.public)
+    name = found.participant(identity.public)
     preflight_of_terms(found, name, own, auxiliary).require(f"study {study_file}")
     approval = Approval.made(found, name, identity, Stream.from_system().bytes(RANDOM_BYTES))
     path = study_file.with_name(f"{study_file.stem}.{name}.approval") if out is None else out

@@ -13,7 +13,6 @@ from smc_dp.core.private_text import PrivateText
 from smc_dp.deploy.frame import CarrierError
 from smc_dp.deploy.join import OpenCarrier, open_carrier
 from smc_dp.deploy.party_site import settle_unreleased
-from smc_dp.deploy.preflight import participant
 from smc_dp.deploy.site import abandonment, charge_from_facts, reason_facts, tells_others, to_send
 from smc_dp.deploy.status import SiteStatus, site_status
 from smc_dp.deploy.store import SiteStore, open_without_key
@@ -59,7 +58,7 @@ def abandon_study(
     program still uses the state, or for counters that are not the state's; InputError for the key of another.
     """
     name, signer = site_status(study, folder).name, None if key is None else identities.read_identity(key)
-    if signer is not None and participant(study, signer.public) != name:
+    if signer is not None and study.participant(signer.public) != name:
         raise InputError("key.of_another_site", key=str(key), name=name)
     with closing(open_without_key(folder, counters)) as store:
         facts = store.facts()

@@ -23,7 +23,7 @@ from smc_dp.deploy.curator_site import CuratorBusiness
 from smc_dp.deploy.frame import Carrier, CarrierError
 from smc_dp.deploy.party_site import PartyBusiness
 from smc_dp.deploy.paths import approval_file, counter_folder, state_folder
-from smc_dp.deploy.preflight import OwnFiles, OwnRows, participant, run_preflight
+from smc_dp.deploy.preflight import OwnFiles, OwnRows, run_preflight
 from smc_dp.deploy.session_driver import Member, SessionDriver
 from smc_dp.deploy.site import charge_from_facts, refusal
 from smc_dp.deploy.status import erase_missed
@@ -131,7 +131,7 @@ def take_part(study_file: Path, files: SiteFiles, hear: Hear, carrier: OpenCarri
     Raises InputError, after the others were told by a code, for what does not fit; nothing has been charged then.
     """
     study, signer = JointStudy.read(study_file), identities.read_identity(files.key)
-    name = participant(study, signer.public)
+    name = study.participant(signer.public)
     folder, counters = files.state or state_folder(study_file, name), files.counters or counter_folder()
     begun = (folder / DATABASE).exists()
     if begun:

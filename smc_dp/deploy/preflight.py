@@ -83,7 +83,7 @@ def preflight_of_files(study: JointStudy, key: Path, terms: Path | None, files: 
     """Check as `run_preflight` does, and read key and terms first. A fault in them hides no other."""
     first, own = PreflightResult(), None
     with first.looking():
-        first.name = participant(study, read_identity(key).public)
+        first.name = study.participant(read_identity(key).public)
     if terms is not None:
         with first.looking(f"terms {terms}"):
             own = OwnTerms.read(terms)
@@ -124,14 +124,6 @@ def agreement_of(study: JointStudy, auxiliary: Path | None) -> Agreement:
     """Return what a run agrees on, with the public rows in this file, if the study has any."""
     rows = None if auxiliary is None else read_auxiliary(auxiliary, study.bounds)
     return study.agreement(rows)
-
-
-def participant(study: JointStudy, public: bytes) -> str:
-    """Return who of the study has this identity; raise InputError when nobody has."""
-    for name, key in study.identities.items():
-        if key == public:
-            return name
-    raise InputError("key.not_in_study", public_key=public.hex())
 
 
 def read_rows(path: Path, bounds: Bounds, form: FileFormat | None = None) -> OwnRows:

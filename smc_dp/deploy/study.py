@@ -40,6 +40,8 @@ from smc_dp.run.protocols.registry import DERIVED_SETTINGS, find_terms, setting_
 from smc_dp.run.settings import SECTIONS, MethodSettings, ProtocolSettings, RunSettings, TargetSettings, required_field
 from smc_dp.run.transcript_header import refuse_beyond
 
+PARTY_PATIENCE = 2  # times as long as Charlie, who may be waiting for somebody himself; a program can declare others
+
 
 class StudyMethod(MethodSettings):
     """A method and all of its settings, called as in a release; numbers become the fractions that they are."""
@@ -79,6 +81,16 @@ class Deadlines(Document):
 
     greetings: Duration
     letters: Duration
+
+    def of_message(self, name: str, declared: int | None) -> float:
+        """Return the seconds that this participant waits for a message; `declared`: deadlines, by its program."""
+        return self.letters * (declared or (1 if name == CURATOR_NAME else PARTY_PATIENCE))
+
+    def after(self, facts: Mapping[str, Any]) -> float:
+        """Return the seconds from the last progress that a site with these facts waits."""
+        if facts.get("stage") in (None, "", "approvals"):
+            return self.greetings
+        return self.of_message(str(facts.get("participant")), facts.get("deadlines"))
 
 
 def _bounds(said: BoundsFile) -> BoundsFile:
@@ -152,6 +164,13 @@ class JointStudy(RunSettings):
         """Pinned identities of all participants, by name."""
         found = {party.name: bytes.fromhex(party.key) for party in self.parties_pinned}
         return {**found, CURATOR_NAME: bytes.fromhex(self.curator.key)}
+
+    def participant(self, public: bytes) -> str:
+        """Return the participant with this public identity; raise InputError where there is none."""
+        for name, key in self.identities.items():
+            if key == public:
+                return name
+        raise InputError("key.not_in_study", public_key=public.hex())
 
     @cached_property
     def bounds(self) -> Bounds:

@@ -269,7 +269,7 @@ class SharesFile(Document):
 
     def total(self, agreement: Agreement) -> Vector:
         """Return the sum of the shares, as integers nearest to zero; InputError unless they fit the agreement."""
-        modulus, length = int(self.modulus), agreement.form.length
+        modulus, length = int(self.modulus), agreement.spec.length
         if modulus != 1 << agreement.grid.ring_bits:
             raise InputError("shares.other_modulus", ring_bits=agreement.grid.ring_bits, got=shown(modulus))
         reading.require_keys("shares", self.shares, set(agreement.participants))

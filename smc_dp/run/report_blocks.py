@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.network import LINK_MODELS
-from smc_dp.methods.method import SumForm
+from smc_dp.methods.method import SumSpec
 from smc_dp.pages.blocks import Banner, FactList, PageBlock, PageTable, Prose, Section, coded_prose, format_counts
 from smc_dp.privacy.ledger.history import account_of
 from smc_dp.privacy.ledger.report import budget_blocks
@@ -55,8 +55,8 @@ def _presence(report: Report) -> Iterator[Prose]:
     """Yield the parties that took part, where somebody dropped out."""
     found = report.present
     if found is not None and (found.dropped_out or len(found.took_part) < len(report.agreement.parties)):
-        form = report.agreement.form
-        where = "some of the sums, or all" if isinstance(form, SumForm) and len(form.sums) > 1 else "the sum"
+        spec = report.agreement.spec
+        where = "some of the sums, or all" if isinstance(spec, SumSpec) and len(spec.sums) > 1 else "the sum"
         there = _who(found.took_part, report.agreement.parties)
         yield coded_prose("run.parties_missing", where=where, there=there, vanished=found.dropped_out or "nobody")
 

@@ -157,8 +157,8 @@ class _Run:
         left = [InputFault("run.parties_left_out", {"names": self.left_out, "others": len(agreement.parties)})]
         remarks = (*(left if self.left_out else ()), *(reserved.remarks if reserved else ()))
         present = Presence(execution.members, execution.dropped_out, self.left_out)
-        form = agreement.form
-        signal = form.signal(int(data.federation.sizes.sum())) if isinstance(form, HasSignal) else None
+        spec = agreement.spec
+        signal = spec.signal(int(data.federation.sizes.sum())) if isinstance(spec, HasSignal) else None
         planned = agreement.expected_accuracy(data.federation.sizes.tolist())
         return Report(
             agreement, self.simulated, compared, execution.cost, folder, standings, remarks, present, signal, planned
@@ -326,7 +326,7 @@ def _comparison(
         individual={name: accuracy_alone(rows, lam, test, classes) for name, rows in federation.by_name.items()},
         pooled=accuracy_alone(federation.pooled(), lam, test, classes),
         majority=majority_accuracy(federation, test),
-        smallest=min(len(rows) for rows in federation.parties) if agreement.form.smallest_sets_noise else None,
+        smallest=min(len(rows) for rows in federation.parties) if agreement.spec.smallest_sets_noise else None,
         stated_lambda=lam if own is None else None,
         without_noise=_without_noise(federation, agreement, rng).accuracy(test),
     )
@@ -335,6 +335,6 @@ def _comparison(
 def _without_noise(federation: Federation, agreement: Agreement, rng: Stream) -> ReleasedModel:
     """Return the model of the same method and rows without noise, which nobody releases."""
     target = replace(agreement.target, epsilon=None)
-    form = agreement.terms.form(agreement.method, agreement.public, target)
-    parts = [form.part(rows, rng.fork(f"part {j}")) for j, rows in enumerate(federation.parties)]
-    return form.model(ideal(form.functionality, parts, rng))
+    spec = agreement.terms.spec(agreement.method, agreement.public, target)
+    parts = [spec.part(rows, rng.fork(f"part {j}")) for j, rows in enumerate(federation.parties)]
+    return spec.model(ideal(spec.functionality, parts, rng))

@@ -11,8 +11,8 @@ from protocols.programs import PROTOCOLS
 from protocols.runtime.envelope import STAGE_END, Envelope
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.deploy.frame import Frame, Lane
-from smc_dp.deploy.session_driver import PARTY_PATIENCE
 from smc_dp.deploy.site import Site
+from smc_dp.deploy.study import PARTY_PATIENCE
 from smc_dp.run.status_message import NOTHING_SENT, Code, Notice
 from support import sites
 from support.sites import GREETINGS, LETTERS, Sites

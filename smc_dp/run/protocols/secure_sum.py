@@ -15,7 +15,7 @@ from protocols.secure_sum.parameters import MOST_PARTIES, Block, Parameters
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, InputFault, refuse_all, shown
 from smc_dp.data.federation import Public
-from smc_dp.methods.method import SecureForm, SumForm
+from smc_dp.methods.method import MechanismSpec, SumSpec
 from smc_dp.methods.sums.simulated_sum import default_secure_noise, require_secure_sum
 from smc_dp.methods.sums.threat_model import COLLUDERS, DROPOUTS, AnnouncedRows, RowCounts, ThreatModel
 from smc_dp.privacy.pathak2010 import LARGEST_N
@@ -105,8 +105,8 @@ class SumTerms(ProtocolTerms):
         return said if self.semi_honest else {name: said[name] for name in said if name != "semi_honest"}
 
     @override
-    def derived_parameters(self, form: SecureForm) -> dict[str, Any]:
-        return {"ring_bits": form.grid.ring_bits, "fraction_bits": form.grid.fraction_bits}
+    def derived_parameters(self, spec: MechanismSpec) -> dict[str, Any]:
+        return {"ring_bits": spec.grid.ring_bits, "fraction_bits": spec.grid.fraction_bits}
 
     @override
     def threat_model(self, parties: int) -> ThreatModel:
@@ -118,21 +118,21 @@ class SumTerms(ProtocolTerms):
         super().check(protocol, method, target, test_keys=test_keys)
 
     @override
-    def form(self, method: Any, public: Public, target: Target) -> SumForm:
+    def spec(self, method: Any, public: Public, target: Target) -> SumSpec:
         check_classes(public, method)
         limits = self.threat_model(public.parties)
         limits.check()
-        shared: SumForm = method.shared(public, target, limits, AnnouncedRows(self.most_rows, self.sizes))
+        shared: SumSpec = method.shared(public, target, limits, AnnouncedRows(self.most_rows, self.sizes))
         return shared
 
     @override
-    def program_parameters(self, protocol: str, form: SecureForm, parties: tuple[str, ...], agreed: str) -> Any:
-        if not isinstance(form, SumForm):
+    def program_parameters(self, protocol: str, spec: MechanismSpec, parties: tuple[str, ...], agreed: str) -> Any:
+        if not isinstance(spec, SumSpec):
             raise InputError("method.no_sum", protocol=protocol)
-        sums = tuple(tuple(Block(length, noise) for length, noise in blocks) for blocks in form.sums)
+        sums = tuple(tuple(Block(length, noise) for length, noise in blocks) for blocks in spec.sums)
         try:
             return Parameters(
-                parties, self.colluders, self.dropouts, sums, form.grid.ring_bits, self.verifiable, self.output, agreed
+                parties, self.colluders, self.dropouts, sums, spec.grid.ring_bits, self.verifiable, self.output, agreed
             )
         except LocalError as error:
             raise InputError(error.fault) from None

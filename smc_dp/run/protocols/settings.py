@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 from smc_dp.core.errors import FaultCollector, InputError, shown
 from smc_dp.data.federation import Public
-from smc_dp.methods.method import SecureForm, require_two_classes
+from smc_dp.methods.method import MechanismSpec, require_two_classes
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.target import NoiseName, Target
 
@@ -87,7 +87,7 @@ class ProtocolTerms(Protocol):
         """Return plain values: a part of the parameters of a release."""
         return {name: getattr(self, name) for name in setting_names(type(self))}
 
-    def derived_parameters(self, form: SecureForm) -> dict[str, Any]:
+    def derived_parameters(self, spec: MechanismSpec) -> dict[str, Any]:
         """Return the derived parameters that a release states besides."""
         return {}
 
@@ -108,11 +108,11 @@ class ProtocolTerms(Protocol):
         """Return the settings of a new session without these parties; InputError where all are needed."""
         raise InputError("parties.all_needed", names=names)
 
-    def form(self, method: Any, public: Public, target: Target) -> SecureForm:
-        """Return the method as the protocol computes it under these settings; InputError where that cannot be."""
+    def spec(self, method: Any, public: Public, target: Target) -> MechanismSpec:
+        """Return the mechanism specification of the method under these settings; InputError where there is none."""
         ...
 
-    def program_parameters(self, protocol: str, form: SecureForm, parties: tuple[str, ...], agreed: str) -> Any:
+    def program_parameters(self, protocol: str, spec: MechanismSpec, parties: tuple[str, ...], agreed: str) -> Any:
         """Return the public parameters of the program, bound to the digest `agreed`."""
         ...
 

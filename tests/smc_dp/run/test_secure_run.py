@@ -257,7 +257,7 @@ def test_the_new_session_has_new_noise(tmp_path: Path, monkeypatch: pytest.Monke
     parts: list[tuple[str, Any]] = []
 
     def part(own: LocalParty) -> Any:
-        parts.append((own.name, own.agreement.form.part(own.rows, own.rng)))
+        parts.append((own.name, own.agreement.spec.part(own.rows, own.rng)))
         return parts[-1][1]
 
     made = cached_property(part)

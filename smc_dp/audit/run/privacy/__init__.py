@@ -71,7 +71,7 @@ def _short(value: Fraction) -> str:
 def _statement(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
     """Check the claimed statement against the one that follows, field by field."""
     marks = tuple(mark for mark in REASONS if mark in {*_due(evidence), *_recorded(evidence)})
-    made = found.form.statement
+    made = found.spec.statement
     protocol = evidence.protocol.program.name
     follows = add_insecure_markers(add_assumptions(made, protocol, evidence.session.parameters), marks).as_dict()
     if fault := statement_fault(reading.require_object("privacy", evidence.release.get("privacy")), follows):

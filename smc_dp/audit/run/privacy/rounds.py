@@ -60,7 +60,7 @@ def sum_bounds(found: DerivedParameters) -> tuple[SumBound, ...]:
 
 def check_rounds_mechanism(found: DerivedParameters) -> CheckOutcome:
     """Check what the shares of H honest parties give for all sums together, against the stated target."""
-    form, target, H = found.form, found.target, found.honest
+    spec, target, H = found.spec, found.target, found.honest
     every = [law for r in range(len(found.sums)) for law in share_distributions(found, r)]
     if fault := _form_fault(found):
         return failed(fault)
@@ -73,12 +73,12 @@ def check_rounds_mechanism(found: DerivedParameters) -> CheckOutcome:
     mu, rho = _together(found, H, _SMOOTHING), _together(found, H, 0) / 2 + _closeness(every, H)
     if mu > target.mu**2:
         return failed("noise.mu_too_large", mechanism=words, mu=float(mu) ** 0.5, most=float(target.mu))
-    if _understated(form.statement, target, mu, rho):
+    if _understated(spec.statement, target, mu, rho):
         return failed("statement.too_small", mechanism=words, mu=float(mu) ** 0.5, rho=float(rho))
-    if fault := ring_fault(form.grid, max(_largest(found, r) for r in range(len(found.sums)))):
+    if fault := ring_fault(spec.grid, max(_largest(found, r) for r in range(len(found.sums)))):
         return failed(fault.within(words.rstrip(".")))
     return passed(
-        "mechanism.sums_hold", mechanism=words, mu=float(mu) ** 0.5, rho=float(rho), ring_bits=form.grid.ring_bits
+        "mechanism.sums_hold", mechanism=words, mu=float(mu) ** 0.5, rho=float(rho), ring_bits=spec.grid.ring_bits
     )
 
 
@@ -115,7 +115,7 @@ def _form_fault(found: DerivedParameters) -> Fault | None:
 
 def _together(found: DerivedParameters, H: int, smoothing: int) -> Fraction:
     """Return the costs of all sums, with this taken off the variance of each number."""
-    adjacency, total = found.form.statement.adjacency, Fraction(0)
+    adjacency, total = found.spec.statement.adjacency, Fraction(0)
     for r, bound in enumerate(sum_bounds(found)):
         left = [H * law.variance - smoothing for law in share_distributions(found, r)]
         # An entry beside the diagonal stands for two, so that half the variance is as good there.
@@ -135,13 +135,13 @@ def _closeness(every: list[Any], H: int) -> Fraction:
 
 def _largest(found: DerivedParameters, r: int) -> int:
     """Return what no entry of sum r exceeds, but for a small probability: all rows of all parties, and all shares."""
-    bound, among = sum_bounds(found)[r], found.form.threat_model
+    bound, among = sum_bounds(found)[r], found.spec.threat_model
     tail = max(law.tail(among.parties) for law in share_distributions(found, r))
     return int(among.parties * _most_rows(found) * max(bound.gradient, bound.curvature) + tail)
 
 
 def _most_rows(found: DerivedParameters) -> int:
-    return int(found.form.announced.most_rows)
+    return int(found.spec.announced.most_rows)
 
 
 def check_contributions(evidence: Evidence, found: DerivedParameters, read: Mapping[str, InputSums]) -> CheckOutcome:

@@ -48,7 +48,7 @@ def check_shared_mechanism(
     if isinstance(noise, SharedRounds):
         return rounds.check_rounds_mechanism(found)
     law, f, reach = noise.distribution, noise.grid.fraction_bits, _reach(found)
-    K, H = found.form.threat_model.parties, found.honest
+    K, H = found.spec.threat_model.parties, found.honest
     moved = reach.moved_in(f)
     if law.honest != H:
         return failed("noise.honest_shares", honest=law.honest, wanted=H)
@@ -72,7 +72,7 @@ def _other_session(evidence: Evidence, found: DerivedParameters) -> Fault | None
     said: Mapping[str, Any] = evidence.session.parameters.as_dict()
     name, parties = evidence.protocol.program.name, tuple(evidence.session.parties)
     terms = find_terms(name).from_dict(evidence.parameters.model_dump())
-    follows = terms.program_parameters(name, found.form, parties, str(said.get("agreed"))).as_dict()
+    follows = terms.program_parameters(name, found.spec, parties, str(said.get("agreed"))).as_dict()
     other = next((field for field in follows if follows[field] != said.get(field)), None)
     if other is None:
         return None
@@ -113,14 +113,14 @@ def _reach(found: DerivedParameters) -> _Reach:
     """Return the reach of a method's inputs.
 
     Of models times numbers of rows (a method that has a `sensitivity_to` so many rows) it is made again here; of other
-    inputs the form itself says it.
+    inputs the specification itself says it.
     """
-    form, unit, most = found.form, found.form.statement.unit, int(found.form.announced.most_rows)
+    spec, unit, most = found.spec, found.spec.statement.unit, int(found.spec.announced.most_rows)
     if not hasattr(found.method, "sensitivity_to"):
-        said = form.reach
+        said = spec.reach
         return _Reach(unit, said.dimension, most, said.moved, said.longest, said.bits is not None)
     mu, tau, classes = 2 * Fraction(found.method.lam), Fraction(PUBLIC_TAU) * most, found.public.classes
-    if form.statement.adjacency == "replace":
+    if spec.statement.adjacency == "replace":
         apart = Fraction(logistic_constants(mu).G) if classes == 2 else 2 * steepest(classes, mu)
         moved = (apart + 2 * tau) / mu
     else:
@@ -289,7 +289,7 @@ def check_shared_models(
     if isinstance(law_of, SharedRounds):
         return rounds.check_contributions(evidence, found, read)
     reach, f = _reach(found), law_of.grid.fraction_bits
-    is_counted = found.form.announced.sizes == "released"  # then the input grows with the number without noise
+    is_counted = found.spec.announced.sizes == "released"  # then the input grows with the number without noise
     for name, sums in read.items():
         vector, *size = (block.numbers for block in sums[0])
         rows = size[0][0] if size and is_counted else reach.most_rows

@@ -1,6 +1,6 @@
 """Inputs in the views of parties: block by block of each sum, the numbers and the share of noise.
 
-A method's form says which sums there are and the distribution of each block. No method is known here by its name.
+A mechanism specification says which sums there are and the distribution of each block. This file names no method.
 """
 
 from __future__ import annotations
