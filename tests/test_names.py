@@ -89,9 +89,8 @@ OTHER_SENSE = {
     *("PrintedInput", "PrintedShare", "PrintedCuratorShare", "PrintedSlot", "PrintedSelected", "PrintedMasked"),
     "Circle",
     *("Deadlines.letters", "Hint.looks"),
-    *("DistributionCheck.twins", "DistributionCheck.vanished"),
     *("coins", "Coins", "AgreedCoins", "Tape.coins", "Tape.coins_of"),  # of the symbolic engine, which computes proofs
-    *("Pattern.letter", "Svg.circle"),
+    "Svg.circle",
 }
 FORBIDDEN_FIRST = ("What", "Whether", "How", "Who", "All", "As", "The same", "Called")
 

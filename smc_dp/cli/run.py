@@ -93,7 +93,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
         print(json.dumps(report.as_dict(), allow_nan=False))
         return
     screen.print_blocks(blocks(report))
-    if report.agreement.form.smallest_sets_noise:
+    if report.agreement.spec.smallest_sets_noise:
         print(screen.fold(_NEWTON_INSTEAD))
 
 

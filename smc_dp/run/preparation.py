@@ -81,8 +81,8 @@ def _settled(request: RunRequest, parties: int, classes: int) -> SettledRun:
 def _check_roles(data: DataRoles) -> None:
     """Raise an InputError where files of parties and a data set are named together."""
     if data.party:
-        dealt = {"dataset": data.dataset, "parties": data.parties, "split": data.split}
-        refuse_beside(dealt, "party", ": there, the files say who has which rows")
+        partitioned = {"dataset": data.dataset, "parties": data.parties, "split": data.split}
+        refuse_beside(partitioned, "party", ": there, the files say who has which rows")
         if data.bounds is None:
             raise InputError("bounds.missing")
         return

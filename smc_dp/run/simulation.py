@@ -157,8 +157,8 @@ class _Run:
         left = [InputFault("run.parties_left_out", {"names": self.left_out, "others": len(agreement.parties)})]
         remarks = (*(left if self.left_out else ()), *(reserved.remarks if reserved else ()))
         present = Presence(execution.members, execution.dropped_out, self.left_out)
-        form = agreement.form
-        signal = form.signal(int(data.federation.sizes.sum())) if isinstance(form, HasSignal) else None
+        spec = agreement.spec
+        signal = spec.signal(int(data.federation.sizes.sum())) if isinstance(spec, HasSignal) else None
         planned = agreement.expected_accuracy(data.federation.sizes.tolist())
         return Report(
             agreement, self.simulated, compared, execution.cost, folder, standings, remarks, present, signal, planned
@@ -196,7 +196,7 @@ class _Run:
             if reserved:
                 reserved.leaving(name, label)
 
-        def voided(name: str, label: str) -> None:
+        def refund(name: str, label: str) -> None:
             if reserved:
                 reserved.disowned(name, label)
 
@@ -209,7 +209,7 @@ class _Run:
             record=transcript,
             released=partial(reserved.leaving, label=RELEASED) if reserved else None,
             charge=charge,
-            refund=voided,
+            refund=refund,
             make_actors=make_actors,
             workers=self.workers,
         )
@@ -233,7 +233,7 @@ def _actor_maker(opened: SimulatedSession, parties: Sequence[LocalParty], rng: S
         greetings: Greetings,
         observer: Observer,
         charge: SpendingListener,
-        voided: SpendingListener,
+        refund: SpendingListener,
         names: Iterable[str],
     ) -> Mapping[str, Actor]:
         made = {
@@ -241,7 +241,7 @@ def _actor_maker(opened: SimulatedSession, parties: Sequence[LocalParty], rng: S
                 session, name, opened.identities[name], local_inputs(name), greetings,
                 randomness=SiteRandomness(rng.fork(f"seed {name}"), rng.fork(f"home {name}")),
                 charge=partial(charge, name) if charge else None,
-                voided=partial(voided, name) if voided else None,
+                refund=partial(refund, name) if refund else None,
                 observer=observer,
             )
             for name in names
@@ -275,7 +275,7 @@ def check_parties(every: Sequence[LocalParty]) -> None:
 
 def _check_drop_outs(drop_out: Mapping[str, int], agreement: Agreement) -> None:
     """Raise an InputError for simulated drop-outs that the protocol cannot have."""
-    if drop_out and not agreement.terms.can_lose_parties:
+    if drop_out and not agreement.terms.tolerates_dropouts:
         raise InputError("vanish.not_possible", protocol=agreement.protocol)
     for name, number in drop_out.items():
         if name not in agreement.parties:
@@ -327,8 +327,8 @@ def _comparison(
         individual={name: accuracy_alone(rows, lam, test, classes) for name, rows in federation.by_name.items()},
         pooled=accuracy_alone(federation.pooled(), lam, test, classes),
         majority=majority_accuracy(federation, test),
-        smallest=min(len(rows) for rows in federation.parties) if agreement.form.smallest_sets_noise else None,
-        stated_lambda=lam if own is None else None,
+        smallest_rows=min(len(rows) for rows in federation.parties) if agreement.spec.smallest_sets_noise else None,
+        baseline_lambda=lam if own is None else None,
         without_noise=_without_noise(federation, agreement, rng).accuracy(test),
     )
 
@@ -336,6 +336,6 @@ def _comparison(
 def _without_noise(federation: Federation, agreement: Agreement, rng: Stream) -> ReleasedModel:
     """Return the model of the same method and rows without noise, which nobody releases."""
     target = replace(agreement.target, epsilon=None)
-    form = agreement.terms.form(agreement.method, agreement.public, target)
-    parts = [form.part(rows, rng.fork(f"part {j}")) for j, rows in enumerate(federation.parties)]
-    return form.model(ideal(form.functionality, parts, rng))
+    spec = agreement.terms.spec(agreement.method, agreement.public, target)
+    parts = [spec.part(rows, rng.fork(f"part {j}")) for j, rows in enumerate(federation.parties)]
+    return spec.model(ideal(spec.functionality, parts, rng))

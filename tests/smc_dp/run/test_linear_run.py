@@ -100,7 +100,7 @@ def test_an_agreement_on_it_is_read_back() -> None:
         with pytest.raises(InputError, match=name):
             Agreement.from_dict(wrong, made.bounds)
     with pytest.raises(InputError, match="ring_degree: wanted an even number"):
-        LinearTerms(ring_degree=3).program_parameters("linear", made.form, made.parties, "")
+        LinearTerms(ring_degree=3).program_parameters("linear", made.spec, made.parties, "")
 
 
 @pytest.mark.parametrize(

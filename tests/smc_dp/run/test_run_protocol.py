@@ -281,7 +281,7 @@ def test_a_party_with_one_class_takes_part_in_every_sum(method: str, tmp_path: P
         insecure_seed=3, **public,
     )  # fmt: skip
     assert report.comparison is not None
-    assert not says_one_class(report.agreement.form.statement)
+    assert not says_one_class(report.agreement.spec.statement)
     assert set(report.comparison.individual) == set(files)
     assert report.comparison.pooled > 0.9
     if method in ("newton", "ofaa"):
@@ -308,7 +308,7 @@ def test_who_refuses_a_party_for_its_one_class_says_so_in_its_statement() -> Non
     """That there is a run at all then tells something of the rows. Twin: the statements of the sums, above."""
     found: dict[str, Any] = {name: find_method(name) for name in PROTOCOLS_BY_METHOD}
     assert [name for name, method in found.items() if method.needs_two_classes] == ["prr_mean"]
-    assert says_one_class(agreement(hospitals((9, 8), 2)).form.statement)
+    assert says_one_class(agreement(hospitals((9, 8), 2)).spec.statement)
 
 
 def says_one_class(privacy: PrivacyStatement) -> bool:

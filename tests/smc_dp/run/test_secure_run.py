@@ -88,7 +88,7 @@ def test_a_run_has_shares_where_masked_inputs_are_published_and_else_none(honest
         assert {path.name for path in folder.iterdir()} == files | more
         document = json.loads((folder / RELEASE).read_text())
         assert set(document["digests"]) == (files | more) - {RELEASE}
-        assert predict(folder, ROWS).unaudited is None
+        assert predict(folder, ROWS).missing_files_text is None
     shares = json.loads((shared / SHARES).read_text())["shares"]
     assert {name: len(share) for name, share in shares.items()} == {A: 3, B: 3, C: 3}  # two weights and the size
 
@@ -105,7 +105,7 @@ def test_without_its_record_nothing_was_audited(honest: Path, tmp_path: Path) ->
     alone = tmp_path / "run"
     shutil.copytree(honest, alone)
     (alone / TRANSCRIPT).unlink()
-    assert predict(alone, ROWS).unaudited == f"{alone} has no {TRANSCRIPT}"
+    assert predict(alone, ROWS).missing_files_text == f"{alone} has no {TRANSCRIPT}"
     with refused("run.not_whole"):
         publish_run(alone, tmp_path / "published")
 
@@ -196,7 +196,7 @@ def test_of_two_sums_that_charlie_signed_none_counts(honest: Path, tmp_path: Pat
 def test_the_rule_about_weights_is_needed(honest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forged = f.edited(honest, tmp_path / "run", RELEASE, EDITS["a weight"][0])
     monkeypatch.setattr(release_consistency, "weights_fault", lambda *_: None)
-    assert verify_release(forged).unaudited is None
+    assert verify_release(forged).missing_files_text is None
 
 
 def test_shares_of_a_sum_are_bound_like_those_of_the_curator_protocol(shared: Path, tmp_path: Path) -> None:
@@ -243,7 +243,7 @@ def test_who_vanishes_has_paid_if_its_masked_input_left(
     assert report.present is not None
     assert (report.present.took_part, report.present.dropped_out, report.present.left_out) == (members, (B,), ())
     assert {name: states(books, name) for name in paid} == paid
-    assert verify_release(tmp_path / "run").unaudited is None
+    assert verify_release(tmp_path / "run").missing_files_text is None
 
 
 def test_who_vanishes_before_anybody_is_charged_is_left_out_of_a_new_session(tmp_path: Path, books: Ledgers) -> None:
@@ -263,7 +263,7 @@ def test_the_new_session_has_new_noise(tmp_path: Path, monkeypatch: pytest.Monke
     parts: list[tuple[str, Any]] = []
 
     def part(own: LocalParty) -> Any:
-        parts.append((own.name, own.agreement.form.part(own.rows, own.rng)))
+        parts.append((own.name, own.agreement.spec.part(own.rows, own.rng)))
         return parts[-1][1]
 
     made = cached_property(part)
@@ -442,7 +442,7 @@ def test_from_python_a_method_is_enough(tmp_path: Path) -> None:
     hidden = run_protocol(federation, method=other, target=alone, output="shares", out=tmp_path / "ar")
     assert (hidden.privacy.kind, hidden.privacy.adjacency) == ("pure", "addremove")
     both = [predict(tmp_path / name, ROWS) for name in ("plain", "ar")]
-    assert all(found.unaudited is None for found in both)
+    assert all(found.missing_files_text is None for found in both)
     for wrong, why in (
         ({"key_bits": 3072}, "key_bits: does not go with method wsum"),
         ({"insecure_test_keys": True}, "insecure_test_keys: secure_sum has no keys"),

@@ -62,10 +62,10 @@ def check_identities(evidence: Evidence) -> CheckOutcome:
             return failed("identity.unknown", line=0, name=shown(name))
         if evidence.pinned[name] != stated:
             return failed("identity.other", line=0, name=shown(name))
-    gone = [name for name in evidence.pinned if name not in evidence.session.identities]
-    agreed = [name for name in gone if name in _left_out(evidence)]
+    not_there = [name for name in evidence.pinned if name not in evidence.session.identities]
+    agreed = [name for name in not_there if name in _left_out(evidence)]
     needless = [CURATOR_NAME] if evidence.session.curator is None else []
-    if missing := [name for name in gone if name not in (*agreed, *needless)]:
+    if missing := [name for name in not_there if name not in (*agreed, *needless)]:
         return failed("identity.without_participant", line=0, names=_listed(missing))
     said = f"; {_listed(agreed)} had dropped out before anybody paid, as the others agreed" if agreed else ""
     return passed("identities.hold", count=len(evidence.session.identities), said=said)

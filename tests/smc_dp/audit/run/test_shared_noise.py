@@ -177,15 +177,15 @@ def target(noise: str) -> Target:
 def stated_with(noise: str) -> DerivedParameters:
     """What a release of the four parties states for noise of this law."""
     agreed = sum_agreement(hospitals(SIZES, DIMENSION), target=target(noise), colluders=1, dropouts=1)
-    form: Any = agreed.form
-    return DerivedParameters(agreed.method, agreed.target, agreed.public, form.grid, form, form.noise)
+    spec: Any = agreed.spec
+    return DerivedParameters(agreed.method, agreed.target, agreed.public, spec.grid, spec, spec.noise)
 
 
 @pytest.fixture(scope="module", params=["ddg", "vg", "self"])
 def of_each(request: pytest.FixtureRequest, made: Folders) -> tuple[Evidence, DerivedParameters, SharedNoise]:
     """The same evidence, as if the session had been bound to noise of each law."""
     found = stated_with(request.param)
-    return made.evidence(), found, found.form.noise
+    return made.evidence(), found, found.spec.noise
 
 
 def scaled(law: Any, by: Fraction) -> Any:
