@@ -32,6 +32,7 @@ REMOVED_OPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
         ("audit", "--matrix"): "smc-dp lab matrix PROTOCOL",
         ("audit", "--parties"): "smc-dp lab matrix PROTOCOL --parties K",
         ("audit", "--receipt"): _SIGNED_AUDIT,
+        ("lab", "--twin"): "smc-dp lab epsilon --mutant NAME",
         ("plan", "--no-seconds"): "smc-dp plan",
         ("predict", "--auditor"): "smc-dp predict --level N",
         ("predict", "--receipt"): "smc-dp predict --level N",
