@@ -47,11 +47,12 @@ from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, Target
 
 WEIGHTED_SUM_CAVEATS = (SIZES_CAVEAT,)
-ANY_SIZE = (
+ADD_REMOVE_CAVEATS = (
     f"That a release takes place at all, because each party has from 1 to {LARGEST_N} rows, is not covered.",
     f"The weights are the sum over all rows divided by {LARGEST_N}, a public constant, because the number of rows is "
     "protected: labels depend on their direction only, and their length says nothing about how sure the model is.",
 )
+"""Caveats of `wsum_ar`, whose neighbours differ in the number of rows."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -174,7 +175,7 @@ class WeightedSumAddRemove(_BySize):
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        return noise_statement(self.noise(public, target), target, "record", "addremove", TRUSTED, ANY_SIZE)
+        return noise_statement(self.noise(public, target), target, "record", "addremove", TRUSTED, ADD_REMOVE_CAVEATS)
 
     @override
     def finish(self, value: Vector, public: Public, target: Target) -> Release:
