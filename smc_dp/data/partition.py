@@ -20,7 +20,7 @@ from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.projection import Projection, RadiusRule, fit_projection
 from smc_dp.data.table import Table
 
-RESERVED_NAMES = frozenset({"charlie", "public", "transcript"})
+RESERVED_NAMES = frozenset({"charlie", "public", "transcript"})  # curator, addressee of what is published, a run's file
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -176,7 +176,7 @@ def partition_rows(pool: Pool, partition: Partition, seed: int) -> PartitionedRo
     """Assign each row by a public seed; raise InputError when there are too few rows."""
     order = np.random.default_rng(seed).permutation(len(pool.train)).astype(np.int64)
     test = None
-    if pool.test is None:
+    if pool.test is None:  # first, so that `sample` takes nothing from the test rows
         kept, _ = share_sizes(len(order), [100 - partition.held_out, partition.held_out])
         order, test = order[:kept], np.sort(order[kept:])
     order = order[: int(len(order) * partition.sample)]

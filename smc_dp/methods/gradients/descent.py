@@ -100,7 +100,7 @@ class NewtonSteps:
 
     @property
     def _times(self) -> float:
-        return 1.0 if self.classes == 2 else 2.0
+        return 1.0 if self.classes == 2 else 2.0  # of more classes X'X is read, and half of it bounds the Hessian
 
     def _plain(self, direction: Array) -> Array:
         return direction * (self._times / self.floor)

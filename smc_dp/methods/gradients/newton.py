@@ -32,7 +32,7 @@ from smc_dp.privacy.distributed import Curvature, RoundBound, SharedRounds
 from smc_dp.privacy.target import Target
 
 SUMS = 8
-MOST_NEWTON_COLUMNS = 2000
+MOST_NEWTON_COLUMNS = 2000  # d (d + 1)/2 numbers of curvature are released, two million here
 CURVATURE_FLOOR = 0.5
 """Least eigenvalue of the curvature that is used, in units of the largest of its noise, about s sqrt(2 d)."""
 

@@ -100,6 +100,7 @@ class SharedClippedModels(NoisySum[ClippedAverage]):
         if trained.shape != wanted:
             raise InputError("model.wrong_shape", wanted=str(wanted), got=str(trained.shape))
         short = clipped(trained[np.newaxis], self.method.clip)[0]
+        # The last number counts the parties in the sum, by which `model` divides: some may drop out.
         return (*self.grid.encode(short.ravel().tolist()), 1)
 
     @override

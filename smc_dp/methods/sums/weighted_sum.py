@@ -137,6 +137,7 @@ class WeightedSum(_BySize):
 
     @override
     def sensitivity_to(self, most_rows: int, classes: int = 2) -> Fraction:
+        # n (G/(mu n) + 2 tau/mu) grows with n, so the largest n bounds all.
         return most_rows * replace_one(most_rows, 2 * Fraction(self.lam), PUBLIC_TAU, classes)
 
     @override

@@ -20,7 +20,7 @@ from smc_dp.methods.training.newton import in_floats, newton
 from smc_dp.methods.training.objective import SMALLEST_LAM, row_blocks, summation_depth
 from smc_dp.methods.training.solver import PUBLIC_TAU
 
-_SMALLEST_MU = 2 * SMALLEST_LAM
+_SMALLEST_MU = 2 * SMALLEST_LAM  # lam |w|^2 is (mu/2) |w|^2
 
 
 def statistic(X: Array, alpha: Array) -> Array:

@@ -144,7 +144,7 @@ class GammaShares:
         """
         a, x = parties * self.shape, (bits + 1) * _LN_2
         most = 2 * self.scale**2 * (a + isqrt(ceil(2 * a * x)) + 1 + x)
-        rounded = most * (1 + Fraction(1, 1 << 90))
+        rounded = most * (1 + Fraction(1, 1 << 90))  # `gamma_above` rounds V up, by a factor below 1 + 2^-94
         return DiscreteGaussian(self.dimension, rounded).tail(bits + 1)
 
 
@@ -181,6 +181,7 @@ class WholeShares:
 
     def tail(self, parties: int, bits: int = 80) -> int:
         """Bound every |coordinate| of all parties' shares together, except with probability 2^-bits."""
+        # Union bound over the parties: each share exceeds its own bound with probability 2^-bits/parties at most.
         return parties * KNorm(self.dimension, self.scale).tail(bits + parties.bit_length())
 
 
