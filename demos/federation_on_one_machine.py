@@ -70,7 +70,7 @@ def hand_over(place: Path, what: str, giver: str, takers: Sequence[str], called:
 
 
 def agree(place: Path, port: int) -> None:
-    """Prepare rows, keys, a study, everybody's approval, and the relay's kit."""
+    """Prepare rows, keys, a study, everybody's approval, and the relay's provisioning kit."""
     bunch = load_breast_cancer()
     table = [[*map(repr, x), bunch.target_names[y]] for x, y in zip(bunch.data.tolist(), bunch.target, strict=True)]
     for n, name in enumerate(ALL):  # what lies at charlie are patients whom no hospital has
@@ -87,14 +87,14 @@ def agree(place: Path, port: int) -> None:
     at(place, SITES, "ledger init {0}.ledger --budget 2 --delta 1e-5")
     at(place, SITES, "study check study.toml --data rows.csv --ledger {0}.ledger --key {0}.key --terms own.toml")
     at(place, ALL, "study approve study.toml --key {0}.key --terms own.toml")
-    at(place, ["relay"], "study kit study.toml --engine nats --out kit")
-    hand_over(place, "kit/sites/{0}", "relay", ALL, "credentials")
-    shutil.rmtree(place / "relay" / "kit" / "sites")  # theirs alone
+    at(place, ["relay"], "study provision study.toml --engine nats --out provisioning-kit")
+    hand_over(place, "provisioning-kit/sites/{0}", "relay", ALL, "credentials")
+    shutil.rmtree(place / "relay" / "provisioning-kit" / "sites")  # theirs alone
 
 
 def take_part(place: Path) -> None:
     """Run all at once; kill one of them, and run its command again."""
-    at(place, ["relay"], "study open study.toml --kit kit")
+    at(place, ["relay"], "study open study.toml --provisioning-kit provisioning-kit")
     line = dict.fromkeys(SITES, JOIN) | {"charlie": SERVE}
     print(f"{', '.join(SITES)}: smc-dp {JOIN.format('NAME')}\ncharlie: smc-dp {SERVE}")
     running, stage = {name: start(place, name, line[name]) for name in ALL}, ""
@@ -148,9 +148,9 @@ def main(place: Path, server: str) -> int:
         port = free.getsockname()[1]
     agree(place, port)
     print("relay: nats-server -c server.conf")
-    kit = place / "relay" / "kit" / "operator"
+    operator = place / "relay" / "provisioning-kit" / "operator"
     with (place / "relay.log").open("ab") as log:
-        relay = subprocess.Popen([server, "-c", "server.conf"], cwd=kit, stdout=log, stderr=log)  # noqa: S603
+        relay = subprocess.Popen([server, "-c", "server.conf"], cwd=operator, stdout=log, stderr=log)  # noqa: S603
     try:
         take_part(place)
     finally:

@@ -43,7 +43,7 @@ KNOWN_LINES = (
     r"ssh-keygen .+",
     r"echo \"auditor@example\.org .+\" > allowed_signers",
     r"\(cd runs/first && sha256sum \*\) \| while .+; done",
-    r"cd kit/operator && nats-server -c server\.conf",
+    r"cd provisioning-kit/operator && nats-server -c server\.conf",
 )
 
 

@@ -57,7 +57,7 @@ def new_study(
         typer.Option(metavar="charlie.pub|PUBLICKEY", help="Charlie's public key, where the protocol has him."),
     ] = None,
     greetings: Annotated[str, typer.Option(metavar="DURATION", help="How long all wait for all greetings.")] = "7d",
-    letters: Annotated[str, typer.Option(metavar="DURATION", help="How long all wait for any letter.")] = "1d",
+    messages: Annotated[str, typer.Option(metavar="DURATION", help="How long all wait for any message.")] = "1d",
     auxiliary: PublicRows = None,
     label: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of classes.")] = None,
 ) -> None:
@@ -69,7 +69,7 @@ def new_study(
                        --bounds bounds.toml --title "Readmission" --purpose research --relay nats://relay.example:4222
       smc-dp study new --out study.toml --party north.pub --party south.pub --party west.pub --party east.pub \\
                        --curator charlie.pub --bounds bounds.toml --title T --purpose research \\
-                       --relay tls://relay.example:4222 --epsilon 0.5 --colluders 1 --dropouts 1 --letters 12h
+                       --relay tls://relay.example:4222 --epsilon 0.5 --colluders 1 --dropouts 1 --messages 12h
     """
     from smc_dp.core.documents import parse_document, validate_document
     from smc_dp.core.writing import write_new
@@ -92,7 +92,7 @@ def new_study(
     public = None if auxiliary is None else read_auxiliary(auxiliary, known)
     agreement = agreed.with_parties(tuple(parties), known, public)
     identities = parties | ({} if curator is None else stored.parse_pinned_curator(curator))
-    deadlines = {"greetings": greetings, "letters": letters}
+    deadlines = {"greetings": greetings, "messages": messages}
     around = {"title": title, "purpose": purpose, "relay": relay, "deadlines": deadlines}
     text = draft_study(agreement, around, identities, stated)
     made = parse_document(JointStudy, text, f"study {out}")
@@ -204,17 +204,19 @@ def provision_study(
     engine: Annotated[str, typer.Option(metavar="nats|flare", help="What carries the mail.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to make.")],
 ) -> None:
-    """Make what a relay of the study runs from, and for each site the folder that lets it in.
+    """Make the provisioning kit of a study: the files that its relay runs from, and a folder for each site.
 
-    For whoever runs the relay. nats: the kit has certificates of its own, which say who may connect to the relay; who
-    somebody is in the study, the identities pinned there say. operator/README.txt says what to do, in which order.
-    flare: NVIDIA FLARE 2.9 makes the certificates; the kit has the job and everybody's policies, and a README.txt.
+    This is for the relay's operator. README.txt in the provisioning kit has the steps.
+
+    nats: the provisioning kit has certificates, which say who may connect to the relay. They say nothing about who
+    somebody is in the study; the identities pinned there do. flare: NVIDIA FLARE 2.9 makes the certificates. The
+    provisioning kit has the job and the policies of all sites.
 
     \b
     Examples:
-      smc-dp study kit study.toml --engine nats --out kit
-      cd kit/operator && nats-server -c server.conf
-      smc-dp study kit study.toml --engine flare --out kit
+      smc-dp study provision study.toml --engine nats --out provisioning-kit
+      cd provisioning-kit/operator && nats-server -c server.conf
+      smc-dp study provision study.toml --engine flare --out provisioning-kit
     """
     from smc_dp.deploy.flare import provision as flare
     from smc_dp.deploy.nats import provision as nats
@@ -233,20 +235,24 @@ def provision_study(
 
 def open_relay(
     study_file: StudyPath,
-    kit: Annotated[Path, typer.Option(metavar="DIR", help="The kit of the study, with the operator's folder in it.")],
+    provisioning_kit: Annotated[
+        Path, typer.Option(metavar="DIR", help="Provisioning kit of the study, with the operator's folder in it.")
+    ],
 ) -> None:
-    """Open a study at its relay, once that runs: from then on sites can send and fetch. Again, nothing changes.
+    """Open a study at its running relay. From then on sites can send and fetch.
+
+    The same command again changes nothing.
 
     \b
     Example:
-      smc-dp study open study.toml --kit kit
+      smc-dp study open study.toml --provisioning-kit provisioning-kit
     """
     from smc_dp.deploy.frame import CarrierError
     from smc_dp.deploy.nats.provision import open_study
 
     found = _read(study_file)
     try:
-        open_study(found, kit)
+        open_study(found, provisioning_kit)
     except CarrierError as error:
         raise InputError(error.fault) from None
     print(f"Study {found.digest} is open at {found.relay}.")
@@ -257,7 +263,7 @@ study_group.command("new")(deferred(new_study))
 study_group.command("show")(deferred(show_study))
 study_group.command("check")(deferred(check_study))
 study_group.command("approve")(deferred(approve_study))
-study_group.command("kit")(deferred(provision_study))
+study_group.command("provision")(deferred(provision_study))
 study_group.command("open")(deferred(open_relay))
 
 

@@ -86,10 +86,10 @@ def _cost(agreement: Agreement) -> Iterator[str]:
 
 
 def _waiting(study: JointStudy, agreement: Agreement) -> Iterator[str]:
-    greetings, letters = duration(study.deadlines.greetings), duration(study.deadlines.letters)
+    greetings, messages = duration(study.deadlines.greetings), duration(study.deadlines.messages)
     yield f"Until all have greeted: {greetings}. If somebody has not by then, the session ends, and nobody is charged."
     missing = agreement.threat_model.parties - agreement.threat_model.remaining
     going = f"the others go on without it, as long as no more than {missing} of the parties are missing"
     rest = going if missing else "the session ends"
-    yield f"For any letter after that: {letters} from the last event. If somebody is silent for longer, {rest}."
+    yield f"For any message after that: {messages} from the last event. If somebody is silent for longer, {rest}."
     yield f"The mail goes by {study.relay}."

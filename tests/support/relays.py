@@ -26,7 +26,7 @@ from smc_dp.deploy.nats.carrier import NatsCarrier
 from smc_dp.deploy.nats.connection import relay_address
 from smc_dp.deploy.nats.provision import open_study, places_of, provision_relay
 from smc_dp.deploy.nats.subjects import RelaySubjects
-from smc_dp.deploy.study import JointStudy
+from smc_dp.deploy.study import STUDY_FORMAT, JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run.approvals import RANDOM_BYTES
 
@@ -43,11 +43,11 @@ def identity(name: str) -> Identity:
 
 def study_text(relay: str, title: str = "Readmission") -> str:
     found = {
-        **{"title": title, "purpose": "a trial", "relay": relay, "insecure_test_keys": True},
+        **{"format": STUDY_FORMAT, "title": title, "purpose": "a trial", "relay": relay, "insecure_test_keys": True},
         "method": {"name": "prr_mean", "lambda": "1/100"},
         "target": {"epsilon": "1", "noise": "knorm", "calibration": "proven"},
         "protocol": {"name": "pathak2010", "key_bits": 256, "comparison": "all-pairs", "ring_bits": 64},
-        "deadlines": {"greetings": 60, "letters": 60},
+        "deadlines": {"greetings": 60, "messages": 60},
         "parties": [{"name": name, "key": identity(name).public.hex()} for name in PARTIES],
         "curator": {"key": identity(CURATOR_NAME).public.hex()},
         "bounds": {"columns": {"age": [0, 120]}, "label": {"classes": ["no", "yes"], "column": "back"}},

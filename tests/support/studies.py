@@ -9,7 +9,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from smc_dp.core.documents import parse_document
 from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.study import JointStudy
+from smc_dp.deploy.study import STUDY_FORMAT, JointStudy
 
 PARTIES = ("north", "south", "west")
 IDENTITIES = {name: Identity.generate(Stream.insecure_from_seed(i)) for i, name in enumerate((*PARTIES, "charlie"))}
@@ -45,9 +45,9 @@ def text(
 ) -> str:
     """The text of a study; the parts that tests change are given."""
     return (
-        'title = "Readmission"\npurpose = "research"\nrelay = "nats://relay.example:4222"\n'
+        f'format = "{STUDY_FORMAT}"\ntitle = "Readmission"\npurpose = "research"\nrelay = "nats://relay.example:4222"\n'
         f"{top}\n[method]\n{method}\n[target]\n{target}\n[protocol]\n{protocol}\n"
-        f'[deadlines]\ngreetings = "7d"\nletters = "12h"\n{parties}'
+        f'[deadlines]\ngreetings = "7d"\nmessages = "12h"\n{parties}'
         f'[curator]\nkey = "{IDENTITIES["charlie"].public.hex()}"\n{bounds}'
     )
 

@@ -203,7 +203,7 @@ def test_the_classes_that_the_kit_names_are_there() -> None:
 def test_a_site_and_the_server_read_what_they_wrote(kit: Path, study: JointStudy) -> None:
     relay = RelayPlace.read(kit / "relay/local", study.digest)
     assert relay.sites == flare_names(study) == SITES
-    assert relay.rest == 2 * study.deadlines.letters
+    assert relay.rest == 2 * study.deadlines.messages
     assert relay.store_folder == kit / "relay/local/smc_dp" / study.digest / "parcels"
     own = kit / "site-2/local/smc_dp" / study.digest
     (own / "study.toml").write_text(tomlkit.dumps(study.model_dump(by_alias=True, exclude_none=True)))

@@ -213,7 +213,7 @@ def test_a_study_needs_no_other_way_than_each_sites_own_to_the_relay(tmp_path: P
     with networks(SITES) as found, organisations(tmp_path / "sites", (*SITES, "relay")) as places:
         server = served(tmp_path / "kit" / "operator", found.inside(None))
         places["relay"].started["relay"] = server
-        opening = f"smc-dp study open study.toml --kit {tmp_path / 'kit'}"
+        opening = f"smc-dp study open study.toml --provisioning-kit {tmp_path / 'kit'}"
         (places["relay"].folder / "study.toml").write_text(study_text(study.relay))
         places["relay"].run(f"{' '.join(found.inside(None))} {opening}")
         lines = {name: line_of(found, name) for name in SITES}
