@@ -34,9 +34,15 @@ REMOVED_OPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
         ("audit", "--matrix"): "smc-dp lab matrix PROTOCOL",
         ("audit", "--parties"): "smc-dp lab matrix PROTOCOL --parties K",
         ("audit", "--receipt"): _SIGNED_AUDIT,
+        ("bounds check", "--terms"): "smc-dp bounds check --policy own.toml",
+        ("join", "--terms"): "smc-dp join --policy own.toml",
         ("plan", "--no-seconds"): "smc-dp plan",
         ("predict", "--auditor"): "smc-dp predict --level N",
         ("predict", "--receipt"): "smc-dp predict --level N",
+        ("serve", "--terms"): "smc-dp serve --policy own.toml",
+        ("study abandon", "--terms"): "smc-dp study abandon --policy own.toml",
+        ("study approve", "--terms"): "smc-dp study approve --policy own.toml",
+        ("study check", "--terms"): "smc-dp study check --policy own.toml",
         ("study new", "--letters"): "smc-dp study new --messages DURATION",
         ("study open", "--kit"): "smc-dp study open --provisioning-kit DIR",
     }
@@ -47,6 +53,7 @@ REMOVED_VALUES: Mapping[tuple[str, str, str], str] = MappingProxyType(
     {
         ("lab", "matrix", "pathak2010-garbled"): "smc-dp lab matrix linear",
         ("lab", "schema", "receipt"): _SIGNED_AUDIT,
+        ("lab", "schema", "terms"): "smc-dp lab schema policy",
         ("lab", "walkthrough", "pathak2010-garbled"): "smc-dp lab walkthrough --protocol linear",
     }
 )

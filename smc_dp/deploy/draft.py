@@ -20,7 +20,7 @@ _TOP = (
 )
 _COMMENTS = MappingProxyType(
     {
-        "purpose": "a site's own terms may list the purposes that it takes part for",
+        "purpose": "a site policy may list the purposes that it takes part for",
         "relay": "where the mail goes; nats://, tls:// or flare://",
         "insecure_test_keys": "the keys of the protocol protect nothing",
         "auxiliary": "SHA-256 of the public rows that all have",

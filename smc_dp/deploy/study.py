@@ -285,11 +285,11 @@ class JointStudy(RunSettings):
     def _faults_of_settings(self, sections: dict[str, dict[str, Any]]) -> Iterator[Fault]:
         name, by, found = sections["method"].pop("name"), sections["protocol"].pop("name"), FaultCollector()
         with found.step():
-            kind, terms = secure_method(name, by), find_terms(by)
+            kind, declared = secure_method(name, by), find_terms(by)
         if found.faults or is_as_published(by):
             yield from found.faults or [InputFault("study.protocol_as_printed", {"protocol": by})]
             return
-        needed = {setting: setting not in terms.unsaid for setting in setting_names(terms)}
+        needed = {setting: setting not in declared.unsaid for setting in setting_names(declared)}
         known = {"method": required_settings(kind), "protocol": dict.fromkeys(DERIVED_SETTINGS, False) | needed}
         complete = [section for section in sections if section in self.__dict__]
         for section, wanted in known.items():

@@ -79,7 +79,7 @@ def ready(folder: Path, name: str, study: JointStudy) -> SiteFiles:
     (folder / "rows.csv").write_text("\n".join(["age,back", *cells]) + "\n")
     (folder / "own.toml").write_text("[limits]\nmax_epsilon = 9\nmax_delta = 0.5\ninsecure = true\n")
     Ledger.create(folder / f"{name}.ledger", Fraction(9), Fraction(1, 2)).close()
-    return replace(found, terms=folder / "own.toml", data=folder / "rows.csv", ledger=folder / f"{name}.ledger")
+    return replace(found, policy=folder / "own.toml", data=folder / "rows.csv", ledger=folder / f"{name}.ledger")
 
 
 def free_port(host: str = "127.0.0.1") -> int:

@@ -27,7 +27,7 @@ KNORM = 'epsilon = 1\nnoise = "knorm"\ncalibration = "proven"'
 BOUNDS = (
     '[bounds.columns]\nage = [0, 120]\nsex = ["f", "m"]\n[bounds.label]\ncolumn = "outcome"\nclasses = ["no", "yes"]\n'
 )
-OWN_TERMS = '[limits]\nmax_epsilon = "1/3"\nmax_delta = "1e-5"\n'
+SITE_POLICY = '[limits]\nmax_epsilon = "1/3"\nmax_delta = "1e-5"\n'
 
 
 def party(name: str, key: str | None = None) -> str:
@@ -74,10 +74,10 @@ def approvals(agreed: JointStudy) -> Mapping[str, Approval]:
 def site(folder: Path, name: str = "north") -> dict[str, Path]:
     """What a party has at home, in a folder: its key, its rows, its terms."""
     found = {
-        kind: folder / file for kind, file in (("key", f"{name}.key"), ("data", "rows.csv"), ("terms", "own.toml"))
+        kind: folder / file for kind, file in (("key", f"{name}.key"), ("data", "rows.csv"), ("policy", "own.toml"))
     }
     found["key"].write_text(f"{IDENTITIES[name].seed.hex()}\n")
     found["key"].chmod(0o600)
     found["data"].write_text("age,sex,outcome\n41,f,yes\n7,m,no\n55,f,no\n")
-    found["terms"].write_text(OWN_TERMS)
+    found["policy"].write_text(SITE_POLICY)
     return found

@@ -122,7 +122,7 @@ def site_settings_toml(study: JointStudy, name: str) -> str:
     """Return a site's own settings, to be completed there; see `SitePlace`."""
     files = {"study": "study.toml", "key": f"{name}.key", "state": "state", "out": "run"}
     if name != CURATOR_NAME:
-        files |= {"terms": "own.toml", "ledger": f"{name}.ledger"}
+        files |= {"policy": "own.toml", "ledger": f"{name}.ledger"}
     lines = [
         f"# What {name} takes part with in the study {study.title!r}. Only this site writes here; a job names the",
         "# study's digest and gets nothing else. Absolute paths, or relative to this file's own folder.",

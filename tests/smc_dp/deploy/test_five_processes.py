@@ -44,7 +44,7 @@ min_colluders = 1
 [relay]
 credentials = "credentials"
 """
-JOIN = "smc-dp join study.toml --key {0}.key --ledger {0}.ledger --terms own.toml"
+JOIN = "smc-dp join study.toml --key {0}.key --ledger {0}.ledger --policy own.toml"
 SERVE = "smc-dp serve study.toml --key charlie.key --credentials credentials --out run"
 OF_THE_MACHINE = ("/usr/", "/lib", "/dev/null", "/etc/")
 INSTALLED = (*OF_THE_MACHINE, *(os.path.realpath(place) for place in (sys.prefix, sys.base_prefix, ROOT)))

@@ -88,8 +88,8 @@ def test_the_commands_make_a_kit_and_say_what_is_wrong(tmp_path: Path, capsys: p
     assert main(["study", "provision", str(file), "--engine", "nats", "--out", str(out)]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said == [
-        f"What to do: {out / 'operator' / 'README.txt'}. SECRET: all else in {out}.",
-        *(f"To hand over: {out / 'sites' / name}" for name in (*studies.PARTIES, CURATOR_NAME)),
+        f"Next steps: {out / 'operator' / 'README.txt'}. SECRET: all other files in {out}.",
+        *(f"Hand over: {out / 'sites' / name}" for name in (*studies.PARTIES, CURATOR_NAME)),
     ]
     assert main(["study", "open", str(file), "--provisioning-kit", str(tmp_path)]) == 2
     assert capsys.readouterr().err.startswith(f"error: credentials {tmp_path / 'operator' / CA_FILE}: cannot be read")

@@ -166,7 +166,7 @@ def messages_at(running: NatsRelay) -> int:
 LISTENER = "import socket; s = socket.create_server(('0.0.0.0', 7777)); print(flush=True); s.accept()"
 CALLER = "import socket, sys; socket.create_connection((sys.argv[1], 7777), 1)"
 LISTENS = "0A"
-JOIN = "smc-dp join study.toml --key {0}.key --ledger {0}.ledger --terms own.toml --data rows.csv --out run"
+JOIN = "smc-dp join study.toml --key {0}.key --ledger {0}.ledger --policy own.toml --data rows.csv --out run"
 SERVE = "smc-dp serve study.toml --key charlie.key --out run"
 AT_HOME = " --credentials credentials --counters counters"
 

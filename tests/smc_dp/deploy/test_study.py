@@ -19,8 +19,8 @@ from smc_dp.core.documents import Document, parse_document
 from smc_dp.core.errors import InputError, UnfitError
 from smc_dp.deploy import approval as approving
 from smc_dp.deploy.approval import Approval, nonce
+from smc_dp.deploy.site_policy import SitePolicy
 from smc_dp.deploy.study import STUDY_FORMAT, JointStudy
-from smc_dp.deploy.terms import OwnTerms
 from smc_dp.run.agreement import DEFAULT_SIMULATION, SettledRun, make_method
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.protocols.registry import CuratorTerms, SumTerms
@@ -474,7 +474,7 @@ LIMITS = 'min_parties = 1\nmin_colluders = 1\ncolumns = ["a"]\npurposes = ["a"]\
 FORM = '[file]\nseparator = ","\ndecimal = "."\nencoding = "utf-8"\nmissing = ["a"]\n[relay]\ncredentials = "a"\n'
 TOP = "insecure_test_keys = false"
 DOCUMENTS: dict[str, tuple[type[Document], str]] = {
-    "terms": (OwnTerms, f'data = "a"\n{studies.OWN_TERMS}{LIMITS}{FORM}'),
+    "policy": (SitePolicy, f'data = "a"\n{studies.SITE_POLICY}{LIMITS}{FORM}'),
     "sums": (JointStudy, text(top=TOP)),
     "mean": (JointStudy, by_curator(top=TOP)),
     "one sum": (JointStudy, studies.weighted(top=f"{TOP}\nauxiliary = 'a'")),
@@ -492,7 +492,7 @@ def odd_ones(said: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    "name", ["terms", *(pytest.param(name, marks=pytest.mark.slow) for name in DOCUMENTS if name != "terms")]
+    "name", ["policy", *(pytest.param(name, marks=pytest.mark.slow) for name in DOCUMENTS if name != "policy")]
 )
 def test_whatever_a_field_holds_is_read_or_refused_in_words(name: str) -> None:
     kind, said = DOCUMENTS[name]
