@@ -39,6 +39,8 @@ REMOVED_OPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
         ("plan", "--no-seconds"): "smc-dp plan",
         ("predict", "--auditor"): "smc-dp predict --level N",
         ("predict", "--receipt"): "smc-dp predict --level N",
+        ("run", "--as-printed-insecure"): "smc-dp run --as-published-insecure",
+        ("run", "--vanish"): "smc-dp run --drop-out NAME:N",
         ("serve", "--terms"): "smc-dp serve --policy own.toml",
         ("study abandon", "--terms"): "smc-dp study abandon --policy own.toml",
         ("study approve", "--terms"): "smc-dp study approve --policy own.toml",

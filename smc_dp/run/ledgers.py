@@ -207,11 +207,11 @@ def accounted(reserved: Reservations | None, harmless: tuple[type[BaseException]
     except BaseException as error:
         if reserved is not None and reserved.places:
             aborted = isinstance(error, harmless) and reserved.unreleased
-            error.add_note(_voided(reserved, reserved.refund()) if aborted else KEPT)
+            error.add_note(_refund_note(reserved, reserved.refund()) if aborted else KEPT)
         raise
 
 
-def _voided(reserved: Reservations, charged: Sequence[str]) -> str:
+def _refund_note(reserved: Reservations, charged: Sequence[str]) -> str:
     left = [party for party in reserved.places if reserved.has_left(party)]
     if not left and not charged:
         return VOIDED

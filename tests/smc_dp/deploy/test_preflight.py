@@ -290,7 +290,7 @@ def test_show_says_what_taking_part_means(site: Paths, capsys: pytest.CaptureFix
     assert main(["study", "show", str(site["study"])]) == 0
     said = capsys.readouterr().out
     assert "INSECURE\n  * the keys are test keys" in said
-    assert "the ends of stages, and in the end its share of the result.\n" in said
+    assert "the ends of stages, and its share of the result.\n" in said
 
 
 def test_what_a_hub_calls_its_columns_commands_no_terminal(site: Paths, capsys: pytest.CaptureFixture[str]) -> None:
