@@ -20,7 +20,7 @@ bounds_group = typer.Typer(rich_markup_mode=None)
 
 
 def _describe_group() -> None:
-    """Draft or check what is public of a table: ranges, levels, classes, from a code book, never from private rows."""
+    """Draft or check the public facts of a table: ranges, levels and classes, never from private rows."""
 
 
 def print_draft(
@@ -36,11 +36,12 @@ def print_draft(
     ] = None,
     label: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of classes.")] = None,
 ) -> None:
-    """Draft a file of bounds from a code book; no row is ever read, and of a Parquet file nothing but the schema.
+    """Draft a file of bounds from a data dictionary; no row is ever read, and of a Parquet file nothing but the schema.
 
-    What the code book does not say stands in the draft as a line with a ?, and every command refuses the file, with
-    that line, until a person has filled it in. Names of rows, free text and what a code book marks as identifying are
-    left out, with the reason. What it says of how the file is written is there as lines for a section [file].
+    What the data dictionary does not say stands in the draft as a line with a ?, and every command refuses the file,
+    with that line, until a person has filled it in. Names of rows, free text and what a data dictionary marks as
+    identifying are left out, with the reason. What it says of how the file is written is there as lines for a section
+    [file].
 
     \b
     Examples:
@@ -74,7 +75,7 @@ def check_bounds(
     """Hold a party's own file against bounds: everything that does not fit at once, with the lines that would mend it.
 
     Also what is no fault but should be known: how many numbers lie outside their bounds, how many rows are shortened.
-    Nothing is sent and nothing is written. What is printed quotes cells: it is private, for the machine of the party
+    Nothing is sent and nothing is written. The output quotes cells: it is private, for the machine of the party
     that has the file, and for nobody else. Exit code 2 where something does not fit, else 0.
 
     \b

@@ -20,7 +20,7 @@ identities_group = typer.Typer(rich_markup_mode=None)
 def _describe_group() -> None:
     """Make or show long-term identities of parties and of Charlie.
 
-    Without them every run makes new ones, and a record shows that its signers agree, not who they are.
+    Without them every run makes new ones, and a transcript shows that its signers agree, not who they are.
     """
 
 

@@ -69,15 +69,15 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     from smc_dp.run.settings import RunRequest
     from smc_dp.run.simulation import check_parties, local_parties, simulate_run
 
-    asked = validate_document(RunRequest, said, "options")
-    how, books = asked.simulation, _ledgers(asked.simulation)
+    request = validate_document(RunRequest, said, "options")
+    how, ledgers = request.simulation, _ledgers(request.simulation)
     folder = fresh_folder() if how.out is None else how.out
     refuse_existing(folder)
     seed = how.insecure_seed
     rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
-    found, agreement = prepare_run(asked) if asked.data.study is None else rehearse(asked, rng)
+    found, agreement = prepare_run(request) if request.data.study is None else rehearse(request, rng)
     known = None if how.identities is None else load_with_warning(how.identities, agreement.participants)
-    if asked.method.name is None and asked.data.study is None:
+    if request.method.name is None and request.data.study is None:
         _say_method(agreement)
     if not as_json:
         check_parties(local_parties(found, agreement, rng))  # who cannot take part is refused before anything is said
@@ -87,7 +87,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
         report = simulate_run(
             found, agreement, rng, folder, hear,
             topology=how.topology or "mesh", link=how.link or "none", identities=known, views=how.record_views,
-            ledgers=books, vanish=parse_drop_outs(how.vanish or []), workers=how.workers or 1,
+            ledgers=ledgers, vanish=parse_drop_outs(how.vanish or []), workers=how.workers or 1,
         )  # fmt: skip
     if as_json:
         print(json.dumps(report.as_dict(), allow_nan=False))
