@@ -51,13 +51,13 @@ from smc_dp.run.protocols.execution import SimulatedSession
 from smc_dp.run.protocols.registry import TERMS, ProtocolTerms, find_terms, setting_names
 from smc_dp.run.protocols.settings import one_of
 
-SEEDED, TEST_KEYS, AS_PRINTED = "insecure seed", "insecure test keys", "as printed"
+SEEDED, TEST_KEYS, AS_PUBLISHED = "insecure seed", "insecure test keys", "as printed"
 SIMULATED_STUDY = "simulation of a study"
 REASONS = MappingProxyType(
     {
         SEEDED: "the run was made from a seed: whoever knows the seed knows every secret",
         TEST_KEYS: "the keys are test keys, too short to protect anything",
-        AS_PRINTED: "the steps were run exactly as printed in the paper, leaks included",
+        AS_PUBLISHED: "the steps were run exactly as printed in the paper, leaks included",
         SIMULATED_STUDY: "SIMULATION: one process played all participants of a study, whose rows need not be real",
     }
 )
@@ -208,8 +208,8 @@ class Agreement(SettledRun):
             self.auxiliary.check(self.bounds.dimension, len(self.bounds.classes))
         if self.marks != tuple(mark for mark in REASONS if mark in self.marks):
             raise InputError("marks.unknown", got=shown(list(self.marks)))
-        if (AS_PRINTED in self.marks) != is_as_published(self.protocol):
-            raise InputError("marks.of_printed_steps", as_printed=AS_PRINTED)
+        if (AS_PUBLISHED in self.marks) != is_as_published(self.protocol):
+            raise InputError("marks.of_printed_steps", as_published=AS_PUBLISHED)
         if getattr(self.method, "own_bias", False) and not self.bounds.bias:
             raise InputError("bounds.no_constant", name=self.method.name)
         try:
@@ -433,7 +433,7 @@ def add_assumptions(privacy: PrivacyStatement, protocol: str, p: Any) -> Privacy
 def add_insecure_markers(privacy: PrivacyStatement, marks: tuple[str, ...]) -> PrivacyStatement:
     """Return the statement with the reasons why the run is insecure; a seed or the published steps leave nothing."""
     reasons = tuple(f"INSECURE: {REASONS[mark]}." for mark in marks)
-    if AS_PRINTED in marks:
+    if AS_PUBLISHED in marks:
         return no_guarantee(privacy.unit, privacy.adjacency, *reasons, RESIDUES)
     if SEEDED in marks:
         return no_guarantee(privacy.unit, privacy.adjacency, *reasons)
@@ -473,7 +473,7 @@ def secure_method(method: str, protocol: str) -> Any:
 
 def insecure_markers(protocol: str, terms: ProtocolTerms, *, seeded: bool) -> tuple[str, ...]:
     """Return the insecure markers of a run; none for a proper one."""
-    applying = {SEEDED: seeded, TEST_KEYS: terms.has_test_keys(protocol), AS_PRINTED: is_as_published(protocol)}
+    applying = {SEEDED: seeded, TEST_KEYS: terms.has_test_keys(protocol), AS_PUBLISHED: is_as_published(protocol)}
     return tuple(mark for mark, applies in applying.items() if applies)
 
 

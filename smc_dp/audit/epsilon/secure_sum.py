@@ -60,12 +60,12 @@ def secure_sum_case(
     if target.noise not in SHARED_NOISES:
         raise InputError("noise.not_of_secure_sum", shared=SHARED_NOISES, got=target.noise)
     spec = audited_sum(target)
-    law = spec.noise.distribution if mutant is None else _broken(spec.noise.distribution, mutant)
+    distribution = spec.noise.distribution if mutant is None else _broken(spec.noise.distribution, mutant)
     see = ideal_view if use_ideal else view_of_coalition(deviation)
     numbers = [numbers_in_world(spec, world) for world in (0, 1)]
 
     def draw(world: int, rng: Stream) -> Array:
-        return _number(see(spec, add_noise(spec, numbers[world], law, rng), rng))
+        return _number(see(spec, add_noise(spec, numbers[world], distribution, rng), rng))
 
     way = "all follow the protocol" if deviation is None else f"one of three {deviations.DEVIATIONS[deviation]}"
     return Case(
@@ -92,27 +92,29 @@ def numbers_in_world(spec: SharedWeightedSum, world: int) -> list[Vector]:
     return [tuple(spec.part(rows, nobody).numbers) for rows in (labelled_rows(world, 1, 0, 1), other, other)]
 
 
-def add_noise(spec: SharedWeightedSum, numbers: list[Vector], law: ShareDistribution, rng: Stream) -> NoisyAddends:
+def add_noise(
+    spec: SharedWeightedSum, numbers: list[Vector], distribution: ShareDistribution, rng: Stream
+) -> NoisyAddends:
     """Return the numbers of each party with a fresh share of the noise."""
     unprotected = (0,) * (spec.length - spec.public.dimension)
-    return [Addend(z, (*law.share(rng), *unprotected)) for z in numbers]
+    return [Addend(z, (*distribution.share(rng), *unprotected)) for z in numbers]
 
 
-def dilute_shares(law: ShareDistribution, counted: int) -> ShareDistribution:
+def dilute_shares(distribution: ShareDistribution, counted: int) -> ShareDistribution:
     """Return shares that give as much noise only where so many are honest; InputError for the noise named `self`."""
-    if isinstance(law, GaussianShares):
-        return replace(law, variance=law.variance * law.honest / counted, honest=counted)
-    if isinstance(law, GammaShares):
-        return replace(law, honest=counted)
+    if isinstance(distribution, GaussianShares):
+        return replace(distribution, variance=distribution.variance * distribution.honest / counted, honest=counted)
+    if isinstance(distribution, GammaShares):
+        return replace(distribution, honest=counted)
     raise InputError("twin.not_with_noise_self")
 
 
-def _broken(law: ShareDistribution, mutant: MutantName) -> ShareDistribution:
+def _broken(distribution: ShareDistribution, mutant: MutantName) -> ShareDistribution:
     if mutant == "all-honest":
-        return dilute_shares(law, PARTIES)
-    if isinstance(law, GaussianShares):
-        return replace(law, variance=law.variance / 4)
-    return replace(law, scale=law.scale / 2)
+        return dilute_shares(distribution, PARTIES)
+    if isinstance(distribution, GaussianShares):
+        return replace(distribution, variance=distribution.variance / 4)
+    return replace(distribution, scale=distribution.scale / 2)
 
 
 # What Charlie and his party make of it.
@@ -152,7 +154,7 @@ def run_sum(
 @cache
 def _parameters(spec: SharedWeightedSum) -> Parameters:
     names = tuple(f"party {j}" for j in range(1, PARTIES + 1))
-    blocks = tuple(Block(length, law) for length, law in spec.sums[0])
+    blocks = tuple(Block(length, distribution) for length, distribution in spec.sums[0])
     return Parameters(names, COLLUDERS, 0, (blocks,), spec.grid.ring_bits)
 
 

@@ -65,7 +65,7 @@ CODE_CHECKS: Mapping[str, Callable[[Protocol, Any], CheckOutcome]] = MappingProx
 
 def judge_distribution(found: DistributionCheck) -> CheckOutcome:
     """Return the outcome of the comparison of distributions."""
-    worst, said = found.worst, _law_in_words(found)
+    worst, said = found.worst, _distribution_check_text(found)
     if not found.tests and found.p_value == 1:
         return passed("law.only_public", about=_SCOPE)
     if found.p_value < SIGNIFICANCE:
@@ -83,7 +83,7 @@ def judge_distribution(found: DistributionCheck) -> CheckOutcome:
     return passed("law.holds", about=_SCOPE, p_value=found.p_value, said=said)
 
 
-def _law_in_words(found: DistributionCheck) -> str:
+def _distribution_check_text(found: DistributionCheck) -> str:
     caught = found.mutants - len(found.missed)
     coalitions = len({f.coalition for f in found.found})
     more = f" and {FURTHER_RUNS} in each of {found.worlds - TWO} more" if found.worlds > TWO else ""

@@ -56,8 +56,8 @@ class DerivedParameters:
     def sensitivity(self, n: int) -> Fraction:
         """Return D(n): how far one of n records moves the sum on the grid, in the norm of the noise."""
         proven = replace(self.target, calibration="proven")  # its scale is D(n)/epsilon
-        law = replace(self.method, as_published=False).distribution(proven, n, self.public)
-        found: Fraction = law.scale * self.target.wanted
+        distribution = replace(self.method, as_published=False).distribution(proven, n, self.public)
+        found: Fraction = distribution.scale * self.target.wanted
         return found
 
 

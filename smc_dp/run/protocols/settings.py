@@ -43,11 +43,11 @@ class ProtocolTerms(Protocol):
     """Settings of one protocol, each a field that a release calls by the same name; InputError for values out of range.
 
     `usual_from`: number of parties from which on a run that names no protocol takes this one, of those that compute its
-    method. `can_lose_parties`: whether the protocol tolerates drop-outs, or can begin anew without those parties.
-    `unsaid`: values of settings that a document may leave out.
+    method. `tolerates_dropouts`: whether the protocol tolerates drop-outs, in a session or by a new one without those
+    parties. `unsaid`: values of settings that a document may leave out.
     """
 
-    can_lose_parties: ClassVar[bool] = False
+    tolerates_dropouts: ClassVar[bool] = False
     usual_from: ClassVar[int] = 2
     unsaid: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
@@ -58,12 +58,12 @@ class ProtocolTerms(Protocol):
                 self.check_setting(known.name, known.metadata)
         found.require()
 
-    def check_setting(self, name: str, wanted: Mapping[str, Any]) -> None:
+    def check_setting(self, name: str, declared: Mapping[str, Any]) -> None:
         """Raise an InputError unless the setting of this name is in the range that its field declares."""
-        if wanted["values"]:
-            one_of(name, vars(self), wanted["values"])
-        elif wanted["most"] is not None:
-            whole_number(name, vars(self), wanted["most"], wanted["least"])
+        if declared["values"]:
+            one_of(name, vars(self), declared["values"])
+        elif declared["most"] is not None:
+            whole_number(name, vars(self), declared["most"], declared["least"])
 
     @classmethod
     def default_noise(cls, method: Any, has_delta: bool) -> NoiseName:

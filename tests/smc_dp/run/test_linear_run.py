@@ -113,7 +113,7 @@ def test_an_agreement_on_it_is_read_back() -> None:
             "--key-bits: does not go with method prr_mean, whose",
         ),
         (("--protocol", "linear", "--insecure-test-keys"), "--insecure-test-keys: linear has no keys"),
-        (("--protocol", "linear", "--as-printed-insecure"), "--protocol: does not go with --as-printed-insecure"),
+        (("--protocol", "linear", "--as-published-insecure"), "--protocol: does not go with --as-published-insecure"),
         (("--protocol", "linear", "--noise", "ddg"), "noise"),
     ],
 )

@@ -73,8 +73,12 @@ def _numbers(inputs: tuple[Any, ...], found: DerivedParameters) -> list[int] | N
 def _epsilon(found: DerivedParameters, n: int) -> float:
     """Return 2/scale + log(1 + c/(n (Lambda + Delta))) + D/scale' of objective perturbation with n rows."""
     d, unit = found.public.dimension + 1, 1 << found.grid.fraction_bits
-    law = found.method.perturbation(found.target, n, d)
-    total = Fraction(law.total)
+    distribution = found.method.perturbation(found.target, n, d)
+    total = Fraction(distribution.total)
     beta = Fraction(ceil_sqrt(d), 2 * unit)
     moved = ceil(unit * 2 * (Fraction(PUBLIC_TAU) + beta / n) / total) + ceil_sqrt(d)
-    return float(2 * unit / law.noise.scale) + log1p(CURVATURE / (n * float(total))) + float(moved / law.output.scale)
+    return (
+        float(2 * unit / distribution.noise.scale)
+        + log1p(CURVATURE / (n * float(total)))
+        + float(moved / distribution.output.scale)
+    )

@@ -60,7 +60,7 @@ def data_of(classes: int = 2, bias: float = 0.0) -> PreparedData:
 def recorded(
     folder: Path,
     method: Any = None,
-    vanish: dict[str, int] | None = None,
+    drop_out: dict[str, int] | None = None,
     data: PreparedData | None = None,
     target: Target | None = None,
     **options: Any,
@@ -70,14 +70,14 @@ def recorded(
     settings = {"colluders": 1, "dropouts": 1, "verifiable": True, "most_rows": MOST, **options}
     agreed = sum_agreement(data, method or Newton(), target or ONE, seeded=False, **settings)
     coins = Stream.from_system()
-    simulate_run(data, agreed, coins, made.run, identities=OWN, views=made.views, vanish=vanish or {})
+    simulate_run(data, agreed, coins, made.run, identities=OWN, views=made.views, drop_out=drop_out or {})
     return made
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Folders:
     """North-1 vanishes in sum 3, before its masked input, so that its view ends there."""
-    return recorded(tmp_path_factory.mktemp("made"), vanish={"north-1": MET + 3 * EACH + 1})
+    return recorded(tmp_path_factory.mktemp("made"), drop_out={"north-1": MET + 3 * EACH + 1})
 
 
 @pytest.fixture(scope="module")
@@ -112,11 +112,11 @@ def test_a_run_in_which_a_party_vanished_in_a_later_sum_passes(made: Folders, ev
 @pytest.mark.parametrize("options", [
     {"method": GradientDescent(rows=100), "verifiable": False},
     {"method": Newton(adjacency="addremove"), "dropouts": 0, "verifiable": False},
-    {"method": GradientDescent(adjacency="addremove", rows=50), "vanish": {"north-2": MET + EACH + 2}},
-    {"vanish": {"north-0": MET + 1, "north-3": 1}, "colluders": 0, "dropouts": 1},
+    {"method": GradientDescent(adjacency="addremove", rows=50), "drop_out": {"north-2": MET + EACH + 2}},
+    {"drop_out": {"north-0": MET + 1, "north-3": 1}, "colluders": 0, "dropouts": 1},
     {"data": data_of(3)},
     {"data": data_of(3, 0.5), "method": GradientDescent(rows=10)},
-], ids=["gd", "nobody may vanish", "gd, addremove", "left out", "three classes", "gd, three classes"])  # fmt: skip
+], ids=["gd", "nobody may drop out", "gd, addremove", "left out", "three classes", "gd, three classes"])  # fmt: skip
 def test_real_runs_pass(options: dict[str, Any], tmp_path: Path) -> None:
     assert failures(recorded(tmp_path, **options).evidence()) == {}
 
