@@ -221,9 +221,9 @@ def _attacked(name: str, about: str, columns: Sequence[int]) -> Variant:
         known = seen.ring.vector(drawn[MEMBER].eta)
         return read_everything_with(seen.parameters, loot, delta, known, seen.released) == true_secrets(seen, drawn)
 
-    deviates = bool(columns)
-    code: tuple[StepCode, ...] = (flipping_program, flip_columns) if deviates else (oblivious.extend, selection.first)
-    return linear_variant(name, about, trial, deviates=deviates, code=code)
+    malicious = bool(columns)
+    code: tuple[StepCode, ...] = (flipping_program, flip_columns) if malicious else (oblivious.extend, selection.first)
+    return linear_variant(name, about, trial, malicious=malicious, code=code)
 
 
 _AT_1000 = search_costs(1000)
