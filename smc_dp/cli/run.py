@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,6 @@ from smc_dp.cli.setting_options import with_settings
 from smc_dp.core.errors import InputError
 
 if TYPE_CHECKING:
-    from smc_dp.run.agreement import Agreement
     from smc_dp.run.ledgers import Ledgers
     from smc_dp.run.settings import Simulation
 
@@ -64,10 +62,11 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     from smc_dp.core.writing import fresh_folder, refuse_existing
     from smc_dp.deploy.rehearsal import rehearse
     from smc_dp.planning.report import expected_in_simulation
+    from smc_dp.run import main_job
     from smc_dp.run.preparation import parse_drop_outs, prepare_run
     from smc_dp.run.report_blocks import blocks
     from smc_dp.run.settings import RunRequest
-    from smc_dp.run.simulation import check_parties, local_parties, simulate_run
+    from smc_dp.run.simulation import check_parties, local_parties, simulate_each, simulate_run
 
     asked = validate_document(RunRequest, said, "options")
     how, books = asked.simulation, _ledgers(asked.simulation)
@@ -75,38 +74,34 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     refuse_existing(folder)
     seed = how.insecure_seed
     rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
+    simulated: dict[str, Any] = {"topology": how.topology or "mesh", "link": how.link or "none"}
+    simulated |= {"views": how.record_views, "ledgers": books, "workers": how.workers or 1}
+    if main_job.is_main_job(asked):
+        found, agreed = main_job.prepare_both(asked)
+        known = None if how.identities is None else load_with_warning(how.identities, agreed[0].participants)
+        by_folder = {folder / one.method.name: one for one in agreed}
+        with screen.progress_bars(quiet=as_json) as hear:
+            reports = simulate_each(found, by_folder, rng, hear, identities=known, **simulated)
+        if as_json:
+            print(json.dumps(main_job.both_as_dict(reports), allow_nan=False))
+        else:
+            screen.print_blocks(main_job.both_blocks(reports))
+        return
     found, agreement = prepare_run(asked) if asked.data.study is None else rehearse(asked, rng)
     known = None if how.identities is None else load_with_warning(how.identities, agreement.participants)
-    if asked.method.name is None and asked.data.study is None:
-        _say_method(agreement)
     if not as_json:
         check_parties(local_parties(found, agreement, rng))  # who cannot take part is refused before anything is said
         having = {name: len(own) for name, own in found.federation.by_name.items()}
         screen.print_blocks(expected_in_simulation(agreement, having))
     with screen.progress_bars(quiet=as_json) as hear:
-        report = simulate_run(
-            found, agreement, rng, folder, hear,
-            topology=how.topology or "mesh", link=how.link or "none", identities=known, views=how.record_views,
-            ledgers=books, vanish=parse_drop_outs(how.vanish or []), workers=how.workers or 1,
-        )  # fmt: skip
+        gone = parse_drop_outs(how.vanish or [])
+        report = simulate_run(found, agreement, rng, folder, hear, identities=known, vanish=gone, **simulated)
     if as_json:
         print(json.dumps(report.as_dict(), allow_nan=False))
         return
     screen.print_blocks(blocks(report))
     if report.agreement.form.smallest_sets_noise:
         print(screen.fold(_NEWTON_INSTEAD))
-
-
-def _say_method(agreement: Agreement) -> None:
-    """Print a line where nobody named the method, and it is not the one of two classes."""
-    from smc_dp.run.agreement import BINARY_METHOD
-
-    if agreement.method.name != BINARY_METHOD:
-        classes = len(agreement.bounds.classes)
-        print(
-            f"method {agreement.method.name}: there are {classes} classes, and {BINARY_METHOD} is for two",
-            file=sys.stderr,
-        )
 
 
 def _ledgers(how: Simulation) -> Ledgers | None:

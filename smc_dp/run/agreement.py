@@ -75,8 +75,8 @@ PROTOCOLS_BY_METHOD = MappingProxyType(
 
 DEFAULT_SIMULATION: Mapping[str, str] = MappingProxyType({"topology": "mesh", "link": "none"})
 """Link and topology of a simulation that names none."""
-BINARY_METHOD, MULTICLASS_METHOD = "prr_mean", "newton"
-"""Methods of a run that names none: for two classes, and for three or more."""
+DEFAULT_METHOD = "newton"
+"""Method of a run that names neither a method nor a protocol."""
 WITH_DELTA: tuple[NoiseName, ...] = ("gauss", "ddg")
 """Noises for which a target states a delta; the others have none, or one of their own."""
 _USUAL_TARGET = MappingProxyType({"epsilon": "1", "noise": "knorm", "calibration": "proven"})
@@ -372,9 +372,12 @@ class Agreement(SettledRun):
         return tuple((W[1] - W[0]).tolist()) if len(W) == 2 else tuple(map(tuple, W.tolist()))
 
 
-def default_method(classes: int) -> str:
-    """Return the method of a run that names none."""
-    return BINARY_METHOD if classes == 2 else MULTICLASS_METHOD
+def default_method(protocol: str | None = None, *, as_published: bool = False) -> str:
+    """Return the method of a run that names none: newton, unless the protocol that it names computes another one."""
+    if as_published:
+        return next(name for name, known in PROTOCOLS_BY_METHOD.items() if any(map(is_as_published, known)))
+    suited = [name for name, known in PROTOCOLS_BY_METHOD.items() if protocol in known]
+    return DEFAULT_METHOD if DEFAULT_METHOD in suited or not suited else suited[0]
 
 
 def default_protocol(method: str, parties: int, named: Iterable[str] = ()) -> str:
