@@ -63,7 +63,7 @@ class Plan:
     """A recommendation, and the figures from which it follows.
 
     `method`: the one that the plan is about, the recommended one (`advised`, None where no method can be) unless
-    another was named. `usual`: the method of a run that names none. `why`: the rule of the recommendation. `stay`: the
+    another was named. `why`: the rule of the recommendation. `stay`: the
     parties that take part, with their rows. `holds_against` and `must_not_collude`: claim and limitations of the
     protocol among them. `cost`: of their run, with `cpu_seconds` if they were asked for. `candidate`: the method among
     them. `leaving`: the columns whose empty cells have a row left out by the bounds.
@@ -76,7 +76,6 @@ class Plan:
     method: str
     advised: str | None
     why: Fault
-    usual: str
     stay: Mapping[str, int]
     methods: tuple[PlannedMethod, ...]
     holds_against: str
@@ -213,7 +212,6 @@ def _planned(known: Circumstances, method: str | None, protocol: str | None, mea
         method=name,
         advised=best.method.name if best else None,
         why=recommendation.recommendation_reason(best, list(found.values())),
-        usual=DEFAULT_METHOD,
         stay=dict(zip(stay.circumstances.names, stay.circumstances.sizes, strict=True)),
         methods=tuple(
             looked[one][0] if one in looked else PlannedMethod(one, refused[one]) for one in PROTOCOLS_BY_METHOD

@@ -372,11 +372,18 @@ class Agreement(SettledRun):
         return tuple((W[1] - W[0]).tolist()) if len(W) == 2 else tuple(map(tuple, W.tolist()))
 
 
-def default_method(protocol: str | None = None, *, as_published: bool = False) -> str:
-    """Return the method of a run that names none: newton, unless the protocol that it names computes another one."""
-    if as_published:
-        return next(name for name, known in PROTOCOLS_BY_METHOD.items() if any(map(is_as_published, known)))
-    suited = [name for name, known in PROTOCOLS_BY_METHOD.items() if protocol in known]
+def default_method(
+    protocol: str | None, settings: Collection[str], of_protocol: Collection[str], *, as_published: bool
+) -> str:
+    """Return the method of a run that names none, but perhaps a protocol, `settings` of a method, and of a protocol.
+
+    It is newton, or else the first to which what is named belongs; newton where it belongs to none.
+    """
+    suited = []
+    for method, known in PROTOCOLS_BY_METHOD.items():
+        mine = [name for name in known if is_as_published(name) == as_published and protocol in (None, name)]
+        fits = set(settings) <= set(required_settings(METHODS[method]))
+        suited += [method for name in mine if fits and set(of_protocol) <= set(setting_names(find_terms(name)))]
     return DEFAULT_METHOD if DEFAULT_METHOD in suited or not suited else suited[0]
 
 

@@ -11,7 +11,6 @@ from statistics import mean
 from types import MappingProxyType
 from typing import Any
 
-from smc_dp.core.errors import InputError
 from smc_dp.data.sources import PreparedData
 from smc_dp.pages.blocks import Banner, PageBlock, PageTable, Prose, Section
 from smc_dp.privacy.ledger.history import account_of
@@ -21,7 +20,7 @@ from smc_dp.run.preparation import prepare_run, usual_classes
 from smc_dp.run.report import Report
 from smc_dp.run.settings import MethodSettings, RunRequest
 
-METHODS: Mapping[str, str] = MappingProxyType({"prr_mean": "the paper's protocol", "newton": "secure sums"})
+MAIN_METHODS: Mapping[str, str] = MappingProxyType({"prr_mean": "the paper's protocol", "newton": "secure sums"})
 """Methods of the main job, each with what computes it."""
 _NAMED = 10  # of more parties the table has the mean alone
 
@@ -38,7 +37,7 @@ def is_main_job(request: RunRequest) -> bool:
 def prepare_both(request: RunRequest) -> tuple[PreparedData, tuple[Agreement, ...]]:
     """Return everybody's rows and the agreement of each method; raise an InputError before any row is read."""
     found = []
-    for name in METHODS:
+    for name in MAIN_METHODS:
         target = request.target if name == "newton" else request.target.model_copy(update={"delta": None})
         own = {"method": MethodSettings(name=name), "target": target}
         found.append(prepare_run(request.model_copy(update=own)))
@@ -61,7 +60,7 @@ def both_blocks(reports: Sequence[Report]) -> Iterator[PageBlock]:
     )
     for report in reports:
         name = report.agreement.method.name
-        yield Section(f"Privacy of {name}, {METHODS[name]}", (Prose(report.privacy.plain_words()),))
+        yield Section(f"Privacy of {name}, {MAIN_METHODS[name]}", (Prose(report.privacy.plain_words()),))
     if (together := _together(reports)) is not None:
         delta = f" and delta {together[1]:g}" if together[1] else ""
         yield Prose(f"Both releases together cost epsilon {together[0]:g}{delta}.")
@@ -81,17 +80,12 @@ def _together(reports: Sequence[Report]) -> tuple[float, float] | None:
 
 def _accuracies(reports: Sequence[Report]) -> Iterator[tuple[str, str]]:
     """Yield the rows of the table. Models that nobody releases are the least regularised ones, of the last method."""
-    compared = [report.comparison for report in reports]
-    last = compared[-1]
-    if last is None or compared[0] is None:
-        raise InputError("run.nothing_to_compare")
+    compared = {r.agreement.method.name: r.comparison for r in reports if r.comparison is not None}
+    last = compared["newton"]
     if len(last.individual) <= _NAMED:
         yield from ((f"{name} alone", f"{value:.3f}") for name, value in last.individual.items())
-    alone = last.individual.values()
-    yield "each alone, mean", f"{mean(alone):.3f}"
-    for report, found in zip(reports, compared, strict=True):
-        name = report.agreement.method.name
-        if found is not None:
-            yield f"together by {METHODS[name]} ({name})", f"{found.accuracy:.3f}"
+    yield "each alone, mean", f"{mean(last.individual.values()):.3f}"
+    for name, found in compared.items():
+        yield f"together by {MAIN_METHODS[name]} ({name})", f"{found.accuracy:.3f}"
     yield "all rows pooled, no privacy", f"{last.pooled:.3f}"
     yield "majority class", f"{last.majority:.3f}"

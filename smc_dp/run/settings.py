@@ -135,7 +135,7 @@ class MethodSettings(SettingsSection):
 
     name: OneLine | None = _planned(
         "What is learned. prr_mean: the mean of the parties' models; newton (recommended): one model of all rows.",
-        "|".join(PROTOCOLS_BY_METHOD), short=(RUN, STUDY, PLAN), usual="newton, or the method of `protocol`",
+        "|".join(PROTOCOLS_BY_METHOD), short=(RUN, STUDY, PLAN), usual="newton, or the one whose settings are given",
         title="Method", sentences={
             PLAN: "Method that the plan is about [default: the recommended one].",
             STUDY: "What is learned [default: newton].",
@@ -304,8 +304,10 @@ class RunSettings(Document):
 
         `method` and `target` replace their sections. Raises `UnfitError` with every fault, or the one InputError.
         """
-        usual_name = agreements.default_method(self.protocol.name, as_published=as_published)
-        name = method.name if method else self.method.name or usual_name
+        named = (self.protocol.name, self.method.given(), self.protocol.given())
+        name = (
+            method.name if method else self.method.name or agreements.default_method(*named, as_published=as_published)
+        )
         by = self._protocol(name, parties, as_published=as_published)
         agreements.secure_method(name, by)
         usual = method or agreements.make_method(name, by, {})

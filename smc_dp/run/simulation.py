@@ -115,8 +115,16 @@ def simulate_each(
         own, seen = rng.fork(f"run {folder.name}"), None if views is None else views / folder.name
         runs.append(_Run(data, agreement, own, simulated, folder, seen, identities, ledgers, {}, workers))
         runs[-1].check()
+    reports: list[Report] = []
     with ExitStack() as all_charged:
-        return [go() for go in [all_charged.enter_context(run.charged(set(), progress)) for run in runs]]
+        try:
+            for go in [all_charged.enter_context(run.charged(set(), progress)) for run in runs]:
+                reports.append(go())
+        except BaseException as error:
+            for report in reports:
+                error.add_note(f"the release in {report.run_dir} was made before, and stays charged")
+            raise
+    return reports
 
 
 @dataclass(frozen=True)
