@@ -35,6 +35,8 @@ REMOVED_OPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
         ("plan", "--no-seconds"): "smc-dp plan",
         ("predict", "--auditor"): "smc-dp predict --level N",
         ("predict", "--receipt"): "smc-dp predict --level N",
+        ("run", "--as-printed-insecure"): "smc-dp run --as-published-insecure",
+        ("run", "--vanish"): "smc-dp run --drop-out NAME:N",
     }
 )
 """Command and its removed option -> what to use instead."""

@@ -35,9 +35,9 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     newton (advised, for any number of classes; gd for very many columns): the parties add up what single records
     contribute, sum after sum, for two classes nearly as good as all rows in one place. wsum: the sum of the models.
 
-    In all but prr_mean Charlie and some parties may deviate at will, and others vanish; of more than 200 parties none
-    may deviate where some may vanish. What they cannot do is see more than the sums, with the noise of all others in
-    them (in ofpa each model has its own before it is added); a result, or a true one, is not promised.
+    All methods except prr_mean tolerate malicious parties, a malicious curator, and drop-outs; above 200 parties with
+    drop-outs all participants must follow the protocol. A malicious participant sees only the sums, with the noise of
+    all others in them (in ofpa each model has its own before it is added). A result, or a true one, is not promised.
 
     \b
     Examples:
@@ -53,7 +53,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
       smc-dp run --parties 50 --protocol pathak2010 --exponents full --workers 2
       smc-dp run --parties 5 --protocol linear
       smc-dp run --method newton
-      smc-dp run --method newton --colluders 1 --dropouts 1 --vanish hospital-2:20
+      smc-dp run --method newton --colluders 1 --dropouts 1 --drop-out hospital-2:20
       smc-dp run --method wsum --noise vg --sizes hidden
       smc-dp run --study study.toml
     """
@@ -94,13 +94,13 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
         having = {name: len(own) for name, own in found.federation.by_name.items()}
         screen.print_blocks(expected_in_simulation(agreement, having))
     with screen.progress_bars(quiet=as_json) as hear:
-        gone = parse_drop_outs(how.vanish or [])
-        report = simulate_run(found, agreement, rng, folder, hear, identities=known, vanish=gone, **simulated)
+        gone = parse_drop_outs(how.drop_out or [])
+        report = simulate_run(found, agreement, rng, folder, hear, identities=known, drop_out=gone, **simulated)
     if as_json:
         print(json.dumps(report.as_dict(), allow_nan=False))
         return
     screen.print_blocks(blocks(report))
-    if report.agreement.form.smallest_sets_noise:
+    if report.agreement.spec.smallest_sets_noise:
         print(screen.fold(_NEWTON_INSTEAD))
 
 

@@ -22,7 +22,7 @@ SHARED_NOISES: tuple[NoiseName, ...] = ("ddg", "vg", "self")
 """See `smc_dp.privacy.distributed`."""
 EPSILON_HELP = "Privacy loss; a smaller one is more private."
 NOISE_HELP = "Distribution of the noise."
-CALIBRATION_HELP = "Scale of the noise: as proven here, or as printed in the paper."
+CALIBRATION_HELP = "Scale of the noise: as proven here, or as published."
 """Sentences of settings, for whoever asks for a target: options, studies and parameters of estimators."""
 LOWEST, HIGHEST = Fraction(1, 10**9), Fraction(10**6)
 DEFAULT_DELTA = Fraction(1, 10**5)

@@ -207,13 +207,13 @@ def accounted(reserved: Reservations | None, harmless: tuple[type[BaseException]
     except BaseException as error:
         if reserved is not None and reserved.places:
             aborted = isinstance(error, harmless) and reserved.unreleased
-            note = _voided(reserved, reserved.refund()) if aborted else KEPT
+            note = _refund_note(reserved, reserved.refund()) if aborted else KEPT
             if note not in getattr(error, "__notes__", ()):  # of another run that stopped with this one
                 error.add_note(note)
         raise
 
 
-def _voided(reserved: Reservations, charged: Sequence[str]) -> str:
+def _refund_note(reserved: Reservations, charged: Sequence[str]) -> str:
     left = [party for party in reserved.places if reserved.has_left(party)]
     if not left and not charged:
         return VOIDED

@@ -28,7 +28,7 @@ _NAMED = 10  # of more parties the table has the mean alone
 def is_main_job(request: RunRequest) -> bool:
     """Return whether these settings name no rows, no method and no protocol, and the data set has two classes."""
     data, how = request.data, request.simulation
-    named = [data.study, data.party, data.auxiliary, how.vanish, how.as_printed_insecure or None]
+    named = [data.study, data.party, data.auxiliary, how.drop_out, how.as_published_insecure or None]
     named += [request.target.noise, request.target.calibration, request.insecure_test_keys or None]
     own = [request.method.given(), request.method.name, request.protocol.given(), request.protocol.name]
     return all(value is None for value in named) and not any(own) and usual_classes(data) == 2

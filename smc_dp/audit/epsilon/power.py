@@ -89,6 +89,7 @@ def audit_with_power(
     if half is None:
         return MeasuredPower(audited, {})
     effort = effort.for_half
+    # Half the noise is caught where it contradicts the claim of the whole noise, not one of its own.
     runs = _runs(replace(half, claim=case.claim), effort, rng, tick)
     refuting = [{finding.test for finding in run.findings if finding.refutes} for run in runs]
     of_test = {f.test: _power(sum(f.test in tests for tests in refuting), effort) for f in audited.findings}

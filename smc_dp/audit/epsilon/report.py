@@ -33,7 +33,7 @@ def mutant_blocks(found: Sequence[MutantPower], sure: float) -> Iterator[PageBlo
     """Yield a section for each mutant, with the last of its audits, and how many of them found it."""
     for mutant in found:
         table = PageTable("Tests", _HEADINGS, tuple(map(_row, mutant.example.findings)), numbers=(3,))
-        broken, power = Prose(f"broken: {mutant.about}"), Prose(f"this twin is {power_sentence(mutant.power)}")
+        broken, power = Prose(f"broken: {mutant.about}"), Prose(f"this mutant is {power_sentence(mutant.power)}")
         yield Section(
             mutant.example.name, (*_claimed(mutant.example), broken, table, verdict_banner(mutant.example), power)
         )
@@ -62,11 +62,11 @@ def power_sentence(power: Power) -> str:
 
 
 def _claimed(audited: Audited) -> Iterator[Prose]:
-    """Yield the claim, the neighbours, and how far these reach."""
+    """Yield the claim, the neighbours, and their distance."""
     yield Prose(f"claims {claim_figures(audited.claim)}")
     yield Prose(f"neighbours: {audited.neighbours}")
-    if audited.reach is not None:
-        yield Prose(audited.reach.text)
+    if audited.neighbour_distance is not None:
+        yield Prose(audited.neighbour_distance.text)
 
 
 def claim_figures(statement: PrivacyStatement) -> str:
@@ -89,6 +89,7 @@ def _row(finding: EpsilonFinding) -> tuple[str, ...]:
     claimed = "-" if finding.claimed is None else f"{finding.claimed:g}"
     inside = "" if finding.inside is None else f"{finding.inside[0]}, {finding.inside[1]}"
     mark = "  CONTRADICTS" if finding.refutes else ""
+    # A lower bound stays one only if it is rounded down.
     down = Context(prec=4, rounding=ROUND_FLOOR).create_decimal(repr(finding.bound)).normalize() if finding.bound else 0
     bound = f"{_FIGURE[finding.figure]} >= {down:g}{mark}"
     return finding.test, bound, claimed, str(finding.draws), inside

@@ -88,9 +88,9 @@ def _differ(
     return failed(differ, line=line, culprit=None if why else culprit, why_nobody=why)
 
 
-def _line(evidence: Evidence, reader: str, mail: ReadEntry) -> int | None:
+def _line(evidence: Evidence, reader: str, read_entry: ReadEntry) -> int | None:
     """Return the line of a message, found by both ends of its link and its number there."""
-    place = (mail[0], reader, mail[1])
+    place = (read_entry[0], reader, read_entry[1])
     return next((n for n, e in evidence.envelopes.items() if (e.sender, e.to, e.number) == place), None)
 
 
@@ -224,11 +224,11 @@ def _stopped(evidence: Evidence) -> Recomputed | None:
 
     A role that dropped out while it waited was not stopped.
     """
-    away = absent_senders(evidence)
+    absent_names = absent_senders(evidence)
     faults = [
         again
         for name, again in evidence.recomputed.items()
-        if again.fault is not None and not (name in away and again.at is None and again.cause == "waiting")
+        if again.fault is not None and not (name in absent_names and again.at is None and again.cause == "waiting")
     ]
     return min(faults, key=lambda again: (again.at is None, again.at or 0), default=None)
 

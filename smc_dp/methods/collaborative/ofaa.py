@@ -117,7 +117,7 @@ class Ofaa(Summed):
     def shared(
         self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> SharedPolynomial:
-        """Return the form with one noise on the sum; InputError for `trust` local, or to release numbers of rows."""
+        """Return the specification with one noise on the sum; InputError for `trust` local or released row counts."""
         if self.trust != "central":
             raise InputError("trust.not_central", method=self.name, got=self.trust)
         require_hidden_sizes(self, announced, "has no use for the number of rows")

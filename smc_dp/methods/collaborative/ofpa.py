@@ -216,7 +216,7 @@ class Ofpa(Method):
 
 @dataclass(frozen=True)
 class SharedPerturbedModels:
-    """The sum of models times numbers of rows, each model with noise of its own party's; see `SumForm`.
+    """The sum of models times numbers of rows, each model with noise of its own party's; see `SumSpec`.
 
     What a party enters is made of its perturbed model, which is epsilon-private alone (`objective_perturbation`), and
     of its number of rows, which neighbours share: post-processing, and so is every sum with what others enter. So

@@ -66,7 +66,7 @@ class ClippedAverage(MeanOfModels, Summed):
     def shared(
         self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> SharedClippedModels:
-        """Return the form for a secure sum; InputError for a number of rows that is to be released."""
+        """Return the specification for a secure sum; InputError for a number of rows that is to be released."""
         require_hidden_sizes(self, announced, "protects all rows of a party, and so their number")
         return SharedClippedModels(self, public, target, threat_model, announced)
 

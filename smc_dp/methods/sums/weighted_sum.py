@@ -85,7 +85,7 @@ class _BySize(Summed):
     def shared(
         self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> SharedWeightedSum:
-        """Return the form for a secure sum."""
+        """Return the specification for a secure sum."""
         return SharedWeightedSum(self, public, target, threat_model, announced)
 
     @override

@@ -64,7 +64,7 @@ def run() -> Iterator[PageBlock]:
     good = Comparison(0.9, {"north": 0.95, "south": 0.85}, 0.96, 0.6, 300, 0.1, 0.95)
     for planned in (0.1, 0.01):
         yield from of_runs.accuracy_blocks(good, ExpectedAccuracy(10.0, AccuracyInterval(0.0, planned)))
-    yield from of_runs.accuracy_blocks(replace(good, smallest=None))
+    yield from of_runs.accuracy_blocks(replace(good, smallest_rows=None))
     yield from of_runs.accuracy_blocks(None)
     yield from LocalComparison(10_000, 0.5, 0.9, ExpectedAccuracy(9.0, AccuracyInterval(0.0, 0.1))).blocks()
 

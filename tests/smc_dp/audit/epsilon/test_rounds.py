@@ -50,7 +50,7 @@ def test_the_pair_is_as_far_apart_as_is_charged(name: str, adjacency: RecordAdja
     session = DrivenSession(rounds.audited_rounds(name, TEN, adjacency))
     zero, one = (session.centre(rounds.rows_in_world(world, adjacency)) for world in (0, 1))
     apart = float(np.sum((one - zero) ** 2 / session.variances))
-    mu = session.form.statement.mu
+    mu = session.spec.statement.mu
     assert mu is not None
     assert 0.999 * mu**2 < apart <= mu**2
     # Twin: where Charlie says something else, later sums are asked at other weights, and less is seen of them.
@@ -80,7 +80,7 @@ def test_whatever_one_party_answers_the_rest_is_the_sums_of_the_honest(name: str
     session, rows = DrivenSession(rounds.audited_rounds(name, TEN)), rounds.rows_in_world(1)
     seen = session.coalition_outputs(rows, deviation, Stream.insecure_from_seed("whole session"))
     again = Stream.insecure_from_seed("whole session").spawn()
-    honest = [session.form.part(own, again.fork(f"party {j}")) for j, own in enumerate(rows[:-1])]
+    honest = [session.spec.part(own, again.fork(f"party {j}")) for j, own in enumerate(rows[:-1])]
     shares = [[part(session.said[:r]) for r in range(len(session.said))] for part in honest]
     sums = [
         add_vectors([x for part in shares for x in (part[r].numbers, part[r].noise)]) for r in range(len(session.said))

@@ -84,7 +84,7 @@ def test_a_party_with_more_rows_than_announced_answers_nothing() -> None:
 def test_noise_of_one_who_is_trusted_does_not_grow_with_the_number_of_parties() -> None:
     """It is drawn once, so that more parties are no trouble than a secure sum counts noise of."""
     few, many = federation(3, 67), federation(201, 1)
-    assert Newton().form(few.public, ONE).noise == Newton().form(many.public, ONE).noise
+    assert Newton().spec(few.public, ONE).noise == Newton().spec(many.public, ONE).noise
     release = Newton().train(many).release(ONE, Stream.from_system())
     assert release.privacy.epsilon == 1.0
 
