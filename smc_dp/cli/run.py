@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from smc_dp.run.settings import Simulation
 
 _NEWTON_INSTEAD = (
-    "One party that breaks the rules removes this noise, and the smallest party can subtract it: `--method newton` "
-    "has noise that nobody knows, needs nobody to keep to the rules but some of the parties, and learns more."
+    "One malicious party removes this noise, and the smallest party can subtract it. Use `--method newton`: nobody "
+    "knows its noise, it tolerates malicious parties, and it is more accurate."
 )
 
 
@@ -29,15 +29,18 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
 
     Parties run as in-process actors that exchange encrypted messages over a simulated channel.
 
-    prr_mean: all participants must follow the protocol: one party that breaks its rules removes all noise. The party
-    with the fewest records knows the noise; of two parties, it obtains the other's model exactly.
+    Without --party and --method it is the main job: five hospitals run the paper's curator protocol (prr_mean) and
+    then newton on the same rows of a built-in data set, and one table compares the results.
 
-    newton (advised, for any number of classes; gd for very many columns): the parties add up what single records
-    contribute, sum after sum, for two classes nearly as good as all rows in one place. wsum: the sum of the models.
+    newton (recommended, for any number of classes; gd for very many columns) adds up what single records contribute,
+    sum after sum. For two classes it is nearly as accurate as pooling the data. wsum adds up the models.
 
     All methods except prr_mean tolerate malicious parties, a malicious curator, and drop-outs; above 200 parties with
     drop-outs all participants must follow the protocol. A malicious participant sees only the sums, with the noise of
     all others in them (in ofpa each model has its own before it is added). A result, or a true one, is not promised.
+
+    prr_mean needs participants who follow the protocol: one malicious party removes all noise. The party with the
+    fewest records knows the noise; of two parties, it obtains the other's model exactly.
 
     \b
     Examples:
@@ -46,10 +49,10 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
       smc-dp run --party north.csv --party south=data.parquet --label outcome \\
                  --bounds bounds.toml --test held_out.csv
       smc-dp run --party all.csv --parties-by hospital --bounds bounds.toml
-      smc-dp run --dataset a9a --data-dir DIR --lambda 0.001 --json
+      smc-dp run --method prr_mean --dataset a9a --data-dir DIR --lambda 0.001 --json
       smc-dp run --dataset digits --epsilon 3
       smc-dp run --method soft_ss --auxiliary 100 --epsilon 5
-      smc-dp run --epsilon 0.5 --ledgers ledgers --budget 2 --identities identities
+      smc-dp run --epsilon 0.5 --ledgers ledgers --budget 2 --budget-delta 1e-4 --identities identities
       smc-dp run --parties 50 --protocol pathak2010 --exponents full --workers 2
       smc-dp run --parties 5 --protocol linear
       smc-dp run --method newton

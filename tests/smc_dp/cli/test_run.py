@@ -81,7 +81,7 @@ def printed_json(capsys) -> dict:
     return json.loads(out)
 
 
-def test_the_main_job_needs_no_flag(folder, capsys):
+def test_a_run_needs_no_more_than_a_method(folder, capsys):
     assert main(["run", "--method", "prr_mean"]) == 0
     out, err = capsys.readouterr()
     assert err.splitlines() == ["local training ...", "stage 1 ..."]
@@ -93,7 +93,7 @@ def test_the_main_job_needs_no_flag(folder, capsys):
     ):  # fmt: skip
         assert words.lower() in out.lower()
     assert "insecure" not in out.lower()
-    assert "`--method newton` has noise that nobody knows" in out.splitlines()[-1]
+    assert "Use `--method newton`" in out.splitlines()[-1]
     release = json.loads((run_dir / "release.json").read_text())
     assert len(release["weights"]) == 31
     assert "insecure" not in release

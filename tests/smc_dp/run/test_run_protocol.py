@@ -146,7 +146,7 @@ def test_files_by_name_and_by_path_are_the_same_run(tmp_path: Path, monkeypatch:
     ({"method": "local"}, r"method: wanted one that a protocol computes \(prr_mean, wsum, .*newton, gd.*\), got local"),
     ({"method": Local()}, "method: wanted one that a protocol computes"),
     ({"method": "wsum"}, "key_bits: does not go with method wsum, whose protocol is secure_sum"),
-    ({"dropouts": 1}, "dropouts: does not go with method prr_mean"),
+    ({"method": "prr_mean", "dropouts": 1}, "dropouts: does not go with method prr_mean"),
     ({"drop_out": {"a": 1}}, "drop_out: the parties of pathak2010 need each other to the end"),
     ({"method": "nothing"}, "method: wanted one of prr_mean"),
     ({"target": 0}, "epsilon"),
