@@ -71,16 +71,16 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     from smc_dp.run.settings import RunRequest
     from smc_dp.run.simulation import check_parties, local_parties, simulate_each, simulate_run
 
-    asked = validate_document(RunRequest, said, "options")
-    how, books = asked.simulation, _ledgers(asked.simulation)
+    request = validate_document(RunRequest, said, "options")
+    how, ledgers = request.simulation, _ledgers(request.simulation)
     folder = fresh_folder() if how.out is None else how.out
     refuse_existing(folder)
     seed = how.insecure_seed
     rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
     simulated: dict[str, Any] = {"topology": how.topology or "mesh", "link": how.link or "none"}
-    simulated |= {"views": how.record_views, "ledgers": books, "workers": how.workers or 1}
-    if main_job.is_main_job(asked):
-        found, agreed = main_job.prepare_both(asked)
+    simulated |= {"views": how.record_views, "ledgers": ledgers, "workers": how.workers or 1}
+    if main_job.is_main_job(request):
+        found, agreed = main_job.prepare_both(request)
         known = None if how.identities is None else load_with_warning(how.identities, agreed[0].participants)
         by_folder = {folder / one.method.name: one for one in agreed}
         with screen.progress_bars(quiet=as_json) as hear:
@@ -90,15 +90,15 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
         else:
             screen.print_blocks(main_job.both_blocks(reports))
         return
-    found, agreement = prepare_run(asked) if asked.data.study is None else rehearse(asked, rng)
+    found, agreement = prepare_run(request) if request.data.study is None else rehearse(request, rng)
     known = None if how.identities is None else load_with_warning(how.identities, agreement.participants)
     if not as_json:
         check_parties(local_parties(found, agreement, rng))  # who cannot take part is refused before anything is said
         having = {name: len(own) for name, own in found.federation.by_name.items()}
         screen.print_blocks(expected_in_simulation(agreement, having))
     with screen.progress_bars(quiet=as_json) as hear:
-        gone = parse_drop_outs(how.drop_out or [])
-        report = simulate_run(found, agreement, rng, folder, hear, identities=known, drop_out=gone, **simulated)
+        drop_outs = parse_drop_outs(how.drop_out or [])
+        report = simulate_run(found, agreement, rng, folder, hear, identities=known, drop_out=drop_outs, **simulated)
     if as_json:
         print(json.dumps(report.as_dict(), allow_nan=False))
         return

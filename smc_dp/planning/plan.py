@@ -52,10 +52,10 @@ class PlannedMethod:
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        ahead = {
+        accuracies = {
             name: found and found.as_dict() for name, found in plain.items() if isinstance(found, ExpectedAccuracy)
         }
-        return {**plain, **ahead, "left_out": list(self.left_out)}
+        return {**plain, **accuracies, "left_out": list(self.left_out)}
 
 
 @dataclass(frozen=True)
@@ -163,8 +163,8 @@ def plan(
     (53, 15)
 
     """
-    asked = RunSettings.from_options(**settings)
-    return plan_for(sizes, columns, asked, classes=classes, bounds=bounds, cost=cost)
+    requested = RunSettings.from_options(**settings)
+    return plan_for(sizes, columns, requested, classes=classes, bounds=bounds, cost=cost)
 
 
 def plan_for(
