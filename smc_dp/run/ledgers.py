@@ -207,7 +207,9 @@ def accounted(reserved: Reservations | None, harmless: tuple[type[BaseException]
     except BaseException as error:
         if reserved is not None and reserved.entries:
             aborted = isinstance(error, harmless) and reserved.unreleased
-            error.add_note(_refund_note(reserved, reserved.refund()) if aborted else KEPT)
+            note = _refund_note(reserved, reserved.refund()) if aborted else KEPT
+            if note not in getattr(error, "__notes__", ()):  # of another run that stopped with this one
+                error.add_note(note)
         raise
 
 

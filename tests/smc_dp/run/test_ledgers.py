@@ -396,17 +396,19 @@ def test_the_options_of_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["run", "--epsilon", "0.7", "--ledgers", "books", "--budget", "1"]) == 0
+    assert main(["run", "--method", "prr_mean", "--epsilon", "0.7", "--ledgers", "books", "--budget", "1"]) == 0
     said = capsys.readouterr().out
     assert "Budget of hospital-3: 0.7 spent of epsilon 1; 0.3 left (exact sum)" in said
     assert "This counts every release, as what it guarantees where one record is replaced" in said
-    assert main(["run", "--epsilon", "0.7", "--parties", "4", "--ledgers", "books"]) == 2  # other rows, the same book
+    assert (
+        main(["run", "--method", "prr_mean", "--epsilon", "0.7", "--parties", "4", "--ledgers", "books"]) == 2
+    )  # other rows, the same book
     assert "error: party hospital-1: ledger" in capsys.readouterr().err
-    assert main(["run", "--epsilon", "0.7", "--ledgers", "books"]) == 2
+    assert main(["run", "--method", "prr_mean", "--epsilon", "0.7", "--ledgers", "books"]) == 2
     assert (
         capsys.readouterr().err.splitlines()[-1].startswith("error: party hospital-1: ledger books/hospital-1.ledger:")
     )
-    assert main(["run", "--epsilon", "0.3", "--ledgers", "books", "--json"]) == 0
+    assert main(["run", "--method", "prr_mean", "--epsilon", "0.3", "--ledgers", "books", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["budgets"]["hospital-5"]["left"] == "0/1"
     for wrong, words in (
         (["--budget", "1"], "goes with --ledgers"),
@@ -414,7 +416,7 @@ def test_the_options_of_run(
         (["--ledgers", "books", "--insecure-seed", "1"], "kind none"),
         (["--ledgers", "other"], "there is none"),
     ):
-        assert main(["run", *wrong]) == 2
+        assert main(["run", "--method", "prr_mean", *wrong]) == 2
         assert words in capsys.readouterr().err
 
 
@@ -470,10 +472,10 @@ def test_the_person_is_told_what_a_stop_costs(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(execution, "run_session", raising(error))
-    assert main(["run", "--ledgers", "books", "--budget", "1"]) == code
+    assert main(["run", "--method", "prr_mean", "--ledgers", "books", "--budget", "1"]) == code
     assert capsys.readouterr().err.splitlines()[-1].endswith(f"; {REFUNDED}")
     error.__notes__.clear()
-    assert main(["run"]) == code  # without ledgers there is nothing to say
+    assert main(["run", "--method", "prr_mean"]) == code  # without ledgers there is nothing to say
     assert REFUNDED not in capsys.readouterr().err
 
 
@@ -487,7 +489,7 @@ def test_a_terminated_run_says_what_it_costs(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(execution, "run_session", secure)
     with pytest.raises(SystemExit) as caught:
-        main(["run", "--ledgers", "books", "--budget", "1"])
+        main(["run", "--method", "prr_mean", "--ledgers", "books", "--budget", "1"])
     assert caught.value.code == 143
     assert capsys.readouterr().err.splitlines()[-1] == f"terminated; {REFUNDED}"
     assert states(Ledgers(tmp_path / "books"), "hospital-1") == ["limit", "reserved", "refunded"]
