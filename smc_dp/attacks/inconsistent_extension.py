@@ -120,10 +120,10 @@ def flipping_program(columns: Sequence[int]) -> Program:
     return replace(linear.PROGRAM, roles={**linear.PROGRAM.roles, CURATOR: curator})
 
 
-def search_delta(p: Parameters, loot: Loot, told: int) -> int | None:
+def search_delta(p: Parameters, loot: Loot, given_bits: int) -> int | None:
     """Return Delta, from the bits in E, those that are given, and a search of the others; None if nothing opens."""
     for rest in subsets_of_bits(OUTSIDE):
-        outside = told | rest
+        outside = given_bits | rest
         if loot.opened(p, loot.with_wire(outside)) is not None:  # the label of the other bit
             return loot.inside | outside
     return None
@@ -214,8 +214,8 @@ def _attacked(name: str, about: str, columns: Sequence[int]) -> Variant:
         seen = run_program(flipping_program(columns), drawn, key_bits, rng)
         loot = next(result for result in seen.charlie.results if isinstance(result, Loot))
         gathered: Gathered = seen.party(0).results[1][1]
-        told = int.from_bytes(gathered.choice.delta, "little") & ~sum(1 << bit for bit in (*FLIPPED, *OUTSIDE))
-        delta = search_delta(seen.parameters, loot, told)
+        given_bits = int.from_bytes(gathered.choice.delta, "little") & ~sum(1 << bit for bit in (*FLIPPED, *OUTSIDE))
+        delta = search_delta(seen.parameters, loot, given_bits)
         if delta is None:
             return False
         known = seen.ring.vector(drawn[MEMBER].eta)

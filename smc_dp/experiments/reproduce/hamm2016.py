@@ -37,9 +37,9 @@ def _entries(more: Mapping[str, Fraction] = MappingProxyType({})) -> tuple[GridE
 
 
 def _panels(settings: tuple[str, ...]) -> tuple[Panel, ...]:
-    printed = ("batch", "indiv", "soft", "avg", "vote")
+    in_paper = ("batch", "indiv", "soft", "avg", "vote")
     return (
-        *(Panel(f"{name}: the noise as printed", (name,), "inverse epsilon", methods=printed, calibrations=("paper",))
+        *(Panel(f"{name}: the noise as printed", (name,), "inverse epsilon", methods=in_paper, calibrations=("paper",))
           for name in settings),
         *(Panel(f"{name}: noise as proven", (name,), "inverse epsilon", calibrations=("proven",))
           for name in settings),
@@ -103,9 +103,9 @@ def hamm_figure2() -> Study:
                 "Ours, not the paper's: at a guaranteed ε of 1 soft_ss and avg_clip are better than the printed noise",
                 "accuracy",
                 tuple(
-                    (Point(name, m, "proven", 1.0), Point(name, printed, "paper", float(asked)))
+                    (Point(name, m, "proven", 1.0), Point(name, as_published, "paper", float(requested)))
                     for m in ("soft_ss", "avg_clip")
-                    for printed, asked in _SAME.items()
+                    for as_published, requested in _SAME.items()
                 ),
             ),
         ),

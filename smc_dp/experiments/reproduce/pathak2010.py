@@ -66,8 +66,8 @@ def pathak_figure2() -> Study:
     ours = [f"{m}, {small}" for m in ("wsum", "prr_mean", "local")]
     both = "noise as printed and as proven"
     equal = [
-        (at(apart, ours[1], float(Fraction(given)), "proven"), at(apart, ours[1], float(Fraction(asked))))
-        for asked, given in _SAME.items()
+        (at(apart, ours[1], float(Fraction(guaranteed)), "proven"), at(apart, ours[1], float(Fraction(requested))))
+        for requested, guaranteed in _SAME.items()
     ]
     return Study(
         "pathak-fig2",
@@ -147,7 +147,7 @@ def pathak_figure2() -> Study:
                 "Ours, not the paper's: on the 10 % split at λ = 0.001 the weighted sum is better than the printed "
                 "noise at the same guaranteed ε",
                 "error",
-                tuple((at(apart, ours[0], first.epsilon, "proven"), printed) for first, printed in equal),
+                tuple((at(apart, ours[0], first.epsilon, "proven"), as_published) for first, as_published in equal),
             ),
             PaperClaim(
                 "Ours, not the paper's: at the same guaranteed ε the printed noise is no other than the proven noise "

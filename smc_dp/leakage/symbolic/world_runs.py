@@ -67,7 +67,7 @@ class WorldRuns:
     @cached_property
     def settings(self) -> tuple[str, ...]:
         """Parameters in which these runs and their variants differ."""
-        return setting_labels([self.p, *(book.p for book in self.variants)])
+        return setting_labels([self.p, *(runs.p for runs in self.variants)])
 
     def linear(self, world: World, seen: Trace | None = None) -> Mapping[str, Form]:
         """Return the secrets that are sums of unknowns.
