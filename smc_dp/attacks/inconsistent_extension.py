@@ -100,7 +100,7 @@ def flipping_program(columns: Sequence[int]) -> Program:
     async def evaluate(me: Endpoint, p: Parameters, keys: CuratorKeys, mine: Halves) -> Loot:
         garbler = p.parties[0]
         bits = garbling.chosen(mine.b, me.rng.bits(p.index_bits), SIZE_BITS)
-        extension = oblivious.extend(me.session_id, keys.offer, mine.points, bits)
+        extension = oblivious.extend(me.session_id, keys.offer, mine.choice_points, bits)
         me.send(garbler, Extension(flip_columns(extension.u, columns)))
         tables = join_parts([(await me.receive(garbler, Tables)).part for _ in range(p.table_parts)], p.table_bytes)
         locked = join_parts([(await me.receive(garbler, LockedRows)).part for _ in range(p.row_parts)], p.locked_bytes)

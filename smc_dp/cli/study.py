@@ -77,15 +77,10 @@ def new_study(
     from smc_dp.deploy.preflight import read_auxiliary
     from smc_dp.deploy.study import JointStudy
     from smc_dp.run import identities as stored
-    from smc_dp.run.agreement import MULTICLASS_METHOD, check_auxiliary
+    from smc_dp.run.agreement import check_auxiliary
     from smc_dp.run.settings import RunSettings
 
-    settings = validate_document(RunSettings, said, "options")
-    if settings.method.name is None:
-        settings = settings.model_copy(
-            update={"method": settings.method.model_copy(update={"name": MULTICLASS_METHOD})}
-        )
-    agreed = settings.settle(len(party))
+    agreed = validate_document(RunSettings, said, "options").settle(len(party))
     check_auxiliary(agreed.method, given=auxiliary is not None)
     parties = dict(stored.parse_pinned(text) for text in party)
     if len(parties) != len(party):

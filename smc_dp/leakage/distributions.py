@@ -193,7 +193,7 @@ def real_readings(
 
 def draw_key_length(trials: Trials, p: Any, rng: Stream) -> Any:
     """Return the session with a random one of its lengths of keys."""
-    lengths = trials.lengths(p)
+    lengths = trials.with_key_lengths(p)
     return lengths[rng.fork("length of keys").below(len(lengths))]
 
 

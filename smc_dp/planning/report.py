@@ -58,8 +58,6 @@ def recommendation_blocks(plan: Plan) -> Iterator[Prose]:
     if plan.leaving:
         yield coded_prose("plan.bounds_leave_rows_out", columns=_some(plan.leaving))
     yield from _who(plan, found)
-    if plan.usual != plan.method and (usual := plan.of(plan.usual)).left_out:
-        yield coded_prose("plan.usual_method_unfit", method=plan.usual, leaving=_leaving(plan, usual))
     yield from _by_party(plan)
 
 

@@ -135,7 +135,7 @@ class MethodSettings(SettingsSection):
 
     name: OneLine | None = _planned(
         "What is learned. prr_mean: the mean of the parties' models; newton (recommended): one model of all rows.",
-        "|".join(PROTOCOLS_BY_METHOD), short=(RUN, STUDY, PLAN), usual="prr_mean; newton for three or more classes",
+        "|".join(PROTOCOLS_BY_METHOD), short=(RUN, STUDY, PLAN), usual="newton, or the one whose settings are given",
         title="Method", sentences={
             PLAN: "Method that the plan is about [default: the recommended one].",
             STUDY: "What is learned [default: newton].",
@@ -296,7 +296,6 @@ class RunSettings(Document):
     def settle(
         self,
         parties: int,
-        classes: int = 2,
         *,
         seeded: bool = False,
         as_published: bool = False,
@@ -307,7 +306,10 @@ class RunSettings(Document):
 
         `method` and `target` replace their sections. Raises `UnfitError` with every fault, or the one InputError.
         """
-        name = method.name if method else self.method.name or agreements.default_method(classes)
+        named = (self.protocol.name, self.method.given(), self.protocol.given())
+        name = (
+            method.name if method else self.method.name or agreements.default_method(*named, as_published=as_published)
+        )
         by = self._protocol(name, parties, as_published=as_published)
         agreements.secure_method(name, by)
         usual = method or agreements.make_method(name, by, {})
