@@ -38,7 +38,7 @@ def audit_folder(
     ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Check a run: its transcript, release and privacy statement, and with views what its participants did and saw.
+    """Check a run: transcript, release, privacy statement, and with views what its participants did and saw.
 
     Every check is listed as passed, failed, or not possible with what was given; then which of three levels of
     assurance was reached (the transcript is whole; it is authentic; every message was replayed), and what is missing
