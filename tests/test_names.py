@@ -88,7 +88,7 @@ REPLACED = {
 OTHER_SENSE = {
     *("PrintedInput", "PrintedShare", "PrintedCuratorShare", "PrintedSlot", "PrintedSelected", "PrintedMasked"),
     "Circle",
-    *("Deadlines.letters", "Hint.looks"),
+    "Hint.looks",
     *("coins", "Coins", "AgreedCoins", "Tape.coins", "Tape.coins_of"),  # of the symbolic engine, which computes proofs
     "Svg.circle",
 }

@@ -2,7 +2,7 @@
 
 A method states its guarantee before anybody trains (`statement`). Each party turns its rows into a part (`part`), a
 functionality of all parts is computed (`smc_dp.run.protocols`), and anybody makes the release of its value (`finish`).
-A method only draws noise at home, or names a law for the functionality to draw from.
+A method only draws noise locally, or names a distribution for the functionality to draw from.
 
 Experiments train once and release many times: `train` returns what is known before noise, `Trained.release` one release
 under a target. A target of epsilon None asks for no noise.
@@ -162,7 +162,7 @@ class MechanismSpec(Protocol):
 
 
 SumBlocks: TypeAlias = tuple[tuple[int, str], ...]
-"""The parts of one sum: how many numbers each has, and the public text of the law of their noise, or "none"."""
+"""Parts of one sum: how many numbers each has, and the public text of the distribution of their noise, or "none"."""
 
 
 @runtime_checkable

@@ -48,10 +48,10 @@ class GradientSums:
     def noise(self) -> SharedRounds:
         """Distributions of a party's shares, and the ring."""
         target = self._noisy
-        asked = self.method.round_bounds(self.public, target, self.threat_model, self.announced)
+        bounds = self.method.round_bounds(self.public, target, self.threat_model, self.announced)
         return SharedRounds.calibrated(
             target,
-            asked,
+            bounds,
             parties=self.threat_model.parties,
             honest=self.threat_model.honest,
             most_rows=self.announced.most_rows,
@@ -77,7 +77,8 @@ class GradientSums:
         """Blocks of each sum."""
         none = self.target.epsilon is None
         return tuple(
-            tuple((law.dimension, "none" if none else law.text) for law in laws) for laws in self.noise.distributions
+            tuple((shares.dimension, "none" if none else shares.text) for shares in of_sum)
+            for of_sum in self.noise.distributions
         )
 
     @property
@@ -220,8 +221,8 @@ class GradientMethod(Method):
     @override
     def functionality(self, public: Public, target: Target) -> Rounds:
         noise = self.spec(public, target).noise
-        laws = [None if target.epsilon is None else RoundNoise(noise, r) for r in range(len(noise.steps))]
-        return Rounds(tuple(Sum(law) for law in laws))
+        of_sums = [None if target.epsilon is None else RoundNoise(noise, r) for r in range(len(noise.steps))]
+        return Rounds(tuple(Sum(of_sum) for of_sum in of_sums))
 
     @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> RoundAnswer:

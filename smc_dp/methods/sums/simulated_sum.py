@@ -1,6 +1,6 @@
 """Releases by a mechanism specification where one place has all rows, for experiments and estimators.
 
-Each party's part is made as it makes it at home, with its own share of the noise, and `ideal` computes of all parts
+Each party's part is made as it makes it locally, with its own share of the noise, and `ideal` computes of all parts
 what the protocol computes of them. No noise is drawn for the sum, and nobody draws for another.
 """
 
@@ -33,7 +33,7 @@ IN_ONE_PLACE = (
 class PreparesFirst(Protocol):
     """Method whose parties begin with something that does not depend on the target, such as a model.
 
-    Its specification has `part_of(trained, rng)`: the part of whoever has this at home.
+    Its specification has `part_of(trained, rng)`: the part of the party that has this locally.
     """
 
     def prepare(self, rows: Rows, public: Public) -> Any:
@@ -65,8 +65,8 @@ def require_secure_sum(method: Any, target: Target) -> None:
 class SimulatedSum:
     """Simulated secure sum of the parties of a federation; a `Trained`.
 
-    Whatever needs no target is made once. Nobody vanishes here: the noise is calibrated for those who must be left, and
-    every party's share is in the sum. InputError for a crowd that cannot add up.
+    Whatever needs no target is made once. No party drops out here: the noise is calibrated for those who must be
+    left, and every party's share is in the sum. InputError for a threat model under which no sum can be computed.
     """
 
     method: Any

@@ -276,12 +276,12 @@ def test_the_statement_is_of_the_honest_shares(method: Any) -> None:
         alone, count = spec(method, ThreatModel(5, 3, 1), noise), 1 if noise == "self" else 3
         assert in_reals(alone, 1) == pytest.approx(in_reals(made, count), rel=1e-3)
     empirical = [x for part in parts_of(found["ddg"], (4,) * 40, Stream.insecure_from_seed(7)) for x in part.noise[:-1]]
-    expected = float(found["ddg"].noise.distribution.mean_square(1)) ** 0.5
+    expected = float(found["ddg"].noise.distribution.coordinate_variance(1)) ** 0.5
     assert abs(np.std([float(x) for x in empirical]) / expected - 1) < 6 / math.sqrt(2 * len(empirical))
 
 
 def in_reals(made: Any, shares: int) -> float:
-    return float(made.noise.distribution.mean_square(shares) / 4**made.grid.fraction_bits)
+    return float(made.noise.distribution.coordinate_variance(shares) / 4**made.grid.fraction_bits)
 
 
 def test_ofpa_says_whose_noise_protects_whom() -> None:
