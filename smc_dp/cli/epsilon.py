@@ -47,7 +47,9 @@ def bound_epsilon(
     trials: Annotated[
         str | None, typer.Option(metavar="INTEGER", help="Draws from each neighbour; else what a minute allows.")
     ] = None,
-    confidence: Annotated[str, typer.Option(metavar="NUMBER", help="Probability that all bounds hold together.")] = "0.99",
+    confidence: Annotated[
+        str, typer.Option(metavar="NUMBER", help="Probability that all bounds hold together.")
+    ] = "0.99",
     through_protocol: Annotated[
         bool, typer.Option("--protocol", help="Run the whole protocol, with short keys.")
     ] = False,

@@ -170,7 +170,10 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
         (("batch", "--mutant", "half-noise"), "--mutant: batch adds no noise, so there is none to halve"),
         (("vote", "--noise", "wrong"), "--noise: wanted one of knorm, laplace, gauss, ddg, vg, self, got 'wrong'"),
         (("wsum", "--noise", "ddg"), "--noise: ddg is drawn by the parties of a secure sum, wanted METHOD wsum"),
-        (("wsum", "--mutant", "all-honest"), "--mutant: all-honest is a mutant of a whole protocol, wanted --protocol with"),
+        (
+            ("wsum", "--mutant", "all-honest"),
+            "--mutant: all-honest is a mutant of a whole protocol, wanted --protocol with",
+        ),
         (("local", "--calibration", "paper"), "--calibration: local has proven, got paper"),
         (("batch", "--noise", "knorm"), "--calibration, --noise: batch adds no noise"),
         (("gauss", "--mutant", "half-variance", "--lambda", "1"), "--lambda: wanted a --dimension with it"),
