@@ -17,6 +17,7 @@ from smc_dp.privacy.ledger.history import account_of
 from smc_dp.privacy.ledger.report import budget_blocks
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.preparation import prepare_run, usual_classes
+from smc_dp.run.privacy_summary import summary_blocks
 from smc_dp.run.report import Report
 from smc_dp.run.settings import MethodSettings, RunRequest
 
@@ -59,8 +60,8 @@ def both_blocks(reports: Sequence[Report]) -> Iterator[PageBlock]:
         "The lines alone and pooled need everybody's rows in one place, as a simulation has them; they are not private."
     )
     for report in reports:
-        name = report.agreement.method.name
-        yield Section(f"Privacy of {name}, {MAIN_METHODS[name]}", (Prose(report.privacy.plain_words()),))
+        name, details = report.agreement.method.name, f"smc-dp show {report.run_dir} --details"
+        yield Section(f"Privacy of {name}, {MAIN_METHODS[name]}", tuple(summary_blocks(report.agreement, details)))
     if (together := _together(reports)) is not None:
         delta = f" and delta {together[1]:g}" if together[1] else ""
         yield Prose(f"Both releases together cost epsilon {together[0]:g}{delta}.")

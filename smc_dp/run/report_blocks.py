@@ -12,6 +12,7 @@ from smc_dp.methods.method import SumSpec
 from smc_dp.pages.blocks import Banner, FactList, PageBlock, PageTable, Prose, Section, coded_prose, format_counts
 from smc_dp.privacy.ledger.history import account_of
 from smc_dp.privacy.ledger.report import budget_blocks
+from smc_dp.run.privacy_summary import summary_blocks
 from smc_dp.run.protocols.cost import Cost
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def blocks(report: Report) -> Iterator[PageBlock]:
             "party s: the parties' mean; slowest s: the slowest party, in the last row from start to end, all "
             f"participants computing at the same time, {_described(report.simulated)}."
         )
-    yield Section("Privacy", (Prose(report.privacy.plain_words()),))
+    yield Section("Privacy", tuple(summary_blocks(report.agreement, f"smc-dp show {report.run_dir} --details")))
     yield from _presence(report)
     yield from accuracy_blocks(report.comparison, report.planned)
     files = ["shares.json"] if report.agreement.publishes_shares else []
