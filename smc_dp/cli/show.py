@@ -38,7 +38,7 @@ def show_run(
     if html is None:
         screen.print_lines(text.page_lines(page, screen.paragraph_width(), details=details))
         if not details:
-            print(f"\nThe privacy statement in full: smc-dp show {run_folder} --details")
+            print(screen.fold(f"The privacy statement in full: {screen.full_statement(run_folder)}"))
     else:
         write_page(html, page, f"--html: {html}")
         print(f"Written to {html}.")
