@@ -32,7 +32,7 @@ from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 BASELINE_LAMBDA = 1e-5
-"""Of the models that a release is compared with where its method has no lambda: nearly none, as the method has none."""
+"""Regularisation of the compared models where the released method has no lambda: nearly none, as it has none."""
 MOST_SCORES = 2**26
 """Above this number of parties times test rows the mean area under the curve of all parties is not computed."""
 

@@ -287,7 +287,7 @@ class SharedPerturbedModels:
 
     def model(self, value: Vector) -> BiasedModel:
         """Return the average over the rows of those who took part, or the sum over a public constant."""
-        # A party that deviates may enter any number of rows, and a model is made of whatever comes.
+        # A malicious party may enter any number of rows, and a model is made of whatever comes.
         released = self.announced.sizes == "released"
         divisor = max(1, value[-1]) if released else self.threat_model.parties * self.announced.most_rows
         return BiasedModel(np.array(self.grid.decode(value[: self.public.dimension + 1], divisor)))

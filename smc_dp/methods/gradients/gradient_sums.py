@@ -88,7 +88,7 @@ class GradientSums:
 
     @property
     def functionality(self) -> Rounds:
-        """One sum after the other."""
+        """Sequence of the sums."""
         return Rounds(tuple(SumWithShares(sum(length for length, _ in blocks)) for blocks in self.sums))
 
     @cached_property

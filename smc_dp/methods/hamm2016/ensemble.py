@@ -27,7 +27,7 @@ from smc_dp.privacy.statement import Unit
 from smc_dp.privacy.target import Calibration
 
 Learner: TypeAlias = LocalLearner | Sequence[LocalLearner] | None
-"""What a party trains: None is logistic regression in one batch; else one learner for all, or one for each party.
+"""Learner of the parties: None is logistic regression in one batch; else one learner for all, or one for each party.
 
 A learner may depend on the rows of its party and on nothing that another party's rows could change.
 """

@@ -178,7 +178,7 @@ class NoisySum(ABC, Generic[_M]):
     def counted(self, value: Vector) -> int:
         """Return the number of parties in the sum, where its last number counts them.
 
-        A party that deviates may make it anything, and a model is made of whatever comes.
+        A malicious party may make it anything, and a model is made of whatever comes.
         """
         return min(max(1, value[-1]), self.threat_model.parties)
 

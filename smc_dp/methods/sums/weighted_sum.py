@@ -207,7 +207,7 @@ class SharedWeightedSum(NoisySum[_BySize]):
 
     @override
     def model(self, value: Vector) -> LinearModel:
-        # A party that deviates may enter any number of rows, and a model is made of whatever comes.
+        # A malicious party may enter any number of rows, and a model is made of whatever comes.
         divisor = max(1, value[-1]) if self.plain else self.threat_model.parties * self.announced.most_rows
         return _as_model(self.reals(value, divisor), self.public)
 
