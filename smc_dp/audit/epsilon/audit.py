@@ -58,7 +58,7 @@ class EpsilonFinding:
 
 
 @dataclass(frozen=True)
-class Audited:
+class CaseAudit:
     """Findings about one case; `alpha`: the largest probability of each bound to be wrong."""
 
     name: str
@@ -92,10 +92,10 @@ class Audited:
         return {**fields, "alpha": self.alpha, "reach": distance, "findings": findings, **verdict}
 
 
-def audit_mechanism(case: Case, trials: int, alpha: float, rng: Stream, tick: Tick = lambda _: None) -> Audited:
+def audit_mechanism(case: Case, trials: int, alpha: float, rng: Stream, tick: Tick = lambda _: None) -> CaseAudit:
     """Draw so often from each neighbour and run all tests, each wrong with probability at most alpha."""
     findings = tuple(_findings(case, trials, alpha, rng, tick))
-    return Audited(case.name, case.neighbours, case.claim, alpha, findings, case.neighbour_distance)
+    return CaseAudit(case.name, case.neighbours, case.claim, alpha, findings, case.neighbour_distance)
 
 
 def _findings(case: Case, trials: int, alpha: float, rng: Stream, tick: Tick) -> Iterator[EpsilonFinding]:

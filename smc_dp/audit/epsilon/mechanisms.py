@@ -10,7 +10,7 @@ import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon.case import Case
-from smc_dp.audit.epsilon.mutants import ExponentialRadius, FloatSampler, Multiples, MutantName, MutantSampler
+from smc_dp.audit.epsilon.mutants import ExponentialRadius, FloatSampler, MultipliedNoise, MutantName, MutantSampler
 from smc_dp.audit.epsilon.one_run import Canaries
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
@@ -107,7 +107,7 @@ def _sampler(distribution: NoiseDistribution, mutant: MutantName | None) -> Muta
     if isinstance(distribution, KNorm) and mutant == "exponential-radius":
         return ExponentialRadius(distribution.dimension, float(distribution.scale))
     if isinstance(distribution, KNorm) and mutant == "k-times-integer":
-        return Multiples(distribution.dimension, distribution.scale)
+        return MultipliedNoise(distribution.dimension, distribution.scale)
     if isinstance(distribution, DiscreteLaplace) and mutant == "float-sampler":
         return FloatSampler(float(distribution.scale))
     return lambda rng: np.array(distribution.sample(rng), dtype=np.float64)

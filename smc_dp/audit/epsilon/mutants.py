@@ -84,7 +84,7 @@ class FloatSampler:
 
 
 @dataclass(frozen=True)
-class Multiples:
+class MultipliedNoise:
     """K times integer noise of a Kth of the scale: all residues modulo K are those without noise."""
 
     dimension: int

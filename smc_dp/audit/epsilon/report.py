@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from decimal import ROUND_FLOOR, Context
 
-from smc_dp.audit.epsilon.audit import Audited, EpsilonFinding
+from smc_dp.audit.epsilon.audit import CaseAudit, EpsilonFinding
 from smc_dp.audit.epsilon.gaussian import claimed_mu
 from smc_dp.audit.epsilon.power import MeasuredPower, MutantPower, Power
 from smc_dp.pages.blocks import Banner, PageBlock, PageTable, Prose, Section
@@ -61,7 +61,7 @@ def power_sentence(power: Power) -> str:
     )
 
 
-def _claimed(audited: Audited) -> Iterator[Prose]:
+def _claimed(audited: CaseAudit) -> Iterator[Prose]:
     """Yield the claim, the neighbours, and their distance."""
     yield Prose(f"claims {claim_figures(audited.claim)}")
     yield Prose(f"neighbours: {audited.neighbours}")
@@ -79,7 +79,7 @@ def claim_figures(statement: PrivacyStatement) -> str:
     return f"{statement.kind} {figures} (one {statement.unit}, {statement.adjacency})"
 
 
-def verdict_banner(audited: Audited) -> Banner:
+def verdict_banner(audited: CaseAudit) -> Banner:
     """Return the verdict of an audit, with the stable code of its message."""
     found = audited.verdict
     return Banner(str(found), "failed" if audited.refuted else "plain", found.code)

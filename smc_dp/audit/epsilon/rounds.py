@@ -145,7 +145,7 @@ class DrivenSession:
         )
 
     @property
-    def said(self) -> tuple[Vector, ...]:
+    def announced_sums(self) -> tuple[Vector, ...]:
         """Sums that Charlie announces."""
         p = self._parameters
         return tuple(p.ring.nearest(self.announce(p, (0,) * p.length(r))) for r in range(p.R))
@@ -154,7 +154,10 @@ class DrivenSession:
         """Return the view of these rows without noise."""
         nobody = Stream.from_system()  # a share comes with it, which is not used
         parts = [self.spec.part(own, nobody.fork(f"{j}")) for j, own in enumerate(rows[:-COLLUDERS])]
-        sums = [add_vectors([part(self.said[:r]).numbers for part in parts]) for r in range(len(self.distributions))]
+        sums = [
+            add_vectors([part(self.announced_sums[:r]).numbers for part in parts])
+            for r in range(len(self.distributions))
+        ]
         return _floats(sums)
 
     def noise(self, rng: Stream) -> Array:

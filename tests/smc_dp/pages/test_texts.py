@@ -22,7 +22,7 @@ from smc_dp.attacks import report_blocks as of_attacks
 from smc_dp.attacks.attack import LEAST_TRIALS
 from smc_dp.attacks.report import AttackReport
 from smc_dp.audit.epsilon import report as of_epsilon
-from smc_dp.audit.epsilon.audit import Audited, EpsilonFinding
+from smc_dp.audit.epsilon.audit import CaseAudit, EpsilonFinding
 from smc_dp.audit.epsilon.power import MeasuredPower, MutantPower, Power
 from smc_dp.audit.run import report_blocks as of_audits
 from smc_dp.audit.run.check import failed
@@ -53,7 +53,7 @@ def epsilon() -> Iterator[PageBlock]:
     claim = PrivacyStatement("pure", 1.0, 0.0, "record", "replace", "anyone", ())
     found = EpsilonFinding("clopper-pearson", "epsilon", 0.7, 1.0, 2000, (615, 233))
     for bound in (0.7, 1.5):
-        audited = Audited("laplace, d = 1", "two numbers", claim, 0.01, (replace(found, bound=bound),))
+        audited = CaseAudit("laplace, d = 1", "two numbers", claim, 0.01, (replace(found, bound=bound),))
         power = Power(10, 10, 2000, 0.99)
         yield from of_epsilon.blocks([MeasuredPower(audited, {"clopper-pearson": power}, power)], 0.99, "A scope.")
         yield from of_epsilon.mutant_blocks([MutantPower("half the noise", audited, power)], 0.99)

@@ -26,18 +26,18 @@ _LEFT_OUT = 1e-16  # of the second number, at either end
 class GaussianGammaProduct:
     """Distribution of the squared length of a Gaussian vector whose variance is twice a Gamma number.
 
-    It is that of 4 X Y, X of the one and Y of the other shape. Probabilities are means over Y, on an even grid of its
-    logarithm.
+    It is that of 4 X Y, X and Y Gamma numbers of these two shapes. Probabilities are means over Y, on an even grid of
+    its logarithm.
     """
 
-    one: float
-    other: float
+    first_shape: float
+    second_shape: float
 
     def chance(self, value: float, *, below: bool) -> float:
         """Return the probability that the product is at most this, or at least."""
         points, weights = self._grid
         tail = gammainc if below else gammaincc
-        return float(np.sum(weights * tail(self.one, value / (4 * points))))
+        return float(np.sum(weights * tail(self.first_shape, value / (4 * points))))
 
     def quantile(self, chance: float, *, below: bool) -> float:
         """Return the value at or below which, or from which on, the product lies with this probability."""
@@ -53,10 +53,10 @@ class GaussianGammaProduct:
     @cached_property
     def _grid(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Values of Y and their weights, which come to 1."""
-        ends = gammaincinv(self.other, _LEFT_OUT), gammainccinv(self.other, _LEFT_OUT)
+        ends = gammaincinv(self.second_shape, _LEFT_OUT), gammainccinv(self.second_shape, _LEFT_OUT)
         logs = np.linspace(np.log(max(ends[0], 1e-300)), np.log(ends[1]), _POINTS)
         points = np.exp(logs)
-        weights = np.exp(self.other * logs - points - gammaln(self.other)) * (logs[1] - logs[0])
+        weights = np.exp(self.second_shape * logs - points - gammaln(self.second_shape)) * (logs[1] - logs[0])
         return points, weights / np.sum(weights)
 
 
@@ -95,7 +95,7 @@ def squared_unit(distribution: Any) -> Fraction:
     return Fraction(distribution.variance if distribution.name == "ddg" else distribution.scale**2)
 
 
-def is_plausible(square: int, distribution: Any, shares: int) -> bool:
+def is_plausible_length(square: int, distribution: Any, shares: int) -> bool:
     """Return whether a squared length is that of so many shares, whatever rounding to the grid has done."""
     low, high = squared_limits(distribution, shares)
     slack = sqrt(Fraction((shares * (ceil_sqrt(distribution.dimension) + 1)) ** 2) / squared_unit(distribution))
@@ -113,7 +113,7 @@ def power_of_length(distribution: Any, shares: int) -> float:
     return product.chance(4 * low, below=True) + product.chance(4 * high, below=False)
 
 
-def are_plausible(shares: Sequence[tuple[Integers, Any]]) -> bool:
+def are_plausible_lengths(shares: Sequence[tuple[Integers, Any]]) -> bool:
     """Return whether shares of ddg, each of its own variance, are together as long as their distributions have them."""
     d = sum(distribution.dimension for _, distribution in shares)
     found = sqrt(
@@ -135,14 +135,14 @@ def power_of_all_lengths(numbers: int) -> float:
     return float(gammainc(numbers / 2, 4 * low) + gammaincc(numbers / 2, 4 * high))
 
 
-def has_direction(noise: Integers, beside: Integers, distribution: Any) -> bool:
+def share_has_direction(noise: Integers, beside: Integers, distribution: Any) -> bool:
     """Return whether one share points somewhere, along what it hides above all; never on a grid too coarse for that."""
     if _is_coarse(distribution) or not any(noise):
         return False
     return direction.direction_chance(_scores(noise, distribution), _floats(beside)) < NOISE_FALSE_ALARM
 
 
-def have_direction(shares: Sequence[Integers], beside: Sequence[Integers], distribution: Any) -> bool:
+def shares_have_direction(shares: Sequence[Integers], beside: Sequence[Integers], distribution: Any) -> bool:
     """Return whether all shares point somewhere, or several the same way; never of vg, whose lengths do not compare."""
     if distribution.name == "vg" or len(shares) < 2 or _is_coarse(distribution):
         return False

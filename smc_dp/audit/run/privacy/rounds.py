@@ -23,9 +23,9 @@ from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Target
 
 _SMOOTHING = 9  # what the curve of a share loses
-ROW = 1 << 14  # how long a row is at most, in integers
-SHARE = 1 << 12  # what stands for a whole row in a gradient
-_SQUARE = ROW * ROW
+ROW_NORM = 1 << 14  # largest length of a row in L2, in integers
+WHOLE_ROW = 1 << 12  # weight of a row that enters a gradient whole
+_SQUARE = ROW_NORM * ROW_NORM
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ def sum_bounds(found: DerivedParameters) -> tuple[SumBound, ...]:
     k, found_bounds = found.public.classes, []
     for blocks in found.sums:
         start = len(blocks) > 1
-        of_start = ROW if k == 2 else isqrt(k * (k - 1) * _SQUARE - 1) + 1  # rounded up
+        of_start = ROW_NORM if k == 2 else isqrt(k * (k - 1) * _SQUARE - 1) + 1  # rounded up
         # Clipped at 1/2, or of k classes at sqrt(1 - 1/k), which for integers is rounded down.
-        clipped = SHARE * ROW // 2 if k == 2 else isqrt((SHARE * ROW) ** 2 * (k - 1) // k)
+        clipped = WHOLE_ROW * ROW_NORM // 2 if k == 2 else isqrt((WHOLE_ROW * ROW_NORM) ** 2 * (k - 1) // k)
         found_bounds.append(SumBound(of_start if start else clipped, _SQUARE if start else 0, start))
     return tuple(found_bounds)
 

@@ -199,11 +199,11 @@ class _Looks:
             for block in _noisy(blocks):
                 self.shares.append(block.distribution)
                 self.tests += 2
-                if not lengths.is_plausible(
+                if not lengths.is_plausible_length(
                     lengths.squared_length([block.noise], block.distribution), block.distribution, 1
                 ):
                     return make_fault("share.length", where=where)
-                if lengths.has_direction(block.noise, block.without_noise, block.distribution):
+                if lengths.share_has_direction(block.noise, block.without_noise, block.distribution):
                     return make_fault("share.direction", where=where)
         return self._of_sums([sums], "its shares of the noise of all sums") if len(sums) > 1 else None
 
@@ -215,7 +215,7 @@ class _Looks:
                 alike.setdefault(block.distribution.text, []).append(block)
         for some in alike.values():
             self.tests += len(some) > 1
-            if _same(some) or lengths.have_direction(*_vectors(some), some[0].distribution):
+            if _same(some) or lengths.shares_have_direction(*_vectors(some), some[0].distribution):
                 return make_fault("share.used_again")
         return None
 
@@ -230,7 +230,7 @@ class _Looks:
         """Return the fault of their length; their distributions are all ddg."""
         self.tests += 1
         drawn = [(block.noise, block.distribution) for sums in given for blocks in sums for block in _noisy(blocks)]
-        if lengths.are_plausible(drawn):
+        if lengths.are_plausible_lengths(drawn):
             return None
         return make_fault("shares.length_of_all", what=what)
 
@@ -239,11 +239,11 @@ class _Looks:
         for some in zip(*(_noisy(blocks) for blocks in given), strict=True):
             distribution = some[0].distribution
             self.tests += 2
-            if not lengths.is_plausible(
+            if not lengths.is_plausible_length(
                 lengths.squared_length([x.noise for x in some], distribution), distribution, len(some)
             ):
                 return make_fault("shares.length")
-            if lengths.have_direction(*_vectors(some), distribution):
+            if lengths.shares_have_direction(*_vectors(some), distribution):
                 return make_fault("shares.direction")
             self.power = max(self.power, lengths.power_of_length(distribution, len(some)))
         return None

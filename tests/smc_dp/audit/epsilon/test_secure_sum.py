@@ -22,7 +22,7 @@ from protocols.secure_sum.ideal import functionality
 from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Addends, Vault
 from smc_dp.audit.epsilon import protocol, secure_sum
-from smc_dp.audit.epsilon.audit import Audited, audit_mechanism
+from smc_dp.audit.epsilon.audit import CaseAudit, audit_mechanism
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.deviations import DEVIATIONS, SUBSTITUTES, Deviation
 from smc_dp.audit.epsilon.mutants import MutantName
@@ -42,11 +42,11 @@ def rng(label: object) -> Stream:
     return Stream.insecure_from_seed(f"secure sum {label}")
 
 
-def audited(case: Case, draws: int) -> Audited:
+def audited(case: Case, draws: int) -> CaseAudit:
     return audit_mechanism(case, draws, ALPHA, rng(case.name))
 
 
-def in_the_clear(noise: NoiseName, epsilon: int, draws: int, mutant: MutantName | None = None) -> Audited:
+def in_the_clear(noise: NoiseName, epsilon: int, draws: int, mutant: MutantName | None = None) -> CaseAudit:
     return audited(secure_sum.secure_sum_case(target(noise, epsilon), mutant=mutant, use_ideal=True), draws)
 
 

@@ -315,11 +315,11 @@ def test_noise_along_the_model_is_found(law: str, made: Folders) -> None:
     rng = Stream.insecure_from_seed(f"pointing {law}")
     beside = [tuple(range(1, DIMENSION + 1))] * 4
     honest = [tuple(drawn.share(rng)) for _ in beside]
-    assert not any(lengths.has_direction(mine, model, drawn) for mine, model in zip(honest, beside, strict=True))
-    assert not lengths.have_direction(honest, beside, drawn)
+    assert not any(lengths.share_has_direction(mine, model, drawn) for mine, model in zip(honest, beside, strict=True))
+    assert not lengths.shares_have_direction(honest, beside, drawn)
     along = [tuple(x << 20 for x in model) for model in beside]
-    assert all(lengths.has_direction(mine, model, drawn) for mine, model in zip(along, beside, strict=True))
-    assert lengths.have_direction(along, beside, drawn) == (law != "vg")
+    assert all(lengths.share_has_direction(mine, model, drawn) for mine, model in zip(along, beside, strict=True))
+    assert lengths.shares_have_direction(along, beside, drawn) == (law != "vg")
 
 
 def test_a_model_longer_than_any_is_found(made: Folders) -> None:
@@ -351,7 +351,7 @@ def test_half_of_all_honest_shares_lie_between_the_quartiles(law: Any, monkeypat
     rng, tries = Stream.insecure_from_seed(f"lengths {law.name}"), 200
     for count in (1, 3):
         drawn = [[law.share(rng) for _ in range(count)] for _ in range(tries)]
-        inside = sum(lengths.is_plausible(lengths.squared_length(x, law), law, count) for x in drawn)
+        inside = sum(lengths.is_plausible_length(lengths.squared_length(x, law), law, count) for x in drawn)
         assert min(binom.cdf(inside, tries, 0.5), binom.sf(inside - 1, tries, 0.5)) > 1e-6, inside
     lengths.squared_limits.cache_clear()
 
