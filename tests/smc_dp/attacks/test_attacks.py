@@ -107,7 +107,7 @@ def seeded(label: object) -> Stream:
 def tries(name: str, variant: str, count: int) -> int:
     """How many of so many trials succeed."""
     trial = next(v.trial for v in attacks.ATTACKS[name].variants if v.name == variant)
-    return sum(trial(seeded(f"{name} {variant} {i}"), attacks.TOY_KEY_BITS) for i in range(count))
+    return sum(trial(seeded(f"{name} {variant} {i}"), attacks.SHORTEST_KEY_BITS) for i in range(count))
 
 
 # Counts, intervals, outcomes.
@@ -259,14 +259,16 @@ def test_a_trial_runs_the_code_that_is_shown(name: str, variant: str) -> None:
 def without_code(attack: MeasuredAttack) -> list[str]:
     """Which of the two sides of an attack on a printed step has no code to show."""
     sides = {"printed": [v for v in attack.attacked if v.is_as_published], "mended": attack.fixed}
-    return [side for side, variants in sides.items() if attack.is_on_print and not variants]
+    return [side for side, variants in sides.items() if attack.is_of_publication and not variants]
 
 
 def test_every_attack_on_a_printed_step_has_the_code_of_both_sides() -> None:
-    on_print = [attack for attack in attacks.ATTACKS.values() if attack.is_on_print]
+    of_publication = [attack for attack in attacks.ATTACKS.values() if attack.is_of_publication]
     assert [attack.name for attack in attacks.ATTACKS.values() if without_code(attack)] == []
-    assert {attack.name for attack in on_print} == {a.name for a in attacks.ATTACKS.values() if "linear" not in a.paper}
-    for attack in on_print:
+    assert {attack.name for attack in of_publication} == {
+        a.name for a in attacks.ATTACKS.values() if "linear" not in a.paper
+    }
+    for attack in of_publication:
         bare = tuple(replace(v, code=()) if v.is_as_published else v for v in attack.variants)
         assert without_code(replace(attack, variants=bare)) == ["printed"]
         unmended = tuple(v for v in attack.variants if v.is_as_published)
@@ -428,7 +430,7 @@ def test_bad_arguments_are_refused(arguments: tuple[str, str, int], code: str) -
 
 @pytest.mark.parametrize("bits", [256, 520, 8192])
 def test_keys_have_a_usable_length(bits: int) -> None:
-    with refused("key_bits.not_possible", toy_key_bits=512, longest_key_bits=4096, got=bits):
+    with refused("key_bits.not_possible", shortest_key_bits=512, longest_key_bits=4096, got=bits):
         attacks.measure("link-sender", "printed", 16, seeded(0), key_bits=bits)
 
 

@@ -54,7 +54,7 @@ def test_a_draft_goes_to_the_screen_or_into_a_new_file_and_names_what_is_to_be_f
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, text, err = said(capsys, "draft", "dictionary.csv", "--label", "back")
-    assert (code, err) == (0, "to fill in: bmi = [?, ?] # the code book gives no range\n")
+    assert (code, err) == (0, "to fill in: bmi = [?, ?] # the data dictionary gives no range\n")
     assert said(capsys, "draft", "dictionary.csv", "--label", "back", "--out", "b.toml") == (
         0,
         "Written: b.toml.\n",
@@ -70,7 +70,9 @@ def test_a_draft_goes_to_the_screen_or_into_a_new_file_and_names_what_is_to_be_f
 def test_a_file_of_rows_and_a_label_that_is_not_there_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = said(capsys, "draft", "good.csv")
     assert (code, out) == (2, "")
-    assert err.startswith("error: code book good.csv: is no code book, and a file of rows is not looked into; wanted")
+    assert err.startswith(
+        "error: data dictionary good.csv: is no data dictionary, and a file of rows is not looked into; wanted"
+    )
     code, out, err = said(capsys, "draft", "dictionary.csv", "--label", "gone")
     assert err == "error: dictionary.csv: has no column 'gone', which --label names\n"
 
@@ -157,7 +159,7 @@ def test_a_site_s_own_terms_say_how_its_file_is_written(folder: Path, capsys: py
     (folder / "own.toml").write_text('[file]\nseparator = ";"\n[limits]\nmax_epsilon = "1"\nmax_delta = "0"\n')
     options = ("check", "east.csv", "--bounds", "bounds.toml", "--party")
     assert said(capsys, *options, "east")[0] == 2
-    assert said(capsys, *options, "east", "--terms", "own.toml")[0] == 0
+    assert said(capsys, *options, "east", "--policy", "own.toml")[0] == 0
     code, out, err = said(capsys, *options, "north/south")
     assert (code, out) == (2, "")
     assert err.startswith("error: party name 'north/south': wanted letters")
