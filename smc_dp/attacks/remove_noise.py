@@ -36,16 +36,16 @@ def _attacked(program: Program) -> Variant:
         S = run_program(program, entering, key_bits, rng).lifted
         return sum_of_models(honest) == S
 
-    printed = program is as_published.PROGRAM
-    code = (as_published.find_smallest, as_published.stage2_party) if printed else ()
-    return Variant(*variant_names(program), "succeeds", trial, no_fix_yet=not printed, code=code)
+    is_as_published = program is as_published.PROGRAM
+    code = (as_published.find_smallest, as_published.stage2_party) if is_as_published else ()
+    return Variant(*variant_names(program), "succeeds", trial, no_fix_yet=not is_as_published, code=code)
 
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
-    form = shared_weighted_sum(ThreatModel(PARTIES, 1, 0), DIMENSION, Fraction(1, 2))
-    honest = [replace(s, eta=form.noise.distribution.share(rng)) for s in draw_secrets(PARTIES, DIMENSION, rng)]
+    spec = shared_weighted_sum(ThreatModel(PARTIES, 1, 0), DIMENSION, Fraction(1, 2))
+    honest = [replace(s, eta=spec.noise.distribution.share(rng)) for s in draw_secrets(PARTIES, DIMENSION, rng)]
     liar = rng.below(PARTIES)
-    S = run_secure_sum(form, [without_rows_and_noise(s) if j == liar else s for j, s in enumerate(honest)], rng).lifted
+    S = run_secure_sum(spec, [without_rows_and_noise(s) if j == liar else s for j, s in enumerate(honest)], rng).lifted
     return sum_of_models(honest) == S
 
 

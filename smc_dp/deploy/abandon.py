@@ -13,7 +13,6 @@ from smc_dp.core.private_text import PrivateText
 from smc_dp.deploy.frame import CarrierError
 from smc_dp.deploy.join import OpenCarrier, open_carrier
 from smc_dp.deploy.party_site import settle_unreleased
-from smc_dp.deploy.preflight import participant
 from smc_dp.deploy.site import abandonment, charge_from_facts, reason_facts, tells_others, to_send
 from smc_dp.deploy.status import SiteStatus, site_status
 from smc_dp.deploy.store import SiteStore, open_without_key
@@ -26,15 +25,15 @@ from smc_dp.run.site_ledger import SiteLedger
 class Abandonment:
     """Outcome of an abandonment: how the study stands, and whether something that may have left stays charged.
 
-    `notified`: whether the relay has the status message, and else `why` not. `settled`: whether the site's ledger has
-    the outcome; a charge that stays has none there, and counts for good.
+    `notified`: whether the relay has the status message; `why_not_notified`: the reason where it has not, else empty.
+    `settled`: whether the site's ledger has the outcome; a charge that stays has none there, and counts for good.
     """
 
     status: SiteStatus
     charged: bool
     settled: bool
     notified: bool
-    why: PrivateText
+    why_not_notified: PrivateText
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON, for the owner's screen."""
@@ -51,15 +50,15 @@ def abandon_study(
     credentials: Path | None = None,
     carrier: OpenCarrier = open_carrier,
 ) -> Abandonment:
-    """End the study at this site for good, and erase what the site keeps of the session.
+    """End the study at this site, and erase what the site keeps of the session.
 
-    With the site's `key` the others are told, by what a session that breaks off here tells them; a relay that cannot be
-    reached changes nothing else. With its `ledger` the charge is settled: void where nothing can have left, and else it
-    stays. A study that is over here stays as it ended; called again, this does what was left. `StoreError` where a
-    program still uses the state, or for counters that are not the state's; InputError for the key of another.
+    With the site's `key` the others are notified as by a session that aborts here; a relay that cannot be reached
+    changes nothing else. With its `ledger` the charge is settled: refunded if nothing can have left, else it stays. A
+    study that is over here stays as it ended; called again, this does what was left. `StoreError` where a program still
+    uses the state, or for counters that are not the state's; InputError for the key of another site.
     """
     name, signer = site_status(study, folder).name, None if key is None else identities.read_identity(key)
-    if signer is not None and participant(study, signer.public) != name:
+    if signer is not None and study.participant(signer.public) != name:
         raise InputError("key.of_another_site", key=str(key), name=name)
     with closing(open_without_key(folder, counters)) as store:
         facts = store.facts()

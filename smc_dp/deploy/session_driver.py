@@ -70,6 +70,7 @@ from smc_dp.deploy.site import (
     separate_conflicts,
     to_send,
 )
+from smc_dp.deploy.status import missed_session
 from smc_dp.deploy.store import Store, StoreError
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run.agreement import Agreement
@@ -78,7 +79,6 @@ from smc_dp.run.site_process import SiteInputs, SiteRandomness
 from smc_dp.run.status_message import Notice
 
 _LOG = logging.getLogger(__name__)
-PARTY_PATIENCE = 2  # times as long as Charlie, who may be waiting for somebody himself; a program can declare others
 _LOOKS = 5.0  # seconds for one question to the relay, at most
 _LEAST_LOOK = 1.0  # also for who has been away for long: its mail may be there
 _RETRIES = (0.2, 1.0, 5.0, 15.0)  # seconds until the next attempt to reach it
@@ -100,32 +100,9 @@ class Member:
     @property
     def ends_for_all(self) -> frozenset[str]:
         """Participants whose status message ends the session for all: Charlie, or anybody if no party may be lost."""
-        if self.agreement.terms.can_lose_parties:
+        if self.agreement.terms.tolerates_dropouts:
             return frozenset({CURATOR_NAME})
         return frozenset(self.study.names)
-
-
-def message_deadline(study: JointStudy, name: str, deadlines: int | None) -> float:
-    """Return the seconds that this participant waits for a message; `deadlines`: as many as its program declares."""
-    return study.deadlines.letters * (deadlines or (1 if name == CURATOR_NAME else PARTY_PATIENCE))
-
-
-def deadline_seconds(study: JointStudy, facts: Mapping[str, Any]) -> float:
-    """Return the seconds from the last progress that a site with these facts waits."""
-    if facts.get("stage") in (None, "", "approvals"):
-        return study.deadlines.greetings
-    return message_deadline(study, str(facts.get("participant")), facts.get("deadlines"))
-
-
-def missed_session(study: JointStudy, facts: Mapping[str, Any], now: float) -> dict[str, str]:
-    """Return the facts that end a session which has passed while the program of a site was away, else none.
-
-    Nobody waits for this site any longer, so it need keep nothing. A role that is at its end misses nothing.
-    """
-    in_session = bool(facts.get("session")) and not facts.get("end") and not facts.get("done")
-    if in_session and now - float(facts.get("since", now)) > deadline_seconds(study, facts):
-        return {"end": "deadline", **reason_facts(InputFault("session.back_too_late"))}
-    return {}
 
 
 class Business(Protocol):
@@ -212,7 +189,7 @@ class SessionDriver:
         """Hand the own approval to the relay, or end a session that passed while the program was away."""
         if self.end is not None:  # there is nothing to ask the relay before the ledger is settled
             return
-        if ended := missed_session(self.member.study, self._store.facts(), self._clock()):
+        if ended := missed_session(self.member.study.deadlines, self._store.facts(), self._clock()):
             self._store.commit(facts=ended)
             return
         if self._store.facts().get("since") is None:
@@ -447,7 +424,7 @@ class SessionDriver:
             return self.member.study.deadlines.greetings
         if site.waits_in_vain:  # one who vanished costs one deadline, and not one for each sum that follows
             return 0.0
-        return message_deadline(self.member.study, self.member.name, site.actor.deadlines)
+        return self.member.study.deadlines.of_message(self.member.name, site.actor.deadlines)
 
     def _has_heard_all(self, frames: Sequence[Frame]) -> bool:
         """Return whether the relay has no more frames, or too many without effect to wait for the rest."""

@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from protocols.curator import CURATOR_NAME
-from smc_dp.deploy.session_driver import deadline_seconds, missed_session
+from smc_dp.core.errors import InputFault
+from smc_dp.deploy.site import reason_facts
 from smc_dp.deploy.store import StoreError, open_without_key, read_facts
-from smc_dp.deploy.study import JointStudy
+from smc_dp.deploy.study import Deadlines, JointStudy
 
 
 @dataclass(frozen=True)
 class SiteStatus:
     """Status of a study at one site: its stage, the awaited participants until when (UTC, ISO 8601), and its end.
 
-    `why` is a sentence, and `code` its code where it has one.
+    `name`: the participant. `study`: SHA-256 of the study. `why`: sentence about the end; `code`: its code, if any.
     """
 
     name: str
@@ -53,7 +54,7 @@ def erase_missed(study: JointStudy, folder: Path, counters: Path, now: float) ->
     """
     facts = read_facts(folder)
     found = _status_by_facts(study, folder, facts)
-    missed = missed_session(study, facts, now)
+    missed = missed_session(study.deadlines, facts, now)
     if not missed and found.end is None:
         return found
     try:
@@ -62,7 +63,19 @@ def erase_missed(study: JointStudy, folder: Path, counters: Path, now: float) ->
     except StoreError as error:
         if missed and error.code != "state.in_use":
             raise
-    return site_status(study, folder)
+        return found
+    return _status_by_facts(study, folder, {**facts, **missed})
+
+
+def missed_session(deadlines: Deadlines, facts: Mapping[str, Any], now: float) -> dict[str, str]:
+    """Return the facts that end a session which has passed while the program of a site was away, else none.
+
+    Nobody waits for this site any longer, so it need keep nothing. A role that is at its end misses nothing.
+    """
+    in_session = bool(facts.get("session")) and not facts.get("end") and not facts.get("done")
+    if in_session and now - float(facts.get("since", now)) > deadlines.after(facts):
+        return {"end": "deadline", **reason_facts(InputFault("session.back_too_late"))}
+    return {}
 
 
 def site_status(study: JointStudy, folder: Path) -> SiteStatus:
@@ -77,7 +90,7 @@ def _status_by_facts(study: JointStudy, folder: Path, facts: Mapping[str, Any]) 
     waiting = tuple(facts.get("waiting", ()))
     if facts.get("done") and not facts.get("end"):
         stage, waiting = "the end", ("the record",) if name != CURATOR_NAME else ("everybody's last letter",)
-    end = float(facts.get("since", 0)) + deadline_seconds(study, facts)
+    end = float(facts.get("since", 0)) + study.deadlines.after(facts)
     until = datetime.fromtimestamp(end, UTC).isoformat(timespec="seconds")
     why, code = str(facts.get("why", "")), str(facts.get("code", ""))
     return SiteStatus(name, study.digest, stage, waiting, until if waiting else None, facts.get("end"), why, code)

@@ -24,17 +24,17 @@ from smc_dp.core import reading
 from smc_dp.core.documents import CHOICE, Document
 from smc_dp.core.errors import InputError, shown
 from smc_dp.core.kinds import (
-    LARGEST_NUMBER,
+    LARGEST_FINITE_NUMBER,
     DigestText,
     FiniteFigure,
     FiniteNumber,
     FiniteNumbers,
     OneOf,
-    Term,
+    SettingValue,
     Texts,
     TwoNumbers,
-    WholeNumber,
-    WholeNumbers,
+    WholeNumberText,
+    WholeNumberTexts,
     check_finite_number,
     limit_keys,
 )
@@ -73,7 +73,7 @@ class StatedParameters(Document):
     """
 
     model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, Term] = Field(init=False)
+    __pydantic_extra__: dict[str, SettingValue] = Field(init=False)
     method: str
     protocol: str
     parties: Annotated[Texts, AfterValidator(_parties)]
@@ -139,6 +139,7 @@ class StatedDigests(Document):
     @property
     def named(self) -> dict[str, str]:
         """Stated digests by the name of the file."""
+        # The default stands for a file that is not there, which has no digest.
         found: dict[str, str] = self.model_dump(by_alias=True, exclude_unset=True)
         return found
 
@@ -220,12 +221,12 @@ class ReleaseFile(Document):
         """
         parameters = self.parameters.model_dump()
         marks = {reason: mark for mark, reason in REASONS.items()}
-        record = {
+        settled = {
             "parameters": {name: value for name, value in parameters.items() if name not in _ADDED},
             **({} if fraction_bits is None else {"fraction_bits": fraction_bits}),
             "insecure": [marks[reason] for reason in self.insecure],
         }
-        return Agreement.from_dict(record, self.bounds, rows)
+        return Agreement.from_dict(settled, self.bounds, rows)
 
     def weights(self, bounds: Bounds) -> Weights:
         """Return a number for each feature, of three or more classes a row for each class; InputError for others."""
@@ -263,13 +264,13 @@ def _row(row: Any, dimension: int, of: str) -> tuple[float, ...]:
 class SharesFile(Document):
     """Schema of shares.json: every participant's share of the sum, numbers below the modulus."""
 
-    modulus: WholeNumber
+    modulus: WholeNumberText
     fraction_bits: int
-    shares: Annotated[dict[str, WholeNumbers], limit_keys(_MANY)]
+    shares: Annotated[dict[str, WholeNumberTexts], limit_keys(_MANY)]
 
     def total(self, agreement: Agreement) -> Vector:
         """Return the sum of the shares, as integers nearest to zero; InputError unless they fit the agreement."""
-        modulus, length = int(self.modulus), agreement.form.length
+        modulus, length = int(self.modulus), agreement.spec.length
         if modulus != 1 << agreement.grid.ring_bits:
             raise InputError("shares.other_modulus", ring_bits=agreement.grid.ring_bits, got=shown(modulus))
         reading.require_keys("shares", self.shares, set(agreement.participants))
@@ -282,7 +283,7 @@ class SharesFile(Document):
         return tuple((total + half) % modulus - half for total in add_vectors(shares))
 
 
-Seconds: TypeAlias = Annotated[float, Field(ge=0, le=LARGEST_NUMBER, allow_inf_nan=False)]
+Seconds: TypeAlias = Annotated[float, Field(ge=0, le=LARGEST_FINITE_NUMBER, allow_inf_nan=False)]
 
 
 class StageTimings(Document):

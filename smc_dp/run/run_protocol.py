@@ -47,7 +47,7 @@ def run_protocol(
     test: AnyPath | Rows | None = None,
     auxiliary: AnyPath | Array | None = None,
     out: AnyPath | None = None,
-    vanish: Mapping[str, int] = MappingProxyType({}),
+    drop_out: Mapping[str, int] = MappingProxyType({}),
     topology: str = "mesh",
     link: str = "none",
     identities: Mapping[str, Identity] | None = None,
@@ -67,8 +67,8 @@ def run_protocol(
     data : Federation, mapping of names to paths, or sequence of paths
         Every party's rows: rows in the unit ball, or CSV or Parquet files, by name or called after their file names.
     method : str or Method, default=None
-        Name of the method, then with lambda = 0.1 if it has one, or the method with its settings; None takes prr_mean
-        for two classes and newton for more.
+        Name of the method, then with lambda = 0.1 if it has one, or the method with its settings; None takes newton,
+        or the method of a protocol that is named.
     target : Target, Fraction or float, default=1.0
         Privacy target, or its epsilon alone, above 0.
     bounds : path or Bounds, default=None
@@ -82,7 +82,7 @@ def run_protocol(
         federation serve as well.
     out : path, default=None
         Run folder to make, else a new one in runs/.
-    vanish : mapping of names to int, default={}
+    drop_out : mapping of names to int, default={}
         Simulated drop-outs: the party of this name stops before its n-th envelope.
     topology : {"mesh", "star"}, default="mesh"
         Direct links, or all messages through Charlie.
@@ -150,7 +150,7 @@ def run_protocol(
     usual = {"method": None if made else method, "epsilon": None if wanted else target, "calibration": "proven"}
     protocol = settings.get("protocol")
     settled = RunSettings.from_options(**usual | settings).settle(
-        len(prepared.federation.names), prepared.federation.classes, seeded=insecure_seed is not None,
+        len(prepared.federation.names), seeded=insecure_seed is not None,
         as_published=protocol in PROTOCOLS and is_as_published(str(protocol)), method=made, target=wanted,
     )  # fmt: skip
     agreed = settled.for_simulation(prepared.federation, prepared.bounds, auxiliary=auxiliary is not None)
@@ -158,7 +158,7 @@ def run_protocol(
     return simulate_run(
         prepared, agreed, rng, fresh_folder() if out is None else Path(out), progress,
         topology=topology, link=link, identities=identities, views=None if views is None else Path(views),
-        ledgers=ledgers, vanish=vanish, workers=workers,
+        ledgers=ledgers, drop_out=drop_out, workers=workers,
     )  # fmt: skip
 
 

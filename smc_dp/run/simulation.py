@@ -7,7 +7,8 @@ drop out before anybody is charged are left out of a new session, with new noise
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import permutations
@@ -64,29 +65,21 @@ def simulate_run(
     identities: Mapping[str, Identity] | None = None,
     views: Path | None = None,
     ledgers: Ledgers | None = None,
-    vanish: Mapping[str, int] = MappingProxyType({}),
+    drop_out: Mapping[str, int] = MappingProxyType({}),
     workers: int = 1,
 ) -> Report:
     """Simulate a run and write the run folder, and the secret views into the folder `views` if one is named.
 
     `identities`: long-term identities, else new ones are made. `ledgers`: checked before anybody trains, and charged
-    before the first message, under a key of this session. `vanish`: the party of this name drops out before its n-th
+    before the first message, under a key of this session. `drop_out`: the party of this name drops out before its n-th
     envelope; the greeting and every sealed message count one. `workers`: processes that roles may run in, with the same
     transcript. Raises InputError before any message where inputs do not fit, a folder exists, or a party's budget would
     be passed. Errors of the protocol pass through; then nothing was written but in ledgers, and with `ledgers` a note
     says who was charged.
     """
-    wanted = [folder] if views is None else [folder, views]
-    for new in wanted:
-        refuse_existing(new)
-    _check(data, agreement, rng, wanted)
-    _check_vanishing(vanish, agreement)
-    if type(workers) is not int or workers < 1:
-        raise InputError("workers.no_number", got=shown(workers))
-    if topology == "star" and CURATOR_NAME not in agreement.participants:
-        raise InputError("topology.no_curator")
     simulated = {"topology": topology, "link": link}
-    run = _Run(data, agreement, rng, simulated, folder, views, identities, ledgers, vanish, workers)
+    run = _Run(data, agreement, rng, simulated, folder, views, identities, ledgers, drop_out, workers)
+    run.check()
     while True:
         charged: set[str] = set()
         try:
@@ -94,9 +87,44 @@ def simulate_run(
         except NoResultError as error:
             if charged or not error.dropped_out:
                 if run.left_out:
-                    error.add_note(f"{', '.join(run.left_out)} had vanished before anybody was charged")
+                    error.add_note(f"{', '.join(run.left_out)} had dropped out before anybody was charged")
                 raise
             run = run.without(error)
+
+
+def simulate_each(
+    data: PreparedData,
+    agreements: Mapping[Path, Agreement],
+    rng: Stream,
+    progress: HearProgress | None = None,
+    *,
+    link: str = "none",
+    topology: str = "mesh",
+    identities: Mapping[str, Identity] | None = None,
+    views: Path | None = None,
+    ledgers: Ledgers | None = None,
+    workers: int = 1,
+) -> list[Report]:
+    """Simulate several runs on the same rows, each written to the folder of its agreement; return their reports.
+
+    Every party is charged for all of them before the first begins. An error in one refunds those that have not begun.
+    The rest is as in `simulate_run`; `views` receives a folder for each run, called as the run's own.
+    """
+    simulated, runs = {"topology": topology, "link": link}, []
+    for folder, agreement in agreements.items():
+        own, seen = rng.fork(f"run {folder.name}"), None if views is None else views / folder.name
+        runs.append(_Run(data, agreement, own, simulated, folder, seen, identities, ledgers, {}, workers))
+        runs[-1].check()
+    reports: list[Report] = []
+    with ExitStack() as all_charged:
+        try:
+            for go in [all_charged.enter_context(run.charged(set(), progress)) for run in runs]:
+                reports.append(go())
+        except BaseException as error:
+            for report in reports:
+                error.add_note(f"the release in {report.run_dir} was made before, and stays charged")
+            raise
+    return reports
 
 
 @dataclass(frozen=True)
@@ -111,12 +139,30 @@ class _Run:
     views: Path | None
     identities: Mapping[str, Identity] | None
     ledgers: Ledgers | None
-    vanish: Mapping[str, int]
+    drop_out: Mapping[str, int]
     workers: int
     left_out: tuple[str, ...] = ()
 
+    def check(self) -> None:
+        """Raise an InputError for inputs that do not fit together, before anything is written."""
+        wanted = [self.folder] if self.views is None else [self.folder, self.views]
+        for new in wanted:
+            refuse_existing(new)
+        _check(self.data, self.agreement, self.rng, wanted)
+        _check_drop_outs(self.drop_out, self.agreement)
+        if type(self.workers) is not int or self.workers < 1:
+            raise InputError("workers.no_number", got=shown(self.workers))
+        if self.simulated["topology"] == "star" and CURATOR_NAME not in self.agreement.participants:
+            raise InputError("topology.no_curator")
+
     def once(self, charged: set[str], progress: HearProgress | None) -> Report:
         """Run one session and return its report; `charged` receives the names of charged parties."""
+        with self.charged(charged, progress) as go:
+            return go()
+
+    @contextmanager
+    def charged(self, charged: set[str], progress: HearProgress | None) -> Iterator[Callable[[], Report]]:
+        """Train and charge; yield the function that runs the session. An error before it is called refunds."""
         agreement, data = self.agreement, self.data
         run_folder.check_readable(agreement, self.simulated)
         parties = local_parties(data, agreement, self.rng)
@@ -134,12 +180,24 @@ class _Run:
                 key = run_key(opened.session.id, RELEASED)
                 reserved = self.ledgers.reserve(data.as_read, agreement.mechanism, charge, key)
             setting = self._setting(transcript, reserved, charged, _actor_maker(opened, parties, own))
-            with accounted(reserved, harmless=ABORTS):
-                outcome = execution.run_session(
-                    agreement.functionality, contributions, opened, rng=own, setting=setting, progress=progress,
-                )  # fmt: skip
-            with accounted(reserved):
-                return self._released(outcome, reserved)
+            begun = []
+
+            def go() -> Report:
+                begun.append(opened.session.id)
+                with accounted(reserved, harmless=ABORTS):
+                    outcome = execution.run_session(
+                        agreement.functionality, contributions, opened, rng=own, setting=setting, progress=progress,
+                    )  # fmt: skip
+                with accounted(reserved):
+                    return self._released(outcome, reserved)
+
+            try:
+                yield go
+            except BaseException:
+                if begun:
+                    raise
+                with accounted(reserved, harmless=(BaseException,)):  # nothing has left anybody
+                    raise
 
     def _released(self, outcome: Outcome, reserved: Reservations | None) -> Report:
         """Write the folders and the outcomes in ledgers, and return the report."""
@@ -157,8 +215,8 @@ class _Run:
         left = [InputFault("run.parties_left_out", {"names": self.left_out, "others": len(agreement.parties)})]
         remarks = (*(left if self.left_out else ()), *(reserved.remarks if reserved else ()))
         present = Presence(execution.members, execution.dropped_out, self.left_out)
-        form = agreement.form
-        signal = form.signal(int(data.federation.sizes.sum())) if isinstance(form, HasSignal) else None
+        spec = agreement.spec
+        signal = spec.signal(int(data.federation.sizes.sum())) if isinstance(spec, HasSignal) else None
         planned = agreement.expected_accuracy(data.federation.sizes.tolist())
         return Report(
             agreement, self.simulated, compared, execution.cost, folder, standings, remarks, present, signal, planned
@@ -166,7 +224,8 @@ class _Run:
 
     def without(self, stopped: NoResultError) -> _Run:
         """Return the next session, without drop-outs and with new randomness; raise where the others cannot go on."""
-        _LOG.info("%s vanished before anybody was charged: a new session of the others", ", ".join(stopped.dropped_out))
+        dropped_out = ", ".join(stopped.dropped_out)
+        _LOG.info("%s dropped out before anybody was charged: a new session of the others", dropped_out)
         federation = self.data.federation
         left = {name: rows for name, rows in federation.by_name.items() if name not in stopped.dropped_out}
         tables = {name: table for name, table in self.data.tables.items() if name in left}
@@ -177,13 +236,13 @@ class _Run:
         except InputError as error:
             raise _no_other_session((*self.left_out, *stopped.dropped_out), stopped, error) from None
         some = replace(federation, parties=tuple(left.values()), names=tuple(left))
-        later = {name: n - stopped.sent.get(name, 0) for name, n in self.vanish.items() if name in left}
+        later = {name: n - stopped.sent.get(name, 0) for name, n in self.drop_out.items() if name in left}
         return replace(
             self,
             data=replace(self.data, federation=some, tables=tables),
             agreement=agreement,
             rng=self.rng.fork(f"without {' '.join(sorted(stopped.dropped_out))}"),
-            vanish={name: max(n, 1) for name, n in later.items()},
+            drop_out={name: max(n, 1) for name, n in later.items()},
             left_out=(*self.left_out, *stopped.dropped_out),
         )
 
@@ -195,20 +254,20 @@ class _Run:
             if reserved:
                 reserved.leaving(name, label)
 
-        def voided(name: str, label: str) -> None:
+        def refund(name: str, label: str) -> None:
             if reserved:
                 reserved.disowned(name, label)
 
         return Setting(
             self.simulated["topology"],
             self.simulated["link"],
-            drop_outs={name: DropOutAfter(n - 1) for name, n in self.vanish.items()},
+            drop_outs={name: DropOutAfter(n - 1) for name, n in self.drop_out.items()},
             marks=self.agreement.marks,
             views=self.views is not None,
             record=transcript,
             released=partial(reserved.leaving, label=RELEASED) if reserved else None,
             charge=charge,
-            refund=voided,
+            refund=refund,
             make_actors=make_actors,
             workers=self.workers,
         )
@@ -232,7 +291,7 @@ def _actor_maker(opened: SimulatedSession, parties: Sequence[LocalParty], rng: S
         greetings: Greetings,
         observer: Observer,
         charge: SpendingListener,
-        voided: SpendingListener,
+        refund: SpendingListener,
         names: Iterable[str],
     ) -> Mapping[str, Actor]:
         made = {
@@ -240,7 +299,7 @@ def _actor_maker(opened: SimulatedSession, parties: Sequence[LocalParty], rng: S
                 session, name, opened.identities[name], local_inputs(name), greetings,
                 randomness=SiteRandomness(rng.fork(f"seed {name}"), rng.fork(f"home {name}")),
                 charge=partial(charge, name) if charge else None,
-                voided=partial(voided, name) if voided else None,
+                refund=partial(refund, name) if refund else None,
                 observer=observer,
             )
             for name in names
@@ -252,7 +311,7 @@ def _actor_maker(opened: SimulatedSession, parties: Sequence[LocalParty], rng: S
 
 def _no_other_session(dropped_out: Sequence[str], stopped: NoResultError, why: InputError) -> StoppedError:
     """Return the error of a session that cannot be repeated without its drop-outs, with the notes of its cost."""
-    error = StoppedError("session.none_of_others", vanished=dropped_out, why=str(why))
+    error = StoppedError("session.none_of_others", dropped_out=dropped_out, why=str(why))
     for note in getattr(stopped, "__notes__", ()):
         error.add_note(note)
     return error
@@ -272,11 +331,11 @@ def check_parties(every: Sequence[LocalParty]) -> None:
         own_part.check()
 
 
-def _check_vanishing(vanish: Mapping[str, int], agreement: Agreement) -> None:
+def _check_drop_outs(drop_out: Mapping[str, int], agreement: Agreement) -> None:
     """Raise an InputError for simulated drop-outs that the protocol cannot have."""
-    if vanish and not agreement.terms.can_lose_parties:
+    if drop_out and not agreement.terms.tolerates_dropouts:
         raise InputError("vanish.not_possible", protocol=agreement.protocol)
-    for name, number in vanish.items():
+    for name, number in drop_out.items():
         if name not in agreement.parties:
             raise InputError("vanish.unknown_party", parties=agreement.parties, got=shown(name))
         if type(number) is not int or number < 1:
@@ -326,8 +385,8 @@ def _comparison(
         individual={name: accuracy_alone(rows, lam, test, classes) for name, rows in federation.by_name.items()},
         pooled=accuracy_alone(federation.pooled(), lam, test, classes),
         majority=majority_accuracy(federation, test),
-        smallest=min(len(rows) for rows in federation.parties) if agreement.form.smallest_sets_noise else None,
-        stated_lambda=lam if own is None else None,
+        smallest_rows=min(len(rows) for rows in federation.parties) if agreement.spec.smallest_sets_noise else None,
+        baseline_lambda=lam if own is None else None,
         without_noise=_without_noise(federation, agreement, rng).accuracy(test),
     )
 
@@ -335,6 +394,6 @@ def _comparison(
 def _without_noise(federation: Federation, agreement: Agreement, rng: Stream) -> ReleasedModel:
     """Return the model of the same method and rows without noise, which nobody releases."""
     target = replace(agreement.target, epsilon=None)
-    form = agreement.terms.form(agreement.method, agreement.public, target)
-    parts = [form.part(rows, rng.fork(f"part {j}")) for j, rows in enumerate(federation.parties)]
-    return form.model(ideal(form.functionality, parts, rng))
+    spec = agreement.terms.spec(agreement.method, agreement.public, target)
+    parts = [spec.part(rows, rng.fork(f"part {j}")) for j, rows in enumerate(federation.parties)]
+    return spec.model(ideal(spec.functionality, parts, rng))

@@ -13,11 +13,11 @@ from protocols.runtime.conversation import Conversation
 from protocols.runtime.envelope import STAGE_END, Envelope
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.deploy.frame import Frame, Lane
-from smc_dp.deploy.session_driver import PARTY_PATIENCE
 from smc_dp.deploy.site import Site
+from smc_dp.deploy.study import PARTY_PATIENCE
 from smc_dp.run.status_message import NOTHING_SENT, Code, Notice
 from support import sites
-from support.sites import GREETINGS, LETTERS, Sites
+from support.sites import GREETINGS, MESSAGES, Sites
 
 ROUND = 7.0  # seconds between two turns of a site
 
@@ -81,7 +81,7 @@ def declared_reads(run: Sites, name: str) -> int:
 
 
 def patience(name: str) -> float:
-    return LETTERS * (1 if name == CURATOR_NAME else PARTY_PATIENCE)
+    return MESSAGES * (1 if name == CURATOR_NAME else PARTY_PATIENCE)
 
 
 @dataclass
@@ -114,7 +114,7 @@ def course(run: Sites, act: Callable[[], object], *, rounds: int = 2000) -> Cour
         act()
         for name in left:
             if (site := run.going[name]._site) is not None:
-                found.waits[name] = LETTERS * (site.actor.deadlines or patience(name) / LETTERS)
+                found.waits[name] = MESSAGES * (site.actor.deadlines or patience(name) / MESSAGES)
             run.turn(name)
             site = run.going[name]._site
             if site is not None and (now := (site.has_greetings, site.consumed)) != reads.get(name):

@@ -31,11 +31,11 @@ MutantName: TypeAlias = Literal[
 MUTANT_FAULTS: Mapping[MutantName, str] = MappingProxyType(
     {
         "half-noise": "the noise that belongs to twice the epsilon that is claimed",
-        "exponential-radius": "K-norm noise whose length is drawn from an exponential law, not from Gamma(d)",
+        "exponential-radius": "K-norm noise whose length is drawn from an exponential distribution, not from Gamma(d)",
         "float-sampler": "Laplace noise in floats, added without a grid",
         "half-variance": "Gaussian noise whose scale is wrong by the root of 2",
         "half-sensitivity": "Gaussian noise made for half of what neighbours move the vector by",
-        "k-times-integer": "whole noise multiplied by the number of parties, as the printed protocol does",
+        "k-times-integer": "whole noise multiplied by the number of parties, as the published protocol does",
         "all-honest": "shares of noise that are enough only if all parties are honest",
         "stripped": "the noise of the smallest party, as that party sees the release: without it",
     }
@@ -84,7 +84,7 @@ class FloatSampler:
 
 
 @dataclass(frozen=True)
-class Multiples:
+class MultipliedNoise:
     """K times integer noise of a Kth of the scale: all residues modulo K are those without noise."""
 
     dimension: int

@@ -129,7 +129,7 @@ def _rows_stay(known: _Known) -> str:
     return f"{said}{here}"
 
 
-def _records(known: _Known) -> str:
+def _record_fact(known: _Known) -> str:
     bounds = known.release.bounds
     columns = [column.name for column in bounds.columns]
     what = f"{len(columns)} columns ({_listed(columns)}) and a class of {bounds.label} ({_listed(bounds.classes)})"
@@ -165,7 +165,7 @@ def _computation(known: _Known) -> str:
 def _released(known: _Known) -> str:
     weights = sum(len(row) if isinstance(row, tuple) else 1 for row in known.release.weights)
     shares = "each participant's share of their sum, " if SHARES in known.audited.files else ""
-    said = "the columns, their ranges, the names and the message record."
+    said = "the columns, their ranges, the names and the transcript."
     return f"{weights:,} weights are released, with {shares}{said}"
 
 
@@ -221,7 +221,9 @@ def _not_claimed(known: _Known) -> Sequence[str]:
 def _noise(known: _Known) -> str:
     settings = known.settings
     scale = "the proof" if settings["calibration"] == "proven" else "the paper"
-    return f"The noise has the distribution {settings['noise']}, at the scale of {scale}. No record shows the draws."
+    return (
+        f"The noise has the distribution {settings['noise']}, at the scale of {scale}. No transcript shows the draws."
+    )
 
 
 def _tolerance(known: _Known) -> str | None:
@@ -286,7 +288,7 @@ FACT_RULES: tuple[FactRule, ...] = (
     FactRule("Kind of run", "transcript.jsonl: line 0, approvals", ("approvals",), _kind_of_run),
     FactRule("Study", "study.json: title, purpose", ("approvals",), _study),
     FactRule("Where rows stay", "transcript.jsonl: line 0, protocol", ("session", "sizes"), _rows_stay),
-    FactRule("Records", "release.json: columns, classes", _AGREED, _records),
+    FactRule("Records", "release.json: columns, classes", _AGREED, _record_fact),
     FactRule("Rows left out", "release.json: missing", _AGREED, _rows_left_out),
     FactRule("Public rows", "auxiliary.json: rows", _AGREED, _public_rows),
     FactRule("Numbers of rows", "release.json: parameters.rows, sizes, most_rows", _AGREED, _row_counts),

@@ -14,11 +14,11 @@ LEDGER_NOTE = (
     "Each as its party's ledger has it. The account of records counts every release, as what it guarantees where one "
     "record is replaced. Whether that is the only ledger of these rows, no ledger shows."
 )
-_OUTCOMES = {"released": "charged", "reserved": "charged, and its end not noted", "void": "given up, not charged"}
+_OUTCOMES = {"released": "charged", "reserved": "charged, without an outcome", "refunded": "refunded"}
 
 
 def budget_row(found: PartyBudget) -> tuple[str, ...]:
-    """Return a row under HEADINGS."""
+    """Return a row under `BUDGET_HEADINGS`."""
     charged = found.charged
     if charged is None:
         why = "no ledger was given" if found.head is None else "not charged there"

@@ -95,7 +95,7 @@ def audit_page(report: AuditReport) -> Page:
 def audit_verdict(report: AuditReport) -> Prose:
     """Return whether a check failed, and the first that did; else whether all came to an end."""
     if first := report.first_fault:
-        where = "" if first.outcome.line is None else f" at line {first.outcome.line} of the record"
+        where = "" if first.outcome.line is None else f" at line {first.outcome.line} of the transcript"
         return coded_prose(
             "audit.failed", name=first.check.name, where=where, found=shorten(_found(first.outcome), _DETAIL)
         )
@@ -122,17 +122,17 @@ def _released(report: AuditReport) -> Iterator[PageBlock]:
     if audited.release is None:
         yield Prose("What stands in release.json cannot be read as a release of this run; the checks say why.")
     facts = () if audited.release is None else _of_release(audited.release)
-    gone = "; letters of some did not come, and their rows may not be in it" if audited.missing else ""
-    parties = f"{len(audited.parties)}: {join_first(audited.parties, _FEW, _SHORT)}{gone}"
+    incomplete = "; messages of some did not come, and their rows may not be in it" if audited.missing else ""
+    parties = f"{len(audited.parties)}: {join_first(audited.parties, _FEW, _SHORT)}{incomplete}"
     yield FactList((*facts, ("Parties", parties), ("Run", _how_it_ran(report))))
 
 
 def _how_it_ran(report: AuditReport) -> str:
     """Return whose machines the run was made on, as far as a transcript can tell."""
-    asked = next((f.outcome for f in report.findings if f.check.name == "approvals"), None)
-    if asked is not None and asked.holds:
+    approvals = next((f.outcome for f in report.findings if f.check.name == "approvals"), None)
+    if approvals is not None and approvals.holds:
         return "for a study that all approved of by signature; that each ran its part itself, no file shows"
-    if asked is not None and asked.inapplicable:
+    if approvals is not None and approvals.inapplicable:
         return "a simulation: one process played all participants, and had the rows of all parties"
     return "whether all participants approved of it is not known"
 
@@ -241,7 +241,7 @@ def _checks(findings: Sequence[Finding]) -> Iterator[PageBlock]:
 
 def _detail(finding: Finding) -> str:
     line = finding.outcome.line
-    where = "" if line is None else f"line {line} of the record: "
+    where = "" if line is None else f"line {line} of the transcript: "
     return shorten(f"{where}{_found(finding.outcome)}", _DETAIL)
 
 
@@ -253,7 +253,7 @@ def _found(outcome: CheckOutcome) -> str:
 
 
 def _participants(audited: AuditedRun) -> Iterator[PageBlock]:
-    headings = ("participant", "rows", "identity on line 0 of the record", "known from elsewhere", "view given")
+    headings = ("participant", "rows", "identity on line 0 of the transcript", "known from elsewhere", "view given")
     rows = tuple(_participant(audited, name) for name in audited.participants[:_MOST])
     yield PageTable("Participants and their public identity keys", headings, rows)
     yield from _more(len(audited.participants))

@@ -46,9 +46,9 @@ def check_statements(evidence: Evidence) -> CheckOutcome:
 
 
 def _all_signed(evidence: Evidence) -> Iterator[Attestation]:
-    heard: list[Attestation] = []
-    openings_fault(evidence.recorded, heard)
-    yield from (*evidence.recorded_and_viewed.statements, *heard)
+    verified_statements: list[Attestation] = []
+    openings_fault(evidence.recorded, verified_statements)
+    yield from (*evidence.recorded_and_viewed.statements, *verified_statements)
 
 
 def _holds(evidence: Evidence, said: Attestation) -> bool:
@@ -108,5 +108,5 @@ def check_commitments(evidence: Evidence) -> CheckOutcome:
 CHECKS: tuple[Check, ...] = (
     Check("statements", "statements", "Did nobody sign two statements about the same thing?", check_statements),
     Check("statements", "word", "Is what was published what the owners of views were told?", check_word),
-    Check("statements", "commitments", "Do letters open what greetings committed to?", check_commitments),
+    Check("statements", "commitments", "Do messages open what greetings committed to?", check_commitments),
 )

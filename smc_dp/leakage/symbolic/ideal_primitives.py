@@ -120,15 +120,15 @@ class _Comparison:
             raise LocalError("symbol.no_half", role=self._tape.role)
         difference = Form.of(x + held)
         zero = _parity(1, self._tape.is_negative(difference), Form.of(offered), self._top(x), delta_a)
-        tells = () if self._tape.breaks_ties(difference) else (difference,)
-        return (Box(key.n, zero, y[0].randomiser + Form.of(rng.randomiser()), zero, tells=tells),)
+        hints = () if self._tape.breaks_ties(difference) else (difference,)
+        return (Box(key.n, zero, y[0].randomiser + Form.of(rng.randomiser()), zero, hints=hints),)
 
     def is_at_most(self, key: Any, c: tuple[Box], delta: Number) -> Number:
         """Return the answer: whether a term is zero, and delta."""
         return _parity(key.decrypt(c[0]) if hasattr(key, "decrypt") else c[0].content, delta)
 
     def is_negative(self, answer: Number, top: Number) -> Number:
-        """Return the sign, in which all unknowns are gone."""
+        """Return the sign, in which all unknowns cancel."""
         return _parity(1, answer, top)
 
     def _top(self, d: Number) -> Form:

@@ -47,7 +47,7 @@ def test_parameters_become_options_at_the_start_and_in_backquotes(said: str, pri
         (train_together, {"insecure_test_keys": "--insecure-test-keys", "limit": "--budget", "party": "--party"}),
         (train_together, {"data_dir": "--data-dir or SMC_DP_DATA", "folder": "--data-dir or SMC_DP_DATA"}),
         (compare_methods, {"calibrations": "--calibrations", "calibration": "--calibration", "lam": "--lambda"}),
-        (bound_epsilon, {"method": "METHOD", "through_protocol": "--protocol", "twin": "--twin"}),
+        (bound_epsilon, {"method": "METHOD", "through_protocol": "--protocol", "mutant": "--mutant"}),
         (init_ledger, {"limit": "--budget", "delta": "--delta", "file": "FILE"}),
     ],
 )
@@ -67,7 +67,7 @@ def test_a_command_has_the_names_of_no_other() -> None:
     [
         ("run --key-bits 1024", "--key-bits: wanted at least 2048 (or --insecure-test-keys), got 1024"),
         ("run --dataset digits --method prr_mean", "classes: prr_mean is for two classes, got 10, for more there are"),
-        ("run --dataset digits --lambda 1", "--lambda: method newton has none"),
+        ("run --dataset digits --method newton --lambda 1", "--lambda: method newton has none"),
         ("run --split 50,40", "--split: the percentages must sum to 100, got a sum of 90"),
         ("run --split 50,50 --parties 3", "--split: wanted 3 percentages, one for each party, got 2"),
         (
@@ -79,8 +79,8 @@ def test_a_command_has_the_names_of_no_other() -> None:
             "party hospital-1: ledger L/hospital-1.ledger: there is none, wanted one, or a --budget to make it with",
         ),
         (
-            "run --as-printed-insecure --calibration proven",
-            "--calibration: the steps as printed go with the noise as printed, --calibration paper",
+            "run --as-published-insecure --calibration proven",
+            "--calibration: the steps as published go with the noise as published, --calibration paper",
         ),
         (
             "run --dataset a9a",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from support import sites
 from support.corrupted import ROUND, Corrupted, anything, course, patience, site_of
-from support.sites import GREETINGS, LETTERS, LINEAR, PRR_MEAN, PromptCarrier, Sites, newton
+from support.sites import GREETINGS, LINEAR, MESSAGES, PRR_MEAN, PromptCarrier, Sites, newton
 
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
@@ -157,7 +157,7 @@ def test_a_deadline_survives_a_restart_and_stands_still_without_the_relay(
     run.away.update({"P2", "P3", "P4", CURATOR_NAME})
     run.turn("P1")
     since = run.facts("P1")["since"]
-    run.clock.now += LETTERS
+    run.clock.now += MESSAGES
     run.begin("P1")
     run.turn("P1")
     assert run.facts("P1")["since"] == since, "a restart is no progress"
@@ -240,7 +240,7 @@ def test_a_sum_that_is_given_up_is_charged_to_nobody(status_first: bool, fast_pa
     run.run()
     assert run.ends == {**dict.fromkeys(("P1", "P2", "P3", "P4"), "ended"), CURATOR_NAME: "aborted"}
     assert run.facts("P4")["left"] == ["sum 0"]
-    assert [run.at[name].entries() for name in ("P1", "P2", "P3", "P4")] == [["void"]] * 4
+    assert [run.at[name].entries() for name in ("P1", "P2", "P3", "P4")] == [["refunded"]] * 4
     run.close()
 
 

@@ -120,7 +120,7 @@ def test_an_honest_release_predicts_without_a_word(honest: Path, capsys: pytest.
     assert set(out.splitlines()) <= {"no", "yes"}
     assert err.splitlines() == [line for line in err.splitlines() if line.startswith("warning: ")]
     assert verify_release(honest).release == run_folder.read_release(honest)
-    assert predict(honest, honest.parent / "rows.csv").unaudited is None
+    assert predict(honest, honest.parent / "rows.csv").missing_files_text is None
 
 
 @pytest.mark.parametrize("name", EDITS)
@@ -174,7 +174,7 @@ FORGED: dict[str, tuple[Callable[[Path, Path], Path], str]] = {
         lambda run, target: f.edited(run, target, SHARES, two_shares), f"the shares of {P1} in shares.json",
     ),
     "shares of two parties": (swapped, f"the shares of {P1} in shares.json"),
-    "no share in the record": (of_share(f.drop), f"the record holds no share of {P1}"),
+    "no share in the record": (of_share(f.drop), f"the transcript holds no share of {P1}"),
     "the same share twice": (of_share(f.duplicate), f"'{P1}' published on line "),
     "a mark that nobody knows": (
         lambda r, t: f.forge(r, t, f.with_head(insecure=["insecure test keys", "a"])), "than the marks on line 0",
@@ -237,7 +237,7 @@ def test_each_rule_is_needed(
     with pytest.raises(InputError):
         verify_release(run)
     monkeypatch.setattr(release_consistency, rule, lambda *_: None)
-    assert verify_release(run).unaudited is None
+    assert verify_release(run).missing_files_text is None
 
 
 @pytest.mark.parametrize("gone", [(TRANSCRIPT,), (TRANSCRIPT, TIMINGS), (SHARES, TRANSCRIPT, TIMINGS), (SHARES,)])

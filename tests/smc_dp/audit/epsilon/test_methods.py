@@ -10,7 +10,7 @@ import pytest
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon import methods
-from smc_dp.audit.epsilon.audit import Audited, audit_mechanism
+from smc_dp.audit.epsilon.audit import CaseAudit, audit_mechanism
 from smc_dp.core.errors import InputError
 from smc_dp.methods.method import noise_names
 from smc_dp.methods.registry import METHODS
@@ -34,7 +34,7 @@ def target(calibration: Calibration = "proven", noise: NoiseName = "knorm") -> T
     return Target(Fraction(1), calibration, noise)
 
 
-def audited(name: str, wanted: Target, trials: int, *, half: bool = False) -> Audited:
+def audited(name: str, wanted: Target, trials: int, *, half: bool = False) -> CaseAudit:
     case = methods.method_case(name, wanted, "half-noise" if half else None)
     return audit_mechanism(case, trials, ALPHA, Stream.insecure_from_seed(f"{case.name} {trials}"))
 
@@ -150,7 +150,7 @@ def test_the_release_with_many_canaries_claims_what_is_audited(name: str) -> Non
 
 
 def test_what_a_method_does_not_have_is_bad_input() -> None:
-    with refused("twin.not_of_method", twin="float-sampler", name="vote"):
+    with refused("twin.not_of_method", mutant="float-sampler", name="vote"):
         methods.method_case("vote", target(), "float-sampler")
     with pytest.raises(InputError, match="noise"):
         methods.method_case("ofpa", target(noise="gauss"))
