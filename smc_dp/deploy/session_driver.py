@@ -164,6 +164,7 @@ class SessionDriver:
         self._was_away = True  # since the program started, lost the relay, or was suspended
         self._began_late = False  # whether the deadline had passed before the last look
         self._idle = 0  # looks in a row that brought frames of which nothing followed
+        self._lines = Counter[str]()  # of each participant, that the owner was told
         self.notices: dict[str, Notice] = {}
         self._ranks: dict[str, tuple[bool, int]] = {}
         self._enders: dict[str, Notice] = {}  # the first word of each by which it ended the session for all
@@ -391,14 +392,20 @@ class SessionDriver:
             try:
                 notice = Notice.read(frame.body, study.digest, frame.sender, study.identities[frame.sender])
             except (InputError, KeyError):
-                self._hear(PrivateText(f"what came as a notice of {shown(frame.sender)} is none, and is left out"))
+                self._pass_on(frame.sender, f"what came as a notice of {shown(frame.sender)} is none, and is left out")
                 continue
             if notice.session != spoken_in:
-                self._hear(PrivateText(f"a notice of {frame.sender} is of another session, and is left out"))
+                self._pass_on(frame.sender, f"a notice of {frame.sender} is of another session, and is left out")
                 continue
             if frame.lane == "notice" and frame.number < MOST_NOTICES:
                 self._note(frame.number, notice)
-            self._hear(PrivateText(f"{frame.sender} says: {notice.code}"))
+            self._pass_on(frame.sender, f"{frame.sender} says: {notice.code}")
+
+    def _pass_on(self, sender: str, line: str) -> None:
+        """Tell the owner of a status message; of each sender no more than so many, or it could fill the owner's log."""
+        self._lines[sender] += 1
+        if self._lines[sender] <= MOST_NOTICES:
+            self._hear(PrivateText(line))
 
     def _note(self, number: int, notice: Notice) -> None:
         """Keep the last status message of a sender. A party that is done has published its share, and ends nothing any
