@@ -100,7 +100,7 @@ def flipping_program(columns: Sequence[int]) -> Program:
     async def evaluate(me: Endpoint, p: Parameters, keys: CuratorKeys, mine: Halves) -> Loot:
         garbler = p.parties[0]
         bits = garbling.chosen(mine.b, me.rng.bits(p.index_bits), SIZE_BITS)
-        extension = oblivious.extend(me.session_id, keys.offer, mine.points, bits)
+        extension = oblivious.extend(me.session_id, keys.offer, mine.choice_points, bits)
         me.send(garbler, Extension(flip_columns(extension.u, columns)))
         tables = join_parts([(await me.receive(garbler, Tables)).part for _ in range(p.table_parts)], p.table_bytes)
         locked = join_parts([(await me.receive(garbler, LockedRows)).part for _ in range(p.row_parts)], p.locked_bytes)
@@ -221,9 +221,9 @@ def _attacked(name: str, about: str, columns: Sequence[int]) -> Variant:
         known = seen.ring.vector(drawn[MEMBER].eta)
         return read_everything_with(seen.parameters, loot, delta, known, seen.released) == true_secrets(seen, drawn)
 
-    deviates = bool(columns)
-    code: tuple[StepCode, ...] = (flipping_program, flip_columns) if deviates else (oblivious.extend, selection.first)
-    return linear_variant(name, about, trial, deviates=deviates, code=code)
+    malicious = bool(columns)
+    code: tuple[StepCode, ...] = (flipping_program, flip_columns) if malicious else (oblivious.extend, selection.first)
+    return linear_variant(name, about, trial, malicious=malicious, code=code)
 
 
 _AT_1000 = search_costs(1000)

@@ -57,7 +57,7 @@ def search_exponent(base: Ciphertext, power: Ciphertext) -> int | None:
 
 def baby_steps(base: int, modulus: int) -> tuple[Mapping[int, int], int]:
     """Return base^i -> i for i below 2^(RANGE_BITS/2 + 1), and the inverse of the next power: a giant step back."""
-    babies, step = {}, 1
+    babies, step = {}, 1  # of 2^(RANGE_BITS + 1) numbers; so about half as many giant steps remain
     for i in range(1 << (RANGE_BITS // 2 + 1)):
         babies[step & _KEY] = i
         step = step * base % modulus

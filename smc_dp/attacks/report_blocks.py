@@ -67,7 +67,7 @@ def blocks(reports: Sequence[AttackReport]) -> tuple[PageBlock, ...]:
 
 def attack_page(reports: Sequence[AttackReport]) -> Page:
     """Return the page of attacks, outcomes that are not on record named first."""
-    title = "Attacks on printed steps, and on what stands in their place"
+    title = "Attacks on steps as published, and on what stands in their place"
     made = (
         *(_RULE, *describe_power(reports)),
         "All data, keys and secrets were made up for the purpose, and nothing here is anybody's.",

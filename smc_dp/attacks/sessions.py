@@ -72,11 +72,13 @@ def variant_names(program: Program) -> tuple[str, str, str]:
     return name, f"{'linear' if name == 'linear' else 'curator'} protocol", f"the {name} protocol"
 
 
-def linear_variant(name: str, about: str, trial: AttackTrial, *, deviates: bool, code: tuple[StepCode, ...]) -> Variant:
+def linear_variant(
+    name: str, about: str, trial: AttackTrial, *, malicious: bool, code: tuple[StepCode, ...]
+) -> Variant:
     """Return the variant with a malicious participant in the linear protocol, or its honest control."""
     _, target, protocol = variant_names(linear.PROGRAM)
-    outcome: AttackOutcome = "succeeds" if deviates else "fails"
-    return Variant(name, target, f"{protocol}, {about}", outcome, trial, no_fix_yet=deviates, code=code)
+    outcome: AttackOutcome = "succeeds" if malicious else "fails"
+    return Variant(name, target, f"{protocol}, {about}", outcome, trial, no_fix_yet=malicious, code=code)
 
 
 def sum_of_models(secrets: Sequence[PartySecret]) -> list[int]:

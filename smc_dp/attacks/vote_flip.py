@@ -26,9 +26,9 @@ from smc_dp.methods.model import LinearModel
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
 from smc_dp.privacy.target import Target
 
-PARTIES, ROWS, FEATURES = 401, 300, 2
+PARTIES, ROWS, FEATURES = 401, 300, 2  # an odd number of parties: 400 tie, and one decides
 LAM = 1.0
-TARGET = Target(Fraction(1, 10))
+TARGET = Target(Fraction(1, 10))  # no test of a release with this guarantee is right more than 52.5 % of the time
 SIDES = (-1, 1)
 VOTE_WITH_SOFT_NOISE = "vote with the noise of soft"
 """Name of majority labels with noise for 1/M of the votes, which is too little."""
@@ -73,7 +73,7 @@ def tied_ensemble(side: int) -> Ensemble:
     """Return classifiers u and -u of as many parties each, and one more on the given side."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(ROWS, FEATURES))
-    X /= np.linalg.norm(X, axis=1, keepdims=True) * (1 + 1e-9)
+    X /= np.linalg.norm(X, axis=1, keepdims=True) * (1 + 1e-9)  # inside the unit ball in spite of rounding
     rows = Rows(X[:1], np.array([0]))
     signs = np.array([1, -1] * (PARTIES // 2) + [side])
     return Ensemble(Federation((rows,) * PARTIES, 2, unlabelled=X), signs[:, None, None] * _direction())

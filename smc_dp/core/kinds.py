@@ -24,6 +24,7 @@ from smc_dp.core.errors import InputError, shown
 
 _DIGEST_BYTES = 32
 _LONGEST_LINE = 500
+# An exponent has three digits at most, for a ratio writes it out.
 _PLAIN = re.compile(r"[0-9]{1,100}(\.[0-9]{1,100})?([eE][+-]?[0-9]{1,3})?|[0-9]{1,200}/[1-9][0-9]{0,199}", re.ASCII)
 LARGEST_FINITE_NUMBER = 1e300
 """Bound of the absolute value of a number in a document; the sum of up to 10^8 such floats is finite."""
@@ -79,6 +80,7 @@ def check_line(value: object) -> str:
 
 def is_number(value: object) -> bool:
     """Return whether the value is a number, or a text that is one."""
+    # By type, not isinstance: a bool is an int, and no number of a document.
     return type(value) in (int, float) or (isinstance(value, str) and bool(_PLAIN.fullmatch(value)))
 
 

@@ -37,7 +37,7 @@ class LaneStage:
 class Lanes:
     """Named lanes, which are numbered where the names are too long to stand over them.
 
-    `ended`: places of lanes whose participant is gone; `ends`: of those that end in this picture.
+    `ended`: places of lanes whose participant has dropped out; `ends`: of those that end in this picture.
     """
 
     def __init__(self, names: Sequence[str], ended: Collection[int] = (), ends: Collection[int] = ()) -> None:

@@ -76,6 +76,7 @@ def rows_needed(candidate: Candidate) -> int | None:
     def loses(percent: int) -> bool:
         return candidate.expected_with(times(percent)).interval.high > LITTLE
 
+    # At the highest percentage the largest party has `LARGEST_N` rows, the most that a run takes.
     percent = _first_without(loses, 100 * LARGEST_N // max(sizes))
     return None if percent is None else sum(times(percent))
 

@@ -41,11 +41,11 @@ _BY_AUC = ("Bank", "KDD-99")
 """Where to answer the same always is right so often that accuracies hardly differ."""
 
 _MEAN_AS_PUBLISHED = MappingProxyType({10: Fraction("21.56"), 5: Fraction("10.8")})
-"""How much to ask of the printed noise of the mean at lambda = 1e-3 for a guarantee of 1, by the number of parties."""
+"""How much to ask of the published noise of the mean at lambda = 1e-3 for a guarantee of 1, by the number of parties."""
 _OFAA_AS_PUBLISHED = MappingProxyType(
     {"a9a": "39.94", "Bank": "23.11", "Credit": "17.3", "breast cancer": "16.21", "KDD-99": "40.14"}
 )
-"""The same of printed OFAA, which depends on the number of columns: never less than asked for, and at most 1 % more."""
+"""The same of OFAA as published, which depends on the number of columns: never less than requested, and at most 1 % more."""
 
 _DIFFPRIVLIB = MappingProxyType({"diffprivlib": 1.0, "diffprivlib, C = 0.02": 0.02})
 _SECURE = ("newton", "gd")
@@ -64,7 +64,7 @@ _FORETOLD = "Ours, not a paper's: newton by a secure sum, as foretold from proto
 
 
 def secure_sums() -> Study:
-    """Compare printed, proven and secure methods at equal guaranteed epsilon, and peers where they are installed."""
+    """Compare published, proven and secure methods at equal guaranteed epsilon, and peers where they are installed."""
     left_out = peers.missing_peers()
     entries = tuple(e for e in _entries() if not (left_out and e.method == peers.Diffprivlib.name))
     has = frozenset(e.label for e in entries)
@@ -124,7 +124,7 @@ def _shared(name: str, settings: Sequence[str], noise: NoiseName = "ddg", **othe
 
 
 def _as_published() -> Iterator[GridEntry]:
-    """Yield entries with as much printed noise as guarantees no less than the noise of all others."""
+    """Yield entries with as much published noise as guarantees no less than the noise of all others."""
     for parties, names in ((10, (*_TWO,)), (5, (_UNEVEN.name,))):
         requested = tuple(_MEAN_AS_PUBLISHED[parties] * epsilon for epsilon in _EPSILONS)
         yield from _curve("prr_mean", "knorm", names, calibration="paper", epsilons=requested)
