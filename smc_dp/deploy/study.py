@@ -1,7 +1,7 @@
 """A study: what organisations agree on before any of them takes part, one document that each of them reads and signs.
 
 It states all of the agreement of a run, and besides who takes part under which identity, how long each waits, and
-where the mail goes. A changed study is another study.
+the relay. A changed study is another study.
 """
 
 from __future__ import annotations

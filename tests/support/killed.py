@@ -158,7 +158,7 @@ def one_run(folder: Path, places: Collection[str]) -> dict[str, Any]:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
     return {
-        "parcels": [p.encode().hex() for _, p in RelayStore(kept).since(0, "", everything=True, most=1 << 20)],
+        "frames": [p.encode().hex() for _, p in RelayStore(kept).since(0, "", everything=True, most=1 << 20)],
         "releases": {name: here.release.read_text() for name, here in at.items()},
         "entries": [at[name].entries() for name in study.parties],
         "deaths": fate.deaths(),

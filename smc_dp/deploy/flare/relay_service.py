@@ -28,7 +28,7 @@ _WAITING = 32  # questions that are kept open at a time: FLARE answers from 64 t
 class RelayService:
     """Relay of one study; `sites` maps FLARE's names to participants.
 
-    Charlie keeps the record, so he also gets the mail between others.
+    The curator builds the transcript, so it also gets the envelopes between others.
     """
 
     def __init__(self, study: str, store: RelayStore, sites: Mapping[str, str]) -> None:

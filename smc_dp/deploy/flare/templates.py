@@ -107,8 +107,8 @@ def relay_settings_toml(study: JointStudy, sites: Mapping[str, str]) -> str:
     """Return the server's own settings; see `RelayPlace`. A party waits twice as long for a message as Charlie does."""
     rest = 2 * study.deadlines.messages
     lines = [
-        "# The relay of one study. Parcels are kept in a folder beside this file unless it names another.",
-        'folder = "parcels"',
+        "# The relay of one study. Frames are kept in a folder beside this file unless it names another.",
+        'folder = "frames"',
         'longest = "28d"  # a job that lasts longer is ended; submit it again to go on',
         f"rest = {rest}  # seconds for which a job that some sites have left stays for the others",
         "",

@@ -34,7 +34,7 @@ _DIGEST, _PIECES, _STATUS = "Nats-Msg-Id", "Smc-Pieces", "Status"
 _SPLIT = re.compile("([0-9a-f]{64}) ([0-9]{1,4})")
 _BATCH = 32  # messages that a request asks for
 _STANDS = 5.0  # seconds for which the relay keeps a request
-_LATE = 2.0  # seconds after which a request without any answer is asked again
+_LATE = 2.0  # seconds after which a request without any answer is repeated
 _ENDED = "408"  # the status of a request whose time is over
 _LEAST = 0.05  # seconds that any fetch waits, for an answer takes its time
 PATIENCE = 15.0
@@ -53,7 +53,7 @@ class _Request:
 
 
 class NatsCarrier(Carrier):
-    """Carrier of one site over NATS. The curator's also brings the mail between others.
+    """Carrier of one site over NATS. The curator's also brings the envelopes between others.
 
     `most_bytes`: of a frame; a longer one is not brought, as if the relay had lost it.
     """
@@ -138,7 +138,9 @@ class NatsCarrier(Carrier):
 
     async def _begin(self, client: Client) -> None:
         """Subscribe to the answers of each consumer. Messages of a former connection will come again."""
-        await self._stored(client, self._places.subject(self._name, PUBLIC_NAME, "mail"))  # no answer: no such study
+        await self._stored(
+            client, self._places.subject(self._name, PUBLIC_NAME, "envelope")
+        )  # no answer: no such study
         own = client.new_inbox()
         self._requests = [_Request(consumer, f"{own}.{consumer}") for consumer in self._places.consumers(self._name)]
         self._came.clear()
@@ -157,7 +159,7 @@ class NatsCarrier(Carrier):
     async def _hear(self, request: _Request, message: Msg) -> None:
         """Note a message of a consumer of ours, or that a request has ended; of an earlier one that is no news.
 
-        Another site can have its mail sent here, and put any header on what it posts: neither is taken for an answer.
+        Another site can have its frames sent here, and put any header on what it posts: neither is taken for an answer.
         """
         if message.reply.startswith(self._acknowledged):
             request.left -= 1

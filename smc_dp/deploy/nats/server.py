@@ -29,7 +29,7 @@ tls {{
   timeout: 5
 }}
 jetstream {{ store_dir: "{store}" }}
-max_payload: 2MB  # longer parcels come in pieces
+max_payload: 2MB  # longer frames come in pieces
 max_pending: 256MB
 write_deadline: "60s"
 """

@@ -1,6 +1,6 @@
 """Subjects of a study at a NATS relay: its stream, its frames, and the consumers of each site.
 
-A participant is its seat, the position of its name in the study, so that no subject depends on the letters of a name.
+A participant is its seat, the position of its name in the study, so that no subject depends on the text of a name.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class RelaySubjects:
         return known and frame.study == self.study and subject == self.subject(frame.sender, frame.to, frame.lane)
 
     def is_for(self, name: str, frame: Frame) -> bool:
-        """Return whether a site fetches this frame: its own, those for all, and for the curator all mail."""
-        kept = self.keeps(name) and frame.lane == "mail"
+        """Return whether a site fetches this frame: its own, those for all, and for the curator all envelopes."""
+        kept = self.keeps(name) and frame.lane == "envelope"
         return frame.sender != name and (frame.to in (name, PUBLIC_NAME) or kept)
 
     def keeps(self, name: str) -> bool:

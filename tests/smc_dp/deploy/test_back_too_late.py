@@ -25,7 +25,7 @@ def back_too_late(folder: Path) -> Sites:
     for _ in range(3):
         if "P3" not in run.ends:
             run.turn("P3")
-    assert any((p.sender, p.to, p.lane) == ("P3", PUBLIC_NAME, "mail") for p in run.frames()[before:])
+    assert any((p.sender, p.to, p.lane) == ("P3", PUBLIC_NAME, "envelope") for p in run.frames()[before:])
     run.away.clear()
     return run.run()
 

@@ -60,7 +60,7 @@ def check(whole: Sites, runs: Sequence[Mapping[str, Any]]) -> None:
     """Each run left what the undisturbed one did."""
     links, releases = sites.stage_result(whole)
     for run in runs:
-        assert sites.by_link(Frame.decode(bytes.fromhex(text)) for text in run["parcels"]) == links
+        assert sites.by_link(Frame.decode(bytes.fromhex(text)) for text in run["frames"]) == links
         assert {name: text.encode() for name, text in run["releases"].items()} == releases
         assert run["entries"] == [["released"]] * 3
 
@@ -116,7 +116,7 @@ def test_a_twin_that_sends_before_it_commits_is_caught(curator_run: Sites, fast_
     """What it sends it would make anew, under the same number: it does not begin again."""
     place = f"{BEFORE}: mail 0 from P2 to public"
     run = mortal(curator_run, fast_path, lambda fate, relay: partial(HastyStore, relay, fate), place)
-    with refused("state.older_than_relay", error=StoreError, parcel="number 0 of mail from P2 to public"):
+    with refused("state.older_than_relay", error=StoreError, frame="envelope 0 from P2 to public"):
         run.run()
     run.close()
 

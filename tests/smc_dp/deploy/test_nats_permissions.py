@@ -64,7 +64,7 @@ def with_mail(running: NatsRelay) -> NatsRelay:
     """With a letter from WEST to NORTH, one from SOUTH to himself as it were, and one that SOUTH posted to WEST."""
     for sender, to in ((WEST, NORTH), (SOUTH, WEST)):
         with closing(running.carrier(sender)) as carrier:
-            carrier.send([Frame(running.study.digest, sender, to, "mail", 0, b"sealed")])
+            carrier.send([Frame(running.study.digest, sender, to, "envelope", 0, b"sealed")])
     return running
 
 
@@ -96,7 +96,7 @@ async def _heard(client: Client, subject: str, doing: Callable[[], Awaitable[obj
 
 
 async def _post_to_north(client: Client, places: RelaySubjects) -> None:
-    await client.publish(places.subject(SOUTH, NORTH, "mail"), b"sealed, to NORTH")
+    await client.publish(places.subject(SOUTH, NORTH, "envelope"), b"sealed, to NORTH")
 
 
 async def reads_mail_as_it_passes(client: Client, places: RelaySubjects) -> bool:
@@ -117,7 +117,7 @@ async def gets_a_message(client: Client, places: RelaySubjects) -> bool:
 
 
 async def looks_at_a_subject(client: Client, places: RelaySubjects) -> bool:
-    subject = places.subject(WEST, NORTH, "mail")
+    subject = places.subject(WEST, NORTH, "envelope")
     return bool((await client.jetstream(timeout=SHORT).get_msg(places.stream, subject=subject, direct=True)).data)
 
 
@@ -164,7 +164,7 @@ async def changes_the_stream(client: Client, places: RelaySubjects) -> bool:
 
 
 async def posts_as_another(client: Client, places: RelaySubjects) -> bool:
-    subject = places.subject(NORTH, WEST, "mail")
+    subject = places.subject(NORTH, WEST, "envelope")
     return bool(await client.jetstream(timeout=SHORT).publish(subject, b"forged", stream=places.stream))
 
 
@@ -205,7 +205,7 @@ def test_without_permissions_every_attempt_succeeds(loose: NatsRelay) -> None:
 def forged_by_an_answer(running: NatsRelay) -> bool:
     """Whether SOUTH can have his own bytes stored as NORTH's, by asking for them to be sent there."""
     places = running.places
-    own, of_north = places.subject(SOUTH, WEST, "mail"), places.subject(NORTH, WEST, "mail")
+    own, of_north = places.subject(SOUTH, WEST, "envelope"), places.subject(NORTH, WEST, "envelope")
 
     async def ask(client: Client) -> None:
         await client.publish(places.looking(own), b"", of_north)
@@ -266,7 +266,7 @@ def test_nobody_takes_the_mail_of_another(strict: NatsRelay, tmp_path: Path) -> 
 def test_only_certificates_of_the_kit_connect(strict: NatsRelay, tmp_path: Path) -> None:
     provision_relay(strict.study, tmp_path / "other")  # the same names, vouched for by another authority
     stranger = connection(strict, SOUTH, tmp_path / "other" / "sites" / SOUTH)
-    refused = rf"^relay {strict.study.relay}: its certificate and ours do not fit: CERT"
+    refused = rf"^relay {strict.study.relay}: its certificate and the credentials do not fit: CERT"
     with closing(stranger), pytest.raises(CarrierError, match=refused):
         stranger.call(lambda client: client.flush())
     for folder, said in (
@@ -333,7 +333,7 @@ def test_a_relay_without_tls_is_refused(tmp_path: Path) -> None:
     def plain(places: RelaySubjects, address: str) -> str:
         return re.sub(r"tls \{.*?\n\}\n", "", head(places, address), flags=re.DOTALL)
 
-    refused = "its certificate and ours do not fit: it offers no TLS"
+    refused = "its certificate and the credentials do not fit: it offers no TLS"
     with (
         relay(tmp_path, twin=plain, opened=False) as clear,
         closing(clear.carrier(NORTH, 0.5)) as north,
@@ -347,10 +347,10 @@ def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
         return configuration(places, address).replace('"store"', '"store", max_file_store: 100KB')
 
     with relay(tmp_path, twin=small) as full, closing(full.carrier(NORTH)) as north:
-        sent = [Frame(full.study.digest, NORTH, SOUTH, "mail", n, bytes(40_000)) for n in range(4)]
+        sent = [Frame(full.study.digest, NORTH, SOUTH, "envelope", n, bytes(40_000)) for n in range(4)]
         with pytest.raises(CarrierError, match=r"^relay \S+: .*(insufficient|exceeded)"):
             north.send(sent)
-        last = north.last(SOUTH, "mail")
+        last = north.last(SOUTH, "envelope")
         with closing(full.carrier(SOUTH)) as south:
             kept: list[Frame] = []
             while last not in kept:
