@@ -12,7 +12,7 @@ from smc_dp.privacy.target import Calibration
 
 _EPSILONS = (*(Fraction(e) for e in ("1/100", "1/50", "1/20", "1/10", "1/5", "1/2", "1")), None)
 _SAME = {"27/50": "1/20", "27/25": "1/10", "27/5": "1/2"}
-"""Epsilon to request of the published noise at lambda = 0.001 for a guarantee of no less than this, and at most 1 % more."""
+"""Epsilon to request of published noise at lambda = 0.001 for a guarantee of no less than this, at most 1 % more."""
 _SPLITS = {"even": "20,20,20,20,20", "15 %": "15,20,20,20,25", "10 %": "10,20,20,20,30"}
 _LAMBDAS = {"λ = 1": 1.0, "λ = 0.001": 1e-3}
 

@@ -41,11 +41,11 @@ _BY_AUC = ("Bank", "KDD-99")
 """Where to answer the same always is right so often that accuracies hardly differ."""
 
 _MEAN_AS_PUBLISHED = MappingProxyType({10: Fraction("21.56"), 5: Fraction("10.8")})
-"""How much to ask of the published noise of the mean at lambda = 1e-3 for a guarantee of 1, by the number of parties."""
+"""Factor to request of the published noise of the mean at lambda = 1e-3 for a guarantee of 1, by number of parties."""
 _OFAA_AS_PUBLISHED = MappingProxyType(
     {"a9a": "39.94", "Bank": "23.11", "Credit": "17.3", "breast cancer": "16.21", "KDD-99": "40.14"}
 )
-"""The same of OFAA as published, which depends on the number of columns: never less than requested, and at most 1 % more."""
+"""The same of OFAA as published, which depends on the number of columns: never less, and at most 1 % more."""
 
 _DIFFPRIVLIB = MappingProxyType({"diffprivlib": 1.0, "diffprivlib, C = 0.02": 0.02})
 _SECURE = ("newton", "gd")
