@@ -55,8 +55,8 @@ def open_carrier(study: JointStudy, name: str, credentials: Path | None) -> Carr
     from smc_dp.deploy.nats.carrier import NatsCarrier
     from smc_dp.deploy.nats.subjects import RelaySubjects
 
-    places, most = RelaySubjects(study.digest, study.names), longest_frame(study)
-    return NatsCarrier(places, study.relay, name, credentials, most_bytes=most)
+    subjects, most = RelaySubjects(study.digest, study.names), longest_frame(study)
+    return NatsCarrier(subjects, study.relay, name, credentials, most_bytes=most)
 
 
 OpenCarrier: TypeAlias = Callable[[JointStudy, str, Path | None], Carrier]

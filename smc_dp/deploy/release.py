@@ -38,7 +38,7 @@ def own_view(
 ) -> bytes:
     """Return the view of this participant as a file.
 
-    `seed`: what its role's coins began with. `inputs`: those of its role with all that was answered at home, as they
+    `seed`: first seed of its role. `inputs`: those of its role with all local answers, as they
     stood in the end. `found`: as `check_transcript` returned it, with its own absences. Raises InputError where this is
     not what the transcript was made from: then the role would have sent something else.
     """

@@ -99,7 +99,7 @@ class Member:
 
     @property
     def ends_for_all(self) -> frozenset[str]:
-        """Participants whose status message ends the session for all: Charlie, or anybody if no party may be lost."""
+        """Participants whose status message ends the session for all: the curator, or all if no party may drop out."""
         if self.agreement.terms.tolerates_dropouts:
             return frozenset({CURATOR_NAME})
         return frozenset(self.study.names)
@@ -281,7 +281,7 @@ class SessionDriver:
         outgoing, own = self._store.outgoing(), self._own_approval()
         have = {frame.key: frame.digest for frame in outgoing}
         have[own.key] = own.digest
-        for to, lane in self._own_places():
+        for to, lane in self._own_lanes():
             last = self._reached(partial(self._carrier.last, to, lane))
             if last is not None and have.get(last.key) != last.digest:
                 raise StoreError("state.older_than_relay", frame=describe_frame(last))
@@ -290,7 +290,7 @@ class SessionDriver:
             if lost:
                 self._reached(partial(self._carrier.send, lost))
 
-    def _own_places(self) -> Iterator[tuple[str, Lane]]:
+    def _own_lanes(self) -> Iterator[tuple[str, Lane]]:
         yield from ((PUBLIC_NAME, lane) for lane in ("approval", "notice", "transcript"))
         yield from ((to, "envelope") for to in (*self.member.study.names, PUBLIC_NAME) if to != self.member.name)
 
@@ -378,7 +378,7 @@ class SessionDriver:
                 site.ended_by_others(notice.sender, notice.code)
 
     def _give_up_leavers(self, site: Site) -> None:
-        """Stop waiting at Charlie for a party that says it does not go on, once its messages are read."""
+        """Stop waiting at the curator for a party that says it does not go on, once its messages are read."""
         for notice in self._leavers:
             if self.member.name == CURATOR_NAME and notice.sender in site.awaited and site.has_heard_out(notice):
                 site.miss([notice.sender])

@@ -21,7 +21,7 @@ from smc_dp.deploy.flare.wire import (
 from smc_dp.deploy.frame import LANES, CarrierError, Frame
 from smc_dp.deploy.relay_store import RelayStore
 
-_AT_ONCE = 16  # frames asked of the store at a time: one may be large
+_AT_ONCE = 16  # frames read from the store at a time: one may be large
 _WAITING = 32  # questions that are kept open at a time: FLARE answers from 64 threads
 
 

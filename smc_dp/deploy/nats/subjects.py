@@ -80,8 +80,8 @@ class RelaySubjects:
 
     def posting(self, name: str) -> list[str]:
         """Return the subjects under which a site may store frames of its own, and their pieces."""
-        places = [self.subject(name, to, lane) for to in self.seats if to != name for lane in LANES]
-        return [*places, *(f"{place}.*.*" for place in places)]
+        own = [self.subject(name, to, lane) for to in self.seats if to != name for lane in LANES]
+        return [*own, *(f"{subject}.*.*" for subject in own)]
 
     def request_subjects(self, name: str) -> list[str]:
         """Return the subjects on which a site may ask: its consumers, its own frames, and pieces of others."""

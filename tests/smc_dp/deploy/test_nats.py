@@ -110,7 +110,7 @@ def test_a_frame_that_lies_where_its_sender_could_not_put_it_is_left_out(
     with ExitStack() as stack:
         north, south = (stack.enter_context(closing(running.carrier(n))) for n in (NORTH, SOUTH))
         forged, true = frame(running, SOUTH, 7, b"", sender=WEST), frame(running, SOUTH, 7, b"")
-        subject = running.places.subject(NORTH, SOUTH, "envelope")
+        subject = running.subjects.subject(NORTH, SOUTH, "envelope")
         for body in (forged.encode(), b"no frame", replace(true, study="0" * 64).encode(), true.encode()):
             north._connection.call(lambda client, body=body: client.jetstream().publish(subject, body))
         digest = {"Nats-Msg-Id": "0" * 64}
@@ -135,7 +135,7 @@ def waiting(running: NatsRelay, name: str) -> int:
     """How many messages to a site the relay has brought and would bring again."""
 
     async def pending(client: Client) -> int:
-        info = await client.jetstream().consumer_info(running.places.stream, running.places.seats[name])
+        info = await client.jetstream().consumer_info(running.subjects.stream, running.subjects.seats[name])
         return int(info.num_ack_pending or 0)
 
     with closing(RelayConnection(running.study.relay, running.operator, "_INBOX", 5.0)) as operator:
@@ -172,16 +172,16 @@ def test_a_relay_of_another_study_refuses(running: NatsRelay) -> None:
 
 def test_a_relay_that_is_away_is_one_line_that_names_it(running: NatsRelay) -> None:
     address = f"tls://127.0.0.1:{free_port()}"
-    carrier = NatsCarrier(running.places, address, NORTH, running.site(NORTH), patience=0.5)
+    carrier = NatsCarrier(running.subjects, address, NORTH, running.site(NORTH), patience=0.5)
     with closing(carrier), pytest.raises(CarrierError, match=f"^relay {address}: cannot be reached: .*refused"):
         carrier.fetch(0)
     for wrong in ("http://x", "tls://", "nats://a:b", "tls://user@host", "tls://host/path", "host:4222"):
         with refused("relay.no_nats_address"):
-            NatsCarrier(running.places, wrong, NORTH, running.site(NORTH))
+            NatsCarrier(running.subjects, wrong, NORTH, running.site(NORTH))
     with pytest.raises(InputError, match="cannot be read: No such file"):
-        NatsCarrier(running.places, address, NORTH, running.kit)
+        NatsCarrier(running.subjects, address, NORTH, running.kit)
     with refused("relay.of_nobody"):
-        NatsCarrier(running.places, address, "stranger", running.site(NORTH))
+        NatsCarrier(running.subjects, address, "stranger", running.site(NORTH))
 
 
 def test_what_the_library_logs_is_not_for_a_person(running: NatsRelay, caplog: pytest.LogCaptureFixture) -> None:

@@ -179,7 +179,7 @@ def test_a_letter_that_is_lost_for_ever_is_waited_for_by_name_and_then_no_more(
 def test_a_lost_record_is_looked_for_again(curator_run: Sites, fast_path: Path) -> None:
     run = without(curator_run, fast_path, "P1", "charlie", "transcript", 0)
     assert run.ends == {"P1": "waiting", "P2": "released", "P3": "released", "charlie": "released"}
-    assert "the role is at its end: waiting for the record of charlie" in run.said["P1"]
+    assert "the role is at its end: waiting for the transcript of charlie" in run.said["P1"]
     assert run.at["P1"].entries() == ["open"]
     run.between = lambda name, way: way
     run.begin("P1")

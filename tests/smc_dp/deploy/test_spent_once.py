@@ -176,6 +176,6 @@ def test_a_twin_that_asks_for_its_letters_alone_goes_on(
     ended: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_back(ended, fast_path / "copy", "state", "counters")
-    monkeypatch.setattr(SessionDriver, "_own_places", lambda self: iter([("public", "approval")]))
+    monkeypatch.setattr(SessionDriver, "_own_lanes", lambda self: iter([("public", "approval")]))
     ended.begin("P1")
     assert ended.going["P1"].end is None
