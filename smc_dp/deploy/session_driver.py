@@ -164,6 +164,7 @@ class SessionDriver:
         self._was_away = True  # since the program started, lost the relay, or was suspended
         self._began_late = False  # whether the deadline had passed before the last look
         self._idle = 0  # looks in a row that brought frames of which nothing followed
+        self._lines = Counter[str]()  # by participant, shown to the owner
         self.notices: dict[str, Notice] = {}
         self._ranks: dict[str, tuple[bool, int]] = {}
         self._enders: dict[str, Notice] = {}  # first status message of each that ended the session for all
@@ -391,14 +392,20 @@ class SessionDriver:
             try:
                 notice = Notice.read(frame.body, study.digest, frame.sender, study.identities[frame.sender])
             except (InputError, KeyError):
-                self._hear(PrivateText(f"ignored a malformed status message of {shown(frame.sender)}"))
+                self._pass_on(frame.sender, f"ignored a malformed status message of {shown(frame.sender)}")
                 continue
             if notice.session != spoken_in:
-                self._hear(PrivateText(f"ignored a status message of {frame.sender} about another session"))
+                self._pass_on(frame.sender, f"ignored a status message of {frame.sender} about another session")
                 continue
             if frame.lane == "notice" and frame.number < MOST_NOTICES:
                 self._note(frame.number, notice)
-            self._hear(PrivateText(f"status of {frame.sender}: {notice.code}"))
+            self._pass_on(frame.sender, f"status of {frame.sender}: {notice.code}")
+
+    def _pass_on(self, sender: str, line: str) -> None:
+        """Show the owner a line about a status message; of each sender so many at most, or it could fill the log."""
+        self._lines[sender] += 1
+        if self._lines[sender] <= MOST_NOTICES:
+            self._hear(PrivateText(line))
 
     def _note(self, number: int, notice: Notice) -> None:
         """Keep the last status message of a sender. A party that is done has published its share, and ends nothing any

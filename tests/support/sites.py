@@ -43,6 +43,10 @@ PRR_MEAN = {
     "protocol": {"name": "pathak2010", "key_bits": 256, "comparison": "tournament", "ring_bits": 64},
     "insecure_test_keys": True,
 }
+LINEAR = {
+    **{name: said for name, said in PRR_MEAN.items() if name != "insecure_test_keys"},
+    "protocol": {"name": "linear", "ring_bits": 64, "ring_degree": 8},
+}
 
 
 def newton(*, colluders: int = 1, dropouts: int = 0) -> dict[str, Any]:

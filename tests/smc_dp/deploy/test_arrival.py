@@ -149,6 +149,7 @@ def test_status_messages_approvals_and_parts_of_a_record_are_bounded_too(run: Si
     assert "P2" not in run.ends
     assert len(run.stores["P2"].received()) - before <= MOST_NOTICES + 3
     assert not [p for p in run.stores["P2"].received() if len(p.body) > LONG]
+    assert 0 < sum("P1" in line for line in run.said["P2"]) <= MOST_NOTICES + 3, "its owner's log is bounded, too"
 
 
 def test_a_state_that_nobody_could_load_is_one_line(run: Sites, monkeypatch: pytest.MonkeyPatch) -> None:
