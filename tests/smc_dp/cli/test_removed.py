@@ -45,8 +45,8 @@ def test_what_to_run_in_a_checkout_exists(instead: str) -> None:
 
 @pytest.mark.parametrize("instead", sorted(one for one in INSTEAD if not one.endswith(" in a checkout")))
 def test_what_to_use_exists(instead: str) -> None:
-    """The words after `smc-dp` lead to a command or a group of today, its options are among those of that command, and a page
-    that is named exists.
+    """The words after `smc-dp` lead to a command or group of today, its options are among those of that command, and
+    a page that is named exists.
     """
     group: object = typer.main.get_command(app)
     call, _, page = instead.partition(", see ")
