@@ -48,10 +48,10 @@ HOW_TO_READ = (
 )
 DEPARTS = "Where the program departs from it, and why"
 BESIDE = "What else the notes have on it"
-IS_WRONG = "What is wrong with it as printed, and what fixes it"
+IS_WRONG = "What is wrong with it as published, and what fixes it"
 FIXED_NOTES = (
     'These are the notes of the fixed program: where they say "here", they speak of that one. The steps of this page '
-    "are as printed."
+    "are as published."
 )
 HOW_KNOWN = (
     "It is computed from the program's own role code, which runs over symbols, with the messages up to that step and "

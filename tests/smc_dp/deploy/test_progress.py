@@ -246,7 +246,7 @@ def test_a_sum_that_is_given_up_is_charged_to_nobody(status_first: bool, fast_pa
 
 def counted(run: Sites, name: str) -> Counter[str]:
     """How many messages this participant has sent to whom."""
-    return Counter(frame.to for frame in run.frames() if (frame.sender, frame.lane) == (name, "mail"))
+    return Counter(frame.to for frame in run.frames() if (frame.sender, frame.lane) == (name, "envelope"))
 
 
 def test_nothing_new_leaves_once_somebody_has_ended_the_session(fast_path: Path) -> None:
