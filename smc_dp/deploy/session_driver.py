@@ -327,7 +327,8 @@ class SessionDriver:
         self._listen(site.session.id, frames)
         self._close_with_others(site)
         before, delivered = (site.consumed, site.has_greetings), bool(frames) and site.step(frames)
-        if progress := (site.consumed, site.has_greetings) != before:
+        progress = (site.consumed, site.has_greetings) != before
+        if progress and not site.is_over_elsewhere:
             self._was_away = False  # the deadline begins again; if not, junk in each look would put it off
         self._note_look(frames, fruitful=progress or (self._was_away and delivered))
         if frames and site.end is None:
