@@ -1,6 +1,6 @@
 """Three hospitals and Charlie, each a program of its own with its own files, and a NATS server that carries their mail.
 
-You will see each organisation make its key, hold the study against its own terms, sign and take part, with the commands
+You will see each organisation make its key, check the study against its policy, sign and take part, with the commands
 that it would give on its own machine. South is killed (`kill -9`) in the middle, and the same command goes on. At the
 end the script checks that all four have one release, that an auditor who knows the four keys accepts its record, that
 each hospital was charged once, and that no key or row of a hospital lies on the disk of anybody else, the relay's among
@@ -36,7 +36,7 @@ PLACES = (*ALL, "relay")
 STUDY = """study new --out study.toml --title Tumours --purpose research --bounds bounds.toml --party north.pub
  --party south.pub --party west.pub --curator charlie.pub --method newton --colluders 1 --most-rows 200 --relay """
 TERMS = '[limits]\nmax_epsilon = 1\nmax_delta = 1e-5\nmin_colluders = 1\n[relay]\ncredentials = "credentials"\n'
-JOIN = "join study.toml --data rows.csv --key {0}.key --ledger {0}.ledger --terms own.toml"
+JOIN = "join study.toml --data rows.csv --key {0}.key --ledger {0}.ledger --policy own.toml"
 SERVE = "serve study.toml --key charlie.key --credentials credentials --out run"
 
 
@@ -70,7 +70,7 @@ def hand_over(place: Path, what: str, giver: str, takers: Sequence[str], called:
 
 
 def agree(place: Path, port: int) -> None:
-    """Prepare rows, keys, a study, everybody's approval, and the relay's kit."""
+    """Prepare rows, keys, a study, everybody's approval, and the relay's provisioning kit."""
     bunch = load_breast_cancer()
     table = [[*map(repr, x), bunch.target_names[y]] for x, y in zip(bunch.data.tolist(), bunch.target, strict=True)]
     for n, name in enumerate(ALL):  # what lies at charlie are patients whom no hospital has
@@ -85,16 +85,16 @@ def agree(place: Path, port: int) -> None:
     at(place, ["charlie"], f"{STUDY} tls://127.0.0.1:{port}")
     hand_over(place, "study.toml", "charlie", [*SITES, "relay"], "study.toml")
     at(place, SITES, "ledger init {0}.ledger --budget 2 --delta 1e-5")
-    at(place, SITES, "study check study.toml --data rows.csv --ledger {0}.ledger --key {0}.key --terms own.toml")
-    at(place, ALL, "study approve study.toml --key {0}.key --terms own.toml")
-    at(place, ["relay"], "study kit study.toml --engine nats --out kit")
-    hand_over(place, "kit/sites/{0}", "relay", ALL, "credentials")
-    shutil.rmtree(place / "relay" / "kit" / "sites")  # theirs alone
+    at(place, SITES, "study check study.toml --data rows.csv --ledger {0}.ledger --key {0}.key --policy own.toml")
+    at(place, ALL, "study approve study.toml --key {0}.key --policy own.toml")
+    at(place, ["relay"], "study provision study.toml --engine nats --out provisioning-kit")
+    hand_over(place, "provisioning-kit/sites/{0}", "relay", ALL, "credentials")
+    shutil.rmtree(place / "relay" / "provisioning-kit" / "sites")  # theirs alone
 
 
 def take_part(place: Path) -> None:
     """Run all at once; kill one of them, and run its command again."""
-    at(place, ["relay"], "study open study.toml --kit kit")
+    at(place, ["relay"], "study open study.toml --provisioning-kit provisioning-kit")
     line = dict.fromkeys(SITES, JOIN) | {"charlie": SERVE}
     print(f"{', '.join(SITES)}: smc-dp {JOIN.format('NAME')}\ncharlie: smc-dp {SERVE}")
     running, stage = {name: start(place, name, line[name]) for name in ALL}, ""
@@ -148,9 +148,9 @@ def main(place: Path, server: str) -> int:
         port = free.getsockname()[1]
     agree(place, port)
     print("relay: nats-server -c server.conf")
-    kit = place / "relay" / "kit" / "operator"
+    operator = place / "relay" / "provisioning-kit" / "operator"
     with (place / "relay.log").open("ab") as log:
-        relay = subprocess.Popen([server, "-c", "server.conf"], cwd=kit, stdout=log, stderr=log)  # noqa: S603
+        relay = subprocess.Popen([server, "-c", "server.conf"], cwd=operator, stdout=log, stderr=log)  # noqa: S603
     try:
         take_part(place)
     finally:

@@ -1,4 +1,4 @@
-"""Five offices learn to read digits from sums that nobody sees into, and one of them vanishes on the way.
+"""Five offices learn to read digits from sums that nobody sees into, and one of them drops out on the way.
 
 You will see the advised method on ten classes: eight sums, each asked for in view of those before, of what single
 images contribute, with noise that nobody knows. The third office breaks down between two sums; the others go on, and
@@ -20,20 +20,20 @@ BETWEEN_TWO_SUMS = 16  # letters that the third office sends: 6 of set-up, 3 for
 
 
 def main() -> None:
-    """Learn with one who vanishes, audit, check."""
+    """Learn with one that drops out, audit, check."""
     data = sources.dataset("digits", parties=5)
     with tempfile.TemporaryDirectory() as place:
         run = Path(place) / "run"
         report = run_protocol(
             data.federation, method="newton", target=2.0, bounds=data.bounds, test=data.test, out=run,
-            colluders=1, dropouts=1, vanish={data.federation.names[2]: BETWEEN_TWO_SUMS},
+            colluders=1, dropouts=1, drop_out={data.federation.names[2]: BETWEEN_TWO_SUMS},
         )  # fmt: skip
         passed = audit_run(run).passed
     there, found, cost = report.present, report.comparison, report.cost
     if there is None or found is None or cost is None or report.signal is None:
         raise SystemExit("the run does not say who took part, or what it was worth")
     print(f"What to expect: {report.signal:.3g}, where 3 is nothing and 100 nearly all of what there is to learn.")
-    print(f"Vanished on the way: {', '.join(there.dropped_out)}. The others came to an end:")
+    print(f"Dropped out on the way: {', '.join(there.dropped_out)}. The others came to an end:")
     for stage in cost.by_stage:
         print(f"  {stage.stage:<11}{stage.messages:>4} messages, {stage.bytes:>9,} bytes")
     print(f"\nOf new images {found.accuracy:.1%} are read rightly; one guess for all would be right for", end=" ")

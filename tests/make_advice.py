@@ -1,7 +1,7 @@
 """Which method releases the best model: what the order in `smc_dp/planning/recommendation.py` is taken from.
 
-Settings are drawn by a fixed seed; in each, every method releases once, its secure form computed in the clear. Prints
-the table in `smc_dp/planning/README.md`; some ten minutes on one core.
+Settings are drawn by a fixed seed; in each, every method releases once, computed in the clear by its specification.
+Prints the table in `smc_dp/planning/README.md`; some ten minutes on one core.
 
     python tests/make_advice.py --data-dir DIR
 """
@@ -59,9 +59,9 @@ def drawn(folder: Path) -> Iterator[tuple[Circumstances, list[Rows], Rows]]:
 
 def accuracy(candidate: Candidate, rows: list[Rows], test: Rows, seed: str) -> float:
     """Of one release."""
-    rng, form = Stream.insecure_from_seed(seed), candidate.form
-    parts = [form.part(own, rng.fork(f"part {j}")) for j, own in enumerate(rows)]
-    return form.model(ideal(form.functionality, parts, rng)).accuracy(test)
+    rng, spec = Stream.insecure_from_seed(seed), candidate.spec
+    parts = [spec.part(own, rng.fork(f"part {j}")) for j, own in enumerate(rows)]
+    return spec.model(ideal(spec.functionality, parts, rng)).accuracy(test)
 
 
 def main() -> None:

@@ -88,10 +88,9 @@ REPLACED = {
 OTHER_SENSE = {
     *("PrintedInput", "PrintedShare", "PrintedCuratorShare", "PrintedSlot", "PrintedSelected", "PrintedMasked"),
     "Circle",
-    *("Deadlines.letters", "Hint.looks", "Simulation.vanish", "Simulation.as_printed_insecure"),
-    *("DistributionCheck.twins", "DistributionCheck.vanished"),
+    "Hint.looks",
     *("coins", "Coins", "AgreedCoins", "Tape.coins", "Tape.coins_of"),  # of the symbolic engine, which computes proofs
-    *("Pattern.letter", "Svg.circle"),
+    "Svg.circle",
 }
 FORBIDDEN_FIRST = ("What", "Whether", "How", "Who", "All", "As", "The same", "Called")
 

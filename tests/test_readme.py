@@ -18,7 +18,7 @@ import typer
 from smc_dp.attacks import ATTACKS, inconsistent_extension
 from smc_dp.cli.main import app
 from smc_dp.data.bounds import read_bounds
-from smc_dp.deploy.terms import OwnTerms
+from smc_dp.deploy.site_policy import SitePolicy
 from smc_dp.methods.registry import METHODS
 
 ROOT = Path(__file__).parents[1]
@@ -43,7 +43,7 @@ KNOWN_LINES = (
     r"ssh-keygen .+",
     r"echo \"auditor@example\.org .+\" > allowed_signers",
     r"\(cd runs/first && sha256sum \*\) \| while .+; done",
-    r"cd kit/operator && nats-server -c server\.conf",
+    r"cd provisioning-kit/operator && nats-server -c server\.conf",
 )
 
 
@@ -194,7 +194,7 @@ def test_every_block_of_bounds_or_terms_is_read(page: Path, tmp_path: Path) -> N
         if block.of("toml"):
             path = tmp_path / (block.words[1] if len(block.words) > 1 else "bounds.toml")
             path.write_text(block.text, encoding="utf-8")
-            assert OwnTerms.read(path).limits if path.name == "own.toml" else read_bounds(path).dimension > 1
+            assert SitePolicy.read(path).limits if path.name == "own.toml" else read_bounds(path).dimension > 1
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

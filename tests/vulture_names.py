@@ -14,6 +14,7 @@ model_config
 _fits_together
 _with_every_fault
 _has_few_keys
+_with_former_keys
 _is_one
 _of_today
 spent_before  # a field of `audit --json`

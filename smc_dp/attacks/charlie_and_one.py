@@ -83,10 +83,10 @@ def _trial(rng: Stream, key_bits: int, *, printed: bool) -> bool:
 
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
-    form = shared_weighted_sum(ThreatModel(_SUM_PARTIES, 1, 1), 1, Fraction(1, 2), sizes="released")
+    spec = shared_weighted_sum(ThreatModel(_SUM_PARTIES, 1, 1), 1, Fraction(1, 2), sizes="released")
     n = [1 + size % ROW_CAP for size in draw_sizes(_SUM_PARTIES, rng)]
-    entered = [PartySecret(size, [rng.bits(36), size], [*form.noise.distribution.share(rng), 0]) for size in n]
-    seen = run_secure_sum(form, entered, rng)
+    entered = [PartySecret(size, [rng.bits(36), size], [*spec.noise.distribution.share(rng), 0]) for size in n]
+    seen = run_secure_sum(spec, entered, rng)
     found = read_sum_sizes(seen.parameters, seen.charlie, seen.party(rng.below(_SUM_PARTIES)))
     return found == Sizes(tuple(n), n.index(min(n)))
 

@@ -77,20 +77,20 @@ def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
     """Try the same division on the shares of all parties, whose scale no size enters either."""
-    form = shared_weighted_sum(ThreatModel(1 + len(_OTHER_SIZES), 1, 0), ADULT_DIMENSION, EPSILON, lam=LAM)
+    spec = shared_weighted_sum(ThreatModel(1 + len(_OTHER_SIZES), 1, 0), ADULT_DIMENSION, EPSILON, lam=LAM)
     n, w = _smallest(rng)
     entered = [
-        PartySecret(size, [size * x for x in model], form.noise.distribution.share(rng))
+        PartySecret(size, [size * x for x in model], spec.noise.distribution.share(rng))
         for size, model in zip((n, *_OTHER_SIZES), (w, *_other_models()), strict=True)
     ]
     middle = (FEWEST * MOST) ** 0.5
-    return _is_near(estimate_size(run_secure_sum(form, entered, rng).lifted, middle * _usual_length(form)), n)
+    return _is_near(estimate_size(run_secure_sum(spec, entered, rng).lifted, middle * _usual_length(spec)), n)
 
 
-def _usual_length(form: SharedWeightedSum) -> float:
+def _usual_length(spec: SharedWeightedSum) -> float:
     """Return the usual length of the sum of all shares: the root of d times the mean of all their V."""
-    law: Any = form.noise.distribution
-    return float(law.scale) * sqrt(2 * form.threat_model.parties * float(law.shape) * ADULT_DIMENSION)
+    law: Any = spec.noise.distribution
+    return float(law.scale) * sqrt(2 * spec.threat_model.parties * float(law.shape) * ADULT_DIMENSION)
 
 
 def _is_near(estimate: float, n: int) -> bool:

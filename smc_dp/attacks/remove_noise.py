@@ -42,10 +42,10 @@ def _attacked(program: Program) -> Variant:
 
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:
-    form = shared_weighted_sum(ThreatModel(PARTIES, 1, 0), DIMENSION, Fraction(1, 2))
-    honest = [replace(s, eta=form.noise.distribution.share(rng)) for s in draw_secrets(PARTIES, DIMENSION, rng)]
+    spec = shared_weighted_sum(ThreatModel(PARTIES, 1, 0), DIMENSION, Fraction(1, 2))
+    honest = [replace(s, eta=spec.noise.distribution.share(rng)) for s in draw_secrets(PARTIES, DIMENSION, rng)]
     liar = rng.below(PARTIES)
-    S = run_secure_sum(form, [without_rows_and_noise(s) if j == liar else s for j, s in enumerate(honest)], rng).lifted
+    S = run_secure_sum(spec, [without_rows_and_noise(s) if j == liar else s for j, s in enumerate(honest)], rng).lifted
     return sum_of_models(honest) == S
 
 

@@ -82,9 +82,9 @@ def strip_in_protocol(program: Program, rng: Stream, key_bits: int) -> Stripping
 
 def strip_in_secure_sum(rng: Stream) -> Stripping:
     """Run a secure sum in which every party takes its own share of the noise off, without a test."""
-    form, numbers = shared_weighted_sum(ThreatModel(len(_SIZES), 1, 1), ADULT_DIMENSION, EPSILON, lam=LAM), _scaled()
-    secrets = [PartySecret(n, z, form.noise.distribution.share(rng)) for n, z in zip(_SIZES, numbers, strict=True)]
-    S = run_secure_sum(form, secrets, rng).lifted
+    spec, numbers = shared_weighted_sum(ThreatModel(len(_SIZES), 1, 1), ADULT_DIMENSION, EPSILON, lam=LAM), _scaled()
+    secrets = [PartySecret(n, z, spec.noise.distribution.share(rng)) for n, z in zip(_SIZES, numbers, strict=True)]
+    S = run_secure_sum(spec, secrets, rng).lifted
     exact = [sum(column) for column in zip(*numbers, strict=True)]
     return Stripping(exact, S, tuple(subtract_noise(S, secret.eta) for secret in secrets))
 

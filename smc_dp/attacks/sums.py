@@ -45,11 +45,11 @@ def shared_weighted_sum(
     return WeightedSum(lam).shared(public, Target(epsilon, noise=noise), threat_model, AnnouncedRows(ROW_CAP, sizes))
 
 
-def run_secure_sum(form: SharedWeightedSum, entered: Sequence[PartySecret], rng: Stream) -> FinishedRun:
+def run_secure_sum(spec: SharedWeightedSum, entered: Sequence[PartySecret], rng: Stream) -> FinishedRun:
     """Run the secure sum for parties P1, P2, ...: each enters its vector w and its share eta."""
     names = tuple(f"P{j}" for j in range(1, len(entered) + 1))
-    blocks = tuple(Block(length, law) for length, law in form.sums[0])
-    p = Parameters(names, form.threat_model.colluders, form.threat_model.dropouts, (blocks,), form.grid.ring_bits)
+    blocks = tuple(Block(length, law) for length, law in spec.sums[0])
+    p = Parameters(names, spec.threat_model.colluders, spec.threat_model.dropouts, (blocks,), spec.grid.ring_bits)
     inputs: dict[str, tuple[Any, ...]] = {CURATOR_NAME: (p,)}
     for name, secret in zip(names, entered, strict=True):
         inputs[name] = (p, Addends((p.ring.vector(secret.w),), (p.ring.vector(secret.eta),)))

@@ -20,27 +20,27 @@ bounds_group = typer.Typer(rich_markup_mode=None)
 
 
 def _describe_group() -> None:
-    """Draft or check what is public of a table: ranges, levels, classes, from a code book, never from private rows."""
+    """Draft or check public bounds of a table: ranges, levels and classes, from a data dictionary, never from rows."""
 
 
 def print_draft(
-    codebook: Annotated[
+    dictionary: Annotated[
         Path,
         typer.Argument(
-            metavar="CODEBOOK",
+            metavar="DICTIONARY",
             help="A REDCap data dictionary (CSV), or a Parquet file for its schema.",
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A new file for the draft [default: the screen].")
+        Path | None, typer.Option(metavar="FILE", help="New file for the draft [default: the screen].")
     ] = None,
     label: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of classes.")] = None,
 ) -> None:
-    """Draft a file of bounds from a code book; no row is ever read, and of a Parquet file nothing but the schema.
+    """Draft a file of bounds from a data dictionary. No row is read; of a Parquet file only its schema is.
 
-    What the code book does not say stands in the draft as a line with a ?, and every command refuses the file, with
-    that line, until a person has filled it in. Names of rows, free text and what a code book marks as identifying are
-    left out, with the reason. What it says of how the file is written is there as lines for a section [file].
+    A line with a ? stands for a value that the dictionary does not state. Every command refuses the file until a person
+    has filled that line in. Names of rows, free text and identifying columns are left out, each with the reason. If the
+    dictionary states how the data file is written, the draft has lines for a section [file].
 
     \b
     Examples:
@@ -51,7 +51,7 @@ def print_draft(
     from smc_dp.data.dictionaries.draft import draft_bounds
     from smc_dp.data.dictionaries.read_dictionary import read_data_dictionary
 
-    found = draft_bounds(read_data_dictionary(codebook), label)
+    found = draft_bounds(read_data_dictionary(dictionary), label)
     if out is None:
         print(found.text, end="")
     else:
@@ -66,28 +66,27 @@ def check_bounds(
     bounds: Annotated[Path, typer.Option(metavar="FILE", help="TOML file of public bounds.")],
     party: Annotated[str, typer.Option(metavar="NAME", help="Whose file it is.")],
     label: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of classes.")] = None,
-    terms: Annotated[
-        Path | None, typer.Option(metavar="own.toml", help="The site's own terms, whose [file] says how it is written.")
+    policy: Annotated[
+        Path | None, typer.Option(metavar="own.toml", help="Site policy whose [file] states the format of the file.")
     ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Hold a party's own file against bounds: everything that does not fit at once, with the lines that would mend it.
+    """Check a party's file against bounds: list all problems, with the lines that would fix them.
 
-    Also what is no fault but should be known: how many numbers lie outside their bounds, how many rows are shortened.
-    Nothing is sent and nothing is written. What is printed quotes cells: it is private, for the machine of the party
-    that has the file, and for nobody else. Exit code 2 where something does not fit, else 0.
+    The command also counts the numbers outside of their bounds and the rows that are shortened. Nothing is sent or
+    written. The output quotes cells, so it is private to the party. Exit code 2: there are problems.
 
     \b
     Examples:
       smc-dp bounds check north.csv --bounds bounds.toml --party north
-      smc-dp bounds check rows.csv --bounds bounds.toml --party east --terms own.toml
+      smc-dp bounds check rows.csv --bounds bounds.toml --party east --policy own.toml
       smc-dp bounds check south.parquet --bounds bounds.toml --party south --label outcome --json
     """
     from smc_dp.data import report
     from smc_dp.data.bounds import read_bounds
     from smc_dp.data.validate_file import validate_file
 
-    found = validate_file(file, read_bounds(bounds), party, label, _form(terms))
+    found = validate_file(file, read_bounds(bounds), party, label, _form(policy))
     if as_json:
         print(json.dumps({"party": party, "file": str(file), **found.as_dict()}, allow_nan=False))
     else:
@@ -95,13 +94,13 @@ def check_bounds(
     return 0 if found.fits else 2
 
 
-def _form(terms: Path | None) -> FileFormat | None:
+def _form(policy: Path | None) -> FileFormat | None:
     """Return the file format that the site policy states, if there is one."""
-    if terms is None:
+    if policy is None:
         return None
-    from smc_dp.deploy.terms import OwnTerms
+    from smc_dp.deploy.site_policy import SitePolicy
 
-    return OwnTerms.read(terms).form
+    return SitePolicy.read(policy).form
 
 
 bounds_group.callback()(_describe_group)

@@ -68,7 +68,7 @@ def compare_methods(
             "--calibrations",
             "--calibration",
             metavar="proven,paper",
-            help="Noise as proven here, as printed in the paper, or both.",
+            help="Noise as proven here, as published, or both.",
         ),
     ] = "proven",
     noise: Annotated[

@@ -18,24 +18,22 @@ identities_group = typer.Typer(rich_markup_mode=None)
 
 
 def _describe_group() -> None:
-    """Make or show long-term identities of parties and of Charlie.
+    """Make or show long-term identities of parties and of the curator.
 
-    Without them every run makes new ones, and a record shows that its signers agree, not who they are.
+    Without them every run makes new ones. Its transcript then does not show who the signers are.
     """
 
 
 def new_identities(
     names: Annotated[
         list[str],
-        typer.Argument(
-            metavar="[DIR] NAME...", help="One name; or the folder to make and the parties, and Charlie too."
-        ),
+        typer.Argument(metavar="[DIR] NAME...", help="One name; or the folder to make and the names of all parties."),
     ],
 ) -> None:
-    """Make the secret key of one participant here, or those of all parties and of Charlie in a new folder.
+    """Make the key pair of one participant here, or those of all parties and of the curator in a new folder.
 
-    One name makes NAME.key, which is SECRET and stays at home, and NAME.pub, one line to hand over. A folder also gets
-    the public file, for whoever audits runs.
+    One name makes NAME.key, which is SECRET and stays at its site, and NAME.pub, one line to hand over. A folder also
+    gets identities.json, with all public keys, for audits.
 
     \b
     Examples:
@@ -58,7 +56,7 @@ def new_identities(
 
 
 def show_identities(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of identities.")]) -> None:
-    """Show names and public keys, if each has its secret key.
+    """Show the names and public keys in a folder. Each must have its secret key.
 
     \b
     Example:
@@ -76,7 +74,7 @@ identities_group.command("show")(deferred(show_identities))
 
 
 def load_with_warning(folder: Path, participants: Sequence[str]) -> dict[str, Identity]:
-    """Load the identities of a run; warn on standard error where others can read a secret key."""
+    """Load the identities of a run; warn on standard error of each secret key that others can read."""
     from smc_dp.run import identities as stored
 
     found = stored.load_run_identities(folder, participants)
@@ -103,4 +101,4 @@ def warn_exposed(keys: Iterable[Path]) -> None:
     from smc_dp.run import identities as stored
 
     for path in stored.find_exposed(keys):
-        print(f"warning: {path}: others than its owner may read this secret key", file=sys.stderr)
+        print(f"warning: {path}: other users can read this secret key. Run: chmod 600 {path}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Commands of a party's ledger of its releases."""
+"""Commands of a party's privacy ledger."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ File = Annotated[Path, typer.Argument(metavar="FILE", help="A ledger, or a JSON 
 
 
 def _describe_group() -> None:
-    """Keep a party's book of what it has released, and of what is left.
+    """Keep the ledger of a party: its privacy budget, and the charge of each release.
 
-    The budget is for all releases together, whatever data they were made of, once for each unit and adjacency. A
-    reservation without an outcome counts as spent. `smc-dp run --ledgers DIR` keeps one file for each party.
+    One budget covers all releases of the party, whatever data they were made of. Records and parties have an account
+    each. A charge without an outcome counts as spent. `smc-dp run --ledgers DIR` keeps one ledger for each party.
 
-    The same rows have one budget in a folder, whatever the party is called and whatever the bounds are: a run is
-    refused when another ledger there is charged for them. A table is known by all its cells as they were read, so
-    that one cell or row that is changed, added or left out makes another: a guard against accidents, not intent.
+    A folder has one budget for the same rows: a run is refused if another ledger there is charged for them. A table
+    with one changed, added or removed cell or row counts as another table. This is a guard against accidents, not
+    against intent.
 
-    A release is charged the epsilon of its statement, which says against whom it holds. A party whose data sets have
-    nobody in common may keep a ledger for each.
+    A release is charged the epsilon of its privacy statement. If no person is in two data sets of a party, the party
+    may keep a ledger for each.
     """
 
 
 def init_ledger(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to make.")],
-    budget: Annotated[str, typer.Option(metavar="EPSILON", help="What all releases together may come to.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to make.")],
+    budget: Annotated[str, typer.Option(metavar="EPSILON", help="Privacy budget of all releases together.")],
     delta: Annotated[
         str | None,
         typer.Option(
             metavar="NUMBER",
-            help="Delta of the limit, to add many releases up more sharply, if each was planned before the first "
+            help="Delta of the limit. With a delta many releases add up to less, if each was planned before the first "
             "[default: 0, exact sums of pure releases].",
         ),
     ] = None,
 ) -> None:
-    """Make a ledger with its limit, which never changes.
+    """Make a ledger with a limit, which never changes.
 
     \b
     Examples:
@@ -62,7 +62,7 @@ def init_ledger(
 
 
 def show_ledger(file: File, as_json: AsJson = False) -> None:
-    """Show what was spent and what is left, and every entry.
+    """Show the spent and the remaining budget, and every entry.
 
     \b
     Examples:
@@ -81,15 +81,15 @@ def show_ledger(file: File, as_json: AsJson = False) -> None:
 def check_ledger(
     file: File,
     epsilon: Annotated[
-        str | None, typer.Option(metavar="NUMBER", help="Would a pure run of this epsilon pass, records replaced?")
+        str | None, typer.Option(metavar="NUMBER", help="Also check whether a pure release of this epsilon fits.")
     ] = None,
 ) -> int:
     """Verify the chain of entries and the sums.
 
-    Exit code 1: something does not hold, or the run that --epsilon asks about would be refused.
+    Exit code 1: a check failed, or a release of --epsilon would be refused.
 
-    The chain shows a changed, missing or exchanged entry. Whoever can write the file could make all of it anew: to
-    notice that, keep the printed head elsewhere.
+    The chain shows a changed, missing or exchanged entry. It does not show a file that was rewritten from its start:
+    keep the printed head elsewhere, and compare.
 
     \b
     Examples:
@@ -114,12 +114,12 @@ def check_ledger(
 
 def export_ledger(
     file: File,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, to be checked again [default].")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="A table.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, which `ledger check` reads [default].")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print a table.")] = False,
 ) -> None:
-    """Print everything but the key.
+    """Print the ledger without its key.
 
-    Without the key nobody can test a guess of rows against the name of a data set.
+    The key is needed to test a guess of rows against the digest of a data set.
 
     \b
     Examples:

@@ -59,8 +59,8 @@ def print_matrix(
         print(_shipped(found), end="")
         return 0
     wanted = read_count("--parties", parties, 2) or _PARTIES
-    if wanted > matrices.MATRIX_PARTIES:
-        raise InputError("options.too_many_parties", most=matrices.MATRIX_PARTIES, got=wanted)
+    if wanted > matrices.MOST_MATRIX_PARTIES:
+        raise InputError("options.too_many_parties", most=matrices.MOST_MATRIX_PARTIES, got=wanted)
     with screen.spinner() as hear, rare_garbage_collection():
         computed = matrices.coalition_matrix(found, wanted, hear)
     if report is not None:

@@ -19,9 +19,11 @@ REMOVED_COMMANDS: Mapping[str, str] = MappingProxyType(
         "lecture": "smc-dp lab walkthrough",
         "reproduce": "smc-dp lab reproduce",
         "schema": "smc-dp lab schema",
+        "study kit": "smc-dp study provision",
     }
 )
-"""Removed command -> what to use instead: a command of today, or `pytest` with a path of a checkout."""
+"""Removed command, with its group if it has one -> what to use instead: a command of today, or `pytest` with a path of
+a checkout."""
 
 _SIGNED_AUDIT = "smc-dp audit --json and ssh-keygen -Y sign, see smc_dp/audit/README.md"
 
@@ -32,17 +34,28 @@ REMOVED_OPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
         ("audit", "--matrix"): "smc-dp lab matrix PROTOCOL",
         ("audit", "--parties"): "smc-dp lab matrix PROTOCOL --parties K",
         ("audit", "--receipt"): _SIGNED_AUDIT,
+        ("bounds check", "--terms"): "smc-dp bounds check --policy own.toml",
+        ("join", "--terms"): "smc-dp join --policy own.toml",
         ("plan", "--no-seconds"): "smc-dp plan",
         ("predict", "--auditor"): "smc-dp predict --level N",
         ("predict", "--receipt"): "smc-dp predict --level N",
+        ("run", "--as-printed-insecure"): "smc-dp run --as-published-insecure",
+        ("run", "--vanish"): "smc-dp run --drop-out NAME:N",
+        ("serve", "--terms"): "smc-dp serve --policy own.toml",
+        ("study abandon", "--terms"): "smc-dp study abandon --policy own.toml",
+        ("study approve", "--terms"): "smc-dp study approve --policy own.toml",
+        ("study check", "--terms"): "smc-dp study check --policy own.toml",
+        ("study new", "--letters"): "smc-dp study new --messages DURATION",
+        ("study open", "--kit"): "smc-dp study open --provisioning-kit DIR",
     }
 )
-"""Command and its removed option -> what to use instead."""
+"""Command, with its group if it has one, and its removed option -> what to use instead."""
 
 REMOVED_VALUES: Mapping[tuple[str, str, str], str] = MappingProxyType(
     {
         ("lab", "matrix", "pathak2010-garbled"): "smc-dp lab matrix linear",
         ("lab", "schema", "receipt"): _SIGNED_AUDIT,
+        ("lab", "schema", "terms"): "smc-dp lab schema policy",
         ("lab", "walkthrough", "pathak2010-garbled"): "smc-dp lab walkthrough --protocol linear",
     }
 )
@@ -52,11 +65,12 @@ REMOVED_VALUES: Mapping[tuple[str, str, str], str] = MappingProxyType(
 def refuse_removed(arguments: Sequence[str]) -> None:
     """Raise InputError if the arguments name a removed command, or a removed option or value of one that stays."""
     command, within, *_ = [*(argument for argument in arguments if not argument.startswith("-")), "", ""]
-    if command in REMOVED_COMMANDS:
-        raise InputError("removed.command", command=command, commands=REMOVED_COMMANDS[command])
-    for option in (argument.partition("=")[0] for argument in arguments):
-        if (command, option) in REMOVED_OPTIONS:
-            raise InputError("removed.option", option=option, command=command, options=REMOVED_OPTIONS[command, option])
+    for name in (command, f"{command} {within}"):
+        if name in REMOVED_COMMANDS:
+            raise InputError("removed.command", command=name, commands=REMOVED_COMMANDS[name])
+        for option in (argument.partition("=")[0] for argument in arguments):
+            if instead := REMOVED_OPTIONS.get((name, option)):
+                raise InputError("removed.option", option=option, command=name, options=instead)
     for value in (argument.rpartition("=")[2] for argument in arguments):
         if instead := REMOVED_VALUES.get((command, within, value)):
             raise InputError("removed.value", value=value, command=command, within=within, instead=instead)

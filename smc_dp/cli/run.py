@@ -37,9 +37,9 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     newton (advised, for any number of classes; gd for very many columns): the parties add up what single records
     contribute, sum after sum, for two classes nearly as good as all rows in one place. wsum: the sum of the models.
 
-    In all but prr_mean Charlie and some parties may deviate at will, and others vanish; of more than 200 parties none
-    may deviate where some may vanish. What they cannot do is see more than the sums, with the noise of all others in
-    them (in ofpa each model has its own before it is added); a result, or a true one, is not promised.
+    All methods except prr_mean tolerate malicious parties, a malicious curator, and drop-outs; above 200 parties with
+    drop-outs all participants must follow the protocol. A malicious participant sees only the sums, with the noise of
+    all others in them (in ofpa each model has its own before it is added). A result, or a true one, is not promised.
 
     \b
     Examples:
@@ -55,7 +55,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
       smc-dp run --parties 50 --protocol pathak2010 --exponents full --workers 2
       smc-dp run --parties 5 --protocol linear
       smc-dp run --method newton
-      smc-dp run --method newton --colluders 1 --dropouts 1 --vanish hospital-2:20
+      smc-dp run --method newton --colluders 1 --dropouts 1 --drop-out hospital-2:20
       smc-dp run --method wsum --noise vg --sizes hidden
       smc-dp run --study study.toml
     """
@@ -87,13 +87,13 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
         report = simulate_run(
             found, agreement, rng, folder, hear,
             topology=how.topology or "mesh", link=how.link or "none", identities=known, views=how.record_views,
-            ledgers=books, vanish=parse_drop_outs(how.vanish or []), workers=how.workers or 1,
+            ledgers=books, drop_out=parse_drop_outs(how.drop_out or []), workers=how.workers or 1,
         )  # fmt: skip
     if as_json:
         print(json.dumps(report.as_dict(), allow_nan=False))
         return
     screen.print_blocks(blocks(report))
-    if report.agreement.form.smallest_sets_noise:
+    if report.agreement.spec.smallest_sets_noise:
         print(screen.fold(_NEWTON_INSTEAD))
 
 

@@ -13,7 +13,7 @@ def print_schema(
 ) -> None:
     """Print the JSON Schema of a document: of what sites exchange or keep, of what a run publishes, of an audit.
 
-    Without NAME, the names are listed. Studies, terms and bounds are TOML: their schema is that of the values in them.
+    Without NAME, the names are listed. Studies, policies and bounds are TOML: the schema is that of their values.
 
     \b
     Examples:

@@ -19,15 +19,15 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.data.bounds_file import BoundsFile
 from smc_dp.data.file_format import FileFormatDocument
 from smc_dp.deploy.approval import Approval
+from smc_dp.deploy.site_policy import SitePolicy
 from smc_dp.deploy.study import JointStudy
-from smc_dp.deploy.terms import OwnTerms
 from smc_dp.run.documents import ReleaseFile, SharesFile
 
 SCHEMAS: Mapping[str, type[Document]] = MappingProxyType(
     {
         "study": JointStudy,
         "approval": Approval,
-        "terms": OwnTerms,
+        "policy": SitePolicy,
         "bounds": BoundsFile,
         "file": FileFormatDocument,
         "release": ReleaseFile,

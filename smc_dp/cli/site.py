@@ -23,43 +23,45 @@ if TYPE_CHECKING:
 
 ApprovalFile = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="The own approval [default: <study>.<name>.approval beside the study]."),
+    typer.Option(metavar="FILE", help="Approval of this site [default: <study>.<name>.approval beside the study]."),
 ]
 State = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="SECRET: where the state is kept [default: <study>.<name>.state]."),
+    typer.Option(metavar="DIR", help="SECRET: folder of the state [default: <study>.<name>.state]."),
 ]
 CountersFolder = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="SECRET: number and keys of the newest state; never in a backup [default: ~/.local/state/smc-dp].",
+        help="SECRET: folder of the state's number and keys; keep it out of backups [default: ~/.local/state/smc-dp].",
     ),
 ]
 Credentials = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="What the relay's operator handed over [default: what the terms name]."),
+    typer.Option(metavar="DIR", help="Folder from the relay's operator [default: as in own.toml]."),
 ]
 StatePassphrase = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="SECRET: its first line seals the state, beside the own identity."),
+    typer.Option(
+        metavar="FILE", help="SECRET: file with a passphrase on its first line, which also encrypts the state."
+    ),
 ]
 Views = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="SECRET: a folder to make for what this site could read, for audits."),
+    typer.Option(metavar="DIR", help="SECRET: folder to make for the view of this site, for audits."),
 ]
 
 
 def join_study(
     study_file: StudyPath,
     key: OwnKey,
-    ledger: Annotated[Path, typer.Option(metavar="FILE", help="The own book of releases.")],
-    terms: Annotated[Path, typer.Option(metavar="own.toml", help="The site's own terms; they never leave it.")],
+    ledger: Annotated[Path, typer.Option(metavar="FILE", help="Ledger of this site.")],
+    policy: Annotated[Path, typer.Option(metavar="own.toml", help="Policy of this site; it never leaves the site.")],
     data: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The own rows [default: what the terms name].")
+        Path | None, typer.Option(metavar="FILE", help="Rows of this site [default: as in own.toml].")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The own copy of the release [default: in the state].")
+        Path | None, typer.Option(metavar="DIR", help="Run folder to make [default: in the folder of the state].")
     ] = None,
     approval: ApprovalFile = None,
     state: State = None,
@@ -70,29 +72,31 @@ def join_study(
     passphrase_file: StatePassphrase = None,
     as_json: AsJson = False,
 ) -> int:
-    """Take part in a study, as one of its parties, with the own rows on the own machine.
+    """Take part in a study as a party. The rows stay on this machine.
 
-    First everything is looked at as `study check` does: where something does not fit, nothing of it leaves, the others
-    hear no more than that this site does not take part, and the exit code is 2. Whatever stops this program later, the
-    same command goes on from where it stood. In the end the site has made the release from the record itself, has
-    checked every signature in it, and its book says what it was charged. Exit code 1: the study ended without one.
+    The command first checks this site's files as `study check` does. If it finds a problem, it exits with code 2; the
+    other sites learn only that this site does not take part. After a crash, give the same command again: it goes on
+    from the last saved state.
+
+    At the end the site builds the release from the transcript, verifies every signature in it, and settles its ledger.
+    Exit code 1: the study ended without a release.
 
     \b
     Examples:
-      smc-dp join study.toml --data rows.csv --key north.key --ledger north.ledger --terms own.toml
-      smc-dp join study.toml --key north.key --ledger north.ledger --terms own.toml --state /secure/state
+      smc-dp join study.toml --data rows.csv --key north.key --ledger north.ledger --policy own.toml
+      smc-dp join study.toml --key north.key --ledger north.ledger --policy own.toml --state /secure/state
     """
     from smc_dp.deploy.join import SiteFiles
 
-    own = (terms, data, ledger, out, approval, state, counters, views, credentials, auxiliary, passphrase_file)
+    own = (policy, data, ledger, out, approval, state, counters, views, credentials, auxiliary, passphrase_file)
     return _take_part(study_file, SiteFiles(key, *own), as_json)
 
 
 def serve_study(
     study_file: StudyPath,
     key: OwnKey,
-    out: Annotated[Path, typer.Option(metavar="RUN", help="The run folder to make.")],
-    terms: Annotated[Path | None, typer.Option(metavar="own.toml", help="Own terms, if Charlie has any.")] = None,
+    out: Annotated[Path, typer.Option(metavar="RUN", help="Run folder to make.")],
+    policy: Annotated[Path | None, typer.Option(metavar="own.toml", help="Policy of this site, if it has one.")] = None,
     approval: ApprovalFile = None,
     state: State = None,
     counters: CountersFolder = None,
@@ -102,29 +106,28 @@ def serve_study(
     passphrase_file: StatePassphrase = None,
     as_json: AsJson = False,
 ) -> int:
-    """Take part in a study as Charlie, and keep its record.
+    """Take part in a study as its curator, and send the transcript to all parties at the end.
 
-    Charlie is trusted with nothing: he sees sealed mail, masked numbers and the release. The relay, over which all mail
-    goes, is another program, and may be another organisation's. The same command again goes on where it stood.
+    The curator is not trusted: it sees sealed envelopes, masked numbers and the release. The relay that carries all
+    envelopes is another program, and may belong to another organisation. After a crash, give the same command again.
 
     \b
     Examples:
-      smc-dp serve study.toml --key charlie.key --credentials kit/charlie --out runs/study
+      smc-dp serve study.toml --key charlie.key --credentials provisioning-kit/charlie --out runs/study
     """
     from smc_dp.deploy.join import SiteFiles
 
-    own = (terms, None, None, out, approval, state, counters, views, credentials, auxiliary, passphrase_file)
+    own = (policy, None, None, out, approval, state, counters, views, credentials, auxiliary, passphrase_file)
     return _take_part(study_file, SiteFiles(key, *own), as_json)
 
 
 def study_status(
     study_file: StudyPath, state: State = None, counters: CountersFolder = None, as_json: AsJson = False
 ) -> None:
-    """Say how a study stands at this site, and erase what it keeps of a session it has missed or that is over. Nothing
-    is sent.
+    """Show the status of a study at this site: its stage, and whom the site waits for until when. Nothing is sent.
 
-    The report names the stage, who is waited for, and until when. `join`, `serve` and `study abandon` erase it too,
-    before they read another file or ask the relay.
+    If the session is over or was missed, the command also erases its secrets. So do `join`, `serve` and
+    `study abandon`, before they read another file or contact the relay.
 
     \b
     Examples:
@@ -148,38 +151,39 @@ def give_up_study(
     study_file: StudyPath,
     key: Annotated[
         Path | None,
-        typer.Option(metavar="NAME.key", help="SECRET: the own identity; it signs what others are told."),
+        typer.Option(metavar="NAME.key", help="SECRET: key of this site; it signs the status message to the others."),
     ] = None,
-    ledger: Annotated[Path | None, typer.Option(metavar="FILE", help="The own ledger, to settle it.")] = None,
-    terms: Annotated[
-        Path | None, typer.Option(metavar="own.toml", help="The site's own terms, which name the credentials.")
+    ledger: Annotated[Path | None, typer.Option(metavar="FILE", help="Ledger of this site, to settle it.")] = None,
+    policy: Annotated[
+        Path | None, typer.Option(metavar="own.toml", help="Policy of this site, which names its credentials.")
     ] = None,
     state: State = None,
     counters: CountersFolder = None,
     credentials: Credentials = None,
     as_json: AsJson = False,
 ) -> None:
-    """Give up a study at this site for good: erase what the site keeps of the session, tell the others, and settle.
+    """Abandon a study at this site: erase the session's secrets, notify the other sites, and settle the ledger.
 
-    Keys, masks, randomness and the site's own numbers are gone first, without any of the options; there is no way back.
-    With --key the others are told that this site broke off, if the relay can be reached, and else find out by their
-    deadlines. With --ledger the charge is settled: void where nothing can have left; else it stays for good. The same
-    command again, or `join`, does what was left. No program may be using the state.
+    The command first erases keys, masks, randomness and inputs; no option is needed for that, and nothing restores
+    them. With --key it then notifies the other sites; if the relay cannot be reached, they find out by their deadlines.
+    With --ledger it settles the charge: refunded if nothing can have left the site, else it stays.
+
+    No other program may use the state. If a step failed, give the same command again.
 
     \b
     Examples:
       smc-dp study abandon study.toml
-      smc-dp study abandon study.toml --key north.key --ledger north.ledger --terms own.toml
+      smc-dp study abandon study.toml --key north.key --ledger north.ledger --policy own.toml
     """
     from smc_dp.deploy import abandon as given_up
     from smc_dp.deploy import paths
+    from smc_dp.deploy.site_policy import SitePolicy
     from smc_dp.deploy.study import JointStudy
-    from smc_dp.deploy.terms import OwnTerms
 
     folders = _states(study_file, state)
     if len(folders) > 1:
         raise InputError("state.abandon_which", study_file=str(study_file))
-    study, own = JointStudy.read(study_file), None if terms is None else OwnTerms.read(terms)
+    study, own = JointStudy.read(study_file), None if policy is None else SitePolicy.read(policy)
     named = credentials or (None if own is None else own.credentials_path)
     kept = counters or paths.counter_folder()
     found = given_up.abandon_study(study, folders[0], kept, key=key, ledger=ledger, credentials=named)
@@ -188,9 +192,9 @@ def give_up_study(
         return
     print(screen.fold(found.status.words(), "  "))
     if not found.notified:
-        print(screen.fold(f"The others have not been told, and find out by their deadlines: {found.why.on_screen()}."))
+        print(screen.fold(f"The other sites were not notified and find out at a deadline: {found.why.on_screen()}."))
     if not found.settled and not found.charged:
-        print("The ledger still counts this session: the same command with --ledger settles it.")
+        print("The ledger still counts this session. Give the same command with --ledger to settle it.")
 
 
 def _states(study_file: Path, state: Path | None) -> list[Path]:
@@ -210,14 +214,14 @@ def _take_part(study_file: Path, files: SiteFiles, as_json: bool) -> int:
     if as_json:
         print(json.dumps(ended.as_dict()))
     elif ended.end == "released":
-        print(f"The release is in {ended.out}: made from the record, and every signature in it holds.")
+        print(f"The release is in {ended.out}. It was built from the transcript, and every signature in it is valid.")
         if ended.compared is not None:
             screen.print_blocks(ended.compared.blocks())
     elif ended.end == "waiting":
-        print(screen.fold(f"There is no release yet: {ended.why.on_screen()}. What has left stays charged."))
+        print(screen.fold(f"There is no release yet: {ended.why.on_screen()}. The charge stays."))
     else:
-        left = "and what has left stays charged" if ended.charged else "and nothing is charged"
-        print(screen.fold(f"The study ended here without a release, {left}: {ended.why.on_screen()}"))
+        charged = "The charge stays" if ended.charged else "Nothing is charged"
+        print(screen.fold(f"The study ended at this site without a release: {ended.why.on_screen()}. {charged}."))
     return 0 if ended.end == "released" else 1
 
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 study_group = typer.Typer(rich_markup_mode=None)
 
 StudyPath = Annotated[Path, typer.Argument(metavar="STUDY", help="The study, a TOML file.")]
-OwnKey = Annotated[Path, typer.Option(metavar="NAME.key", help="SECRET: the own identity, by `smc-dp identities new`.")]
-TermsFile = Annotated[
-    Path | None, typer.Option(metavar="own.toml", help="The site's own terms; Charlie may do without.")
+OwnKey = Annotated[Path, typer.Option(metavar="NAME.key", help="SECRET: key of this site, by `smc-dp identities new`.")]
+PolicyFile = Annotated[
+    Path | None, typer.Option(metavar="own.toml", help="Policy of this site; the curator can do without.")
 ]
 PublicRows = Annotated[
     Path | None, typer.Option(metavar="FILE", help="soft_ss: the public rows without labels that all parties have.")
@@ -33,10 +33,10 @@ PublicRows = Annotated[
 
 
 def _describe_group() -> None:
-    """Prepare a study, which organisations agree on before any takes part: one file that each reads, checks and signs.
+    """Prepare a study: one file that all organisations read, check and sign before any of them takes part.
 
-    It names who takes part under which public key, what is learned and what that guarantees, the columns with their
-    bounds, how long anybody waits, and the relay. It runs once, when all have approved it; changed, it is another.
+    It names the participants and their public keys, the method and its guarantee, the columns and their bounds, the
+    deadlines, and the relay. It runs once, when all have approved it. A changed study is another study.
     """
 
 
@@ -49,19 +49,19 @@ def new_study(
         typer.Option(metavar="NAME.pub|NAME=PUBLICKEY", help="A party and its public key; repeat it, in their order."),
     ],
     bounds: Annotated[Path, typer.Option(help="TOML file of public bounds, categories and classes.")],
-    title: Annotated[str, typer.Option(help="What the study is called.")],
-    purpose: Annotated[str, typer.Option(help="What the release is for; sites may allow some purposes only.")],
-    relay: Annotated[str, typer.Option(metavar="URL", help="Where the mail goes, such as nats://relay.example:4222.")],
+    title: Annotated[str, typer.Option(help="Title of the study.")],
+    purpose: Annotated[str, typer.Option(help="Purpose of the release; a site policy may allow some purposes only.")],
+    relay: Annotated[str, typer.Option(metavar="URL", help="Address of the relay, such as nats://relay.example:4222.")],
     curator: Annotated[
         str | None,
-        typer.Option(metavar="charlie.pub|PUBLICKEY", help="Charlie's public key, where the protocol has him."),
+        typer.Option(metavar="charlie.pub|PUBLICKEY", help="Public key of the curator, if the protocol has one."),
     ] = None,
-    greetings: Annotated[str, typer.Option(metavar="DURATION", help="How long all wait for all greetings.")] = "7d",
-    letters: Annotated[str, typer.Option(metavar="DURATION", help="How long all wait for any letter.")] = "1d",
+    greetings: Annotated[str, typer.Option(metavar="DURATION", help="Longest wait for the greetings of all.")] = "7d",
+    messages: Annotated[str, typer.Option(metavar="DURATION", help="Longest wait for a message.")] = "1d",
     auxiliary: PublicRows = None,
     label: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of classes.")] = None,
 ) -> None:
-    """Draft a study from options like those of `run`; nothing is sent, and the text may be edited before anyone signs.
+    """Draft a study from options like those of `run`. Nothing is sent. Edit the text before anybody signs it.
 
     \b
     Examples:
@@ -69,7 +69,7 @@ def new_study(
                        --bounds bounds.toml --title "Readmission" --purpose research --relay nats://relay.example:4222
       smc-dp study new --out study.toml --party north.pub --party south.pub --party west.pub --party east.pub \\
                        --curator charlie.pub --bounds bounds.toml --title T --purpose research \\
-                       --relay tls://relay.example:4222 --epsilon 0.5 --colluders 1 --dropouts 1 --letters 12h
+                       --relay tls://relay.example:4222 --epsilon 0.5 --colluders 1 --dropouts 1 --messages 12h
     """
     from smc_dp.core.documents import parse_document, validate_document
     from smc_dp.core.writing import write_new
@@ -92,16 +92,16 @@ def new_study(
     public = None if auxiliary is None else read_auxiliary(auxiliary, known)
     agreement = agreed.with_parties(tuple(parties), known, public)
     identities = parties | ({} if curator is None else stored.parse_pinned_curator(curator))
-    deadlines = {"greetings": greetings, "letters": letters}
+    deadlines = {"greetings": greetings, "messages": messages}
     around = {"title": title, "purpose": purpose, "relay": relay, "deadlines": deadlines}
     text = draft_study(agreement, around, identities, stated)
     made = parse_document(JointStudy, text, f"study {out}")
     write_new(out, text.encode(), f"study {out}")
-    print(f"Written: {out}, digest {made.digest}. Read it, and have each participant run `smc-dp study approve`.")
+    print(f"Written: {out}, digest {made.digest}. Read it, then have each participant run `smc-dp study approve`.")
 
 
 def show_study(study_file: StudyPath, auxiliary: PublicRows = None, as_json: AsJson = False) -> None:
-    """Say in plain words what taking part means: who, what leaves the site, the guarantee, the cost, how long it takes.
+    """Explain what taking part means: participants, what leaves the site, guarantee, cost and deadlines.
 
     \b
     Examples:
@@ -124,28 +124,28 @@ def show_study(study_file: StudyPath, auxiliary: PublicRows = None, as_json: AsJ
 def check_study(
     study_file: StudyPath,
     key: OwnKey,
-    terms: TermsFile = None,
+    policy: PolicyFile = None,
     data: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The own rows [default: what the terms name].")
+        Path | None, typer.Option(metavar="FILE", help="Rows of this site [default: as in own.toml].")
     ] = None,
-    ledger: Annotated[Path | None, typer.Option(metavar="FILE", help="The own book of releases.")] = None,
+    ledger: Annotated[Path | None, typer.Option(metavar="FILE", help="Ledger of this site.")] = None,
     auxiliary: PublicRows = None,
     as_json: AsJson = False,
 ) -> int:
-    """Hold a study against the own key, terms, rows and book. Nothing is sent, and nothing is written.
+    """Check whether this site can join a study: its key, policy, rows and ledger. Nothing is sent or written.
 
-    Everything that does not fit is listed, and the exit code is 2 then. Charlie has a key, and no rows and no book.
+    The command lists all problems; with any, it exits with code 2. The curator has a key only.
 
     \b
     Examples:
-      smc-dp study check study.toml --data rows.csv --ledger north.ledger --key north.key --terms own.toml
+      smc-dp study check study.toml --data rows.csv --ledger north.ledger --key north.key --policy own.toml
       smc-dp study check study.toml --key charlie.key
     """
     from smc_dp.deploy.preflight import OwnFiles, preflight_of_files
     from smc_dp.planning.report import expected_at_site
 
     found = _read(study_file)
-    fit = preflight_of_files(found, key, terms, OwnFiles(data, ledger, auxiliary))
+    fit = preflight_of_files(found, key, policy, OwnFiles(data, ledger, auxiliary))
     if fit.name is not None:
         warn_exposed([key])
     if as_json:
@@ -155,9 +155,11 @@ def check_study(
     for fault in fit.faults:
         print(one_line(str(fault)))
     if fit.faults:
-        print(f"{len(fit.faults)} of what was looked at does not fit study {found.digest}.")
+        count = len(fit.faults)
+        problems = "1 problem" if count == 1 else f"{count} problems"
+        print(f"{problems}: this site cannot join study {found.digest} yet.")
         return 2
-    print(f"Study {found.digest} fits: {fit.name} can approve it and take part.")
+    print(f"No problems: {fit.name} can approve study {found.digest} and take part.")
     if fit.own is not None and fit.agreement is not None:
         screen.print_blocks(expected_at_site(fit.agreement, len(fit.own.rows)))
     return 0
@@ -166,87 +168,95 @@ def check_study(
 def approve_study(
     study_file: StudyPath,
     key: OwnKey,
-    terms: TermsFile = None,
+    policy: PolicyFile = None,
     auxiliary: PublicRows = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The approval to write [default: <study>.<name>.approval beside the study]."),
     ] = None,
 ) -> None:
-    """Sign a study: one run of it, under the own terms, with 32 random bytes that make its session a new one.
+    """Sign a study for one run of it, after a check of the site policy.
+
+    The approval holds 32 random bytes, so that its session differs from every other one.
 
     \b
     Examples:
-      smc-dp study approve study.toml --key north.key --terms own.toml
+      smc-dp study approve study.toml --key north.key --policy own.toml
       smc-dp study approve study.toml --key charlie.key --out charlie.approval
     """
     from protocols.arithmetic.rng import Stream
     from smc_dp.core.writing import write_new
     from smc_dp.deploy.approval import Approval
-    from smc_dp.deploy.preflight import preflight_of_terms
-    from smc_dp.deploy.terms import OwnTerms
+    from smc_dp.deploy.preflight import preflight_of_policy
+    from smc_dp.deploy.site_policy import SitePolicy
     from smc_dp.run import identities as stored
     from smc_dp.run.approvals import RANDOM_BYTES
 
     found = _read(study_file)
-    identity, own = stored.read_identity(key), None if terms is None else OwnTerms.read(terms)
+    identity, own = stored.read_identity(key), None if policy is None else SitePolicy.read(policy)
     warn_exposed([key])
     name = found.participant(identity.public)
-    preflight_of_terms(found, name, own, auxiliary).require(f"study {study_file}")
+    preflight_of_policy(found, name, own, auxiliary).require(f"study {study_file}")
     approval = Approval.made(found, name, identity, Stream.from_system().bytes(RANDOM_BYTES))
     path = study_file.with_name(f"{study_file.stem}.{name}.approval") if out is None else out
     write_new(path, approval.encode(), f"approval {path}")
-    print(f"Written: {path}, {name}'s approval of study {found.digest}. It is for one run.")
+    print(f"Written: {path}, the approval of study {found.digest} by {name}, for one run.")
 
 
 def provision_study(
     study_file: StudyPath,
-    engine: Annotated[str, typer.Option(metavar="nats|flare", help="What carries the mail.")],
+    engine: Annotated[str, typer.Option(metavar="nats|flare", help="Carrier of the envelopes.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to make.")],
 ) -> None:
-    """Make what a relay of the study runs from, and for each site the folder that lets it in.
+    """Make the provisioning kit of a study: the files that its relay runs from, and a folder for each site.
 
-    For whoever runs the relay. nats: the kit has certificates of its own, which say who may connect to the relay; who
-    somebody is in the study, the identities pinned there say. operator/README.txt says what to do, in which order.
-    flare: NVIDIA FLARE 2.9 makes the certificates; the kit has the job and everybody's policies, and a README.txt.
+    This is for the relay's operator. README.txt in the provisioning kit has the steps.
+
+    nats: the provisioning kit has certificates, which say who may connect to the relay. They say nothing about who
+    somebody is in the study; the identities pinned there do. flare: NVIDIA FLARE 2.9 makes the certificates. The
+    provisioning kit has the job and the policies of all sites.
 
     \b
     Examples:
-      smc-dp study kit study.toml --engine nats --out kit
-      cd kit/operator && nats-server -c server.conf
-      smc-dp study kit study.toml --engine flare --out kit
+      smc-dp study provision study.toml --engine nats --out provisioning-kit
+      cd provisioning-kit/operator && nats-server -c server.conf
+      smc-dp study provision study.toml --engine flare --out provisioning-kit
     """
     from smc_dp.deploy.flare import provision as flare
     from smc_dp.deploy.nats import provision as nats
 
     if engine == "nats":
         handed = nats.provision_relay(_read(study_file), out)
-        print(f"What to do: {out / 'operator' / nats.README}. SECRET: all else in {out}.")
+        print(f"Next steps: {out / 'operator' / nats.README}. SECRET: all other files in {out}.")
     elif engine == "flare":
         handed = flare.provision_flare(_read(study_file), out)
-        print(f"What to do: {out / flare.README}. Nothing in {out} is secret.")
+        print(f"Next steps: {out / flare.README}. Nothing in {out} is secret.")
     else:
         raise InputError("engine.unknown", got=shown(engine))
     for folder in handed:
-        print(f"To hand over: {folder}")
+        print(f"Hand over: {folder}")
 
 
 def open_relay(
     study_file: StudyPath,
-    kit: Annotated[Path, typer.Option(metavar="DIR", help="The kit of the study, with the operator's folder in it.")],
+    provisioning_kit: Annotated[
+        Path, typer.Option(metavar="DIR", help="Provisioning kit of the study, with the operator's folder in it.")
+    ],
 ) -> None:
-    """Open a study at its relay, once that runs: from then on sites can send and fetch. Again, nothing changes.
+    """Open a study at its running relay. From then on sites can send and fetch.
+
+    The same command again changes nothing.
 
     \b
     Example:
-      smc-dp study open study.toml --kit kit
+      smc-dp study open study.toml --provisioning-kit provisioning-kit
     """
     from smc_dp.deploy.frame import CarrierError
     from smc_dp.deploy.nats.provision import open_study
 
     found = _read(study_file)
     try:
-        open_study(found, kit)
+        open_study(found, provisioning_kit)
     except CarrierError as error:
         raise InputError(error.fault) from None
     print(f"Study {found.digest} is open at {found.relay}.")
@@ -257,7 +267,7 @@ study_group.command("new")(deferred(new_study))
 study_group.command("show")(deferred(show_study))
 study_group.command("check")(deferred(check_study))
 study_group.command("approve")(deferred(approve_study))
-study_group.command("kit")(deferred(provision_study))
+study_group.command("provision")(deferred(provision_study))
 study_group.command("open")(deferred(open_relay))
 
 
@@ -268,7 +278,7 @@ def _read(path: Path) -> JointStudy:
 
 
 def _stated_bounds(path: Path, label: str | None) -> tuple[Bounds, dict[str, Any]]:
-    """Return the bounds in a file, and the content of the file, with the column of classes if that is named apart."""
+    """Return the bounds in a file, and its content with the column of classes from `label`, if that is given."""
     from smc_dp.core.toml import parse_toml
     from smc_dp.data.bounds import bounds_from_document, read_bounds
 

@@ -33,7 +33,7 @@ DEFAULT_CLIP = 2.0
 DEFAULT_BIAS = 0.1
 _MANY = 1 << 12  # columns
 _SHOWN = 40  # characters of a column's name
-_LONGEST_LEVEL = 1 << 12  # bits of a whole number that is a level or a class
+_LONGEST_LEVEL = 1 << 12  # bits of a whole number as a level or class: `str` refuses more than 4,300 digits
 
 
 def _level(value: object) -> str:

@@ -30,7 +30,7 @@ class CatalogueEntry:
     columns: int
     classes: int
     state: DatasetState
-    what: str
+    description: str
     paper: str
 
 
@@ -45,7 +45,9 @@ class DatasetCheck:
 def list_datasets(folder: Path | None) -> list[CatalogueEntry]:
     """Return an entry for each data set; files are looked up, their content is not checked (see `verify_files`)."""
     return [
-        CatalogueEntry(name, f.rows, f.test_rows, f.columns, f.classes, dataset_state(name, folder), f.what, f.paper)
+        CatalogueEntry(
+            name, f.rows, f.test_rows, f.columns, f.classes, dataset_state(name, folder), f.description, f.paper
+        )
         for name, f in DATASET_INFO.items()
     ]
 

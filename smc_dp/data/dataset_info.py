@@ -18,7 +18,7 @@ class DatasetInfo:
     experiments use the data set, or empty.
     """
 
-    what: str
+    description: str
     rows: int
     columns: int
     classes: int

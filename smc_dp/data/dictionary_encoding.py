@@ -29,7 +29,7 @@ class DictionaryEncoder:
     def add(self, cells: Sequence[object], codes: NDArray[np.int32]) -> None:
         """Add rows: row i has the cell `cells[codes[i]]`."""
         meant = [self._empty.get(cell, cell) for cell in cells] if self._empty else cells
-        if self._values:
+        if self._values:  # most cells differ: a block's cells are appended without a comparison
             self._codes.append(codes + np.int32(len(self._values)))
             self._values += meant
             return

@@ -43,7 +43,7 @@ def fingerprint_data(key: bytes, held: Table | Rows) -> str:
     """
     if isinstance(held, Rows):
         return fingerprint_rows(key, held)
-    return _of_columns(key, held, held.columns.keys() - {held.divided_by})
+    return _of_columns(key, held, held.columns.keys() - {held.partition_column})
 
 
 def former_fingerprint(key: bytes, held: Table | Rows, called: str) -> str | None:
@@ -51,10 +51,10 @@ def former_fingerprint(key: bytes, held: Table | Rows, called: str) -> str | Non
 
     None for an undivided table, whose fingerprint has not changed.
     """
-    if isinstance(held, Rows) or held.divided_by is None:
+    if isinstance(held, Rows) or held.partition_column is None:
         return None
     column = DictionaryColumn(np.zeros(held.rows, dtype=np.int64), (called,))
-    return _of_columns(key, replace(held, columns={**held.columns, held.divided_by: column}), held.columns)
+    return _of_columns(key, replace(held, columns={**held.columns, held.partition_column: column}), held.columns)
 
 
 def _of_columns(key: bytes, held: Table, columns: Iterable[str]) -> str:

@@ -17,10 +17,10 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.data.bounds import canonical_level
 from smc_dp.data.dataset import Features, Points, Pool
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.projection import Projection, Radius, fit_projection
+from smc_dp.data.projection import Projection, RadiusRule, fit_projection
 from smc_dp.data.table import Table
 
-RESERVED_NAMES = frozenset({"charlie", "public", "transcript"})
+RESERVED_NAMES = frozenset({"charlie", "public", "transcript"})  # curator, addressee of what is published, a run's file
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -77,7 +77,7 @@ def share_sizes(rows: int, shares: Sequence[Fraction]) -> list[int]:
 
 
 def split_rows(rows: int, shares: Sequence[Fraction], seed: int) -> list[NDArray[np.int64]]:
-    """Return disjoint row numbers for each share, at random by a public seed; every row is dealt."""
+    """Return disjoint row numbers for each share, at random by a public seed; every row is assigned."""
     order = np.random.default_rng(seed).permutation(rows).astype(np.int64)
     return [np.sort(part) for part in np.split(order, np.cumsum(share_sizes(rows, shares))[:-1])]
 
@@ -98,11 +98,11 @@ RowNumbers = npt.NDArray[np.int64]
 class Partition:
     """Settings of a partition; the defaults give five parties equal parts of everything.
 
-    `per_party`: rows of each party, the rest is left out; None deals everything, in equal parts or in the percentages
+    `per_party`: rows of each party, the rest is left out; None assigns everything, in equal parts or in the percentages
     of `split`, such as "15,20,20,20,25". `auxiliary`: how many training rows become public and lose their labels
     (Hamm, Cao and Belkin). `labelled`: how many become public with their labels (the aggregator of the feature
-    method). `components`: the columns left by a PCA fitted on public rows, and `radius` where rows are clipped then.
-    `features`: use the first columns only.
+    method). `components`: number of principal components, fitted on public rows; None keeps the columns. `radius`: rule
+    for the norm at which projected rows are clipped. `features`: number of leading columns that are used; None for all.
     `sample`: the part of the training rows that is used at all, in (0, 1]. `bias`: the constant appended to each
     row, 0 for none; None takes the data set's own. `held_out`: percent of a data set without a test set to test on.
     Raises InputError for counts below 1 and for what contradicts itself.
@@ -117,7 +117,7 @@ class Partition:
     features: int | None = None
     sample: Fraction = Fraction(1)
     bias: float | None = None
-    radius: Radius = "median"
+    radius: RadiusRule = "median"
     held_out: Fraction = Fraction(20)
 
     def __post_init__(self) -> None:
@@ -150,53 +150,53 @@ class PartitionedRows:
     test: RowNumbers | None
 
 
-def partition_pool(pool: Pool, deal: Partition, seed: int) -> tuple[Federation, Rows]:
-    """Deal a pool to parties by a public seed; return their federation, and the test rows in the same coordinates.
+def partition_pool(pool: Pool, partition: Partition, seed: int) -> tuple[Federation, Rows]:
+    """Partition a pool by a public seed; return the parties' federation, and the test rows in the same coordinates.
 
     Raises InputError when there are fewer rows than the settings want, or too few public rows for the projection.
     """
-    dealt = partition_rows(pool, deal, seed)
-    chart = _chart(pool, deal, dealt)
-    private = _rows(pool.train, np.concatenate(dealt.parties), chart)
-    edges = np.cumsum([0, *map(len, dealt.parties)]).tolist()
+    assigned = partition_rows(pool, partition, seed)
+    chart = _chart(pool, partition, assigned)
+    private = _rows(pool.train, np.concatenate(assigned.parties), chart)
+    edges = np.cumsum([0, *map(len, assigned.parties)]).tolist()
     federation = Federation(
         tuple(Rows(private.X[low:high], private.y[low:high]) for low, high in pairwise(edges)),
         len(pool.classes),
-        unlabelled=_rows(pool.train, dealt.auxiliary, chart).X if len(dealt.auxiliary) else None,
-        labelled=_rows(pool.train, dealt.labelled, chart) if len(dealt.labelled) else None,
-        names=tuple(f"{pool.holder}-{j}" for j in range(1, deal.parties + 1)),
+        unlabelled=_rows(pool.train, assigned.auxiliary, chart).X if len(assigned.auxiliary) else None,
+        labelled=_rows(pool.train, assigned.labelled, chart) if len(assigned.labelled) else None,
+        names=tuple(f"{pool.holder}-{j}" for j in range(1, partition.parties + 1)),
     )
-    if dealt.test is not None:
-        return federation, _rows(pool.train, dealt.test, chart)
+    if assigned.test is not None:
+        return federation, _rows(pool.train, assigned.test, chart)
     tested = pool.train if pool.test is None else pool.test
     return federation, _rows(tested, np.arange(len(tested)), chart)
 
 
-def partition_rows(pool: Pool, deal: Partition, seed: int) -> PartitionedRows:
+def partition_rows(pool: Pool, partition: Partition, seed: int) -> PartitionedRows:
     """Assign each row by a public seed; raise InputError when there are too few rows."""
     order = np.random.default_rng(seed).permutation(len(pool.train)).astype(np.int64)
     test = None
-    if pool.test is None:
-        kept, _ = share_sizes(len(order), [100 - deal.held_out, deal.held_out])
+    if pool.test is None:  # first, so that `sample` takes nothing from the test rows
+        kept, _ = share_sizes(len(order), [100 - partition.held_out, partition.held_out])
         order, test = order[:kept], np.sort(order[kept:])
-    order = order[: int(len(order) * deal.sample)]
-    labelled, auxiliary = deal.labelled or 0, deal.auxiliary or 0
-    counts = _counts(pool.name, deal, len(order), labelled + auxiliary)
+    order = order[: int(len(order) * partition.sample)]
+    labelled, auxiliary = partition.labelled or 0, partition.auxiliary or 0
+    counts = _counts(pool.name, partition, len(order), labelled + auxiliary)
     parts = np.split(order, np.cumsum([labelled, auxiliary, *counts]))
     return PartitionedRows(tuple(parts[2:-1]), parts[0], parts[1], test)
 
 
-def _counts(name: str, deal: Partition, rows: int, public: int) -> list[int]:
+def _counts(name: str, partition: Partition, rows: int, public: int) -> list[int]:
     """Return the number of rows of each party."""
-    wanted = deal.parties * (deal.per_party or 1) + public
+    wanted = partition.parties * (partition.per_party or 1) + public
     if wanted > rows:
-        each = "at least 1" if deal.per_party is None else f"{deal.per_party}"
+        each = "at least 1" if partition.per_party is None else f"{partition.per_party}"
         raise InputError(
-            "dataset.too_few_rows", parties=deal.parties, each=each, public=public, wanted=wanted, rows=rows
+            "dataset.too_few_rows", parties=partition.parties, each=each, public=public, wanted=wanted, rows=rows
         ).within(f"data set {name}")
-    if deal.per_party is not None:
-        return [deal.per_party] * deal.parties
-    shares = even_shares(deal.parties) if deal.split is None else parse_split(deal.split)
+    if partition.per_party is not None:
+        return [partition.per_party] * partition.parties
+    shares = even_shares(partition.parties) if partition.split is None else parse_split(partition.split)
     counts = share_sizes(rows - public, shares)
     if min(counts) == 0:
         raise InputError("dataset.empty_share", rows=rows - public).within(f"data set {name}")
@@ -219,22 +219,24 @@ class _Chart:
         return with_bias(into_ball(dense, self.radius), self.bias)
 
 
-def _chart(pool: Pool, deal: Partition, dealt: PartitionedRows) -> _Chart:
+def _chart(pool: Pool, partition: Partition, assigned: PartitionedRows) -> _Chart:
     width = pool.train.X.shape[1]
-    if deal.features is not None and deal.features > width:
-        raise InputError("features.wrong_width", name=pool.name, width=width, got=deal.features)
-    bias = pool.bias if deal.bias is None else deal.bias
-    if deal.components is None:
+    if partition.features is not None and partition.features > width:
+        raise InputError("features.wrong_width", name=pool.name, width=width, got=partition.features)
+    bias = pool.bias if partition.bias is None else partition.bias
+    if partition.components is None:
         if not isinstance(pool.train.X, np.ndarray):
             raise InputError("components.not_fewer", name=pool.name, width=width)
         # Rows of fewer columns have a smaller public bound; without `features` they are in the ball already.
-        bound = pool.coordinate * float(np.sqrt(deal.features or width))
-        return _Chart(deal.features, None, min(1.0, bound) if deal.features else 1.0, bias)
-    public = pool.public if pool.public is not None else pool.train.X[np.concatenate([dealt.labelled, dealt.auxiliary])]
-    if deal.features is not None:
-        public = public[:, : deal.features]
-    projection, radius = fit_projection(public, deal.components, deal.radius)
-    return _Chart(deal.features, projection, radius, bias)
+        bound = pool.coordinate * float(np.sqrt(partition.features or width))
+        return _Chart(partition.features, None, min(1.0, bound) if partition.features else 1.0, bias)
+    public = pool.public
+    if public is None:
+        public = pool.train.X[np.concatenate([assigned.labelled, assigned.auxiliary])]
+    if partition.features is not None:
+        public = public[:, : partition.features]
+    projection, radius = fit_projection(public, partition.components, partition.radius)
+    return _Chart(partition.features, projection, radius, bias)
 
 
 def _rows(points: Points, numbers: RowNumbers, chart: _Chart) -> Rows:

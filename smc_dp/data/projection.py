@@ -13,8 +13,8 @@ from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.data.dataset import Features
 
-Radius: TypeAlias = Literal["median", "largest"]
-"""Of the norms of the projected public rows: where rows are clipped."""
+RadiusRule: TypeAlias = Literal["median", "largest"]
+"""Rule for the clipping norm: the median or the largest norm of the projected public rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Projection:
         return np.asarray(chosen @ self.axes.T)
 
 
-def fit_projection(public: Features, components: int, radius: Radius = "median") -> tuple[Projection, float]:
+def fit_projection(public: Features, components: int, radius: RadiusRule = "median") -> tuple[Projection, float]:
     """Fit the projection on the first principal components of public rows; return it with a clipping radius.
 
     The radius is the median or the largest norm of the projected public rows. The largest clips no public row, and

@@ -30,7 +30,8 @@ def catalogue_table(entries: Sequence[CatalogueEntry]) -> PageTable:
     """Return the data sets and their states."""
     tested = ((e, f"{e.test_rows:,}" if e.test_rows else "") for e in entries)
     rows = (
-        (e.name, e.state, f"{e.rows:,}", test, f"{e.columns:,}", str(e.classes), e.what, e.paper) for e, test in tested
+        (e.name, e.state, f"{e.rows:,}", test, f"{e.columns:,}", str(e.classes), e.description, e.paper)
+        for e, test in tested
     )
     return PageTable("Data sets", _HEADINGS, tuple(rows), numbers=(2, 3, 4, 5))
 
@@ -92,7 +93,7 @@ def blocks(found: FileValidation) -> Iterator[PageBlock]:
             faults = tuple(alike)
             yield Verbatim("\n".join(map(printable, faults)), "Lines to copy") if is_to_copy else Bullets(faults)
         if lines := _to_add(found.faults):
-            yield Prose("What would mend it in the bounds, which are public and the same for all parties:")
+            yield Prose("Lines that would fix it in the bounds, which are public and the same for all parties:")
             yield Verbatim("\n".join(lines), "Lines for the bounds")
     else:
         classes = ", ".join(f"{count:,} {name}" for name, count in (found.classes or {}).items())
@@ -109,7 +110,7 @@ def _fault(fault: TableFault) -> str:
 
 
 def _to_add(faults: Sequence[TableFault]) -> list[str]:
-    """Return the lines that mend them, section by section, as they may be copied into the bounds."""
+    """Return the lines that fix them, section by section, as they may be copied into the bounds."""
     sections: dict[str, dict[str, None]] = {}
     for fault in faults:
         if fault.section is not None and fault.line is not None:

@@ -165,7 +165,7 @@ def _grouped(parties: Sequence[str | tuple[str, Path]], column: str) -> dict[str
     table = read_table(path, f"table {path}")
     groups = group_rows(table, column)
     check_names(list(groups))
-    return _dealt(replace(table, divided_by=column), groups)
+    return _dealt(replace(table, partition_column=column), groups)
 
 
 def _dealt(table: Table, rows: dict[str, NDArray[np.int64]]) -> dict[str, Table]:

@@ -23,7 +23,7 @@ from smc_dp.data.format_hints import RefusedInput, add_hint
 
 _SHOWN, _LISTED = 40, 8  # characters of a name or a category, how many of a list
 
-Meant = TypeVar("Meant")
+Parsed = TypeVar("Parsed")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,15 +52,15 @@ Cells: TypeAlias = Sequence[object] | NDArray[np.float64] | DictionaryColumn
 class Table:
     """Named columns of equal length; messages call the table `source` and its rows by `row_numbers`.
 
-    Only the columns that are asked for are looked at: an unused column may hold anything. `form`: the format of texts
-    among the cells. `divided_by`: the column that divided a table among parties, in a part of such a table.
+    Only the columns that are read are looked at: an unused column may hold anything. `form`: the format of texts
+    among the cells. `partition_column`: in a party's part of a larger table, the column by which that was partitioned.
     """
 
     source: str
     columns: Mapping[str, Cells]
     row_numbers: Sequence[int]
     form: FileFormat = DEFAULT_FORMAT
-    divided_by: str | None = None
+    partition_column: str | None = None
 
     @property
     def rows(self) -> int:
@@ -92,7 +92,7 @@ class Table:
     def take(self, indices: NDArray[np.int64], source: str) -> Table:
         """Return the rows at these positions, under another name."""
         columns = {name: _taken(cells, indices) for name, cells in self.columns.items()}
-        return Table(source, columns, [self.row_numbers[i] for i in indices], self.form, self.divided_by)
+        return Table(source, columns, [self.row_numbers[i] for i in indices], self.form, self.partition_column)
 
     def different(self, name: str) -> tuple[Sequence[object], NDArray[np.int64]]:
         """Return the different cells of column `name`, and the index of each row's cell; some may be in no row."""
@@ -126,7 +126,7 @@ class Table:
                 break
         return found
 
-    def _read(self, name: str, read: Callable[[object], Meant | Fault]) -> tuple[list[Meant | None], NDArray[Any]]:
+    def _read(self, name: str, read: Callable[[object], Parsed | Fault]) -> tuple[list[Parsed | None], NDArray[Any]]:
         """Apply `read` to each different cell of column `name`; return the results and the index of each row's cell.
 
         Raises InputError naming source, column and the first row whose cell is refused.
@@ -201,11 +201,13 @@ NOT_A_TEXT = InputFault("cell.not_a_text", {"got": None})
 EMPTY_FAULTS = MappingProxyType(
     {wanted: InputFault("cell.empty", {"wanted": wanted}) for wanted in ("a number", "a date", "a text")}
 )
+"""Fault of an empty cell, by the kind of value that was wanted."""
 NAN_FAULTS = MappingProxyType(
     {wanted: InputFault("cell.nan", {"wanted": wanted}) for wanted in ("a finite number", "a text")}
 )
+"""Fault of a cell that holds NaN, by the kind of value that was wanted."""
 EMPTY_CODES = frozenset({"cell.empty", "cell.nan"})
-"""Codes of cells in which nothing stands."""
+"""Codes of the faults of empty cells."""
 
 
 def is_empty_cell(cell: object) -> bool:

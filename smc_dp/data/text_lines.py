@@ -147,12 +147,12 @@ class _Bytewise:
     """Check of encodings in which nearly any byte is some character: text in them may really be UTF-8."""
 
     def __init__(self, encoding: str, text: TextLines) -> None:
-        self._encoding, self._text, self._told = encoding, text, encoding.startswith("utf")
+        self._encoding, self._text, self._is_unicode = encoding, text, encoding.startswith("utf")
         self._more_than_ascii = self._not_utf_8 = self._controls = False
 
     def check(self, lines: Sequence[str]) -> None:
         """Raise InputError for characters that no text has."""
-        if self._told:
+        if self._is_unicode:
             return
         for line in lines:
             if not line.isascii():

@@ -48,10 +48,11 @@ class FileValidation:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        told = {name: getattr(self, name) for name in ("left_out", "clipped", "classes")}
+        counts = {name: getattr(self, name) for name in ("left_out", "clipped", "classes")}
         found = {name: [fault.as_dict() for fault in getattr(self, name)] for name in ("faults", "outside")}
         warnings = list(self.warnings())
-        return {"fits": self.fits, "rows": self.rows, **found, **told, "warnings": warnings, "private": PRIVATE_NOTICE}
+        faults = {"fits": self.fits, "rows": self.rows, **found}
+        return {**faults, **counts, "warnings": warnings, "private": PRIVATE_NOTICE}
 
     def warnings(self) -> Iterator[str]:
         """Yield a warning for each property that a run accepts and the owner should know."""

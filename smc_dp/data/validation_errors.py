@@ -74,7 +74,7 @@ class TableFault:
         return self.fault.code
 
     def placed(self, source: str, *, released: bool = False) -> Fault:
-        """Return the fault of the first of these cells in the table `source`, with the line that mends it.
+        """Return the fault of the first of these cells in the table `source`, with the line that fixes it.
 
         Nobody writes a line into bounds that are `released` any more.
         """

@@ -11,6 +11,7 @@ from tomlkit.items import Table
 
 from protocols.curator import CURATOR_NAME
 from smc_dp.core.errors import InputError
+from smc_dp.deploy.study import STUDY_FORMAT
 from smc_dp.run.agreement import TEST_KEYS, Agreement
 
 _TOP = (
@@ -19,14 +20,14 @@ _TOP = (
 )
 _COMMENTS = MappingProxyType(
     {
-        "purpose": "a site's own terms may list the purposes that it takes part for",
+        "purpose": "a site policy may list the purposes that it takes part for",
         "relay": "where the mail goes; nats://, tls:// or flare://",
         "insecure_test_keys": "the keys of the protocol protect nothing",
         "auxiliary": "SHA-256 of the public rows that all have",
         "method": "What is learned.",
         "target": "What the release guarantees; a site's ledger is charged what the statement says (study show).",
         "protocol": "How it is computed.",
-        "deadlines": "How long all wait for all greetings, and for any letter after them: s, m, h or d.",
+        "deadlines": "How long all wait for all greetings, and for any message after them: s, m, h or d.",
         "curator": "Charlie: he learns the release, and nobody need trust him.",
     }
 )
@@ -45,6 +46,7 @@ def draft_study(
         raise InputError("study.no_public_key", value=value, missing=missing[0])
     keys = {name: identities[name].hex() for name in agreement.participants}
     stated = {
+        "format": STUDY_FORMAT,
         **{name: around[name] for name in ("title", "purpose", "relay")},
         "insecure_test_keys": TEST_KEYS in agreement.marks or None,
         "auxiliary": agreement.auxiliary and agreement.auxiliary.digest,

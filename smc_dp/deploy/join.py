@@ -26,10 +26,10 @@ from smc_dp.deploy.paths import approval_file, counter_folder, state_folder
 from smc_dp.deploy.preflight import OwnFiles, OwnRows, run_preflight
 from smc_dp.deploy.session_driver import Member, SessionDriver
 from smc_dp.deploy.site import charge_from_facts, refusal
+from smc_dp.deploy.site_policy import SitePolicy
 from smc_dp.deploy.status import erase_missed
 from smc_dp.deploy.store import DATABASE, StoreError, open_store
 from smc_dp.deploy.study import JointStudy
-from smc_dp.deploy.terms import OwnTerms
 from smc_dp.run import folder as run_folder
 from smc_dp.run import identities
 from smc_dp.run.local_evaluation import LocalComparison, evaluate_locally
@@ -67,12 +67,12 @@ _LONGEST_PASSPHRASE = 1 << 12
 class SiteFiles:
     """Files of a site in a study, beside the study; what is None has its usual place, or is not there.
 
-    A party has a `ledger` and `terms`, and `data` unless the terms name them. The curator has none of these, and an
-    `out`. `views`: a folder to make for the own view.
+    A party has a `ledger` and a `policy`, and `data` unless the policy names them. The curator has none of
+    these, and an `out`. `views`: a folder to make for the view of this site.
     """
 
     key: Path
-    terms: Path | None = None
+    policy: Path | None = None
     data: Path | None = None
     ledger: Path | None = None
     out: Path | None = None
@@ -136,13 +136,13 @@ def take_part(study_file: Path, files: SiteFiles, hear: Hear, carrier: OpenCarri
     begun = (folder / DATABASE).exists()
     if begun:
         erase_missed(study, folder, counters, time.time())
-    terms = None if files.terms is None else OwnTerms.read(files.terms)
+    policy = None if files.policy is None else SitePolicy.read(files.policy)
     if (name in study.parties) != (files.ledger is not None):
         raise InputError(
             "key.other_command", key=str(files.key), name=name, command="join" if name in study.parties else "serve"
         )
-    fit = run_preflight(study, name, terms, OwnFiles(files.data, files.ledger, files.auxiliary, begun))
-    credentials = files.credentials or (None if terms is None else terms.credentials_path)
+    fit = run_preflight(study, name, policy, OwnFiles(files.data, files.ledger, files.auxiliary, begun))
+    credentials = files.credentials or (None if policy is None else policy.credentials_path)
     with closing(carrier(study, name, credentials)) as way:
         try:
             agreement = fit.require(f"study {study_file}")

@@ -1,4 +1,4 @@
-"""Preflight check of a site's own rows, ledger, key and terms against a study, before anything is sent.
+"""Preflight check of a site's own rows, ledger, key and policy against a study, before anything is sent.
 
 Nothing that is found leaves the site: an error tells the site's own people what a cell holds.
 """
@@ -18,15 +18,15 @@ from smc_dp.data.file_format import FileFormat
 from smc_dp.data.preprocess import encode_rows, examine_table, warn_of_clipping
 from smc_dp.data.table import Table
 from smc_dp.data.table_reader import read_table
+from smc_dp.deploy.site_policy import SitePolicy
 from smc_dp.deploy.study import JointStudy
-from smc_dp.deploy.terms import OwnTerms
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.identities import read_identity
 from smc_dp.run.party import LocalParty
 from smc_dp.run.site_ledger import SiteLedger
 
-_NO_TERMS = InputFault("terms.missing")
+_NO_POLICY = InputFault("terms.missing")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,44 +79,44 @@ class OwnFiles:
     begun: bool = False
 
 
-def preflight_of_files(study: JointStudy, key: Path, terms: Path | None, files: OwnFiles) -> PreflightResult:
-    """Check as `run_preflight` does, and read key and terms first. A fault in them hides no other."""
+def preflight_of_files(study: JointStudy, key: Path, policy: Path | None, files: OwnFiles) -> PreflightResult:
+    """Check as `run_preflight` does, and read key and policy first. A fault in them hides no other."""
     first, own = PreflightResult(), None
     with first.looking():
         first.name = study.participant(read_identity(key).public)
-    if terms is not None:
-        with first.looking(f"terms {terms}"):
-            own = OwnTerms.read(terms)
+    if policy is not None:
+        with first.looking(f"site policy {policy}"):
+            own = SitePolicy.read(policy)
     found = run_preflight(study, first.name, own, files)
-    found.faults = first.faults + [fault for fault in found.faults if fault != _NO_TERMS or terms is None]
+    found.faults = first.faults + [fault for fault in found.faults if fault != _NO_POLICY or policy is None]
     return found
 
 
-def run_preflight(study: JointStudy, name: str | None, terms: OwnTerms | None, files: OwnFiles) -> PreflightResult:
-    """Check whether this participant can take part with this ledger, these rows and these terms. Write nothing.
+def run_preflight(study: JointStudy, name: str | None, policy: SitePolicy | None, files: OwnFiles) -> PreflightResult:
+    """Check whether this participant can take part with this ledger, these rows and this policy. Write nothing.
 
-    The curator has neither rows nor a ledger, and needs no terms. The terms may name a party's data. Without a name
+    The curator has neither rows nor a ledger, and needs no policy. The policy may name a party's data. Without a name
     whoever has data or a ledger is looked at as some party.
     """
-    found = preflight_of_terms(study, name, terms, files.auxiliary)
+    found = preflight_of_policy(study, name, policy, files.auxiliary)
     if name in study.parties or (name is None and (files.data or files.ledger)):
-        _look_at_rows(found, study.bounds, terms, files.data)
+        _look_at_rows(found, study.bounds, policy, files.data)
         _look_at_ledger(found, files)
     return found
 
 
-def preflight_of_terms(
-    study: JointStudy, name: str | None, terms: OwnTerms | None, auxiliary: Path | None = None
+def preflight_of_policy(
+    study: JointStudy, name: str | None, policy: SitePolicy | None, auxiliary: Path | None = None
 ) -> PreflightResult:
-    """Check the terms alone, as an approval needs it."""
+    """Check the policy alone, as an approval needs it."""
     found = PreflightResult(name)
     with found.looking():
         found.agreement = agreement_of(study, auxiliary)
-    if terms is not None and found.agreement is not None:
-        beyond = terms.faults_of(study, found.agreement)
+    if policy is not None and found.agreement is not None:
+        beyond = policy.faults_of(study, found.agreement)
         found.add(beyond)
-    if terms is None and name in study.parties:
-        found.add([_NO_TERMS])
+    if policy is None and name in study.parties:
+        found.add([_NO_POLICY])
     return found
 
 
@@ -156,13 +156,13 @@ def read_auxiliary(path: Path, bounds: Bounds) -> AuxiliaryRows:
     return AuxiliaryRows(encode_rows(read_table(path, f"file {path}"), bounds), f"file {path}")
 
 
-def _look_at_rows(found: PreflightResult, bounds: Bounds, terms: OwnTerms | None, data: Path | None) -> None:
-    path = data if data is not None or terms is None else terms.data_path
+def _look_at_rows(found: PreflightResult, bounds: Bounds, policy: SitePolicy | None, data: Path | None) -> None:
+    path = data if data is not None or policy is None else policy.data_path
     if path is None:
         found.add([InputFault("data.missing")])
         return
     with found.looking():
-        found.own = read_rows(path, bounds, None if terms is None else terms.form)
+        found.own = read_rows(path, bounds, None if policy is None else policy.form)
     if found.own is not None and found.agreement is not None:
         for table in (found.own.table, None):  # the second time without what only a table shows, which comes first
             with found.looking():

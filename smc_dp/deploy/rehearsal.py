@@ -30,7 +30,7 @@ from smc_dp.run.settings import DataRoles, RunRequest
 GENERATED_ROWS = 200
 """Rows that each party gets where none are given: enough for every class, and soon trained on."""
 _FILES = ("study", "party", "dataset", "data_dir", "test", "auxiliary", "strict_bounds", "out", "record_views")
-_BESIDE_A_STUDY = (*_FILES, "vanish", "topology", "link", "workers", "insecure_seed")
+_BESIDE_A_STUDY = (*_FILES, "drop_out", "topology", "link", "workers", "insecure_seed")
 """Options that a study leaves to its simulation."""
 
 

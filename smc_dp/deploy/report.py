@@ -1,4 +1,4 @@
-"""Report what taking part in a study means, from what the study itself says."""
+"""Report what taking part in a study means, from the study alone."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def blocks(study: JointStudy, agreement: Agreement) -> Iterator[Section]:
     learned = Bullets(tuple(_learned(study, agreement)))
     yield Section("What is learned", (learned, *column_table(study.bounds)))
     yield _section("What leaves the site", _leaving(study, agreement))
-    yield _section("What the release guarantees, against whom, and what not", [agreement.statement.plain_words()])
-    yield _section("What it costs", _cost(agreement))
-    yield _section("How long anybody waits", _waiting(study, agreement))
+    yield _section("Privacy statement of the release", [agreement.statement.plain_words()])
+    yield _section("Charge", _cost(agreement))
+    yield _section("Deadlines", _waiting(study, agreement))
 
 
 def _section(heading: str, sentences: Iterable[str]) -> Section:
@@ -50,46 +50,46 @@ def _learned(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     parameters = agreement.parameters.items()
     settings = (f"{name} {setting_text(x, len(study.identities))}" for name, x in parameters if name not in _ELSEWHERE)
     classes = join_first(study.bounds.classes, _SHOWN)
-    yield f"One linear model that tells {classes} apart in column {study.bounds.label}."
+    yield f"One linear model that predicts column {study.bounds.label}, with classes {classes}."
     yield f"Agreed: {', '.join(settings)}."
     if study.bounds.missing == LEAVE_OUT:
         yield "A row without a class is left out."
     if study.auxiliary is not None:
-        yield f"All have public rows besides, of digest {study.auxiliary}; they are published."
+        yield f"All participants have public rows of digest {study.auxiliary}, which are published."
 
 
 def _leaving(study: JointStudy, agreement: Agreement) -> Iterator[str]:
-    share = "" if agreement.parameters.get("output") == "curator" else ", and in the end its share of the result"
-    yield "No row leaves the site, and no name of a file; its ledger and its own terms stay there too."
+    share = "" if agreement.parameters.get("output") == "curator" else ", and its share of the result"
+    yield "No row leaves the site, and no name of a file. Its ledger and its policy stay there."
     yield (
-        f"By protocol {agreement.protocol}: letters to the others, each sealed to the one that it is for; and, signed "
-        f"and open to all, greetings and the ends of stages{share}."
+        f"By protocol {agreement.protocol} it sends messages to other participants, each sealed to its addressee. "
+        f"It sends signed public messages: greetings and the ends of stages{share}."
     )
-    yield "Everybody, and the relay, sees who writes to whom, when, and how long each letter is; all of it is recorded."
+    yield "All participants and the relay see the sender, addressee, time and length of each message."
     if agreement.parameters.get("sizes") == "released":
-        yield "The number of all rows together is released."
-    yield "Released: the weights of the model, the columns with their bounds, who took part, and the statement below."
+        yield "The total number of rows is released."
+    yield "The release has the model, the columns with their bounds, the participants, and the privacy statement below."
 
 
 def _cost(agreement: Agreement) -> Iterator[str]:
     try:
         cost = charge_of_run(agreement)
     except InputError as error:
-        yield f"No ledger takes it: {error}."
+        yield f"No ledger accepts this release: {error}."
         return
     yield (
         f"Each party's own ledger is charged epsilon {digits_rounded_up(cost.epsilon)}, "
         f"delta {digits_rounded_up(cost.delta)} "
-        f"(unit {cost.unit}, adjacency {cost.adjacency}), before anything leaves that cannot be called back."
+        f"(unit {cost.unit}, adjacency {cost.adjacency}), before its first message."
     )
-    yield "A study runs once: to run it again takes new approvals, and costs as much again."
+    yield "A study runs once. Another run needs new approvals and is charged again."
 
 
 def _waiting(study: JointStudy, agreement: Agreement) -> Iterator[str]:
-    greetings, letters = duration(study.deadlines.greetings), duration(study.deadlines.letters)
-    yield f"Until all have greeted: {greetings}. If somebody has not by then, the session ends, and nobody is charged."
+    greetings, messages = duration(study.deadlines.greetings), duration(study.deadlines.messages)
+    yield f"Greetings of all: {greetings}. If one is missing then, the session ends, and nobody is charged."
     missing = agreement.threat_model.parties - agreement.threat_model.remaining
-    going = f"the others go on without it, as long as no more than {missing} of the parties are missing"
+    going = f"the others go on without it, up to {missing} missing parties"
     rest = going if missing else "the session ends"
-    yield f"For any letter after that: {letters} from the last event. If somebody is silent for longer, {rest}."
-    yield f"The mail goes by {study.relay}."
+    yield f"Each message after that: {messages} from the last progress. If a participant is silent for longer, {rest}."
+    yield f"Address of the relay: {study.relay}."

@@ -100,7 +100,7 @@ class Member:
     @property
     def ends_for_all(self) -> frozenset[str]:
         """Participants whose status message ends the session for all: Charlie, or anybody if no party may be lost."""
-        if self.agreement.terms.can_lose_parties:
+        if self.agreement.terms.tolerates_dropouts:
             return frozenset({CURATOR_NAME})
         return frozenset(self.study.names)
 

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from pydantic import AfterValidator, Field, ModelWrapValidatorHandler, ValidationError, model_validator
 
@@ -40,6 +40,12 @@ from smc_dp.run.protocols.registry import DERIVED_SETTINGS, find_terms, setting_
 from smc_dp.run.settings import SECTIONS, MethodSettings, ProtocolSettings, RunSettings, TargetSettings, required_field
 from smc_dp.run.transcript_header import refuse_beyond
 
+StudyFormat: TypeAlias = Literal["smc-dp study 2"]
+STUDY_FORMAT: StudyFormat
+(STUDY_FORMAT,) = get_args(StudyFormat)
+"""Format of the studies that this version reads and writes."""
+LAST_OF_FORMAT_1 = "0.1.0"
+"""Last version of smc-dp that reads studies of format 1."""
 PARTY_PATIENCE = 2  # times as long as Charlie, who may be waiting for somebody himself; a program can declare others
 
 
@@ -77,14 +83,14 @@ class PinnedCurator(Document):
 
 
 class Deadlines(Document):
-    """Seconds from the last event: for all greetings to come, and for any letter that somebody waits for."""
+    """Seconds from the last progress: for all greetings to come, and for any message that a participant waits for."""
 
     greetings: Duration
-    letters: Duration
+    messages: Duration
 
     def of_message(self, name: str, declared: int | None) -> float:
         """Return the seconds that this participant waits for a message; `declared`: deadlines, by its program."""
-        return self.letters * (declared or (1 if name == CURATOR_NAME else PARTY_PATIENCE))
+        return self.messages * (declared or (1 if name == CURATOR_NAME else PARTY_PATIENCE))
 
     def after(self, facts: Mapping[str, Any]) -> float:
         """Return the seconds from the last progress that a site with these facts waits."""
@@ -99,9 +105,17 @@ def _bounds(said: BoundsFile) -> BoundsFile:
     return said
 
 
+def _other_format(said: Mapping[str, Any]) -> InputError:
+    """Return the refusal of a study in another format. Studies of format 1 do not state it."""
+    if "format" in said:
+        return InputError("study.other_format", wanted=STUDY_FORMAT, got=shown(said["format"]))
+    return InputError("study.earlier_format", wanted=STUDY_FORMAT, version=LAST_OF_FORMAT_1)
+
+
 class JointStudy(RunSettings):
     """One study; see the module. `bounds` is the whole content of a file of bounds, `auxiliary` a digest of rows."""
 
+    format: StudyFormat
     title: OneLine
     purpose: OneLine
     relay: RelayAddress
@@ -122,7 +136,12 @@ class JointStudy(RunSettings):
     @model_validator(mode="wrap")
     @classmethod
     def _with_every_fault(cls, said: Any, read: ModelWrapValidatorHandler[JointStudy]) -> JointStudy:
-        """Refuse at once what single fields show, and what shows where those that can be read are read together."""
+        """Refuse at once what single fields show, and what shows where those that can be read are read together.
+
+        Other fields of a study in another format may have other names: its format is its only fault.
+        """
+        if isinstance(said, dict) and said.get("format") != STUDY_FORMAT:
+            raise _other_format(said)
         found, parts = FaultCollector(), dict[str, Any]()
         try:
             made = read(said)
@@ -137,7 +156,7 @@ class JointStudy(RunSettings):
     @cached_property
     def content(self) -> bytes:
         """Study as one canonical JSON text, which does not depend on how its file writes it."""
-        return canonical_text({"format": "smc-dp study 1", **self.as_dict()})
+        return canonical_text(self.as_dict())
 
     @cached_property
     def digest(self) -> str:
@@ -266,11 +285,11 @@ class JointStudy(RunSettings):
     def _faults_of_settings(self, sections: dict[str, dict[str, Any]]) -> Iterator[Fault]:
         name, by, found = sections["method"].pop("name"), sections["protocol"].pop("name"), FaultCollector()
         with found.step():
-            kind, terms = secure_method(name, by), find_terms(by)
+            kind, declared = secure_method(name, by), find_terms(by)
         if found.faults or is_as_published(by):
             yield from found.faults or [InputFault("study.protocol_as_printed", {"protocol": by})]
             return
-        needed = {setting: setting not in terms.unsaid for setting in setting_names(terms)}
+        needed = {setting: setting not in declared.unsaid for setting in setting_names(declared)}
         known = {"method": required_settings(kind), "protocol": dict.fromkeys(DERIVED_SETTINGS, False) | needed}
         complete = [section for section in sections if section in self.__dict__]
         for section, wanted in known.items():

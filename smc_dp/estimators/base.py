@@ -336,7 +336,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
             return self._released((home or method.train(data)).release(target, rng), dealt)
         if rng.insecure:
             raise InputError("ledger.insecure_seed")
-        stated = home.statement(home.form(target)) if home else method.statement(data.public, target)
+        stated = home.statement(home.spec(target)) if home else method.statement(data.public, target)
         with charge_fit(self.ledger, data, self.method, stated, target) as charge:
             return self._released((home or method.train(data)).release(target, rng), dealt, charge)
 

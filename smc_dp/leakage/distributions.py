@@ -56,18 +56,18 @@ class DistributionCheck:
     """Result of comparing `runs` executions in each world and `simulated` ones; `level` is that of each test.
 
     `missed`: the mutants that are not rejected. `between`, `simulator`: shifts detected with probability `POWER`
-    between the worlds, and against the simulator. `vanished`: the drop-outs of every execution.
+    between the worlds, and against the simulator. `drop_outs`: the drop-outs of every execution.
     """
 
     found: tuple[CoalitionComparison, ...]
     runs: int
     simulated: int
     level: float
-    twins: int
+    mutants: int
     missed: tuple[str, ...]
     between: DetectionPower
     simulator: DetectionPower
-    vanished: tuple[str, ...] = ()
+    drop_outs: tuple[str, ...] = ()
     worlds: int = 2
 
     @property
@@ -96,21 +96,23 @@ def check_distributions(program: Program, trials: Trials, p: Any, rng: Stream) -
     """Compare executions in each of the worlds with each other and with simulated ones."""
     worlds = trials.worlds(p)
     who = claimed_coalitions(trials, p, tuple(worlds[0]))
-    told = [functionality_outputs(trials, p, world, who) for world in worlds]
+    outputs = [functionality_outputs(trials, p, world, who) for world in worlds]
     read = [
         real_readings(program, trials, p, i, rng.fork(_FORKS[i]), tuple(of), RUNS if i < TWO else FURTHER_RUNS)
-        for i, of in enumerate(told)
+        for i, of in enumerate(outputs)
     ]
-    told_so: dict[str, dict[Coalition, None]] = {}  # in some world
-    for of in told:
-        for c, said in of.items():
-            told_so.setdefault(said, {})[c] = None
-    made = {
-        said: simulate_readings(trials, p, rng.fork(f"simulated {said}".strip()), list(those), SIMULATED, said)
-        for said, those in told_so.items()
+    by_output: dict[str, dict[Coalition, None]] = {}  # in some world
+    for of in outputs:
+        for c, output in of.items():
+            by_output.setdefault(output, {})[c] = None
+    simulated = {
+        output: simulate_readings(
+            trials, p, rng.fork(f"simulated {output}".strip()), list(coalitions), SIMULATED, output
+        )
+        for output, coalitions in by_output.items()
     }
-    found = compare_by_output(list(zip(read, told, strict=True)), made)
-    return replace(found, vanished=tuple(trials.drop_outs(p)))
+    found = compare_by_output(list(zip(read, outputs, strict=True)), simulated)
+    return replace(found, drop_outs=tuple(trials.drop_outs(p)))
 
 
 def functionality_outputs(trials: Trials, p: Any, world: Inputs, who: Sequence[Coalition]) -> dict[Coalition, str]:
@@ -118,29 +120,29 @@ def functionality_outputs(trials: Trials, p: Any, world: Inputs, who: Sequence[C
     if trials.leakage is None:
         return dict.fromkeys(who, NO_OUTPUT)
     every = {c: trials.leakage(p, world, c) for c in who}
-    return {c: said[0] for c, said in every.items() if len(said) == 1}
+    return {c: outputs[0] for c, outputs in every.items() if len(outputs) == 1}
 
 
-def compare_by_output(read: Sequence[tuple[Samples, Outputs]], made: Mapping[str, Samples]) -> DistributionCheck:
+def compare_by_output(read: Sequence[tuple[Samples, Outputs]], simulated: Mapping[str, Samples]) -> DistributionCheck:
     """Compare samples of worlds, each with the outputs of the functionality, and simulated ones by output.
 
     For each coalition, the worlds in which it gets the same output are compared with each other and with executions
     simulated from that output; mutants of these show the power.
     """
-    cases = list(_cases(read, made))
+    cases = list(_cases(read, simulated))
     found = tuple(f for case in cases for f in _found(case, len(read)))
     level = SIGNIFICANCE / max(1, sum(f.comparison.tests for f in found))  # none, where nobody reads what is not public
-    twins = [(case, place) for case in cases for place in case.made[0]]
+    mutants = [(case, place) for case in cases for place in case.simulated[0]]
     missed = [
         f"{place} of {', '.join(case.coalition)}"
-        for case, place in twins
-        if not _rejected(case.read[0][1], case.made, place, level)
+        for case, place in mutants
+        if not _rejected(case.read[0][1], case.simulated, place, level)
     ]
     runs, others = (len(next(iter(samples.values()))) for samples, _ in read[:TWO])
-    several = len(cases[0].made)
+    several = len(cases[0].simulated)
     between, simulator = (_power(runs, n, level) for n in (others, several))
     return DistributionCheck(
-        found, runs, several, level, len(twins), tuple(missed), between, simulator, worlds=len(read)
+        found, runs, several, level, len(mutants), tuple(missed), between, simulator, worlds=len(read)
     )
 
 
@@ -150,13 +152,13 @@ class _Case:
 
     coalition: Coalition
     read: list[tuple[str, list[Readings]]]
-    made: list[Readings]
+    simulated: list[Readings]
 
 
-def _cases(read: Sequence[tuple[Samples, Outputs]], made: Mapping[str, Samples]) -> Iterator[_Case]:
-    for c, said in dict.fromkeys((c, said) for _, told in read for c, said in told.items()):
-        here = [(WORLD_NAMES[i], samples[c]) for i, (samples, told) in enumerate(read) if told.get(c) == said]
-        yield _Case(c, here, made[said][c])
+def _cases(read: Sequence[tuple[Samples, Outputs]], simulated: Mapping[str, Samples]) -> Iterator[_Case]:
+    for c, output in dict.fromkeys((c, output) for _, outputs in read for c, output in outputs.items()):
+        here = [(WORLD_NAMES[i], samples[c]) for i, (samples, outputs) in enumerate(read) if outputs.get(c) == output]
+        yield _Case(c, here, simulated[output][c])
 
 
 def _found(case: _Case, worlds: int) -> Iterator[CoalitionComparison]:
@@ -164,7 +166,9 @@ def _found(case: _Case, worlds: int) -> Iterator[CoalitionComparison]:
         between = "both worlds" if worlds == TWO else f"the {one} world and the {other}"
         yield CoalitionComparison(case.coalition, between, compare_samples(a, b))
     for name, a in case.read:
-        yield CoalitionComparison(case.coalition, f"the {name} world and the simulator", compare_samples(a, case.made))
+        yield CoalitionComparison(
+            case.coalition, f"the {name} world and the simulator", compare_samples(a, case.simulated)
+        )
 
 
 def _power(left: int, right: int, level: float) -> DetectionPower:
@@ -194,7 +198,7 @@ def draw_key_length(trials: Trials, p: Any, rng: Stream) -> Any:
 
 
 def simulate_readings(
-    trials: Trials, p: Any, rng: Stream, who: Sequence[Coalition], count: int, told: str = NO_OUTPUT
+    trials: Trials, p: Any, rng: Stream, who: Sequence[Coalition], count: int, output: str = NO_OUTPUT
 ) -> Samples:
     """Return the simulators' readings for each coalition that gets this output, execution by execution."""
     samples: Samples = {c: [] for c in who}
@@ -203,11 +207,11 @@ def simulate_readings(
         q = draw_key_length(trials, p, coins)
         simulate = trials.simulated(q, coins)
         for c in who:
-            samples[c].append(trials.condensed(q, simulate(c, told) if trials.leakage else simulate(c)))
+            samples[c].append(trials.condensed(q, simulate(c, output) if trials.leakage else simulate(c)))
     return samples
 
 
-def _rejected(real: Sequence[Readings], made: Sequence[Readings], place: str, level: float) -> bool:
+def _rejected(real: Sequence[Readings], simulated: Sequence[Readings], place: str, level: float) -> bool:
     """Return whether the comparison rejects a simulator with this field one bit short."""
-    twin = [{place: [v >> 1 for v in found[place]]} for found in made]
-    return compare_samples([{place: found.get(place, [])} for found in real], twin).smallest < level
+    mutant = [{place: [v >> 1 for v in found[place]]} for found in simulated]
+    return compare_samples([{place: found.get(place, [])} for found in real], mutant).smallest < level

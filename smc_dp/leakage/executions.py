@@ -19,16 +19,16 @@ def execute(
     p: Any,
     inputs: Inputs,
     rng: Stream,
-    vanishing: Mapping[str, int] = MappingProxyType({}),
+    drop_outs: Mapping[str, int] = MappingProxyType({}),
     local_programs: Mapping[str, LocalProgram] = NO_LOCAL_PROGRAMS,
 ) -> Run:
-    """Execute a protocol once with views; `vanishing` names drop-outs, each after this many messages.
+    """Execute a protocol once with views; `drop_outs` names drop-outs, each after this many messages.
 
-    `home` answers what roles ask locally. All randomness comes from forks of `rng`.
+    `local_programs` answer the queries of roles. All randomness comes from forks of `rng`.
     """
     identities = {name: Identity.generate(rng.fork(f"identity {name}")) for name in inputs}
     public = {name: identity.public for name, identity in identities.items()}
     session = Session(program, p, public, rng.fork("nonce").bytes(SESSION_BYTES))
     seeds = {name: rng.fork(f"seed {name}") for name in inputs}
-    leaving = {name: DropOutAfter(count) for name, count in vanishing.items()}
+    leaving = {name: DropOutAfter(count) for name, count in drop_outs.items()}
     return simulate(session, identities, seeds, inputs, Setting(drop_outs=leaving, views=True), local_programs)

@@ -29,8 +29,10 @@ from smc_dp.leakage.symbolic.worlds import World
 
 Level: TypeAlias = Literal["own", "nothing", "not all", "partly", "listed", "all"]
 LEVELS: tuple[Level, ...] = ("own", "nothing", "not all", "partly", "listed", "all")
-MATRIX_PARTIES = 5
+MOST_MATRIX_PARTIES = 5
+"""Largest number of parties for which `lab matrix` computes one."""
 OTHER_SUM = "another sum"
+"""Name of the cell for sums of private inputs, beyond the result and the secrets known one by one."""
 _DRAWN = "drawn by a member"  # how something is known that is no input
 _NOT_IN_ALL = "; so in "
 
@@ -39,10 +41,12 @@ _NOT_IN_ALL = "; so in "
 class Cell:
     """Extent to which a coalition learns one secret: `level` from the protocol, `release` from its result alone.
 
+    `how`: the reason for the level, in words, with the number of worlds if it does not hold in all.
+
     own: it is a member's. all: determined, and the coalition can compute it. listed: it is one of a few numbers that
     the coalition can compute, and the messages do not say which. partly: some values are excluded or more likely, or
     the remainder mod some number is known. nothing: no such thing was found. not all: two worlds with different values
-    look the same, and more was not examined. `how` says how this was decided.
+    look the same, and more was not examined.
     """
 
     level: Level
@@ -64,9 +68,9 @@ class Cell:
 class Row:
     """Cells of one coalition, in all worlds in which `smallest` has the smallest number ("" where none are compared).
 
-    `pattern`: the drop-out or late message. `session`: what distinguishes the session. `claimed`: the protocol's claim
-    covers the coalition; `deviating`: even if it is malicious. `given`: the model states the result that everybody
-    gets.
+    `claimed`: the protocol's claim covers the coalition; `even_malicious`: also if its members are malicious.
+    `pattern`: the drop-out or late message. `session_label`: the parameters that distinguish this kind of session, ""
+    where there is one kind. `states_result`: the model states the result that everybody gets.
     """
 
     members: tuple[str, ...]
@@ -74,9 +78,9 @@ class Row:
     cells: Mapping[str, Cell]
     claimed: bool = False
     pattern: Pattern = EVERYBODY_STAYS
-    session: str = ""
-    given: bool = False
-    deviating: bool = False
+    session_label: str = ""
+    states_result: bool = False
+    even_malicious: bool = False
 
     @property
     def beyond(self) -> bool:
@@ -103,14 +107,14 @@ class Matrix:
         """Return plain values for JSON; patterns in which a coalition learns the same share an entry."""
         same: dict[Hashable, list[Row]] = {}
         for row in self.rows:
-            key = (row.session, row.members, row.smallest, tuple(row.cells.items()))
+            key = (row.session_label, row.members, row.smallest, tuple(row.cells.items()))
             same.setdefault(key, []).append(row)
         about = {"protocol": self.protocol, "parties": list(self.parties), "worlds": self.worlds}
         return {**about, "settings": list(self.settings), "rows": [self._entry(rows) for rows in same.values()]}
 
     def _entry(self, rows: Sequence[Row]) -> dict[str, Any]:
         row = rows[0]
-        when = {"session": row.session, "patterns": [str(r.pattern) for r in rows]} if self.has_patterns else {}
+        when = {"session": row.session_label, "patterns": [str(r.pattern) for r in rows]} if self.has_patterns else {}
         return {
             "members": list(row.members),
             **({"smallest": row.smallest} if row.smallest else {}),
@@ -133,24 +137,24 @@ def coalition_matrix(
     first = protocol.model.sample(parties)
     sessions = (first, *protocol.model.profiles(first))
     rows: list[Row] = []
-    books: list[WorldRuns] = []
+    all_runs: list[WorldRuns] = []
     for p, session in zip(sessions, setting_labels(sessions), strict=True):
-        for book in WorldRuns(protocol, p).under_patterns():
-            books.append(book)
-            here = f"{session}: {book.pattern}: " if book.pattern.name else ""
-            for members in chosen or all_coalitions(book.names):
+        for runs in WorldRuns(protocol, p).under_patterns():
+            all_runs.append(runs)
+            here = f"{session}: {runs.pattern}: " if runs.pattern.name else ""
+            for members in chosen or all_coalitions(runs.names):
                 if progress:
                     progress(f"{here}{' + '.join(members)}")
-                rows += (replace(row, session=session) for row in _worst_rows(book, frozenset(members)))
-    worlds = len(books[0].traces)
-    return Matrix(protocol.program.name, tuple(first.parties), worlds, tuple(rows), books[0].settings)
+                rows += (replace(row, session_label=session) for row in _worst_rows(runs, frozenset(members)))
+    worlds = len(all_runs[0].traces)
+    return Matrix(protocol.program.name, tuple(first.parties), worlds, tuple(rows), all_runs[0].settings)
 
 
-def _worst_rows(book: WorldRuns, members: frozenset[str]) -> list[Row]:
+def _worst_rows(runs: WorldRuns, members: frozenset[str]) -> list[Row]:
     """Return the rows of a coalition, with the worst cells of all settings."""
-    found = coalition_rows(book, members)
-    for other, setting in zip(book.variants, book.settings[1:], strict=True):
-        more = {row.smallest: row.cells for row in coalition_rows(other, members, briefly=True)}
+    found = coalition_rows(runs, members)
+    for other, setting in zip(runs.variants, runs.settings[1:], strict=True):
+        more = {row.smallest: row.cells for row in coalition_rows(other, members, few_worlds=True)}
         found = [replace(row, cells=_worse(row.cells, more.get(row.smallest, {}), setting)) for row in found]
     return found
 
@@ -181,7 +185,7 @@ def all_coalitions(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _Views:
     """View of a coalition, and its view of the result alone."""
 
     view: SymbolicView
@@ -194,145 +198,171 @@ class _Seen:
 
 
 @dataclass(frozen=True)
-class _Look:
+class _WorldView:
     """World with a coalition's view of it; worlds with the same run so far share the view."""
 
     world: World
-    seen: _Seen
+    views: _Views
 
 
-def coalition_rows(book: WorldRuns, members: frozenset[str], briefly: bool = False) -> list[Row]:
-    """Return the rows of a coalition in the runs of this book alone, one for each possible smallest party."""
+def coalition_rows(runs: WorldRuns, members: frozenset[str], few_worlds: bool = False) -> list[Row]:
+    """Return the rows of a coalition in these runs alone, one for each possible smallest party.
+
+    `few_worlds`: compare hardly any worlds, as for settings beside the first.
+    """
     found: dict[int, dict[str, Counter[Cell]]] = {}
-    for worlds, wanted in book.scenes(members, briefly):
-        made: dict[Hashable, tuple[_Classes, list[tuple[str, Cell]]]] = {}  # by what counts, which it keeps alive
-        for look, classes in _classes(_looks(book, members, worlds), wanted, book.has_one_world):
-            j = look.world.ranks.index(0)
+    for worlds, wanted in runs.scenes(members, few_worlds):
+        made: dict[
+            Hashable, tuple[_Indistinguishable, list[tuple[str, Cell]]]
+        ] = {}  # by what counts, which it keeps alive
+        for current, classes in _classes(_world_views(runs, members, worlds), wanted, runs.has_one_world):
+            j = current.world.ranks.index(0)
             cells = found.setdefault(j, {})
-            alike = (j, id(look.seen), *map(id, (classes.view, classes.weak, classes.result)))
+            alike = (j, id(current.views), *map(id, (classes.view, classes.weak, classes.result)))
             if alike not in made:
-                made[alike] = classes, list(_cells(book, members, classes, look))
+                made[alike] = classes, list(_cells(runs, members, classes, current))
             for secret, cell in made[alike][1]:
                 cells.setdefault(secret, Counter())[cell] += 1
-    ordered = tuple(name for name in book.names if name in members)
-    claim = book.protocol.claim
-    claimed = claim is not None and claim.claims(book.p, ordered)
-    given = book.model.given is not None
+    ordered = tuple(name for name in runs.names if name in members)
+    claim = runs.protocol.claim
+    claimed = claim is not None and claim.claims(runs.p, ordered)
+    states_result = runs.model.given is not None
     strongest = {j: {s: _strongest(c) for s, c in cells.items()} for j, cells in sorted(found.items())}
-    deviating = claim is not None and claim.keeps is not None and not claim.keeps(book.p)
+    even_malicious = claim is not None and claim.keeps is not None and not claim.keeps(runs.p)
     return [
-        Row(ordered, book.smallest(j), c, claimed, book.pattern, given=given, deviating=deviating)
+        Row(
+            ordered,
+            runs.smallest(j),
+            c,
+            claimed,
+            runs.pattern,
+            states_result=states_result,
+            even_malicious=even_malicious,
+        )
         for j, c in strongest.items()
     ]
 
 
-def _looks(book: WorldRuns, members: frozenset[str], worlds: Sequence[World]) -> list[_Look]:
-    views: dict[int, _Seen] = {}
-    alike: dict[Hashable, _Seen] = {}  # but for the names of the others' coins
-    for trace in map(book.trace, worlds):
+def _world_views(runs: WorldRuns, members: frozenset[str], worlds: Sequence[World]) -> list[_WorldView]:
+    views: dict[int, _Views] = {}
+    alike: dict[Hashable, _Views] = {}  # but for the names of the others' coins
+    for trace in map(runs.trace, worlds):
         if id(trace) not in views:
-            here = _Seen(symbolic_view(trace, members), result_view(trace, members))
+            here = _Views(symbolic_view(trace, members), result_view(trace, members))
             views[id(trace)] = alike.setdefault(view_up_to_names(here.view, here.result), here)
-    return [_Look(world, views[id(book.trace(world))]) for world in worlds]
+    return [_WorldView(world, views[id(runs.trace(world))]) for world in worlds]
 
 
 @dataclass(frozen=True)
-class _Classes:
-    """Worlds that look like one: by the view, by the view without what coins fail to hide, and by the result.
+class _Indistinguishable:
+    """Worlds that a coalition cannot tell from one: by its view, without what coins fail to hide, and by the result.
 
     `complete`: these are all such worlds, and not just some. `alone`: no other world was looked at.
     """
 
-    view: list[_Look]
-    weak: list[_Look]
-    result: list[_Look]
+    view: list[_WorldView]
+    weak: list[_WorldView]
+    result: list[_WorldView]
     complete: bool = False
     alone: bool = False
 
 
-def _classes(looks: list[_Look], wanted: int, all_there_is: bool) -> Iterator[tuple[_Look, _Classes]]:
+def _classes(
+    world_views: list[_WorldView], wanted: int, all_there_is: bool
+) -> Iterator[tuple[_WorldView, _Indistinguishable]]:
     """Yield the first `wanted` worlds, each with those that look the same."""
-    if len(looks) == 1:
-        yield looks[0], _Classes(looks, looks, looks, alone=not all_there_is)
+    if len(world_views) == 1:
+        yield world_views[0], _Indistinguishable(world_views, world_views, world_views, alone=not all_there_is)
         return
-    if wanted < len(looks):
-        for here in looks[:wanted]:
-            result = [x for x in looks if x.seen.result.key_in(x.world) == here.seen.result.key_in(here.world)]
-            close = [x for x in looks if x.seen.view.facts == here.seen.view.facts and _key(x) == _key(here)]
-            yield here, _Classes(close, [], result)
+    if wanted < len(world_views):
+        for here in world_views[:wanted]:
+            result = [x for x in world_views if x.views.result.key_in(x.world) == here.views.result.key_in(here.world)]
+            close = [x for x in world_views if x.views.view.facts == here.views.view.facts and _key(x) == _key(here)]
+            yield here, _Indistinguishable(close, [], result)
         return
-    by_view, by_result = _grouped(looks, _key), _grouped(looks, lambda x: x.seen.result.key_in(x.world))
-    by_weak = _grouped(looks, lambda x: x.seen.weak.key_in(x.world))
-    for look in looks:
-        yield look, _Classes(by_view[look.world], by_weak[look.world], by_result[look.world], complete=True)
+    by_view, by_result = _grouped(world_views, _key), _grouped(world_views, lambda x: x.views.result.key_in(x.world))
+    by_weak = _grouped(world_views, lambda x: x.views.weak.key_in(x.world))
+    for current in world_views:
+        yield (
+            current,
+            _Indistinguishable(by_view[current.world], by_weak[current.world], by_result[current.world], complete=True),
+        )
 
 
-def _key(look: _Look) -> Hashable:
-    return look.seen.view.key_in(look.world)
+def _key(current: _WorldView) -> Hashable:
+    return current.views.view.key_in(current.world)
 
 
-def _grouped(looks: Sequence[_Look], key: Callable[[_Look], Hashable]) -> dict[World, list[_Look]]:
-    groups: dict[Hashable, list[_Look]] = {}
-    for look in looks:
-        groups.setdefault(key(look), []).append(look)
-    return {look.world: group for group in groups.values() for look in group}
+def _grouped(world_views: Sequence[_WorldView], key: Callable[[_WorldView], Hashable]) -> dict[World, list[_WorldView]]:
+    groups: dict[Hashable, list[_WorldView]] = {}
+    for current in world_views:
+        groups.setdefault(key(current), []).append(current)
+    return {current.world: group for group in groups.values() for current in group}
 
 
-def _cells(book: WorldRuns, members: frozenset[str], classes: _Classes, look: _Look) -> Iterator[tuple[str, Cell]]:
-    for secret in book.shown(look.world):
-        if look.seen.view.known.issuperset(book.linear(look.world, look.seen.view.trace)[secret].terms):
+def _cells(
+    runs: WorldRuns, members: frozenset[str], classes: _Indistinguishable, current: _WorldView
+) -> Iterator[tuple[str, Cell]]:
+    for secret in runs.shown(current.world):
+        if current.views.view.known.issuperset(runs.linear(current.world, current.views.view.trace)[secret].terms):
             yield secret, Cell("own", "own", "a member's own")
         else:
-            yield secret, _linear_cell(book, secret, look, classes)
-    yield OTHER_SUM, _sum_cell(book, look)
-    for secret, value in book.discrete():
-        if book.trace(look.world).tape.drawers.get(secret, set()) & members:
+            yield secret, _linear_cell(runs, secret, current, classes)
+    yield OTHER_SUM, _sum_cell(runs, current)
+    for secret, value in runs.discrete():
+        if runs.trace(current.world).tape.permutation_drawers.get(secret, set()) & members:
             yield secret, Cell("own", "own", _DRAWN)
         elif not classes.alone:
             yield secret, _discrete_cell(value, classes)
 
 
-def _linear_cell(book: WorldRuns, secret: str, look: _Look, classes: _Classes) -> Cell:
-    release, _ = _solved(book, secret, look, classes.result, lambda x: x.seen.result)
-    level, how = _solved(book, secret, look, classes.view, lambda x: x.seen.view)
+def _linear_cell(runs: WorldRuns, secret: str, current: _WorldView, classes: _Indistinguishable) -> Cell:
+    release, _ = _solved(runs, secret, current, classes.result, lambda x: x.views.result)
+    level, how = _solved(runs, secret, current, classes.view, lambda x: x.views.view)
     if classes.alone:  # that one computation fits other worlds too was not looked at
         release, level = min(release, "listed", key=LEVELS.index), min(level, "listed", key=LEVELS.index)
-    form = book.linear(look.world, look.seen.view.trace)[secret]
-    if level == "nothing" and (look.seen.weak.solve(form) is not None or look.seen.weak.tells_of(form)):
+    form = runs.linear(current.world, current.views.view.trace)[secret]
+    if level == "nothing" and (
+        current.views.weak.solve(form) is not None or current.views.weak.has_difference_with(form)
+    ):
         level, how = "partly", "in the span once coins too short to hide and ranges that tell are added"
     return Cell(level, release, how)
 
 
 def _solved(
-    book: WorldRuns, secret: str, look: _Look, alike: Sequence[_Look], view: Callable[[_Look], SymbolicView]
+    runs: WorldRuns,
+    secret: str,
+    current: _WorldView,
+    alike: Sequence[_WorldView],
+    view: Callable[[_WorldView], SymbolicView],
 ) -> tuple[Level, str]:
     """Decide whether all worlds that look like this one give the secret by one and the same computation."""
-    here, form = view(look), book.linear(look.world, look.seen.view.trace)[secret]
+    here, form = view(current), runs.linear(current.world, current.views.view.trace)[secret]
     recipe = here.solve(form)
     if recipe is None:
         return "nothing", "not in the span of what is seen"
     if not here.exactly(recipe, form):
         return "partly", "its remainder mod some number is in the span"
-    if book.has_one_world:
+    if runs.has_one_world:
         return "all", "in the span of what is seen"
-    if all(view(x).gives(recipe, book.linear(x.world, x.seen.view.trace)[secret]) for x in alike):
+    if all(view(x).gives(recipe, runs.linear(x.world, x.views.view.trace)[secret]) for x in alike):
         return "all", f"in the span, by one computation in all {len(alike)} worlds that look the same"
     return "listed", f"in the span, by other computations in some of the {len(alike)} worlds that look the same"
 
 
-def _sum_cell(book: WorldRuns, look: _Look) -> Cell:
+def _sum_cell(runs: WorldRuns, current: _WorldView) -> Cell:
     """Return the cell for sums of the others' inputs beyond the result and secrets known one by one."""
-    views: list[tuple[Level, SymbolicView]] = [("all", look.seen.view)]
-    if look.seen.weak is not look.seen.view:
-        views.append(("partly", look.seen.weak))
+    views: list[tuple[Level, SymbolicView]] = [("all", current.views.view)]
+    if current.views.weak is not current.views.view:
+        views.append(("partly", current.views.weak))
     for level, view in views:
-        known = [x for x in book.linear(look.world, look.seen.view.trace).values() if view.solve(x) is not None]
-        if view.sums([*known, *look.seen.result.given]):
+        known = [x for x in runs.linear(current.world, current.views.view.trace).values() if view.solve(x) is not None]
+        if view.sums([*known, *current.views.result.given]):
             return Cell(level, "nothing", "a sum of private inputs in the span of what is seen")
     return Cell("nothing", "nothing", "no other sum of private inputs in the span of what is seen")
 
 
-def _discrete_cell(value: Callable[[World], Hashable], classes: _Classes) -> Cell:
+def _discrete_cell(value: Callable[[World], Hashable], classes: _Indistinguishable) -> Cell:
     prior, found = _spread(value, classes.result), _spread(value, classes.view)
     release: Level = "all" if len(prior) == 1 else "nothing"
     count = len(classes.view)
@@ -347,10 +377,10 @@ def _discrete_cell(value: Callable[[World], Hashable], classes: _Classes) -> Cel
     return Cell("nothing", release, f"{len(found)} values, as likely as before, in {count} worlds")
 
 
-def _spread(value: Callable[[World], Hashable], looks: list[_Look]) -> dict[Hashable, Fraction]:
+def _spread(value: Callable[[World], Hashable], world_views: list[_WorldView]) -> dict[Hashable, Fraction]:
     """Return the probability of each value among equally likely worlds."""
-    counted = Counter(value(look.world) for look in looks)
-    return {v: Fraction(c, len(looks)) for v, c in counted.items()}
+    counted = Counter(value(current.world) for current in world_views)
+    return {v: Fraction(c, len(world_views)) for v, c in counted.items()}
 
 
 def _strongest(cells: Counter[Cell]) -> Cell:

@@ -13,7 +13,7 @@ SECRET_GROUPS = {  # of all participants outside the coalition
     **{"n": "sizes", "w": "weights", "eta": "other noise"},
     **{"x": "numbers", "E": "noise", "z": "numbers with noise", "S": _RESULT},
 }
-_TOLD = ("x", "E", "z")
+_IN_RESULT = ("x", "E", "z")
 _LEVEL_MARKS = {"nothing": "-", "not all": "(-)"}
 
 
@@ -69,7 +69,7 @@ def group_rows_by_kind(m: Matrix) -> list[CoalitionGroup]:
     """Group the rows of a matrix by kinds of coalition, split only as far as the kinds differ in what they learn."""
     split = _split_by_pattern if m.has_patterns else _split
     by_curator = _parts(m, sorted(m.rows, key=lambda row: len(row.members) - count_parties(m, row)), name_other_members)
-    return [line for who, rows in by_curator.items() for line in split(m, rows, {name_other_members: who})]
+    return [group for who, rows in by_curator.items() for group in split(m, rows, {name_other_members: who})]
 
 
 def _split(m: Matrix, rows: Sequence[Row], so_far: Mapping[Attribute, str]) -> list[CoalitionGroup]:
@@ -81,7 +81,7 @@ def _split(m: Matrix, rows: Sequence[Row], so_far: Mapping[Attribute, str]) -> l
         return [CoalitionGroup(_by_name(row), cells_by_secret(row)) for row in rows]
     by = max(dividing, key=lambda a: sum(_merged(part) is not None for part in _parts(m, rows, a).values()))
     parts = _parts(m, rows, by)
-    return [line for value, part in parts.items() for line in _split(m, part, {**so_far, by: value})]
+    return [group for value, part in parts.items() for group in _split(m, part, {**so_far, by: value})]
 
 
 def _split_by_pattern(m: Matrix, rows: Sequence[Row], so_far: Mapping[Attribute, str]) -> list[CoalitionGroup]:
@@ -95,7 +95,7 @@ def _split_by_pattern(m: Matrix, rows: Sequence[Row], so_far: Mapping[Attribute,
     parts = _parts(m, rows, by)
     alike = [([value], part) for value, part in parts.items()] if by is _number else _alike(parts)
     said = [(" or ".join(values) if len(values) < _SEVERAL else "otherwise", part) for values, part in alike]
-    return [line for value, part in said for line in _split_by_pattern(m, part, {**so_far, by: value})]
+    return [group for value, part in said for group in _split_by_pattern(m, part, {**so_far, by: value})]
 
 
 def _alike(parts: Mapping[str, list[Row]]) -> list[tuple[list[str], list[Row]]]:
@@ -152,15 +152,15 @@ def cells_by_secret(row: Row) -> dict[str, str]:
         vector, coordinate, _ = secret.partition("(")
         letter = vector.split("_")[0]
         name = SECRET_GROUPS.get(letter, letter) if coordinate or letter == "n" else secret
-        groups.setdefault(name, []).append(_plainly(row, letter, cell))
+        groups.setdefault(name, []).append(_beyond_result(row, letter, cell))
     groups[_RESULT] = [c for c in groups.get(_RESULT, ()) if c.level == "all"]
     return {name: _shown(cells) for name, cells in groups.items() if cells}
 
 
-def _plainly(row: Row, letter: str, cell: Cell) -> Cell:
+def _beyond_result(row: Row, letter: str, cell: Cell) -> Cell:
     """Return the cell; where the result tells something to be worked out, only what exceeds it counts."""
-    told = row.given and letter in _TOLD and cell.level != "own" and not cell.beyond
-    return replace(cell, level="nothing") if told else cell
+    implied = row.states_result and letter in _IN_RESULT and cell.level != "own" and not cell.beyond
+    return replace(cell, level="nothing") if implied else cell
 
 
 def _shown(cells: Sequence[Cell]) -> str:

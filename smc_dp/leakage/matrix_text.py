@@ -31,22 +31,22 @@ def _sentence(section: str, name: str, **fields: object) -> str:
 KEY, LIMITS, SUM_LIMITS = (
     _sentence(*place) for place in (("key", "of_inputs"), ("limits", "of_inputs"), ("limits", "of_sums"))
 )
-_WHAT_IS_TOLD = _sentence("key", "told")
-SUM_KEY = _sentence("key", "of_sums", nothing=f"nothing, but what {_WHAT_IS_TOLD}", told="those tell")
+_RESULT_TELLS = _sentence("key", "result_tells")
+SUM_KEY = _sentence("key", "of_sums", nothing=f"nothing, but what {_RESULT_TELLS}", baseline="those tell")
 # Here what the result tells stands in the cells too.
-SUM_KEY_ALONE = _sentence("key", "of_sums", nothing="nothing", told=_WHAT_IS_TOLD)
+SUM_KEY_ALONE = _sentence("key", "of_sums", nothing="nothing", baseline=_RESULT_TELLS)
 
 
-def describe_group(line: CoalitionGroup) -> str:
+def describe_group(group: CoalitionGroup) -> str:
     """Return a sentence on what this kind of coalition learns."""
     parts = []
     for level in ("all", "listed", "partly"):
-        names = [name_secret(name) for name, shown in line.cells.items() if level in shown.replace("*", "").split("/")]
+        names = [name_secret(name) for name, shown in group.cells.items() if level in shown.replace("*", "").split("/")]
         if names:
             parts.append(f"{_sentence('group', level)} {join_names(names)}")
     if not parts:
         return _sentence("group", "nothing")
-    more = any("*" in shown for shown in line.cells.values())
+    more = any("*" in shown for shown in group.cells.values())
     text = "; ".join(parts) + ("." if more else _sentence("group", "as_the_result"))
     return text[0].upper() + text[1:]
 
@@ -78,18 +78,18 @@ class MatrixTable:
 
 def matrix_tables(m: Matrix) -> Iterator[MatrixTable]:
     """Yield a table for each kind of session."""
-    for session in dict.fromkeys(row.session for row in m.rows):
-        part = replace(m, rows=tuple(row for row in m.rows if row.session == session))
+    for session_label in dict.fromkeys(row.session_label for row in m.rows):
+        part = replace(m, rows=tuple(row for row in m.rows if row.session_label == session_label))
         found = group_rows_by_kind(part)
         names = dict.fromkeys([*SECRET_GROUPS.values(), *found[0].cells])
-        columns = tuple(name for name in names if any(name in line.cells for line in found))
-        where = f"{len(m.parties)} parties{f', {session}' if session else ''}"
+        columns = tuple(name for name in names if any(name in group.cells for group in found))
+        where = f"{len(m.parties)} parties{f', {session_label}' if session_label else ''}"
         yield MatrixTable(
             _sentence("title", "table", protocol=m.protocol, where=where),
             _margin(part) if m.has_patterns else "",
             columns,
-            tuple((line.who, tuple(line.cells.get(c, "") for c in columns)) for line in found),
-            tuple(f"{line.who[0].upper()}{line.who[1:]}: {describe_group(line)}" for line in found),
+            tuple((group.who, tuple(group.cells.get(c, "") for c in columns)) for group in found),
+            tuple(f"{group.who[0].upper()}{group.who[1:]}: {describe_group(group)}" for group in found),
         )
 
 
@@ -106,19 +106,19 @@ def matrix_legend(m: Matrix) -> tuple[str, str, str]:
 
 def matrix_as_text(m: Matrix, width: int = UNFOLDED) -> str:
     """Return the matrix as text: sentences, then the table, which may be wider than a screen, then the legend."""
-    told: list[str] = []
+    lines: list[str] = []
     for table in matrix_tables(m):
-        said = [wrap(line, width, "  ") for line in table.sentences]
+        sentences = [wrap(sentence, width, "  ") for sentence in table.sentences]
         margin = [wrap(table.margin, width), ""] if table.margin else []
-        told += [wrap(table.title, width), "", *margin, *said, "", *format_table(table.columns, table.rows), ""]
-    return "\n".join([*told, *(wrap(paragraph, width) for paragraph in matrix_legend(m))]) + "\n"
+        lines += [wrap(table.title, width), "", *margin, *sentences, "", *format_table(table.columns, table.rows), ""]
+    return "\n".join([*lines, *(wrap(paragraph, width) for paragraph in matrix_legend(m))]) + "\n"
 
 
 def _margin(m: Matrix) -> str:
     """Return the sentence on the largest safe coalitions, as computed and as claimed."""
     computed = _largest(m, lambda row: not row.beyond)
     claimed = _largest(m, lambda row: row.claimed)
-    how = "some of whom may deviate" if any(row.deviating for row in m.rows) else "who follow it as well"
+    how = "some of whom may deviate" if any(row.even_malicious for row in m.rows) else "who follow it as well"
     return _sentence("title", "safe", computed=computed, claimed=claimed, how=how)
 
 
@@ -140,7 +140,7 @@ def format_table(columns: Sequence[str], rows: Sequence[tuple[str, Sequence[str]
 
 
 def _method(m: Matrix) -> str:
-    patterns = len({(row.session, row.pattern) for row in m.rows})
+    patterns = len({(row.session_label, row.pattern) for row in m.rows})
     if m.has_patterns:
         name = "of_patterns"
     elif m.worlds == 1 and not any(row.smallest for row in m.rows):

@@ -29,7 +29,7 @@ from smc_dp.methods.functionality import Trusted
 from smc_dp.methods.method import Method, TrainedParts, Trust, announced_sizes, check_party_sizes, require_two_classes
 from smc_dp.methods.model import Release
 from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise_pair
-from smc_dp.methods.pathak2010.averages import OWNER
+from smc_dp.methods.pathak2010.averages import AGAINST_OUTSIDERS
 from smc_dp.methods.pathak2010.models import SIZES_CAVEAT, binary
 from smc_dp.methods.training.perturbed import Logistic, minimise_perturbed, minimise_uncertified
 from smc_dp.methods.training.solver import PUBLIC_TAU
@@ -67,13 +67,14 @@ class CentralObjective(Method):
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        law = self.distribution(public, target)
-        if law is None:
+        perturbation = self.distribution(public, target)
+        if perturbation is None:
             return no_guarantee("record", "replace", NO_NOISE)
-        if isinstance(law, ObjectivePerturbation):
-            return PrivacyStatement("pure", round_up(law.epsilon), 0.0, "record", "replace", OWNER, (SIZES_CAVEAT,))
+        if isinstance(perturbation, ObjectivePerturbation):
+            epsilon, caveats = round_up(perturbation.epsilon), (SIZES_CAVEAT,)
+            return PrivacyStatement("pure", epsilon, 0.0, "record", "replace", AGAINST_OUTSIDERS, caveats)
         epsilon, delta = round_up(target.wanted), round_up(target.delta)
-        return PrivacyStatement("approx", epsilon, delta, "record", "replace", OWNER, (SIZES_CAVEAT,))
+        return PrivacyStatement("approx", epsilon, delta, "record", "replace", AGAINST_OUTSIDERS, (SIZES_CAVEAT,))
 
     def distribution(self, public: Public, target: Target) -> ObjectivePerturbation | GaussianPerturbation | None:
         """Return the perturbation of the objective of the announced number of rows; None for no noise."""
@@ -123,10 +124,11 @@ class CentralObjective(Method):
 
     def _solution(self, parts: Sequence[Rows], public: Public, target: Target, rng: Stream) -> Array:
         """Train on all rows, and return the weights as they may be shown: (d,)."""
-        rows, law = self._pooled(parts, public), self.distribution(public, target)
+        rows, perturbation = self._pooled(parts, public), self.distribution(public, target)
         signs: Array = 2.0 * rows.y.astype(np.float64) - 1
-        if law is None:
+        if perturbation is None:
             return minimise_uncertified(
                 Logistic(), rows.X, signs, 2 * self._weight(len(rows), public.dimension, target)
             )
-        return law.release(minimise_perturbed(Logistic(), rows.X, signs, law.total, law.linear(rng)), rng)
+        linear = perturbation.linear(rng)
+        return perturbation.release(minimise_perturbed(Logistic(), rows.X, signs, perturbation.total, linear), rng)

@@ -111,7 +111,7 @@ def expected_accuracy(
 ) -> ExpectedAccuracy | None:
     """Return the expected accuracy of a method under these protocol settings, with so many rows of each party.
 
-    None for noise as printed, and for noise that each party draws as if it were alone: no figures were made for them.
+    None for noise as published, and for noise that each party draws as if it were alone: no figures were made for them.
     """
     if target.epsilon is None or target.calibration != "proven" or target.noise == "self":
         return None

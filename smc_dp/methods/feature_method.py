@@ -3,7 +3,7 @@
 Every site i minimises (1/m_i) sum of l(y f.x) + lam |f|^2, so Lambda = 2 lam in objective perturbation, and sends f_i.
 The average method takes the mean. The feature method (Algorithm 1) takes M x as features of a row x, M: (N, d) with
 rows f_i, trains weights omega: (N,) of logistic regression with lam |omega|^2 on the aggregator's rows D_0, and returns
-M' omega (line 8 is printed M omega, which has the wrong shape). With noise the f_i are private as they leave their
+M' omega (line 8 has M omega, which has the wrong shape). With noise the f_i are private as they leave their
 sites; all the rest is post-processing of them, so nobody is trusted, and each row is in one site, so the epsilons of
 sites do not add up. The curves of the paper: FL and AL with noise, FN and AN for epsilon = inf.
 
@@ -116,7 +116,7 @@ class AverageMethod(Method):
         """State the worst epsilon of all who add noise; `own` is the perturbation of the aggregator."""
         if target.epsilon is None:
             return no_guarantee("record", "replace", NO_NOISE)
-        each = [law.epsilon for law in site_perturbations(self, public, target) if law is not None]
+        each = [site.epsilon for site in site_perturbations(self, public, target) if site is not None]
         worst = round_up(max([*each, *([] if own is None else [own.epsilon])]))
         caveats = (SIZES_CAVEAT, *caveats)
         if self.site_epsilons is not None:
@@ -161,9 +161,9 @@ class AverageMethod(Method):
         c = self._loss.largest_curvature
         return _distribution(self.lam, target, Fraction(share), n, c, public.dimension)
 
-    def classifier(self, rows: Rows, law: ObjectivePerturbation | None, rng: Stream) -> Array:
+    def classifier(self, rows: Rows, perturbation: ObjectivePerturbation | None, rng: Stream) -> Array:
         """Train the classifier of these rows as it may leave their owner: private if it is perturbed."""
-        return _minimiser(self._loss, rows.X, rows.y, 2 * self.lam, _with_stream(law, rng))
+        return _minimiser(self._loss, rows.X, rows.y, 2 * self.lam, _with_stream(perturbation, rng))
 
     @property
     def _loss(self) -> Loss:
@@ -206,8 +206,8 @@ class FeatureMethod(AverageMethod):
     def functionality(self, public: Public, target: Target) -> EachPublishes | Trusted:
         if not self.private_labelled:
             return EachPublishes()
-        law = self.aggregator_perturbation(public, target)
-        return Trusted(lambda parts, rng: self._combination(np.array(parts), public, _with_stream(law, rng)))
+        perturbation = self.aggregator_perturbation(public, target)
+        return Trusted(lambda parts, rng: self._combination(np.array(parts), public, _with_stream(perturbation, rng)))
 
     @override
     def finish(self, value: Any, public: Public, target: Target) -> Release:
@@ -215,7 +215,7 @@ class FeatureMethod(AverageMethod):
             value = self._combination(np.array(value), public, None)
         return Release(_model(np.asarray(value)), self.statement(public, target))
 
-    def _combination(self, M: Array, public: Public, perturbation: _PerturbationAndStream | None) -> Array:
+    def _combination(self, M: Array, public: Public, with_stream: _PerturbationAndStream | None) -> Array:
         """Return M' omega: (d,)."""
         if self.scale == "unit":
             M = M / np.maximum(np.linalg.norm(M, axis=1, keepdims=True), _TINY)
@@ -225,7 +225,7 @@ class FeatureMethod(AverageMethod):
         features = rows.X @ M.T
         if self.private_labelled:
             features = into_ball(features, 1.0)  # where they are but for rounding
-        return np.asarray(M.T @ _minimiser(Logistic(), features, rows.y, 2 * self.lam, perturbation))
+        return np.asarray(M.T @ _minimiser(Logistic(), features, rows.y, 2 * self.lam, with_stream))
 
     def aggregator_perturbation(self, public: Public, target: Target) -> ObjectivePerturbation | None:
         """Return the perturbation of the aggregator; None for no noise, and where its rows are public."""
@@ -254,7 +254,7 @@ class CheckedSites:
         parties = zip(
             self.federation.parties, site_perturbations(self.method, self.federation.public, target), strict=True
         )
-        return np.array([self.method.classifier(rows, law, rng) for rows, law in parties])
+        return np.array([self.method.classifier(rows, perturbation, rng) for rows, perturbation in parties])
 
     def release(self, target: Target, rng: Stream) -> Release:
         """Draw new noise at every site, then average or combine the classifiers."""
@@ -269,8 +269,8 @@ def site_perturbations(method: AverageMethod, public: Public, target: Target) ->
     return [method.site_perturbation(public, target, share, n) for share, n in zip(shares, sizes, strict=True)]
 
 
-def _with_stream(law: ObjectivePerturbation | None, rng: Stream) -> _PerturbationAndStream | None:
-    return None if law is None else (law, rng)
+def _with_stream(perturbation: ObjectivePerturbation | None, rng: Stream) -> _PerturbationAndStream | None:
+    return None if perturbation is None else (perturbation, rng)
 
 
 def _labelled(method: FeatureMethod, public: Public | Federation) -> Rows:
@@ -296,10 +296,10 @@ def _distribution(
     return rule(share * target.epsilon, n, 2 * lam, c, d, PUBLIC_TAU)
 
 
-def _minimiser(loss: Loss, X: Array, y: _Labels, modulus: float, perturbation: _PerturbationAndStream | None) -> Array:
-    """Minimise the regularised mean loss on these rows, perturbed unless `perturbation` is None: (d,)."""
+def _minimiser(loss: Loss, X: Array, y: _Labels, modulus: float, with_stream: _PerturbationAndStream | None) -> Array:
+    """Minimise the regularised mean loss on these rows, perturbed unless `with_stream` is None: (d,)."""
     signs: Array = 2.0 * y.astype(np.float64) - 1
-    if perturbation is None:
+    if with_stream is None:
         return minimise_uncertified(loss, X, signs, modulus)
-    law, rng = perturbation
-    return law.release(minimise_perturbed(loss, X, signs, law.total, law.linear(rng)), rng)
+    perturbation, rng = with_stream
+    return perturbation.release(minimise_perturbed(loss, X, signs, perturbation.total, perturbation.linear(rng)), rng)

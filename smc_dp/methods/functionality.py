@@ -48,7 +48,7 @@ class Contribution:
 class SumWithSmallestNoise:
     """The sum of all weights and the noise of the smallest party, uniform among equals: d integers.
 
-    `times` is what multiplies the noise: 1, or K for the steps as printed in Pathak, Rane and Raj (2010).
+    `times` is what multiplies the noise: 1, or K for the steps as published in Pathak, Rane and Raj (2010).
     """
 
     times: int = 1

@@ -2,7 +2,7 @@
 
 A method states its guarantee before anybody trains (`statement`). Each party turns its rows into a part (`part`), a
 functionality of all parts is computed (`smc_dp.run.protocols`), and anybody makes the release of its value (`finish`).
-A method only draws noise at home, or names a law for the functionality to draw from.
+A method only draws noise locally, or names a distribution for the functionality to draw from.
 
 Experiments train once and release many times: `train` returns what is known before noise, `Trained.release` one release
 under a target. A target of epsilon None asks for no noise.
@@ -120,8 +120,10 @@ class SecureMethod(Protocol):
     needs_two_classes: ClassVar[bool]
 
 
-class SecureForm(Protocol):
-    """A method as a protocol computes it, for these parties and this target: nobody who computes it is trusted.
+class MechanismSpec(Protocol):
+    """Mechanism specification: a method as a protocol computes it, for these parties and this target.
+
+    Nobody who computes it is trusted.
 
     All of it is public and known before anybody trains. `grid`: where its integers stand, and in which ring they are
     added. `smallest_sets_noise`: whether the smallest party's number of rows says how much noise there is.
@@ -160,12 +162,12 @@ class SecureForm(Protocol):
 
 
 SumBlocks: TypeAlias = tuple[tuple[int, str], ...]
-"""The parts of one sum: how many numbers each has, and the public text of the law of their noise, or "none"."""
+"""Parts of one sum: how many numbers each has, and the public text of the distribution of their noise, or "none"."""
 
 
 @runtime_checkable
-class SumForm(SecureForm, Protocol):
-    """A method as sums of the parties' integers, one after the other.
+class SumSpec(MechanismSpec, Protocol):
+    """Specification of sums of the parties' integers, one after the other.
 
     What a party enters to the first sums, or to all, does not depend on earlier ones; see `functionality.Rounds`.
     """
@@ -176,8 +178,8 @@ class SumForm(SecureForm, Protocol):
 
 
 @runtime_checkable
-class AdaptiveForm(Protocol):
-    """Form whose parties are queried between sums: a party's part is a `functionality.RoundAnswer`."""
+class AdaptiveSpec(Protocol):
+    """Specification of sums whose parties are queried between sums: a party's part is a `functionality.RoundAnswer`."""
 
     @property
     def draws(self) -> tuple[str, ...]:
@@ -197,7 +199,7 @@ class NeedsRowCounts(Protocol):
 
 @runtime_checkable
 class HasSignal(Protocol):
-    """Form whose signal public figures give."""
+    """Specification whose signal public figures give."""
 
     def counted(self, n: int) -> int:
         """Return the number of rows that is assumed where there are n in all: n, unless another one is public."""

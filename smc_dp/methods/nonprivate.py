@@ -25,7 +25,7 @@ from smc_dp.methods.neighbours import STRONG, NeighbourPair, party_pair
 from smc_dp.methods.training.black_box import PredictFunction
 from smc_dp.methods.training.classes import code
 from smc_dp.methods.training.objective import RegularisedLogistic
-from smc_dp.methods.training.softmax import SoftLabels, certified, one_hot, statistic
+from smc_dp.methods.training.softmax import SoftLabelObjective, certified, one_hot, statistic
 from smc_dp.methods.training.solver import minimise
 from smc_dp.privacy.output import no_guarantee
 from smc_dp.privacy.statement import PrivacyStatement, Unit
@@ -164,7 +164,7 @@ def _softmax(rows: Rows, lam: float, classes: int) -> LinearModel:
     from scipy.optimize import minimize  # most of a second, which a command that compares nothing should not pay
 
     alpha = one_hot(rows.y, classes)
-    objective = SoftLabels(rows.X, statistic(rows.X, alpha), classes, 2 * lam)
+    objective = SoftLabelObjective(rows.X, statistic(rows.X, alpha), classes, 2 * lam)
     found = minimize(
         lambda v: (objective.value(v.reshape(objective.T.shape)), objective.gradient(v)),
         np.zeros(objective.T.size), jac=True, method="L-BFGS-B", options={"gtol": 1e-5, "maxiter": 10_000},

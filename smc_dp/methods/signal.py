@@ -56,7 +56,7 @@ def method_signal(method: str, run: PublicNumbers) -> float:
     """Return the length of the released vector against that of its noise, at most or about: 0 or more.
 
     Of `newton` and `gd` it is n mu/sqrt(d(k-1)) sqrt(H/K); of the others something that means about the same. Noise
-    is that of the secure form. InputError for methods that no protocol computes.
+    is that of the mechanism specification. InputError for methods that no protocol computes.
     """
     name = find_method(method).name
     if name not in _OF:

@@ -15,7 +15,7 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.data.partition import check_names
 from smc_dp.methods.expected_accuracy import ExpectedAccuracy, expected_accuracy
-from smc_dp.methods.method import SecureForm
+from smc_dp.methods.method import MechanismSpec
 from smc_dp.planning.cost import SessionSpec, check_limits
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.run.agreement import SettledRun, default_protocol, inform_of_rows
@@ -68,17 +68,17 @@ class Candidate(SettledRun):
         return PROTOCOLS[self.protocol]
 
     @cached_property
-    def form(self) -> SecureForm:
-        """Method as the protocol computes it."""
+    def spec(self) -> MechanismSpec:
+        """Mechanism specification: the method as the protocol computes it."""
         known = self.circumstances
-        return self.terms.form(self.method, Public(len(known.names), known.dimension, known.classes), self.target)
+        return self.terms.spec(self.method, Public(len(known.names), known.dimension, known.classes), self.target)
 
     @cached_property
     def session(self) -> SessionSpec:
         """Session specification; raises InputError beyond the limits of the protocol."""
         names = self.circumstances.names
         check_limits(self.protocol, len(names), self.circumstances.dimension)
-        return SessionSpec(self.program, self.terms.program_parameters(self.protocol, self.form, names, ""))
+        return SessionSpec(self.program, self.terms.program_parameters(self.protocol, self.spec, names, ""))
 
     @property
     def malicious(self) -> int | None:

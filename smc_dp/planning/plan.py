@@ -218,7 +218,7 @@ def _planned(known: Circumstances, method: str | None, protocol: str | None, mea
         methods=tuple(
             looked[one][0] if one in looked else PlannedMethod(one, refused[one]) for one in PROTOCOLS_BY_METHOD
         ),
-        holds_against=stay.form.statement.adversary,
+        holds_against=stay.spec.statement.adversary,
         must_not_collude=tuple(unclaimed(stay)),
         cost=session_cost(stay.session, measure=measure),
         candidate=stay,
@@ -234,7 +234,7 @@ def _look(candidate: Candidate) -> tuple[PlannedMethod, Candidate]:
         candidate.method.name, None, candidate.protocol, candidate.method.protects, candidate.expected,
         tuple(known.names[j] for j in places), stay.expected if places else None, recommendation.least_rows(stay),
         recommendation.rows_needed(stay),
-        candidate.malicious, recommendation.SMALLEST if candidate.form.smallest_sets_noise else recommendation.NOBODY,
+        candidate.malicious, recommendation.SMALLEST if candidate.spec.smallest_sets_noise else recommendation.NOBODY,
         cost.messages, cost.bytes, cost.rounds,
     )  # fmt: skip
     return looked, stay

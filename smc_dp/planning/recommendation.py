@@ -42,7 +42,7 @@ def parties_to_leave_out(candidate: Candidate) -> tuple[int, ...]:
 
     Where the noise does not follow from the smallest party's rows, nobody's rows do harm.
     """
-    if not candidate.form.smallest_sets_noise:
+    if not candidate.spec.smallest_sets_noise:
         return ()
     sizes = candidate.circumstances.sizes
     order = sorted(range(len(sizes)), key=lambda j: sizes[j], reverse=True)
@@ -55,7 +55,7 @@ def parties_to_leave_out(candidate: Candidate) -> tuple[int, ...]:
 
 def least_rows(candidate: Candidate) -> int | None:
     """Return the least number of rows with which one more party does no harm; None where no number is enough."""
-    if not candidate.form.smallest_sets_noise:
+    if not candidate.spec.smallest_sets_noise:
         return 1
     sizes = candidate.circumstances.sizes
     now = candidate.expected
@@ -99,7 +99,7 @@ def eligible(candidates: Sequence[Candidate]) -> list[Candidate]:
     because there is little to lose: the accuracy interval would prefer it.
     """
     found = [one for one in candidates if one.method.protects == "record" and largest_sum(one) <= LARGEST_SUM]
-    found = [one for one in found if one.malicious is not None and not one.form.smallest_sets_noise] or found
+    found = [one for one in found if one.malicious is not None and not one.spec.smallest_sets_noise] or found
     return [one for one in found if not hasattr(one.method, "lam")] or found
 
 
@@ -134,5 +134,5 @@ def describe_malicious(parties: int | None) -> str:
 
 def largest_sum(candidate: Candidate) -> int:
     """Return the length of the largest sum; of another protocol the number of released values."""
-    sums = getattr(candidate.form, "sums", None)
-    return candidate.form.length if sums is None else max(sum(length for length, _ in blocks) for blocks in sums)
+    sums = getattr(candidate.spec, "sums", None)
+    return candidate.spec.length if sums is None else max(sum(length for length, _ in blocks) for blocks in sums)

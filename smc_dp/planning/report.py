@@ -115,11 +115,11 @@ def expected_in_simulation(agreement: Agreement, sizes: Mapping[str, int]) -> It
     ahead = agreement.expected_accuracy(rows)
     if ahead is None or agreement.target.epsilon is None:
         return
-    form, formula = agreement.form, "signal against noise"
-    if isinstance(form, HasSignal):
-        formula = f"n mu/sqrt(d(k-1)) sqrt(H/K) for n = {form.counted(sum(rows))} rows:"
+    spec, formula = agreement.spec, "signal against noise"
+    if isinstance(spec, HasSignal):
+        formula = f"n mu/sqrt(d(k-1)) sqrt(H/K) for n = {spec.counted(sum(rows))} rows:"
     yield Prose(f"What to expect: {_lost(ahead, formula)}", "plan.expected_loss")
-    if not form.smallest_sets_noise:
+    if not spec.smallest_sets_noise:
         return
     asked = RunSettings.from_options(epsilon=agreement.target.epsilon)
     known = Circumstances(tuple(sizes), rows, bounds.dimension, len(bounds.classes), asked)
@@ -140,7 +140,7 @@ def expected_at_site(agreement: Agreement, rows: int) -> Iterator[Prose]:
         return
     alike = f"What to expect if all {parties} parties have as many rows as this site: {_lost(ahead)}"
     yield Prose(alike, "plan.expected_loss")
-    if agreement.form.smallest_sets_noise:
+    if agreement.spec.smallest_sets_noise:
         yield coded_prose("plan.smallest_party_sets_noise")
 
 

@@ -2,7 +2,7 @@
 
 Algorithms 1 to 3 of Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy" (2020).
 Every probability is rational or e to a rational power, every comparison is between integers of any size, and
-the stream's uniform integers are the only randomness, so the laws hold exactly for uniform bits.
+the stream's uniform integers are the only randomness, so the distributions hold exactly for uniform bits.
 """
 
 from __future__ import annotations

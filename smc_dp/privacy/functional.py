@@ -6,7 +6,7 @@ coefficients stand on a grid exactly: entries of x~ are cut to multiples of 2^-1
 longer, and sums of products of integers are integers. So sensitivities of real numbers hold for the integers as they
 are, with nothing added for rounding, and floats prove nothing.
 
-Rows are x~ = (x, 1) sqrt(r/2) with |x|_2 <= 1, so |x~|_2^2 <= r; r = 2 is the printed form, r = 1 that of the unit
+Rows are x~ = (x, 1) sqrt(r/2) with |x|_2 <= 1, so |x~|_2^2 <= r; r = 2 is the published case, r = 1 that of the unit
 ball. The monomials are theta_j, then theta_j theta_k with j <= k: p = D + D(D+1)/2 of them for D = d + 1.
 """
 

@@ -1,9 +1,9 @@
 """Gamma variables of any rational shape, drawn exactly and rounded up: a variance that is itself random.
 
 For a whole shape n it is -ln(U_1 ... U_n). For a shape f between 0 and 1, Jöhnk's rejection: with X = U^(1/f) and
-Y = V^(1/(1-f)), drawn until X + Y <= 1, the ratio X/(X+Y) has the law Beta(f, 1 - f), and times a further -ln U it is
-Gamma(f). Both add up. Everything is decided in balls, as in `lazy`; what comes out is the true value rounded up to a
-mantissa of 96 bits, never a float and never less.
+Y = V^(1/(1-f)), drawn until X + Y <= 1, the ratio X/(X+Y) has the distribution Beta(f, 1 - f), and times a further
+-ln U it is Gamma(f). Both add up. Everything is decided in balls, as in `lazy`; what comes out is the true value
+rounded up to a mantissa of 96 bits, never a float and never less.
 """
 
 from __future__ import annotations

@@ -8,11 +8,11 @@ errors that are charged, with s^2 - 9 in place of s^2:
 
 Lemma. Let P be the discrete Gaussian on Z of variance parameter v >= 18, and Q this: draw Y ~ N(0, v - 9), then Z from
 the discrete Gaussian on Z of variance parameter 9, centred at Y. Then |log P(z)/Q(z)| <= eta = 2.01 e^(-18 pi^2) <
-2^-255 for every integer z, and for integers q the law of q + Z(Y) is that of Z(q + Y): noise Q is post-processing of a
-continuous Gaussian of variance v - 9. Proof. By Poisson's formula the sum over k of e^(-(k - y)^2/(2t)) is
-sqrt(2 pi t) (1 +- kappa) for every real y, kappa = 2.001 e^(-2 pi^2 t). So P(z) is the normal density of variance v up
-to 1 +- kappa(v), and Q(z), the integral over y of the densities of variance v - 9 at y and 9 at z - y, over a sum with
-t = 9, is it up to 1/(1 +- kappa(9)).
+2^-255 for every integer z, and for integers q the distribution of q + Z(Y) is that of Z(q + Y): noise Q is
+post-processing of a continuous Gaussian of variance v - 9. Proof. By Poisson's formula the sum over k of
+e^(-(k - y)^2/(2t)) is sqrt(2 pi t) (1 +- kappa) for every real y, kappa = 2.001 e^(-2 pi^2 t). So P(z) is the normal
+density of variance v up to 1 +- kappa(v), and Q(z), the integral over y of the densities of variance v - 9 at y and 9
+at z - y, over a sum with t = 9, is it up to 1/(1 +- kappa(9)).
 
 Theorem. Let all releases together be p integers with independent noise of variance parameters s^2 >= 18, on integer
 queries chosen in view of earlier answers, and mu^2 the sum over releases of D^2/(s^2 - 9), D in L2. They are (epsilon,

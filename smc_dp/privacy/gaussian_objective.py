@@ -27,17 +27,17 @@ more or less and slopes of either sign. Were v fixed, the curve of mu = 2/sigma 
 another corner on the other side of it, which is what the second term is for.
 
 What a computer finds. b is discrete Gaussian on the grid, of variance parameter w. By the lemma of
-`smc_dp.privacy.gaussian` its law is, up to a factor e^(+-eta) in each coordinate, that of Z: first Y ~ N(0, w - 9),
-then Z discrete Gaussian of variance parameter 9 centred at Y. The theorem is used for Y, with sigma^2 = w - 9. A
-coordinate of Z is further than t = 100 from that of Y with probability below e^(-t^2/18) < 2^-800, whatever Y is, so
-with at most 2^50 coordinates any is with probability below 2^-700. Else Z is surely at most beta = 2^-40 t sqrt(d) away
-from Y, and the solution f_a for Z within r = (tau + beta/n)/(Lambda + Delta) of f*, the minimiser for Y. The rows and
-f* determine Y, so f_a depends on the rows, f* and coins alone, and for neighbours and the same f* both lie within r of
-f*, where K-norm noise for 2 r makes epsilon_2 of it. So for any set S of releases and its probabilities P_f(S), P'_f(S)
-given that f* is f, whatever f is, P_f(S) <= 2^-700 + e^epsilon_2 P'_f(S)/(1 - 2^-700).
+`smc_dp.privacy.gaussian` its distribution is, up to a factor e^(+-eta) in each coordinate, that of Z: first
+Y ~ N(0, w - 9), then Z discrete Gaussian of variance parameter 9 centred at Y. The theorem is used for Y, with sigma^2
+= w - 9. A coordinate of Z is further than t = 100 from that of Y with probability below e^(-t^2/18) < 2^-800, whatever
+Y is, so with at most 2^50 coordinates any is with probability below 2^-700. Else Z is surely at most beta = 2^-40 t
+sqrt(d) away from Y, and the solution f_a for Z within r = (tau + beta/n)/(Lambda + Delta) of f*, the minimiser for Y.
+The rows and f* determine Y, so f_a depends on the rows, f* and coins alone, and for neighbours and the same f* both lie
+within r of f*, where K-norm noise for 2 r makes epsilon_2 of it. So for any set S of releases and its probabilities
+P_f(S), P'_f(S) given that f* is f, whatever f is, P_f(S) <= 2^-700 + e^epsilon_2 P'_f(S)/(1 - 2^-700).
 Averaged over f, (epsilon_1, delta) of f* gives (epsilon_1 + epsilon_2 + 2^-699, delta + 2^-700) for the release with Z,
-and the discrete law adds 2 d eta to epsilon and multiplies delta by e^(d eta). Since delta >= 2^-333 here, all this is
-in the errors that `gaussian.curve_keeps` charges: 2^-180 of epsilon, and of delta as a fraction of it.
+and the discrete distribution adds 2 d eta to epsilon and multiplies delta by e^(d eta). Since delta >= 2^-333 here, all
+this is in the errors that `gaussian.curve_keeps` charges: 2^-180 of epsilon, and of delta as a fraction of it.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ from smc_dp.privacy.objective_perturbation import (
     strengthen,
 )
 
-FURTHEST = Fraction(100)
-"""t: how far a coordinate of Z is from that of Y, in grid units, but for a probability that is charged."""
+ROUNDING_RADIUS = Fraction(100)
+"""Bound t on |Z - Y| in a coordinate, in grid units: the noise on the grid against the Gaussian that it rounds."""
 _LEAST_DELTA = Fraction(1, 1 << 333)
 
 
@@ -96,7 +96,7 @@ def gaussian_perturbation(
     first = epsilon * (1 - SHARE_OF_OUTPUT)
     total, jacobian = strengthen(first, n, modulus, curvature)
     noise = DiscreteGaussian(dimension, variance_for(APART, _mu(first - jacobian, delta)))
-    output, moved = solution_noise(epsilon, n, total, dimension, tau, FURTHEST)
+    output, moved = solution_noise(epsilon, n, total, dimension, tau, ROUNDING_RADIUS)
     return GaussianPerturbation(n, modulus, Fraction(total) - Fraction(modulus), noise, jacobian, output, moved)
 
 

@@ -28,6 +28,7 @@ def knorm_integers(dimension: int, scale: Fraction, rng: Stream, *, bits: int = 
         raise ValueError(f"dimension, scale and bits are positive, got {dimension}, {scale} and {bits}")
     # Each draw reads its own streams to an unforeseen depth, so it gets its own key.
     draw = rng.spawn()
+    # One uniform for each exponential of the length; Box and Muller's method makes two normal numbers of each pair.
     uniforms = Uniforms(dimension + 2 * ((dimension + 1) // 2), draw)
     return evaluate_lazily(lambda known: _round(uniforms.balls(known), dimension, scale), bits)
 

@@ -52,7 +52,7 @@ _LARGE = Fraction(100)
 class PerturbedObjective:
     """Perturbation of the objective and the solution, d numbers, of one party with n rows.
 
-    modulus: Lambda. extra: Delta; their sum is a float. noise: the law of b, in grid units. jacobian: what the
+    modulus: Lambda. extra: Delta; their sum is a float. noise: the distribution of b, in grid units. jacobian: what the
     determinant costs, log(1 + c/(n (Lambda + Delta))) from above. output: the noise on the solution, and moved: how far
     neighbours move it when they share the exact minimiser, both in grid units.
     """

@@ -107,7 +107,7 @@ def noise_statement(
 
 
 def published_noise_caveat(nominal: Fraction, true: float) -> str:
-    """Return the caveat of noise as printed, without its full stop."""
+    """Return the caveat of noise as published, without its full stop."""
     shown, proved = short_figure(float(nominal)), short_figure(true)
     return f"The noise is the paper's: its nominal epsilon is {shown}, what it is proved to give is at most {proved}"
 

@@ -74,7 +74,7 @@ class SmallestNoise:
     """The noise that the smallest party draws for the sum of all parties' weights, in grid units.
 
     `proven`: scale D(n)/epsilon for n records, D(n) being the sensitivity on the grid in the norm of the noise.
-    `paper`: the printed scale 2/(n epsilon lam) of the mean, hence parties times that for the sum, whichever the
+    `paper`: the published scale 2/(n epsilon lam) of the mean, hence parties times that for the sum, whichever the
     noise. lam: exact; a solver working with float(lam) must count the difference into tau. tau: the public
     cap on the gradient norm of every party's solution. ValueError: a parameter out of range.
     """
@@ -102,7 +102,7 @@ class SmallestNoise:
         if not 1 <= n <= LARGEST_N:
             raise ValueError(f"the number of records n is from 1 to {LARGEST_N}, got {n}")
         if self.calibration == "paper":
-            return _MECHANISM[self.noise](self.dimension, self._printed_scale_of_one_record / n)
+            return _MECHANISM[self.noise](self.dimension, self._published_scale_of_one_record / n)
         delta = replace_one(n, 2 * self.lam, self.tau)
         sensitivity = self.grid.l2_sensitivity if self.noise == "knorm" else self.grid.l1_sensitivity
         return _MECHANISM[self.noise](self.dimension, Fraction(sensitivity(delta, self.dimension)) / self.epsilon)
@@ -124,7 +124,7 @@ class SmallestNoise:
         return PrivacyStatement("pure", round_up(true), 0.0, "record", "replace", _ADVERSARY, caveats)
 
     @property
-    def _printed_scale_of_one_record(self) -> Fraction:
+    def _published_scale_of_one_record(self) -> Fraction:
         return self.parties * 2 / (self.epsilon * self.lam) * (1 << self.grid.fraction_bits)
 
     def _true_epsilon_of_paper(self, largest_n: int) -> Fraction:
@@ -140,11 +140,11 @@ class SmallestNoise:
         else:
             root, rounding = Fraction(ceil_sqrt(d << (2 * _ROOT_BITS)), 1 << _ROOT_BITS), d
         moved = root * (1 << self.grid.fraction_bits) * replace_one(largest_n, 2 * self.lam, self.tau) + 1 + rounding
-        return largest_n * moved / self._printed_scale_of_one_record
+        return largest_n * moved / self._published_scale_of_one_record
 
 
 def by_linear_path(stated: PrivacyStatement) -> PrivacyStatement:
     """Return the statement for the linear path: against other sets of participants, with other limitations."""
     instead = {_ONE_KEY: _BOTH_HUBS, _REMOVED[0]: (_REMOVED[0].replace(_SELECTS_NONE, ". "),)}
-    caveats = tuple(sentence for told in stated.caveats for sentence in instead.get(told, (told,)))
+    caveats = tuple(sentence for caveat in stated.caveats for sentence in instead.get(caveat, (caveat,)))
     return replace(stated, adversary=_LINEAR_ADVERSARY, caveats=caveats)

@@ -119,7 +119,7 @@ def _check_tolerance(tau: float) -> None:
 
 def _lambert(a: float) -> float:
     """Return w with w e^w = a >= 0, up to float rounding from above."""
-    low, high = 0.0, max(1.0, math.log1p(a))
+    low, high = 0.0, max(1.0, math.log1p(a))  # `high` is above the root at every step
     for _ in range(200):
         middle = (low + high) / 2
         if middle * math.exp(middle) < a:
@@ -142,7 +142,7 @@ def _largest_norm(mu: float) -> float:
     root = math.sqrt(_H0 / mu)
     if root >= _T0:
         return root * (1 + _ROUNDING)
-    low, high = 0.0, _T0
+    low, high = 0.0, _T0  # `high` is above the root at every step
     for _ in range(200):
         middle = (low + high) / 2
         if mu * middle < 1 / (1 + math.exp(middle)):
@@ -157,6 +157,7 @@ def _largest_gradient_difference(W: float) -> float:
     margin = W * np.cos(np.arange(_GRID + 1) * h)
     # Beyond T0 a shorter u, with u.w = T0, has the longer gradient.
     length = np.where(margin > _T0, _H0 / np.maximum(margin, _T0), scipy.special.expit(-margin))
+    # The difference is longest where w lies between u and u': then their angle is the sum of both.
     cosine = np.cos(np.arange(2 * _GRID + 1) * h)
     largest = max(
         float((r * r + length[k:] ** 2 - 2 * r * length[k:] * cosine[2 * k : k + _GRID + 1]).max())

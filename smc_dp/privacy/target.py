@@ -22,7 +22,7 @@ SHARED_NOISES: tuple[NoiseName, ...] = ("ddg", "vg", "self")
 """See `smc_dp.privacy.distributed`."""
 EPSILON_HELP = "Privacy loss; a smaller one is more private."
 NOISE_HELP = "Distribution of the noise."
-CALIBRATION_HELP = "Scale of the noise: as proven here, or as printed in the paper."
+CALIBRATION_HELP = "Scale of the noise: as proven here, or as published."
 """Sentences of settings, for whoever asks for a target: options, studies and parameters of estimators."""
 LOWEST, HIGHEST = Fraction(1, 10**9), Fraction(10**6)
 DEFAULT_DELTA = Fraction(1, 10**5)
@@ -39,11 +39,11 @@ class Target:
         The privacy loss, from 1e-9 to 1e6; an int or a float becomes a fraction by `as_fraction`. None, or infinity,
         asks for no noise at all, and no privacy.
     calibration : {"proven", "paper"}, default="proven"
-        What sets the scale of the noise: a proof, or what is printed.
+        What sets the scale of the noise: a proof, or what is published.
     noise : {"knorm", "laplace", "gauss", "ddg", "vg", "self"}, default="knorm"
-        The law of the noise: `knorm` and `laplace` give pure epsilon; `gauss` gives the curve of a Gaussian, with the
-        largest mu that keeps (epsilon, delta). `ddg` is to `gauss` what `self` is to `knorm`, in shares; so is `vg`,
-        which is not pure.
+        The distribution of the noise: `knorm` and `laplace` give pure epsilon; `gauss` gives the curve of a Gaussian,
+        with the largest mu that keeps (epsilon, delta). `ddg` is to `gauss` what `self` is to `knorm`, in shares; so is
+        `vg`, which is not pure.
     delta : Fraction, default=Fraction(1, 100000)
         Of (epsilon, delta), from 1e-100 to below 1; it counts for `gauss` and `ddg` only.
 
@@ -95,7 +95,7 @@ class Target:
 
     @property
     def wanted(self) -> Fraction:
-        """Epsilon where there must be one; InputError when no noise was asked for."""
+        """Epsilon where there must be one; InputError when no noise was wanted."""
         if self.epsilon is None:
             raise InputError("epsilon.none")
         return self.epsilon

@@ -3,7 +3,7 @@
 Settings pass through two types here. A `SettledRun` holds every setting of the sections `method`, `target` and
 `protocol`, with nothing left to a default; it comes from `RunSettings.settle`, from a study (`from_sections`) or from a
 release (`from_parameters`), and all three refuse the same values. An `Agreement` adds parties, bounds and public rows.
-Everything public follows from it: the form in which the protocol computes the method, the privacy statement, the
+Everything public follows from it: the mechanism specification, the privacy statement, the
 parameters of the program, and the `parameters` of release.json in their order.
 
 A party whose agreement differs cannot exchange a message with the others, because its digest enters the session. No
@@ -35,7 +35,7 @@ from smc_dp.data.federation import Federation, Public
 from smc_dp.methods.collaborative.rounds import BiasedModel
 from smc_dp.methods.expected_accuracy import ExpectedAccuracy, expected_accuracy
 from smc_dp.methods.functionality import Functionality
-from smc_dp.methods.method import Method, NeedsRowCounts, SecureForm, SecureMethod
+from smc_dp.methods.method import MechanismSpec, Method, NeedsRowCounts, SecureMethod
 from smc_dp.methods.model import LinearModel, Weights
 from smc_dp.methods.pathak2010.mean import RESIDUES
 from smc_dp.methods.registry import METHODS, find_method
@@ -51,13 +51,13 @@ from smc_dp.run.protocols.execution import SimulatedSession
 from smc_dp.run.protocols.registry import TERMS, ProtocolTerms, find_terms, setting_names
 from smc_dp.run.protocols.settings import one_of
 
-SEEDED, TEST_KEYS, AS_PRINTED = "insecure seed", "insecure test keys", "as printed"
+SEEDED, TEST_KEYS, AS_PUBLISHED = "insecure seed", "insecure test keys", "as printed"
 SIMULATED_STUDY = "simulation of a study"
 REASONS = MappingProxyType(
     {
         SEEDED: "the run was made from a seed: whoever knows the seed knows every secret",
         TEST_KEYS: "the keys are test keys, too short to protect anything",
-        AS_PRINTED: "the steps were run exactly as printed in the paper, leaks included",
+        AS_PUBLISHED: "the steps were run exactly as printed in the paper, leaks included",
         SIMULATED_STUDY: "SIMULATION: one process played all participants of a study, whose rows need not be real",
     }
 )
@@ -71,7 +71,7 @@ PROTOCOLS_BY_METHOD = MappingProxyType(
         if hasattr(kind, "by_protocols")
     }
 )
-"""Names of the methods that have a secure form, each with the protocols that compute it."""
+"""Names of the methods that some protocol computes, each with the protocols that compute it."""
 
 DEFAULT_SIMULATION: Mapping[str, str] = MappingProxyType({"topology": "mesh", "link": "none"})
 """Link and topology of a simulation that names none."""
@@ -208,8 +208,8 @@ class Agreement(SettledRun):
             self.auxiliary.check(self.bounds.dimension, len(self.bounds.classes))
         if self.marks != tuple(mark for mark in REASONS if mark in self.marks):
             raise InputError("marks.unknown", got=shown(list(self.marks)))
-        if (AS_PRINTED in self.marks) != is_as_published(self.protocol):
-            raise InputError("marks.of_printed_steps", as_printed=AS_PRINTED)
+        if (AS_PUBLISHED in self.marks) != is_as_published(self.protocol):
+            raise InputError("marks.of_printed_steps", as_published=AS_PUBLISHED)
         if getattr(self.method, "own_bias", False) and not self.bounds.bias:
             raise InputError("bounds.no_constant", name=self.method.name)
         try:
@@ -238,25 +238,25 @@ class Agreement(SettledRun):
         return Public(len(self.parties), self.bounds.dimension, len(self.bounds.classes), unlabelled=rows)
 
     @cached_property
-    def form(self) -> SecureForm:
-        """Method as the protocol computes it."""
-        return self.terms.form(self.method, self.public, self.target)
+    def spec(self) -> MechanismSpec:
+        """Mechanism specification: the method as the protocol computes it."""
+        return self.terms.spec(self.method, self.public, self.target)
 
     @property
     def functionality(self) -> Functionality:
         """Functionality that the protocol computes."""
-        return self.form.functionality
+        return self.spec.functionality
 
     @property
     def grid(self) -> Grid:
         """Grid of the integers, and the ring in which they are added."""
-        return self.form.grid
+        return self.spec.grid
 
     @cached_property
     def statement(self) -> PrivacyStatement:
         """Privacy statement of the release, with the distance and the assumptions of the protocol."""
         return add_insecure_markers(
-            add_assumptions(self.form.statement, self.protocol, self.program_parameters("")), self.marks
+            add_assumptions(self.spec.statement, self.protocol, self.program_parameters("")), self.marks
         )
 
     @property
@@ -274,7 +274,7 @@ class Agreement(SettledRun):
             **{"method": method.pop("name"), "protocol": protocol.pop("name")},
             **{"parties": list(self.parties), "dimension": self.bounds.dimension},
             **{"epsilon": target.pop("epsilon"), **method, "calibration": target.pop("calibration")},
-            **{"noise": target.pop("noise"), **target, **protocol, **self.terms.derived_parameters(self.form)},
+            **{"noise": target.pop("noise"), **target, **protocol, **self.terms.derived_parameters(self.spec)},
             **({} if self.auxiliary is None else {"auxiliary": self.auxiliary.digest}),
         }
 
@@ -327,7 +327,7 @@ class Agreement(SettledRun):
 
     def program_parameters(self, agreed: str) -> Any:
         """Return the public parameters of the program, bound to this digest."""
-        return self.terms.program_parameters(self.protocol, self.form, self.parties, agreed)
+        return self.terms.program_parameters(self.protocol, self.spec, self.parties, agreed)
 
     def expected_accuracy(self, sizes: Sequence[int]) -> ExpectedAccuracy | None:
         """Return the expected accuracy for parties with so many rows; None for noise that has no figures."""
@@ -363,7 +363,7 @@ class Agreement(SettledRun):
 
     def weights(self, value: Any) -> Weights:
         """Return the weights that follow from the value: d floats; for three or more classes d for each."""
-        model = self.form.model(value)
+        model = self.spec.model(value)
         if isinstance(model, BiasedModel):
             model = model.with_constant(self.bounds.constant)
         if not isinstance(model, LinearModel):
@@ -433,7 +433,7 @@ def add_assumptions(privacy: PrivacyStatement, protocol: str, p: Any) -> Privacy
 def add_insecure_markers(privacy: PrivacyStatement, marks: tuple[str, ...]) -> PrivacyStatement:
     """Return the statement with the reasons why the run is insecure; a seed or the published steps leave nothing."""
     reasons = tuple(f"INSECURE: {REASONS[mark]}." for mark in marks)
-    if AS_PRINTED in marks:
+    if AS_PUBLISHED in marks:
         return no_guarantee(privacy.unit, privacy.adjacency, *reasons, RESIDUES)
     if SEEDED in marks:
         return no_guarantee(privacy.unit, privacy.adjacency, *reasons)
@@ -473,7 +473,7 @@ def secure_method(method: str, protocol: str) -> Any:
 
 def insecure_markers(protocol: str, terms: ProtocolTerms, *, seeded: bool) -> tuple[str, ...]:
     """Return the insecure markers of a run; none for a proper one."""
-    applying = {SEEDED: seeded, TEST_KEYS: terms.has_test_keys(protocol), AS_PRINTED: is_as_published(protocol)}
+    applying = {SEEDED: seeded, TEST_KEYS: terms.has_test_keys(protocol), AS_PUBLISHED: is_as_published(protocol)}
     return tuple(mark for mark, applies in applying.items() if applies)
 
 

@@ -139,6 +139,7 @@ class StatedDigests(Document):
     @property
     def named(self) -> dict[str, str]:
         """Stated digests by the name of the file."""
+        # The default stands for a file that is not there, which has no digest.
         found: dict[str, str] = self.model_dump(by_alias=True, exclude_unset=True)
         return found
 
@@ -220,12 +221,12 @@ class ReleaseFile(Document):
         """
         parameters = self.parameters.model_dump()
         marks = {reason: mark for mark, reason in REASONS.items()}
-        record = {
+        settled = {
             "parameters": {name: value for name, value in parameters.items() if name not in _ADDED},
             **({} if fraction_bits is None else {"fraction_bits": fraction_bits}),
             "insecure": [marks[reason] for reason in self.insecure],
         }
-        return Agreement.from_dict(record, self.bounds, rows)
+        return Agreement.from_dict(settled, self.bounds, rows)
 
     def weights(self, bounds: Bounds) -> Weights:
         """Return a number for each feature, of three or more classes a row for each class; InputError for others."""
@@ -269,7 +270,7 @@ class SharesFile(Document):
 
     def total(self, agreement: Agreement) -> Vector:
         """Return the sum of the shares, as integers nearest to zero; InputError unless they fit the agreement."""
-        modulus, length = int(self.modulus), agreement.form.length
+        modulus, length = int(self.modulus), agreement.spec.length
         if modulus != 1 << agreement.grid.ring_bits:
             raise InputError("shares.other_modulus", ring_bits=agreement.grid.ring_bits, got=shown(modulus))
         reading.require_keys("shares", self.shares, set(agreement.participants))

@@ -93,7 +93,7 @@ class Ledgers:
                     _refuse_known(ledger, run)
                     key = duplicate_data.make_rows_key(self.folder)
                     number = ledger.reserve(fingerprint_data(key, held), mechanism, guarantee, run)
-                    reserved.places[party] = ledger.path, number
+                    reserved.entries[party] = ledger.path, number
             # After the charge: of two runs at once, one sees the other.
             self._refuse_elsewhere(duplicate_data.make_rows_key(self.folder), parties)
         return reserved
@@ -136,12 +136,12 @@ class Ledgers:
 class Reservations:
     """Reservations of one run in the parties' ledgers, and what has left of each party.
 
-    `places`: ledger and number of the entry, by party. `charges`: of each party of which something has left; the others
-    have revealed nothing. `had_charges`: the folder had charges before it had a key for rows.
+    `entries`: file of the ledger and number of the entry, by party. `charges`: of each party of which something has
+    left; the others have revealed nothing. `had_charges`: the folder had charges before it had a key for rows.
     """
 
     account: Account
-    places: dict[str, tuple[Path, int]]
+    entries: dict[str, tuple[Path, int]]
     charges: dict[str, OpenCharge] = field(default_factory=dict)
     had_charges: bool = False
 
@@ -171,7 +171,7 @@ class Reservations:
         """Refund the parties of which nothing has left; return those whose ledger cannot be written to."""
         charged = []
         for party in self.unreleased:
-            path, number = self.places[party]
+            path, number = self.entries[party]
             try:
                 with Ledger.open(path) as ledger:
                     ledger.settle(number, "void")
@@ -182,7 +182,7 @@ class Reservations:
     @property
     def unreleased(self) -> list[str]:
         """Parties whose share has not left."""
-        return [party for party in self.places if not self.has_left(party)]
+        return [party for party in self.entries if not self.has_left(party)]
 
     def released(self, release: Path, members: Collection[str]) -> dict[str, Standing]:
         """Enter the release in this file, made of its members' contributions; return the standing of each account.
@@ -191,7 +191,7 @@ class Reservations:
         """
         digest = hashlib.sha256(reading.read_file(release)).hexdigest()
         standings = {}
-        for party, (path, number) in self.places.items():
+        for party, (path, number) in self.entries.items():
             with _named(party), Ledger.open(path) as ledger:
                 if end := self.charge(party).end(party in members):
                     ledger.settle(number, end, digest if end == "released" else None)
@@ -205,14 +205,14 @@ def accounted(reserved: Reservations | None, harmless: tuple[type[BaseException]
     try:
         yield
     except BaseException as error:
-        if reserved is not None and reserved.places:
+        if reserved is not None and reserved.entries:
             aborted = isinstance(error, harmless) and reserved.unreleased
-            error.add_note(_voided(reserved, reserved.refund()) if aborted else KEPT)
+            error.add_note(_refund_note(reserved, reserved.refund()) if aborted else KEPT)
         raise
 
 
-def _voided(reserved: Reservations, charged: Sequence[str]) -> str:
-    left = [party for party in reserved.places if reserved.has_left(party)]
+def _refund_note(reserved: Reservations, charged: Sequence[str]) -> str:
+    left = [party for party in reserved.entries if reserved.has_left(party)]
     if not left and not charged:
         return VOIDED
     unwritten = f"the ledgers of {_names(charged)} cannot be written to: there it counts as spent"

@@ -16,7 +16,7 @@ from smc_dp.core.errors import InputError, plain_name
 from smc_dp.data.federation import Rows
 from smc_dp.data.preprocess import check_two_classes
 from smc_dp.data.table import Table
-from smc_dp.methods.method import AdaptiveForm, SecureMethod
+from smc_dp.methods.method import AdaptiveSpec, SecureMethod
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.protocols import execution
 
@@ -46,7 +46,7 @@ class LocalParty:
         if self.table is not None and method.needs_two_classes:
             check_two_classes(self.table, self.rows, self.agreement.bounds)
         try:
-            self.agreement.form.check(len(self.rows))
+            self.agreement.spec.check(len(self.rows))
         except InputError as error:
             raise error.within(f"party {plain_name(self.name)}") from None
 
@@ -54,13 +54,13 @@ class LocalParty:
     def contribution(self) -> Any:
         """Contribution of the party, made when it is first asked for; raises InputError as `check` does."""
         self.check()
-        return self.agreement.form.part(self.rows, cast(Stream, self.rng))
+        return self.agreement.spec.part(self.rows, cast(Stream, self.rng))
 
     @property
     def draws(self) -> tuple[str, ...]:
         """Labels of its randomness under which the party draws its answers, in their order."""
-        form = self.agreement.form
-        return form.draws if isinstance(form, AdaptiveForm) else ()
+        spec = self.agreement.spec
+        return spec.draws if isinstance(spec, AdaptiveSpec) else ()
 
     def inputs(self, session: Session) -> tuple[Any, ...]:
         """Return the inputs of the party's role at its start."""
@@ -72,9 +72,9 @@ class LocalParty:
         `inputs`: those that the role has by now. Earlier answers are among them, and are not drawn again: a role that
         is resumed brings them along.
         """
-        form = self.agreement.form
-        if not isinstance(form, AdaptiveForm):
+        spec = self.agreement.spec
+        if not isinstance(spec, AdaptiveSpec):
             return None
         answered = len(inputs) - len(self.inputs(session))
-        part = form.resume_part(self.rows, self.rng, answered) if answered else self.contribution
+        part = spec.resume_part(self.rows, self.rng, answered) if answered else self.contribution
         return execution.role_answers(session, part)

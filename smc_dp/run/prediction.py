@@ -32,14 +32,14 @@ class Predictions:
     `scores`: for two classes w.x of each row, above 0 for the second; for more one for each class, in the order of
     `classes`, of which the largest wins. A row that the bounds leave out has the label "" and the score None, and does
     not count in the accuracy. `ids`: number of each row in the file, or the text in the named column. `insecure`:
-    reasons why the run protects nobody; `unaudited`: files that were missing to verify the release; `level`: assurance
-    level that an audit reached, None without an audit.
+    reasons why the run protects nobody; `missing_files_text`: sentence about the files that were
+    missing to verify the release, None without any; `level`: assurance level that an audit reached, None without one.
     """
 
     labels: tuple[str, ...]
     accuracy: float | None
     insecure: tuple[str, ...]
-    unaudited: str | None = None
+    missing_files_text: str | None = None
     scores: tuple[float | None, ...] | tuple[tuple[float, ...] | None, ...] = ()
     ids: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
@@ -94,7 +94,9 @@ def predict_rows(place: RunPlace, rows: str | PathLike[str] | Array, id_column: 
     of_rows: list[Any] = scores(published.weights, found_rows.X).tolist()
     several = len(bounds.classes) > 2
     each = _placed([tuple(score) if several else score for score in of_rows], found_rows, len(ids), None)
-    return Predictions(labels, accuracy, published.insecure, found.unaudited, each, ids, bounds.classes, len(right))
+    return Predictions(
+        labels, accuracy, published.insecure, found.missing_files_text, each, ids, bounds.classes, len(right)
+    )
 
 
 def _encoded(table: Table, bounds: Bounds) -> tuple[EncodedTable, NDArray[np.int64] | None]:

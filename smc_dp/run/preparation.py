@@ -63,7 +63,7 @@ def _settled(request: RunRequest, parties: int, classes: int) -> SettledRun:
     data, how, found, agreed = request.data, request.simulation, FaultCollector(), None
     with found.step():
         agreed = request.settle(
-            parties, classes, seeded=how.insecure_seed is not None, as_published=how.as_printed_insecure
+            parties, classes, seeded=how.insecure_seed is not None, as_published=how.as_published_insecure
         )
     if agreed is not None:
         with found.step():
@@ -72,7 +72,7 @@ def _settled(request: RunRequest, parties: int, classes: int) -> SettledRun:
         with found.step():
             check_auxiliary(agreed.method, given=data.auxiliary is not None)
     with found.step():
-        parse_drop_outs(how.vanish or [])
+        parse_drop_outs(how.drop_out or [])
     with found.step():
         _check_roles(data)
     return found.required(agreed)
@@ -81,8 +81,8 @@ def _settled(request: RunRequest, parties: int, classes: int) -> SettledRun:
 def _check_roles(data: DataRoles) -> None:
     """Raise an InputError where files of parties and a data set are named together."""
     if data.party:
-        dealt = {"dataset": data.dataset, "parties": data.parties, "split": data.split}
-        refuse_beside(dealt, "party", ": there, the files say who has which rows")
+        partitioned = {"dataset": data.dataset, "parties": data.parties, "split": data.split}
+        refuse_beside(partitioned, "party", ": there, the files say who has which rows")
         if data.bounds is None:
             raise InputError("bounds.missing")
         return

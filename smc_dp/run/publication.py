@@ -28,8 +28,8 @@ def publish_run(run: Path, to: Path) -> tuple[str, ...]:
         raise InputError("folder.in_the_run", run=str(run), got=str(to))
     read = read_run_files(run)
     found = verify_release(read)
-    if found.unaudited:
-        raise InputError("run.not_whole", run=str(run), missing=found.unaudited)
+    if found.missing_files_text:
+        raise InputError("run.not_whole", run=str(run), missing=found.missing_files_text)
     stated = read_release_file(read).digests.named
     files = {name: read_content(read, name) for name in PUBLISHED_FILES if name in {RELEASE, *stated}}
     write_folder(to, {name: [content] for name, content in files.items()}, 0o777, in_place_of_empty=True)

@@ -177,13 +177,17 @@ def shares_fault(shares: SharesFile, recorded: ReleaseEvidence) -> Contradiction
     return None
 
 
-def openings_fault(recorded: ReleaseEvidence, heard: list[Attestation] | None = None) -> Contradiction | None:
+def openings_fault(
+    recorded: ReleaseEvidence, verified_statements: list[Attestation] | None = None
+) -> Contradiction | None:
     """Return a contradiction unless published messages follow from the greetings, where anybody can compute them again.
 
-    `heard` receives the statements whose signatures were verified.
+    `verified_statements` receives those whose signatures were verified.
     """
     try:
-        wrong = openings.find_wrong_opening(recorded.session, recorded.greetings, recorded.published_messages, heard)
+        wrong = openings.find_wrong_opening(
+            recorded.session, recorded.greetings, recorded.published_messages, verified_statements
+        )
     except DecodeError as error:
         return Contradiction(InputFault("transcript.no_result", {"why": str(error)}))
     return None if wrong is None else _of_publisher(recorded, wrong.fault, wrong.name)

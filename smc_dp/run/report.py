@@ -18,27 +18,28 @@ SIMULATION_ONLY = ("accuracy", "baselines", "loss")
 """Fields of a report that need everybody's rows in one place."""
 SIGNAL = "signal"
 """Optional field of a report: the signal that follows from the true number of rows."""
-CAVEAT = (
+SIMULATION_CAVEAT = (
     "Exact figures of private rows, without noise: they need everybody's data in one place, as a simulation has it. "
     "They are no part of the release, and the privacy statement does not cover them: do not publish them."
 )
+"""Warning beside the fields `SIMULATION_ONLY`."""
 
 
 @dataclass(frozen=True)
 class Comparison:
     """Test accuracies of a simulation: the release, each party alone, all rows pooled, the majority class.
 
-    `smallest`: number of rows of the smallest party, where they set the noise. `stated_lambda`: lambda of the models
-    compared with, where the method has none. `without_noise`: the same method on the same rows. The figures need the
-    rows of everybody, so only a simulation has them, and no file that is meant to be shared.
+    `smallest_rows`: number of rows of the smallest party, None unless they set the noise. `baseline_lambda`: lambda of
+    the models compared with, where the method has none. `without_noise`: the same method on the same rows. The figures
+    need the rows of everybody, so only a simulation has them, and no file that is meant to be shared.
     """
 
     accuracy: float
     individual: dict[str, float]
     pooled: float
     majority: float
-    smallest: int | None
-    stated_lambda: float | None = None
+    smallest_rows: int | None
+    baseline_lambda: float | None = None
     without_noise: float | None = None
 
     @property
@@ -57,7 +58,7 @@ class Presence:
 
     def as_dict(self) -> dict[str, list[str]]:
         """Return plain values for JSON."""
-        named = {"took_part": self.took_part, "vanished": self.dropped_out, "left_out": self.left_out}
+        named = {"took_part": self.took_part, "dropped_out": self.dropped_out, "left_out": self.left_out}
         return {name: list(names) for name, names in named.items()}
 
 
@@ -107,13 +108,13 @@ class Report:
             "protocol": self.agreement.protocol,
             "parties": len(self.agreement.parties),
             "dimension": self.agreement.bounds.dimension,
-            **(self.present.as_dict() if self.present and self.agreement.terms.can_lose_parties else {}),
+            **(self.present.as_dict() if self.present and self.agreement.terms.tolerates_dropouts else {}),
             "calibration": self.agreement.target.calibration,
             "accuracy": compared.accuracy if compared else None,
             "baselines": {
                 "individual": compared.individual if compared else None,
                 "pooled": compared.pooled if compared else None,
-                **({"lambda": compared.stated_lambda} if compared and compared.stated_lambda is not None else {}),
+                **({"lambda": compared.baseline_lambda} if compared and compared.baseline_lambda is not None else {}),
             },
             "loss": {
                 "without_noise": compared.without_noise if compared else None,
@@ -122,7 +123,7 @@ class Report:
                 "worse_than_planned": self.worse_than_planned,
             },
             **({SIGNAL: self.signal} if self.signal is not None else {}),
-            "simulation_only": {"fields": fields, "caveat": CAVEAT},
+            "simulation_only": {"fields": fields, "caveat": SIMULATION_CAVEAT},
             "privacy": self.privacy.as_dict(),
             "cost": self.cost.as_dict() if self.cost else None,
             "run_dir": str(self.run_dir),

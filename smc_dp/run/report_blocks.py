@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.network import LINK_MODELS
-from smc_dp.methods.method import SumForm
+from smc_dp.methods.method import SumSpec
 from smc_dp.pages.blocks import Banner, FactList, PageBlock, PageTable, Prose, Section, coded_prose, format_counts
 from smc_dp.privacy.ledger.history import account_of
 from smc_dp.privacy.ledger.report import budget_blocks
@@ -55,10 +55,10 @@ def _presence(report: Report) -> Iterator[Prose]:
     """Yield the parties that took part, where somebody dropped out."""
     found = report.present
     if found is not None and (found.dropped_out or len(found.took_part) < len(report.agreement.parties)):
-        form = report.agreement.form
-        where = "some of the sums, or all" if isinstance(form, SumForm) and len(form.sums) > 1 else "the sum"
+        spec = report.agreement.spec
+        where = "some of the sums, or all" if isinstance(spec, SumSpec) and len(spec.sums) > 1 else "the sum"
         there = _who(found.took_part, report.agreement.parties)
-        yield coded_prose("run.parties_missing", where=where, there=there, vanished=found.dropped_out or "nobody")
+        yield coded_prose("run.parties_missing", where=where, there=there, dropped_out=found.dropped_out or "nobody")
 
 
 def _who(some: Sequence[str], everybody: Sequence[str]) -> str:
@@ -89,8 +89,8 @@ def accuracy_blocks(found: Comparison | None, planned: ExpectedAccuracy | None =
     others["majority class"] = found.majority
     yield Prose("Comparison of a simulation, needs everyone's data in one place; not part of the release:")
     yield FactList(tuple((name, f"{value:.3f}") for name, value in others.items()))
-    if found.stated_lambda is not None:
-        yield Prose(f"The method has no lambda; the models that it is compared with have {found.stated_lambda:g}.")
+    if found.baseline_lambda is not None:
+        yield Prose(f"The method has no lambda; the models that it is compared with have {found.baseline_lambda:g}.")
     if found.lost is not None and planned is not None:
         yield _lost(found.lost, planned)
     yield from _remark(found)
@@ -107,13 +107,13 @@ def _lost(lost: float, planned: ExpectedAccuracy) -> Prose:
 def _remark(found: Comparison) -> Iterator[Prose]:
     """Yield a warning about a release that is worse than what some parties could do alone."""
     better = sum(value > found.accuracy for value in found.individual.values())
-    larger = "epsilon or lambda" if found.stated_lambda is None else "epsilon"
-    if found.smallest is None:
+    larger = "epsilon or lambda" if found.baseline_lambda is None else "epsilon"
+    if found.smallest_rows is None:
         why = f". A larger {larger}, fewer columns, or more rows in all make the noise count less."
     else:
         why = (
-            f": the smallest party's {found.smallest} rows set the noise. A larger epsilon or lambda, fewer columns, "
-            "or more rows in the smallest party make it less."
+            f": the smallest party's {found.smallest_rows} rows set the noise. A larger epsilon or lambda, fewer "
+            "columns, or more rows in the smallest party make it less."
         )
     if better:
         yield Prose(f"The release is worse than {better} of the parties alone{why}", "run.worse_than_parties_alone")

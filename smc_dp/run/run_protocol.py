@@ -47,7 +47,7 @@ def run_protocol(
     test: AnyPath | Rows | None = None,
     auxiliary: AnyPath | Array | None = None,
     out: AnyPath | None = None,
-    vanish: Mapping[str, int] = MappingProxyType({}),
+    drop_out: Mapping[str, int] = MappingProxyType({}),
     topology: str = "mesh",
     link: str = "none",
     identities: Mapping[str, Identity] | None = None,
@@ -82,7 +82,7 @@ def run_protocol(
         federation serve as well.
     out : path, default=None
         Run folder to make, else a new one in runs/.
-    vanish : mapping of names to int, default={}
+    drop_out : mapping of names to int, default={}
         Simulated drop-outs: the party of this name stops before its n-th envelope.
     topology : {"mesh", "star"}, default="mesh"
         Direct links, or all messages through Charlie.
@@ -158,7 +158,7 @@ def run_protocol(
     return simulate_run(
         prepared, agreed, rng, fresh_folder() if out is None else Path(out), progress,
         topology=topology, link=link, identities=identities, views=None if views is None else Path(views),
-        ledgers=ledgers, vanish=vanish, workers=workers,
+        ledgers=ledgers, drop_out=drop_out, workers=workers,
     )  # fmt: skip
 
 

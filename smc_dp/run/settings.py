@@ -153,8 +153,8 @@ class MethodSettings(SettingsSection):
     )
     clip: MethodSetting = _agreed("avg_clip: the norm that models are clipped to.", "NUMBER", usual="10")
     rounds: MethodSetting = _without_option("ofpa, ofaa: rounds of learning.")
-    reading: MethodSetting = _without_option("ofpa, ofaa: reading of the printed step.")
-    epochs: MethodSetting = _without_option("ofpa, ofaa: steps of gradient descent, as printed.")
+    reading: MethodSetting = _without_option("ofpa, ofaa: reading of the published step.")
+    epochs: MethodSetting = _without_option("ofpa, ofaa: steps of gradient descent, as published.")
     trust: MethodSetting = _without_option("ofaa: one noise on the sum, or one for each party.")
     repair: MethodSetting = _without_option("ofaa: how a noisy polynomial is repaired.")
     lam_global: MethodSetting = _without_option("soft_ss: regularisation of the global model.")
@@ -162,7 +162,7 @@ class MethodSettings(SettingsSection):
 
 
 class TargetSettings(SettingsSection):
-    """Section of what the release guarantees, or under calibration paper the printed figure."""
+    """Section of what the release guarantees, or under calibration paper the published figure."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -236,7 +236,7 @@ class DataRoles(Document):
 class Simulation(Document):
     """Section of how a run is simulated and where its files go, on which no party agrees."""
 
-    vanish: list[str] | None = _setting(
+    drop_out: list[str] | None = _setting(
         "Secure sum: simulate a drop-out: NAME stops before its N-th message. Repeat the option.", "NAME:N", "texts"
     )
     topology: str | None = _setting(
@@ -259,7 +259,7 @@ class Simulation(Document):
     )
     identities: Path | None = _setting("Folder made by `smc-dp identities new`, with a key for each party.", "DIR")
     insecure_seed: int | None = _setting("Reproducible and INSECURE: take all randomness from this number.", "INTEGER")
-    as_printed_insecure: bool = _setting("INSECURE: the paper's steps with their leaks.", kind="flag", default=False)
+    as_published_insecure: bool = _setting("INSECURE: the paper's steps with their leaks.", kind="flag", default=False)
 
 
 SECTIONS: Mapping[str, type[SettingsSection]] = MappingProxyType(

@@ -64,13 +64,13 @@ def simulate_run(
     identities: Mapping[str, Identity] | None = None,
     views: Path | None = None,
     ledgers: Ledgers | None = None,
-    vanish: Mapping[str, int] = MappingProxyType({}),
+    drop_out: Mapping[str, int] = MappingProxyType({}),
     workers: int = 1,
 ) -> Report:
     """Simulate a run and write the run folder, and the secret views into the folder `views` if one is named.
 
     `identities`: long-term identities, else new ones are made. `ledgers`: checked before anybody trains, and charged
-    before the first message, under a key of this session. `vanish`: the party of this name drops out before its n-th
+    before the first message, under a key of this session. `drop_out`: the party of this name drops out before its n-th
     envelope; the greeting and every sealed message count one. `workers`: processes that roles may run in, with the same
     transcript. Raises InputError before any message where inputs do not fit, a folder exists, or a party's budget would
     be passed. Errors of the protocol pass through; then nothing was written but in ledgers, and with `ledgers` a note
@@ -80,13 +80,13 @@ def simulate_run(
     for new in wanted:
         refuse_existing(new)
     _check(data, agreement, rng, wanted)
-    _check_vanishing(vanish, agreement)
+    _check_drop_outs(drop_out, agreement)
     if type(workers) is not int or workers < 1:
         raise InputError("workers.no_number", got=shown(workers))
     if topology == "star" and CURATOR_NAME not in agreement.participants:
         raise InputError("topology.no_curator")
     simulated = {"topology": topology, "link": link}
-    run = _Run(data, agreement, rng, simulated, folder, views, identities, ledgers, vanish, workers)
+    run = _Run(data, agreement, rng, simulated, folder, views, identities, ledgers, drop_out, workers)
     while True:
         charged: set[str] = set()
         try:
@@ -94,7 +94,7 @@ def simulate_run(
         except NoResultError as error:
             if charged or not error.dropped_out:
                 if run.left_out:
-                    error.add_note(f"{', '.join(run.left_out)} had vanished before anybody was charged")
+                    error.add_note(f"{', '.join(run.left_out)} had dropped out before anybody was charged")
                 raise
             run = run.without(error)
 
@@ -111,7 +111,7 @@ class _Run:
     views: Path | None
     identities: Mapping[str, Identity] | None
     ledgers: Ledgers | None
-    vanish: Mapping[str, int]
+    drop_out: Mapping[str, int]
     workers: int
     left_out: tuple[str, ...] = ()
 
@@ -157,8 +157,8 @@ class _Run:
         left = [InputFault("run.parties_left_out", {"names": self.left_out, "others": len(agreement.parties)})]
         remarks = (*(left if self.left_out else ()), *(reserved.remarks if reserved else ()))
         present = Presence(execution.members, execution.dropped_out, self.left_out)
-        form = agreement.form
-        signal = form.signal(int(data.federation.sizes.sum())) if isinstance(form, HasSignal) else None
+        spec = agreement.spec
+        signal = spec.signal(int(data.federation.sizes.sum())) if isinstance(spec, HasSignal) else None
         planned = agreement.expected_accuracy(data.federation.sizes.tolist())
         return Report(
             agreement, self.simulated, compared, execution.cost, folder, standings, remarks, present, signal, planned
@@ -166,7 +166,8 @@ class _Run:
 
     def without(self, stopped: NoResultError) -> _Run:
         """Return the next session, without drop-outs and with new randomness; raise where the others cannot go on."""
-        _LOG.info("%s vanished before anybody was charged: a new session of the others", ", ".join(stopped.dropped_out))
+        dropped_out = ", ".join(stopped.dropped_out)
+        _LOG.info("%s dropped out before anybody was charged: a new session of the others", dropped_out)
         federation = self.data.federation
         left = {name: rows for name, rows in federation.by_name.items() if name not in stopped.dropped_out}
         tables = {name: table for name, table in self.data.tables.items() if name in left}
@@ -177,13 +178,13 @@ class _Run:
         except InputError as error:
             raise _no_other_session((*self.left_out, *stopped.dropped_out), stopped, error) from None
         some = replace(federation, parties=tuple(left.values()), names=tuple(left))
-        later = {name: n - stopped.sent.get(name, 0) for name, n in self.vanish.items() if name in left}
+        later = {name: n - stopped.sent.get(name, 0) for name, n in self.drop_out.items() if name in left}
         return replace(
             self,
             data=replace(self.data, federation=some, tables=tables),
             agreement=agreement,
             rng=self.rng.fork(f"without {' '.join(sorted(stopped.dropped_out))}"),
-            vanish={name: max(n, 1) for name, n in later.items()},
+            drop_out={name: max(n, 1) for name, n in later.items()},
             left_out=(*self.left_out, *stopped.dropped_out),
         )
 
@@ -195,20 +196,20 @@ class _Run:
             if reserved:
                 reserved.leaving(name, label)
 
-        def voided(name: str, label: str) -> None:
+        def refund(name: str, label: str) -> None:
             if reserved:
                 reserved.disowned(name, label)
 
         return Setting(
             self.simulated["topology"],
             self.simulated["link"],
-            drop_outs={name: DropOutAfter(n - 1) for name, n in self.vanish.items()},
+            drop_outs={name: DropOutAfter(n - 1) for name, n in self.drop_out.items()},
             marks=self.agreement.marks,
             views=self.views is not None,
             record=transcript,
             released=partial(reserved.leaving, label=RELEASED) if reserved else None,
             charge=charge,
-            refund=voided,
+            refund=refund,
             make_actors=make_actors,
             workers=self.workers,
         )
@@ -232,7 +233,7 @@ def _actor_maker(opened: SimulatedSession, parties: Sequence[LocalParty], rng: S
         greetings: Greetings,
         observer: Observer,
         charge: SpendingListener,
-        voided: SpendingListener,
+        refund: SpendingListener,
         names: Iterable[str],
     ) -> Mapping[str, Actor]:
         made = {
@@ -240,7 +241,7 @@ def _actor_maker(opened: SimulatedSession, parties: Sequence[LocalParty], rng: S
                 session, name, opened.identities[name], local_inputs(name), greetings,
                 randomness=SiteRandomness(rng.fork(f"seed {name}"), rng.fork(f"home {name}")),
                 charge=partial(charge, name) if charge else None,
-                voided=partial(voided, name) if voided else None,
+                refund=partial(refund, name) if refund else None,
                 observer=observer,
             )
             for name in names
@@ -252,7 +253,7 @@ def _actor_maker(opened: SimulatedSession, parties: Sequence[LocalParty], rng: S
 
 def _no_other_session(dropped_out: Sequence[str], stopped: NoResultError, why: InputError) -> StoppedError:
     """Return the error of a session that cannot be repeated without its drop-outs, with the notes of its cost."""
-    error = StoppedError("session.none_of_others", vanished=dropped_out, why=str(why))
+    error = StoppedError("session.none_of_others", dropped_out=dropped_out, why=str(why))
     for note in getattr(stopped, "__notes__", ()):
         error.add_note(note)
     return error
@@ -272,11 +273,11 @@ def check_parties(every: Sequence[LocalParty]) -> None:
         own_part.check()
 
 
-def _check_vanishing(vanish: Mapping[str, int], agreement: Agreement) -> None:
+def _check_drop_outs(drop_out: Mapping[str, int], agreement: Agreement) -> None:
     """Raise an InputError for simulated drop-outs that the protocol cannot have."""
-    if vanish and not agreement.terms.can_lose_parties:
+    if drop_out and not agreement.terms.tolerates_dropouts:
         raise InputError("vanish.not_possible", protocol=agreement.protocol)
-    for name, number in vanish.items():
+    for name, number in drop_out.items():
         if name not in agreement.parties:
             raise InputError("vanish.unknown_party", parties=agreement.parties, got=shown(name))
         if type(number) is not int or number < 1:
@@ -326,8 +327,8 @@ def _comparison(
         individual={name: accuracy_alone(rows, lam, test, classes) for name, rows in federation.by_name.items()},
         pooled=accuracy_alone(federation.pooled(), lam, test, classes),
         majority=majority_accuracy(federation, test),
-        smallest=min(len(rows) for rows in federation.parties) if agreement.form.smallest_sets_noise else None,
-        stated_lambda=lam if own is None else None,
+        smallest_rows=min(len(rows) for rows in federation.parties) if agreement.spec.smallest_sets_noise else None,
+        baseline_lambda=lam if own is None else None,
         without_noise=_without_noise(federation, agreement, rng).accuracy(test),
     )
 
@@ -335,6 +336,6 @@ def _comparison(
 def _without_noise(federation: Federation, agreement: Agreement, rng: Stream) -> ReleasedModel:
     """Return the model of the same method and rows without noise, which nobody releases."""
     target = replace(agreement.target, epsilon=None)
-    form = agreement.terms.form(agreement.method, agreement.public, target)
-    parts = [form.part(rows, rng.fork(f"part {j}")) for j, rows in enumerate(federation.parties)]
-    return form.model(ideal(form.functionality, parts, rng))
+    spec = agreement.terms.spec(agreement.method, agreement.public, target)
+    parts = [spec.part(rows, rng.fork(f"part {j}")) for j, rows in enumerate(federation.parties)]
+    return spec.model(ideal(spec.functionality, parts, rng))

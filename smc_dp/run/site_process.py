@@ -69,7 +69,7 @@ class SiteActor:
     """Actor at a site, moved by `actor` up to its end; `release` publishes its result, which counts as leaving.
 
     `greetings`: posted greetings by sender. `keeps_seed`: the role's first seed stays in the stored state, so that a
-    view can be made in the end. `charge` and `voided` are called with labels that leave, or are taken back.
+    view can be made in the end. `charge` and `refund` are called with labels that leave, or are taken back.
     """
 
     def __init__(
@@ -84,13 +84,13 @@ class SiteActor:
         kept: StoredActor | None = None,
         keeps_seed: bool = False,
         charge: Callable[[str], None] | None = None,
-        voided: Callable[[str], None] | None = None,
+        refund: Callable[[str], None] | None = None,
         observer: Observer | None = None,
     ) -> None:
         self.charge = OpenCharge() if kept is None else kept.charge
         self.sends_nothing = False  # the session is over: the role reads what has come, and nothing new is charged
         self._name, self._brings = name, brings
-        self._charge, self._voided = charge, voided
+        self._charge, self._refund = charge, refund
         self._answers: LocalProgram | None = None
         self.first_seed: Stream | None
         if kept is None:
@@ -99,13 +99,13 @@ class SiteActor:
             self._home = drawn.home.forks(*brings.draws)
             self.actor = Actor(
                 session, name, signer, drawn.seed, brings.inputs(drawn.home), greetings,
-                observer=observer, charge=self.leaving, refund=self._disowned, local_program=self._asked,
+                observer=observer, charge=self.leaving, refund=self._disowned, local_program=self._answer_query,
             )  # fmt: skip
         else:
             state, self._home, self.first_seed = _parts(kept.content)
             self.actor = resume(
                 session, state, signer, kept.counter, greetings,
-                observer=observer, charge=self.leaving, refund=self._disowned, local_program=self._asked,
+                observer=observer, charge=self.leaving, refund=self._disowned, local_program=self._answer_query,
             )  # fmt: skip
 
     def release(self) -> list[Envelope]:
@@ -136,10 +136,10 @@ class SiteActor:
 
     def _disowned(self, label: str) -> None:
         self.charge = self.charge.disowned(label)
-        if self._voided:
-            self._voided(label)
+        if self._refund:
+            self._refund(label)
 
-    def _asked(self, *said: Any) -> Any:
+    def _answer_query(self, *said: Any) -> Any:
         """Answer a query of the role; the answering function is made at the first query, with the earlier answers."""
         if self._answers is None:
             self._answers = self._brings.answers(self._home, self.actor.inputs)

@@ -51,7 +51,7 @@ class VerifiedRelease:
     missing: tuple[str, ...]
 
     @property
-    def unaudited(self) -> str | None:
+    def missing_files_text(self) -> str | None:
         """Sentence about the missing files; None where the release was verified with all of them."""
         return f"{self.folder} has no {' and no '.join(self.missing)}" if self.missing else None
 

@@ -67,18 +67,18 @@ def walkthrough_of_protocol(
     except LocalError as error:
         raise InputError(error.fault.within("protocol")) from None
     if progress:
-        progress("a toy run")
-    watched = run_dry(protocol, found.p, found.pattern)
+        progress("a dry run")
+    observed = run_dry(protocol, found.p, found.pattern)
     left = min(attacks, max(0.0, start + _WHOLE - time.process_time()))
     return walkthrough_page(
-        watched, found, attacks_on.attack_sections(found.protocol.program.name, seconds=left, progress=progress)
+        observed, found, attacks_on.attack_sections(found.protocol.program.name, seconds=left, progress=progress)
     )
 
 
 def walkthrough_of_run(folder: Path, views: Path, progress: Callable[[str], None] | None = None) -> Page:
     """Build the walkthrough of a run, with the values in these views. The page is as secret as they are.
 
-    Raises InputError for files that cannot be read, for views that do not fit the record, and for too many parties.
+    Raises InputError for files that cannot be read, for views that do not fit the transcript, and for too many parties.
     """
     if progress:
         progress("reading the run")
@@ -90,10 +90,10 @@ def walkthrough_of_run(folder: Path, views: Path, progress: Callable[[str], None
         allowance.spend(lambda: _check_views(evidence, views))
     except TakesTooLongError:
         raise InputError("views.replay_takes_too_long", folder=str(folder), seconds=_SECONDS) from None
-    watched = observe_session(evidence.session, evidence.envelopes, evidence.recomputed, absent_senders(evidence))
-    found = _course_of(watched, progress)
+    observed = observe_session(evidence.session, evidence.envelopes, evidence.recomputed, absent_senders(evidence))
+    found = _knowledge_of(observed, progress)
     return walkthrough_page(
-        watched, found, attacks_on.attack_sections(found.protocol.program.name, seconds=0), secret=True
+        observed, found, attacks_on.attack_sections(found.protocol.program.name, seconds=0), secret=True
     )
 
 
@@ -105,18 +105,18 @@ def _check_views(evidence: Evidence, views: Path) -> None:
             raise InputError(outcome.fault.within(str(views)))
 
 
-def _course_of(watched: ObservedSession, progress: Callable[[str], None] | None) -> KnowledgeTrace:
+def _knowledge_of(observed: ObservedSession, progress: Callable[[str], None] | None) -> KnowledgeTrace:
     """Return the knowledge trace of a session of the same kind, with as many parties as the engine takes."""
-    session = watched.session
+    session = observed.session
     count = len(session.parties)
     most = most_parties(find_protocol(session.program.name, session.program.version))
     parties = count if count <= most else PARTIES
-    kinds = {letter.kind.__name__ for letter in watched.messages}
+    kinds = {message.kind.__name__ for message in observed.messages}
     case = min(_cases(session, parties), key=lambda case: len(case[2] ^ kinds), default=None)
     if case is None:
         raise InputError("run.no_walkthrough", name=session.program.name)
     protocol, p, _ = case
-    pattern = pattern_of(watched, protocol, p) if count == parties else None
+    pattern = pattern_of(observed, protocol, p) if count == parties else None
     more = {"pattern": pattern} if pattern else {}
     return trace_knowledge(protocol, parties, progress=progress, p=p, **more)
 
@@ -128,5 +128,5 @@ def _cases(session: Session, parties: int) -> Iterator[tuple[Protocol, Any, froz
         if protocol.program.roles == session.program.roles and not model.matrix_file:
             first = model.sample(parties)
             for p in (first, *model.profiles(first)):
-                letters = run_dry(protocol, p).messages
-                yield protocol, p, frozenset(letter.kind.__name__ for letter in letters)
+                messages = run_dry(protocol, p).messages
+                yield protocol, p, frozenset(message.kind.__name__ for message in messages)

@@ -1,7 +1,7 @@
 """Dry run for a walkthrough: a real session of the program with small keys and numbers, and everybody's view.
 
 Nothing in it is made up but the inputs. All coins follow from one number, so that a walkthrough is the same each time
-it is made; such a run protects nothing, and its record says so.
+it is made; such a run protects nothing, and its transcript says so.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ def run_dry(protocol: Protocol, p: Any, pattern: Pattern = EVERYBODY_STAYS) -> O
     public = {name: identity.public for name, identity in identities.items()}
     session = Session(protocol.program, p, public, root.fork("nonce").bytes(SESSION_BYTES))
     seeds = {name: root.fork(f"seed {name}") for name in inputs}
-    vanish = {pattern.name: DropOutAfter(pattern.letter - 1)} if pattern.name else {}
-    run = simulate(session, identities, seeds, inputs, Setting(drop_outs=vanish, views=True, marks=(DRY_RUN_MARK,)))
-    record = dict(enumerate(run.transcript.read(), start=1))
-    views = {name: recompute(session, view, record) for name, view in run.recorded.items()}
-    return observe_session(session, record, views, (name for name, end in run.ends.items() if end == "gone"))
+    drop_outs = {pattern.name: DropOutAfter(pattern.message_number - 1)} if pattern.name else {}
+    run = simulate(session, identities, seeds, inputs, Setting(drop_outs=drop_outs, views=True, marks=(DRY_RUN_MARK,)))
+    transcript = dict(enumerate(run.transcript.read(), start=1))
+    views = {name: recompute(session, view, transcript) for name, view in run.recorded.items()}
+    return observe_session(session, transcript, views, (name for name, end in run.ends.items() if end == "gone"))
 
 
 def _small(drawn: Stream, bits: int) -> int:
@@ -45,14 +45,14 @@ def _small(drawn: Stream, bits: int) -> int:
     return _LEAST + drawn.below(_BELOW - _LEAST) if 1 << bits >= _BELOW else drawn.bits(bits)
 
 
-def pattern_of(watched: ObservedSession, protocol: Protocol, p: Any) -> Pattern | None:
+def pattern_of(observed: ObservedSession, protocol: Protocol, p: Any) -> Pattern | None:
     """Return the pattern in which the same party drops out after as many messages, if the engine has one."""
-    if len(watched.dropped_out) != 1:
+    if len(observed.dropped_out) != 1:
         return None
-    (name,) = watched.dropped_out
-    sent = sum(letter.sender == name and letter.to != PUBLIC_NAME for letter in watched.messages)
-    book = WorldRuns(protocol, p)
-    party = book.names[watched.session.names.index(name)]
-    trace = book.trace(base_world(book.parties, len(protocol.model.permutations), 0))
+    (name,) = observed.dropped_out
+    sent = sum(m.sender == name and m.to != PUBLIC_NAME for m in observed.messages)
+    runs = WorldRuns(protocol, p)
+    party = runs.names[observed.session.names.index(name)]
+    trace = runs.trace(base_world(runs.parties, len(protocol.model.permutations), 0))
     found = dropout_patterns(trace.sent, [x for x in protocol.model.drop_outs(p) if x == party])
-    return next((x for x in found if not x.late and x.letter == sent + 2), None)
+    return next((x for x in found if not x.late and x.message_number == sent + 2), None)

@@ -12,20 +12,20 @@ from smc_dp.leakage.matrix import _DRAWN, LEVELS, Cell, Level, Matrix, Row
 from smc_dp.leakage.matrix_groups import SECRET_GROUPS
 from smc_dp.leakage.matrix_text import join_names, name_secret
 
-KNOWN: tuple[tuple[Level, str], ...] = (
+LEVEL_VERBS: tuple[tuple[Level, str], ...] = (
     ("own", "drew"),
     ("all", "can compute"),
     ("listed", "can compute, as one of a few numbers,"),
     ("partly", "can find hints on"),
 )
-BEYOND = "which is more than the result and their own inputs will tell"
-SOME = "in some cases"
-CASES = (
-    f"{SOME.capitalize()}: for some of the secret permutations and orders of the sizes, and for each secret by itself, "
-    "so not for all that are named at once. Where no cases are named it is so in all of them. A cell of a table is "
-    "that of the case in which most is known of it, whoever has the smallest number."
+BEYOND_RESULT = "which is more than the result and their own inputs will tell"
+IN_SOME_CASES = "in some cases"
+CASES_NOTE = (
+    f"{IN_SOME_CASES.capitalize()}: for some of the secret permutations and orders of the sizes, and for each secret "
+    "by itself, so not for all that are named at once. Where no cases are named it is so in all of them. A cell of a "
+    "table is that of the case in which most is known of it, whoever has the smallest number."
 )
-PARTS = "A coalition also knows what any part of it knows; only what is new by coming together is said of it."
+SUBSETS_NOTE = "A coalition also knows what any part of it knows; only what is new by coming together is said of it."
 
 
 class Known(NamedTuple):
@@ -94,12 +94,12 @@ class Knowledge:
 
         Of a coalition only what none of its parts knows by itself.
         """
-        told: dict[str, list[tuple[str, ...]]] = {}
+        news: dict[str, list[tuple[str, ...]]] = {}
         for members in self.coalitions:
             old = {*earlier.known(members), *self._of_parts(members)}
             if new := [k for k in self.known(members) if k not in old]:
-                told.setdefault(self._said(members, new), []).append(members)
-        return tuple(_sentence(those, said) for said, those in told.items())
+                news.setdefault(self._said(members, new), []).append(members)
+        return tuple(_sentence(coalitions, said) for said, coalitions in news.items())
 
     def _of_parts(self, members: tuple[str, ...]) -> Iterator[Known]:
         """Yield what proper parts of this coalition know, whether or not a result tells it to the whole."""
@@ -136,11 +136,12 @@ def _things(row: Row) -> Iterator[tuple[Level, str, bool, bool]]:
 
 def _verbs(known: Sequence[Known], others: Sequence[str]) -> Iterator[str]:
     """Yield the knowledge of secrets, with secrets that are known alike together."""
-    for (level, words), beyond, always in product(KNOWN, (False, True), (True, False)):
+    for (level, words), beyond, always in product(LEVEL_VERBS, (False, True), (True, False)):
         found = frozenset(k.secret for k in known if (k.level, k.beyond, k.always) == (level, beyond, always))
         names = sorted(found) if level == "own" else list(_folded(others, found))
         if names:
-            yield f"{'' if always else f'{SOME} '}{words} {join_names(names)}{f', {BEYOND}' if beyond else ''}"
+            where, more = "" if always else f"{IN_SOME_CASES} ", f", {BEYOND_RESULT}" if beyond else ""
+            yield f"{where}{words} {join_names(names)}{more}"
 
 
 def _folded(others: Iterable[str], found: frozenset[str]) -> Iterator[str]:
@@ -160,7 +161,7 @@ def _folded(others: Iterable[str], found: frozenset[str]) -> Iterator[str]:
     yield from (secret for secret in sorted(found) if " - " in secret and found.isdisjoint(secret.split(" - ")))
 
 
-def _sentence(those: Sequence[tuple[str, ...]], said: str) -> str:
+def _sentence(coalitions: Sequence[tuple[str, ...]], said: str) -> str:
     """Return the sentence about these coalitions."""
-    who = join_names([" + ".join(members) for members in those])
-    return f"{who}{' each' if len(those) > 1 else ''}{said}."
+    who = join_names([" + ".join(members) for members in coalitions])
+    return f"{who}{' each' if len(coalitions) > 1 else ''}{said}."

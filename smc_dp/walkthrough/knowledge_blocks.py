@@ -9,13 +9,13 @@ from smc_dp.leakage.matrix import Row
 from smc_dp.leakage.matrix_groups import _LEVEL_MARKS, _RESULT, SECRET_GROUPS, cells_by_secret
 from smc_dp.leakage.matrix_text import KEY, LIMITS, SUM_KEY_ALONE, SUM_LIMITS
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, Section
-from smc_dp.walkthrough.knowledge import CASES, PARTS, Knowledge
+from smc_dp.walkthrough.knowledge import CASES_NOTE, SUBSETS_NOTE, Knowledge
 from smc_dp.walkthrough.knowledge_trace import KnowledgeTrace
 
 NOTHING_NEW = "Nobody knows more than before this step."
 NOBODY_YET = (
-    "No letter was sent, so nobody knows anything of the others but what follows from the members' own inputs; who has "
-    "all sizes knows which is the smallest."
+    "No message was sent, so nobody knows anything of the others but what follows from the members' own inputs; who "
+    "has all sizes knows which is the smallest."
 )
 NOT_LOOKED_AT = (
     "What is known after this step was not computed: it is in no step of the session that the engine ran. What was "
@@ -24,31 +24,31 @@ NOT_LOOKED_AT = (
 
 NAMING = "A secret has a letter, the number of its party, and in brackets that of a coordinate"
 MIXED = "Two words in a cell: of some of these secrets the one holds, of the rest the other."
-STILL_READS = "Who vanished counts as a reader of what is sent to it: it may read it when it is back."
+STILL_READS = "A participant that dropped out counts as a reader of what is sent to it: it may read it when it is back."
 
 
-def knowledge_after(course: KnowledgeTrace, at: int | None) -> Section:
+def knowledge_after(trace: KnowledgeTrace, at: int | None) -> Section:
     """Return the section of the knowledge after a step; `at` is its place in `KnowledgeTrace.knows`, if it has one."""
     if at is None:
         return Section("What is known now", (Prose(NOT_LOOKED_AT),))
-    now, before = course.knows[at], course.knows[at - 1]
+    now, before = trace.knows[at], trace.knows[at - 1]
     new = now.changed_from(before)
     said: PageBlock = Bullets(new) if new else Prose(NOTHING_NEW)
     return Section("What is known now", (said, knowledge_table(now)))
 
 
-def knowledge_before(course: KnowledgeTrace) -> Section:
+def knowledge_before(trace: KnowledgeTrace) -> Section:
     """Return the section of the knowledge before the first message, which explains the tables."""
-    now = course.knows[0]
-    patterns = bool(course.pattern.name) or now.matrix.has_patterns
-    gone = (Prose(STILL_READS),) if course.pattern.name else ()
-    cases = (Prose(CASES),) if _compares(now) else ()
+    now = trace.knows[0]
+    patterns = bool(trace.pattern.name) or now.matrix.has_patterns
+    readers_note = (Prose(STILL_READS),) if trace.pattern.name else ()
+    cases = (Prose(CASES_NOTE),) if _compares(now) else ()
     key, limits = (SUM_KEY_ALONE, SUM_LIMITS) if patterns or not _compares(now) else (KEY, LIMITS)
     return Section(
-        "What is known before the first letter",
+        "What is known before the first message",
         (
-            *(Prose(NOBODY_YET), Prose(PARTS), *cases, knowledge_table(now)),
-            *(Prose(_names(course)), Prose(f"{key} {MIXED}"), *gone, Prose(limits)),
+            *(Prose(NOBODY_YET), Prose(SUBSETS_NOTE), *cases, knowledge_table(now)),
+            *(Prose(_names(trace)), Prose(f"{key} {MIXED}"), *readers_note, Prose(limits)),
         ),
     )
 
@@ -75,13 +75,13 @@ def _shown(row: Row) -> Mapping[str, str]:
     """Return the cells of a row by kind, with what the result tells."""
     levels = {cell.level for secret, cell in row.cells.items() if _letter(secret) == "S"}
     sums = {_RESULT: "own" if levels == {"own"} else _LEVEL_MARKS["nothing"]} if levels else {}
-    return sums | cells_by_secret(replace(row, given=False))
+    return sums | cells_by_secret(replace(row, states_result=False))
 
 
-def _names(course: KnowledgeTrace) -> str:
-    """Return the meaning of the letters of the secrets."""
-    letters = dict.fromkeys(_letter(s) for row in course.knows[-1].matrix.rows for s in row.cells)
-    meant = (f"{x} for {SECRET_GROUPS[x].removeprefix('other ')}" for x in letters if x in SECRET_GROUPS)
+def _names(trace: KnowledgeTrace) -> str:
+    """Return the meaning of the letters that name secrets."""
+    symbols = dict.fromkeys(_letter(s) for row in trace.knows[-1].matrix.rows for s in row.cells)
+    meant = (f"{x} for {SECRET_GROUPS[x].removeprefix('other ')}" for x in symbols if x in SECRET_GROUPS)
     return f"{NAMING}: {', '.join(meant)}."
 
 

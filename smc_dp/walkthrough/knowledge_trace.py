@@ -2,9 +2,9 @@
 
 The role code runs over symbols (`smc_dp.leakage.symbolic`) in all worlds at once, a step at a time, and all stop
 when a step is over. What a coalition knows then is its row of the coalition matrix of what was sent so far. Nothing
-that comes later can show in it, for it has not happened: the roles have read no letter of a later step, and neither
+that comes later can show in it, for it has not happened: the roles have read no message of a later step, and neither
 have their notes (`Tape`), the stages that anybody knows of, or the numbers that they joined. What a role does on its
-own before it needs the next letter, it has done: coins that it drew for later, permutations, keys. They are a member's
+own before it needs the next message, it has done: coins that it drew for later, permutations, keys. They are a member's
 own, nobody else has seen them, and no number that was sent so far depends on them, so they tell nothing of the others.
 """
 
@@ -82,32 +82,32 @@ def trace_knowledge(
     """
     if protocol.model.matrix_file:
         raise LocalError("protocol.computes_with_bits", name=protocol.program.name)
-    book = WorldRuns(protocol, protocol.model.sample(parties) if p is None else p, pattern)
-    every = tuple(all_coalitions(book.names))
-    worlds = list(dict.fromkeys(w for m in every for found, _ in book.scenes(frozenset(m)) for w in found))
-    for world in worlds if book.parties <= FEW_PARTIES else worlds[:1]:
-        book.trace(world)  # with other random bytes as well
-    still = base_world(book.parties, len(book.model.permutations), 0)
+    runs = WorldRuns(protocol, protocol.model.sample(parties) if p is None else p, pattern)
+    every = tuple(all_coalitions(runs.names))
+    worlds = list(dict.fromkeys(w for m in every for found, _ in runs.scenes(frozenset(m)) for w in found))
+    for world in worlds if runs.parties <= FEW_PARTIES else worlds[:1]:
+        runs.trace(world)  # with other random bytes as well
+    still = base_world(runs.parties, len(runs.model.permutations), 0)
     moved = rotate_permutations(still)
-    plan = plan_steps(partial(_start, book), {w: book.trace(w).sent for w in (still, moved)}, protocol.program)
-    runs = {w: _Paced(book, w, plan) for w in worlds}
+    plan = plan_steps(partial(_start, runs), {w: runs.trace(w).sent for w in (still, moved)}, protocol.program)
+    paced = {w: _Paced(runs, w, plan) for w in worlds}
     found: list[tuple[Row, ...]] = []
     try:
-        for said in ("before the first letter", *(f"after step {keys[0].step} ({keys[0].stage})" for keys in plan)):
+        for moment in ("before the first message", *(f"after step {keys[0].step} ({keys[0].stage})" for keys in plan)):
             if progress:
-                progress(said)
-            for run in runs.values():
+                progress(moment)
+            for run in paced.values():
                 run.pause(len(found))
-            found.append(tuple(_rows(book, runs, every, found[-1] if found else ())))
-        steps = tuple(_steps(runs.get(moved) or runs[worlds[0]], plan))
+            found.append(tuple(_rows(runs, paced, every, found[-1] if found else ())))
+        steps = tuple(_steps(paced.get(moved) or paced[worlds[0]], plan))
     finally:
-        for run in runs.values():
+        for run in paced.values():
             run.running.close()
-    told = [_with_release(rows, found[-1]) for rows in found]
-    name, settings = protocol.program.name, book.settings
-    matrices = [Matrix(name, tuple(book.p.parties), len(worlds), rows, settings[:1]) for rows in told]
+    completed = [_with_release(rows, found[-1]) for rows in found]
+    name, settings = protocol.program.name, runs.settings
+    matrices = [Matrix(name, tuple(runs.p.parties), len(worlds), rows, settings[:1]) for rows in completed]
     knows = tuple(Knowledge(m) for m in matrices)
-    return KnowledgeTrace(protocol, book.p, book.names, pattern, steps, knows, len(worlds), settings)
+    return KnowledgeTrace(protocol, runs.p, runs.names, pattern, steps, knows, len(worlds), settings)
 
 
 def drop_out(protocol: Protocol, p: Any) -> Pattern | None:
@@ -115,34 +115,34 @@ def drop_out(protocol: Protocol, p: Any) -> Pattern | None:
     leaving = protocol.model.drop_outs(p)
     if not leaving:
         return None
-    book = WorldRuns(protocol, p)
-    trace = book.trace(base_world(book.parties, len(protocol.model.permutations), 0))
+    runs = WorldRuns(protocol, p)
+    trace = runs.trace(base_world(runs.parties, len(protocol.model.permutations), 0))
     name = leaving[-1]
-    letters = (s for s in trace.sent if s.sender == name and s.to != PUBLIC_NAME)
-    vanishing = (x for x in dropout_patterns(trace.sent, [name]) if not x.late)
+    messages = (s for s in trace.sent if s.sender == name and s.to != PUBLIC_NAME)
+    patterns = (x for x in dropout_patterns(trace.sent, [name]) if not x.late)
     inputs = {symbol for symbol in trace.inputs.values() if trace.owners[symbol.name] == name}
-    holding = (x for x, s in zip(vanishing, letters, strict=True) if inputs & symbols_of(message_values(s.message)))
+    holding = (x for x, s in zip(patterns, messages, strict=True) if inputs & symbols_of(message_values(s.message)))
     return next(holding, None)
 
 
-def _start(book: WorldRuns, world: World, gate: Gate) -> SymbolicRun:
-    return SymbolicRun(book.protocol.program, book.model, book.p, world, "", book.pattern, gate)
+def _start(runs: WorldRuns, world: World, gate: Gate) -> SymbolicRun:
+    return SymbolicRun(runs.protocol.program, runs.model, runs.p, world, "", runs.pattern, gate)
 
 
 class _Paced:
     """Run in one world that stops after each step of the plan."""
 
-    def __init__(self, book: WorldRuns, world: World, plan: Sequence[tuple[StepKey, ...]]) -> None:
+    def __init__(self, runs: WorldRuns, world: World, plan: Sequence[tuple[StepKey, ...]]) -> None:
         self._plan = plan
-        self.reached: frozenset[str] = frozenset()  # those who got a letter in the last step
+        self.reached: frozenset[str] = frozenset()  # readers of a message of the last step
         self.gate = Gatekeeper(key for keys in plan for key in keys)
-        self.running = _start(book, world, self.gate)
+        self.running = _start(runs, world, self.gate)
 
     def pause(self, steps: int) -> None:
         """Run until so many steps are over."""
         if not steps:
             return
-        if steps == 1 and not self.running.kept:
+        if steps == 1 and not self.running.withheld:
             self.running.go_on()
         before = {id(sent) for sent in self.running.sent}
         self.gate.begun.update(self._plan[steps - 1])
@@ -151,7 +151,7 @@ class _Paced:
 
 
 def _rows(
-    book: WorldRuns, runs: Mapping[World, _Paced], every: Sequence[tuple[str, ...]], before: Sequence[Row]
+    runs: WorldRuns, paced: Mapping[World, _Paced], every: Sequence[tuple[str, ...]], before: Sequence[Row]
 ) -> Iterator[Row]:
     """Yield the coalition matrix of what was sent so far.
 
@@ -159,9 +159,9 @@ def _rows(
     who got nothing know what they knew: what they read before was made before, and no note that was made since is about
     it.
     """
-    so_far = WorldRuns(book.protocol, book.p, book.pattern)
+    so_far = WorldRuns(runs.protocol, runs.p, runs.pattern)
     made: dict[Hashable, tuple[Trace, frozenset[str]]] = {}
-    for world, run in runs.items():  # where the world was asked the same so far, and answered the same, so is the run
+    for world, run in paced.items():  # where the world was asked the same so far, and answered the same, so is the run
         answers = tuple(run.running.answers.items())
         if answers not in made:
             made[answers] = run.running.trace, run.reached
@@ -188,13 +188,13 @@ def _with_release(rows: Sequence[Row], last: Sequence[Row]) -> tuple[Row, ...]:
 
 
 def _released(cells: Mapping[str, Cell], final: Mapping[str, Cell]) -> dict[str, Cell]:
-    told = {secret: cell.release for secret, cell in final.items() if cell.release != "own"}
-    return {s: c if c.level == "own" else replace(c, release=told.get(s, "nothing")) for s, c in cells.items()}
+    by_result = {secret: cell.release for secret, cell in final.items() if cell.release != "own"}
+    return {s: c if c.level == "own" else replace(c, release=by_result.get(s, "nothing")) for s, c in cells.items()}
 
 
 def _steps(run: _Paced, plan: Sequence[tuple[StepKey, ...]]) -> Iterator[TracedStep]:
     sent = [(run.gate.key(s), s) for s in run.running.trace.sent]
     for keys in plan:
         here = ((s, type(s.message).__name__, key.place) for key, s in sent if key in keys)
-        letters = tuple(TracedMessage(s.sender, s.to, kind, place) for s, kind, place in here)
-        yield TracedStep(keys[0].stage, keys[0].step, keys[0].place, letters)
+        messages = tuple(TracedMessage(s.sender, s.to, kind, place) for s, kind, place in here)
+        yield TracedStep(keys[0].stage, keys[0].step, keys[0].place, messages)

@@ -1,7 +1,7 @@
 """Session that a walkthrough shows: its messages in the order of the transcript, opened by the given views.
 
-It is the same for a toy run and for a run folder: values are read from opened mail of views, beside the record, and
-from nowhere else. What no view opens is unknown.
+It is the same for a dry run and for a run folder: values are read from the transcript, from messages that views open,
+and from nowhere else. What no view opens is unknown.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from smc_dp.audit.run.view_messages import most_legible_messages
 
 @dataclass(frozen=True)
 class ObservedMessage:
-    """Message of a transcript with its number, from 1, among those of its kind between the two; None where no view
-    opens it.
+    """Message of a transcript; its `place` counts from 1 among those of its kind between the two.
+
+    `content`: None where no view opens it.
     """
 
     sender: str
@@ -36,7 +37,7 @@ class ObservedMessage:
     kind: type[Message]
     stage: str
     place: int
-    message: Message | None = field(repr=False)
+    content: Message | None = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class ObservedSession:
     """Messages of a session in their order, and the inputs and keys of participants whose views are given.
 
     `inputs`: by name what a role was given beside the parameters. `keys`: of each modulus the secret key, and who has
-    it, as far as views say. `gone`: who vanished, or was late.
+    it, as far as views say. `dropped_out`: participants that dropped out, or were late.
     """
 
     session: Session
@@ -55,26 +56,30 @@ class ObservedSession:
 
 
 def observe_session(
-    session: Session, record: Mapping[int, Envelope], views: Mapping[str, Recomputed], gone: Iterable[str] = ()
+    session: Session, transcript: Mapping[int, Envelope], views: Mapping[str, Recomputed], absent: Iterable[str] = ()
 ) -> ObservedSession:
     """Return the session with this transcript, lines to envelopes, as these views open it."""
-    by_line = {letter.line: letter.message for letter in most_legible_messages(views.values())}
+    by_line = {opened.line: opened.message for opened in most_legible_messages(views.values())}
     keys = {name: key for again in views.values() for name, key in again.keys.items()}
     counted: Counter[tuple[str, str, str]] = Counter()
-    letters = []
-    for line, e in record.items():
+    observed = []
+    for line, e in transcript.items():
         kind = _kind(session, e)
         if kind is None:
             continue
         edge = (e.sender, e.to, kind.__name__)
         counted[edge] += 1
-        said = _published(session, e, kind, keys) if e.is_public else by_line.get(line)
-        letters.append(ObservedMessage(e.sender, e.to, kind, e.stage, counted[edge], said))
+        content = _published(session, e, kind, keys) if e.is_public else by_line.get(line)
+        observed.append(ObservedMessage(e.sender, e.to, kind, e.stage, counted[edge], content))
     p = session.parameters
     inputs = {name: tuple(x for x in again.view.inputs if x != p) for name, again in views.items()}
-    away = frozenset(gone)
+    dropped_out = frozenset(absent)
     return ObservedSession(
-        session, tuple(letters), inputs, _secret_keys(views), tuple(name for name in session.names if name in away)
+        session,
+        tuple(observed),
+        inputs,
+        _secret_keys(views),
+        tuple(name for name in session.names if name in dropped_out),
     )
 
 

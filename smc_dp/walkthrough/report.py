@@ -30,7 +30,7 @@ from smc_dp.walkthrough.walkthrough_steps import WalkthroughStep, leaving_steps,
 
 ON_EVERY_SHEET = "SECRET: this page shows what participants keep to themselves"
 DRY_RUN_NOTICE = (
-    "A toy run: a real session of the program, with small keys and made-up numbers; its coins follow from a number "
+    "A dry run: a real session of the program, with small keys and made-up numbers; its coins follow from a number "
     "that everybody knows, so it protects nothing."
 )
 
@@ -40,7 +40,7 @@ HOW_TO_READ = (
     "before the picture say the same.",
     "Then comes what the paper or the notes say of the step, word for word, and where the program departs from the "
     "paper.",
-    "Then what each kind of letter is, how each of its fields is protected, and the values of this session. Long "
+    "Then what each kind of message is, how each of its fields is protected, and the values of this session. Long "
     "numbers and vectors are cut. A ciphertext stands in brackets; what follows is what it holds, to those who have "
     "the key.",
     "Last comes what is known by now: what each participant, and each set of participants who put together what they "
@@ -48,45 +48,45 @@ HOW_TO_READ = (
 )
 DEPARTS = "Where the program departs from it, and why"
 BESIDE = "What else the notes have on it"
-IS_WRONG = "What is wrong with it as printed, and what mends it"
+IS_WRONG = "What is wrong with it as printed, and what fixes it"
 FIXED_NOTES = (
-    'These are the notes of the mended program: where they say "here", they speak of that one. The steps of this page '
+    'These are the notes of the fixed program: where they say "here", they speak of that one. The steps of this page '
     "are as printed."
 )
 HOW_KNOWN = (
-    "It is computed from the program's own role code, which runs over symbols, with the letters up to that step and "
+    "It is computed from the program's own role code, which runs over symbols, with the messages up to that step and "
     "none later. It is a statement about ideal building blocks: encryption hides what nobody has the key to, and "
     "everybody follows the protocol. It is a check, and no proof."
 )
 
 
 def walkthrough_page(
-    watched: ObservedSession, course: KnowledgeTrace, more: Sequence[Section] = (), *, secret: bool = False
+    observed: ObservedSession, trace: KnowledgeTrace, more: Sequence[Section] = (), *, secret: bool = False
 ) -> Page:
     """Return the page of a session, beside the knowledge trace of its protocol. `more`: sections after the steps.
 
     `secret`: whether the values are somebody's.
     """
-    protocol, lesson = course.protocol, steps_of(watched, course)
-    left = leaving_steps(watched, lesson)
+    protocol, steps = trace.protocol, steps_of(observed, trace)
+    left = leaving_steps(observed, steps)
     modules = dict.fromkeys(role.__module__ for role in protocol.program.roles.values())
     what = tuple(Prose(_first(sys.modules[module].__doc__)) for module in modules)
-    worlds = f"{course.worlds} worlds" if course.worlds > 1 else "one world"
+    worlds = f"{trace.worlds} worlds" if trace.worlds > 1 else "one world"
     made = (
         f"Made by smc-dp {__version__}, command lab walkthrough.",
-        f"What is known: computed among {len(course.parties)} parties in {worlds} (secret permutations and orders of "
-        f"the sizes), in the first of {len(course.settings)} settings of which the audit's matrix takes the worst.",
+        f"What is known: computed among {len(trace.parties)} parties in {worlds} (secret permutations and orders of "
+        f"the sizes), in the first of {len(trace.settings)} settings of which the audit's matrix takes the worst.",
         "Texts of papers are quoted from the papers named beside them; notes from the NOTES.md of the protocols.",
     )
-    steps = tuple(_step(watched, course, step, at, left) for at, step in enumerate(lesson))
+    pages = tuple(_step(observed, trace, step, at, left) for at, step in enumerate(steps))
     sections = (
         Section("What this is", what),
-        Section("Who takes part", tuple(_participants(watched, course))),
+        Section("Who takes part", tuple(_participants(observed, trace))),
         Section("How to read this page", (Bullets(HOW_TO_READ), Prose(HOW_KNOWN))),
-        Section("Before the first letter", (knowledge_blocks.knowledge_before(course),)),
-        Section("Step by step", (Walkthrough(f"{protocol.program.name}, step by step", steps),)),
+        Section("Before the first message", (knowledge_blocks.knowledge_before(trace),)),
+        Section("Step by step", (Walkthrough(f"{protocol.program.name}, step by step", pages),)),
         *more,
-        Section("What is claimed, and what is not", tuple(_claim(protocol, watched)), new_sheet=True),
+        Section("What is claimed, and what is not", tuple(_claim(protocol, observed)), new_sheet=True),
     )
     notice = Banner(f"{ON_EVERY_SHEET}.", "secret") if secret else Banner(DRY_RUN_NOTICE, "insecure")
     title = f"{protocol.program.name}, step by step"
@@ -94,16 +94,16 @@ def walkthrough_page(
 
 
 def _step(
-    watched: ObservedSession, course: KnowledgeTrace, step: WalkthroughStep, at: int, left: Mapping[str, int]
+    observed: ObservedSession, trace: KnowledgeTrace, step: WalkthroughStep, at: int, left: Mapping[str, int]
 ) -> Section:
     title = f"Step {step.number} ({step.stage}): {', '.join(step.kinds)}"
-    said = _said(course.protocol, step.number)
-    gone, leaves = ([name for name, when in left.items() if is_so(when)] for is_so in (at.__gt__, at.__eq__))
+    said = _said(trace.protocol, step.number)
+    dropped_out, leaves = ([name for name, when in left.items() if is_so(when)] for is_so in (at.__gt__, at.__eq__))
     drawn = sequence_diagram.draw_messages(
-        f"Letters of step {step.number}", step.messages, watched.session, gone, leaves
+        f"Messages of step {step.number}", step.messages, observed.session, dropped_out, leaves
     )
-    letters = tuple(_letters(watched, step))
-    return Section(title, (drawn, *said, *letters, knowledge_blocks.knowledge_after(course, step.known)))
+    messages = tuple(_message_sections(observed, step))
+    return Section(title, (drawn, *said, *messages, knowledge_blocks.knowledge_after(trace, step.known)))
 
 
 def _said(protocol: Protocol, number: str) -> tuple[PageBlock, ...]:
@@ -114,55 +114,55 @@ def _said(protocol: Protocol, number: str) -> tuple[PageBlock, ...]:
     notes = tuple(read_note(quoted.package, label) for label in quoted.notes)
     departs = DEPARTS if protocol.claim else IS_WRONG
     why = BESIDE if quoted.source.startswith(NOTES) else departs  # a program departs from no notes of its own
-    mended = (Prose(FIXED_NOTES),) if why == IS_WRONG else ()
-    about = (Section(why, (*mended, Bullets(notes))),) if notes else ()
+    fixed = (Prose(FIXED_NOTES),) if why == IS_WRONG else ()
+    about = (Section(why, (*fixed, Bullets(notes))),) if notes else ()
     return (Section("Word for word", (Quotation(quoted.text, quoted.source),)), *about)
 
 
-def _letters(watched: ObservedSession, step: WalkthroughStep) -> Sequence[Section]:
+def _message_sections(observed: ObservedSession, step: WalkthroughStep) -> Sequence[Section]:
     found = []
     for name in step.kinds:
-        letters = [letter for letter in step.messages if letter.kind.__name__ == name]
-        kind = letters[0].kind
+        messages = [message for message in step.messages if message.kind.__name__ == name]
+        kind = messages[0].kind
         fields = tuple((slot.name, f"{slot.protection.description}.") for slot in kind.slots)
         protected = (FactList(fields),) if fields else ()
-        found.append(Section(name, (Prose(_about(kind)), *protected, values.message_table(kind, letters, watched))))
+        found.append(Section(name, (Prose(_about(kind)), *protected, values.message_table(kind, messages, observed))))
     return found
 
 
-def _participants(watched: ObservedSession, course: KnowledgeTrace) -> Iterator[PageBlock]:
-    session, roles = watched.session, course.protocol.program.roles
+def _participants(observed: ObservedSession, trace: KnowledgeTrace) -> Iterator[PageBlock]:
+    session, roles = observed.session, trace.protocol.program.roles
     parts = {name: _first(roles[session.kind(name)].__doc__) for name in session.names}
-    parts |= {name: f"{parts[name]} It vanishes on the way." for name in watched.dropped_out}
+    parts |= {name: f"{parts[name]} It drops out on the way." for name in observed.dropped_out}
     yield FactList(tuple(parts.items()))
-    if brought := values.input_table(watched):
+    if brought := values.input_table(observed):
         yield brought
     agreed = (
         (name, values.format_parameter(x)) for name, x in session.parameters.as_dict().items() if name != "parties"
     )
     rows = tuple((name, text) for name, text in agreed if text)
     yield PageTable("What all agreed on beforehand", ("parameter", "value"), rows)
-    yield from map(Banner, _otherwise(watched, course))
+    yield from map(Banner, _otherwise(observed, trace))
 
 
-def _otherwise(watched: ObservedSession, course: KnowledgeTrace) -> Iterator[str]:
+def _otherwise(observed: ObservedSession, trace: KnowledgeTrace) -> Iterator[str]:
     """Yield the differences between the session that the engine ran and this one."""
-    here, there = len(watched.session.parties), len(course.parties)
+    here, there = len(observed.session.parties), len(trace.parties)
     if here != there:
         yield (
-            f"What is known is computed for {there} parties; this session has {here}. {course.parties[0]} stands for "
+            f"What is known is computed for {there} parties; this session has {here}. {trace.parties[0]} stands for "
             "the first of them, the other parties for any others."
         )
-    elif watched.session.names != course.names:
-        pairs = zip(course.names, watched.session.names, strict=True)
+    elif observed.session.names != trace.names:
+        pairs = zip(trace.names, observed.session.names, strict=True)
         yield f"In what is known {join_names([f'{x} stands for {y}' for x, y in pairs if x != y])}."
-    if watched.dropped_out and not course.pattern.name:
-        who = join_names(watched.dropped_out)
-        yield f"What is known is computed for a session in which nobody vanishes; in this one {who} did."
+    if observed.dropped_out and not trace.pattern.name:
+        who = join_names(observed.dropped_out)
+        yield f"What is known is computed for a session in which nobody drops out; in this one {who} did."
 
 
-def _claim(protocol: Protocol, watched: ObservedSession) -> Iterator[PageBlock]:
-    claim, p = protocol.claim, watched.session.parameters
+def _claim(protocol: Protocol, observed: ObservedSession) -> Iterator[PageBlock]:
+    claim, p = protocol.claim, observed.session.parameters
     if claim is None:
         yield Banner("Nothing is claimed: this protocol is here for its flaws.", "insecure")
         return

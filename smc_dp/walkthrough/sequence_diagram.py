@@ -46,13 +46,13 @@ def assign_lanes(session: Session) -> Mapping[str, str]:
     return {name: shared if session.kind(name) == PARTY and name in others else name for name in session.names}
 
 
-def arrow_rows(letters: Iterable[ObservedMessage], lane: Mapping[str, str]) -> tuple[ArrowRow, ...]:
+def arrow_rows(messages: Iterable[ObservedMessage], lane: Mapping[str, str]) -> tuple[ArrowRow, ...]:
     """Return a row for each kind and sending lane, kinds in the order of appearance, then lanes."""
     found: dict[tuple[str, str, bool], dict[str, int]] = {}
-    for letter in letters:
-        key = (letter.kind.__name__, lane[letter.sender], letter.to == PUBLIC_NAME)
+    for message in messages:
+        key = (message.kind.__name__, lane[message.sender], message.to == PUBLIC_NAME)
         to = found.setdefault(key, {})
-        reader = lane.get(letter.to, ALL_READERS)
+        reader = lane.get(message.to, ALL_READERS)
         to[reader] = to.get(reader, 0) + 1
     order = list(dict.fromkeys(lane.values()))
     kinds = list(dict.fromkeys(kind for kind, _, _ in found))
@@ -84,19 +84,24 @@ def _sentence(a: ArrowRow) -> str:
 
 def draw_messages(
     title: str,
-    letters: Iterable[ObservedMessage],
+    messages: Iterable[ObservedMessage],
     session: Session,
-    gone: Collection[str] = (),
-    leaves: Collection[str] = (),
+    dropped_out: Collection[str] = (),
+    dropping_out: Collection[str] = (),
 ) -> Drawing:
-    """Return the messages between lanes, after sentences; `gone` vanished before this step, `leaves` in it."""
+    """Return the messages between lanes, after sentences.
+
+    `dropped_out`: participants that dropped out before this step; `dropping_out`: in it.
+    """
     lane = assign_lanes(session)
-    found = arrow_rows(letters, lane)
+    found = arrow_rows(messages, lane)
     order = list(dict.fromkeys(lane.values()))
-    picture = Lanes(order, *([order.index(name) for name in names if name in order] for names in (gone, leaves)))
+    picture = Lanes(
+        order, *([order.index(name) for name in names if name in order] for names in (dropped_out, dropping_out))
+    )
     arrows = tuple(_arrow(row, order) for row in found)
-    left = (f"{name} vanishes: it sends nothing from here on." for name in leaves)
-    still = (f"{name} is gone." for name in gone)
+    left = (f"{name} drops out: it sends nothing from here on." for name in dropping_out)
+    still = (f"{name} has dropped out." for name in dropped_out)
     numbered = (f"Lanes: {', '.join(picture.headings)}.",) if picture.has_numbers else ()
     svg = picture.drawn((), [LaneStage("", arrows)])
     return Drawing(svg, title, (*numbered, *still, *left, *describe_arrows(found)))

@@ -1,9 +1,9 @@
 """Steps of a run: the messages of one step of the paper together, in an order in which they can have happened.
 
-Participants are not in step with each other, so the order in which letters were handed in mixes the steps. Here a step
-begins when all before it are over: the roles run with a gate that keeps the letters of all other steps back, and go on
+Participants are not in step with each other, so the order in which messages were handed in mixes the steps. Here a step
+begins when all before it are over: the roles run with a gate that keeps the messages of all other steps back, and go on
 as far as they can without them. What has left by then is a prefix of a run that is possible, for it is one: nobody ever
-read a letter of a later step. Which step comes next is decided in two worlds, one in which no permutation moves
+read a message of a later step. Which step comes next is decided in two worlds, one in which no permutation moves
 anything and one in which all do, and there each is whole before the next one begins; two steps of which neither can be
 whole before the other are taken for one.
 """
@@ -85,8 +85,8 @@ class _Counted:
         self.running = start(world, self.gate)
 
     @property
-    def kept(self) -> Counter[StepKey]:
-        return Counter(self.gate.key(sent) for sent in self.running.kept)
+    def withheld(self) -> Counter[StepKey]:
+        return Counter(self.gate.key(sent) for sent in self.running.withheld)
 
     @property
     def out(self) -> Counter[StepKey]:
@@ -99,12 +99,12 @@ class _Counted:
 
 
 def _steps(runs: Sequence[_Counted], places: Mapping[str, int]) -> Iterator[tuple[StepKey, ...]]:
-    if not any(run.kept for run in runs):
+    if not any(run.withheld for run in runs):
         _go_on(runs)
-    while any(run.kept for run in runs):
+    while any(run.withheld for run in runs):
         step: list[StepKey] = []
         while not step or any(run.out[key] < run.totals[key] for key in step for run in runs):
-            if not any(run.kept for run in runs):
+            if not any(run.withheld for run in runs):
                 raise LocalError("letters.never_sent", step=step[0].step)
             step.append(_next(runs, places))
             _go_on(runs, step[-1])
@@ -117,10 +117,10 @@ def _go_on(runs: Sequence[_Counted], key: StepKey | None = None) -> None:
 
 
 def _next(runs: Sequence[_Counted], places: Mapping[str, int]) -> StepKey:
-    """Return the first step that is whole in all runs among those with kept messages, or the first."""
-    letters = [(run.gate.key(s), s) for run in runs for s in reversed(run.running.kept)]
-    order = {key: (s.entered, places[type(s.message).__name__]) for key, s in letters}
-    whole = [key for key in order if all(run.kept[key] == run.totals[key] for run in runs)]
+    """Return the first step that is whole in all runs among those with withheld messages, or the first."""
+    withheld = [(run.gate.key(s), s) for run in runs for s in reversed(run.running.withheld)]
+    order = {key: (s.entered, places[type(s.message).__name__]) for key, s in withheld}
+    whole = [key for key in order if all(run.withheld[key] == run.totals[key] for run in runs)]
     return min(whole or order, key=lambda key: (key.published, order[key], key.place))
 
 

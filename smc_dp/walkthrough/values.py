@@ -37,12 +37,12 @@ def format_vector(texts: Sequence[str], count: int) -> str:
     return f"({shown})" if len(texts) == count else f"({shown}, … {count} in all)"
 
 
-def format_value(x: Any, watched: ObservedSession) -> str:
+def format_value(x: Any, observed: ObservedSession) -> str:
     """Format the value of a field."""
     if isinstance(x, tuple | list):
-        return format_vector([format_value(part, watched) for part in x[:_SHOWN]], len(x))
+        return format_vector([format_value(part, observed) for part in x[:_SHOWN]], len(x))
     if isinstance(x, Ciphertext | BitCiphertext):
-        return _locked(x, watched)
+        return _locked(x, observed)
     if isinstance(x, bytes):
         return format_bytes(x)
     if x is None:
@@ -50,12 +50,12 @@ def format_value(x: Any, watched: ObservedSession) -> str:
     return format_number(int(x))
 
 
-def _locked(c: Ciphertext | BitCiphertext, watched: ObservedSession) -> str:
+def _locked(c: Ciphertext | BitCiphertext, observed: ObservedSession) -> str:
     digits = f"{c.value:x}"
     seen = f"[{digits[:4]}…{digits[-4:]}]"
-    if c.n not in watched.keys:
+    if c.n not in observed.keys:
         return seen
-    key, holders = watched.keys[c.n]
+    key, holders = observed.keys[c.n]
     opened = claims.opened(c, {c.n: key})
     return seen if opened is None else f"{seen}, to {join_names(holders)}: {format_number(opened)}"
 
@@ -69,42 +69,44 @@ def format_parameter(x: Any) -> str:
     return str(x)[:_LONGEST]
 
 
-def message_table(kind: type[Message], letters: Sequence[ObservedMessage], watched: ObservedSession) -> PageTable:
+def message_table(kind: type[Message], messages: Sequence[ObservedMessage], observed: ObservedSession) -> PageTable:
     """Return the table of messages of one kind: sender, reader and fields."""
     headings = ("from", "to", *(slot.name for slot in kind.slots))
-    names = (*watched.session.names, PUBLIC_NAME)
-    ordered = sorted(letters, key=lambda letter: (letter.place, names.index(letter.sender), names.index(letter.to)))
-    rows = [_row(kind.slots, letter, watched) for letter in ordered[:MOST_TABLE_ROWS]]
-    more = f", the first {MOST_TABLE_ROWS} of {len(letters)}" if len(letters) > MOST_TABLE_ROWS else ""
+    names = (*observed.session.names, PUBLIC_NAME)
+    ordered = sorted(
+        messages, key=lambda message: (message.place, names.index(message.sender), names.index(message.to))
+    )
+    rows = [_row(kind.slots, message, observed) for message in ordered[:MOST_TABLE_ROWS]]
+    more = f", the first {MOST_TABLE_ROWS} of {len(messages)}" if len(messages) > MOST_TABLE_ROWS else ""
     return PageTable(f"{kind.__name__}: what was sent{more}", headings, tuple(rows))
 
 
-def _row(slots: Sequence[FieldSpec], letter: ObservedMessage, watched: ObservedSession) -> tuple[str, ...]:
-    to = "everybody" if letter.to == PUBLIC_NAME else letter.to
-    if letter.message is None:
-        return (letter.sender, to, *(UNKNOWN for _ in slots))
-    return (letter.sender, to, *(format_value(getattr(letter.message, slot.name), watched) for slot in slots))
+def _row(slots: Sequence[FieldSpec], message: ObservedMessage, observed: ObservedSession) -> tuple[str, ...]:
+    to = "everybody" if message.to == PUBLIC_NAME else message.to
+    if message.content is None:
+        return (message.sender, to, *(UNKNOWN for _ in slots))
+    return (message.sender, to, *(format_value(getattr(message.content, slot.name), observed) for slot in slots))
 
 
-def input_table(watched: ObservedSession) -> PageTable | None:
+def input_table(observed: ObservedSession) -> PageTable | None:
     """Return the table of each party's inputs; None where no given view has any."""
-    told: Mapping[str, dict[str, str]] = {
-        name: _fields(inputs, watched) for name, inputs in watched.inputs.items() if inputs
+    fields_by_party: Mapping[str, dict[str, str]] = {
+        name: _fields(inputs, observed) for name, inputs in observed.inputs.items() if inputs
     }
-    names = list(dict.fromkeys(name for of_one in told.values() for name in of_one))
+    names = list(dict.fromkeys(name for of_one in fields_by_party.values() for name in of_one))
     if not names:
         return None
     rows = tuple(
-        (party, *(told[party].get(name, "") if party in told else UNKNOWN for name in names))
-        for party in watched.session.parties
+        (party, *(fields_by_party[party].get(name, "") if party in fields_by_party else UNKNOWN for name in names))
+        for party in observed.session.parties
     )
     return PageTable("What each party brings", ("party", *names), rows)
 
 
-def _fields(inputs: Sequence[Any], watched: ObservedSession) -> dict[str, str]:
+def _fields(inputs: Sequence[Any], observed: ObservedSession) -> dict[str, str]:
     """Return the fields of a role's inputs and local answers, in order, joined."""
     found: dict[str, list[str]] = {}
     for one in inputs:
         for place in fields(one) if is_dataclass(one) else ():
-            found.setdefault(place.name, []).append(format_value(getattr(one, place.name), watched))
+            found.setdefault(place.name, []).append(format_value(getattr(one, place.name), observed))
     return {name: "; ".join(texts) for name, texts in found.items()}

@@ -146,4 +146,4 @@ def test_a_claim_is_tried_and_holds(name: str) -> None:
     found = tried(PROTOCOLS[name])
     assert found.p_value > 1e-6
     assert found.missed == ()
-    assert found.twins > 0
+    assert found.mutants > 0

@@ -90,8 +90,8 @@ TEST_KEYS = {"key_bits": 256, "insecure_test_keys": True}
 HONEST: Mapping[str, Callable[[Path], Audited]] = {
     "newton": _simulated(),
     "more parties and columns": _simulated(FIVE, target=2.0, most_rows=1000, colluders=2),
-    "somebody vanishes": _simulated(FIVE, dropouts=1, colluders=0, vanish={"north-1": 12}),
-    "somebody vanishes before": _simulated(FIVE, dropouts=1, colluders=0, vanish={"north-1": 1}),
+    "somebody vanishes": _simulated(FIVE, dropouts=1, colluders=0, drop_out={"north-1": 12}),
+    "somebody vanishes before": _simulated(FIVE, dropouts=1, colluders=0, drop_out={"north-1": 1}),
     "three classes": _simulated(_three_classes(), Newton("addremove")),
     "rows known": _simulated(method="gd"),
     "from a seed": _simulated(insecure_seed=1),

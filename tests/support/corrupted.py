@@ -15,7 +15,7 @@ from smc_dp.deploy.site import Site
 from smc_dp.deploy.study import PARTY_PATIENCE
 from smc_dp.run.status_message import NOTHING_SENT, Code, Notice
 from support import sites
-from support.sites import GREETINGS, LETTERS, Sites
+from support.sites import GREETINGS, MESSAGES, Sites
 
 ROUND = 7.0  # seconds between two turns of a site
 
@@ -74,7 +74,7 @@ def declared_reads(run: Sites, name: str) -> int:
 
 
 def patience(name: str) -> float:
-    return LETTERS * (1 if name == CURATOR_NAME else PARTY_PATIENCE)
+    return MESSAGES * (1 if name == CURATOR_NAME else PARTY_PATIENCE)
 
 
 @dataclass
@@ -107,7 +107,7 @@ def course(run: Sites, act: Callable[[], object], *, rounds: int = 2000) -> Cour
         act()
         for name in left:
             if (site := run.going[name]._site) is not None:
-                found.waits[name] = LETTERS * (site.actor.deadlines or patience(name) / LETTERS)
+                found.waits[name] = MESSAGES * (site.actor.deadlines or patience(name) / MESSAGES)
             run.turn(name)
             site = run.going[name]._site
             if site is not None and (now := (site.has_greetings, site.consumed)) != reads.get(name):

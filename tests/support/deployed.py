@@ -25,7 +25,7 @@ from smc_dp.data.sources import PreparedData
 from smc_dp.deploy.merge import Mark
 from smc_dp.deploy.record import OwnLog, build_transcript, owed_absences, read_transcript
 from smc_dp.deploy.release import own_view
-from smc_dp.deploy.study import JointStudy
+from smc_dp.deploy.study import STUDY_FORMAT, JointStudy
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import DEFAULT_SIMULATION, TEST_KEYS, Agreement, method_settings
 from smc_dp.run.approvals import RANDOM_BYTES, approval_text, joint_nonce
@@ -49,12 +49,12 @@ def study_of(agreed: Agreement, identities: Mapping[str, Identity]) -> JointStud
     terms = {k: v for k, v in stated.items() if k not in (*settings, "method", "protocol", "parties", "dimension")}
     keys = {name: identities[name].public.hex() for name in agreed.participants}
     document = {
-        **{"title": "made up", "purpose": "tests", "relay": "nats://localhost:4222"},
+        **{"format": STUDY_FORMAT, "title": "made up", "purpose": "tests", "relay": "nats://localhost:4222"},
         "insecure_test_keys": TEST_KEYS in agreed.marks,
         "method": {"name": agreed.method.name, **settings},
         "target": target,
         "protocol": {"name": agreed.protocol, **terms},
-        "deadlines": {"greetings": 60, "letters": 60},
+        "deadlines": {"greetings": 60, "messages": 60},
         "parties": [{"name": name, "key": keys[name]} for name in agreed.parties],
         "curator": {"key": keys[CURATOR_NAME]} if CURATOR_NAME in keys else None,
         "bounds": _stated(agreed),

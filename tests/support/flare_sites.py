@@ -61,10 +61,10 @@ def until(what: str, holds: Callable[[], bool], seconds: float, look: float = 0.
         time.sleep(look)
 
 
-def text_of(study: JointStudy, letters: float = 600) -> str:
+def text_of(study: JointStudy, messages: float = 600) -> str:
     """The study as a file, with deadlines that a busy machine keeps."""
     stated = study.model_dump(by_alias=True, exclude_none=True)
-    return tomlkit.dumps({**stated, "deadlines": {"greetings": 600, "letters": letters}})
+    return tomlkit.dumps({**stated, "deadlines": {"greetings": 600, "messages": messages}})
 
 
 @dataclass
@@ -207,7 +207,7 @@ def written(folder: Path, study: JointStudy) -> None:
         own = folder / name
         own.mkdir(parents=True)
         signer = identity(name)
-        (own / "study.toml").write_text(text_of(study, study.deadlines.letters))
+        (own / "study.toml").write_text(text_of(study, study.deadlines.messages))
         (own / f"{name}.key").write_text(f"{signer.seed.hex()}\n")
         (own / f"{name}.key").chmod(0o600)
         (own / f"study.{name}.approval").write_bytes(
@@ -222,7 +222,7 @@ def written(folder: Path, study: JointStudy) -> None:
             Ledger.create(own / f"{name}.ledger", Fraction(2), Fraction("1e-5")).close()
 
 
-def agreed(folder: Path, letters: float = 600, **other: object) -> JointStudy:
+def agreed(folder: Path, messages: float = 600, **other: object) -> JointStudy:
     """A study whose relay is FLARE on a free port here, and what its participants have, below this folder.
 
     `other`: sections in place of those of `joint_study`.
@@ -230,7 +230,7 @@ def agreed(folder: Path, letters: float = 600, **other: object) -> JointStudy:
     stated = joint_study(f"flare://localhost:{free_port()}").model_dump(by_alias=True, exclude_none=True)
     drafted = JointStudy.model_validate({**stated, **other})
     folder.mkdir(parents=True)
-    (folder / "study.toml").write_text(text_of(drafted, letters))
+    (folder / "study.toml").write_text(text_of(drafted, messages))
     study = JointStudy.read(folder / "study.toml")
     written(folder, study)
     return study

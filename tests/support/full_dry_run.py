@@ -61,12 +61,12 @@ class FullDryRun:
         return found.rounds
 
     @property
-    def stages(self) -> frozenset[tuple[str, str]]:
+    def entered_stages(self) -> frozenset[tuple[str, str]]:
         """Each stage with each role that was in it."""
         return frozenset(self._stages)
 
     @property
-    def met(self) -> frozenset[tuple[str, Absent]]:
+    def awaited_absences(self) -> frozenset[tuple[str, Absent]]:
         """The marks, whether anybody came to them or not."""
         return frozenset((name, absent) for name, absent in self._marks if name in self.session.names)
 

@@ -101,17 +101,17 @@ def drawn_up(folder: Path, method: str, parties: int, relay: str) -> tuple[Path,
 def at_home(home: Path, study: Path, key: Path, table: object) -> SiteFiles:
     """The folder of a site, with its approval."""
     home.mkdir()
-    terms = home / "own.toml"
-    terms.write_text("[limits]\nmax_epsilon = 10\nmax_delta = 1e-4\n")
+    policy = home / "own.toml"
+    policy.write_text("[limits]\nmax_epsilon = 10\nmax_delta = 1e-4\n")
     own = {"state": home / "state", "counters": home / "counters", "out": home / "run"}
     if isinstance(table, Table):
         with (home / "rows.csv").open("w", newline="") as file:
             csv.writer(file).writerows([table.columns, *zip(*map(table.texts, table.columns), strict=True)])
         command("ledger", "init", str(home / "own.ledger"), "--budget", "10", "--delta", "1e-3")
-        found = SiteFiles(key, terms, home / "rows.csv", home / "own.ledger", **own)
+        found = SiteFiles(key, policy, home / "rows.csv", home / "own.ledger", **own)
     else:
         found = SiteFiles(key, **own)
-    command("study", "approve", str(study), "--key", str(key), *(("--terms", str(terms)) if found.terms else ()))
+    command("study", "approve", str(study), "--key", str(key), *(("--policy", str(policy)) if found.policy else ()))
     return found
 
 

@@ -1,6 +1,6 @@
 """What noise really costs: one release with noise and one without, of the same rows, on rows that were held out.
 
-A trial computes what a run would: the method in its secure form, with the noise of all parties, calibrated for those
+A trial computes what a run would: the method by its specification, with the noise of all parties, calibrated for those
 who are counted as honest. It is one release with noise, no average of several, as whoever runs it sees one.
 """
 
@@ -93,11 +93,11 @@ def _sums(
     pooled = method.prepare(federation.pooled(), federation.public)
     found = []
     for wanted in (replace(target, epsilon=None), target):
-        form: GradientSums = method.shared(federation.public, wanted, threat_model, AnnouncedRows(LARGEST_N))
+        spec: GradientSums = method.shared(federation.public, wanted, threat_model, AnnouncedRows(LARGEST_N))
         own = Contributor(
-            pooled, _of_all(form.noise, threat_model.parties), form.steps, rng if wanted.epsilon else None
+            pooled, _of_all(spec.noise, threat_model.parties), spec.steps, rng if wanted.epsilon else None
         )
-        found.append(form.model(ideal(form.functionality, [own], rng)))
+        found.append(spec.model(ideal(spec.functionality, [own], rng)))
     return found[0], found[1]
 
 

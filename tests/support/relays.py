@@ -26,7 +26,7 @@ from smc_dp.deploy.nats.carrier import NatsCarrier
 from smc_dp.deploy.nats.connection import relay_address
 from smc_dp.deploy.nats.provision import open_study, places_of, provision_relay
 from smc_dp.deploy.nats.subjects import RelaySubjects
-from smc_dp.deploy.study import JointStudy
+from smc_dp.deploy.study import STUDY_FORMAT, JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run.approvals import RANDOM_BYTES
 
@@ -43,11 +43,11 @@ def identity(name: str) -> Identity:
 
 def study_text(relay: str, title: str = "Readmission") -> str:
     found = {
-        **{"title": title, "purpose": "a trial", "relay": relay, "insecure_test_keys": True},
+        **{"format": STUDY_FORMAT, "title": title, "purpose": "a trial", "relay": relay, "insecure_test_keys": True},
         "method": {"name": "prr_mean", "lambda": "1/100"},
         "target": {"epsilon": "1", "noise": "knorm", "calibration": "proven"},
         "protocol": {"name": "pathak2010", "key_bits": 256, "comparison": "all-pairs", "ring_bits": 64},
-        "deadlines": {"greetings": 60, "letters": 60},
+        "deadlines": {"greetings": 60, "messages": 60},
         "parties": [{"name": name, "key": identity(name).public.hex()} for name in PARTIES],
         "curator": {"key": identity(CURATOR_NAME).public.hex()},
         "bounds": {"columns": {"age": [0, 120]}, "label": {"classes": ["no", "yes"], "column": "back"}},
@@ -79,7 +79,7 @@ def ready(folder: Path, name: str, study: JointStudy) -> SiteFiles:
     (folder / "rows.csv").write_text("\n".join(["age,back", *cells]) + "\n")
     (folder / "own.toml").write_text("[limits]\nmax_epsilon = 9\nmax_delta = 0.5\ninsecure = true\n")
     Ledger.create(folder / f"{name}.ledger", Fraction(9), Fraction(1, 2)).close()
-    return replace(found, terms=folder / "own.toml", data=folder / "rows.csv", ledger=folder / f"{name}.ledger")
+    return replace(found, policy=folder / "own.toml", data=folder / "rows.csv", ledger=folder / f"{name}.ledger")
 
 
 def free_port(host: str = "127.0.0.1") -> int:

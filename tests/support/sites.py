@@ -26,14 +26,14 @@ from smc_dp.deploy.party_site import PartyBusiness
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.session_driver import Business, Member, SessionDriver
 from smc_dp.deploy.store import SiteStore, Store
-from smc_dp.deploy.study import JointStudy
+from smc_dp.deploy.study import STUDY_FORMAT, JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run.release import RELEASE
 from smc_dp.run.site_ledger import SiteLedger
 from smc_dp.run.site_process import SiteRandomness
 from support.in_memory import InMemoryCarrier
 
-GREETINGS, LETTERS = 60.0, 30.0
+GREETINGS, MESSAGES = 60.0, 30.0
 NOON = 1_000_000.0
 _TICK = 7.0
 BOUNDS = {"label": {"classes": ["0", "1"], "column": "y"}, "columns": {"a": [0, 1], "b": [0, 1]}}
@@ -70,8 +70,14 @@ def names(parties: int) -> tuple[str, ...]:
 def document(stated: Mapping[str, Any], parties: int = 3) -> dict[str, Any]:
     """A study as plain values."""
     return {
-        **{"title": "trial", "purpose": "research", "relay": "nats://relay.example:4222", "bounds": BOUNDS},
-        "deadlines": {"greetings": GREETINGS, "letters": LETTERS},
+        **{
+            "format": STUDY_FORMAT,
+            "title": "trial",
+            "purpose": "research",
+            "relay": "nats://relay.example:4222",
+            "bounds": BOUNDS,
+        },
+        "deadlines": {"greetings": GREETINGS, "messages": MESSAGES},
         "parties": [{"name": name, "key": identity(name).public.hex()} for name in names(parties)],
         "curator": {"key": identity(CURATOR_NAME).public.hex()},
         **stated,

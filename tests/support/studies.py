@@ -9,7 +9,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from smc_dp.core.documents import parse_document
 from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.study import JointStudy
+from smc_dp.deploy.study import STUDY_FORMAT, JointStudy
 
 PARTIES = ("north", "south", "west")
 IDENTITIES = {name: Identity.generate(Stream.insecure_from_seed(i)) for i, name in enumerate((*PARTIES, "charlie"))}
@@ -27,7 +27,7 @@ KNORM = 'epsilon = 1\nnoise = "knorm"\ncalibration = "proven"'
 BOUNDS = (
     '[bounds.columns]\nage = [0, 120]\nsex = ["f", "m"]\n[bounds.label]\ncolumn = "outcome"\nclasses = ["no", "yes"]\n'
 )
-OWN_TERMS = '[limits]\nmax_epsilon = "1/3"\nmax_delta = "1e-5"\n'
+SITE_POLICY = '[limits]\nmax_epsilon = "1/3"\nmax_delta = "1e-5"\n'
 
 
 def party(name: str, key: str | None = None) -> str:
@@ -45,9 +45,9 @@ def text(
 ) -> str:
     """The text of a study; the parts that tests change are given."""
     return (
-        'title = "Readmission"\npurpose = "research"\nrelay = "nats://relay.example:4222"\n'
+        f'format = "{STUDY_FORMAT}"\ntitle = "Readmission"\npurpose = "research"\nrelay = "nats://relay.example:4222"\n'
         f"{top}\n[method]\n{method}\n[target]\n{target}\n[protocol]\n{protocol}\n"
-        f'[deadlines]\ngreetings = "7d"\nletters = "12h"\n{parties}'
+        f'[deadlines]\ngreetings = "7d"\nmessages = "12h"\n{parties}'
         f'[curator]\nkey = "{IDENTITIES["charlie"].public.hex()}"\n{bounds}'
     )
 
@@ -74,10 +74,10 @@ def approvals(agreed: JointStudy) -> Mapping[str, Approval]:
 def site(folder: Path, name: str = "north") -> dict[str, Path]:
     """What a party has at home, in a folder: its key, its rows, its terms."""
     found = {
-        kind: folder / file for kind, file in (("key", f"{name}.key"), ("data", "rows.csv"), ("terms", "own.toml"))
+        kind: folder / file for kind, file in (("key", f"{name}.key"), ("data", "rows.csv"), ("policy", "own.toml"))
     }
     found["key"].write_text(f"{IDENTITIES[name].seed.hex()}\n")
     found["key"].chmod(0o600)
     found["data"].write_text("age,sex,outcome\n41,f,yes\n7,m,no\n55,f,no\n")
-    found["terms"].write_text(OWN_TERMS)
+    found["policy"].write_text(SITE_POLICY)
     return found

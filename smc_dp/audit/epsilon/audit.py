@@ -17,7 +17,7 @@ from smc_dp.audit.epsilon.bounds import (
     choose_event,
     measure_bound,
 )
-from smc_dp.audit.epsilon.canary import Reach
+from smc_dp.audit.epsilon.canary import NeighbourDistance
 from smc_dp.audit.epsilon.case import Case, Tick
 from smc_dp.audit.epsilon.gaussian import CHOOSING_SHARE, MuMeasure, choose_curve, claimed_mu
 from smc_dp.audit.epsilon.one_run import Canaries
@@ -58,7 +58,7 @@ class EpsilonFinding:
 
 
 @dataclass(frozen=True)
-class Audited:
+class CaseAudit:
     """Findings about one case; `alpha`: the largest probability of each bound to be wrong."""
 
     name: str
@@ -66,7 +66,7 @@ class Audited:
     claim: PrivacyStatement
     alpha: float
     findings: tuple[EpsilonFinding, ...]
-    reach: Reach | None = None
+    neighbour_distance: NeighbourDistance | None = None
 
     @property
     def refuted(self) -> bool:
@@ -87,15 +87,15 @@ class Audited:
         """Return plain values for JSON."""
         fields = {"name": self.name, "neighbours": self.neighbours, "claim": self.claim.as_dict()}
         findings = [finding.as_dict() for finding in self.findings]
-        reach = None if self.reach is None else self.reach.as_dict()
+        distance = None if self.neighbour_distance is None else self.neighbour_distance.as_dict()
         verdict = {"refuted": self.refuted, "code": self.verdict.code}
-        return {**fields, "alpha": self.alpha, "reach": reach, "findings": findings, **verdict}
+        return {**fields, "alpha": self.alpha, "reach": distance, "findings": findings, **verdict}
 
 
-def audit_mechanism(case: Case, trials: int, alpha: float, rng: Stream, tick: Tick = lambda _: None) -> Audited:
+def audit_mechanism(case: Case, trials: int, alpha: float, rng: Stream, tick: Tick = lambda _: None) -> CaseAudit:
     """Draw so often from each neighbour and run all tests, each wrong with probability at most alpha."""
     findings = tuple(_findings(case, trials, alpha, rng, tick))
-    return Audited(case.name, case.neighbours, case.claim, alpha, findings, case.reach)
+    return CaseAudit(case.name, case.neighbours, case.claim, alpha, findings, case.neighbour_distance)
 
 
 def _findings(case: Case, trials: int, alpha: float, rng: Stream, tick: Tick) -> Iterator[EpsilonFinding]:

@@ -41,7 +41,7 @@ NeighbouringFederations: TypeAlias = tuple[Federation, Federation]
 
 
 @dataclass(frozen=True)
-class Reach:
+class NeighbourDistance:
     """Distance by which the neighbours move the release, beside the claimed sensitivity, in the norm of the noise."""
 
     moved: float
@@ -121,13 +121,15 @@ def search_neighbours(name: str, lam: float, dimension: int) -> NeighbourPair:
     return NeighbourPair(method, worlds, text)
 
 
-def measure_reach(name: str, pair: NeighbourPair, noise: NoiseName, centres: tuple[Array, Array]) -> Reach:
+def measure_neighbour_distance(
+    name: str, pair: NeighbourPair, noise: NoiseName, centres: tuple[Array, Array]
+) -> NeighbourDistance:
     """Measure how far the neighbours move the released weights; two classes are published as half of them, twice."""
     moved = np.split(centres[1] - centres[0], 2)
     weights = moved[1] - moved[0]
     kind, target = _KINDS[name], Target(Fraction(1), noise=noise)
     length = float(np.linalg.norm(weights, 1 if noise == "laplace" else 2))
-    return Reach(length, float(kind.claimed(pair.method, pair.worlds[1], target)))
+    return NeighbourDistance(length, float(kind.claimed(pair.method, pair.worlds[1], target)))
 
 
 def orthogonal_canaries(name: str, method: Any, bits: Sequence[int]) -> Federation:

@@ -11,7 +11,7 @@ import numpy as np
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon import case
 from smc_dp.audit.epsilon.bounds import Worlds
-from smc_dp.audit.epsilon.canary import Reach
+from smc_dp.audit.epsilon.canary import NeighbourDistance
 from smc_dp.audit.epsilon.one_run import Canaries
 from smc_dp.core.arrays import Array
 from smc_dp.methods.neighbours import Score
@@ -30,7 +30,8 @@ class Case:
     draw: one output of a neighbour, (width,). centres: both outputs without noise. noise: what is added to either,
     where it is known; then the same draws serve both neighbours. canaries: one run with so many secret bits, where
     there is such a thing. whole: outputs are integers. scale: of the noise, where a sampler in floats could have made
-    it. own_scores: further scores by an attacker of this mechanism. reach: of neighbours that were searched for.
+    it. own_scores: further scores by an attacker of this mechanism. neighbour_distance: of neighbours
+    that were searched for, beside the claimed sensitivity.
     """
 
     name: str
@@ -43,7 +44,7 @@ class Case:
     whole: bool = False
     scale: float | None = None
     own_scores: tuple[Score, ...] = ()
-    reach: Reach | None = None
+    neighbour_distance: NeighbourDistance | None = None
 
     def both(self, trials: int, rng: Stream, tick: Tick) -> tuple[Array, Array]:
         """Draw outputs of both neighbours: (trials, width) each, independent within each of them.
@@ -92,7 +93,7 @@ def _repeated(draw: Callable[[], Array], trials: int, tick: Tick) -> Array:
     return np.array(drawn)
 
 
-PRIMES = (2, 3, 5, 7, 11, 13)
+PRIMES = (2, 3, 5, 7, 11, 13)  # noise that is multiplied by K parties has one residue modulo a prime factor of K
 _UNIFORM_BITS = 53
 _WINDOW = 16  # candidates on either side: exp and log err by less than 3 of them for noise within 36 scales
 

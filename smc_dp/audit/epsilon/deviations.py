@@ -74,8 +74,8 @@ def announce_zero(p: Parameters, S: Vector) -> Vector:
     return (0,) * len(S)
 
 
-def deviating_program(deviation: Deviation | None, told: AnnouncedSum = announce_truth) -> Program:
-    """Return the secure sum in which the last party deviates so in every sum, and Charlie announces sums by `told`."""
+def deviating_program(deviation: Deviation | None, announce: AnnouncedSum = announce_truth) -> Program:
+    """Return the secure sum whose last party deviates so in every sum; Charlie announces sums by `announce`."""
 
     async def party(me: Endpoint, p: Parameters, mine: Addends, *later: Addends) -> Sums | tuple[Vector, ...]:
         if me.name != p.parties[-1] or deviation is None:
@@ -92,11 +92,11 @@ def deviating_program(deviation: Deviation | None, told: AnnouncedSum = announce
 
     async def curator(me: Endpoint, p: Parameters) -> tuple[Vector, ...]:
         """Charlie, who has a party of his own."""
-        book = await me.stage(setup.curator, p)
+        state = await me.stage(setup.curator, p)
         for r in range(p.R):
-            book = await me.stage(_summing, p, book, r, deviation, told, name=stage(r), replaces=True)
-        await me.stage(publishing.publish_sums, p, book)
-        return tuple(opening.y[0] for opening in book.openings)
+            state = await me.stage(_summing, p, state, r, deviation, announce, name=stage(r), replaces=True)
+        await me.stage(publishing.publish_sums, p, state)
+        return tuple(opening.y[0] for opening in state.openings)
 
     roles: dict[Kind, Role] = {PARTY: party, CURATOR: curator}
     kinds = (*secure_sum.PROGRAM.kinds, ShownInput)
@@ -120,16 +120,16 @@ async def _deviating(
 
 
 async def _summing(
-    me: Endpoint, p: Parameters, book: CuratorState, r: int, deviation: Deviation | None, told: AnnouncedSum
+    me: Endpoint, p: Parameters, state: CuratorState, r: int, deviation: Deviation | None, announce: AnnouncedSum
 ) -> CuratorState:
     """Run Charlie in sum r; he keeps its true value."""
-    at = steps.own_context(me, book.vault, r)
+    at = steps.own_context(me, state.vault, r)
     *others, own = p.parties
     got = dict(zip(others, await me.gather(others, Masked), strict=True))
     if deviation is not None:
         me.send(own, ShownInput(got[others[0]].y))
     got[own] = await me.receive(own, Masked)
     y = {i: sent.y for i, sent in steps.admit_inputs(me, p, at, got).items()}
-    S = masks.unmask_sum(p, at, y, {}, book.vault.keys[r])
-    after = steps.announce_result(me, p, book, r, p.everybody, told(p, S), Opening((), (), (), ()))
-    return replace(after, openings=(*book.openings, Opening((S,), (), (), ())))
+    S = masks.unmask_sum(p, at, y, {}, state.vault.keys[r])
+    after = steps.announce_result(me, p, state, r, p.everybody, announce(p, S), Opening((), (), (), ()))
+    return replace(after, openings=(*state.openings, Opening((S,), (), (), ())))

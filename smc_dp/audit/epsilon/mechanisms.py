@@ -10,7 +10,7 @@ import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon.case import Case
-from smc_dp.audit.epsilon.mutants import ExponentialRadius, FloatSampler, Multiples, MutantName, MutantSampler
+from smc_dp.audit.epsilon.mutants import ExponentialRadius, FloatSampler, MultipliedNoise, MutantName, MutantSampler
 from smc_dp.audit.epsilon.one_run import Canaries
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
@@ -28,7 +28,7 @@ MECHANISMS: Mapping[NoiseName, str] = MappingProxyType(
     {"knorm": "rounded K-norm noise", "laplace": "discrete Laplace noise", "gauss": "discrete Gaussian noise"}
 )
 _DIMENSIONS = (1, 2)
-_OF_TWIN: Mapping[MutantName, tuple[NoiseName, int]] = MappingProxyType(
+_MECHANISM_OF_MUTANT: Mapping[MutantName, tuple[NoiseName, int]] = MappingProxyType(
     {
         "exponential-radius": ("knorm", 2),
         "float-sampler": ("laplace", 1),
@@ -46,9 +46,9 @@ def mechanism_cases(target: Target, mutant: MutantName | None = None) -> list[Ca
         raise InputError("noise.unknown_mechanism", mechanisms=tuple(MECHANISMS), got=name)
     if mutant is None or mutant == "half-noise":
         return [_case(target, d, mutant) for d in _DIMENSIONS]
-    if mutant not in _OF_TWIN:
+    if mutant not in _MECHANISM_OF_MUTANT:
         raise InputError("twin.not_of_mechanism", twin=mutant, got=name)
-    belongs, dimension = _OF_TWIN[mutant]
+    belongs, dimension = _MECHANISM_OF_MUTANT[mutant]
     if belongs != name:
         raise InputError("twin.of_other_mechanism", twin=mutant, belongs=belongs, got=name)
     return [_case(target, dimension, mutant)]
@@ -62,12 +62,12 @@ def distribution_of(target: Target, dimension: int) -> NoiseDistribution:
     return KNorm(dimension, scale) if target.noise == "knorm" else DiscreteLaplace(dimension, scale)
 
 
-def claim_of(law: NoiseDistribution, target: Target, sensitivity: int = SENSITIVITY) -> PrivacyStatement:
+def claim_of(distribution: NoiseDistribution, target: Target, sensitivity: int = SENSITIVITY) -> PrivacyStatement:
     """Return the privacy statement of this distribution for the vector."""
     who = "anyone who sees the vector with noise"
-    if isinstance(law, DiscreteGaussian):
-        return noise_statement(Calibrated(law, sensitivity), target, "record", "replace", who)
-    return PrivacyStatement("pure", round_up(law.epsilon(sensitivity)), 0.0, "record", "replace", who, ())
+    if isinstance(distribution, DiscreteGaussian):
+        return noise_statement(Calibrated(distribution, sensitivity), target, "record", "replace", who)
+    return PrivacyStatement("pure", round_up(distribution.epsilon(sensitivity)), 0.0, "record", "replace", who, ())
 
 
 def _case(target: Target, dimension: int, mutant: MutantName | None) -> Case:
@@ -97,27 +97,27 @@ def _drawn(target: Target, dimension: int, mutant: MutantName | None) -> NoiseDi
         return distribution_of(twice_epsilon(target), dimension)
     if mutant == "half-sensitivity":
         return calibrate_gaussian(target, dimension, SENSITIVITY // 2).distribution
-    law = distribution_of(target, dimension)
-    if mutant == "half-variance" and isinstance(law, DiscreteGaussian):
-        return DiscreteGaussian(dimension, law.variance / 2)
-    return law
+    distribution = distribution_of(target, dimension)
+    if mutant == "half-variance" and isinstance(distribution, DiscreteGaussian):
+        return DiscreteGaussian(dimension, distribution.variance / 2)
+    return distribution
 
 
-def _sampler(law: NoiseDistribution, mutant: MutantName | None) -> MutantSampler:
-    if isinstance(law, KNorm) and mutant == "exponential-radius":
-        return ExponentialRadius(law.dimension, float(law.scale))
-    if isinstance(law, KNorm) and mutant == "k-times-integer":
-        return Multiples(law.dimension, law.scale)
-    if isinstance(law, DiscreteLaplace) and mutant == "float-sampler":
-        return FloatSampler(float(law.scale))
-    return lambda rng: np.array(law.sample(rng), dtype=np.float64)
+def _sampler(distribution: NoiseDistribution, mutant: MutantName | None) -> MutantSampler:
+    if isinstance(distribution, KNorm) and mutant == "exponential-radius":
+        return ExponentialRadius(distribution.dimension, float(distribution.scale))
+    if isinstance(distribution, KNorm) and mutant == "k-times-integer":
+        return MultipliedNoise(distribution.dimension, distribution.scale)
+    if isinstance(distribution, DiscreteLaplace) and mutant == "float-sampler":
+        return FloatSampler(float(distribution.scale))
+    return lambda rng: np.array(distribution.sample(rng), dtype=np.float64)
 
 
-def _canaries(law: DiscreteLaplace | DiscreteGaussian) -> Callable[[int, Stream], Canaries]:
+def _canaries(distribution: DiscreteLaplace | DiscreteGaussian) -> Callable[[int, Stream], Canaries]:
     def run(number: int, rng: Stream) -> Canaries:
         """Release one vector, each coordinate of which is 0 or SENSITIVITY by a record of its own."""
         bits = np.array([rng.bits(1) for _ in range(number)])
-        noise = np.array(replace(law, dimension=number).sample(rng), dtype=np.float64)
+        noise = np.array(replace(distribution, dimension=number).sample(rng), dtype=np.float64)
         return Canaries(bits + noise / SENSITIVITY, bits)
 
     return run

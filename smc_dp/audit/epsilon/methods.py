@@ -59,7 +59,9 @@ def method_case(
         lambda world, rng: visible_outputs(trained[world], drawn, rng)[0],
         canaries=_canaries(name, found, drawn),
         own_scores=found.own_scores,
-        reach=canary.measure_reach(name, searched, target.noise, centres) if searched else None,
+        neighbour_distance=(
+            canary.measure_neighbour_distance(name, searched, target.noise, centres) if searched else None
+        ),
     )
 
 

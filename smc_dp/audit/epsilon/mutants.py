@@ -31,7 +31,7 @@ MutantName: TypeAlias = Literal[
 MUTANT_FAULTS: Mapping[MutantName, str] = MappingProxyType(
     {
         "half-noise": "the noise that belongs to twice the epsilon that is claimed",
-        "exponential-radius": "K-norm noise whose length is drawn from an exponential law, not from Gamma(d)",
+        "exponential-radius": "K-norm noise whose length is drawn from an exponential distribution, not from Gamma(d)",
         "float-sampler": "Laplace noise in floats, added without a grid",
         "half-variance": "Gaussian noise whose scale is wrong by the root of 2",
         "half-sensitivity": "Gaussian noise made for half of what neighbours move the vector by",
@@ -84,7 +84,7 @@ class FloatSampler:
 
 
 @dataclass(frozen=True)
-class Multiples:
+class MultipliedNoise:
     """K times integer noise of a Kth of the scale: all residues modulo K are those without noise."""
 
     dimension: int

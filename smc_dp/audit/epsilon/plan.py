@@ -196,5 +196,5 @@ def _seconds(case: Case, rng: Stream) -> float:
     if case.canaries is None:
         return found
     start = time.process_time()
-    told = case.canaries(_PILOT, rng)  # a run may have more of them than that
-    return found + (time.process_time() - start) / len(told.bits)
+    pilot = case.canaries(_PILOT, rng)  # a run may have more of them than that
+    return found + (time.process_time() - start) / len(pilot.bits)

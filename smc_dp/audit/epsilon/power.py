@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.audit.epsilon.audit import Audited, audit_mechanism
+from smc_dp.audit.epsilon.audit import CaseAudit, audit_mechanism
 from smc_dp.audit.epsilon.bounds import clopper_pearson
 from smc_dp.audit.epsilon.case import Case, Tick
 
@@ -36,7 +36,7 @@ class Power:
 class MeasuredPower:
     """Audit, and its power against half the noise, of each test and of all together, where it was measured."""
 
-    audited: Audited
+    audited: CaseAudit
     of_test: Mapping[str, Power]
     of_all: Power | None = None
 
@@ -53,7 +53,7 @@ class MutantPower:
     """Power of an audit against a mutant, the description of its fault, and the last of these audits."""
 
     about: str
-    example: Audited
+    example: CaseAudit
     power: Power
 
     def as_dict(self) -> dict[str, Any]:
@@ -89,6 +89,7 @@ def audit_with_power(
     if half is None:
         return MeasuredPower(audited, {})
     effort = effort.for_half
+    # Half the noise is caught where it contradicts the claim of the whole noise, not one of its own.
     runs = _runs(replace(half, claim=case.claim), effort, rng, tick)
     refuting = [{finding.test for finding in run.findings if finding.refutes} for run in runs]
     of_test = {f.test: _power(sum(f.test in tests for tests in refuting), effort) for f in audited.findings}
@@ -101,7 +102,7 @@ def audit_mutant(about: str, mutant: Case, effort: Effort, rng: Stream, tick: Ti
     return MutantPower(about, runs[-1], _power(sum(run.refuted for run in runs), effort))
 
 
-def _runs(case: Case, effort: Effort, rng: Stream, tick: Tick) -> list[Audited]:
+def _runs(case: Case, effort: Effort, rng: Stream, tick: Tick) -> list[CaseAudit]:
     return [audit_mechanism(case, effort.trials, effort.alpha, rng, tick) for _ in range(effort.repeats)]
 
 

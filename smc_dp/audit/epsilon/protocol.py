@@ -24,14 +24,14 @@ from smc_dp.run.protocols.execution import open_session, run_session
 
 PATHAK_METHOD = "prr_mean"
 PATHAK_SCOPE = (
-    "What was looked at is the sum of the published shares of whole runs with toy keys, not the messages in them.\n"
+    "What was looked at is the sum of the published shares of whole runs with test keys, not the messages in them.\n"
     "A run takes long, so there are few draws: they find gross faults, such as half the noise or residues.\n"
-    "Half the noise was drawn by the ideal functionality, whose output has the same law and takes no time."
+    "Half the noise was drawn by the ideal functionality, whose output has the same distribution and takes no time."
 )
 _LAM = 10.0
 _KEY_BITS = 256
 _WHOSE = ("the smallest", "the second")
-_SIZES, _PRINTED_SIZES = (4, 8), (4, 8, 8)  # two label flips are two apart modulo 2, so that there K is 3
+_SIZES, _SIZES_AS_PUBLISHED = (4, 8), (4, 8, 8)  # two label flips are two apart modulo 2, so that there K is 3
 
 
 def pathak_case(target: Target, mutant: MutantName | None = None, *, use_ideal: bool = False) -> Case:
@@ -45,18 +45,18 @@ def pathak_case(target: Target, mutant: MutantName | None = None, *, use_ideal: 
         raise InputError("twin.not_of_protocol", got=mutant)
     if target.noise not in NOISES_AS_PUBLISHED or target.epsilon is None:
         raise InputError("noise.not_of_whole_protocol")
-    printed = mutant == "k-times-integer"
-    method = PathakMean(_LAM, as_published=printed)
-    agreed = replace(target, calibration="paper") if printed else target
+    published_variant = mutant == "k-times-integer"
+    method = PathakMean(_LAM, as_published=published_variant)
+    agreed = replace(target, calibration="paper") if published_variant else target
     drawn = twice_epsilon(target) if mutant == "half-noise" else agreed
-    sizes = _PRINTED_SIZES if printed else _SIZES
+    sizes = _SIZES_AS_PUBLISHED if published_variant else _SIZES
     public = Public(len(sizes), 1, 2)
     functionality = method.functionality(public, agreed)
     changed = 1 if mutant == "stripped" else 0
     bits = [[world if j == changed else 0 for j in range(len(sizes))] for world in (0, 1)]
     weights = [[model_of(_rows(*party), _LAM)[0] for party in zip(sizes, labels, strict=True)] for labels in bits]
     parameters = Parameters(tuple(f"party {j}" for j in range(len(sizes))), 1, _KEY_BITS)
-    program = as_published.PROGRAM if printed else pathak2010.PROGRAM
+    program = as_published.PROGRAM if published_variant else pathak2010.PROGRAM
 
     def draw(world: int, rng: Stream) -> Array:
         parts = [
@@ -69,10 +69,10 @@ def pathak_case(target: Target, mutant: MutantName | None = None, *, use_ideal: 
         own = rng.spawn()
         return _opened(run_session(functionality, parts, open_session(program, parameters, own), rng=own).value) - known
 
-    how = "the protocol as printed" if printed else "the whole protocol"
+    how = "the protocol as printed" if published_variant else "the whole protocol"
     return Case(
         f"{how}, {agreed.calibration} {agreed.noise}" + (f": {mutant}" if mutant else ""),
-        f"one record of {_WHOSE[changed]} of {len(sizes)} parties has the other label; d = 1, toy keys",
+        f"one record of {_WHOSE[changed]} of {len(sizes)} parties has the other label; d = 1, test keys",
         replace(method, as_published=False).statement(public, agreed, "secure"),  # what the noise is said to give
         (np.array([float(sum(weights[0]))]), np.array([float(sum(weights[1]))])),
         draw,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from decimal import ROUND_FLOOR, Context
 
-from smc_dp.audit.epsilon.audit import Audited, EpsilonFinding
+from smc_dp.audit.epsilon.audit import CaseAudit, EpsilonFinding
 from smc_dp.audit.epsilon.gaussian import claimed_mu
 from smc_dp.audit.epsilon.power import MeasuredPower, MutantPower, Power
 from smc_dp.pages.blocks import Banner, PageBlock, PageTable, Prose, Section
@@ -33,7 +33,7 @@ def mutant_blocks(found: Sequence[MutantPower], sure: float) -> Iterator[PageBlo
     """Yield a section for each mutant, with the last of its audits, and how many of them found it."""
     for mutant in found:
         table = PageTable("Tests", _HEADINGS, tuple(map(_row, mutant.example.findings)), numbers=(3,))
-        broken, power = Prose(f"broken: {mutant.about}"), Prose(f"this twin is {power_sentence(mutant.power)}")
+        broken, power = Prose(f"broken: {mutant.about}"), Prose(f"this mutant is {power_sentence(mutant.power)}")
         yield Section(
             mutant.example.name, (*_claimed(mutant.example), broken, table, verdict_banner(mutant.example), power)
         )
@@ -61,12 +61,12 @@ def power_sentence(power: Power) -> str:
     )
 
 
-def _claimed(audited: Audited) -> Iterator[Prose]:
-    """Yield the claim, the neighbours, and how far these reach."""
+def _claimed(audited: CaseAudit) -> Iterator[Prose]:
+    """Yield the claim, the neighbours, and their distance."""
     yield Prose(f"claims {claim_figures(audited.claim)}")
     yield Prose(f"neighbours: {audited.neighbours}")
-    if audited.reach is not None:
-        yield Prose(audited.reach.text)
+    if audited.neighbour_distance is not None:
+        yield Prose(audited.neighbour_distance.text)
 
 
 def claim_figures(statement: PrivacyStatement) -> str:
@@ -79,7 +79,7 @@ def claim_figures(statement: PrivacyStatement) -> str:
     return f"{statement.kind} {figures} (one {statement.unit}, {statement.adjacency})"
 
 
-def verdict_banner(audited: Audited) -> Banner:
+def verdict_banner(audited: CaseAudit) -> Banner:
     """Return the verdict of an audit, with the stable code of its message."""
     found = audited.verdict
     return Banner(str(found), "failed" if audited.refuted else "plain", found.code)
@@ -89,6 +89,7 @@ def _row(finding: EpsilonFinding) -> tuple[str, ...]:
     claimed = "-" if finding.claimed is None else f"{finding.claimed:g}"
     inside = "" if finding.inside is None else f"{finding.inside[0]}, {finding.inside[1]}"
     mark = "  CONTRADICTS" if finding.refutes else ""
+    # A lower bound stays one only if it is rounded down.
     down = Context(prec=4, rounding=ROUND_FLOOR).create_decimal(repr(finding.bound)).normalize() if finding.bound else 0
     bound = f"{_FIGURE[finding.figure]} >= {down:g}{mark}"
     return finding.test, bound, claimed, str(finding.draws), inside

@@ -86,7 +86,7 @@ def rounds_case(
     return Case(
         f"{method} by the secure sum, {'in the clear' if use_ideal else way}" + (f": {mutant}" if mutant else ""),
         f"one record of the first of 3 parties {differs}, all sums are asked at w = 0; d = 1",
-        session.form.statement,  # what H shares are said to give
+        session.spec.statement,  # what H shares are said to give
         centres,
         in_the_clear if use_ideal else draw,
         whole=True,
@@ -115,28 +115,37 @@ def _rows(*records: tuple[float, int]) -> Rows:
 class DrivenSession:
     """Session of R sums, with a mutant's noise if one is named, of which Charlie announces what he likes."""
 
-    form: GradientSums
+    spec: GradientSums
     mutant: MutantName | None = None
     announce: AnnouncedSum = deviations.announce_zero
 
     @cached_property
     def distributions(self) -> tuple[tuple[ShareDistribution, ...], ...]:
         """Distributions of a share in each block of each sum."""
-        return tuple(tuple(self._law(law) for law in laws) for laws in self.form.noise.distributions)
+        return tuple(
+            tuple(self._drawn_distribution(distribution) for distribution in distributions)
+            for distributions in self.spec.noise.distributions
+        )
 
-    def _law(self, law: GaussianShares) -> ShareDistribution:
+    def _drawn_distribution(self, distribution: GaussianShares) -> ShareDistribution:
         if self.mutant == "all-honest":
-            return dilute_shares(law, PARTIES)
-        return law if self.mutant is None else replace(law, variance=law.variance / 4)
+            return dilute_shares(distribution, PARTIES)
+        return distribution if self.mutant is None else replace(distribution, variance=distribution.variance / 4)
 
     @property
     def variances(self) -> Array:
         """Variances of the view, under the distributions that are said to be used."""
-        every = [law for laws in self.form.noise.distributions for law in laws]
-        return np.array([float(law.honest * law.variance) for law in every for _ in range(law.dimension)])
+        every = [distribution for distributions in self.spec.noise.distributions for distribution in distributions]
+        return np.array(
+            [
+                float(distribution.honest * distribution.variance)
+                for distribution in every
+                for _ in range(distribution.dimension)
+            ]
+        )
 
     @property
-    def said(self) -> tuple[Vector, ...]:
+    def announced_sums(self) -> tuple[Vector, ...]:
         """Sums that Charlie announces."""
         p = self._parameters
         return tuple(p.ring.nearest(self.announce(p, (0,) * p.length(r))) for r in range(p.R))
@@ -144,8 +153,11 @@ class DrivenSession:
     def centre(self, rows: Sequence[Rows]) -> Array:
         """Return the view of these rows without noise."""
         nobody = Stream.from_system()  # a share comes with it, which is not used
-        parts = [self.form.part(own, nobody.fork(f"{j}")) for j, own in enumerate(rows[:-COLLUDERS])]
-        sums = [add_vectors([part(self.said[:r]).numbers for part in parts]) for r in range(len(self.distributions))]
+        parts = [self.spec.part(own, nobody.fork(f"{j}")) for j, own in enumerate(rows[:-COLLUDERS])]
+        sums = [
+            add_vectors([part(self.announced_sums[:r]).numbers for part in parts])
+            for r in range(len(self.distributions))
+        ]
         return _floats(sums)
 
     def noise(self, rng: Stream) -> Array:
@@ -155,7 +167,7 @@ class DrivenSession:
         return total
 
     def _share(self, r: int, rng: Stream) -> Vector:
-        return tuple(x for law in self.distributions[r] for x in law.share(rng))
+        return tuple(x for distribution in self.distributions[r] for x in distribution.share(rng))
 
     def coalition_outputs(self, rows: Sequence[Rows], deviation: Deviation | None, rng: Stream) -> Array:
         """Return the view of the two in a whole session: every sum, less what the party that may deviate has added."""
@@ -184,7 +196,7 @@ class DrivenSession:
 
     def _answers(self, rows: Rows, rng: Stream) -> RoundAnswer:
         """Return the party's own program, with the noise of the mutant."""
-        part = self.form.part(rows, rng)
+        part = self.spec.part(rows, rng)
         if self.mutant is None:
             return part
         return lambda values: replace(part(values), noise=self._share(len(values), rng))
@@ -192,8 +204,8 @@ class DrivenSession:
     @cached_property
     def _parameters(self) -> Parameters:
         names = tuple(f"party {j}" for j in range(1, PARTIES + 1))
-        sums = tuple(tuple(Block(length, law) for length, law in blocks) for blocks in self.form.sums)
-        return Parameters(names, COLLUDERS, 0, sums, self.form.grid.ring_bits)
+        sums = tuple(tuple(Block(length, distribution) for length, distribution in blocks) for blocks in self.spec.sums)
+        return Parameters(names, COLLUDERS, 0, sums, self.spec.grid.ring_bits)
 
 
 def _floats(sums: Iterable[Vector]) -> Array:

@@ -59,23 +59,23 @@ def secure_sum_case(
         raise InputError("twin.not_of_secure_sum", got=mutant)
     if target.noise not in SHARED_NOISES:
         raise InputError("noise.not_of_secure_sum", shared=SHARED_NOISES, got=target.noise)
-    form = audited_sum(target)
-    law = form.noise.distribution if mutant is None else _broken(form.noise.distribution, mutant)
+    spec = audited_sum(target)
+    distribution = spec.noise.distribution if mutant is None else _broken(spec.noise.distribution, mutant)
     see = ideal_view if use_ideal else view_of_coalition(deviation)
-    numbers = [numbers_in_world(form, world) for world in (0, 1)]
+    numbers = [numbers_in_world(spec, world) for world in (0, 1)]
 
     def draw(world: int, rng: Stream) -> Array:
-        return _number(see(form, add_noise(form, numbers[world], law, rng), rng))
+        return _number(see(spec, add_noise(spec, numbers[world], distribution, rng), rng))
 
     way = "all follow the protocol" if deviation is None else f"one of three {deviations.DEVIATIONS[deviation]}"
     return Case(
         f"wsum by the secure sum, {target.noise}, {'in the clear' if use_ideal else way}"
         + (f": {mutant}" if mutant else ""),
         "one record of the first of 3 parties has the other label; d = 1",
-        form.statement,  # what H shares are said to give
+        spec.statement,  # what H shares are said to give
         (_number(_honest(numbers[0])), _number(_honest(numbers[1]))),
         draw,
-        whole=form.grid.ring_bits <= 64,
+        whole=spec.grid.ring_bits <= 64,
     )
 
 
@@ -85,59 +85,61 @@ def audited_sum(target: Target) -> SharedWeightedSum:
     return WeightedSum(STRONG).shared(Public(PARTIES, 1, 2), target, among, AnnouncedRows(_ROWS, "released"))
 
 
-def numbers_in_world(form: SharedWeightedSum, world: int) -> list[Vector]:
+def numbers_in_world(spec: SharedWeightedSum, world: int) -> list[Vector]:
     """Return what each party adds without noise in a world."""
     other = labelled_rows(*(i % 2 for i in range(_ROWS)))
     nobody = Stream.from_system()  # a share comes with it, which is not used
-    return [tuple(form.part(rows, nobody).numbers) for rows in (labelled_rows(world, 1, 0, 1), other, other)]
+    return [tuple(spec.part(rows, nobody).numbers) for rows in (labelled_rows(world, 1, 0, 1), other, other)]
 
 
-def add_noise(form: SharedWeightedSum, numbers: list[Vector], law: ShareDistribution, rng: Stream) -> NoisyAddends:
+def add_noise(
+    spec: SharedWeightedSum, numbers: list[Vector], distribution: ShareDistribution, rng: Stream
+) -> NoisyAddends:
     """Return the numbers of each party with a fresh share of the noise."""
-    unprotected = (0,) * (form.length - form.public.dimension)
-    return [Addend(z, (*law.share(rng), *unprotected)) for z in numbers]
+    unprotected = (0,) * (spec.length - spec.public.dimension)
+    return [Addend(z, (*distribution.share(rng), *unprotected)) for z in numbers]
 
 
-def dilute_shares(law: ShareDistribution, counted: int) -> ShareDistribution:
+def dilute_shares(distribution: ShareDistribution, counted: int) -> ShareDistribution:
     """Return shares that give as much noise only where so many are honest; InputError for the noise named `self`."""
-    if isinstance(law, GaussianShares):
-        return replace(law, variance=law.variance * law.honest / counted, honest=counted)
-    if isinstance(law, GammaShares):
-        return replace(law, honest=counted)
+    if isinstance(distribution, GaussianShares):
+        return replace(distribution, variance=distribution.variance * distribution.honest / counted, honest=counted)
+    if isinstance(distribution, GammaShares):
+        return replace(distribution, honest=counted)
     raise InputError("twin.not_with_noise_self")
 
 
-def _broken(law: ShareDistribution, mutant: MutantName) -> ShareDistribution:
+def _broken(distribution: ShareDistribution, mutant: MutantName) -> ShareDistribution:
     if mutant == "all-honest":
-        return dilute_shares(law, PARTIES)
-    if isinstance(law, GaussianShares):
-        return replace(law, variance=law.variance / 4)
-    return replace(law, scale=law.scale / 2)
+        return dilute_shares(distribution, PARTIES)
+    if isinstance(distribution, GaussianShares):
+        return replace(distribution, variance=distribution.variance / 4)
+    return replace(distribution, scale=distribution.scale / 2)
 
 
 # What Charlie and his party make of it.
 
 
-def ideal_view(form: SharedWeightedSum, parts: NoisyAddends, rng: Stream) -> Vector:
+def ideal_view(spec: SharedWeightedSum, parts: NoisyAddends, rng: Stream) -> Vector:
     """Return the ideal functionality of what the honest parties add."""
-    return tuple(ideal(form.functionality, parts[:-COLLUDERS], rng))
+    return tuple(ideal(spec.functionality, parts[:-COLLUDERS], rng))
 
 
 def view_of_coalition(deviation: Deviation | None) -> Callable[[SharedWeightedSum, NoisyAddends, Stream], Vector]:
     """Return a whole run as Charlie's coalition sees it: the released sum less what its party has added."""
 
-    def seen(form: SharedWeightedSum, parts: NoisyAddends, rng: Stream) -> Vector:
-        S, added = run_sum(form, parts, deviation, rng)
-        return tuple(form.grid.lift(x - y) for x, y in zip(S, added, strict=True))
+    def seen(spec: SharedWeightedSum, parts: NoisyAddends, rng: Stream) -> Vector:
+        S, added = run_sum(spec, parts, deviation, rng)
+        return tuple(spec.grid.lift(x - y) for x, y in zip(S, added, strict=True))
 
     return seen
 
 
 def run_sum(
-    form: SharedWeightedSum, parts: NoisyAddends, deviation: Deviation | None, rng: Stream
+    spec: SharedWeightedSum, parts: NoisyAddends, deviation: Deviation | None, rng: Stream
 ) -> tuple[Vector, Vector]:
     """Run a sum; return the release, and what the last party has added, as elements of the ring."""
-    p = _parameters(form)
+    p = _parameters(spec)
     addends = [Addends((p.ring.vector(part.numbers),), (p.ring.vector(part.noise),)) for part in parts]
     inputs: dict[str, tuple[Any, ...]] = {name: (p, mine) for name, mine in zip(p.parties, addends, strict=True)}
     program = secure_sum.PROGRAM if deviation is None else deviations.deviating_program(deviation)
@@ -150,10 +152,10 @@ def run_sum(
 
 
 @cache
-def _parameters(form: SharedWeightedSum) -> Parameters:
+def _parameters(spec: SharedWeightedSum) -> Parameters:
     names = tuple(f"party {j}" for j in range(1, PARTIES + 1))
-    blocks = tuple(Block(length, law) for length, law in form.sums[0])
-    return Parameters(names, COLLUDERS, 0, (blocks,), form.grid.ring_bits)
+    blocks = tuple(Block(length, distribution) for length, distribution in spec.sums[0])
+    return Parameters(names, COLLUDERS, 0, (blocks,), spec.grid.ring_bits)
 
 
 def _honest(numbers: list[Vector]) -> Vector:

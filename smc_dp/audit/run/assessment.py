@@ -129,7 +129,7 @@ def _rows_stay(known: _Known) -> str:
     return f"{said}{here}"
 
 
-def _records(known: _Known) -> str:
+def _record_fact(known: _Known) -> str:
     bounds = known.release.bounds
     columns = [column.name for column in bounds.columns]
     what = f"{len(columns)} columns ({_listed(columns)}) and a class of {bounds.label} ({_listed(bounds.classes)})"
@@ -286,7 +286,7 @@ FACT_RULES: tuple[FactRule, ...] = (
     FactRule("Kind of run", "transcript.jsonl: line 0, approvals", ("approvals",), _kind_of_run),
     FactRule("Study", "study.json: title, purpose", ("approvals",), _study),
     FactRule("Where rows stay", "transcript.jsonl: line 0, protocol", ("session", "sizes"), _rows_stay),
-    FactRule("Records", "release.json: columns, classes", _AGREED, _records),
+    FactRule("Records", "release.json: columns, classes", _AGREED, _record_fact),
     FactRule("Rows left out", "release.json: missing", _AGREED, _rows_left_out),
     FactRule("Public rows", "auxiliary.json: rows", _AGREED, _public_rows),
     FactRule("Numbers of rows", "release.json: parameters.rows, sizes, most_rows", _AGREED, _row_counts),

@@ -47,7 +47,7 @@ class Culprit:
         object.__setattr__(self, "pinned", evidence.pinned is not None)
 
     @property
-    def said(self) -> str:
+    def label(self) -> str:
         """Name of the culprit, or of the key that it holds."""
         who = shown(self.name)
         return who if self.pinned else f"whoever holds the key that line 0 states for {who}"

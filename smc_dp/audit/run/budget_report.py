@@ -18,7 +18,7 @@ _OUTCOMES = {"released": "charged", "reserved": "charged, and its end not noted"
 
 
 def budget_row(found: PartyBudget) -> tuple[str, ...]:
-    """Return a row under HEADINGS."""
+    """Return a row under `BUDGET_HEADINGS`."""
     charged = found.charged
     if charged is None:
         why = "no ledger was given" if found.head is None else "not charged there"

@@ -102,14 +102,14 @@ def _until(history: History, number: int) -> History:
 
 def _doubts(entry: Entry, end: Entry | None, audited: AuditedRun) -> Sequence[Fault]:
     found = []
-    if audited.release is not None and _figures(entry.guarantee) != _figures(_price(audited)):
+    if audited.release is not None and _figures(entry.guarantee) != _figures(_release_charge(audited)):
         found.append(make_fault("entry.other_price"))
     if end is not None and end.state == "released" and end.run != audited.files.get(RELEASE):
         found.append(make_fault("entry.other_release"))
     return found
 
 
-def _price(audited: AuditedRun) -> Guarantee | None:
+def _release_charge(audited: AuditedRun) -> Guarantee | None:
     """Return the cost of the release; None where it guarantees nothing."""
     try:
         return None if audited.release is None else charge_of_run(audited.release.agreement)

@@ -46,7 +46,7 @@ class CheckOutcome:
         """Sentence of the outcome, with who answers for it where that takes more than a name."""
         answers = str(self.why_nobody or "")
         if self.culprit is not None and not self.culprit.pinned:
-            answers = f"{self.culprit.said} answers for this; identities known from elsewhere would settle who that is"
+            answers = f"{self.culprit.label} answers for this; identities known from elsewhere would settle who that is"
         return f"{str(self.fault).rstrip('.')}; {answers}" if answers else str(self.fault)
 
     @property

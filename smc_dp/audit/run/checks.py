@@ -86,6 +86,7 @@ def audit_run(
     try:
         evidence = allowance.spend(lambda: load_evidence(place, known, seen))
     except TakesTooLongError:
+        # One call of `spend` may use half of all time.
         raise InputError(
             "audit.reading_takes_too_long", run_folder=str(run_folder), seconds=seconds / 2, more_time=MORE_TIME
         ) from None

@@ -65,7 +65,7 @@ CODE_CHECKS: Mapping[str, Callable[[Protocol, Any], CheckOutcome]] = MappingProx
 
 def judge_distribution(found: DistributionCheck) -> CheckOutcome:
     """Return the outcome of the comparison of distributions."""
-    worst, said = found.worst, _law_in_words(found)
+    worst, said = found.worst, _distribution_check_text(found)
     if not found.tests and found.p_value == 1:
         return passed("law.only_public", about=_SCOPE)
     if found.p_value < SIGNIFICANCE:
@@ -83,17 +83,17 @@ def judge_distribution(found: DistributionCheck) -> CheckOutcome:
     return passed("law.holds", about=_SCOPE, p_value=found.p_value, said=said)
 
 
-def _law_in_words(found: DistributionCheck) -> str:
-    caught = found.twins - len(found.missed)
+def _distribution_check_text(found: DistributionCheck) -> str:
+    caught = found.mutants - len(found.missed)
     coalitions = len({f.coalition for f in found.found})
     more = f" and {FURTHER_RUNS} in each of {found.worlds - TWO} more" if found.worlds > TWO else ""
-    without = f", in which {', '.join(found.vanished)} vanishes," if found.vanished else ""
+    without = f", in which {', '.join(found.drop_outs)} vanishes," if found.drop_outs else ""
     return (
         f"{coalitions} coalitions, {found.runs} toy executions in each of two worlds{more} with equal output{without}"
         f" and {found.simulated} simulated, {found.tests} exact tests, rejecting below {SIGNIFICANCE:.0e} in all;"
         f" with probability {POWER} it shows {_power(found.simulator)} against the simulator,"
         f" {_power(found.between)} between the worlds;"
-        f" twins with one field one bit short: {caught} of {found.twins} rejected"
+        f" twins with one field one bit short: {caught} of {found.mutants} rejected"
     )
 
 

@@ -26,26 +26,26 @@ from smc_dp.run.release import RELEASE
 class DerivedParameters:
     """Parameters that a release determines: method and target, parties, classes and d features, the grid.
 
-    `form` is the method as the protocol computes it under the stated settings, `shared` the noise where each party
-    draws a share of it; else the smallest party's is added, and `noise` and `sensitivity` are for that.
+    `spec` is the mechanism specification under the stated settings, `shared` the noise where each party draws a share
+    of it; else the smallest party's is added, and `noise` and `sensitivity` are for that.
     """
 
     method: Any
     target: Target
     public: Public
     grid: Grid
-    form: Any
+    spec: Any
     shared: SharedNoise | SharedRounds | None = None
 
     @cached_property
     def sums(self) -> Any:
-        """Blocks of each sum, with the public text of their noise; a form computes them anew each time."""
-        return self.form.sums
+        """Blocks of each sum, with the public text of their noise; a specification computes them anew each time."""
+        return self.spec.sums
 
     @property
     def honest(self) -> int:
         """Number H = K - D - t of honest parties, derived here and not by the code that made the run."""
-        among = self.form.threat_model
+        among = self.spec.threat_model
         K, D, t = among.parties, among.dropouts, among.colluders
         return int(K - D - t)
 
@@ -56,8 +56,8 @@ class DerivedParameters:
     def sensitivity(self, n: int) -> Fraction:
         """Return D(n): how far one of n records moves the sum on the grid, in the norm of the noise."""
         proven = replace(self.target, calibration="proven")  # its scale is D(n)/epsilon
-        law = replace(self.method, as_published=False).distribution(proven, n, self.public)
-        found: Fraction = law.scale * self.target.wanted
+        distribution = replace(self.method, as_published=False).distribution(proven, n, self.public)
+        found: Fraction = distribution.scale * self.target.wanted
         return found
 
 
@@ -83,10 +83,10 @@ def derive_parameters(evidence: Evidence) -> DerivedParameters:
         evidence.auxiliary.check(d, len(classes))
     public = Public(K, d, len(classes), unlabelled=None if evidence.auxiliary is None else evidence.auxiliary.X)
     settled.terms.check(protocol, method, target, test_keys=limits.keys is not None)  # how long keys are, others ask
-    form: Any = settled.terms.form(method, public, target)
-    if form.smallest_sets_noise:
-        return DerivedParameters(method, target, public, _grid(evidence.shares_file), form)
-    return DerivedParameters(method, target, public, form.grid, form, form.noise)
+    spec: Any = settled.terms.spec(method, public, target)
+    if spec.smallest_sets_noise:
+        return DerivedParameters(method, target, public, _grid(evidence.shares_file), spec)
+    return DerivedParameters(method, target, public, spec.grid, spec, spec.noise)
 
 
 def ring_fault(grid: Grid, largest: int) -> Fault | None:
@@ -123,7 +123,7 @@ def from_parameters(
             return failed(error.fault.within(RELEASE))
         if of_shares is not None and found.shared is not None:
             return of_shares(evidence, found, found.shared)
-        if of_own is not None and found.shared is None and not found.form.smallest_sets_noise:
+        if of_own is not None and found.shared is None and not found.spec.smallest_sets_noise:
             return of_own(evidence, found)
         return check(evidence, found)
 

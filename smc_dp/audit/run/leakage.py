@@ -113,7 +113,7 @@ def _range(bits: Sequence[int]) -> str:
 
 
 def distribution_of_code(evidence: Evidence) -> CheckOutcome:
-    """Cite the shipped result on the law of what claimed coalitions read."""
+    """Cite the shipped result on the distribution of what claimed coalitions read."""
     return _cited(evidence, "law")
 
 

@@ -87,12 +87,12 @@ def cite_result(protocol: Protocol, p: Any, check: str, known: ReleasedResults |
 def result_differences(computed: ReleasedResults, shipped: ReleasedResults) -> dict[ResultKey, str]:
     """Return how each result differs from the shipped one; a shipped result that was not computed differs as well."""
     made, known = computed.by_key, shipped.by_key
-    asked = {result.protocol for result in computed.results}
+    computed_protocols = {result.protocol for result in computed.results}
     said = {key: _difference(result, known.get(key), shipped.version) for key, result in made.items()}
     said |= {
         key: f"{result.name}: smc-dp {shipped.version} ships it, and this code has no such check"
         for key, result in known.items()
-        if key not in made and (result.protocol in asked or result.protocol not in PROTOCOLS)
+        if key not in made and (result.protocol in computed_protocols or result.protocol not in PROTOCOLS)
     }
     return {key: text for key, text in said.items() if text}
 

@@ -88,9 +88,9 @@ def _differ(
     return failed(differ, line=line, culprit=None if why else culprit, why_nobody=why)
 
 
-def _line(evidence: Evidence, reader: str, mail: ReadEntry) -> int | None:
+def _line(evidence: Evidence, reader: str, read_entry: ReadEntry) -> int | None:
     """Return the line of a message, found by both ends of its link and its number there."""
-    place = (mail[0], reader, mail[1])
+    place = (read_entry[0], reader, read_entry[1])
     return next((n for n, e in evidence.envelopes.items() if (e.sender, e.to, e.number) == place), None)
 
 
@@ -224,11 +224,11 @@ def _stopped(evidence: Evidence) -> Recomputed | None:
 
     A role that dropped out while it waited was not stopped.
     """
-    away = absent_senders(evidence)
+    absent_names = absent_senders(evidence)
     faults = [
         again
         for name, again in evidence.recomputed.items()
-        if again.fault is not None and not (name in away and again.at is None and again.cause == "waiting")
+        if again.fault is not None and not (name in absent_names and again.at is None and again.cause == "waiting")
     ]
     return min(faults, key=lambda again: (again.at is None, again.at or 0), default=None)
 
@@ -264,7 +264,7 @@ def _settle_public(evidence: Evidence, line: int, envelope: Envelope) -> Verdict
         return Verdict(line, None, make_fault("dispute.false_signature", name=shown(envelope.sender)))
     if any(again.at == line for again in evidence.recomputed.values()):
         # A greeting says the same to everybody, whatever its readers were told: no honest one is refused.
-        return Verdict(line, culprit, make_fault("dispute.signed_fault", name=culprit.said))
+        return Verdict(line, culprit, make_fault("dispute.signed_fault", name=culprit.label))
     accepted = chain_signer(evidence, line) is not None
     return Verdict(line, None, make_fault("dispute.not_refused", name=shown(envelope.sender)), accepted)
 
@@ -279,7 +279,7 @@ def _reader_verdict(evidence: Evidence, line: int, reader: str) -> Verdict | Non
     culprit = view_signer(evidence, reader)
     if culprit is None:
         return Verdict(line, None, make_fault("dispute.other_coins", name=name, greeting=found[0]))
-    wrong = make_fault("dispute.other_coins_signed", culprit=culprit.said, name=name, greeting=found[0])
+    wrong = make_fault("dispute.other_coins_signed", culprit=culprit.label, name=name, greeting=found[0])
     return Verdict(line, culprit, wrong)
 
 
@@ -290,7 +290,7 @@ def _refused(evidence: Evidence, line: int, envelope: Envelope, opens: bool) -> 
         return Verdict(line, None, make_fault("dispute.told_otherwise", **between))
     if culprit := malicious_sender(evidence, line):
         how = "the program refuses it" if opens else "the seal breaks under the key that both greetings give"
-        return Verdict(line, culprit, make_fault("dispute.deviates", name=culprit.said, how=how))
+        return Verdict(line, culprit, make_fault("dispute.deviates", name=culprit.label, how=how))
     if chain_signer(evidence, line):
         fault = make_fault("dispute.told_by_others", **between)
     elif _continues_otherwise(evidence, line, envelope):

@@ -122,17 +122,17 @@ def _released(report: AuditReport) -> Iterator[PageBlock]:
     if audited.release is None:
         yield Prose("What stands in release.json cannot be read as a release of this run; the checks say why.")
     facts = () if audited.release is None else _of_release(audited.release)
-    gone = "; letters of some did not come, and their rows may not be in it" if audited.missing else ""
-    parties = f"{len(audited.parties)}: {join_first(audited.parties, _FEW, _SHORT)}{gone}"
+    incomplete = "; letters of some did not come, and their rows may not be in it" if audited.missing else ""
+    parties = f"{len(audited.parties)}: {join_first(audited.parties, _FEW, _SHORT)}{incomplete}"
     yield FactList((*facts, ("Parties", parties), ("Run", _how_it_ran(report))))
 
 
 def _how_it_ran(report: AuditReport) -> str:
     """Return whose machines the run was made on, as far as a transcript can tell."""
-    asked = next((f.outcome for f in report.findings if f.check.name == "approvals"), None)
-    if asked is not None and asked.holds:
+    approvals = next((f.outcome for f in report.findings if f.check.name == "approvals"), None)
+    if approvals is not None and approvals.holds:
         return "for a study that all approved of by signature; that each ran its part itself, no file shows"
-    if asked is not None and asked.inapplicable:
+    if approvals is not None and approvals.inapplicable:
         return "a simulation: one process played all participants, and had the rows of all parties"
     return "whether all participants approved of it is not known"
 

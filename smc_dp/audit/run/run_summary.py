@@ -115,8 +115,8 @@ def _missing(evidence: Evidence, refuted: Container[str]) -> tuple[str, ...]:
     detour = evidence.protocol.model.detour if evidence.took_detour else None
     # The detour replaces these messages, so their sender is in the result; if it does not, another absence says so.
     replaced = detour.spoils.__name__ if detour else None
-    told = (absent for reader, absent in evidence.absences.values() if reader not in refuted)
-    return tuple(sorted({absent.sender for absent in told if absent.kind != replaced}))
+    claimed = (absent for reader, absent in evidence.absences.values() if reader not in refuted)
+    return tuple(sorted({absent.sender for absent in claimed if absent.kind != replaced}))
 
 
 def _study(evidence: Evidence) -> ApprovedStudy | None:

@@ -46,9 +46,9 @@ def check_statements(evidence: Evidence) -> CheckOutcome:
 
 
 def _all_signed(evidence: Evidence) -> Iterator[Attestation]:
-    heard: list[Attestation] = []
-    openings_fault(evidence.recorded, heard)
-    yield from (*evidence.recorded_and_viewed.statements, *heard)
+    verified_statements: list[Attestation] = []
+    openings_fault(evidence.recorded, verified_statements)
+    yield from (*evidence.recorded_and_viewed.statements, *verified_statements)
 
 
 def _holds(evidence: Evidence, said: Attestation) -> bool:

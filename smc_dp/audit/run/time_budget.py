@@ -42,24 +42,24 @@ class Allowance:
             raise TakesTooLongError
         if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
             return work()
-        before, told = signal.signal(signal.SIGPROF, _end), sys.unraisablehook
-        sys.unraisablehook = partial(_unheard, told)
+        before, hook = signal.signal(signal.SIGPROF, _end), sys.unraisablehook
+        sys.unraisablehook = partial(_report_unless_timeout, hook)
         try:
             signal.setitimer(signal.ITIMER_PROF, min(left, self.seconds / _SHARE), _AGAIN)
             return work()
         finally:
             _stopped(before)
-            sys.unraisablehook = told
+            sys.unraisablehook = hook
 
 
 def _end(number: int, frame: FrameType | None) -> NoReturn:
     raise TakesTooLongError
 
 
-def _unheard(told: Callable[[Any], Any], lost: Any) -> None:
+def _report_unless_timeout(hook: Callable[[Any], Any], lost: Any) -> None:
     """Keep quiet where Python can raise nothing, and would print the error; the next signal is heard."""
     if lost.exc_type is not TakesTooLongError:
-        told(lost)
+        hook(lost)
 
 
 def _stopped(before: Any) -> None:

@@ -2,5 +2,5 @@
 
 A job only connects. The session lives at the sites and the relay's store beside the server, so a job that died is
 submitted again and everybody goes on. Nothing is taken from a job but the digest of a study; study, data, key, ledger
-and terms are those that a site itself has named in its own folder.
+and policy are those that a site itself has named in its own folder.
 """

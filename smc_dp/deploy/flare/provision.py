@@ -1,7 +1,7 @@
 """Provisioning of a study over FLARE: its participants, its job, and local files of the server and each site.
 
-Nothing in a kit is secret. FLARE's own provisioning makes the certificates, which say who may speak to the server; who
-takes part in the study, its pinned identities say.
+Nothing in a provisioning kit is secret. FLARE's own provisioning makes the certificates, which say who may speak to the
+server. The pinned identities of the study say who takes part in it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The texts of a kit for FLARE 2.9: its provisioning, its job, its policies, and what each one fills in."""
+"""Texts of a provisioning kit for FLARE 2.9: its project, its job, its policies, and what each site fills in."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def authorization() -> str:
 
 def relay_settings_toml(study: JointStudy, sites: Mapping[str, str]) -> str:
     """Return the server's own settings; see `RelayPlace`. A party waits twice as long for a message as Charlie does."""
-    rest = 2 * study.deadlines.letters
+    rest = 2 * study.deadlines.messages
     lines = [
         "# The relay of one study. Parcels are kept in a folder beside this file unless it names another.",
         'folder = "parcels"',
@@ -122,7 +122,7 @@ def site_settings_toml(study: JointStudy, name: str) -> str:
     """Return a site's own settings, to be completed there; see `SitePlace`."""
     files = {"study": "study.toml", "key": f"{name}.key", "state": "state", "out": "run"}
     if name != CURATOR_NAME:
-        files |= {"terms": "own.toml", "ledger": f"{name}.ledger"}
+        files |= {"policy": "own.toml", "ledger": f"{name}.ledger"}
     lines = [
         f"# What {name} takes part with in the study {study.title!r}. Only this site writes here; a job names the",
         "# study's digest and gets nothing else. Absolute paths, or relative to this file's own folder.",
@@ -148,7 +148,7 @@ def _lines(lines: Iterable[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-_PAGE = Path(__file__).with_name("kit.txt")
+_PAGE = Path(__file__).with_name("readme.txt")
 
 
 def flare_readme(study: JointStudy, sites: Mapping[str, str], host: str, port: int) -> str:

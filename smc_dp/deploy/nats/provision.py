@@ -69,7 +69,7 @@ async def _open(places: RelaySubjects, client: Client) -> None:
 
 SITES, README, CONFIGURATION = "sites", "README.txt", "server.conf"
 _AUTHORITY_KEY = "ca.key"
-_TEXT = "kit.txt"  # beside this file
+_TEXT = "operator_readme.txt"  # beside this file
 
 
 def provision_relay(study: JointStudy, folder: Path) -> list[Path]:
@@ -96,12 +96,12 @@ def provision_relay(study: JointStudy, folder: Path) -> list[Path]:
     return handed
 
 
-def open_study(study: JointStudy, kit: Path) -> None:
-    """Open a study at its relay with the operator's credentials in a kit; what is open stays as it is.
+def open_study(study: JointStudy, folder: Path) -> None:
+    """Open a study at its relay with the operator's credentials in a provisioning kit; what is open stays as it is.
 
-    Raises `CarrierError`, and InputError for a folder that is no kit.
+    Raises `CarrierError`, and InputError for a folder that is no provisioning kit.
     """
-    open_at_relay(places_of(study), study.relay, kit / OPERATOR)
+    open_at_relay(places_of(study), study.relay, folder / OPERATOR)
 
 
 def places_of(study: JointStudy) -> RelaySubjects:

@@ -24,7 +24,7 @@ from smc_dp.core.errors import Fault, InputError, InputFault
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.method import SEEDED, Trained
 from smc_dp.methods.model import LinearModel, Release
-from smc_dp.methods.pathak2010.averages import OWNER
+from smc_dp.methods.pathak2010.averages import AGAINST_OUTSIDERS
 from smc_dp.methods.pathak2010.models import SIZES_CAVEAT, binary
 from smc_dp.methods.training.softmax import one_hot
 from smc_dp.privacy.output import no_guarantee
@@ -88,7 +88,7 @@ class TrainedDiffprivlib:
             ).fit(self.rows.X, self.rows.y)  # fmt: skip
         W = np.asarray(fitted.coef_, dtype=np.float64)
         caveats = (SIZES_CAVEAT, _FLOATS, "The proof is of an exact minimiser; the library stops at a tolerance.")
-        statement = PrivacyStatement("pure", epsilon, 0.0, "record", "replace", OWNER, caveats)
+        statement = PrivacyStatement("pure", epsilon, 0.0, "record", "replace", AGAINST_OUTSIDERS, caveats)
         return _release(binary(W[0]) if len(W) == 1 else LinearModel(W), statement, rng)
 
 
@@ -154,9 +154,8 @@ class TrainedDpSgd:
             "Accounted for one row more or less by the privacy loss distribution of `dp_accounting`, at half the "
             "epsilon, and taken twice: another row in the place of one is one less and one more."
         )
-        statement = PrivacyStatement(
-            "approx", epsilon, round_up(target.delta), "record", "replace", OWNER, (SIZES_CAVEAT, _FLOATS, how)
-        )
+        caveats, delta = (SIZES_CAVEAT, _FLOATS, how), round_up(target.delta)
+        statement = PrivacyStatement("approx", epsilon, delta, "record", "replace", AGAINST_OUTSIDERS, caveats)
         return _release(LinearModel(W), statement, rng)
 
 

@@ -64,7 +64,7 @@ def _refusal(entry: GridEntry, dealt: _Dealt | InputError) -> InputError | None:
     with suppress(Exception):  # any other than a refusal is for the cells to tell
         try:
             if entry.trust == "secure":
-                _try_forms(entry, dealt)
+                _try_specs(entry, dealt)
             else:
                 entry.make().train(dealt.few)
         except InputError as error:
@@ -72,10 +72,10 @@ def _refusal(entry: GridEntry, dealt: _Dealt | InputError) -> InputError | None:
     return None
 
 
-def _try_forms(entry: GridEntry, dealt: _Dealt) -> None:
+def _try_specs(entry: GridEntry, dealt: _Dealt) -> None:
     """Make the mechanism of every epsilon among all parties, and one contribution of a few rows."""
     home = secure.local_model(entry, dealt.whole)
-    forms = [home.form(entry.target(epsilon)) for epsilon in entry.epsilons]
-    for form in forms:
-        home.statement(form)
-    forms[0].part(dealt.few.parties[0], Stream.from_system())
+    specs = [home.spec(entry.target(epsilon)) for epsilon in entry.epsilons]
+    for spec in specs:
+        home.statement(spec)
+    specs[0].part(dealt.few.parties[0], Stream.from_system())

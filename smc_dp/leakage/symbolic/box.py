@@ -41,7 +41,7 @@ class Secret(UndecidableNumber):
 class Box:
     """Ciphertext under the key with this n; `plain` is its content without what was raised to unknowns.
 
-    `tells`: forms on which whoever opens the box gets a hint.
+    `hints`: forms on which whoever opens the box gets a hint.
     """
 
     n: int
@@ -49,7 +49,7 @@ class Box:
     randomiser: Number = field(repr=False)
     plain: Number = field(repr=False)
     trials: tuple[tuple[Box, Form], ...] = field(default=(), repr=False)
-    tells: tuple[Form, ...] = field(default=(), repr=False)
+    hints: tuple[Form, ...] = field(default=(), repr=False)
 
     @property
     def value(self) -> Box:
@@ -180,8 +180,8 @@ class Cryptosystem:
     def generate(self, bits: int, *rest: Any) -> IdealPrivateKey:
         """Return a new key; one of the arguments is the maker's randomness."""
         (rng,) = (argument for argument in rest if isinstance(argument, Coins))
-        n = (1 << bits) - 1 - 4 * len(self._tape.keys)
-        self._tape.keys.append(n)
+        n = (1 << bits) - 1 - 4 * len(self._tape.moduli)
+        self._tape.moduli.append(n)
         key = IdealPrivateKey(IdealPublicKey(self._tape, n))
         rng.holds(key.p)
         return key
@@ -228,14 +228,14 @@ class Commitments:
 
     def commit(self, context: bytes, value: Any, rng: Coins) -> tuple[bytes, bytes]:
         committed, opening = rng.bytes(COMMITMENT_BYTES), rng.bytes(OPENING_BYTES)
-        self._tape.committed[committed] = (context, value, opening)
+        self._tape.commitments[committed] = (context, value, opening)
         return committed, opening
 
     def made(self, context: bytes, value: Any, opening: bytes) -> bytes:
         """Return the commitment that this opening opens to this value: always the same one."""
         committed = self._tape.digest(b"committed" + context + opening)
-        self._tape.committed[committed] = (context, value, opening)
+        self._tape.commitments[committed] = (context, value, opening)
         return committed
 
     def opens(self, committed: bytes, context: bytes, value: Any, opening: bytes) -> bool:
-        return self._tape.committed.get(committed) == (context, value, opening)
+        return self._tape.commitments.get(committed) == (context, value, opening)

@@ -22,8 +22,8 @@ class Packed:
     numbers: tuple[Number, ...]
     width: int
 
-    def __radd__(self, ahead: bytes) -> Packed:
-        return Packed(ahead + self.text, self.numbers, self.width)
+    def __radd__(self, prefix: bytes) -> Packed:
+        return Packed(prefix + self.text, self.numbers, self.width)
 
     def __len__(self) -> int:
         return len(self.text) + self.width * len(self.numbers)

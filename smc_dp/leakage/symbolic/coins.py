@@ -21,13 +21,18 @@ _BEYOND_MODULI = 1 << 4096  # beyond every modulus: a randomiser is uniform what
 
 @dataclass(repr=False)
 class Tape:
-    """Notes of one run; `compared` are the unknowns whose order the world knows.
+    """Register of one run; `compared` are the unknowns whose order the world knows.
 
-    `secrets`: those of keys, by the role that made the key. `labels`: from a source of randomness to the permutation
-    drawn from it; `drawers`: from its name to the roles that drew it; `agreed`: to the coins drawn from a source by
-    whoever had it. `committed`: from a commitment to its context, value and opening. `circuits`: from the gates of a
-    garbled search to that search; `locked`: to its rows. `salt`: runs with another one have other random bytes.
-    `answers`: all answers of the world so far, on which the run depends alone.
+    `role`: the role that runs now. `salt`: text that enters random bytes; runs with another one differ in these alone.
+    `coins`: by the role that drew them. `secrets`: those of keys, by the role that made the key. `moduli`: stand-ins
+    for the moduli of keys, each new one smaller than those before.
+
+    `permutation_labels`: from a source of randomness to the name of the permutation drawn from it;
+    `permutation_drawers`: from that name to the roles that drew it. `agreed_draws`: from a source to the coins drawn
+    from it by whoever had it. `commitments`: from a commitment to its context, value and opening. `circuits`: from the
+    gates of a garbled search to that search; `locked_rows`: from locked bytes to its rows. `products`: unknowns that
+    stand for products, by the text of the factors. `world_answers`: all answers of the world so far; the run depends on
+    these alone.
     """
 
     world: World
@@ -39,23 +44,23 @@ class Tape:
     named: dict[str, Symbol] = field(default_factory=dict)
     secrets: dict[str, set[Any]] = field(default_factory=dict)
     strings: Strings = field(default_factory=Strings)
-    committed: dict[bytes, tuple[bytes, Any, bytes]] = field(default_factory=dict)
-    agreed: dict[bytes, list[Symbol]] = field(default_factory=dict)
-    labels: dict[bytes, str] = field(default_factory=dict)
-    drawers: dict[str, set[str]] = field(default_factory=dict)
-    keys: list[int] = field(default_factory=list)
+    commitments: dict[bytes, tuple[bytes, Any, bytes]] = field(default_factory=dict)
+    agreed_draws: dict[bytes, list[Symbol]] = field(default_factory=dict)
+    permutation_labels: dict[bytes, str] = field(default_factory=dict)
+    permutation_drawers: dict[str, set[str]] = field(default_factory=dict)
+    moduli: list[int] = field(default_factory=list)
     products: dict[str, Symbol] = field(default_factory=dict)
     circuits: dict[bytes, Circuit] = field(default_factory=dict)
-    locked: dict[bytes, LockedUp] = field(default_factory=dict)
-    answers: dict[str, Hashable] = field(default_factory=dict)
+    locked_rows: dict[bytes, LockedUp] = field(default_factory=dict)
+    world_answers: dict[str, Hashable] = field(default_factory=dict)
 
-    def draw(self, symbol: Symbol, among: list[Symbol] | None = None) -> Symbol:
-        """Note a coin of its owner; one of the same name is the same coin, drawn again from the beginning."""
+    def draw(self, symbol: Symbol, register: list[Symbol] | None = None) -> Symbol:
+        """Note a coin of its owner, also in `register`; one of the same name is the same coin, drawn again."""
         known = self.named.setdefault(symbol.name, symbol)
         if known is symbol:
             self.coins.setdefault(symbol.owner, []).append(symbol)
-            if among is not None:
-                among.append(symbol)
+            if register is not None:
+                register.append(symbol)
         return known
 
     def product(self, x: Form, y: Form) -> Symbol:
@@ -69,25 +74,27 @@ class Tape:
 
     def permutations_of(self, theirs: Set[bytes]) -> frozenset[str]:
         """Return the permutations that whoever has these strings can draw."""
-        return frozenset(label for source, label in self.labels.items() if self.strings.makes(source, theirs))
+        return frozenset(
+            label for source, label in self.permutation_labels.items() if self.strings.makes(source, theirs)
+        )
 
     def sources_of(self, theirs: Set[bytes]) -> list[bytes]:
         """Return the agreed sources that whoever has these strings can draw from."""
-        return [source for source in self.agreed if self.strings.makes(source, theirs)]
+        return [source for source in self.agreed_draws if self.strings.makes(source, theirs)]
 
     def coins_of(self, theirs: Set[bytes]) -> set[Symbol]:
         """Return the coins from agreed sources that whoever has these strings can draw."""
-        return {s for source in self.sources_of(theirs) for s in self.agreed[source]}
+        return {s for source in self.sources_of(theirs) for s in self.agreed_draws[source]}
 
     def permutation(self, size: int, source: bytes) -> Permutation:
         """Return the world's permutation for this source; the same for all roles that share the source."""
-        if source not in self.labels:
-            if len(self.labels) == len(self.names):
+        if source not in self.permutation_labels:
+            if len(self.permutation_labels) == len(self.names):
                 raise LocalError("model.permutation_without_name", role=self.role)
-            self.labels[source] = self.names[len(self.labels)]
-        label = self.labels[source]
-        self.drawers.setdefault(label, set()).add(self.role)
-        images = self.answers[label] = self.images(label)
+            self.permutation_labels[source] = self.names[len(self.permutation_labels)]
+        label = self.permutation_labels[source]
+        self.permutation_drawers.setdefault(label, set()).add(self.role)
+        images = self.world_answers[label] = self.images(label)
         if len(images) != size:
             raise LocalError("model.permutation_of_another_size", name=label, places=len(images), wanted=size)
         return Permutation(images)
@@ -108,7 +115,7 @@ class Tape:
         rank = {c: self.world.ranks[self.compared.index(name)] for name, c in sides.items()}
         negative = int(rank[unit] < rank[-unit])
         less, more = sorted(sides, key=lambda name: sides[name])
-        self.answers[f"{more} - {less}"] = negative
+        self.world_answers[f"{more} - {less}"] = negative
         return negative
 
     def breaks_ties(self, x: Form) -> bool:
@@ -190,5 +197,5 @@ class AgreedCoins:
         """Draw a coin in [0, n)."""
         self._count += 1
         name = f"coin {self._count} of {self._key.hex()}"
-        drawn = self._tape.agreed.setdefault(self._key, [])
+        drawn = self._tape.agreed_draws.setdefault(self._key, [])
         return Form.of(self._tape.draw(Symbol(name, 0, n - 1, "coin", _AGREED_OWNER), drawn)) if n > 1 else 0

@@ -64,7 +64,7 @@ def _open_gate(sent: Sent) -> bool:
     return True
 
 
-class _Office:
+class _Delivery:
     """Delivery of messages, in the order in which they were handed in.
 
     It keeps those that the gate holds back, and a late one until its reader has given it up.
@@ -72,10 +72,10 @@ class _Office:
 
     def __init__(self, pattern: Pattern, gate: Gate) -> None:
         self.gate = gate
-        self.kept: dict[int, Sent] = {}
-        self.held: deque[Sent] = deque()  # the late letter, and what follows it on its link
+        self.withheld: dict[int, Sent] = {}
+        self.delayed: deque[Sent] = deque()  # the late letter, and what follows it on its link
         self._pattern = pattern
-        self._letters = Counter[str]()  # the greeting and sealed ones, by sender
+        self._sealed_counts = Counter[str]()  # the greeting and sealed ones, by sender
         self._out: dict[int, Sent] = {}
         self._new: list[tuple[Sent, bool]] = []  # with whether it is late
         self._late: int | None = None
@@ -85,47 +85,49 @@ class _Office:
         """Delivered messages, in the order in which they were handed in."""
         return tuple(self._out[place] for place in sorted(self._out))
 
-    def post(self, sent: Sent) -> None:
+    def put(self, sent: Sent) -> None:
         """Take a message."""
-        self._letters[sent.sender] += sent.greets or sent.to != PUBLIC_NAME
-        place = len(self._out) + len(self.kept)
+        self._sealed_counts[sent.sender] += sent.greets or sent.to != PUBLIC_NAME
+        place = len(self._out) + len(self.withheld)
         if self._is_late(sent):
             self._late = place
-        self.kept[place] = sent
+        self.withheld[place] = sent
         self.let_out()
 
     def let_out(self) -> None:
         """Let out the messages for which the gate is open by now."""
-        for place in [place for place, sent in self.kept.items() if self.gate(sent)]:
-            sent = self._out[place] = self.kept.pop(place)
+        for place in [place for place, sent in self.withheld.items() if self.gate(sent)]:
+            sent = self._out[place] = self.withheld.pop(place)
             self._new.append((sent, place == self._late))
 
     def carry(self, roles: Mapping[str, SymbolicRole]) -> bool:
         """Deliver what is out and not late; return whether there was anything."""
         new, self._new = self._new, []
         for sent, late in new:
-            if late or (self.held and self._link(sent) == self._link(self.held[0])):
-                self.held.append(sent)
+            if late or (self.delayed and self._link(sent) == self._link(self.delayed[0])):
+                self.delayed.append(sent)
             elif sent.to != PUBLIC_NAME:
                 _deliver(roles, sent)
         return bool(new)
 
     def let_go(self, roles: Mapping[str, SymbolicRole]) -> None:
         """Deliver what was late."""
-        while self.held:
-            sent = self.held.popleft()
+        while self.delayed:
+            sent = self.delayed.popleft()
             _deliver(roles, sent)
 
     def stages(self, role: SymbolicRole) -> tuple[str, ...]:
         """Return the stages of a role that are public: it has sent a message in each, or signed its end."""
         shown = max((s.entered for s in self._out.values() if s.sender == role.name), default=0)
-        waiting = min((s.entered for s in self.kept.values() if s.sender == role.name), default=None)
+        waiting = min((s.entered for s in self.withheld.values() if s.sender == role.name), default=None)
         over = len(role.stages) if role.end else len(role.progress.results)
         return tuple(role.stages[: max(shown, over if waiting is None else min(over, waiting - 1))])
 
     def _is_late(self, sent: Sent) -> bool:
-        pattern, number = self._pattern, self._letters[sent.sender]
-        return pattern.late and (sent.sender, number) == (pattern.name, pattern.letter) and sent.to != PUBLIC_NAME
+        pattern, number = self._pattern, self._sealed_counts[sent.sender]
+        return (
+            pattern.late and (sent.sender, number) == (pattern.name, pattern.message_number) and sent.to != PUBLIC_NAME
+        )
 
     @staticmethod
     def _link(sent: Sent) -> tuple[str, str]:
@@ -149,17 +151,17 @@ class SymbolicRun:
         self._unknowns: dict[str, Symbol] = {}
         self._given = model.inputs(p, self._unknown)
         self._model, self._p, self._published = model, p, False
-        self._office = _Office(pattern, gate)
+        self._delivery = _Delivery(pattern, gate)
         code: Mapping[Kind, Any] = program.roles
         rebinding = Rebinding(ideal_primitives.ideal_replacements(tape), {role.__module__ for role in code.values()})
         program = replace(program, roles={kind: rebinding.function(role) for kind, role in code.items()})
         session = Session(program, p, dict.fromkeys(program.participants(p), bytes(32)), bytes(SESSION_BYTES))
-        board = _greetings(session, tape, self._office, rebinding)
-        self._roles = {name: SymbolicRole(session, name, tape, self._office, board) for name in session.names}
+        board = _greetings(session, tape, self._delivery, rebinding)
+        self._roles = {name: SymbolicRole(session, name, tape, self._delivery, board) for name in session.names}
         for name, role in self._roles.items():
             role.inputs, role.answers = model.split_answers(p, self._given[name])
             if name == pattern.name and not pattern.late:
-                role.drop_out(pattern.letter - 2, counts_sealed=True)  # beside its greeting, which is posted
+                role.drop_out(pattern.message_number - 2, counts_sealed=True)  # beside its greeting, which is posted
 
     def _unknown(self, name: str, bits: int) -> Form:
         self._unknowns[name] = Symbol(name, 0, (1 << bits) - 1, "input", "")
@@ -168,39 +170,39 @@ class SymbolicRun:
     @property
     def sent(self) -> tuple[Sent, ...]:
         """Messages that are out, in the order in which they were handed in."""
-        return self._office.sent
+        return self._delivery.sent
 
     @property
     def answers(self) -> Mapping[str, Hashable]:
         """Answers of the world so far, in the order of asking."""
-        return self._tape.answers
+        return self._tape.world_answers
 
     @property
-    def kept(self) -> tuple[Sent, ...]:
+    def withheld(self) -> tuple[Sent, ...]:
         """Messages that the gate holds back."""
-        return tuple(self._office.kept.values())
+        return tuple(self._delivery.withheld.values())
 
     def go_on(self) -> None:
         """Run until all have ended, or nobody can do anything without a message that is held back.
 
         Raises `LocalError` where the code asks what linear forms cannot answer.
         """
-        self._office.let_out()
+        self._delivery.let_out()
         roles = self._roles
         while any(role.end is None for role in roles.values()):
             ends = [role.end for role in roles.values()]
-            moved = self._office.carry(roles)
+            moved = self._delivery.carry(roles)
             for role in roles.values():
                 role.step()
-                moved |= self._office.carry(roles)
+                moved |= self._delivery.carry(roles)
             if not moved and ends == [role.end for role in roles.values()]:
-                if self.kept:
+                if self.withheld:
                     return
-                _give_up(roles, self._office)
+                _give_up(roles, self._delivery)
         self._end()
 
     def _end(self) -> None:
-        self._office.let_go(self._roles)
+        self._delivery.let_go(self._roles)
         if not self._published and all(role.end != "stopped" for role in self._roles.values()):
             for role in self._roles.values():
                 role.release()
@@ -209,13 +211,13 @@ class SymbolicRun:
     @property
     def trace(self) -> Trace:
         """Trace of the run so far; raises `LocalError` where a role was refused an answer, whatever it made of that."""
-        tape, sent = self._tape, self._office.sent
+        tape, sent = self._tape, self._delivery.sent
         _nothing_refused([*self._unknowns.values(), *tape.named.values(), *tape.products.values()])
         given, unknowns = self._given.items(), self._unknowns.items()
         owners = {x: next(name for name, inputs in given if _mentions(inputs, symbol)) for x, symbol in unknowns}
-        stages = {name: self._office.stages(role) for name, role in self._roles.items()}
-        said = [(s.sender, s.message) for s in sent]
-        ideal = partial(self._model.given, self._p, self._given, said) if self._model.given else None
+        stages = {name: self._delivery.stages(role) for name, role in self._roles.items()}
+        messages = [(s.sender, s.message) for s in sent]
+        ideal = partial(self._model.given, self._p, self._given, messages) if self._model.given else None
         return Trace(tape, sent, dict(self._unknowns), owners, stages, ideal)
 
     def close(self) -> None:
@@ -245,7 +247,9 @@ def _nothing_refused(symbols: Iterable[Symbol]) -> None:
         raise LocalError("role.goes_on_undecided", why=why)
 
 
-def _greetings(session: Session, tape: Tape, office: _Office, rebinding: Rebinding) -> dict[str, Greeted[Any] | None]:
+def _greetings(
+    session: Session, tape: Tape, delivery: _Delivery, rebinding: Rebinding
+) -> dict[str, Greeted[Any] | None]:
     """Post all greetings, which everybody can read before anything else is sent."""
     found: dict[str, Greeted[Any] | None] = dict.fromkeys(session.names)
     for name in session.greeters:
@@ -255,20 +259,20 @@ def _greetings(session: Session, tape: Tape, office: _Office, rebinding: Rebindi
             make: Any = greeting.make
             made = rebinding.function(make)(session.parameters, name, Coins(tape, name, "").fork("greeting"))
             found[name] = Greeted(made, tape.digest(f"{GREETED} {name}".encode()))
-            office.post(Sent(name, PUBLIC_NAME, made, GREETED, greets=True))
+            delivery.put(Sent(name, PUBLIC_NAME, made, GREETED, greets=True))
     return found
 
 
-def _give_up(roles: Mapping[str, SymbolicRole], office: _Office) -> None:
+def _give_up(roles: Mapping[str, SymbolicRole], delivery: _Delivery) -> None:
     """Mark as absent those of whom nothing more will come, or whose message is late, once nobody can move."""
     over = {name for name, role in roles.items() if role.end in ("gone", "stopped")}
-    held = {(s.to, s.sender) for s in office.held}
-    absent = {role: [s for s in role.awaited if s in over or (role.name, s) in held] for role in roles.values()}
-    if not any(absent.values()) and not office.held:
+    delayed = {(s.to, s.sender) for s in delivery.delayed}
+    absent = {role: [s for s in role.awaited if s in over or (role.name, s) in delayed] for role in roles.values()}
+    if not any(absent.values()) and not delivery.delayed:
         raise StallError({role.name: role.waiting for role in roles.values() if role.waiting})
     for role, senders in absent.items():
         role.miss(*senders)
-    office.let_go(roles)
+    delivery.let_go(roles)
 
 
 def _deliver(roles: Mapping[str, SymbolicRole], sent: Sent) -> None:

@@ -19,7 +19,7 @@ from protocols.errors import DecodeError, LocalError
 from smc_dp.leakage.symbolic.circuits import Circuit, LockedUp, Packed, RowKey
 from smc_dp.leakage.symbolic.coins import Coins, Tape
 from smc_dp.leakage.symbolic.form import Form, Number
-from smc_dp.leakage.symbolic.strings import UNOWNED
+from smc_dp.leakage.symbolic.strings import NO_OWNER
 
 
 def ideal_halves() -> Any:
@@ -78,7 +78,7 @@ class Encapsulation:
         return self._kappa(self.public_key(secret), epk)
 
     def _kappa(self, box: bytes, epk: bytes) -> bytes:
-        return self._strings.draw(UNOWNED, hashlib.sha256(b"kappa\0" + box + epk).digest())
+        return self._strings.draw(NO_OWNER, hashlib.sha256(b"kappa\0" + box + epk).digest())
 
 
 @dataclass(frozen=True, repr=False)
@@ -148,11 +148,11 @@ class GarbledSearch:
 
     def _lock(self, garbled: Any, rows: Sequence[Packed]) -> bytes:
         made = self._long(sum(garbling.row_bytes(len(row)) for row in rows), b"rows", garbled.tables)
-        self._tape.locked[made] = LockedUp(self._tape.circuits[garbled.tables], tuple(rows))
+        self._tape.locked_rows[made] = LockedUp(self._tape.circuits[garbled.tables], tuple(rows))
         return made
 
     def _unlock(self, session: bytes, labels: bytes, K: int, value_bits: int, tables: bytes, locked: bytes) -> Packed:
-        circuit, rows = self._tape.circuits.get(tables), self._tape.locked.get(locked)
+        circuit, rows = self._tape.circuits.get(tables), self._tape.locked_rows.get(locked)
         if circuit is None or rows is None or rows.circuit is not circuit or labels != circuit.labels:
             raise DecodeError("garbling.no_row_opens")
         return rows.rows[circuit.smallest]
@@ -166,7 +166,7 @@ class GarbledSearch:
 
     def _drawn_order(self, ranks: Sequence[int]) -> str | None:
         """Return the permutation that this role drew and ranks by; None where it drew no such one."""
-        mine = (label for label, roles in self._tape.drawers.items() if self._tape.role in roles)
+        mine = (label for label, roles in self._tape.permutation_drawers.items() if self._tape.role in roles)
         return next((label for label in mine if self._tape.images(label) == tuple(ranks)), None)
 
     def _key(self, tables: bytes, j: int) -> RowKey:
@@ -178,7 +178,7 @@ class GarbledSearch:
         return RowKey(tag, key)
 
     def _new(self, *what: bytes) -> bytes:
-        return self._strings.draw(UNOWNED, hashlib.sha256(b"garbled\0" + b"\0".join(what)).digest())
+        return self._strings.draw(NO_OWNER, hashlib.sha256(b"garbled\0" + b"\0".join(what)).digest())
 
     def _long(self, length: int, *what: bytes) -> bytes:
-        return self._strings.draw(UNOWNED, hashlib.shake_256(b"garbled\0" + b"\0".join(what)).digest(length))
+        return self._strings.draw(NO_OWNER, hashlib.shake_256(b"garbled\0" + b"\0".join(what)).digest(length))

@@ -28,11 +28,11 @@ def weaken_view(view: SymbolicView) -> SymbolicView | None:
     ranges = [about for _, s, about in sorted(telling) if more.solve(Form.of(s)) is not None]
     if not added and not ranges:
         return None
-    told = more.with_more(ranges)
+    with_ranges = more.with_more(ranges)
     # A hint on a difference is one on that of what its numbers begin with.
     carried = view.trace.carried if ranges else ()
-    ahead = [plain for whole, plain in carried if told.solve(whole) is not None]
-    return told.with_more(ahead) if ahead else told
+    differences = [plain for whole, plain in carried if with_ranges.solve(whole) is not None]
+    return with_ranges.with_more(differences) if differences else with_ranges
 
 
 def _too_short(view: SymbolicView) -> set[Symbol]:

@@ -120,8 +120,8 @@ class _Comparison:
             raise LocalError("symbol.no_half", role=self._tape.role)
         difference = Form.of(x + held)
         zero = _parity(1, self._tape.is_negative(difference), Form.of(offered), self._top(x), delta_a)
-        tells = () if self._tape.breaks_ties(difference) else (difference,)
-        return (Box(key.n, zero, y[0].randomiser + Form.of(rng.randomiser()), zero, tells=tells),)
+        hints = () if self._tape.breaks_ties(difference) else (difference,)
+        return (Box(key.n, zero, y[0].randomiser + Form.of(rng.randomiser()), zero, hints=hints),)
 
     def is_at_most(self, key: Any, c: tuple[Box], delta: Number) -> Number:
         """Return the answer: whether a term is zero, and delta."""

@@ -16,7 +16,7 @@ from protocols.crypto import masking
 from protocols.errors import DecodeError
 from smc_dp.leakage.symbolic.coins import AgreedCoins, Coins, Tape
 from smc_dp.leakage.symbolic.form import Form, Number
-from smc_dp.leakage.symbolic.strings import UNOWNED
+from smc_dp.leakage.symbolic.strings import NO_OWNER
 
 _Mask = tuple[Number, ...]
 
@@ -31,8 +31,8 @@ def ideal_sharing(tape: Tape) -> Any:
         return shares
 
     def combine(shares: Mapping[int, bytes]) -> bytes:
-        for secret, ways in strings.ways.items():
-            for dealt, enough in ways:
+        for secret, derivations in strings.derivations.items():
+            for dealt, enough in derivations:
                 right = [0 < x <= len(dealt) and dealt[x - 1] == share for x, share in shares.items()]
                 if all(right) and len(right) >= enough:
                     return secret
@@ -113,7 +113,7 @@ class Masking:
     def covered(self, context: bytes, dealer: int, holder: int, agreed: bytes, strings: Sequence[bytes]) -> bytes:
         """Return a string that opens to `strings` with the agreed string."""
         label, known = _covering(context, dealer, holder, agreed), self._tape.strings
-        made = known.draw(UNOWNED, hashlib.sha256(label + b"".join(strings)).digest())
+        made = known.draw(NO_OWNER, hashlib.sha256(label + b"".join(strings)).digest())
         for under in strings:
             known.opens(under, (made, agreed), 2)
         self._under[label, made] = tuple(strings)

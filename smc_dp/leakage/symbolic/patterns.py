@@ -23,7 +23,7 @@ class Pattern:
     """
 
     name: str = ""
-    letter: int = 0
+    message_number: int = 0
     late: bool = False
     place: str = ""
 
@@ -47,8 +47,8 @@ def dropout_patterns(sent: Iterable[Sent], names: Iterable[str]) -> Iterator[Pat
 
     A participant without a greeting is no case, for nobody starts without it.
     """
-    letters = [s for s in sent if s.to != PUBLIC_NAME]
+    messages = [s for s in sent if s.to != PUBLIC_NAME]
     for name in names:
-        for number, s in enumerate((s for s in letters if s.sender == name), start=2):
+        for number, s in enumerate((s for s in messages if s.sender == name), start=2):
             for late in (False, True):
                 yield Pattern(name, number, late, f"{type(s.message).__name__} in {s.stage}")

@@ -25,8 +25,8 @@ class NeverRaisedError(Exception):
 class Rebinding:
     """Copies of role modules in which each key of `instead` is replaced by its value.
 
-    Modules of roles are those of `protocols` outside its core, and `homes`, where the roles are defined. Classes stay
-    as they are.
+    Modules of roles are those of `protocols` outside its core, and `role_packages`, where the roles are
+    defined. Classes stay as they are.
     """
 
     BUILTINS: ClassVar[Mapping[str, Any]] = {
@@ -35,9 +35,9 @@ class Rebinding:
         "id": None,
     }
 
-    def __init__(self, instead: Mapping[Any, Any], homes: Set[str]) -> None:
+    def __init__(self, instead: Mapping[Any, Any], role_packages: Set[str]) -> None:
         self._instead = {id(real): other for real, other in instead.items()}
-        self._homes = ("protocols", *homes)
+        self._role_packages = ("protocols", *role_packages)
         self._known: dict[str, bool] = {}
         self._functions: dict[int, FunctionType] = {}
         self._spaces: dict[int, dict[str, Any]] = {}
@@ -74,10 +74,10 @@ class Rebinding:
         if type(value) is dict:
             return {key: self._value(x) for key, x in value.items()}
         if is_dataclass(value) and not isinstance(value, type) and self._is_role(type(value).__module__):
-            return self._record(value)
+            return self._instance(value)
         return value
 
-    def _record(self, real: Any) -> Any:
+    def _instance(self, real: Any) -> Any:
         made = object.__new__(type(real))
         made.__dict__.update({name: self._value(value) for name, value in vars(real).items()})
         return made
@@ -92,7 +92,7 @@ class Rebinding:
 
     def _is_role(self, name: str) -> bool:
         if name not in self._known:
-            self._known[name] = _inside(name, self._homes) and not _inside(name, _CORE)
+            self._known[name] = _inside(name, self._role_packages) and not _inside(name, _CORE)
         return self._known[name]
 
 

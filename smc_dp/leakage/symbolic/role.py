@@ -20,10 +20,10 @@ from smc_dp.leakage.symbolic.trace import Sent, message_values
 from smc_dp.leakage.symbolic.undecidable import UndecidedError
 
 
-class PostOffice(Protocol):
+class Outbox(Protocol):
     """Receiver of a role's messages."""
 
-    def post(self, sent: Sent) -> None:
+    def put(self, sent: Sent) -> None:
         """Take a message."""
 
 
@@ -31,14 +31,14 @@ class SymbolicRole(RoleStepper):
     """Role over symbols; `stages` are those that it entered, `answers` the local inputs that it may ask for."""
 
     def __init__(
-        self, session: Session, name: str, tape: Tape, office: PostOffice, board: Mapping[str, Greeted[Any] | None]
+        self, session: Session, name: str, tape: Tape, outbox: Outbox, board: Mapping[str, Greeted[Any] | None]
     ) -> None:
         coins: Any = Coins(tape, name, "")
         super().__init__(session, name, coins, (), board)
         self.stages: list[str] = []
         self.answers: tuple[Any, ...] = ()
         self.greeted = True
-        self._tape, self._office = tape, office
+        self._tape, self._outbox = tape, outbox
 
     @override
     def step(self) -> None:
@@ -59,7 +59,7 @@ class SymbolicRole(RoleStepper):
         """Publish what the role has published, if it is done."""
         with self.until_dropped_out():
             for sent in self.progress.unpublished if self.done else ():
-                self._post(sent)
+                self._put(sent)
 
     @override
     def enter(self, name: str, replaces: bool) -> tuple[bool, Any, Any]:
@@ -93,7 +93,7 @@ class SymbolicRole(RoleStepper):
 
     @override
     def send(self, to: str, message: Message) -> None:
-        self._post(self._sent(to, message))
+        self._put(self._sent(to, message))
 
     @override
     def keep(self, message: Message) -> None:
@@ -110,9 +110,9 @@ class SymbolicRole(RoleStepper):
     def signature(self, name: str, kind: str, payload: bytes) -> bytes:
         return self._tape.strings.signature(name, [payload])
 
-    def _post(self, sent: Sent) -> None:
+    def _put(self, sent: Sent) -> None:
         self.count_out(sent.to, type(sent.message).__name__, sent.stage)
-        self._office.post(sent)
+        self._outbox.put(sent)
 
     def _sent(self, to: str, message: Message) -> Sent:
         """Return the message on its way; refuse what no message can hold, such as the length of an unknown number."""

@@ -14,23 +14,23 @@ from typing import Any
 
 from smc_dp.leakage.symbolic.form import Form, Number
 
-UNOWNED = ""  # the owner of strings that nobody draws, for they follow from others
-Way = tuple[tuple[bytes, ...], int]
+NO_OWNER = ""
+"""Owner of strings that nobody draws, as they follow from others."""
+Derivation = tuple[tuple[bytes, ...], int]
+"""Strings that give another one, and how many of them it takes."""
 
 
 @dataclass(repr=False)
 class Strings:
-    """Record of all strings: `drawn`, random strings by the role that drew them; `hashed`, from a digest to its
-    preimage.
+    """Register of all strings: `drawn`, random strings by their owner; `hashed`, from a digest to its preimage.
 
-    `numbers`: from a digest to the numbers that it is of. `ways`: from a string to sets of strings of which enough give
-    it.
+    `numbers`: from a digest to the numbers that it is of. `derivations`: from a string to all that gives it.
     """
 
     drawn: dict[str, dict[bytes, None]] = field(default_factory=dict)
     hashed: dict[bytes, bytes] = field(default_factory=dict)
     numbers: dict[bytes, tuple[Form, ...]] = field(default_factory=dict)
-    ways: dict[bytes, set[Way]] = field(default_factory=dict)
+    derivations: dict[bytes, set[Derivation]] = field(default_factory=dict)
     _known_parts: dict[bytes, tuple[list[bytes], list[bytes]]] = field(default_factory=dict)
 
     def draw(self, owner: str, made: bytes) -> bytes:
@@ -41,12 +41,12 @@ class Strings:
 
     def opens(self, made: bytes, of: Iterable[bytes], enough: int) -> None:
         """Note that `enough` of these give the string."""
-        self.ways.setdefault(made, set()).add((tuple(of), enough))
+        self.derivations.setdefault(made, set()).add((tuple(of), enough))
 
     def follows(self, what: bytes, *of: bytes) -> bytes:
         """Return a string that each of these gives, and that gives none of them."""
         made = hashlib.sha256(b"follows\0" + what + b"".join(of)).digest()
-        self.opens(self.draw(UNOWNED, made), of, 1)
+        self.opens(self.draw(NO_OWNER, made), of, 1)
         return made
 
     def signature(self, name: str, statement: Iterable[bytes]) -> bytes:
@@ -74,12 +74,14 @@ class Strings:
     def reached(self, members: Set[str], read: Set[bytes]) -> set[bytes]:
         """Return all strings that these roles have, having read these, but for digests of what they have."""
         theirs = {*read, *(s for name in members for s in self.drawn.get(name, ()))}
-        while more := {made for made, ways in self.ways.items() if made not in theirs and self._given(ways, theirs)}:
+        while more := {
+            made for made, found in self.derivations.items() if made not in theirs and self._given(found, theirs)
+        }:
             theirs |= more
         return theirs
 
-    def _given(self, ways: Iterable[Way], theirs: Set[bytes]) -> bool:
-        return any(sum(self.makes(s, theirs) for s in parts) >= enough for parts, enough in ways)
+    def _given(self, derivations: Iterable[Derivation], theirs: Set[bytes]) -> bool:
+        return any(sum(self.makes(s, theirs) for s in parts) >= enough for parts, enough in derivations)
 
     def makes(self, source: bytes, theirs: Set[bytes]) -> bool:
         """Return whether the holder of these strings can make the source.
@@ -91,7 +93,7 @@ class Strings:
         drawn, inside = self._parts(source)
         return all(s in theirs for s in drawn) and all(self.makes(digest, theirs) for digest in inside)
 
-    def tells_of(self, theirs: Set[bytes]) -> list[Form]:
+    def guessable_numbers(self, theirs: Set[bytes]) -> list[Form]:
         """Return the numbers that the holder of these strings can try.
 
         Their digests are among the strings, or hashed in them together with nothing that is not.

@@ -61,10 +61,10 @@ class SymbolicView:
     def key_in(self, world: World) -> Hashable:
         """Return the key in a world with the same run, but other orders that nobody asked for so far."""
         orders = frozenset((recipe, world.ranks[i] < world.ranks[j]) for i, j, recipe in self._differences)
-        return self._looks, orders
+        return self._appearance, orders
 
     @cached_property
-    def _looks(self) -> Hashable:
+    def _appearance(self) -> Hashable:
         return tuple(self.facts), len(self._learnt.rows), tuple(self._learnt.relations)
 
     def solve(self, form: Form) -> Recipe | None:
@@ -73,7 +73,7 @@ class SymbolicView:
             self._solved[id(form)] = form, self._learnt.solve(form)
         return self._solved[id(form)][1]
 
-    def tells_of(self, form: Form) -> bool:
+    def has_difference_with(self, form: Form) -> bool:
         """Return whether the members can compute a difference of compared numbers with this unknown."""
         differences = (x for _, _, x in self.trace.contests if not form.terms.keys().isdisjoint(x.terms))
         return any(self.solve(x) is not None for x in differences)
@@ -186,18 +186,18 @@ def symbolic_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
     tape = trace.tape
     known = {s for name in members for s in tape.coins.get(name, ())}
     known |= {s for name, s in trace.inputs.items() if trace.owners[name] in members}
-    mail = [s for s in trace.sent if s.to in members or s.to == PUBLIC_NAME]
-    found = [v for s in mail for v in message_values(s.message)]
+    messages = [s for s in trace.sent if s.to in members or s.to == PUBLIC_NAME]
+    found = [v for s in messages for v in message_values(s.message)]
     own = {x for name in members for x in tape.secrets.get(name, ())}
     held = {x.key for x in (*own, *found) if isinstance(x, Secret)}
     boxes = {id(v) for s in trace.sent if s.sender in members or s.to in members for v in message_values(s.message)}
     texts = {v for v in found if isinstance(v, bytes)}
     before = tape.strings.reached(members, texts)
-    rows = list(circuits.open_rows(tape.locked, before, texts))
+    rows = list(circuits.open_rows(tape.locked_rows, before, texts))
     theirs = tape.strings.reached(members, texts | {x for key, row in rows for x in (key.tag, key.key, row.text)})
     drawn = tape.permutations_of(theirs)
     acquainted = tape.sources_of(before)
-    strangers = [tape.agreed[source] for source in tape.sources_of(theirs) if source not in acquainted]
+    strangers = [tape.agreed_draws[source] for source in tape.sources_of(theirs) if source not in acquainted]
     known |= tape.coins_of(theirs)
     known |= {s for s in tape.products.values() if symbols_of(s.factors) <= known}
     view = SymbolicView(trace, frozenset(known), drawn=drawn, names=circuits.stranger_names(strangers))
@@ -218,7 +218,7 @@ def symbolic_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
     for circuit in tape.circuits.values():
         view.given += circuit.numbers(before)
     view.given += _opened(trace, found, texts)
-    view.hints += tape.strings.tells_of(theirs)
+    view.hints += tape.strings.guessable_numbers(theirs)
     for circuit in tape.circuits.values():
         if circuit.is_ordered_by(drawn) and view.solve(circuit.ties) is not None:
             view.hints += circuit.differences()
@@ -254,8 +254,8 @@ def _read_plain(view: SymbolicView, value: Any) -> None:
 
 def _opened(trace: Trace, found: Iterable[Any], texts: Set[bytes]) -> Iterator[Form]:
     """Yield the numbers in commitments that were read together with their openings."""
-    committed = trace.tape.committed
-    for _, value, opening in (committed[v] for v in found if isinstance(v, bytes) and v in committed):
+    commitments = trace.tape.commitments
+    for _, value, opening in (commitments[v] for v in found if isinstance(v, bytes) and v in commitments):
         if opening in texts and isinstance(value, tuple):
             yield from (Form.of(x) for x in value)
 
@@ -264,7 +264,7 @@ def _read_box(view: SymbolicView, box: Box, opened: bool) -> None:
     """Add content and randomiser for the holder of the key, their sum for everybody else."""
     if opened:
         _read_plain(view, box.content)
-        view.hints += box.tells
+        view.hints += box.hints
     else:
         view.facts.append("a locked box")
     view.given.append(Form.of(box.randomiser if opened else box.content + box.randomiser))

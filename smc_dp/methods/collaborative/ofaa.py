@@ -1,7 +1,7 @@
 """`ofaa`: logistic regression on a noisy polynomial (Algorithm 3, the output function approximation approach).
 
 Each party's log-likelihood is replaced by its Taylor polynomial of degree 2 at zero, and Laplace noise goes on the
-coefficients (`smc_dp.privacy.functional`). As printed (`paper`) every party draws it anew in every round, so T rounds
+coefficients (`smc_dp.privacy.functional`). As published (`paper`) every party draws it anew in every round, so T rounds
 cost T times the epsilon of one; and a noisy matrix is mostly not positive definite, so that the minimum which line 12
 asks for does not exist. In the form with a proof (`proven`) noise is drawn once: the polynomials of all parties are
 added up, the sum is perturbed, and whatever is done with it afterwards, in however many rounds, costs nothing. Making
@@ -117,7 +117,7 @@ class Ofaa(Summed):
     def shared(
         self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> SharedPolynomial:
-        """Return the form with one noise on the sum; InputError for `trust` local, or to release numbers of rows."""
+        """Return the specification with one noise on the sum; InputError for `trust` local or released row counts."""
         if self.trust != "central":
             raise InputError("trust.not_central", method=self.name, got=self.trust)
         require_hidden_sizes(self, announced, "has no use for the number of rows")
@@ -239,7 +239,7 @@ class SharedPolynomial(NoisySum[Ofaa]):
     @override
     def model(self, value: Vector) -> BiasedModel:
         # The repair is for the noise of all parties that took part, which is more than that of H.
-        square = self.noise.distribution.mean_square(self.counted(value)) / (1 << 2 * self.grid.fraction_bits)
+        square = self.noise.distribution.coordinate_variance(self.counted(value)) / (1 << 2 * self.grid.fraction_bits)
         noise_deviation = sqrt(square) if self.noisy else 0.0
         return self.method.model_of_polynomial(np.array(self.reals(value)), self.public.dimension + 1, noise_deviation)
 
@@ -269,14 +269,14 @@ def polynomial_noise(target: Target, D: int) -> Calibrated:
     return Calibrated(KNorm(p, L2_SENSITIVITY / target.wanted), L2_SENSITIVITY)
 
 
-def noise_deviation(law: NoiseDistribution) -> float:
+def noise_deviation(distribution: NoiseDistribution) -> float:
     """Return the standard deviation of a coefficient's noise, in reals."""
-    if isinstance(law, DiscreteGaussian):
-        units = sqrt(law.variance)
-    elif isinstance(law, KNorm):
-        units = sqrt(law.dimension + 1) * float(law.scale)  # E|Y|^2 = p (p + 1) scale^2
+    if isinstance(distribution, DiscreteGaussian):
+        units = sqrt(distribution.variance)
+    elif isinstance(distribution, KNorm):
+        units = sqrt(distribution.dimension + 1) * float(distribution.scale)  # E|Y|^2 = p (p + 1) scale^2
     else:
-        units = sqrt(2) * float(law.scale)
+        units = sqrt(2) * float(distribution.scale)
     return units / 2.0**UNIT_BITS
 
 

@@ -1,6 +1,6 @@
 """`ofpa`: collaborative logistic regression with a noisy objective (Algorithm 2: output function perturbation).
 
-As printed (`paper`) each party, in each round, minimises the sum of its log-likelihoods plus v.w for v of independent
+As published (`paper`) each party, in each round, minimises the sum of its log-likelihoods plus v.w for v of independent
 Laplace numbers of scale 4/epsilon, and uploads (w, alpha). This is not differentially private for any epsilon. The bias
 has no noise: d + 1 numbers are released with the randomness of d, so that two neighbours' uploads lie on two surfaces
 of dimension d, and the equation for the bias holds exactly (`smc_dp.attacks.ofpa_record_recovery` makes a record of
@@ -216,7 +216,7 @@ class Ofpa(Method):
 
 @dataclass(frozen=True)
 class SharedPerturbedModels:
-    """The sum of models times numbers of rows, each model with noise of its own party's; see `SumForm`.
+    """The sum of models times numbers of rows, each model with noise of its own party's; see `SumSpec`.
 
     What a party enters is made of its perturbed model, which is epsilon-private alone (`objective_perturbation`), and
     of its number of rows, which neighbours share: post-processing, and so is every sum with what others enter. So
@@ -330,5 +330,5 @@ def noise_as_published(target: Target, d: int, rng: Stream) -> Array:
     """Draw (v, 0): d Laplace numbers of scale 4/epsilon on a fine grid, none for the bias; zeros without noise."""
     if target.epsilon is None:
         return np.zeros(d + 1)
-    law = DiscreteLaplace(d, Fraction(4 << GRID.fraction_bits) / target.epsilon)
-    return np.array([*GRID.decode(law.sample(rng)), 0.0])
+    distribution = DiscreteLaplace(d, Fraction(4 << GRID.fraction_bits) / target.epsilon)
+    return np.array([*GRID.decode(distribution.sample(rng)), 0.0])

@@ -1,7 +1,7 @@
 """Bias, rounds and weighted average of the collaborative logistic regressions.
 
 In every round each party sends its model to the server, which sends back the average weighted by numbers of rows.
-Rows come without a column for the bias: the methods append it, (x, 1) as printed, and (x, 1)/sqrt 2 where a theorem
+Rows come without a column for the bias: the methods append it, (x, 1) as published, and (x, 1)/sqrt 2 where a theorem
 needs the unit ball. Models leave here as (w, alpha) for rows (x, 1).
 """
 

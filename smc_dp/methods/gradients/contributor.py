@@ -22,13 +22,13 @@ def noise_label(r: int) -> str:
 class Contributor:
     """One party's answers to R sums: integers of its own rows at the weights that the sums so far give, and noise.
 
-    The number of sums, and the noise of each, are fixed before the first; sum r is asked for after sums 0 to r - 1 and
+    The number of sums, and the noise of each, are fixed before the first; sum r is queried after sums 0 to r - 1 and
     once: a second answer, of other weights or of the same, would cost what the first did, and is refused with
-    `InputError`. Every answer is legal, whatever it is that is asked. Without coins there is no noise.
+    `InputError`. Every answer is legal, whatever the query. Without randomness there is no noise.
 
-    An answer follows from the rows, the coins and the sums so far, so that a party's program which begins anew gives
-    the same ones; `answered` is how many it gave before. That number has to come from where its answers are kept: with
-    a smaller one a sum is answered twice.
+    An answer follows from the rows, the randomness and the sums so far, so that a party's program which begins anew
+    gives the same ones; `answered` is how many it gave before. That number has to come from where its answers are kept:
+    with a smaller one a sum is answered twice.
     """
 
     __slots__ = ("_answered", "_noise", "_rng", "_rows", "_seen", "_steps")

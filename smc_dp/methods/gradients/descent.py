@@ -1,4 +1,4 @@
-"""From sums to weights: what anybody makes of what was released so far, and so what the next sum is asked at.
+"""From sums to weights: what anybody makes of what was released so far, and so the query of the next sum.
 
 Nesterov's method from W = 0: W_t+1 = V_t + (the sum of descent directions at V_t) times a fixed matrix, and V_t+1 =
 W_t+1 + t/(t+3) (W_t+1 - W_t). The last W is the model: no average, no projection, no line search, no regulariser. The
@@ -100,7 +100,7 @@ class NewtonSteps:
 
     @property
     def _times(self) -> float:
-        return 1.0 if self.classes == 2 else 2.0
+        return 1.0 if self.classes == 2 else 2.0  # of more classes X'X is read, and half of it bounds the Hessian
 
     def _plain(self, direction: Array) -> Array:
         return direction * (self._times / self.floor)

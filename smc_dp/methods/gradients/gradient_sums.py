@@ -35,7 +35,7 @@ from smc_dp.privacy.target import HIGHEST, Calibration, NoiseName, Target
 
 @dataclass(frozen=True)
 class GradientSums:
-    """R sums of what single records contribute among these parties; see `SumForm`."""
+    """R sums of what single records contribute among these parties; see `SumSpec`."""
 
     method: GradientMethod
     public: Public
@@ -48,10 +48,10 @@ class GradientSums:
     def noise(self) -> SharedRounds:
         """Distributions of a party's shares, and the ring."""
         target = self._noisy
-        asked = self.method.round_bounds(self.public, target, self.threat_model, self.announced)
+        bounds = self.method.round_bounds(self.public, target, self.threat_model, self.announced)
         return SharedRounds.calibrated(
             target,
-            asked,
+            bounds,
             parties=self.threat_model.parties,
             honest=self.threat_model.honest,
             most_rows=self.announced.most_rows,
@@ -77,7 +77,8 @@ class GradientSums:
         """Blocks of each sum."""
         none = self.target.epsilon is None
         return tuple(
-            tuple((law.dimension, "none" if none else law.text) for law in laws) for laws in self.noise.distributions
+            tuple((shares.dimension, "none" if none else shares.text) for shares in of_sum)
+            for of_sum in self.noise.distributions
         )
 
     @property
@@ -119,11 +120,11 @@ class GradientSums:
 
     @property
     def draws(self) -> tuple[str, ...]:
-        """Labels of the noise; see `AdaptiveForm`."""
+        """Labels of the noise; see `AdaptiveSpec`."""
         return tuple(map(noise_label, range(len(self.noise.steps))))
 
     def resume_part(self, rows: Rows, rng: Stream | Forks, answered: int) -> Contributor:
-        """Return the contributor of a party that begins anew; see `AdaptiveForm`."""
+        """Return the contributor of a party that begins anew; see `AdaptiveSpec`."""
         self.check(len(rows))
         return self.part_of(self.method.prepare(rows, self.public), rng, answered)
 
@@ -178,7 +179,7 @@ class GradientMethod(Method):
     def shared(
         self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> GradientSums:
-        """Return the form for a secure sum; InputError where numbers of rows are to be released, which are not used."""
+        """Return the specification for a secure sum; InputError for released row counts, which are not used."""
         if announced.sizes == "released":
             raise InputError("sizes.of_no_use", method=self.name)
         if target.epsilon is not None and target.noise not in self.secure_noises:
@@ -214,24 +215,24 @@ class GradientMethod(Method):
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         if target.epsilon is None:
             return no_guarantee(self.protects, self.adjacency, NO_NOISE)
-        form = self.form(public, target)
-        return rounds_statement(form.noise, target, TRUSTED, self.caveats(public, form.threat_model, form.announced))
+        spec = self.spec(public, target)
+        return rounds_statement(spec.noise, target, TRUSTED, self.caveats(public, spec.threat_model, spec.announced))
 
     @override
     def functionality(self, public: Public, target: Target) -> Rounds:
-        noise = self.form(public, target).noise
-        laws = [None if target.epsilon is None else RoundNoise(noise, r) for r in range(len(noise.steps))]
-        return Rounds(tuple(Sum(law) for law in laws))
+        noise = self.spec(public, target).noise
+        of_sums = [None if target.epsilon is None else RoundNoise(noise, r) for r in range(len(noise.steps))]
+        return Rounds(tuple(Sum(of_sum) for of_sum in of_sums))
 
     @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> RoundAnswer:
-        form = self.form(public, target)
-        form.check(len(rows))
-        return _silent(self.prepare(rows, public), form)
+        spec = self.spec(public, target)
+        spec.check(len(rows))
+        return _silent(self.prepare(rows, public), spec)
 
     @override
     def finish(self, value: Sequence[Vector], public: Public, target: Target) -> Release:
-        return Release(self.form(public, target).model(value), self.statement(public, target))
+        return Release(self.spec(public, target).model(value), self.statement(public, target))
 
     def prepare(self, rows: Rows, public: Public) -> IntegerRows:
         """Return the rows as integers."""
@@ -244,17 +245,17 @@ class GradientMethod(Method):
         each = [self.prepare(rows, public) for rows in federation.parties]
 
         def parts(target: Target, rng: Stream) -> list[RoundAnswer]:
-            form = self.form(public, target)
-            return [_silent(rows, form) for rows in each]
+            spec = self.spec(public, target)
+            return [_silent(rows, spec) for rows in each]
 
         return TrainedParts(self, public, each, parts)
 
-    def form(self, public: Public, target: Target) -> GradientSums:
+    def spec(self, public: Public, target: Target) -> GradientSums:
         """Return the sums as if one trusted party made all of them."""
         check_target(target, self)
         return self.shared(public, target, ThreatModel(1, 0, 0), AnnouncedRows(LARGEST_N))
 
 
-def _silent(rows: IntegerRows, form: GradientSums) -> RoundAnswer:
-    contributor = Contributor(rows, form.noise, form.steps, None)
+def _silent(rows: IntegerRows, spec: GradientSums) -> RoundAnswer:
+    contributor = Contributor(rows, spec.noise, spec.steps, None)
     return lambda values: contributor(values).numbers

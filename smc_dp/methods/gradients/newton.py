@@ -32,8 +32,9 @@ from smc_dp.privacy.distributed import Curvature, RoundBound, SharedRounds
 from smc_dp.privacy.target import Target
 
 SUMS = 8
-MOST_NEWTON_COLUMNS = 2000
-FLOOR = 0.5  # of the largest eigenvalue of the noise, about s sqrt(2 d)
+MOST_NEWTON_COLUMNS = 2000  # d (d + 1)/2 numbers of curvature are released, two million here
+CURVATURE_FLOOR = 0.5
+"""Least eigenvalue of the curvature that is used, in units of the largest of its noise, about s sqrt(2 d)."""
 
 
 @dataclass(frozen=True)
@@ -60,4 +61,4 @@ class Newton(GradientMethod):
     ) -> NewtonSteps:
         # The noise of all parties in an entry of the diagonal sets the floor.
         deviation = sqrt(threat_model.parties * noise.distributions[0][1].variance) / Units.of(public.classes).curvature
-        return NewtonSteps(public.classes, public.dimension, FLOOR * deviation * sqrt(2 * public.dimension))
+        return NewtonSteps(public.classes, public.dimension, CURVATURE_FLOOR * deviation * sqrt(2 * public.dimension))

@@ -155,7 +155,7 @@ def learner_caveats(learner: Learner) -> tuple[str, ...]:
 def train_ensemble(federation: Federation, lam: float, learner: Learner = None) -> Ensemble:
     """Train every party's classifier on its own rows; logistic regression with (lam/2) |V|^2 without a learner.
 
-    Logistic regression uses a party with a single class too; other learners are not asked, and it votes for its class.
+    Logistic regression uses a party with a single class too; other learners are not called, and it votes for its class.
     """
     parties = [(rows.X, rows.y) for rows in federation.parties]
     if learner is None:

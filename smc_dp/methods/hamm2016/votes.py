@@ -8,7 +8,7 @@ through T only, so neighbours' gradients differ by the same T - T' everywhere. O
 of another moves B'alpha by at most D (`diameter`: 1 for two classes, sqrt 2 for more), and |x| <= 1. So T moves by
 at most D for majority labels, and D/M for shares of the votes, of which one party has 1/M. For logistic regression
 this is half of what the paper's Theorems 1 and 3 charge, since l'(m) + l'(-m) = -1; for more classes it is the same.
-The noise of `proven` has p d dimensions, because minimisers lie there; the printed one has C d.
+The noise of `proven` has p d dimensions, because minimisers lie there; the published one has C d.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ class SoftAuxiliary(_GlobalModel):
         Proof. N - 1 rows change by their label only, each moves N times the gradient by at most D/M. The gradient of
         the last row is B'(q - alpha) x' with two probability vectors, at most D long; another row's may point the
         other way: 2 D. The sum over N is D (N - 1 + 2M)/(N M). For two classes the cancellation behind D = 1 needs
-        equal rows, which is why the printed factor (N + M - 1)/N, from 2 and 2/M, does not carry over.
+        equal rows, which is why the published factor (N + M - 1)/N, from 2 and 2/M, does not carry over.
         """
         gradient = Fraction(diameter(classes)) * (rows + 2 * parties - 1) / (rows * parties)
         return minimiser_sensitivity(gradient, self.lam, classes)

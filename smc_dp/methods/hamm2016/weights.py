@@ -2,7 +2,7 @@
 
 The mean of m models goes on the grid as the sum of their integers, noise is added to the sum, and the sum is divided by
 m. Under `proven` this happens in the coordinates of `smc_dp.methods.training.classes`. Under `paper` with more than two
-classes it happens to the C weight vectors stacked, as printed: the same distances, in C d dimensions.
+classes it happens to the C weight vectors stacked, as published: the same distances, in C d dimensions.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _TINY = 2.0**-900
 class WeightNoise:
     """Noise of the sum of m models.
 
-    `sensitivity`: of the sum, in L2, when one party is replaced. `nominal`: the printed scale of its noise, times
-    epsilon; None where nothing is printed. `lam`: what the models were trained with.
+    `sensitivity`: of the sum, in L2, when one party is replaced. `nominal`: the published scale of its noise, times
+    epsilon; None where nothing is published. `lam`: what the models were trained with.
     """
 
     classes: int

@@ -26,11 +26,12 @@ from smc_dp.privacy.output import GRID, noise_statement, on_grid, perturb, with_
 from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
-_EVERYBODY = (
+_AGAINST_ALL_OTHERS = (
     "anyone who sees the published models and the release, except the party whose record it is: each party adds its "
     "noise itself and trusts nobody"
 )
-OWNER = "anyone who sees the release, but not the one who computed it and had all rows of all parties"
+AGAINST_OUTSIDERS = "anyone who sees the release, but not the one who computed it and had all rows of all parties"
+"""Adversary in the statements of methods that pool all rows."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Central(Method):
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         noise = model_noise(target, sum(public.sizes or ()), public.dimension, self.lam)
-        return noise_statement(noise, target, "record", "replace", OWNER, (SIZES_CAVEAT,))
+        return noise_statement(noise, target, "record", "replace", AGAINST_OUTSIDERS, (SIZES_CAVEAT,))
 
     @override
     def functionality(self, public: Public, target: Target) -> Trusted:
@@ -82,7 +83,7 @@ class Central(Method):
         return model
 
     def noisy(self, w: Array, public: Public, target: Target, rng: Stream) -> Array:
-        """Return the model of all rows as it may be shown."""
+        """Return the model of all rows, plus the noise of the target."""
         noise = model_noise(target, sum(public.sizes or ()), public.dimension, self.lam)
         return perturb(on_grid(w), noise, rng)
 
@@ -107,9 +108,9 @@ class Local(Method):
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        # Each party spends exactly what was asked for, so any party's noise stands for all.
+        # Each party spends exactly the target, so any party's noise stands for all.
         noise = model_noise(target, 1, public.dimension, self.lam)
-        return noise_statement(noise, target, "record", "replace", _EVERYBODY, (SIZES_CAVEAT,))
+        return noise_statement(noise, target, "record", "replace", _AGAINST_ALL_OTHERS, (SIZES_CAVEAT,))
 
     @override
     def functionality(self, public: Public, target: Target) -> EachPublishes:
@@ -122,7 +123,7 @@ class Local(Method):
         return self.noisy(model_of(rows, self.lam), len(rows), target, rng)
 
     def noisy(self, weights: Sequence[int], n: int, target: Target, rng: Stream) -> Vector:
-        """Return a model of n rows as it may leave its owner."""
+        """Return one party's model of n rows, plus its noise."""
         return with_noise(weights, model_noise(target, n, len(weights), self.lam), rng)
 
     @override

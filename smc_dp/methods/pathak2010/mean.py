@@ -47,10 +47,10 @@ _LOWEST, _HIGHEST = Fraction(1, 10**9), Fraction(10**6)
 class PathakMean(Method):
     """The mean of the parties' models with noise for the smallest party; lam in [1e-9, 1e6].
 
-    `paper`: the printed scale 2/(n_(1) epsilon lam), whichever the noise. `proven`: G/(mu K n_(1)), because the mean
+    `paper`: the published scale 2/(n_(1) epsilon lam), whichever the noise. `proven`: G/(mu K n_(1)), because the mean
     of K models moves K times less than one. The sizes of the parties set the scale, so neighbours have equal sizes:
     were a record added to the smallest party, the two scales would differ and no epsilon would bound the ratio.
-    `as_published`: for the printed steps, which multiply the noise by K themselves, so that it is drawn for the mean;
+    `as_published`: for the published steps, which multiply the noise by K themselves, so that it is drawn for the mean;
     then nothing is guaranteed.
     """
 
@@ -83,10 +83,10 @@ class PathakMean(Method):
         return model_noise(target, n, public.dimension, self.lam, 1 if self.as_published else public.parties)
 
     def distribution(self, target: Target, n: int, public: Public) -> NoiseDistribution:
-        """Return the distribution of that noise; ValueError when no noise was asked for."""
+        """Return the distribution of that noise; ValueError when no noise was wanted."""
         noise = self.noise(target, n, public)
         if noise is None:
-            raise ValueError("no noise was asked for, so it has no law")
+            raise ValueError("no noise was wanted, so it has no distribution")
         return noise.distribution
 
     def largest(self, n: int, public: Public, target: Target) -> int:

@@ -29,7 +29,7 @@ from smc_dp.methods.training.classes import coordinate_count
 from smc_dp.privacy.statement import Adjacency
 from smc_dp.privacy.target import Calibration, Target
 
-ONLY_ADDED = "The models are only added up: with a secure sum no trusted aggregator would be needed."
+SECURE_SUM_CAVEAT = "The models are only added up: with a secure sum no trusted aggregator would be needed."
 _SMALLEST, _LARGEST = 2.0**-20, 1e6
 
 
@@ -45,7 +45,7 @@ class ClippedAverage(MeanOfModels, Summed):
     name: ClassVar[str] = "avg_clip"
     adjacency: ClassVar[Adjacency] = "party"
     colour: ClassVar[str] = "#ff7f0e"
-    caveats: ClassVar[tuple[str, ...]] = (ONLY_ADDED,)
+    caveats: ClassVar[tuple[str, ...]] = (SECURE_SUM_CAVEAT,)
 
     @override
     def __post_init__(self) -> None:
@@ -66,7 +66,7 @@ class ClippedAverage(MeanOfModels, Summed):
     def shared(
         self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> SharedClippedModels:
-        """Return the form for a secure sum; InputError for a number of rows that is to be released."""
+        """Return the specification for a secure sum; InputError for a number of rows that is to be released."""
         require_hidden_sizes(self, announced, "protects all rows of a party, and so their number")
         return SharedClippedModels(self, public, target, threat_model, announced)
 
@@ -100,6 +100,7 @@ class SharedClippedModels(NoisySum[ClippedAverage]):
         if trained.shape != wanted:
             raise InputError("model.wrong_shape", wanted=str(wanted), got=str(trained.shape))
         short = clipped(trained[np.newaxis], self.method.clip)[0]
+        # The last number counts the parties in the sum, by which `model` divides: some may drop out.
         return (*self.grid.encode(short.ravel().tolist()), 1)
 
     @override

@@ -62,10 +62,10 @@ class SumReach:
 
 @dataclass(frozen=True)
 class NoisySum(ABC, Generic[_M]):
-    """A method as one sum among these parties; see `SumForm`. InputError for noise that is not drawn in shares, and for
-    more classes than the method has a form for.
+    """A method as one sum among these parties; see `SumSpec`. InputError for noise that is not drawn in shares, and for
+    more classes than the method has a specification for.
 
-    Where no noise is asked for, shares are zero, on the grid and in the ring of the least `ddg` that there is.
+    Where no noise is wanted, shares are zero, on the grid and in the ring of the least `ddg` that there is.
     """
 
     method: _M

@@ -1,6 +1,6 @@
-"""Releases by a method's secure form where one place has all rows, for experiments and estimators.
+"""Releases by a mechanism specification where one place has all rows, for experiments and estimators.
 
-Each party's part is made as it makes it at home, with its own share of the noise, and `ideal` computes of all parts
+Each party's part is made as it makes it locally, with its own share of the noise, and `ideal` computes of all parts
 what the protocol computes of them. No noise is drawn for the sum, and nobody draws for another.
 """
 
@@ -15,7 +15,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import ideal
-from smc_dp.methods.method import SEEDED, SumForm
+from smc_dp.methods.method import SEEDED, SumSpec
 from smc_dp.methods.model import Release
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.output import no_guarantee
@@ -33,7 +33,7 @@ IN_ONE_PLACE = (
 class PreparesFirst(Protocol):
     """Method whose parties begin with something that does not depend on the target, such as a model.
 
-    Its form has `part_of(trained, rng)`: the part of whoever has this at home.
+    Its specification has `part_of(trained, rng)`: the part of the party that has this locally.
     """
 
     def prepare(self, rows: Rows, public: Public) -> Any:
@@ -41,12 +41,12 @@ class PreparesFirst(Protocol):
 
 
 def has_secure_sum(method: Any) -> bool:
-    """Tell whether the method has a form that a secure sum computes."""
+    """Tell whether a secure sum computes the method."""
     return _SECURE_SUM in getattr(method, "by_protocols", ())
 
 
 def default_secure_noise(method: Any) -> NoiseName:
-    """Return the noise of the secure form unless somebody names one: `ddg` where it has that."""
+    """Return the noise of the method in a secure sum unless somebody names one: `ddg` where it has that."""
     return "ddg" if "ddg" in method.secure_noises else method.secure_noises[0]
 
 
@@ -65,8 +65,8 @@ def require_secure_sum(method: Any, target: Target) -> None:
 class SimulatedSum:
     """Simulated secure sum of the parties of a federation; a `Trained`.
 
-    Whatever needs no target is made once. Nobody vanishes here: the noise is calibrated for those who must be left, and
-    every party's share is in the sum. InputError for a crowd that cannot add up.
+    Whatever needs no target is made once. No party drops out here: the noise is calibrated for those who must be
+    left, and every party's share is in the sum. InputError for a threat model under which no sum can be computed.
     """
 
     method: Any
@@ -82,16 +82,16 @@ class SimulatedSum:
         """Make a simulated sum with numbers of rows released or hidden, as the method prefers."""
         return cls(method, federation, threat_model, AnnouncedRows(most_rows, getattr(method, "sizes", "hidden")))
 
-    def form(self, target: Target) -> SumForm:
-        """Return the method's form for this target; InputError where it has none, or a party cannot take part in it."""
+    def spec(self, target: Target) -> SumSpec:
+        """Return the specification for this target; InputError where there is none, or a party cannot take part."""
         require_secure_sum(self.method, target)
-        form: SumForm = self.method.shared(self._public, target, self.threat_model, self.announced)
+        spec: SumSpec = self.method.shared(self._public, target, self.threat_model, self.announced)
         for j, rows in enumerate(self.federation.parties):
             try:
-                form.check(len(rows))
+                spec.check(len(rows))
             except InputError as error:
                 raise error.within(self.federation.name(j)) from None
-        return form
+        return spec
 
     def train(self) -> Self:
         """Compute now what does not depend on the target."""
@@ -101,24 +101,24 @@ class SimulatedSum:
 
     def release(self, target: Target, rng: Stream) -> Release:
         """Compute every party's part, their secure sum in the clear, and the model."""
-        form, own = self.form(target), rng.spawn()  # a fork of `rng` would be the same in every release
-        parts = [self._part(form, j, own.fork(f"party {j}")) for j in range(self.threat_model.parties)]
-        model = form.model(ideal(form.functionality, parts, own.fork("sum")))
-        return Release(model, self.statement(form, rng))
+        spec, own = self.spec(target), rng.spawn()  # a fork of `rng` would be the same in every release
+        parts = [self._part(spec, j, own.fork(f"party {j}")) for j in range(self.threat_model.parties)]
+        model = spec.model(ideal(spec.functionality, parts, own.fork("sum")))
+        return Release(model, self.statement(spec, rng))
 
-    def statement(self, form: SumForm, rng: Stream | None = None) -> PrivacyStatement:
-        """Return the form's statement with the caveat of one place; no guarantee where the seed can be guessed."""
-        stated = form.statement
+    def statement(self, spec: SumSpec, rng: Stream | None = None) -> PrivacyStatement:
+        """Return its statement with the caveat of one place; no guarantee where the seed can be guessed."""
+        stated = spec.statement
         if stated.kind == "none":
             return stated
         if rng is not None and rng.insecure:
             return no_guarantee(stated.unit, stated.adjacency, SEEDED)
         return replace(stated, caveats=(*stated.caveats, IN_ONE_PLACE))
 
-    def _part(self, form: Any, party: int, rng: Stream) -> Any:
+    def _part(self, spec: Any, party: int, rng: Stream) -> Any:
         if isinstance(self.method, PreparesFirst):
-            return form.part_of(self._trained[party], rng)
-        return form.part(self.federation.parties[party], rng)
+            return spec.part_of(self._trained[party], rng)
+        return spec.part(self.federation.parties[party], rng)
 
     @cached_property
     def _trained(self) -> tuple[Any, ...]:

@@ -79,7 +79,7 @@ class SoftStatistic(Voting, Summed):
     def shared(
         self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> SharedStatistic:
-        """Return the form for a secure sum; InputError without public rows, or to release numbers of rows."""
+        """Return the specification for a secure sum; InputError without public rows, or to release numbers of rows."""
         require_hidden_sizes(self, announced, "protects all rows of a party, and so their number")
         auxiliary_rows(public, self)
         return SharedStatistic(self, public, target, threat_model, announced)

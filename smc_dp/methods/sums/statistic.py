@@ -11,7 +11,7 @@ import numpy.typing as npt
 from smc_dp.core.arrays import Array
 from smc_dp.methods.sums.whitening import Whitening, largest_square
 from smc_dp.methods.training.classes import code, coordinate_count, diameter
-from smc_dp.methods.training.softmax import SoftLabels, minimise_soft
+from smc_dp.methods.training.softmax import SoftLabelObjective, minimise_soft
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.output import GRID
 
@@ -70,4 +70,4 @@ def longest(G: Array, classes: int, whitening: Whitening | None = None) -> Fract
 
 def minimise_statistic(G: Array, T: Array, classes: int, lam: float) -> Array:
     """Minimise over V: (p, d) for rows G: (N, d) and the statistic T: (p d,), with regulariser (lam/2) |V|^2."""
-    return minimise_soft(SoftLabels(G, T.reshape(coordinate_count(classes), -1), classes, lam))
+    return minimise_soft(SoftLabelObjective(G, T.reshape(coordinate_count(classes), -1), classes, lam))

@@ -32,6 +32,7 @@ UNCOVERED = "That a run takes place at all, who took part and who vanished, is n
 
 
 RowCounts: TypeAlias = Literal["released", "hidden"]
+"""Treatment of the number of all rows: part of the release, or hidden."""
 COLLUDERS = "Secure sum: number of parties that may be malicious, together with the curator."
 DROPOUTS = "Secure sum: number of parties that may drop out."
 """Sentences of settings, for a protocol's terms and for parameters of estimators."""

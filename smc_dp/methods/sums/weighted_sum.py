@@ -47,11 +47,12 @@ from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, Target
 
 WEIGHTED_SUM_CAVEATS = (SIZES_CAVEAT,)
-ANY_SIZE = (
+ADD_REMOVE_CAVEATS = (
     f"That a release takes place at all, because each party has from 1 to {LARGEST_N} rows, is not covered.",
     f"The weights are the sum over all rows divided by {LARGEST_N}, a public constant, because the number of rows is "
     "protected: labels depend on their direction only, and their length says nothing about how sure the model is.",
 )
+"""Caveats of `wsum_ar`, whose neighbours differ in the number of rows."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,7 +86,7 @@ class _BySize(Summed):
     def shared(
         self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> SharedWeightedSum:
-        """Return the form for a secure sum."""
+        """Return the specification for a secure sum."""
         return SharedWeightedSum(self, public, target, threat_model, announced)
 
     @override
@@ -136,6 +137,7 @@ class WeightedSum(_BySize):
 
     @override
     def sensitivity_to(self, most_rows: int, classes: int = 2) -> Fraction:
+        # n (G/(mu n) + 2 tau/mu) grows with n, so the largest n bounds all.
         return most_rows * replace_one(most_rows, 2 * Fraction(self.lam), PUBLIC_TAU, classes)
 
     @override
@@ -174,7 +176,7 @@ class WeightedSumAddRemove(_BySize):
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        return noise_statement(self.noise(public, target), target, "record", "addremove", TRUSTED, ANY_SIZE)
+        return noise_statement(self.noise(public, target), target, "record", "addremove", TRUSTED, ADD_REMOVE_CAVEATS)
 
     @override
     def finish(self, value: Vector, public: Public, target: Target) -> Release:

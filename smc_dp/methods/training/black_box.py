@@ -17,7 +17,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array, IntArray
 from smc_dp.core.errors import InputError, shown
 
-_TOLD = 120  # characters of what an error says
+_REASON_LENGTH = 120  # characters of what an error says
 _STATE_BITS = 32  # of a random state in scikit-learn
 
 PredictFunction: TypeAlias = Callable[[Array], npt.ArrayLike]
@@ -71,7 +71,7 @@ def answers_of(predictor: PredictFunction, X: Array, classes: int, name: str) ->
     try:
         answers = np.asarray(predictor(X.copy()))  # nobody's predictor changes the rows of the next
     except Exception as error:
-        raise InputError("learner.predictions_failed", party=name, reason=_told(error)) from error
+        raise InputError("learner.predictions_failed", party=name, reason=_reason(error)) from error
     if answers.shape != (len(X),) or answers.dtype.kind not in "biuf":
         raise InputError(
             "learner.predictions_no_classes",
@@ -100,7 +100,7 @@ def _fit(learner: LocalLearner, X: Array, y: IntArray, name: str) -> PredictFunc
         else:
             predictor = learner(X.copy(), y.copy())
     except Exception as error:
-        raise InputError("learner.training_failed", party=name, reason=_told(error)) from error
+        raise InputError("learner.training_failed", party=name, reason=_reason(error)) from error
     if not callable(predictor):
         raise InputError("learner.no_predictor", party=name, got=shown(predictor))
     checked: PredictFunction = predictor
@@ -117,7 +117,7 @@ def _own_clone(learner: Classifier) -> Any:
     return own.set_params(**{name: rng.bits(_STATE_BITS) for name, value in states.items() if value is None})
 
 
-def _told(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """Return the type of an error and its text, on one line and cut."""
     said = " ".join(str(error).split())
-    return f"{type(error).__name__}: {said if len(said) <= _TOLD else said[: _TOLD - 3] + '...'}"
+    return f"{type(error).__name__}: {said if len(said) <= _REASON_LENGTH else said[: _REASON_LENGTH - 3] + '...'}"

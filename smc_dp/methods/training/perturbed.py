@@ -34,7 +34,7 @@ _PATIENCE = 20  # steps without a shorter gradient after which floats are left f
 _ENDLESS = 10_000  # such steps in balls: the objective falls at each, and the gradient has to follow
 _HALVINGS = 100
 _ROUNDS = 50
-_TRIFLE = 2.0**-40
+_TRIFLE = 2.0**-40  # of the trace: 2^13 times its rounding error
 
 
 @dataclass(frozen=True)
@@ -118,6 +118,7 @@ def minimise_perturbed(
     rows = y[:, np.newaxis] * X
     floats = np.array([float(c) for c in centre])
     problem = _Problem(loss, rows, modulus, rows @ floats)
+    # An eighth of tau: the rest is left for the rounding charge.
     u, size = _descend(np.zeros(len(floats)), problem.evaluate, problem.hessian, tau / 8, _PATIENCE)
     point = _moved(centre, u)
     if size + _rounding_charge(problem, float(np.linalg.norm(floats)), u) <= tau:

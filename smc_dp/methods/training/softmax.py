@@ -20,7 +20,7 @@ from smc_dp.methods.training.newton import in_floats, newton
 from smc_dp.methods.training.objective import SMALLEST_LAM, row_blocks, summation_depth
 from smc_dp.methods.training.solver import PUBLIC_TAU
 
-_SMALLEST_MU = 2 * SMALLEST_LAM
+_SMALLEST_MU = 2 * SMALLEST_LAM  # lam |w|^2 is (mu/2) |w|^2
 
 
 def statistic(X: Array, alpha: Array) -> Array:
@@ -43,8 +43,12 @@ def check_mu(mu: float) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class SoftLabels:
-    """Objective J; X: (N, d), rows of the unit ball; T: (p, d); mu is finite, at least 2^-29, else ValueError."""
+class SoftLabelObjective:
+    """Objective J of softmax regression with soft labels, which enter by the statistic T.
+
+    X: (N, d), rows of the unit ball; T: (p, d); B: (C, p), the code of each class; mu is finite, at least 2^-29, else
+    ValueError.
+    """
 
     X: Array
     T: Array
@@ -92,7 +96,7 @@ class SoftLabels:
         return H
 
 
-def minimise_soft(objective: SoftLabels, *, tolerance: float = 1e-11) -> Array:
+def minimise_soft(objective: SoftLabelObjective, *, tolerance: float = 1e-11) -> Array:
     """Minimise over V: (p, d), up to the tolerance in the norm of the gradient or where floats gain nothing more."""
     v, _ = newton(np.zeros(objective.T.size), in_floats(objective.gradient), objective.hessian, tolerance)
     return v.reshape(objective.T.shape)
@@ -104,7 +108,7 @@ def certified(X: Array, alpha: Array, mu: float, *, tolerance: float = 1e-11) ->
     X: (N, d), rows of the unit ball. As `smc_dp.methods.training.solver`, it never refuses: what floats cannot certify
     is continued in ball arithmetic.
     """
-    objective = SoftLabels(X, statistic(X, alpha), alpha.shape[1], mu)
+    objective = SoftLabelObjective(X, statistic(X, alpha), alpha.shape[1], mu)
     V = minimise_soft(objective, tolerance=tolerance)
     measured = float(np.linalg.norm(objective.gradient(V.ravel())))
     charged = measured + rounding_charge(len(X), alpha.shape[1], X.shape[1], float(np.linalg.norm(V)))

@@ -3,7 +3,7 @@
 A classifier's answer on a row is the class with the largest score B V x in float64, the first of equals, with each
 score summed for that pair alone. Almost all answers follow from a product of matrices in float32, block by block; where
 its rounding leaves a doubt the float64 scores decide. So the answer of one classifier on one row never depends on
-which others are asked, and the count changes by one where one classifier changes.
+which others vote, and the count changes by one where one classifier changes.
 """
 
 from __future__ import annotations

@@ -13,15 +13,16 @@ With H <= 2,000 and at most 2^62 integers 2 p eta is below 2^-180, which the cur
 not exactly one discrete Gaussian, so rho = (D^2/s^2 + tau p/2)/2 for p coordinates, where tau = 10 times the sum over
 k < H of e^(-2 pi^2 v k/(k+1)) (Kairouz, Liu and Steinke 2021), which is below (H - 1) 2^-252 for v >= 18.
 
-Sums that are asked for in view of each other, and blocks of one sum with noise of their own: `rounds`.
+Sums that are queried in view of each other, and blocks of one sum with noise of their own: `rounds`.
 
 `vg`. K-norm noise of scale s is a Gaussian vector whose variance is Gamma((d+1)/2, 2 s^2), and a Gamma variable is a
-sum of H of shape (d+1)/(2H). So each party draws V of this law, one for all coordinates, and then discrete Gaussians of
-variance parameter V. Where all V are at least 16, the lattice is not felt: their sum has the density of K-norm noise up
-to factors that come to 4 H d kappa in all, kappa = 2.0001 e^(-16 pi^2). Where one is smaller, which has probability at
-most e = H (8/s^2)^a/Gamma(a+1), a = (d+1)/(2H), nothing is claimed. And V is rounded up to 96 bits, which adds 2^-81
-and 2^-2000 once in all. For s >= 16 and d <= 10^4 that is (D/s + 4 H d kappa + 2^-81, (1 + 2 e^epsilon) e + 2^-2000):
-not pure, but with a delta of at most 2^-64, because the grid is made as fine as it takes.
+sum of H of shape (d+1)/(2H). So each party draws V of this distribution, one for all coordinates, and then discrete
+Gaussians of variance parameter V. Where all V are at least 16, the lattice is not felt: their sum has the density of
+K-norm noise up to factors that come to 4 H d kappa in all, kappa = 2.0001 e^(-16 pi^2). Where one is smaller, which has
+probability at most e = H (8/s^2)^a/Gamma(a+1), a = (d+1)/(2H), nothing is claimed. And V is rounded up to 96 bits,
+which adds 2^-81 and 2^-2000 once in all. For s >= 16 and d <= 10^4 that is
+(D/s + 4 H d kappa + 2^-81, (1 + 2 e^epsilon) e + 2^-2000): not pure, but with a delta of at most 2^-64, because the
+grid is made as fine as it takes.
 
 `self`. Each share is the whole K-norm noise for the own sensitivity: pure, and H = 1 is enough.
 """

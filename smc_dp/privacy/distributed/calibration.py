@@ -83,12 +83,12 @@ def calibrate_shares(
     """
     if target.noise not in SHARED_NOISES:
         raise ValueError(f"noise {target.noise} is not drawn in shares")
-    asked = SharedSum(dimension, sensitivity, largest, parties, honest, multiples)
+    shared_sum = SharedSum(dimension, sensitivity, largest, parties, honest, multiples)
     if target.noise == "vg" and dimension > MOST_DIMENSION:
         raise InputError("noise.too_many_numbers_for_vg", most=MOST_DIMENSION, got=dimension)
-    found = _fitting(target, asked)
+    found = _fitting(target, shared_sum)
     if found is None:
-        raise _refusal(target, asked)
+        raise _refusal(target, shared_sum)
     return found
 
 
@@ -96,17 +96,19 @@ def shared_statement(
     noise: SharedNoise, target: Target, unit: Unit, adjacency: Adjacency, adversary: str, caveats: tuple[str, ...] = ()
 ) -> PrivacyStatement:
     """State what a sum with these shares guarantees against whoever holds all but H honest ones of them."""
-    law, D = noise.distribution, noise.sensitivity
-    if isinstance(law, GaussianShares):
-        rho, mu = law.rho(D), mu_above(law.mu_squared(D))
+    shares, D = noise.distribution, noise.sensitivity
+    if isinstance(shares, GaussianShares):
+        rho, mu = shares.rho(D), mu_above(shares.mu_squared(D))
         epsilon, delta = round_up(implied_epsilon(rho, mu, target)), round_up(target.delta)
         return PrivacyStatement("zcdp", epsilon, delta, unit, adjacency, adversary, caveats, round_up(rho), mu)
-    if isinstance(law, WholeShares):
-        return PrivacyStatement("pure", round_up(law.epsilon(D)), 0.0, unit, adjacency, adversary, caveats)
-    missed = law.delta(D)
+    if isinstance(shares, WholeShares):
+        return PrivacyStatement("pure", round_up(shares.epsilon(D)), 0.0, unit, adjacency, adversary, caveats)
+    missed = shares.delta(D)
     if missed == 1:
         return no_guarantee(unit, adjacency, "The grid is too coarse for this noise.")
-    return PrivacyStatement("approx", round_up(law.epsilon(D)), round_up(missed), unit, adjacency, adversary, caveats)
+    return PrivacyStatement(
+        "approx", round_up(shares.epsilon(D)), round_up(missed), unit, adjacency, adversary, caveats
+    )
 
 
 def ring_bits(bound: int) -> int:
@@ -114,22 +116,22 @@ def ring_bits(bound: int) -> int:
     return max(LEAST_RING_BITS, -(-(bound.bit_length() + 1) // 8) * 8)
 
 
-def _fitting(target: Target, asked: SharedSum) -> SharedNoise | None:
+def _fitting(target: Target, shared_sum: SharedSum) -> SharedNoise | None:
     """Return the noise on the coarsest grid that serves, from that of all releases on; None for too long a ring."""
-    fine = range(max(GRID.fraction_bits, asked.multiples or 0), MOST_RING_BITS)
-    place = bisect_left(fine, True, key=lambda bits: _distribution(target, asked, bits) is not None)
-    law = _distribution(target, asked, fine[place]) if place < len(fine) else None
-    if law is None:
+    fine = range(max(GRID.fraction_bits, shared_sum.multiples or 0), MOST_RING_BITS)
+    place = bisect_left(fine, True, key=lambda bits: _distribution(target, shared_sum, bits) is not None)
+    shares = _distribution(target, shared_sum, fine[place]) if place < len(fine) else None
+    if shares is None:
         return None
     bits = fine[place]
-    numbers = asked.parties * (ceil(asked.largest * (1 << bits)) + 1)
-    length = ring_bits(numbers + law.tail(asked.parties))
-    return SharedNoise(law, _moved(asked, bits), Grid(bits, length)) if length <= MOST_RING_BITS else None
+    numbers = shared_sum.parties * (ceil(shared_sum.largest * (1 << bits)) + 1)
+    length = ring_bits(numbers + shares.tail(shared_sum.parties))
+    return SharedNoise(shares, _moved(shared_sum, bits), Grid(bits, length)) if length <= MOST_RING_BITS else None
 
 
-def _distribution(target: Target, asked: SharedSum, fraction_bits: int) -> ShareDistribution | None:
+def _distribution(target: Target, shared_sum: SharedSum, fraction_bits: int) -> ShareDistribution | None:
     """Return the distribution of a share on a grid of so many fraction bits; None if that is too coarse."""
-    D, d, H = _moved(asked, fraction_bits), asked.dimension, asked.honest
+    D, d, H = _moved(shared_sum, fraction_bits), shared_sum.dimension, shared_sum.honest
     if target.noise == "ddg":
         return GaussianShares(d, H, max(Fraction(LEAST_VARIANCE), variance_for(D, target.mu) / H))
     if target.noise == "self":
@@ -137,46 +139,46 @@ def _distribution(target: Target, asked: SharedSum, fraction_bits: int) -> Share
     scale = D / (target.wanted - ERROR)
     if scale < LEAST_SCALE:
         return None
-    law = GammaShares(d, H, scale)
-    return law if law.delta(D) <= LARGEST_DELTA else None
+    shares = GammaShares(d, H, scale)
+    return shares if shares.delta(D) <= LARGEST_DELTA else None
 
 
-def _moved(asked: SharedSum, fraction_bits: int) -> int:
-    if asked.multiples is not None:
-        return ceil(asked.sensitivity * (1 << fraction_bits))
-    return Grid(fraction_bits, MOST_RING_BITS).l2_sensitivity(asked.sensitivity, asked.dimension)
+def _moved(shared_sum: SharedSum, fraction_bits: int) -> int:
+    if shared_sum.multiples is not None:
+        return ceil(shared_sum.sensitivity * (1 << fraction_bits))
+    return Grid(fraction_bits, MOST_RING_BITS).l2_sensitivity(shared_sum.sensitivity, shared_sum.dimension)
 
 
-def _refusal(target: Target, asked: SharedSum) -> InputError:
+def _refusal(target: Target, shared_sum: SharedSum) -> InputError:
     """Return the refusal, with what can be had instead."""
     ways = []
-    fewer = range(1, asked.honest)
-    most = bisect_left(fewer, True, key=lambda honest: _fitting(target, replace(asked, honest=honest)) is None)
+    fewer = range(1, shared_sum.honest)
+    most = bisect_left(fewer, True, key=lambda honest: _fitting(target, replace(shared_sum, honest=honest)) is None)
     if most:
         ways.append(f"colluders and dropouts that leave at most {most} honest")
-    below, reason = _smaller_epsilon(target, asked), ""
+    below, reason = _smaller_epsilon(target, shared_sum), ""
     if below:
         ways.append(f"an epsilon of {below}")
         reason = f" at an epsilon of {few_digits(target.wanted)}, as its delta grows with e^epsilon"
     others: tuple[NoiseName, ...] = ("ddg", "self")
-    fit = [name for name in others if name != target.noise and _fitting(replace(target, noise=name), asked)]
+    fit = [name for name in others if name != target.noise and _fitting(replace(target, noise=name), shared_sum)]
     if fit:
         ways.append(f"noise {' or '.join(fit)}")
     return InputError(
         "noise.integers_too_long",
         noise=target.noise,
-        honest=asked.honest,
-        parties=asked.parties,
-        numbers=asked.dimension,
+        honest=shared_sum.honest,
+        parties=shared_sum.parties,
+        numbers=shared_sum.dimension,
         bits=MOST_RING_BITS,
         reason=reason,
         ways=", or ".join(ways) or "a larger epsilon, or smaller numbers",
     )
 
 
-def _smaller_epsilon(target: Target, asked: SharedSum) -> int:
+def _smaller_epsilon(target: Target, shared_sum: SharedSum) -> int:
     """Return, for `vg`, a whole epsilon below the target's that can be had, the next one not; 0 if there is none."""
     if target.noise != "vg":
         return 0
     smaller = range(1, ceil(target.wanted))
-    return bisect_left(smaller, True, key=lambda e: _fitting(replace(target, epsilon=Fraction(e)), asked) is None)
+    return bisect_left(smaller, True, key=lambda e: _fitting(replace(target, epsilon=Fraction(e)), shared_sum) is None)

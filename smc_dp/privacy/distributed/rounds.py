@@ -1,4 +1,4 @@
-"""Noise for R sums, each asked for in view of those before: what one record adds is bounded, mu^2 adds up.
+"""Noise for R sums, each queried in view of those before: what one record adds is bounded, mu^2 adds up.
 
 What a record enters in round r are integers: a gradient g that is a multiple of its own row x, |g|_2 <= B, and, where
 the round asks for it, a curvature that is a multiple p x x' of the row's own square, p |x|^2 <= Q. Of a curvature the
@@ -6,8 +6,8 @@ triangle is sent; noise has the variance 9 + S on the diagonal and 9 + S/2 besid
 `smc_dp.privacy.gaussian`) the squares of how far entries move, over their variances, add up to |change|_F^2/S.
 
 Theorem. Let A = B^2/S_g and E = Q^2/S. Where a record is added or taken away, a round costs mu_r^2 = A + E. Where one
-is replaced, it costs max(4 A + E, F), F = 4 A if 2 E <= A and else (A + 2 E)^2/(2 E), whatever was asked; and F alone
-at the start, where nothing has been asked yet: g is the row times numbers that depend on the label, |g| = b |x| with
+is replaced, it costs max(4 A + E, F), F = 4 A if 2 E <= A and else (A + 2 E)^2/(2 E), whatever the query; and F alone
+at the start, where nothing has been queried yet: g is the row times numbers that depend on the label, |g| = b |x| with
 one b for all labels, and p = 1. So with 2 E <= A the first curvature is free.
 Proof. With t the cosine between the gradients of two records, that between their curvatures is at least t^2. In parts
 of B and Q let the gradients be a and b long, the curvatures q and q'. Replacing one by the other costs at most
@@ -67,7 +67,7 @@ class RoundBound:
     """Bound on one record's part of one sum: so many integers of at most this L2 norm, perhaps a curvature.
 
     All of a record are exact multiples of its own integer row and its square, by numbers that depend on that record and
-    on what is asked alone.
+    on the query alone.
     """
 
     adjacency: RecordAdjacency
@@ -91,21 +91,21 @@ class RoundBound:
         curvature = self.curvature
         A = mu_squared / self._worst(Fraction(1), curvature.ratio if curvature else Fraction(0))
 
-        def law(length: int, variance: Fraction) -> GaussianShares:
+        def shares(length: int, variance: Fraction) -> GaussianShares:
             return GaussianShares(
                 length, honest, Fraction(max(LEAST_VARIANCE, ceil((VARIANCE_LOST + variance) / honest)))
             )
 
-        gradient = law(self.length, self.bound**2 / A)
+        gradient = shares(self.length, self.bound**2 / A)
         if curvature is None:
             return (gradient,)
         d, variance = curvature.dimension, curvature.bound**2 / (curvature.ratio * A)
-        beside = (law(d * (d - 1) // 2, variance / 2),) if d > 1 else ()
-        return gradient, law(d, variance), *beside
+        beside = (shares(d * (d - 1) // 2, variance / 2),) if d > 1 else ()
+        return gradient, shares(d, variance), *beside
 
-    def cost(self, laws: tuple[GaussianShares, ...], smoothing: int = VARIANCE_LOST) -> Fraction:
+    def cost(self, distributions: tuple[GaussianShares, ...], smoothing: int = VARIANCE_LOST) -> Fraction:
         """Return mu_r^2 with H such shares; with smoothing 0 twice the rho, but for `closeness`."""
-        left = [law.honest * law.variance - smoothing for law in laws]
+        left = [shares.honest * shares.variance - smoothing for shares in distributions]
         A, E = self.bound**2 / left[0], Fraction(0)
         if self.curvature is not None:
             E = self.curvature.bound**2 / min([left[1], *(2 * beside for beside in left[2:])])
@@ -122,9 +122,10 @@ class RoundBound:
 class SharedRounds:
     """Shares of R sums.
 
-    laws: of each sum, one for the gradient, and where there is a curvature one for its diagonal and, unless that is all
-    of it, one for what stands above it, row by row. In a ring of `ring_bits` no entry of any of the sums wraps round,
-    except with a probability of 2^-80 in all. ValueError for steps and laws that do not go together.
+    distributions: of each sum, one for the gradient, and where there is a curvature one for its diagonal and, unless
+    that is all of it, one for what stands above it, row by row. In a ring of `ring_bits` no entry of any of the sums
+    wraps round, except with a probability of 2^-80 in all. ValueError for steps and distributions that do not go
+    together.
     """
 
     steps: tuple[RoundBound, ...]
@@ -133,7 +134,7 @@ class SharedRounds:
 
     def __post_init__(self) -> None:
         if not self.steps or len(self.steps) != len(self.distributions):
-            raise ValueError(f"wanted laws for every one of at least one step, got {len(self.distributions)}")
+            raise ValueError(f"wanted distributions for every one of at least one step, got {len(self.distributions)}")
         if len({step.adjacency for step in self.steps}) > 1:
             raise ValueError("all steps have the same adjacency")
         if self.integers > MOST_COORDINATES:
@@ -153,31 +154,34 @@ class SharedRounds:
         if not 1 <= honest <= parties or most_rows < 1 or not steps:
             raise ValueError(f"wanted steps, rows and from 1 to {parties} honest of {parties}, got {honest}")
         each = target.mu**2 / len(steps)
-        laws = tuple(step.distributions(each, honest) for step in steps)
-        return cls(steps, laws, _ring_bits(steps, laws, parties, most_rows))
+        distributions = tuple(step.distributions(each, honest) for step in steps)
+        return cls(steps, distributions, _ring_bits(steps, distributions, parties, most_rows))
 
     @property
     def integers(self) -> int:
         """Number of integers in all sums."""
-        return sum(law.dimension for law in self._every_distribution())
+        return sum(shares.dimension for shares in self._every_distribution())
 
     @cached_property
     def mu_squared(self) -> Fraction:
         """Parameter mu^2 of the Gaussian curve of all sums together."""
-        return sum((step.cost(laws) for step, laws in zip(self.steps, self.distributions, strict=True)), Fraction(0))
+        return sum((step.cost(noise) for step, noise in self._steps_and_noise()), Fraction(0))
 
     @cached_property
     def rho(self) -> Fraction:
         """The rho of zCDP of all sums together, rounded up."""
-        cost = sum((step.cost(laws, 0) for step, laws in zip(self.steps, self.distributions, strict=True)), Fraction(0))
-        return cost / 2 + sum(law.closeness for law in self._every_distribution())
+        cost = sum((step.cost(noise, 0) for step, noise in self._steps_and_noise()), Fraction(0))
+        return cost / 2 + sum(shares.closeness for shares in self._every_distribution())
 
     def share(self, r: int, rng: Stream) -> list[int]:
         """Draw one party's share in the sum of round r, counted from 0: all blocks, one after the other."""
-        return [x for law in self.distributions[r] for x in law.share(rng)]
+        return [x for shares in self.distributions[r] for x in shares.share(rng)]
+
+    def _steps_and_noise(self) -> Iterator[tuple[RoundBound, tuple[GaussianShares, ...]]]:
+        return zip(self.steps, self.distributions, strict=True)
 
     def _every_distribution(self) -> Iterator[GaussianShares]:
-        return (law for laws in self.distributions for law in laws)
+        return (shares for distributions in self.distributions for shares in distributions)
 
 
 def rounds_statement(
@@ -203,10 +207,10 @@ def sums_signal(n: int, mu: float | Fraction, d: int, k: int, honest: int, parti
 
 
 def _ring_bits(
-    steps: tuple[RoundBound, ...], laws: tuple[tuple[GaussianShares, ...], ...], parties: int, most_rows: int
+    steps: tuple[RoundBound, ...], distributions: tuple[tuple[GaussianShares, ...], ...], parties: int, most_rows: int
 ) -> int:
-    blocks = [law for of_one in laws for law in of_one]
-    tail = max(law.tail(parties, _MISSED_BITS + (len(blocks) - 1).bit_length()) for law in set(blocks))
+    blocks = [shares for of_one in distributions for shares in of_one]
+    tail = max(shares.tail(parties, _MISSED_BITS + (len(blocks) - 1).bit_length()) for shares in set(blocks))
     each = parties * max(step.largest for step in steps)
     found = ring_bits(each * most_rows + tail)
     if found > MOST_RING_BITS:

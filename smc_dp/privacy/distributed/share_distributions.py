@@ -48,11 +48,11 @@ class GaussianShares:
 
     @property
     def text(self) -> str:
-        """The law in public: two of the same text are the same."""
+        """Public description of the distribution; equal texts mean equal distributions."""
         return f"{_begun(self)} variance={_exact(self.variance)}"
 
     def share(self, rng: Stream) -> list[int]:
-        """One party's share, exactly distributed for uniform bits."""
+        """Draw one party's share, exactly distributed for uniform bits."""
         return discrete_gaussians(self.variance, self.dimension, rng)
 
     def rho(self, sensitivity: int) -> Fraction:
@@ -68,8 +68,8 @@ class GaussianShares:
         """Return mu^2 of the Gaussian curve for a vector with this L2 sensitivity."""
         return Fraction(sensitivity) ** 2 / (self.honest * self.variance - VARIANCE_LOST)
 
-    def mean_square(self, shares: int) -> Fraction:
-        """Of a coordinate of so many shares together, as it is without the grid."""
+    def coordinate_variance(self, shares: int) -> Fraction:
+        """Return the variance of a coordinate of the sum of so many shares, that of its continuous distribution."""
         return shares * self.variance
 
     def tail(self, parties: int, bits: int = 80) -> int:
@@ -100,7 +100,7 @@ class GammaShares:
 
     @property
     def text(self) -> str:
-        """The law in public: two of the same text are the same."""
+        """Public description of the distribution; equal texts mean equal distributions."""
         return f"{_begun(self)} scale={_exact(self.scale)}"
 
     @property
@@ -109,7 +109,7 @@ class GammaShares:
         return Fraction(self.dimension + 1, 2 * self.honest)
 
     def share(self, rng: Stream) -> list[int]:
-        """One party's share, exactly distributed for uniform bits but for V, which is rounded up."""
+        """Draw one party's share, exactly distributed for uniform bits but for V, which is rounded up."""
         V = gamma_above(self.shape, 2 * self.scale**2, rng)
         return [discrete_gaussian(V, rng) for _ in range(self.dimension)]
 
@@ -133,8 +133,8 @@ class GammaShares:
             top = found.upper().fmpq()
         return Fraction(int(top.p), int(top.q))
 
-    def mean_square(self, shares: int) -> Fraction:
-        """Of a coordinate of so many shares together, as it is without the grid."""
+    def coordinate_variance(self, shares: int) -> Fraction:
+        """Return the variance of a coordinate of the sum of so many shares, that of its continuous distribution."""
         return 2 * shares * self.shape * self.scale**2
 
     def tail(self, parties: int, bits: int = 80) -> int:
@@ -144,7 +144,7 @@ class GammaShares:
         """
         a, x = parties * self.shape, (bits + 1) * _LN_2
         most = 2 * self.scale**2 * (a + isqrt(ceil(2 * a * x)) + 1 + x)
-        rounded = most * (1 + Fraction(1, 1 << 90))
+        rounded = most * (1 + Fraction(1, 1 << 90))  # `gamma_above` rounds V up, by a factor below 1 + 2^-94
         return DiscreteGaussian(self.dimension, rounded).tail(bits + 1)
 
 
@@ -164,23 +164,24 @@ class WholeShares:
 
     @property
     def text(self) -> str:
-        """The law in public: two of the same text are the same."""
+        """Public description of the distribution; equal texts mean equal distributions."""
         return f"{_begun(self)} scale={_exact(self.scale)}"
 
     def share(self, rng: Stream) -> list[int]:
-        """One party's share, exactly distributed for uniform bits."""
+        """Draw one party's share, exactly distributed for uniform bits."""
         return knorm_integers(self.dimension, self.scale, rng)
 
     def epsilon(self, sensitivity: int) -> Fraction:
         """Return the pure epsilon for integers with this L2 sensitivity, against all other parties together."""
         return sensitivity / self.scale
 
-    def mean_square(self, shares: int) -> Fraction:
-        """Of a coordinate of so many shares together, as it is without the grid."""
+    def coordinate_variance(self, shares: int) -> Fraction:
+        """Return the variance of a coordinate of the sum of so many shares, that of its continuous distribution."""
         return shares * (self.dimension + 1) * self.scale**2  # E|Y|^2 = d (d + 1) scale^2
 
     def tail(self, parties: int, bits: int = 80) -> int:
         """Bound every |coordinate| of all parties' shares together, except with probability 2^-bits."""
+        # Union bound over the parties: each share exceeds its own bound with probability 2^-bits/parties at most.
         return parties * KNorm(self.dimension, self.scale).tail(bits + parties.bit_length())
 
 
@@ -194,8 +195,8 @@ def _check(dimension: int, honest: int) -> None:
         raise ValueError(f"from 1 to {MOST_HONEST} honest parties are counted, got {honest}")
 
 
-def _begun(law: ShareDistribution) -> str:
-    return f"{law.name} dimension={law.dimension} honest={law.honest}"
+def _begun(distribution: ShareDistribution) -> str:
+    return f"{distribution.name} dimension={distribution.dimension} honest={distribution.honest}"
 
 
 def _exact(value: Fraction) -> str:

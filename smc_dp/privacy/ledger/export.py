@@ -45,7 +45,7 @@ def from_json(content: bytes, where: str) -> History:
 def read_history(path: Path) -> History:
     """Read the history in a ledger, or in a JSON export of one."""
     content = reading.read_file(path, MOST_LEDGER_BYTES)
-    if content.lstrip()[:1] == b"{":
+    if content.lstrip()[:1] == b"{":  # a ledger is an SQLite file, which begins with that name
         return from_json(content, f"export {path}")
     with Ledger.open(path) as ledger:
         return ledger.history()

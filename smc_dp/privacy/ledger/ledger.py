@@ -118,9 +118,9 @@ class Ledger:
             self._append(history.settled(number, state, run, _now()))
         _LOG.info("ledger: entry %d is settled: %s", number, state)
 
-    def spent(self, account: Account, *asked: Guarantee) -> Standing:
+    def spent(self, account: Account, *further: Guarantee) -> Standing:
         """Return how an account stands, or would stand if `further` were released too."""
-        return self.history().standing(account, *asked)
+        return self.history().standing(account, *further)
 
     def _append(self, entry: Entry) -> int:
         storage.add_later_columns(self._connection)

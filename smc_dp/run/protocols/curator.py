@@ -40,11 +40,11 @@ class CuratorTerms(MeanTerms):
     unsaid: ClassVar[Mapping[str, Any]] = MappingProxyType({"exponents": "full"})
 
     @override
-    def check_setting(self, name: str, wanted: Mapping[str, Any]) -> None:
+    def check_setting(self, name: str, declared: Mapping[str, Any]) -> None:
         # Also refuse the removed comparison `garbled`, with a message of its own.
         if name == "comparison" and self.comparison == REMOVED_COMPARISON:
             raise InputError(REMOVED_REFUSAL)
-        super().check_setting(name, wanted)
+        super().check_setting(name, declared)
 
     @override
     def as_dict(self) -> dict[str, Any]:

@@ -139,7 +139,7 @@ def _why(run: Run, missing: Sequence[str], dropped_out: Sequence[str]) -> str:
     """Return in one line why the participants in `missing` published nothing."""
     whys = [run.why[name] for name in missing if name in run.why] or [*run.why.values()]
     why = "; ".join(map(str, whys)) or f"nothing came of {', '.join(missing)}"
-    return f"{', '.join(dropped_out)} vanished, and the others could not go on: {why}" if dropped_out else why
+    return f"{', '.join(dropped_out)} dropped out, and the others could not go on: {why}" if dropped_out else why
 
 
 def _outcome(

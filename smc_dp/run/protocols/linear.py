@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from typing_extensions import override
 
 from smc_dp.data.federation import Public
-from smc_dp.methods.method import SecureForm
+from smc_dp.methods.method import MechanismSpec
 from smc_dp.privacy.pathak2010 import by_linear_path
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Target
@@ -28,7 +28,7 @@ class LinearTerms(MeanTerms):
     usual_from: ClassVar[int] = 20
 
     @override
-    def form(self, method: Any, public: Public, target: Target) -> SecureForm:
+    def spec(self, method: Any, public: Public, target: Target) -> MechanismSpec:
         check_classes(public, method)
         return MeanByLinearPath(method, public, target, self.ring_bits)
 

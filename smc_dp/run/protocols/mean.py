@@ -14,7 +14,7 @@ from protocols.programs import PROTOCOLS
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Functionality
-from smc_dp.methods.method import SecureForm, check_target
+from smc_dp.methods.method import MechanismSpec, check_target
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.threat_model import ThreatModel
@@ -44,7 +44,7 @@ class MeanTerms(ProtocolTerms):
         super().check(protocol, method, target, test_keys=test_keys)
 
     @override
-    def form(self, method: Any, public: Public, target: Target) -> SecureForm:
+    def spec(self, method: Any, public: Public, target: Target) -> MechanismSpec:
         check_classes(public, method)
         return MeanByCurator(method, public, target, self.ring_bits)
 
@@ -54,19 +54,19 @@ class MeanTerms(ProtocolTerms):
         return ThreatModel(parties, 0, 0)
 
     @override
-    def program_parameters(self, protocol: str, form: SecureForm, parties: tuple[str, ...], agreed: str) -> Any:
+    def program_parameters(self, protocol: str, spec: MechanismSpec, parties: tuple[str, ...], agreed: str) -> Any:
         program = PROTOCOLS[protocol].program
         if program.parameters is None:
             raise InputError("protocol.no_parameters", protocol=protocol)
         try:
-            return program.parameters(parties, form.public.dimension, agreed=agreed, **vars(self))  # same names there
+            return program.parameters(parties, spec.public.dimension, agreed=agreed, **vars(self))  # same names there
         except LocalError as error:
             raise InputError(error.fault) from None
 
 
 @dataclass(frozen=True)
 class MeanByCurator:
-    """`prr_mean` as the curator protocol computes it: a `SecureForm`."""
+    """`prr_mean` as the curator protocol computes it: a `MechanismSpec`."""
 
     method: PathakMean
     public: Public

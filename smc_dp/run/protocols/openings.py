@@ -34,11 +34,11 @@ def find_wrong_opening(
     session: Session,
     greetings: Mapping[str, Envelope],
     published: Mapping[str, Any],
-    heard: list[Attestation] | None = None,
+    verified_statements: list[Attestation] | None = None,
 ) -> Violation | None:
     """Return what is wrong with published messages, by name; None where nothing is, or nothing is opened.
 
-    `greetings`: the first of each participant. `heard` receives the statements whose signatures were verified.
+    `greetings`: the first of each participant. `verified_statements` receives those whose signatures were verified.
     """
     checkable, p = verification_of(session), session.parameters
     if checkable is None or not checkable.opens(p):
@@ -50,8 +50,8 @@ def find_wrong_opening(
 
     def attested(name: str, message: Message, signature: bytes) -> bool:
         holds = is_attested(session, name, message, {}, signature)
-        if holds and heard is not None:
-            heard.append(
+        if holds and verified_statements is not None:
+            verified_statements.append(
                 Attestation(name, type(message).__name__, encode_statement(session, name, message, {}), signature)
             )
         return holds

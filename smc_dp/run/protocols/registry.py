@@ -2,7 +2,7 @@
 
 What every run agrees on (method, target, parties, bounds) is in `smc_dp.run.agreement`. Terms add what one protocol
 needs besides: its settings, how they are written and read, the parameters of the program that follow from them, and the
-form in which the program computes a method.
+mechanism specification of a method.
 """
 
 from __future__ import annotations

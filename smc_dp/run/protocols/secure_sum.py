@@ -15,7 +15,7 @@ from protocols.secure_sum.parameters import MOST_PARTIES, Block, Parameters
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, InputFault, refuse_all, shown
 from smc_dp.data.federation import Public
-from smc_dp.methods.method import SecureForm, SumForm
+from smc_dp.methods.method import MechanismSpec, SumSpec
 from smc_dp.methods.sums.simulated_sum import default_secure_noise, require_secure_sum
 from smc_dp.methods.sums.threat_model import COLLUDERS, DROPOUTS, AnnouncedRows, RowCounts, ThreatModel
 from smc_dp.privacy.pathak2010 import LARGEST_N
@@ -23,6 +23,7 @@ from smc_dp.privacy.target import NoiseName, Target
 from smc_dp.run.protocols.settings import COMPARE, PLAN, RUN, STUDY, ProtocolTerms, check_classes, protocol_setting
 
 OutputName: TypeAlias = Literal["curator", "shares"]
+"""Recipient of the masked inputs: the curator, or everybody, as each party publishes its own."""
 _EVERYWHERE = (RUN, STUDY, PLAN, COMPARE)
 _party_limit = partial(protocol_setting, most=MOST_PARTIES - 1, least=0, on=_EVERYWHERE, short=_EVERYWHERE)
 
@@ -32,9 +33,9 @@ class SumTerms(ProtocolTerms):
     """Settings of a secure sum.
 
     `colluders` parties may collude with Charlie and be malicious, `dropouts` may drop out; `most_rows` caps the rows of
-    each party. `semi_honest` accepts that, with more parties than can share masks all with all and with drop-outs, the
-    guarantee is against semi-honest participants. `left_out`: parties of an earlier session that dropped out before
-    anybody was charged.
+    each party; `sizes` releases the number of all rows, or hides it. `semi_honest` accepts a guarantee against
+    semi-honest participants alone, where parties may drop out and are too many to share masks all with all.
+    `left_out`: parties that dropped out of an earlier session before anybody was charged.
     """
 
     colluders: int = _party_limit(1, COLLUDERS)
@@ -59,12 +60,13 @@ class SumTerms(ProtocolTerms):
         (), "Secure sum: parties that dropped out before anybody was charged.", on=()
     )
     unsaid: ClassVar[Mapping[str, Any]] = MappingProxyType({"semi_honest": False})
-    can_lose_parties: ClassVar[bool] = True
+    tolerates_dropouts: ClassVar[bool] = True
 
     @override
     def __post_init__(self) -> None:
         super().__post_init__()
         faults = []
+        # With `shares` there is no curator, and nobody else takes off the masks of absent parties.
         if self.output == "shares" and self.dropouts:
             faults.append(InputFault("output.shares_with_dropouts", {"got": self.dropouts}))
         if self.output == "shares" and self.verifiable:
@@ -72,7 +74,7 @@ class SumTerms(ProtocolTerms):
         refuse_all(faults)
 
     @override
-    def check_setting(self, name: str, wanted: Mapping[str, Any]) -> None:
+    def check_setting(self, name: str, declared: Mapping[str, Any]) -> None:
         value = getattr(self, name)
         if name == "left_out" and not (type(value) is tuple and all(type(party) is str for party in value)):
             raise InputError("left_out.no_names", got=shown(value))
@@ -80,7 +82,7 @@ class SumTerms(ProtocolTerms):
             raise InputError("verifiable.not_a_truth_value", got=shown(value))
         if name == "semi_honest" and type(value) is not bool:
             raise InputError("semi_honest.not_a_truth_value", got=shown(value))
-        super().check_setting(name, wanted)
+        super().check_setting(name, declared)
 
     @classmethod
     @override
@@ -105,8 +107,8 @@ class SumTerms(ProtocolTerms):
         return said if self.semi_honest else {name: said[name] for name in said if name != "semi_honest"}
 
     @override
-    def derived_parameters(self, form: SecureForm) -> dict[str, Any]:
-        return {"ring_bits": form.grid.ring_bits, "fraction_bits": form.grid.fraction_bits}
+    def derived_parameters(self, spec: MechanismSpec) -> dict[str, Any]:
+        return {"ring_bits": spec.grid.ring_bits, "fraction_bits": spec.grid.fraction_bits}
 
     @override
     def threat_model(self, parties: int) -> ThreatModel:
@@ -118,21 +120,21 @@ class SumTerms(ProtocolTerms):
         super().check(protocol, method, target, test_keys=test_keys)
 
     @override
-    def form(self, method: Any, public: Public, target: Target) -> SumForm:
+    def spec(self, method: Any, public: Public, target: Target) -> SumSpec:
         check_classes(public, method)
         limits = self.threat_model(public.parties)
         limits.check()
-        shared: SumForm = method.shared(public, target, limits, AnnouncedRows(self.most_rows, self.sizes))
+        shared: SumSpec = method.shared(public, target, limits, AnnouncedRows(self.most_rows, self.sizes))
         return shared
 
     @override
-    def program_parameters(self, protocol: str, form: SecureForm, parties: tuple[str, ...], agreed: str) -> Any:
-        if not isinstance(form, SumForm):
+    def program_parameters(self, protocol: str, spec: MechanismSpec, parties: tuple[str, ...], agreed: str) -> Any:
+        if not isinstance(spec, SumSpec):
             raise InputError("method.no_sum", protocol=protocol)
-        sums = tuple(tuple(Block(length, noise) for length, noise in blocks) for blocks in form.sums)
+        sums = tuple(tuple(Block(length, noise) for length, noise in blocks) for blocks in spec.sums)
         try:
             return Parameters(
-                parties, self.colluders, self.dropouts, sums, form.grid.ring_bits, self.verifiable, self.output, agreed
+                parties, self.colluders, self.dropouts, sums, spec.grid.ring_bits, self.verifiable, self.output, agreed
             )
         except LocalError as error:
             raise InputError(error.fault) from None

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 from smc_dp.core.errors import FaultCollector, InputError, shown
 from smc_dp.data.federation import Public
-from smc_dp.methods.method import SecureForm, require_two_classes
+from smc_dp.methods.method import MechanismSpec, require_two_classes
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.target import NoiseName, Target
 
@@ -43,11 +43,11 @@ class ProtocolTerms(Protocol):
     """Settings of one protocol, each a field that a release calls by the same name; InputError for values out of range.
 
     `usual_from`: number of parties from which on a run that names no protocol takes this one, of those that compute its
-    method. `can_lose_parties`: whether the protocol tolerates drop-outs, or can begin anew without those parties.
-    `unsaid`: values of settings that a document may leave out.
+    method. `tolerates_dropouts`: whether the protocol tolerates drop-outs, in a session or by a new one without those
+    parties. `unsaid`: values of settings that a document may leave out.
     """
 
-    can_lose_parties: ClassVar[bool] = False
+    tolerates_dropouts: ClassVar[bool] = False
     usual_from: ClassVar[int] = 2
     unsaid: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
@@ -58,12 +58,12 @@ class ProtocolTerms(Protocol):
                 self.check_setting(known.name, known.metadata)
         found.require()
 
-    def check_setting(self, name: str, wanted: Mapping[str, Any]) -> None:
+    def check_setting(self, name: str, declared: Mapping[str, Any]) -> None:
         """Raise an InputError unless the setting of this name is in the range that its field declares."""
-        if wanted["values"]:
-            one_of(name, vars(self), wanted["values"])
-        elif wanted["most"] is not None:
-            whole_number(name, vars(self), wanted["most"], wanted["least"])
+        if declared["values"]:
+            one_of(name, vars(self), declared["values"])
+        elif declared["most"] is not None:
+            whole_number(name, vars(self), declared["most"], declared["least"])
 
     @classmethod
     def default_noise(cls, method: Any, has_delta: bool) -> NoiseName:
@@ -87,7 +87,7 @@ class ProtocolTerms(Protocol):
         """Return plain values: a part of the parameters of a release."""
         return {name: getattr(self, name) for name in setting_names(type(self))}
 
-    def derived_parameters(self, form: SecureForm) -> dict[str, Any]:
+    def derived_parameters(self, spec: MechanismSpec) -> dict[str, Any]:
         """Return the derived parameters that a release states besides."""
         return {}
 
@@ -108,11 +108,11 @@ class ProtocolTerms(Protocol):
         """Return the settings of a new session without these parties; InputError where all are needed."""
         raise InputError("parties.all_needed", names=names)
 
-    def form(self, method: Any, public: Public, target: Target) -> SecureForm:
-        """Return the method as the protocol computes it under these settings; InputError where that cannot be."""
+    def spec(self, method: Any, public: Public, target: Target) -> MechanismSpec:
+        """Return the mechanism specification of the method under these settings; InputError where there is none."""
         ...
 
-    def program_parameters(self, protocol: str, form: SecureForm, parties: tuple[str, ...], agreed: str) -> Any:
+    def program_parameters(self, protocol: str, spec: MechanismSpec, parties: tuple[str, ...], agreed: str) -> Any:
         """Return the public parameters of the program, bound to the digest `agreed`."""
         ...
 

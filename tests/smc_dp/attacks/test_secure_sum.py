@@ -82,16 +82,16 @@ def test_the_best_party_leaves_the_noise_of_h_shares(noise: NoiseName) -> None:
 
 
 def test_in_a_run_what_is_left_is_the_shares_of_the_others_to_the_integer() -> None:
-    form, coins = shared_weighted_sum(AMONG, 3, EPSILON), seeded("run")
-    entered = [PartySecret(n, [n * 7, -n, 5], form.noise.distribution.share(coins)) for n in (3, 4, 5, 6)]
-    S = run_secure_sum(form, entered, coins).lifted
+    spec, coins = shared_weighted_sum(AMONG, 3, EPSILON), seeded("run")
+    entered = [PartySecret(n, [n * 7, -n, 5], spec.noise.distribution.share(coins)) for n in (3, 4, 5, 6)]
+    S = run_secure_sum(spec, entered, coins).lifted
     for own in entered:
         others = [other.eta for other in entered if other is not own]
         exact = zip(*(other.w for other in entered), *others, strict=True)
         assert subtract_noise(S, own.eta) == [sum(column) for column in exact]
     alone = [entered[0], *(PartySecret(s.n, s.w, [0, 0, 0]) for s in entered[1:])]  # twin: nobody else draws any
     exact = zip(*(s.w for s in alone), strict=True)
-    assert subtract_noise(run_secure_sum(form, alone, coins).lifted, alone[0].eta) == [sum(column) for column in exact]
+    assert subtract_noise(run_secure_sum(spec, alone, coins).lifted, alone[0].eta) == [sum(column) for column in exact]
 
 
 # Charlie and P_1.
@@ -108,11 +108,11 @@ def test_charlie_and_the_first_party_have_the_noise_of_the_curator_protocol() ->
 
 
 def runs(count: int) -> list[tuple[FinishedRun, list[PartySecret]]]:
-    form, found = shared_weighted_sum(AMONG, 1, EPSILON, sizes="released"), []
+    spec, found = shared_weighted_sum(AMONG, 1, EPSILON, sizes="released"), []
     for i in range(count):
         coins = seeded(f"masks {i}")
-        entered = [PartySecret(n, [77 * n, n], [*form.noise.distribution.share(coins), 0]) for n in (9, 30, 200, 1000)]
-        found.append((run_secure_sum(form, entered, coins), entered))
+        entered = [PartySecret(n, [77 * n, n], [*spec.noise.distribution.share(coins), 0]) for n in (9, 30, 200, 1000)]
+        found.append((run_secure_sum(spec, entered, coins), entered))
     return found
 
 

@@ -157,7 +157,7 @@ def test_a_site_s_own_terms_say_how_its_file_is_written(folder: Path, capsys: py
     (folder / "own.toml").write_text('[file]\nseparator = ";"\n[limits]\nmax_epsilon = "1"\nmax_delta = "0"\n')
     options = ("check", "east.csv", "--bounds", "bounds.toml", "--party")
     assert said(capsys, *options, "east")[0] == 2
-    assert said(capsys, *options, "east", "--terms", "own.toml")[0] == 0
+    assert said(capsys, *options, "east", "--policy", "own.toml")[0] == 0
     code, out, err = said(capsys, *options, "north/south")
     assert (code, out) == (2, "")
     assert err.startswith("error: party name 'north/south': wanted letters")

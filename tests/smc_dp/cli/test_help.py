@@ -24,7 +24,7 @@ from smc_dp.audit.epsilon.mutants import MUTANT_FAULTS
 from smc_dp.cli import completion
 from smc_dp.cli.main import app, main
 from smc_dp.data import tabular_datasets
-from smc_dp.leakage.matrix import MATRIX_PARTIES
+from smc_dp.leakage.matrix import MOST_MATRIX_PARTIES
 
 ROOT = Path(smc_dp.__file__).parents[1]
 HEAVY = {
@@ -101,7 +101,7 @@ def test_help_costs_little() -> None:
     [
         ("run", "|".join(tabular_datasets.TABULAR_NAMES)),
         ("lab epsilon", "|".join(MUTANT_FAULTS)),
-        ("lab matrix", f"2 to {MATRIX_PARTIES} parties, 3 by default"),
+        ("lab matrix", f"2 to {MOST_MATRIX_PARTIES} parties, 3 by default"),
     ],
 )
 def test_what_help_says_without_looking_is_true(

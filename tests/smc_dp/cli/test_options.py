@@ -79,8 +79,8 @@ def test_a_command_has_the_names_of_no_other() -> None:
             "party hospital-1: ledger L/hospital-1.ledger: there is none, wanted one, or a --budget to make it with",
         ),
         (
-            "run --as-printed-insecure --calibration proven",
-            "--calibration: the steps as printed go with the noise as printed, --calibration paper",
+            "run --as-published-insecure --calibration proven",
+            "--calibration: the steps as published go with the noise as published, --calibration paper",
         ),
         (
             "run --dataset a9a",

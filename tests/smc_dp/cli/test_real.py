@@ -48,7 +48,7 @@ def lines(folder: str) -> list[dict[str, Any]]:
         ("--comparison", "all-pairs"),
         ("--topology", "star", "--link", "wan"),
         ("--noise", "laplace", "--calibration", "paper"),
-        ("--as-printed-insecure",),
+        ("--as-published-insecure",),
     ],
     ids=" ".join,
 )
@@ -73,7 +73,7 @@ def test_reports_are_those_of_the_run(options: tuple[str, ...], capsys: pytest.C
     total = [sum(map(int, column)) % modulus for column in zip(*shares["shares"].values(), strict=True)]
     signed = [x - modulus if x >= modulus // 2 else x for x in total]
     assert release["weights"] == [float(Fraction(x, 3 * 2 ** shares["fraction_bits"])) for x in signed]
-    printed = "--as-printed-insecure" in options
+    printed = "--as-published-insecure" in options
     assert (report["privacy"]["kind"] == "none") == printed
     assert ("as printed" in record[0]["insecure"]) == printed
     assert len(release["insecure"]) == 1 + printed

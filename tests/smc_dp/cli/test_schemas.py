@@ -70,7 +70,7 @@ center = false
 PLAIN_BOUNDS = "[columns]\na = [0, 1]\n[label]\nclasses = [0, 1, 2]\n"
 OTHERS: tuple[Any, ...] = (None, True, 7, -0.5, "x", [], ["x"], {}, {"x": 1})
 """Values of every kind: whatever stands somewhere, one of them is of another kind."""
-NAMES = ("study", "approval", "terms", "bounds", "file", "release", "shares", "audit")
+NAMES = ("study", "approval", "policy", "bounds", "file", "release", "shares", "audit")
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     return {
         "study": [tomllib.loads(studies.text()), tomllib.loads(studies.by_curator())],
         "approval": [json.loads(approved.encode())],
-        "terms": [tomllib.loads(studies.OWN_TERMS)],
+        "policy": [tomllib.loads(studies.SITE_POLICY)],
         "bounds": [tomllib.loads(text) for text in (BOUNDS, PLAIN_BOUNDS)],
         "file": [{"file": {}}, {"file": {"separator": ";", "missing": ["NA"], "dates": "dd.mm.yyyy"}}],
         "release": [

@@ -45,10 +45,10 @@ def test_the_method_is_enough(folder: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_json_says_who_took_part(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ("--delta", "1e-6", "--dropouts", "1", "--colluders", "0", "--json")
-    assert main(["run", "--method", "wsum_ar", *THREE, *arguments, "--vanish", "hospital-2:5", "--out", "a"]) == 0
+    assert main(["run", "--method", "wsum_ar", *THREE, *arguments, "--drop-out", "hospital-2:5", "--out", "a"]) == 0
     report = printed(capsys)
-    assert list(report)[:7] == ["method", "protocol", "parties", "dimension", "took_part", "vanished", "left_out"]
-    assert (report["took_part"], report["vanished"]) == (["hospital-1", "hospital-3"], ["hospital-2"])
+    assert list(report)[:7] == ["method", "protocol", "parties", "dimension", "took_part", "dropped_out", "left_out"]
+    assert (report["took_part"], report["dropped_out"]) == (["hospital-1", "hospital-3"], ["hospital-2"])
     assert (report["privacy"]["kind"], report["privacy"]["delta"]) == ("zcdp", pytest.approx(1e-6))
     assert json.loads(Path("a/release.json").read_text())["parameters"]["sizes"] == "hidden"
 
@@ -68,13 +68,13 @@ def test_shares_are_written_where_they_are_asked_for(folder: Path) -> None:
     (("--comparison", "tournament"), "--comparison: does not go with method wsum, whose protocol is secure_sum"),
     (("--key-bits", "3072"), "--key-bits: does not go with method wsum"),
     (("--insecure-test-keys",), "--insecure-test-keys: secure_sum has no keys"),
-    (("--as-printed-insecure",), "--as-printed-insecure: does not go with method wsum"),
+    (("--as-published-insecure",), "--as-published-insecure: does not go with method wsum"),
     (("--sizes", "shown"), "--sizes: wanted one of released, hidden, got 'shown'"),
     (("--most-rows", "100"), "party hospital-1: wanted at most 100 rows, as --most-rows says"),
     (("--output", "shares", "--verifiable"), "--output: anybody adds up shares as they are, wanted them without"),
     (("--output", "shares", "--topology", "star"), "--topology: a star has Charlie in the middle, who takes no part"),
-    (("--vanish", "hospital-1"), "--vanish: wanted NAME:N, each name once, got 'hospital-1'"),
-    (("--vanish", "nobody:1"), "--vanish: wanted one of hospital-1, hospital-2, hospital-3, got 'nobody'"),
+    (("--drop-out", "hospital-1"), "--drop-out: wanted NAME:N, each name once, got 'hospital-1'"),
+    (("--drop-out", "nobody:1"), "--drop-out: wanted one of hospital-1, hospital-2, hospital-3, got 'nobody'"),
 ])  # fmt: skip
 def test_what_cannot_be_is_refused_in_one_line_before_any_message(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...],
@@ -93,7 +93,7 @@ def test_what_cannot_be_is_refused_in_one_line_before_any_message(
     (("--verifiable",), "--verifiable: does not go with method prr_mean"),
     (("--delta", "1e-6"), "--delta: does not go with noise knorm"),
     (("--noise", "vg"), "--noise: "),
-    (("--vanish", "hospital-1:2"), "--vanish: the parties of pathak2010 need each other to the end"),
+    (("--drop-out", "hospital-1:2"), "--drop-out: the parties of pathak2010 need each other to the end"),
 ])  # fmt: skip
 def test_settings_of_a_secure_sum_do_not_go_with_the_curator_protocol(
     capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], why: str
@@ -114,8 +114,8 @@ def test_a_ledger_that_is_made_for_a_delta_has_room_for_one(folder: Path, capsys
 
 
 @pytest.mark.parametrize(("arguments", "why"), [
-    (("--vanish", "hospital-2:3"), "hospital-2 vanished, and the others could not go on: charlie: Masked of"),
-    (("--dropouts", "1", "--colluders", "0", "--vanish", "hospital-2:1"), "hospital-2 vanished before anybody was"),
+    (("--drop-out", "hospital-2:3"), "hospital-2 dropped out, and the others could not go on: charlie: Masked of"),
+    (("--dropouts", "1", "--colluders", "0", "--drop-out", "hospital-2:1"), "hospital-2 dropped out before anybody"),
 ])  # fmt: skip
 def test_where_nobody_can_go_on_the_exit_code_is_one(
     folder: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], why: str

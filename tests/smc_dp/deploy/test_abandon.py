@@ -10,7 +10,7 @@ import pytest
 from support import sites
 from support.in_memory import InMemoryCarrier
 from support.refusals import refused
-from support.sites import LETTERS, PRR_MEAN, Sites, newton
+from support.sites import MESSAGES, PRR_MEAN, Sites, newton
 
 from smc_dp.deploy import abandon as given_up
 from smc_dp.deploy.abandon import Abandonment
@@ -80,7 +80,7 @@ def test_the_others_go_on_at_once_without_a_party_that_gives_up(fast_path: Path)
     before = run.clock.now
     run.run()
     assert [run.ends[name] for name in ("P2", "P3", "charlie")] == ["released"] * 3
-    assert run.clock.now - before < LETTERS, "nobody waits for its deadline"
+    assert run.clock.now - before < MESSAGES, "nobody waits for its deadline"
     run.close()
 
 

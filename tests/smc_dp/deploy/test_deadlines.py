@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from support import sites
-from support.sites import GREETINGS, LETTERS, PRR_MEAN, Sites, newton
+from support.sites import GREETINGS, MESSAGES, PRR_MEAN, Sites, newton
 
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
 from smc_dp.deploy.session_driver import SessionDriver
@@ -89,7 +89,7 @@ CASES = {
     "sum: shares are not dealt": Absence(SUM, "P3", has_sent("P3", HELLO), ENDED, "ended", ("void",) * 3),
     "sum: Charlie": Absence(
         SUM, "charlie", has_sent("P3", "Masked", "sum3"), all_end("deadline", gone="charlie"), "deadline",
-        ("open",) * 3, 4 * 2 * LETTERS, {"P1": "P1: Survivors of charlie will not come"},
+        ("open",) * 3, 4 * 2 * MESSAGES, {"P1": "P1: Survivors of charlie will not come"},
     ),
     "sum without drop-outs: its masked input is out": Absence(
         BRITTLE_SUM, "P3", has_sent("P3", "Masked"), ENDED, "ended", ("open",) * 3,
@@ -131,7 +131,7 @@ def test_who_stays_away_is_waited_for_and_pays_for_what_left(case: str, fast_pat
     run.away.add(absence.gone)
     run.run()
     assert run.ends == absence.ends
-    assert LETTERS <= run.clock.now - sites.NOON <= absence.within
+    assert MESSAGES <= run.clock.now - sites.NOON <= absence.within
     assert {name: run.facts(name)["why"] for name in absence.why} == absence.why
     assert len(set(run.releases().values())) == (set(run.ends.values()) == {"released"})
     if absence.gone in run.study.parties:

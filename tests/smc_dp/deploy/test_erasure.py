@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from support import leftovers, sites
 from support.leftovers import Secrets, WatchedStore, found_in, left_at, opened, opened_copies
-from support.sites import LETTERS, PRR_MEAN, Sites, newton
+from support.sites import MESSAGES, PRR_MEAN, Sites, newton
 
 from protocols.secure_sum import steps
 from smc_dp.deploy.frame import Frame
@@ -60,7 +60,7 @@ def timed_out(run: Sites) -> None:
 def back_too_late(run: Sites) -> None:
     """P1's program is killed, and begins anew when nobody waits for it."""
     run.stop("P1")
-    run.clock.now += 3 * LETTERS
+    run.clock.now += 3 * MESSAGES
     run.begin("P1")
 
 

@@ -44,7 +44,7 @@ min_colluders = 1
 [relay]
 credentials = "credentials"
 """
-JOIN = "smc-dp join study.toml --key {0}.key --ledger {0}.ledger --terms own.toml"
+JOIN = "smc-dp join study.toml --key {0}.key --ledger {0}.ledger --policy own.toml"
 SERVE = "smc-dp serve study.toml --key charlie.key --credentials credentials --out run"
 OF_THE_MACHINE = ("/usr/", "/lib", "/dev/null", "/etc/")
 INSTALLED = (*OF_THE_MACHINE, *(os.path.realpath(place) for place in (sys.prefix, sys.base_prefix, ROOT)))
@@ -117,7 +117,7 @@ def agreed(found: Mapping[str, Organisation], relay: Organisation) -> JointStudy
     charlie.run(
         "smc-dp study new --out study.toml --title Readmission --purpose trial --curator charlie.pub "
         f"{' '.join(f'--party {name}.pub' for name in PARTIES)} --bounds bounds.toml --method newton --colluders 1 "
-        f"--dropouts 1 --most-rows 1000 --greetings 60s --letters 5s --relay tls://127.0.0.1:{free_port()}"
+        f"--dropouts 1 --most-rows 1000 --greetings 60s --messages 5s --relay tls://127.0.0.1:{free_port()}"
     )
     study = JointStudy.read(charlie.folder / "study.toml")
     for number, name in enumerate(SITES):

@@ -203,15 +203,27 @@ def test_the_classes_that_the_kit_names_are_there() -> None:
 def test_a_site_and_the_server_read_what_they_wrote(kit: Path, study: JointStudy) -> None:
     relay = RelayPlace.read(kit / "relay/local", study.digest)
     assert relay.sites == flare_names(study) == SITES
-    assert relay.rest == 2 * study.deadlines.letters
+    assert relay.rest == 2 * study.deadlines.messages
     assert relay.store_folder == kit / "relay/local/smc_dp" / study.digest / "parcels"
     own = kit / "site-2/local/smc_dp" / study.digest
     (own / "study.toml").write_text(tomlkit.dumps(study.model_dump(by_alias=True, exclude_none=True)))
     study_file, files = site_files(kit / "site-2/local", study.digest, "site-2")
     assert study_file == own / "study.toml"
-    assert (files.key, files.terms, files.ledger) == (own / f"{SOUTH}.key", own / "own.toml", own / f"{SOUTH}.ledger")
+    assert (files.key, files.policy, files.ledger) == (own / f"{SOUTH}.key", own / "own.toml", own / f"{SOUTH}.ledger")
     charlie = tomllib.loads((kit / f"site-4/local/smc_dp/{study.digest}/site-4.toml").read_text())
-    assert {"terms", "ledger", "data"}.isdisjoint(charlie)
+    assert {"policy", "ledger", "data"}.isdisjoint(charlie)
+
+
+def test_a_site_s_file_of_an_earlier_version_is_read(kit: Path, study: JointStudy) -> None:
+    own = kit / "site-3/local/smc_dp" / study.digest
+    (own / "study.toml").write_text(tomlkit.dumps(study.model_dump(by_alias=True, exclude_none=True)))
+    said = (own / "site-3.toml").read_text()
+    (own / "site-3.toml").write_text(said.replace("policy = ", "terms = "))
+    _, files = site_files(kit / "site-3/local", study.digest, "site-3")
+    assert files.policy == own / "own.toml"
+    (own / "site-3.toml").write_text(f'{said}terms = "other.toml"\n')
+    with refused("document.unknown_key", key="'terms'"):
+        site_files(kit / "site-3/local", study.digest, "site-3")
 
 
 def test_a_job_for_another_study_or_site_is_refused(study: JointStudy, tmp_path: Path) -> None:

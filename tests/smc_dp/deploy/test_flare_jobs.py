@@ -95,7 +95,7 @@ def test_a_site_that_never_returns_is_gone_on_without(
     target = {"epsilon": "1", "delta": "1e-5", "noise": "ddg", "calibration": "proven"}
     sums = {"name": "secure_sum", "colluders": 0, "dropouts": 1, "most_rows": 10**7, "sizes": "hidden"}
     study = agreed(
-        tmp_path / "own", letters=5, insecure_test_keys=False, target=target,
+        tmp_path / "own", messages=5, insecure_test_keys=False, target=target,
         method={"name": "newton", "adjacency": "replace"},
         protocol={**sums, "verifiable": False, "output": "curator", "left_out": []},
     )  # fmt: skip

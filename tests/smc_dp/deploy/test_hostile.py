@@ -15,7 +15,7 @@ from support.sites import BOUNDS, PRR_MEAN, Sites, newton
 
 from smc_dp.deploy.frame import Frame
 from smc_dp.deploy.site import frame_fault
-from smc_dp.deploy.terms import OwnTerms
+from smc_dp.deploy.site_policy import SitePolicy
 
 LETTER, GREETING = At("P2", "P1", "mail", 0), At("P2", "public", "mail", 0)
 STAGE_END, APPROVAL = At("P2", "public", "mail", 1), At("P2", "public", "approval", 0)
@@ -299,15 +299,15 @@ BEYOND = {
 
 
 @pytest.mark.parametrize("what", BEYOND)
-def test_a_study_that_asks_for_more_is_beyond_the_sites_own_terms(what: str) -> None:
+def test_a_study_that_asks_for_more_is_beyond_the_site_policy(what: str) -> None:
     other, parties, code = BEYOND[what]
     stated = other if "protocol" in other else {**PRR_MEAN, **other}
     limits = {
         "max_epsilon": "1", "max_delta": "1/1000", "min_parties": 3, "min_colluders": int("protocol" in other),
         "columns": ["a", "b", "y"], "purposes": ["research"], "insecure": what != "keys",
     }  # fmt: skip
-    terms = OwnTerms.model_validate({"limits": limits})
-    found = terms.faults(sites.joint(stated, parties))
+    policy = SitePolicy.model_validate({"limits": limits})
+    found = policy.faults(sites.joint(stated, parties))
     assert [fault.code for fault in found].count(code) == 1, found
     agreed = newton() if "protocol" in other else {**PRR_MEAN}
-    assert not [fault for fault in terms.faults(sites.joint(agreed)) if fault.code == code] or what == "keys"
+    assert not [fault for fault in policy.faults(sites.joint(agreed)) if fault.code == code] or what == "keys"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support import sites
-from support.sites import LETTERS, Sites
+from support.sites import MESSAGES, Sites
 
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.deploy.arrival import Arrivals
@@ -135,7 +135,7 @@ def test_a_clock_that_was_set_back_sends_nothing(curator_run: Sites, fast_path: 
     run = under_way(curator_run, fast_path)
     run.clock.now -= 3600
     with refused("clock.set_back", error=StoreError):
-        run.going["P1"]._is_late(LETTERS)
+        run.going["P1"]._is_late(MESSAGES)
     run.close()
 
 
@@ -146,7 +146,7 @@ def silent_but_talking(run: Sites) -> float:
     for number in range(20):
         for name in {"P1", "P3", "charlie"} - run.ends.keys():
             run.turn(name)
-        run.clock.now += LETTERS * 2 / 3
+        run.clock.now += MESSAGES * 2 / 3
         run.relay.put(notice(run, "P2", "refused", number, "refusal", b""))
         if len(run.ends) == 3:
             break
@@ -157,7 +157,7 @@ def test_who_is_silent_is_not_waited_for_longer_because_of_what_else_it_sends(
     curator_run: Sites, fast_path: Path
 ) -> None:
     run = under_way(curator_run, fast_path)
-    assert silent_but_talking(run) <= 4 * LETTERS
+    assert silent_but_talking(run) <= 4 * MESSAGES
     assert "deadline" in run.ends.values()
     assert [run.at[name].entries() for name in ("P1", "P3")] == [["void"]] * 2
     run.close()
@@ -169,6 +169,6 @@ def test_a_twin_for_which_everything_is_progress_waits_without_end(
     monkeypatch.setattr(Site, "_since", lambda self: {"since": self._clock()})
     monkeypatch.setattr(Arrivals, "may_be_kept", lambda self, frame: True)
     run = under_way(curator_run, fast_path)
-    assert silent_but_talking(run) > 10 * LETTERS
+    assert silent_but_talking(run) > 10 * MESSAGES
     assert not run.ends
     run.close()

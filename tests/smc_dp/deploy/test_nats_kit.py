@@ -62,7 +62,13 @@ def test_certificates_are_for_the_host_and_for_seats_and_not_for_names(kit: Path
 
 def test_the_page_says_what_the_authority_can_do_and_names_every_folder(kit: Path) -> None:
     page = (kit / "operator" / "README.txt").read_text()
-    for words in ("Two systems", "  can: ", "  cannot: ", "smc-dp study open STUDY.toml --kit KIT", "nats-server -c"):
+    for words in (
+        "Two systems",
+        "  can: ",
+        "  cannot: ",
+        "smc-dp study open STUDY.toml --provisioning-kit KIT",
+        "nats-server -c",
+    ):
         assert words in page
     assert re.findall(r"^ +sites/(\S+)$", page, re.MULTILINE) == [*PARTIES, CURATOR_NAME]
 
@@ -77,13 +83,13 @@ def test_a_kit_is_never_written_over_and_needs_an_address(kit: Path) -> None:
 def test_the_commands_make_a_kit_and_say_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, out = tmp_path / "study.toml", tmp_path / "kit"
     file.write_text(studies.text())
-    assert main(["study", "kit", str(file), "--engine", "pigeon", "--out", str(out)]) == 2
+    assert main(["study", "provision", str(file), "--engine", "pigeon", "--out", str(out)]) == 2
     assert capsys.readouterr().err == "error: --engine: wanted nats or flare, got 'pigeon'\n"
-    assert main(["study", "kit", str(file), "--engine", "nats", "--out", str(out)]) == 0
+    assert main(["study", "provision", str(file), "--engine", "nats", "--out", str(out)]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said == [
-        f"What to do: {out / 'operator' / 'README.txt'}. SECRET: all else in {out}.",
-        *(f"To hand over: {out / 'sites' / name}" for name in (*studies.PARTIES, CURATOR_NAME)),
+        f"Next steps: {out / 'operator' / 'README.txt'}. SECRET: all other files in {out}.",
+        *(f"Hand over: {out / 'sites' / name}" for name in (*studies.PARTIES, CURATOR_NAME)),
     ]
-    assert main(["study", "open", str(file), "--kit", str(tmp_path)]) == 2
+    assert main(["study", "open", str(file), "--provisioning-kit", str(tmp_path)]) == 2
     assert capsys.readouterr().err.startswith(f"error: credentials {tmp_path / 'operator' / CA_FILE}: cannot be read")

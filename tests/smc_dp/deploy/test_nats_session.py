@@ -166,7 +166,7 @@ def messages_at(running: NatsRelay) -> int:
 LISTENER = "import socket; s = socket.create_server(('0.0.0.0', 7777)); print(flush=True); s.accept()"
 CALLER = "import socket, sys; socket.create_connection((sys.argv[1], 7777), 1)"
 LISTENS = "0A"
-JOIN = "smc-dp join study.toml --key {0}.key --ledger {0}.ledger --terms own.toml --data rows.csv --out run"
+JOIN = "smc-dp join study.toml --key {0}.key --ledger {0}.ledger --policy own.toml --data rows.csv --out run"
 SERVE = "smc-dp serve study.toml --key charlie.key --out run"
 AT_HOME = " --credentials credentials --counters counters"
 
@@ -213,7 +213,7 @@ def test_a_study_needs_no_other_way_than_each_sites_own_to_the_relay(tmp_path: P
     with networks(SITES) as found, organisations(tmp_path / "sites", (*SITES, "relay")) as places:
         server = served(tmp_path / "kit" / "operator", found.inside(None))
         places["relay"].started["relay"] = server
-        opening = f"smc-dp study open study.toml --kit {tmp_path / 'kit'}"
+        opening = f"smc-dp study open study.toml --provisioning-kit {tmp_path / 'kit'}"
         (places["relay"].folder / "study.toml").write_text(study_text(study.relay))
         places["relay"].run(f"{' '.join(found.inside(None))} {opening}")
         lines = {name: line_of(found, name) for name in SITES}

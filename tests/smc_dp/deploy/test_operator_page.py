@@ -14,7 +14,7 @@ from support.relays import free_port, without_server
 
 from smc_dp.core.documents import Document
 from smc_dp.data.file_format import FileSection
-from smc_dp.deploy.terms import OwnTerms, RelaySection, SiteLimits
+from smc_dp.deploy.site_policy import RelaySection, SiteLimits, SitePolicy
 from smc_dp.privacy.ledger.ledger import Ledger
 
 PAGE = (ROOT / "smc_dp" / "deploy" / "README.md").read_text(encoding="utf-8")
@@ -133,7 +133,7 @@ def test_every_block_of_the_page_is_followed_but_the_installation() -> None:
 
 def missing_keys(page: str) -> set[str]:
     """The keys of `own.toml` that no row of the page's tables names."""
-    sections: tuple[type[Document], ...] = (OwnTerms, FileSection, SiteLimits, RelaySection)
+    sections: tuple[type[Document], ...] = (SitePolicy, FileSection, SiteLimits, RelaySection)
     known = {name for section in sections for name in section.model_fields}
     return known - set(re.findall(r"\w+", " ".join(line for line in page.splitlines() if line.startswith("| `"))))
 

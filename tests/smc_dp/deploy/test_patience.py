@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from support import sites
-from support.sites import LETTERS, NOON, Sites
+from support.sites import MESSAGES, NOON, Sites
 
 from protocols.curator import CURATOR_NAME
 from smc_dp.deploy.site import Site
@@ -27,12 +27,12 @@ def study(fast_path: Path) -> Sites:
 def test_who_vanished_costs_one_deadline_and_is_waited_for_again_once_it_is_back(study: Sites) -> None:
     study.run(lambda: study.facts(CURATOR_NAME)["stage"] == "sum5")
     waited = study.clock.now - NOON
-    assert LETTERS < waited < 2 * LETTERS
+    assert MESSAGES < waited < 2 * MESSAGES
     study.away.clear()
     study.begin(GONE)
     study.run()
     assert sites.ends(study) == ["released"] * 5
-    assert study.clock.now - NOON < 2 * LETTERS
+    assert study.clock.now - NOON < 2 * MESSAGES
     assert len(set(study.releases().values())) == 1
     charlie = study.going[CURATOR_NAME]._site
     assert charlie is not None
@@ -45,5 +45,5 @@ def test_who_vanished_costs_one_deadline_and_is_waited_for_again_once_it_is_back
 def test_a_site_that_forgets_who_owes_a_letter_waits_in_each_sum(study: Sites, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Site, "waits_in_vain", False)
     study.run()
-    assert study.clock.now - NOON > SUMS_LEFT * LETTERS
+    assert study.clock.now - NOON > SUMS_LEFT * MESSAGES
     study.close()

@@ -37,7 +37,7 @@ def look(site: Paths, **others: Path | None) -> PreflightResult:
     """North's own look, with some of what it has exchanged."""
     said: dict[str, Any] = {**site, **others}
     files = OwnFiles(said["data"], said["ledger"])
-    return preflight_of_files(JointStudy.read(said["study"]), said["key"], said["terms"], files)
+    return preflight_of_files(JointStudy.read(said["study"]), said["key"], said["policy"], files)
 
 
 def faults_of(site: Paths, **others: Path | None) -> list[str]:
@@ -65,8 +65,12 @@ def test_a_study_that_fits_is_read_whole(site: Paths, tmp_path: Path) -> None:
 FAULTS = {
     "a key of nobody": ("key", "ab" * 32, "key.not_in_study"),
     "a key that is none": ("key", "secret", "wanted one line of 64 hexadecimal digits"),
-    "terms that forbid it": ("terms", studies.OWN_TERMS + "min_parties = 4", "terms: min_parties: wanted rows of 4"),
-    "terms that cannot be read": ("terms", "[limits", "is not TOML"),
+    "a policy that forbids it": (
+        "policy",
+        studies.SITE_POLICY + "min_parties = 4",
+        "site policy: min_parties: wanted the rows of at least 4 parties",
+    ),
+    "a policy that cannot be read": ("policy", "[limits", "is not TOML"),
     "rows without a column": ("data", "age,outcome\n1,no\n2,yes\n", "column 'sex' is missing"),
     "rows of another form": ("data", "age;sex;outcome\n1;f;no\n", "rows.csv: has one column, 'age;sex;outcome'"),
     "a cell that is no number": (
@@ -93,13 +97,13 @@ def test_each_fault_is_found_alone(what: str, site: Paths, tmp_path: Path) -> No
 
 
 def test_every_fault_is_found_together(site: Paths, tmp_path: Path) -> None:
-    site["terms"].write_text("[limits]\nmax_epsilon = 0.1\nmax_delta = 0\npurposes = []\n")
+    site["policy"].write_text("[limits]\nmax_epsilon = 0.1\nmax_delta = 0\npurposes = []\n")
     site["data"].write_text("age,sex,outcome\nold,f,no\n2,x,yes\n3,f,maybe\n")
     site["ledger"].unlink()
     Ledger.create(site["ledger"], Fraction(1, 10)).close()
     before = kept(tmp_path)
     faults = [str(fault) for fault in look(site).faults]
-    starts = ["terms: max_epsilon", "terms: max_delta", "terms: purposes", *["data "] * 3, "ledger "]
+    starts = ["site policy: max_epsilon", "site policy: max_delta", "site policy: purposes", *["data "] * 3, "ledger "]
     assert [fault.startswith(start) for fault, start in zip(faults, starts, strict=True)] == [True] * 7
     for word in ("'age', row 1", "'sex', row 2", "'outcome', row 3", "the budget would be passed"):
         assert sum(word in fault for fault in faults) == 1
@@ -108,19 +112,19 @@ def test_every_fault_is_found_together(site: Paths, tmp_path: Path) -> None:
 
 def test_nothing_that_is_missing_hides_another_fault(site: Paths) -> None:
     nowhere = site["study"].with_name("nowhere")
-    faults = [str(f) for f in look(site, key=nowhere, terms=nowhere, data=nowhere, ledger=nowhere).faults]
+    faults = [str(f) for f in look(site, key=nowhere, policy=nowhere, data=nowhere, ledger=nowhere).faults]
     assert len(faults) == 4
     assert all("cannot be read" in fault for fault in faults)
-    site["terms"].write_text("[limits]\nmax_epsilon = 1\nmax_delta = 0\nspent = 0\n")
+    site["policy"].write_text("[limits]\nmax_epsilon = 1\nmax_delta = 0\nspent = 0\n")
     (fault,) = look(site).faults
-    assert (fault.code, fault.place) == ("document.unknown_key", f"terms {site['terms']}: limits: ")
-    missing = faults_of(site, terms=None, data=None, ledger=None)
+    assert (fault.code, fault.place) == ("document.unknown_key", f"site policy {site['policy']}: limits: ")
+    missing = faults_of(site, policy=None, data=None, ledger=None)
     assert missing == ["terms.missing", "data.missing", "ledger.none_given"]
 
 
-def test_the_terms_may_name_the_data_and_their_form(site: Paths) -> None:
+def test_the_policy_may_name_the_data_and_their_form(site: Paths) -> None:
     site["data"].write_text("age;sex;outcome\n41,5;f;yes\nNA;m;no\n")
-    site["terms"].write_text(f'data = "rows.csv"\n{studies.OWN_TERMS}[file]\nseparator = ";"\ndecimal = ","\n')
+    site["policy"].write_text(f'data = "rows.csv"\n{studies.SITE_POLICY}[file]\nseparator = ";"\ndecimal = ","\n')
     (fault,) = look(site, data=None).faults
     assert "column 'age', row 2" in str(fault)
     site["data"].write_text("age;sex;outcome\n41,5;f;yes\n7,0;m;no\n")
@@ -132,7 +136,7 @@ def test_the_terms_may_name_the_data_and_their_form(site: Paths) -> None:
 
 def test_a_ring_too_short_and_rows_of_one_class_are_found_together(site: Paths) -> None:
     site["study"].write_text(studies.by_curator().replace("ring_bits = 64", "ring_bits = 16"))
-    site["terms"].write_text("[limits]\nmax_epsilon = 1\nmax_delta = 0\n")
+    site["policy"].write_text("[limits]\nmax_epsilon = 1\nmax_delta = 0\n")
     site["data"].write_text("age,sex,outcome\n1,f,no\n2,m,no\n3,f,no\n")
     one_class, too_short = map(str, look(site).faults)
     assert "all 3 rows are 'no', wanted both" in one_class
@@ -147,24 +151,24 @@ def test_more_rows_than_the_study_allows_are_found(site: Paths) -> None:
 
 def test_charlie_has_neither_rows_nor_a_book(site: Paths, tmp_path: Path) -> None:
     key = studies.site(tmp_path, "charlie")["key"]
-    found = look(site, key=key, terms=None, data=None, ledger=None)
+    found = look(site, key=key, policy=None, data=None, ledger=None)
     assert (found.faults, found.name, found.own) == ([], "charlie", None)
 
 
 def test_check_prints_every_fault_and_ends_with_2(site: Paths, capsys: pytest.CaptureFixture[str]) -> None:
-    given = ["study", "check", str(site["study"]), *options(site, "data", "ledger", "key", "terms")]
+    given = ["study", "check", str(site["study"]), *options(site, "data", "ledger", "key", "policy")]
     assert main(given) == 0
     fits, expected = capsys.readouterr().out.splitlines()
-    assert fits == f"Study {study().digest} fits: north can approve it and take part."
+    assert fits == f"No problems: north can approve study {study().digest} and take part."
     assert expected.startswith("What to expect if all 3 parties have as many rows as this site: 0.00 to ")
-    site["terms"].write_text("[limits]\nmax_epsilon = 0.1\nmax_delta = 1e-5\n")
+    site["policy"].write_text("[limits]\nmax_epsilon = 0.1\nmax_delta = 1e-5\n")
     site["data"].write_text("age,sex,outcome\n\u001b[2J,f,no\n2,m,yes\n")
     assert main(given) == 2
     first, second, last = capsys.readouterr().out.splitlines()
-    assert first == "terms: max_epsilon: wanted at most 1/10, the study's release has 0.333334"
+    assert first == "site policy: max_epsilon: wanted at most 1/10, the study's release has 0.333334"
     assert second.isprintable()
     assert "column 'age', row 1: wanted a number" in second
-    assert last.startswith("2 of what was looked at")
+    assert last.startswith("2 problems: this site cannot join")
     assert main([*given, "--json"]) == 2
     said = json.loads(capsys.readouterr().out)
     assert (said["name"], said["fits"]) == ("north", False)
@@ -173,7 +177,7 @@ def test_check_prints_every_fault_and_ends_with_2(site: Paths, capsys: pytest.Ca
 
 
 def test_an_approval_is_written_once_and_is_new_each_time(site: Paths, tmp_path: Path) -> None:
-    given = ["study", "approve", str(site["study"]), *options(site, "key", "terms")]
+    given = ["study", "approve", str(site["study"]), *options(site, "key", "policy")]
     assert main(given) == 0
     path = tmp_path / "study.north.approval"
     first = Approval.read(path)
@@ -194,9 +198,9 @@ def test_who_may_not_approve_does_not(site: Paths, tmp_path: Path, capsys: pytes
     beyond.write_text("[limits]\nmax_epsilon = 0.1\nmax_delta = 0\n")
     before = kept(tmp_path)
     for given, rule in (
-        (["--key", str(stranger), "--terms", str(site["terms"])], "which nobody has in the study"),
-        (["--key", str(site["key"]), "--terms", str(beyond)], "max_epsilon: .*\n.*max_delta"),
-        (["--key", str(site["key"])], "wanted a file of the site's own terms"),
+        (["--key", str(stranger), "--policy", str(site["policy"])], "which nobody has in the study"),
+        (["--key", str(site["key"]), "--policy", str(beyond)], "max_epsilon: .*\n.*max_delta"),
+        (["--key", str(site["key"])], "site policy: wanted a file"),
     ):
         assert main([*approve, *given]) == 2
         assert re.search(rule, capsys.readouterr().err)
@@ -272,10 +276,10 @@ def test_show_says_what_taking_part_means(site: Paths, capsys: pytest.CaptureFix
             "Readmission",
             "Purpose: research.",
             "age     a number              0 to 120",
-            "in column outcome",
+            "predicts column outcome",
         ),
         *(agreed.agreement().statement.plain_words(), "No row leaves the site"),
-        *("charged epsilon 0.333334, delta 0.0000100001", "Until all have greeted: 7 days.", "12 hours from the last"),
+        *("charged epsilon 0.333334, delta 0.0000100001", "Greetings of all: 7 days.", "12 hours from the last"),
         *("nats://relay.example:4222", "greetings and the ends of stages.\n"),
     ):
         assert words in said
@@ -286,7 +290,7 @@ def test_show_says_what_taking_part_means(site: Paths, capsys: pytest.CaptureFix
     assert main(["study", "show", str(site["study"])]) == 0
     said = capsys.readouterr().out
     assert "INSECURE\n  * the keys are test keys" in said
-    assert "the ends of stages, and in the end its share of the result.\n" in said
+    assert "the ends of stages, and its share of the result.\n" in said
 
 
 def test_what_a_hub_calls_its_columns_commands_no_terminal(site: Paths, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support import sites
 from support.corrupted import ROUND, Corrupted, anything, course, patience, site_of
-from support.sites import GREETINGS, LETTERS, PromptCarrier, Sites, newton
+from support.sites import GREETINGS, MESSAGES, PromptCarrier, Sites, newton
 
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
@@ -144,7 +144,7 @@ def test_a_deadline_survives_a_restart_and_stands_still_without_the_relay(
     run.away.update({"P2", "P3", "P4", CURATOR_NAME})
     run.turn("P1")
     since = run.facts("P1")["since"]
-    run.clock.now += LETTERS
+    run.clock.now += MESSAGES
     run.begin("P1")
     run.turn("P1")
     assert run.facts("P1")["since"] == since, "a restart is no progress"

@@ -102,7 +102,12 @@ def test_every_fault_of_every_file_is_said_as_a_site_hears_of_its_own(
     given = [f"--party={name}={site['data']}" for name in ("north", "south", "west")]
     assert main(["run", "--study", "study.toml", *given, "--json"]) == 2
     simulated = [fault["code"] for fault in json.loads(capsys.readouterr().out)["faults"]]
-    check = ["study", "check", "study.toml", *(f"--{name}={site[name]}" for name in ("data", "ledger", "key", "terms"))]
+    check = [
+        "study",
+        "check",
+        "study.toml",
+        *(f"--{name}={site[name]}" for name in ("data", "ledger", "key", "policy")),
+    ]
     assert main([*check, "--json"]) == 2
     own = [fault["code"] for fault in json.loads(capsys.readouterr().out)["faults"]]
     assert simulated == own * 3
@@ -130,7 +135,12 @@ def test_a_check_and_a_simulation_say_the_same_of_a_faulty_study(
         assert said.count(before) == 1
         said = said.replace(before, instead)
     study_file.write_text(said)
-    check = ["study", "check", "study.toml", *(f"--{name}={site[name]}" for name in ("data", "ledger", "key", "terms"))]
+    check = [
+        "study",
+        "check",
+        "study.toml",
+        *(f"--{name}={site[name]}" for name in ("data", "ledger", "key", "policy")),
+    ]
     found = []
     for command in (check, ["run", "--study", "study.toml"]):
         assert main([*command, "--json"]) == 2

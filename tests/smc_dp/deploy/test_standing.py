@@ -136,7 +136,7 @@ def test_status_erases_what_is_kept_of_a_session_that_passed(halfway: Path, caps
     assert is_erased(halfway)
 
 
-JOIN = ("join", "--ledger", "none.ledger", "--terms", "none.toml")
+JOIN = ("join", "--ledger", "none.ledger", "--policy", "none.toml")
 OPENING: Mapping[str, tuple[str, tuple[str, ...], int]] = {
     "status": ("north", ("status",), 0),
     "abandon": ("north", ("study", "abandon"), 0),

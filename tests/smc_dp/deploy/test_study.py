@@ -19,8 +19,8 @@ from smc_dp.core.documents import Document, parse_document
 from smc_dp.core.errors import InputError, UnfitError
 from smc_dp.deploy import approval as approving
 from smc_dp.deploy.approval import Approval, nonce
-from smc_dp.deploy.study import JointStudy
-from smc_dp.deploy.terms import OwnTerms
+from smc_dp.deploy.site_policy import SitePolicy
+from smc_dp.deploy.study import STUDY_FORMAT, JointStudy
 from smc_dp.run.agreement import DEFAULT_SIMULATION, SettledRun, make_method
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.protocols.registry import CuratorTerms, SumTerms
@@ -87,10 +87,10 @@ MUTANTS = {
     "another ring": ("left_out = []", "left_out = []\nring_bits = 63", "protocol: ring_bits: wanted 64, got 63"),
     "another setting": ("left_out = []", "left_out = []\nlink = 'lan'", "protocol: unknown key 'link'"),
     "a deadline of nothing": ('"7d"', '"0d"', "deadlines: greetings: wanted seconds, or a text such as"),
-    "a deadline in weeks": ('"12h"', '"1w"', "deadlines: letters: wanted seconds, or a text such as"),
+    "a deadline in weeks": ('"12h"', '"1w"', "deadlines: messages: wanted seconds, or a text such as"),
     "a deadline after ten years": ('"7d"', '"3660d"', "deadlines: greetings: wanted seconds"),
-    "a deadline that is none": ('"12h"', "nan", "deadlines: letters: wanted seconds"),
-    "no deadlines": ('[deadlines]\ngreetings = "7d"\nletters = "12h"\n', "", "deadlines: is missing"),
+    "a deadline that is none": ('"12h"', "nan", "deadlines: messages: wanted seconds"),
+    "no deadlines": ('[deadlines]\ngreetings = "7d"\nmessages = "12h"\n', "", "deadlines: is missing"),
     "one party": (party("south") + party("west"), "", "parties: number of parties: wanted at least 2, got 1"),
     "a party twice": (party("south"), party("north"), "parties: party name 'north': given twice"),
     "two parties with one key": (SOUTH, NORTH, "parties: south and north have one key"),
@@ -260,7 +260,7 @@ CHANGES = {
     "most_rows": ("10000000", "1000"),
     "verifiable": ("verifiable = false", "verifiable = true"),
     "greetings": ('"7d"', '"8d"'),
-    "letters": ('"12h"', '"13h"'),
+    "messages": ('"12h"', '"13h"'),
     "a party's name": ('"south"', '"east"'),
     "a party's key": (SOUTH, Identity.generate(Stream.insecure_from_seed(9)).public.hex()),
     "Charlie's key": (CHARLIE, Identity.generate(Stream.insecure_from_seed(9)).public.hex()),
@@ -272,6 +272,23 @@ CHANGES = {
     "the classes": ('["no", "yes"]', '["yes", "no"]'),
     "the clip": ("[bounds.label]", "[bounds.rows]\nclip = 3\n[bounds.label]"),
 }
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "fields"),
+    [
+        ("", "study.earlier_format", {"wanted": STUDY_FORMAT, "version": "0.1.0"}),
+        ('format = "smc-dp study 3"\n', "study.other_format", {"wanted": STUDY_FORMAT, "got": "'smc-dp study 3'"}),
+        ("format = 2\n", "study.other_format", {"wanted": STUDY_FORMAT, "got": "2"}),
+    ],
+)
+def test_a_study_in_another_format_is_refused_for_that_alone(line: str, code: str, fields: dict[str, str]) -> None:
+    said = text().replace("messages = ", "letters = ").replace(f'format = "{STUDY_FORMAT}"\n', line)
+    with pytest.raises(UnfitError) as caught:
+        study(said)
+    (fault,) = caught.value.faults
+    assert (fault.code, dict(fault.fields)) == (code, fields)
+    assert all(str(value) in str(fault) for value in fields.values())
 
 
 def test_a_changed_study_is_another_study() -> None:
@@ -308,7 +325,7 @@ def test_the_agreement_is_that_of_a_run() -> None:
     wanted = settled.with_parties(studies.PARTIES, bounds)
     assert sums.agreement().digest == wanted.digest
     assert sums.names == wanted.participants == (*studies.PARTIES, "charlie")
-    assert (sums.deadlines.greetings, sums.deadlines.letters) == (604_800, 43_200)
+    assert (sums.deadlines.greetings, sums.deadlines.messages) == (604_800, 43_200)
 
 
 def test_public_rows_are_those_of_the_digest() -> None:
@@ -334,7 +351,7 @@ HOSTILE = {
     "a text without end": (b'a = """', "a text does not end"),
     "no text": (b"\xff\xfe", "is not UTF-8 text"),
     "a number without end": (b"a = " + b"9" * 100_000, "is not TOML"),
-    "nothing": (b"", "10 things do not fit: .*title: is missing"),
+    "nothing": (b"", "format: is missing"),
     "thousands of parties": (text(parties="[[parties]]\n" * 6000).encode(), "51 things do not fit.*and 11,950 more"),
 }
 
@@ -457,7 +474,7 @@ LIMITS = 'min_parties = 1\nmin_colluders = 1\ncolumns = ["a"]\npurposes = ["a"]\
 FORM = '[file]\nseparator = ","\ndecimal = "."\nencoding = "utf-8"\nmissing = ["a"]\n[relay]\ncredentials = "a"\n'
 TOP = "insecure_test_keys = false"
 DOCUMENTS: dict[str, tuple[type[Document], str]] = {
-    "terms": (OwnTerms, f'data = "a"\n{studies.OWN_TERMS}{LIMITS}{FORM}'),
+    "policy": (SitePolicy, f'data = "a"\n{studies.SITE_POLICY}{LIMITS}{FORM}'),
     "sums": (JointStudy, text(top=TOP)),
     "mean": (JointStudy, by_curator(top=TOP)),
     "one sum": (JointStudy, studies.weighted(top=f"{TOP}\nauxiliary = 'a'")),
@@ -475,7 +492,7 @@ def odd_ones(said: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    "name", ["terms", *(pytest.param(name, marks=pytest.mark.slow) for name in DOCUMENTS if name != "terms")]
+    "name", ["policy", *(pytest.param(name, marks=pytest.mark.slow) for name in DOCUMENTS if name != "policy")]
 )
 def test_whatever_a_field_holds_is_read_or_refused_in_words(name: str) -> None:
     kind, said = DOCUMENTS[name]

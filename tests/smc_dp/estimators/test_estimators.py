@@ -201,7 +201,7 @@ def secure(family: type[FederatedClassifier], method: str, **settings: Any) -> F
 
 @pytest.mark.parametrize(("family", "method"), SECURE, ids=[method for _, method in SECURE])
 def test_where_nobody_is_trusted_it_is_the_sum_of_the_parts(family: type[FederatedClassifier], method: str) -> None:
-    """Of the method's secure form, made one by one here: nothing stands between these and the model."""
+    """Of the mechanism specification, made one by one here: nothing stands between these and the model."""
     estimator = secure(family, method, insecure_seed=5, radius=2.0, dropouts=1, colluders=0).fit(BLOBS, LABELS, WHO)
     ball = Ball(2.0, estimator.bias)
     X, auxiliary = ball.rows(BLOBS), ball.rows(2 * points_of_the_ball(3))
@@ -212,12 +212,12 @@ def test_where_nobody_is_trusted_it_is_the_sum_of_the_parts(family: type[Federat
 
     def scores(seed: int, sizes: Any = (80, 80, 80)) -> Any:
         public = Public(3, X.shape[1], 2, sizes, auxiliary)
-        form, rng = (
+        spec, rng = (
             made_of.shared(public, target, ThreatModel(3, 0, 1), announced),
             Stream.insecure_from_seed(seed).spawn(),
         )
-        parts = [form.part(rows, rng.fork(f"party {j}")) for j, rows in enumerate(parties)]
-        return form.model(ideal(form.functionality, parts)).scores(X)
+        parts = [spec.part(rows, rng.fork(f"party {j}")) for j, rows in enumerate(parties)]
+        return spec.model(ideal(spec.functionality, parts)).scores(X)
 
     np.testing.assert_array_equal(estimator.model_.scores(X), scores(5))
     assert not np.allclose(estimator.model_.scores(X), scores(6), rtol=1e-3)

@@ -73,7 +73,7 @@ def test_law_passes_and_every_shortened_field_is_noticed(name: str) -> None:
     found = check_distributions(SUMS.program, trials(), p, Stream.insecure_from_seed(name))
     assert code_checks.judge_distribution(found).status == "passed"
     assert found.missed == ()
-    assert found.vanished == (("P4",) if p.D else ())
+    assert found.drop_outs == (("P4",) if p.D else ())
     assert (found.tests > 1000) == (p.output != SHARES)
 
 

@@ -68,10 +68,10 @@ def test_matrix_is_the_table_and_the_one_that_is_checked_in(K: int) -> None:
     p = LINEAR.model.sample(K)
     rows = found(K).rows
     assert len({row.members for row in rows}) == 2 ** (K + 1) - 1
-    sparse = {row.session for row in rows if "ring_degree 2" in row.session}
+    sparse = {row.session_label for row in rows if "ring_degree 2" in row.session_label}
     assert len(sparse) == (K >= 5)
     for row in rows:
-        here = replace(p, ring_degree=2) if row.session in sparse else p
+        here = replace(p, ring_degree=2) if row.session_label in sparse else p
         assert {secret: cell.level for secret, cell in row.cells.items()} == by_hand(row, here), row
     assert matrix_text.matrix_as_text(found(K)) in FILE.read_text(encoding="utf-8")
 

@@ -37,7 +37,7 @@ def found(K: int, chosen: tuple[tuple[str, ...], ...] | None = SOME, leaving: tu
 
 
 def with_dropouts(m: Matrix) -> list[Row]:
-    return [row for row in m.rows if not row.session or "dropouts 1" in row.session]
+    return [row for row in m.rows if not row.session_label or "dropouts 1" in row.session_label]
 
 
 def sent_in_time(p: Parameters, pattern: Pattern, kind: str, r: int) -> bool:
@@ -61,7 +61,7 @@ def read_in_setup(p: Parameters, pattern: Pattern, members: Sequence[str]) -> bo
     if not holds_up(p, pattern):
         return False
     others = [name for name in p.parties if name != pattern.name]
-    holders = {*members, others[pattern.letter - 2]} - {"charlie"}
+    holders = {*members, others[pattern.message_number - 2]} - {"charlie"}
     return "charlie" in members and len(holders) >= p.T
 
 
@@ -116,12 +116,12 @@ def test_matrix_of_three_parties_is_the_table(all_of_it: bool) -> None:
     m, coalitions, leaving = (found(3, None, None), 15, 3) if all_of_it else (found(3), len(SOME), 1)
     patterns = 1 + leaving * 2 * (3 + 2 * 3)  # each vanished or late, three letters in setup and three in each sum
     for verifiable in (False, True):
-        part = replace(m, rows=tuple(row for row in m.rows if f"verifiable {verifiable}" in row.session))
+        part = replace(m, rows=tuple(row for row in m.rows if f"verifiable {verifiable}" in row.session_label))
         assert check(part, replace(leakage_model.sample_session(3), verifiable=verifiable)) == coalitions * patterns
 
 
 def test_without_dropouts_no_coalition_learns_more_than_the_sum() -> None:
-    rows = [row for row in found(3).rows if "dropouts 0" in row.session]
+    rows = [row for row in found(3).rows if "dropouts 0" in row.session_label]
     assert {row.pattern.place for row in rows} == {"", "Ready in setup", "Masked in sum0", "Masked in sum1"}
     assert [row for row in rows if row.beyond] == []
 
@@ -141,11 +141,11 @@ def test_margin_and_claim_stand_side_by_side() -> None:
 
 def test_lines_cover_every_row_and_no_row_has_a_smallest_party() -> None:
     m = found(3)
-    sessions = {row.session for row in m.rows}
+    sessions = {row.session_label for row in m.rows}
     assert len(sessions) == 4
     assert {row.smallest for row in m.rows} == {""}
     for session in sessions:
-        part = replace(m, rows=tuple(row for row in m.rows if row.session == session))
+        part = replace(m, rows=tuple(row for row in m.rows if row.session_label == session))
         told = [line.cells for line in group_rows_by_kind(part)]
         for row in part.rows:
             assert any(all(v in ("own", line.get(k)) for k, v in cells_by_secret(row).items()) for line in told), row
@@ -198,7 +198,7 @@ def test_in_a_circle_charlie_reads_whom_enough_of_his_stand_beside(all_of_it: bo
         assert read <= wanted, (row.members, str(row.pattern))
         assert row.pattern.name or read == wanted or len(others) == 1, (row.members, read)
         assert not (row.claimed and row.beyond), (row.members, str(row.pattern))
-        assert not row.deviating
+        assert not row.even_malicious
     said = matrix_text.matrix_as_text(m)
     assert "some of whom may deviate" not in said
 
@@ -261,7 +261,9 @@ TWINS: dict[str, tuple[Sequence[twins.Patch], Parameters, tuple[str, ...], str, 
 
 def cell(m: Matrix, session: str, members: tuple[str, ...], pattern: str, secret: str) -> Cell:
     which = (session, members, pattern)
-    return next(row.cells[secret] for row in m.rows if (row.session or session, row.members, str(row.pattern)) == which)
+    return next(
+        row.cells[secret] for row in m.rows if (row.session_label or session, row.members, str(row.pattern)) == which
+    )
 
 
 @pytest.mark.parametrize("name", TWINS)
@@ -279,7 +281,7 @@ def test_twin_shows_in_its_cell(name: str, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize("name", [name for name, (_, p, *_) in TWINS.items() if p.K == 3])
 def test_that_cell_shows_nothing_without_the_twin(name: str) -> None:
     _, p, members, pattern, secret, _ = TWINS[name]
-    sessions = dict.fromkeys(row.session for row in found(3).rows)
+    sessions = dict.fromkeys(row.session_label for row in found(3).rows)
     session = next(s for s in sessions if f"dropouts {p.D}," in s and "verifiable False" in s)
     assert cell(found(3), session, members, pattern, secret).level == "nothing"
 

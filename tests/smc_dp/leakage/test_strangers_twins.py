@@ -87,7 +87,7 @@ def copied(monkeypatch: pytest.MonkeyPatch) -> None:
     def digest(self: Commitments, context: bytes, value: Any, opening: bytes) -> bytes:
         made = hashlib.sha256(context + opening).digest()
         self._tape.strings.hashed[made] = opening
-        self._tape.committed[made] = (context, value, opening)
+        self._tape.commitments[made] = (context, value, opening)
         return made
 
     monkeypatch.setattr(Commitments, "_digest", digest, raising=False)

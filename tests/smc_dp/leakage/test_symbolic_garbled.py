@@ -48,7 +48,7 @@ class Search:
 
     def opened_with(self, *strings: bytes) -> list[Packed]:
         theirs = self.tape.strings.reached(set(), {*strings})
-        return [row for _, row in circuits.open_rows(self.tape.locked, theirs, {*strings})]
+        return [row for _, row in circuits.open_rows(self.tape.locked_rows, theirs, {*strings})]
 
 
 def test_labels_open_the_row_of_the_smallest_and_delta_opens_all() -> None:

@@ -98,7 +98,7 @@ def test_numbers_can_be_tried_by_who_has_all_else_that_was_hashed() -> None:
     signature = strings.signature("P1", [strings.digest_of([x])])
     hashed = strings.digest(signature)
     for read, tried in (({plain}, 1), ({salted}, 0), ({salted, salt}, 1), ({signature}, 1), ({hashed}, 0), (set(), 0)):
-        assert len(strings.tells_of(strings.reached({"P2"}, read))) == tried, read
+        assert len(strings.guessable_numbers(strings.reached({"P2"}, read))) == tried, read
 
 
 # Vanishing, against real runs.
@@ -116,7 +116,7 @@ def really(pattern: Pattern) -> list[tuple[str, str, str, str]]:
     session = Session(secure_sum.PROGRAM, P, public, bytes(32))
     seeds = {name: Stream.insecure_from_seed(name) for name in names}
     given = ideal.inputs(P, lambda name, bits: 1)
-    vanish = {pattern.name: DropOutAfter(pattern.letter - 1)} if pattern.name else {}
+    vanish = {pattern.name: DropOutAfter(pattern.message_number - 1)} if pattern.name else {}
     sent = simulate(session, identities, seeds, given, Setting(drop_outs=vanish)).transcript.envelopes
     return [(e.sender, e.to, e.kind, e.stage) for e in sent if e.kind not in ("Hello", STAGE_END)]
 

@@ -94,8 +94,8 @@ def test_some_releases_lose_what_their_bands_say() -> None:
 
 
 def test_the_signal_of_newton_is_what_a_run_prints() -> None:
-    form = Newton().shared(Public(5, 13, 3, None), TARGET, ThreatModel(5, 1, 1), AnnouncedRows(10_000))
-    assert method_signal("newton", numbers((100, 200, 300, 400, 500), 13, 3, D=1)) == form.signal(1500)
+    spec = Newton().shared(Public(5, 13, 3, None), TARGET, ThreatModel(5, 1, 1), AnnouncedRows(10_000))
+    assert method_signal("newton", numbers((100, 200, 300, 400, 500), 13, 3, D=1)) == spec.signal(1500)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -22,7 +22,7 @@ from smc_dp.attacks import report_blocks as of_attacks
 from smc_dp.attacks.attack import LEAST_TRIALS
 from smc_dp.attacks.report import AttackReport
 from smc_dp.audit.epsilon import report as of_epsilon
-from smc_dp.audit.epsilon.audit import Audited, EpsilonFinding
+from smc_dp.audit.epsilon.audit import CaseAudit, EpsilonFinding
 from smc_dp.audit.epsilon.power import MeasuredPower, MutantPower, Power
 from smc_dp.audit.run import report_blocks as of_audits
 from smc_dp.audit.run.check import failed
@@ -53,7 +53,7 @@ def epsilon() -> Iterator[PageBlock]:
     claim = PrivacyStatement("pure", 1.0, 0.0, "record", "replace", "anyone", ())
     found = EpsilonFinding("clopper-pearson", "epsilon", 0.7, 1.0, 2000, (615, 233))
     for bound in (0.7, 1.5):
-        audited = Audited("laplace, d = 1", "two numbers", claim, 0.01, (replace(found, bound=bound),))
+        audited = CaseAudit("laplace, d = 1", "two numbers", claim, 0.01, (replace(found, bound=bound),))
         power = Power(10, 10, 2000, 0.99)
         yield from of_epsilon.blocks([MeasuredPower(audited, {"clopper-pearson": power}, power)], 0.99, "A scope.")
         yield from of_epsilon.mutant_blocks([MutantPower("half the noise", audited, power)], 0.99)
@@ -64,7 +64,7 @@ def run() -> Iterator[PageBlock]:
     good = Comparison(0.9, {"north": 0.95, "south": 0.85}, 0.96, 0.6, 300, 0.1, 0.95)
     for planned in (0.1, 0.01):
         yield from of_runs.accuracy_blocks(good, ExpectedAccuracy(10.0, AccuracyInterval(0.0, planned)))
-    yield from of_runs.accuracy_blocks(replace(good, smallest=None))
+    yield from of_runs.accuracy_blocks(replace(good, smallest_rows=None))
     yield from of_runs.accuracy_blocks(None)
     yield from LocalComparison(10_000, 0.5, 0.9, ExpectedAccuracy(9.0, AccuracyInterval(0.0, 0.1))).blocks()
 

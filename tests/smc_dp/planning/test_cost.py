@@ -40,7 +40,7 @@ def test_the_cost_is_that_of_the_run(name: str, tmp_path: Path) -> None:
     data = hospitals((30, 20, 25, 40), 2)
     report = run_protocol(data.federation, bounds=data.bounds, out=str(tmp_path / "run"), **RUNS[name])
     agreed = report.agreement
-    p = agreed.terms.program_parameters(agreed.protocol, agreed.form, agreed.parties, "")
+    p = agreed.terms.program_parameters(agreed.protocol, agreed.spec, agreed.parties, "")
     found = [session_cost(SessionSpec(PROTOCOLS[agreed.protocol], p))]
     if name in PLANNED:
         columns = data.federation.dimension - 1

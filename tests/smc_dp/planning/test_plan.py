@@ -207,7 +207,7 @@ def test_who_must_not_collude_is_said_in_the_words_of_the_claim(paper: Plan, usu
 def test_the_figures_are_those_of_the_method_and_of_no_other(usual: Plan) -> None:
     agreed = Candidate.build("newton", among(*SIZES.values()))
     assert usual.planned.expected == agreed.expected
-    assert agreed.expected.signal == pytest.approx(agreed.form.signal(5830))  # type: ignore[attr-defined]
+    assert agreed.expected.signal == pytest.approx(agreed.spec.signal(5830))  # type: ignore[attr-defined]
     fewer = replace(agreed, target=replace(agreed.target, epsilon=Fraction(1, 10)))
     assert fewer.expected.signal < agreed.expected.signal
     none = [replace(agreed.target, noise="self"), replace(agreed.target, epsilon=None)]

@@ -18,7 +18,7 @@ from smc_dp.methods.training.perturbed import Huber, Logistic, Loss
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy import objective_perturbation
 from smc_dp.privacy.gaussian import VARIANCE_LOST, mu_for, variance_for
-from smc_dp.privacy.gaussian_objective import FURTHEST, GaussianPerturbation, gaussian_perturbation
+from smc_dp.privacy.gaussian_objective import ROUNDING_RADIUS, GaussianPerturbation, gaussian_perturbation
 from smc_dp.privacy.noise import DiscreteGaussian, KNorm
 from smc_dp.privacy.objective_perturbation import APART
 from smc_dp.privacy.target import HIGHEST, LEAST_DELTA, LOWEST
@@ -125,8 +125,8 @@ def beyond(t: Fraction, centre: float) -> mpf:
 
 def test_z_is_as_near_to_y_as_the_proof_says() -> None:
     for centre in (0.0, 0.25, 0.5):
-        assert beyond(FURTHEST, centre) < mpf(2) ** -800
-        assert beyond(FURTHEST / 2, centre) > mpf(2) ** -300
+        assert beyond(ROUNDING_RADIUS, centre) < mpf(2) ** -800
+        assert beyond(ROUNDING_RADIUS / 2, centre) > mpf(2) ** -300
 
 
 # The pointwise bound, and densities of the exact minimiser in one dimension.

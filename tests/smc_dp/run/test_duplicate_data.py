@@ -262,7 +262,7 @@ grouped = sources._grouped
 
 
 def without_its_mark(tables: dict[str, Table]) -> dict[str, Table]:
-    return {name: replace(held, divided_by=None) for name, held in tables.items()}
+    return {name: replace(held, partition_column=None) for name, held in tables.items()}
 
 
 def test_of_two_runs_at_once_one_sees_the_other(monkeypatch: pytest.MonkeyPatch) -> None:

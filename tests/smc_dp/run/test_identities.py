@@ -123,7 +123,8 @@ def test_keys_that_others_can_read_are_warned_of(folder: Path, capsys: pytest.Ca
     (folder / "north-1.key").chmod(0o640)
     assert main(["identities", "show", str(folder)]) == 0
     printed = capsys.readouterr()
-    assert printed.err == f"warning: {folder}/north-1.key: others than its owner may read this secret key\n"
+    key = folder / "north-1.key"
+    assert printed.err == f"warning: {key}: other users can read this secret key. Run: chmod 600 {key}\n"
     assert len(printed.out.splitlines()) == 3
 
 

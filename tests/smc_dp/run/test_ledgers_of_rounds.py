@@ -36,12 +36,12 @@ PAID, UNKNOWN, VOID = ["reserved", "released"], ["reserved"], ["reserved", "void
 
 def run(folder: Path, books: Ledgers, data: Any = CASE, **options: Any) -> Report:
     """With coins of no seed, as far as anybody can see, so that the statement claims an epsilon."""
-    vanish = options.pop("vanish", {})
+    drop_out = options.pop("drop_out", {})
     target = Target(Fraction("0.4"), noise="ddg", delta=Fraction(1, 10**5))
     settings = {"colluders": 1, "dropouts": 1, "most_rows": 100, **options}
     agreed = sum_agreement(data, Newton(), target, seeded=False, **settings)
     rng = Stream(hashlib.sha256(folder.name.encode()).digest(), insecure=False)
-    return simulate_run(data, agreed, rng, folder, ledgers=books, vanish=vanish)
+    return simulate_run(data, agreed, rng, folder, ledgers=books, drop_out=drop_out)
 
 
 def states(books: Ledgers, party: str) -> list[str]:
@@ -117,7 +117,7 @@ def test_who_vanishes_in_a_later_sum_has_paid_for_all(
     tmp_path: Path, books: Ledgers, heard: tuple[Labels, Labels]
 ) -> None:
     """B is in sums 0 to 2, and gone before its fourth masked input: which is safe, and more than it lost."""
-    report = run(tmp_path / "run", books, vanish={B: MET + 3 * EACH + 1})
+    report = run(tmp_path / "run", books, drop_out={B: MET + 3 * EACH + 1})
     assert report.present is not None
     assert (report.present.took_part, report.present.dropped_out) == ((A, B, C, D), (B,))
     assert labels(heard[0], B) == [f"sum {r}" for r in range(3)]
@@ -159,8 +159,8 @@ def test_a_proof_about_one_sum_says_nothing_of_another(
         monkeypatch.setattr(Reservations, "disowned", everything)
     unsigned_by(B, lambda r: r == 1, monkeypatch)
     gone = MET + 2 * EACH + 1  # before sum 2; B sends two letters less, for it signs and opens nothing in sum 1
-    with pytest.raises(StoppedError, match=f"{B}, {C} vanished, and the others could not go on: .* sum 2"):
-        run(tmp_path / "run", books, vanish={B: gone - 2, C: gone})
+    with pytest.raises(StoppedError, match=f"{B}, {C} dropped out, and the others could not go on: .* sum 2"):
+        run(tmp_path / "run", books, drop_out={B: gone - 2, C: gone})
     assert states(books, B) == (VOID if twin else UNKNOWN)
     assert {name: states(books, name) for name in (A, C, D)} == dict.fromkeys((A, C, D), UNKNOWN)
 
@@ -169,7 +169,7 @@ def test_who_was_in_no_sum_when_it_vanished_pays_nothing(
     tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unsigned_by(B, lambda r: r == 0, monkeypatch)
-    report = run(tmp_path / "run", books, vanish={B: MET + 2})  # after its masked input to sum 0, which is of no use
+    report = run(tmp_path / "run", books, drop_out={B: MET + 2})  # after its masked input to sum 0, which is of no use
     assert report.present is not None
     assert report.present.took_part == (A, C, D)
     assert of_all(books) == {B: VOID} | dict.fromkeys((A, C, D), PAID)
@@ -184,7 +184,7 @@ def test_a_sum_that_is_given_up_takes_back_no_sum_before_it(
     met = MET + 1
     gone = met + 3 * EACH + 1
     with pytest.raises(StoppedError, match="3 of 5 parties took part in sum 3, wanted 4") as caught:
-        run(tmp_path / "run", books, five, colluders=0, vanish={names[1]: gone, names[2]: gone})
+        run(tmp_path / "run", books, five, colluders=0, drop_out={names[1]: gone, names[2]: gone})
     assert set(heard[1]) == {(name, "sum 3") for name in (names[0], *names[3:])}
     assert {name: states(books, name) for name in names} == dict.fromkeys(names, UNKNOWN)
     assert "counts as spent" in caught.value.__notes__[0]

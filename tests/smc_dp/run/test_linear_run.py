@@ -100,7 +100,7 @@ def test_an_agreement_on_it_is_read_back() -> None:
         with pytest.raises(InputError, match=name):
             Agreement.from_dict(wrong, made.bounds)
     with pytest.raises(InputError, match="ring_degree: wanted an even number"):
-        LinearTerms(ring_degree=3).program_parameters("linear", made.form, made.parties, "")
+        LinearTerms(ring_degree=3).program_parameters("linear", made.spec, made.parties, "")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_an_agreement_on_it_is_read_back() -> None:
             "--key-bits: does not go with method prr_mean, whose",
         ),
         (("--protocol", "linear", "--insecure-test-keys"), "--insecure-test-keys: linear has no keys"),
-        (("--protocol", "linear", "--as-printed-insecure"), "--protocol: does not go with --as-printed-insecure"),
+        (("--protocol", "linear", "--as-published-insecure"), "--protocol: does not go with --as-published-insecure"),
         (("--protocol", "linear", "--noise", "ddg"), "noise"),
     ],
 )

@@ -18,6 +18,6 @@ from smc_dp.run.simulation import simulate_run
 def test_a_hundred_sums_can_be_predicted_with(tmp_path: Path) -> None:
     data = hospitals((12, 8, 20), 2)
     agreed = sum_agreement(data, GradientDescent(rows=10**6), Target(Fraction(100), noise="ddg"))
-    assert len(agreed.form.functionality.each) == MOST_SUMS
+    assert len(agreed.spec.functionality.each) == MOST_SUMS
     simulate_run(data, agreed, Stream.insecure_from_seed(1), tmp_path / "run")
     assert len(predict(tmp_path / "run", np.zeros((2, data.bounds.dimension))).labels) == 2

@@ -48,12 +48,12 @@ def test_a_bias_of_its_own_goes_to_the_constant_of_the_rows(method: Any, tmp_pat
         LocalParty(who, rows, agreed, Stream.insecure_from_seed("bias").fork(f"party {who}")).contribution
         for who, rows in data.federation.by_name.items()
     ]
-    model: Any = agreed.form.model(sum_of(parts))
+    model: Any = agreed.spec.model(sum_of(parts))
     X = data.federation.pooled().X
     scores = model.scores(X)[:, 1] - model.scores(X)[:, 0]
     assert np.allclose(X @ np.array(released.weights), scores, rtol=1e-9, atol=1e-9)
     assert not np.allclose(X @ model.theta[:-1], scores)  # twin: without its bias
-    assert predict(tmp_path / "run", X).unaudited is None
+    assert predict(tmp_path / "run", X).missing_files_text is None
     with pytest.raises(InputError, match=f"bias: {method.name} learns a bias"):
         sum_agreement(PLAIN, method, target)
 

@@ -138,7 +138,7 @@ def test_nothing_is_said_of_rows_and_bounds_that_no_file_shows() -> None:
 
 @pytest.mark.parametrize(("envelopes", "arrived"), [(7, False), (9, True)])
 def test_rows_are_missing_of_an_early_drop_out_only(envelopes: int, arrived: bool, tmp_path: Path) -> None:
-    run, crowd = tmp_path / "run", {"colluders": 1, "dropouts": 1, "vanish": {"north-1": envelopes}}
+    run, crowd = tmp_path / "run", {"colluders": 1, "dropouts": 1, "drop_out": {"north-1": envelopes}}
     run_protocol(FIVE.federation, bounds=FIVE.bounds, method="wsum", out=run, **crowd)
     evidence, text = load_evidence(run), ShownPage(html(run_page(run))).text
     sent = {(envelope.sender, envelope.kind) for envelope in evidence.envelopes.values()}

@@ -76,7 +76,7 @@ def test_a_run_learns_and_is_charged_by_party(run: Report) -> None:
     to = run.run_dir.parent / "published"
     assert publish_run(run.run_dir, to) == (RELEASE, AUXILIARY, TRANSCRIPT)
     assert "Rows that all of them had besides are public, in auxiliary.json." in html(run_page(to))
-    assert predict(to, TEST.X).unaudited is None
+    assert predict(to, TEST.X).missing_files_text is None
     parameters = json.loads((to / RELEASE).read_bytes())["parameters"]
     assert parameters["auxiliary"] == hashlib.sha256((to / AUXILIARY).read_bytes()).hexdigest()
 
@@ -190,7 +190,7 @@ def test_other_public_rows_are_refused_in_one_line(
 
 
 def test_more_rows_than_can_be_read_are_refused(run: Report, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert verify_release(run.run_dir).unaudited is None
+    assert verify_release(run.run_dir).missing_files_text is None
     monkeypatch.setattr("smc_dp.run.auxiliary._MOST_NUMBERS", 119)
     with pytest.raises(InputError, match=r"auxiliary.json: wanted at most 59 rows of 2 features, got 60"):
         verify_release(run.run_dir)

@@ -147,7 +147,7 @@ def test_files_by_name_and_by_path_are_the_same_run(tmp_path: Path, monkeypatch:
     ({"method": Local()}, "method: wanted one that a protocol computes"),
     ({"method": "wsum"}, "key_bits: does not go with method wsum, whose protocol is secure_sum"),
     ({"dropouts": 1}, "dropouts: does not go with method prr_mean"),
-    ({"vanish": {"a": 1}}, "vanish: the parties of pathak2010 need each other to the end"),
+    ({"drop_out": {"a": 1}}, "drop_out: the parties of pathak2010 need each other to the end"),
     ({"method": "nothing"}, "method: wanted one of prr_mean"),
     ({"target": 0}, "epsilon"),
     ({"target": Target(None)}, "epsilon: wanted a finite number"),
@@ -281,7 +281,7 @@ def test_a_party_with_one_class_takes_part_in_every_sum(method: str, tmp_path: P
         insecure_seed=3, **public,
     )  # fmt: skip
     assert report.comparison is not None
-    assert not says_one_class(report.agreement.form.statement)
+    assert not says_one_class(report.agreement.spec.statement)
     assert set(report.comparison.individual) == set(files)
     assert report.comparison.pooled > 0.9
     if method in ("newton", "ofaa"):
@@ -308,7 +308,7 @@ def test_who_refuses_a_party_for_its_one_class_says_so_in_its_statement() -> Non
     """That there is a run at all then tells something of the rows. Twin: the statements of the sums, above."""
     found: dict[str, Any] = {name: find_method(name) for name in PROTOCOLS_BY_METHOD}
     assert [name for name, method in found.items() if method.needs_two_classes] == ["prr_mean"]
-    assert says_one_class(agreement(hospitals((9, 8), 2)).form.statement)
+    assert says_one_class(agreement(hospitals((9, 8), 2)).spec.statement)
 
 
 def says_one_class(privacy: PrivacyStatement) -> bool:

@@ -49,13 +49,19 @@ READY = 5  # of four parties, D = 1: the greeting, three letters of shares, and 
 
 
 def run(
-    folder: Path, data: Any = CASE, method: Any = None, *, books: Ledgers | None = None, vanish: Any = (), **given: Any
+    folder: Path,
+    data: Any = CASE,
+    method: Any = None,
+    *,
+    books: Ledgers | None = None,
+    drop_out: Any = (),
+    **given: Any,
 ) -> Report:
     """With coins of no seed, as far as anybody can see, so that the statement claims an epsilon."""
     agreed = sum_agreement(data, method, Target(Fraction("0.4"), noise="ddg"), seeded=False, **given)
     rng = Stream(hashlib.sha256(folder.name.encode()).digest(), insecure=False)
     own = OWN if data is CASE else None
-    return simulate_run(data, agreed, rng, folder, identities=own, ledgers=books, vanish=dict(vanish))
+    return simulate_run(data, agreed, rng, folder, identities=own, ledgers=books, drop_out=dict(drop_out))
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +88,7 @@ def test_a_run_has_shares_where_masked_inputs_are_published_and_else_none(honest
         assert {path.name for path in folder.iterdir()} == files | more
         document = json.loads((folder / RELEASE).read_text())
         assert set(document["digests"]) == (files | more) - {RELEASE}
-        assert predict(folder, ROWS).unaudited is None
+        assert predict(folder, ROWS).missing_files_text is None
     shares = json.loads((shared / SHARES).read_text())["shares"]
     assert {name: len(share) for name, share in shares.items()} == {A: 3, B: 3, C: 3}  # two weights and the size
 
@@ -99,7 +105,7 @@ def test_without_its_record_nothing_was_audited(honest: Path, tmp_path: Path) ->
     alone = tmp_path / "run"
     shutil.copytree(honest, alone)
     (alone / TRANSCRIPT).unlink()
-    assert predict(alone, ROWS).unaudited == f"{alone} has no {TRANSCRIPT}"
+    assert predict(alone, ROWS).missing_files_text == f"{alone} has no {TRANSCRIPT}"
     with refused("run.not_whole"):
         publish_run(alone, tmp_path / "published")
 
@@ -190,7 +196,7 @@ def test_of_two_sums_that_charlie_signed_none_counts(honest: Path, tmp_path: Pat
 def test_the_rule_about_weights_is_needed(honest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forged = f.edited(honest, tmp_path / "run", RELEASE, EDITS["a weight"][0])
     monkeypatch.setattr(release_consistency, "weights_fault", lambda *_: None)
-    assert verify_release(forged).unaudited is None
+    assert verify_release(forged).missing_files_text is None
 
 
 def test_shares_of_a_sum_are_bound_like_those_of_the_curator_protocol(shared: Path, tmp_path: Path) -> None:
@@ -233,15 +239,15 @@ PAID, UNKNOWN, VOID = ["reserved", "released"], ["reserved"], ["reserved", "void
 def test_who_vanishes_has_paid_if_its_masked_input_left(
     tmp_path: Path, books: Ledgers, sent: int, members: tuple[str, ...], paid: dict[str, list[str]]
 ) -> None:
-    report = run(tmp_path / "run", FOUR, books=books, dropouts=1, vanish={B: sent + 1})
+    report = run(tmp_path / "run", FOUR, books=books, dropouts=1, drop_out={B: sent + 1})
     assert report.present is not None
     assert (report.present.took_part, report.present.dropped_out, report.present.left_out) == (members, (B,), ())
     assert {name: states(books, name) for name in paid} == paid
-    assert verify_release(tmp_path / "run").unaudited is None
+    assert verify_release(tmp_path / "run").missing_files_text is None
 
 
 def test_who_vanishes_before_anybody_is_charged_is_left_out_of_a_new_session(tmp_path: Path, books: Ledgers) -> None:
-    report = run(tmp_path / "run", FOUR, books=books, colluders=0, dropouts=1, vanish={B: READY})
+    report = run(tmp_path / "run", FOUR, books=books, colluders=0, dropouts=1, drop_out={B: READY})
     assert report.present is not None
     assert report.present.took_part == report.agreement.parties == (A, C, D)
     assert report.present.left_out == (B,)
@@ -257,13 +263,13 @@ def test_the_new_session_has_new_noise(tmp_path: Path, monkeypatch: pytest.Monke
     parts: list[tuple[str, Any]] = []
 
     def part(own: LocalParty) -> Any:
-        parts.append((own.name, own.agreement.form.part(own.rows, own.rng)))
+        parts.append((own.name, own.agreement.spec.part(own.rows, own.rng)))
         return parts[-1][1]
 
     made = cached_property(part)
     made.__set_name__(LocalParty, "contribution")
     monkeypatch.setattr(LocalParty, "contribution", made)
-    run(tmp_path / "run", FOUR, colluders=0, dropouts=1, vanish={B: READY})
+    run(tmp_path / "run", FOUR, colluders=0, dropouts=1, drop_out={B: READY})
     first, second = dict(parts[:4]), dict(parts[4:])
     assert set(second) == {A, C, D}
     for name, again in second.items():
@@ -287,7 +293,7 @@ def test_only_a_proof_that_it_is_not_in_the_sum_gives_a_budget_back(
         return simulated(session, identities, seeds, inputs, setting, *home)
 
     monkeypatch.setattr(execution, "simulate", simulate)
-    run(tmp_path / "run", FOUR, books=books, dropouts=1, vanish={B: READY + 1})
+    run(tmp_path / "run", FOUR, books=books, dropouts=1, drop_out={B: READY + 1})
     assert {name: states(books, name) for name in (A, B, C, D)} == {B: paid} | dict.fromkeys((A, C, D), PAID)
 
 
@@ -312,8 +318,8 @@ def test_a_party_that_was_left_out_and_lives_to_the_end_pays_nothing(
 
 def test_with_nobody_to_lose_whose_masked_input_left_has_paid(tmp_path: Path, books: Ledgers) -> None:
     """D = 0: once masked inputs left, a party that vanishes ends it, and no budget comes back."""
-    with pytest.raises(StoppedError, match=f"{B} vanished, and the others could not go on") as caught:
-        run(tmp_path / "run", books=books, vanish={B: 3})
+    with pytest.raises(StoppedError, match=f"{B} dropped out, and the others could not go on") as caught:
+        run(tmp_path / "run", books=books, drop_out={B: 3})
     (note,) = caught.value.__notes__
     assert note.startswith(f"the shares of {A}, {C} had left: there the run counts as spent; those of {B} had not")
     assert {name: states(books, name) for name in (A, B, C)} == {A: UNKNOWN, B: VOID, C: UNKNOWN}
@@ -347,15 +353,15 @@ def test_a_sum_that_is_given_up_is_paid_by_nobody(tmp_path: Path, books: Ledgers
     five = hospitals((12, 8, 20, 9, 7), 2)
     names = five.federation.names
     with pytest.raises(StoppedError, match="3 of 5 parties took part in sum 0, wanted 4") as caught:
-        run(tmp_path / "run", five, books=books, colluders=0, dropouts=1, vanish={names[1]: 7, names[2]: 7})
+        run(tmp_path / "run", five, books=books, colluders=0, dropouts=1, drop_out={names[1]: 7, names[2]: 7})
     assert caught.value.__notes__ == [VOIDED]
     assert {name: states(books, name) for name in names} == dict.fromkeys(names, VOID)
 
 
 def test_where_the_others_cannot_go_on_nobody_pays(tmp_path: Path, books: Ledgers) -> None:
     """Three parties of whom one may vanish cannot be two of whom one may."""
-    with pytest.raises(StoppedError, match=f"{B} vanished before anybody was charged, .*dropouts: for 2") as caught:
-        run(tmp_path / "run", books=books, colluders=0, dropouts=1, vanish={B: 1})
+    with pytest.raises(StoppedError, match=f"{B} dropped out before anybody was charged, .*dropouts: for 2") as caught:
+        run(tmp_path / "run", books=books, colluders=0, dropouts=1, drop_out={B: 1})
     assert caught.value.__notes__ == [VOIDED]
     assert {name: states(books, name) for name in (A, B, C)} == dict.fromkeys((A, B, C), VOID)
     assert "\n" not in str(caught.value)
@@ -363,15 +369,15 @@ def test_where_the_others_cannot_go_on_nobody_pays(tmp_path: Path, books: Ledger
 
 
 @pytest.mark.parametrize(("sent", "why", "notes"), [
-    (1, f"{B}, {C}, {D} vanished before anybody was charged, .*dropouts: for 2", []),
-    (READY + 2, f"{C}, {D} vanished, and the others could not go on", [f"{B} had vanished before anybody was charged"]),
+    (1, f"{B}, {C}, {D} dropped out before anybody was charged, .*dropouts: for 2", []),
+    (READY + 2, f"{C}, {D} dropped out, and the others could not", [f"{B} had dropped out before anybody was charged"]),
 ])  # fmt: skip
 def test_whoever_was_left_out_of_an_earlier_session_is_named_too(
     tmp_path: Path, sent: int, why: str, notes: list[str]
 ) -> None:
-    five, vanish = hospitals((12, 8, 20, 9, 7), 2), {B: 1, C: sent + 1, D: sent + 1}
+    five, drop_out = hospitals((12, 8, 20, 9, 7), 2), {B: 1, C: sent + 1, D: sent + 1}
     with pytest.raises(StoppedError, match=f"^{why}") as caught:
-        run(tmp_path / "run", five, colluders=0, dropouts=1, vanish=vanish)
+        run(tmp_path / "run", five, colluders=0, dropouts=1, drop_out=drop_out)
     assert getattr(caught.value, "__notes__", []) == notes
 
 
@@ -379,7 +385,7 @@ def test_vanishing_counts_envelopes_of_the_whole_command(tmp_path: Path) -> None
     """C would send eleven; six of them went to the first session, in which B was missing, so that it is gone later."""
     five = hospitals((12, 8, 20, 9, 7), 2)
     names = five.federation.names
-    report = run(tmp_path / "run", five, colluders=0, dropouts=1, vanish={names[1]: 3, names[2]: 12})
+    report = run(tmp_path / "run", five, colluders=0, dropouts=1, drop_out={names[1]: 3, names[2]: 12})
     assert report.present is not None
     assert report.present.left_out == (names[1],)
     assert report.present.dropped_out == (names[2],)
@@ -389,7 +395,7 @@ def test_whoever_vanishes_before_anybody_is_charged_is_left_out_one_session_afte
     """B sends nothing. C greets in that session, and in the one without B sends all but that it is ready."""
     six = hospitals((12, 8, 20, 9, 7, 11), 2)
     names = six.federation.names
-    report = run(tmp_path / "run", six, dropouts=1, vanish={names[1]: 1, names[2]: 7})
+    report = run(tmp_path / "run", six, dropouts=1, drop_out={names[1]: 1, names[2]: 7})
     agreed, stated = report.agreement, verify_release(tmp_path / "run").release.parameters
     assert report.present is not None
     assert report.present.took_part == agreed.parties == (names[0], *names[3:])
@@ -400,14 +406,14 @@ def test_whoever_vanishes_before_anybody_is_charged_is_left_out_one_session_afte
     ]
 
 
-@pytest.mark.parametrize(("vanish", "why"), [
-    ({"nobody": 1}, "vanish: wanted one of north-0, north-1, north-2, got 'nobody'"),
-    ({CURATOR_NAME: 1}, "vanish: wanted one of north-0"),
-    ({A: 0}, "vanish: wanted the number of an envelope of north-0, from 1 on, got 0"),
+@pytest.mark.parametrize(("drop_out", "why"), [
+    ({"nobody": 1}, "drop_out: wanted one of north-0, north-1, north-2, got 'nobody'"),
+    ({CURATOR_NAME: 1}, "drop_out: wanted one of north-0"),
+    ({A: 0}, "drop_out: wanted the number of an envelope of north-0, from 1 on, got 0"),
 ])  # fmt: skip
-def test_only_parties_vanish(tmp_path: Path, vanish: dict[str, int], why: str) -> None:
+def test_only_parties_drop_out(tmp_path: Path, drop_out: dict[str, int], why: str) -> None:
     with pytest.raises(InputError, match=why):
-        run(tmp_path / "run", vanish=vanish)
+        run(tmp_path / "run", drop_out=drop_out)
 
 
 def test_a_budget_that_is_used_up_is_refused_before_any_message(tmp_path: Path) -> None:
@@ -436,7 +442,7 @@ def test_from_python_a_method_is_enough(tmp_path: Path) -> None:
     hidden = run_protocol(federation, method=other, target=alone, output="shares", out=tmp_path / "ar")
     assert (hidden.privacy.kind, hidden.privacy.adjacency) == ("pure", "addremove")
     both = [predict(tmp_path / name, ROWS) for name in ("plain", "ar")]
-    assert all(found.unaudited is None for found in both)
+    assert all(found.missing_files_text is None for found in both)
     for wrong, why in (
         ({"key_bits": 3072}, "key_bits: does not go with method wsum"),
         ({"insecure_test_keys": True}, "insecure_test_keys: secure_sum has no keys"),

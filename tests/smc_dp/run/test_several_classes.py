@@ -242,12 +242,12 @@ def test_a_check_of_the_first_class_alone_is_noticed(
         return None if value[0] == found.weights[0] else WEIGHTS
 
     monkeypatch.setattr(release_consistency, "weights_fault", of_the_first)
-    assert verify_release(f.edited(place / "run", tmp_path / "run", RELEASE, slightly)).unaudited is None
+    assert verify_release(f.edited(place / "run", tmp_path / "run", RELEASE, slightly)).missing_files_text is None
 
 
 def test_the_release_as_it_was_is_used_and_is_what_an_audit_reads(place: Path) -> None:
     """What the refusals above are held against; an audit knows the number of classes from the release alone."""
-    assert verify_release(place / "run").unaudited is None
+    assert verify_release(place / "run").missing_files_text is None
     evidence = load_evidence(place / "run")
     assert (derive_parameters(evidence).public.classes, derive_parameters(evidence).public.dimension) == (3, 3)
     found = publication.check_release(evidence)
@@ -269,7 +269,7 @@ def test_an_audit_of_weights_that_do_not_follow_fails(place: Path, tmp_path: Pat
 def test_without_its_record_the_shape_is_all_that_is_known(place: Path, tmp_path: Path) -> None:
     shutil.copytree(place / "run", tmp_path / "run")
     (tmp_path / "run" / TRANSCRIPT).unlink()
-    assert verify_release(tmp_path / "run").unaudited
+    assert verify_release(tmp_path / "run").missing_files_text
     with pytest.raises(InputError, match="wanted weights of 3 classes, got 9"):
         verify_release(f.edited(tmp_path / "run", tmp_path / "flat", RELEASE, put(weights=[0.0] * 9)))
 
@@ -286,7 +286,7 @@ def test_from_python_a_federation_is_enough(tmp_path: Path) -> None:
     assert np.mean([int(label) for label in found.labels] == points(200, 4).y) == compared.accuracy
     assert compared.pooled > 0.95  # twin: as for two classes, the third would never be answered
     assert min(compared.individual.values()) > 0.9
-    assert report.as_dict()["baselines"]["lambda"] == compared.stated_lambda == 1e-5
+    assert report.as_dict()["baselines"]["lambda"] == compared.baseline_lambda == 1e-5
 
 
 def agreed(name: str, data: PreparedData) -> Agreement:
@@ -361,4 +361,4 @@ def test_digits_are_learnt_by_one_command(tmp_path: Path, capsys: pytest.Capture
     assert (told["method"], told["parties"], told["dimension"]) == ("newton", 5, 65)
     assert told["accuracy"] > 0.75
     assert told["baselines"]["pooled"] > 0.95
-    assert verify_release(tmp_path / "run").unaudited is None
+    assert verify_release(tmp_path / "run").missing_files_text is None

@@ -48,7 +48,7 @@ def test_a_stored_run_is_read_and_used(name: str, tmp_path: Path) -> None:
     if name in BY_SUMS:
         (run / TRANSCRIPT).unlink()
     assert predict(run, tmp_path / "rows.csv").labels == SAID[name]
-    assert (verify_release(run).unaudited is None) == (name not in BY_SUMS)
+    assert (verify_release(run).missing_files_text is None) == (name not in BY_SUMS)
 
 
 def test_a_stored_run_of_todays_protocol_passes_an_audit() -> None:

@@ -117,7 +117,7 @@ def test_an_honest_release_predicts_without_a_word(honest: Path, capsys: pytest.
     assert set(out.splitlines()) <= {"no", "yes"}
     assert err.splitlines() == [line for line in err.splitlines() if line.startswith("warning: ")]
     assert verify_release(honest).release == run_folder.read_release(honest)
-    assert predict(honest, honest.parent / "rows.csv").unaudited is None
+    assert predict(honest, honest.parent / "rows.csv").missing_files_text is None
 
 
 @pytest.mark.parametrize("name", EDITS)
@@ -221,7 +221,7 @@ def test_each_rule_is_needed(
     with pytest.raises(InputError):
         verify_release(run)
     monkeypatch.setattr(release_consistency, rule, lambda *_: None)
-    assert verify_release(run).unaudited is None
+    assert verify_release(run).missing_files_text is None
 
 
 @pytest.mark.parametrize("gone", [(TRANSCRIPT,), (TRANSCRIPT, TIMINGS), (SHARES, TRANSCRIPT, TIMINGS), (SHARES,)])

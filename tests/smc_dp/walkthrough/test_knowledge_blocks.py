@@ -11,7 +11,7 @@ from smc_dp.leakage.matrix import Cell
 from smc_dp.pages.blocks import PageTable, Prose
 from smc_dp.pages.html import html
 from smc_dp.walkthrough import knowledge_blocks, report
-from smc_dp.walkthrough.knowledge import CASES, Knowledge
+from smc_dp.walkthrough.knowledge import CASES_NOTE, Knowledge
 
 WHO, Z = ("P1", "P3", "charlie"), "numbers with noise"
 
@@ -65,12 +65,12 @@ def test_letters_of_secrets_are_explained(name: str, said: str, other: str) -> N
     texts = " ".join(b.text for b in knowledge_blocks.knowledge_before(course).blocks if isinstance(b, Prose))
     assert all(part in texts for part in said.split(", "))
     assert other not in texts
-    assert (CASES in texts) == (name == "pathak2010")
+    assert (CASES_NOTE in texts) == (name == "pathak2010")
     assert (knowledge_blocks.STILL_READS in texts) == (name == "secure_sum")
 
 
 @pytest.mark.slow
-def test_notes_beside_a_printed_step_are_said_to_be_of_the_mended_program() -> None:
+def test_notes_beside_a_printed_step_are_said_to_be_of_the_fixed_program() -> None:
     printed = lecture_of("pathak2010-as-printed-insecure")
     with_notes = [
         step for step in steps_on(printed) if report.IS_WRONG in {getattr(b, "heading", "") for b in step.blocks}
@@ -79,7 +79,7 @@ def test_notes_beside_a_printed_step_are_said_to_be_of_the_mended_program() -> N
     for step in with_notes:
         (about,) = (b for b in step.blocks if getattr(b, "heading", "") == report.IS_WRONG)
         assert Prose(report.FIXED_NOTES) in getattr(about, "blocks", ())
-    assert "These are the notes of the mended program" not in html(lecture_of("pathak2010"))
+    assert "These are the notes of the fixed program" not in html(lecture_of("pathak2010"))
 
 
 def test_a_program_departs_from_a_paper_and_not_from_its_own_notes() -> None:

@@ -1,4 +1,4 @@
-"""What everybody knows after each step: at the end it is the coalition matrix, and before the first letter nothing."""
+"""What everybody knows after each step: at the end it is the coalition matrix, and before the first message nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from smc_dp.leakage.matrix import LEVELS, coalition_matrix
 from smc_dp.leakage.symbolic.world_runs import WorldRuns
 from smc_dp.leakage.symbolic.worlds import base_world, rotate_permutations
 from smc_dp.walkthrough import knowledge_trace as spared
-from smc_dp.walkthrough.knowledge import SOME, Knowledge
+from smc_dp.walkthrough.knowledge import IN_SOME_CASES, Knowledge
 from smc_dp.walkthrough.knowledge_trace import KnowledgeTrace, drop_out, trace_knowledge
 from tests.support.refusals import refused
 
@@ -83,7 +83,7 @@ def test_words_say_what_is_new_and_of_whom() -> None:
     said = {s.messages[0].kind: k.changed_from(j) for s, j, k in zip(c.steps, c.knows[:-1], c.knows[1:], strict=True)}
     assert said["PaillierKey"] == ()
     assert said["Relay"] == (
-        f"P1 + charlie and P2 + charlie each {SOME} can compute the others' sizes and who is smallest, "
+        f"P1 + charlie and P2 + charlie each {IN_SOME_CASES} can compute the others' sizes and who is smallest, "
         "which is more than the result and their own inputs will tell.",
     )
     assert said["Slot"] == (
@@ -111,10 +111,10 @@ def test_what_only_some_worlds_tell_is_said_to_be_so() -> None:
     assert always(after(honest, "Slot"), ("P1", "charlie")) == {"n_2": True}
     twin = trace_knowledge(replace(PROTOCOLS["pathak2010"], program=WITHOUT_CHOICE), 2)
     assert always(after(twin, "Relay"), ("P1", "charlie")) == {"n_2": True}
-    assert not any(SOME in said for k, j in pairwise(twin.knows) for said in j.changed_from(k))
+    assert not any(IN_SOME_CASES in said for k, j in pairwise(twin.knows) for said in j.changed_from(k))
 
 
-def test_a_party_that_vanishes_is_in_no_later_step() -> None:
+def test_a_party_that_drops_out_is_in_no_later_step() -> None:
     protocol = PROTOCOLS["secure_sum"]
     gone = drop_out(protocol, protocol.model.sample(3))
     assert gone is not None

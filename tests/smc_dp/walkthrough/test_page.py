@@ -53,10 +53,10 @@ def test_letters_that_no_course_has_are_shown_and_said_to_be_unknown() -> None:
     later = [step for step in lesson if step.known is None]
     assert {step.stage for step in later} == {"sum1", "publishing"}
     assert "was not computed" in html(walkthrough_page(watched, short))
-    assert "in which nobody vanishes; in this one P3 did" in html(
+    assert "in which nobody drops out; in this one P3 did" in html(
         walkthrough_page(watched, replace(known, pattern=EVERYBODY_STAYS))
     )
-    assert "in which nobody vanishes" not in html(lecture_of("secure_sum"))
+    assert "in which nobody drops out" not in html(lecture_of("secure_sum"))
 
 
 def numbers(watched: ObservedSession) -> list[str]:
@@ -70,11 +70,11 @@ def numbers(watched: ObservedSession) -> list[str]:
 def test_values_are_those_of_the_views(name: str) -> None:
     watched, known = prepared(name)
     whole = html(lecture_of(name))
-    assert all(letter.message is not None for letter in watched.messages if letter.sender not in watched.dropped_out)
+    assert all(letter.content is not None for letter in watched.messages if letter.sender not in watched.dropped_out)
     assert values.UNKNOWN not in whole
     assert all(cell in whole for cell in numbers(watched))
     blind = replace(
-        watched, inputs={}, keys={}, messages=tuple(replace(letter, message=None) for letter in watched.messages)
+        watched, inputs={}, keys={}, messages=tuple(replace(letter, content=None) for letter in watched.messages)
     )
     unseen = html(walkthrough_page(blind, known))
     assert values.UNKNOWN in unseen
@@ -84,8 +84,8 @@ def test_values_are_those_of_the_views(name: str) -> None:
 def test_what_a_ciphertext_holds_is_shown_to_those_who_have_the_key() -> None:
     watched, _ = prepared("pathak2010")
     indicator = next(x for x in watched.messages if x.kind.__name__ == "Indicator")
-    assert indicator.message is not None
-    (u,) = (getattr(indicator.message, slot.name) for slot in indicator.kind.slots)
+    assert indicator.content is not None
+    (u,) = (getattr(indicator.content, slot.name) for slot in indicator.kind.slots)
     opened = [values.format_value(c, watched).rpartition("charlie: ")[2] for c in u]
     assert sorted(opened) == ["0", "1"]
     assert "charlie" not in values.format_value(u[0], replace(watched, keys={}))

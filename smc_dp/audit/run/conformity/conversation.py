@@ -46,7 +46,7 @@ class ScheduledTranscript:
 
     def fixed(self, name: str) -> Iterator[tuple[int, Envelope]]:
         """Return what this participant sent without the free kinds, with its lines."""
-        return ((n, e) for n, e in self.sent(name) if e.kind not in self.schedule.free)
+        return ((n, e) for n, e in self.sent(name) if e.kind not in self.schedule.free_kinds)
 
 
 def with_schedule(check: Callable[[ScheduledTranscript], CheckOutcome]) -> Callable[[Evidence], CheckOutcome]:
@@ -64,9 +64,9 @@ def with_schedule(check: Callable[[ScheduledTranscript], CheckOutcome]) -> Calla
 def find_schedule(evidence: Evidence) -> Schedule | CheckOutcome:
     """Return this transcript's schedule, without absences that their signer's messages refute, or why there is none."""
     found = _learnt(evidence, refuted_readers(evidence))
-    if isinstance(found, CheckOutcome) or not (found.free and _absences(evidence, ()).marks):
+    if isinstance(found, CheckOutcome) or not (found.free_kinds and _absences(evidence, ()).marks):
         return found
-    return not_possible("toy_run.headers_differ", kinds=tuple(found.free))
+    return not_possible("toy_run.headers_differ", kinds=tuple(found.free_kinds))
 
 
 def refuted_readers(evidence: Evidence) -> tuple[str, ...]:
@@ -99,11 +99,11 @@ def _learnt(evidence: Evidence, refuted: Collection[str]) -> Schedule | CheckOut
 def _absences(evidence: Evidence, refuted: Collection[str]) -> Absences:
     """Return who went on without what, by the transcript and by the messages that given views show to be doubted."""
     doubted = {(name, absent) for name, again in evidence.recomputed.items() for absent in again.doubted}
-    told = {(reader, absent) for reader, absent in evidence.absences.values() if reader not in refuted}
-    counts, away = Counter(e.sender for e in evidence.envelopes.values()), {absent.sender for _, absent in told}
-    marks = frozenset(told | doubted)
+    claimed = {(reader, absent) for reader, absent in evidence.absences.values() if reader not in refuted}
+    counts = Counter(e.sender for e in evidence.envelopes.values())
+    marks = frozenset(claimed | doubted)
     out = frozenset(evidence.recorded.published) if marks else frozenset()
-    sent = frozenset((name, counts[name]) for name in away)
+    sent = frozenset((name, counts[name]) for name in {absent.sender for _, absent in claimed})
     return Absences(marks, sent, out, evidence.took_detour)
 
 
@@ -124,14 +124,14 @@ def check_causal_rounds(given: ScheduledTranscript) -> CheckOutcome:
     Messages of a participant that was given up may be left unread by others.
     """
     schedule, evidence = given.schedule, given.evidence
-    late = {absent.sender for _, absent in schedule.met}
-    found = walk_transcript(schedule.scripts, schedule.free, evidence.envelopes, late)
+    late = {absent.sender for _, absent in schedule.awaited_absences}
+    found = walk_transcript(schedule.scripts, schedule.free_kinds, evidence.envelopes, late)
     if found.line is not None:
         # Nobody is named: whoever was told another round states what follows.
         return failed("rounds.not_causal", line=found.line, what=found.fault)
     if found.rounds != schedule.rounds:
         return failed("rounds.other_number", got=found.rounds, wanted=schedule.rounds)
-    but = f", {', '.join(schedule.free)} apart" if schedule.free else ""
+    but = f", {', '.join(schedule.free_kinds)} apart" if schedule.free_kinds else ""
     return passed("rounds.hold", rounds=found.rounds, but=but)
 
 
@@ -150,7 +150,7 @@ def check_completeness(given: ScheduledTranscript) -> CheckOutcome:
         free: Counter[str] = Counter()
         for n, e in given.sent(name):
             total += 1
-            if e.kind in given.schedule.free:
+            if e.kind in given.schedule.free_kinds:
                 free[e.kind] += 1
                 continue
             wanted[e.kind, e.to, e.stage] -= 1
@@ -159,9 +159,9 @@ def check_completeness(given: ScheduledTranscript) -> CheckOutcome:
         if missing := next((key for key, left in wanted.items() if left), None):
             return failed("message.missing", kind=missing[0], sender=name, to=missing[1], stage=missing[2])
         for kind, number in free.items():
-            if number > given.schedule.free[kind]:
+            if number > given.schedule.free_kinds[kind]:
                 return failed(
-                    "message.too_many_free", got=number, kind=kind, sender=name, most=given.schedule.free[kind]
+                    "message.too_many_free", got=number, kind=kind, sender=name, most=given.schedule.free_kinds[kind]
                 )
     marks = given.evidence.absences
     but = f" with {len(marks)} letter{'s' if len(marks) > 1 else ''} given up" if marks else ""
@@ -172,7 +172,7 @@ def _unmet(given: ScheduledTranscript) -> CheckOutcome | None:
     """Return the first absence of a message for which the reader's role did not wait."""
     silent = {PUBLIC_NAME, *absent_senders(given.evidence), *refuted_readers(given.evidence)}
     for n, (reader, absent) in given.evidence.absences.items():
-        if reader not in silent and (reader, absent) not in given.schedule.met:
+        if reader not in silent and (reader, absent) not in given.schedule.awaited_absences:
             what = {name: shown(getattr(absent, name)) for name in ("kind", "sender", "stage")}
             return failed(make_fault("absence.not_asked_for", reader=shown(reader), **what), line=n)
     return None
@@ -181,7 +181,7 @@ def _unmet(given: ScheduledTranscript) -> CheckOutcome | None:
 def check_headers(given: ScheduledTranscript) -> CheckOutcome:
     """Check that headers are the same whatever data and randomness are: in dry runs, and in this transcript."""
     schedule, session = given.schedule, given.evidence.session
-    for kind in (k for k in session.program.kinds if k.__name__ in schedule.free):
+    for kind in (k for k in session.program.kinds if k.__name__ in schedule.free_kinds):
         said = " ".join((kind.__doc__ or "").split())
         return failed(
             "headers.differ", protocol=session.program.name, kind=kind.__name__, step=kind.step, described=said
@@ -219,7 +219,7 @@ def _disorders(given: ScheduledTranscript) -> Iterator[tuple[int, Fault]]:
                 )
                 break
         kind = given.evidence.session.kind(name)
-        stood = free_places(kind, ((e.kind, e.stage) for _, e in given.sent(name)), given.schedule.free)
+        stood = free_places(kind, ((e.kind, e.stage) for _, e in given.sent(name)), given.schedule.free_kinds)
         for (n, e), place in zip(given.sent(name), stood, strict=True):
             if place and place not in given.schedule.places:
                 yield (n, make_fault("message.out_of_place", **_fields(e.kind, e.to, e.stage), name=name))

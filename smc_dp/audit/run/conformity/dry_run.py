@@ -49,12 +49,12 @@ NO_ABSENCES = Absences()
 class DryRun:
     """Execution at small size; its data and randomness follow from its number, and protect nothing."""
 
-    def __init__(self, protocol: Protocol, toy: Any, number: int, absences: Absences = NO_ABSENCES) -> None:
+    def __init__(self, protocol: Protocol, small: Any, number: int, absences: Absences = NO_ABSENCES) -> None:
         root = Stream.insecure_from_seed(f"toy run {number}")
         drawn = root.fork("inputs")
-        inputs = protocol.model.inputs(toy, lambda _, bits: drawn.bits(bits))
+        inputs = protocol.model.inputs(small, lambda _, bits: drawn.bits(bits))
         identities = {name: root.fork(f"identity {j}").bytes(PUBLIC_BYTES) for j, name in enumerate(inputs)}
-        self.session = Session(protocol.program, toy, identities, root.fork("nonce").bytes(SESSION_BYTES))
+        self.session = Session(protocol.program, small, identities, root.fork("nonce").bytes(SESSION_BYTES))
         self._messages = DryRunMessages(self.session, absences.detour_of(protocol.model))
         names = enumerate(self.session.names)
         seeds = {name: root.fork(f"participant {j}") for j, name in names}
@@ -78,13 +78,13 @@ class DryRun:
         return {role.name: tuple(role.moves) for role in self._roles}
 
     @property
-    def stages(self) -> frozenset[tuple[str, str]]:
-        """Stages, each with a role that was in it; keys are made in a stage of their own."""
+    def entered_stages(self) -> frozenset[tuple[str, str]]:
+        """Pairs (stage, role) where the role was in that stage; keys are made in a stage of their own."""
         return frozenset((stage, role.name) for role in self._roles for stage in role.stages)
 
     @property
-    def met(self) -> frozenset[tuple[str, Absent]]:
-        """Absences for which their readers waited."""
+    def awaited_absences(self) -> frozenset[tuple[str, Absent]]:
+        """Pairs (reader, absence) where the reader waited for the message that is absent."""
         return frozenset((role.name, absent) for role in self._roles for absent in role.met)
 
     def finish(self, most: int) -> bool:

@@ -106,9 +106,9 @@ class DryRunRole(RoleStepper):
         self.stages.add(stage)
 
     @override
-    def consume(self, mail: InboxEntry) -> None:
-        self.moves.append(Move(False, mail.sender, mail.kind, mail.stage))
-        self._round = max(self._round, mail.round)
+    def consume(self, entry: InboxEntry) -> None:
+        self.moves.append(Move(False, entry.sender, entry.kind, entry.stage))
+        self._round = max(self._round, entry.round)
 
     @override
     def signature(self, name: str, kind: str, payload: bytes) -> bytes:

@@ -26,11 +26,14 @@ from smc_dp.audit.run.conformity.dry_run import NO_ABSENCES, Absences, DryRun, S
 from smc_dp.audit.run.conformity.dry_run_role import Move
 from smc_dp.core.errors import shown
 
-_UNLIKELY = 1000  # one over the probability that a secret permutation is drawn alike in all toy runs
+_UNLIKELY = 1000  # one over the probability that a secret permutation is drawn alike in all dry runs
 
 
 class Place(NamedTuple):
-    """Place of a free message: its sender's kind, its stage, and how much else that sender sent in it before."""
+    """Place of a free message: its sender's kind, its kind, its stage.
+
+    `before`: number of messages that are not free and that this sender sent in this stage before it.
+    """
 
     sender: Kind
     kind: str
@@ -42,19 +45,20 @@ class Place(NamedTuple):
 class Schedule:
     """Schedule of a protocol. `scripts`: moves of each role without the free kinds. `rounds`: its causal depth.
 
-    `free` maps the kinds whose headers differ between runs to the most that one sender sent of them; `places` are where
-    they stood. `stages`: each stage with each role that was in it in some run, `always` in all runs. `runs`: the number
-    of dry runs. `met`: the absences for which their readers waited.
+    `free_kinds` maps each kind whose headers differ between runs to the largest number that one sender sent of it;
+    `places` are where such messages stood. `entered_stages`: pairs (stage, role) where the role was in that stage in
+    some run, `always_entered` in all runs. `runs`: number of dry runs. `awaited_absences`: pairs (reader, absence)
+    where the reader waited for the message that is absent.
     """
 
     scripts: Scripts
     rounds: int
-    free: Mapping[str, int]
+    free_kinds: Mapping[str, int]
     places: frozenset[Place]
-    stages: frozenset[tuple[str, str]]
-    always: frozenset[tuple[str, str]]
+    entered_stages: frozenset[tuple[str, str]]
+    always_entered: frozenset[tuple[str, str]]
     runs: int
-    met: frozenset[tuple[str, Absent]] = frozenset()
+    awaited_absences: frozenset[tuple[str, Absent]] = frozenset()
 
     def sends(self, name: str) -> list[Move]:
         """Return what this role sends, in its order."""
@@ -83,7 +87,7 @@ def learn_schedule(
 
 
 def walk_transcript(
-    scripts: Scripts, free: Mapping[str, int], envelopes: Mapping[int, Envelope], late: Collection[str] = ()
+    scripts: Scripts, free_kinds: Mapping[str, int], envelopes: Mapping[int, Envelope], late: Collection[str] = ()
 ) -> TranscriptWalk:
     """Follow the envelopes in the order of their lines, each sender reading first what its script says.
 
@@ -101,7 +105,7 @@ def walk_transcript(
         if fault := causes.fault(e):
             return TranscriptWalk(causes.rounds, line, fault)
         script = left[e.sender]
-        while e.kind not in free and script and not script[0].sends:
+        while e.kind not in free_kinds and script and not script[0].sends:
             wanted_move = script.popleft()
             peer, waiting = wanted_move.peer, posted[wanted_move.peer, e.sender]
             while waiting and peer in late and waiting[0][:2] != (wanted_move.kind, wanted_move.stage):
@@ -110,10 +114,10 @@ def walk_transcript(
                 return TranscriptWalk(causes.rounds, line, f"stands before the message of {peer} that it follows")
             causes.read(e.sender, waiting.popleft()[2])
         wanted = causes.least(e.sender)
-        if e.round < wanted or (e.round > wanted and not free):
+        if e.round < wanted or (e.round > wanted and not free_kinds):
             return TranscriptWalk(causes.rounds, line, f"states round {e.round}, wanted {wanted}")
         causes.sent(e)
-        if e.kind not in free:
+        if e.kind not in free_kinds:
             posted[e.sender, e.to].append((e.kind, e.stage, e.round))
             if script:
                 script.popleft()
@@ -150,7 +154,7 @@ class Causes:
         """Note that the envelope stands here."""
         if e.kind == HELLO:
             self.read(e.sender, e.round)
-        elif e.is_public:
+        elif e.is_public:  # no role reads it, so it causes no further round
             self.read(e.sender, e.round - 1)
             return
         else:
@@ -159,12 +163,12 @@ class Causes:
         self.rounds = max(self.rounds, e.round)
 
 
-def free_places(sender: Kind, sent: Iterable[tuple[str, str]], free: Mapping[str, int]) -> Iterator[Place | None]:
+def free_places(sender: Kind, sent: Iterable[tuple[str, str]], free_kinds: Mapping[str, int]) -> Iterator[Place | None]:
     """Yield, for each (kind, stage) that one sender sent, its place if the kind is free, else None."""
     before: Counter[str] = Counter()
     for kind, stage in sent:
-        yield Place(sender, kind, stage, before[stage]) if kind in free else None
-        before[stage] += kind not in free
+        yield Place(sender, kind, stage, before[stage]) if kind in free_kinds else None
+        before[stage] += kind not in free_kinds
 
 
 @lru_cache(maxsize=4)  # several checks ask, and they ask about one transcript after the other
@@ -174,25 +178,28 @@ def _learn(name: str, version: int, parameters: Any, most: int, absences: Absenc
 
 def from_dry_runs(protocol: Protocol, parameters: Any, most: int, absences: Absences = NO_ABSENCES) -> Schedule | None:
     """Learn the schedule without memory; None when the protocol sends more than `most` messages."""
-    toy = protocol.model.dry_run_parameters(parameters)
-    parties = [*protocol.program.participants(toy).values()].count(PARTY)
+    small = protocol.model.dry_run_parameters(parameters)
+    parties = [*protocol.program.participants(small).values()].count(PARTY)
     if parties > most:  # the greetings alone
         return None
     orders = factorial(parties)  # of one party alone there is nothing to put in another order
+    # In r runs one secret permutation is the same with probability orders^-(r-1), for the first is any.
     wanted = next(r for r in count(2) if orders == 1 or orders ** (r - 1) >= _UNLIKELY)
     runs: list[DryRun] = []
     for number in range(wanted):
-        runs.append(DryRun(protocol, toy, number, absences))
+        runs.append(DryRun(protocol, small, number, absences))
         if not runs[-1].finish(most):
             return None
-    free = _free([run.scripts for run in runs])
-    common = [{n: tuple(m for m in moves if m.kind not in free) for n, moves in run.scripts.items()} for run in runs]
+    free_kinds = _free([run.scripts for run in runs])
+    common = [
+        {n: tuple(m for m in moves if m.kind not in free_kinds) for n, moves in run.scripts.items()} for run in runs
+    ]
     if any(scripts != common[0] for scripts in common):
         raise LocalError("toy_run.no_common_order", name=protocol.program.name)
-    seen = frozenset(place for run in runs for place in _stood(run, free))
-    stages = [run.stages for run in runs]
-    some, every = frozenset().union(*stages), stages[0].intersection(*stages)
-    return Schedule(common[0], runs[0].rounds, free, seen, some, every, wanted, runs[0].met)
+    seen = frozenset(place for run in runs for place in _stood(run, free_kinds))
+    entered_stages = [run.entered_stages for run in runs]
+    some, every = frozenset().union(*entered_stages), entered_stages[0].intersection(*entered_stages)
+    return Schedule(common[0], runs[0].rounds, free_kinds, seen, some, every, wanted, runs[0].awaited_absences)
 
 
 def _free(runs: Sequence[Scripts]) -> dict[str, int]:
@@ -213,8 +220,8 @@ def _sent_by_kind(scripts: Scripts) -> dict[tuple[str, str], list[Move]]:
     return dict(found)
 
 
-def _stood(run: DryRun, free: Mapping[str, int]) -> Iterator[Place]:
+def _stood(run: DryRun, free_kinds: Mapping[str, int]) -> Iterator[Place]:
     """Yield where the free messages of a dry run stood."""
     for name, moves in run.scripts.items():
         sent = [(move.kind, move.stage) for move in moves if move.sends]
-        yield from (place for place in free_places(run.session.kind(name), sent, free) if place)
+        yield from (place for place in free_places(run.session.kind(name), sent, free_kinds) if place)

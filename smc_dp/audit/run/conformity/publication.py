@@ -216,14 +216,14 @@ def _roles_fault(stated: list[StageTimings], evidence: Evidence) -> Fault | None
     if isinstance(schedule, CheckOutcome):  # of that the checks of the conversation tell
         known = {e.stage for e in evidence.envelopes.values()} | {GREETING_STAGE, KEY_STAGE}
         return _unknown_stage(stated, known)
-    away = absent_senders(evidence)
-    if fault := _unknown_stage(stated, {stage for stage, _ in schedule.stages}):
+    absent_names = absent_senders(evidence)
+    if fault := _unknown_stage(stated, {stage for stage, _ in schedule.entered_stages}):
         return fault
-    for stage, role in sorted(there - schedule.stages):
-        if role not in away:
+    for stage, role in sorted(there - schedule.entered_stages):
+        if role not in absent_names:
             return make_fault("timings.role_never_there", role=role, stage=stage)
-    for stage, role in sorted(schedule.always - there):
-        if role not in away:
+    for stage, role in sorted(schedule.always_entered - there):
+        if role not in absent_names:
             return make_fault("timings.lacks_role", role=role, stage=stage)
     return None
 

@@ -16,7 +16,7 @@ from smc_dp.audit.run.blame import chain_signer, identity_key, line_signer
 from smc_dp.audit.run.check import CheckOutcome, failed, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core.errors import shown
-from smc_dp.run.agreement import AS_PRINTED, REASONS, TEST_KEYS
+from smc_dp.run.agreement import AS_PUBLISHED, REASONS, TEST_KEYS
 from smc_dp.run.release_consistency import session_fault
 
 _NAMED = 5  # no more than so many names in a sentence
@@ -41,7 +41,7 @@ def check_session(evidence: Evidence) -> CheckOutcome:
     marks = head["insecure"]
     due = {
         TEST_KEYS: evidence.protocol.limits.are_test_keys(described.parameters),
-        AS_PRINTED: evidence.protocol.claim is None,
+        AS_PUBLISHED: evidence.protocol.claim is None,
     }
     wanted = [mark for mark in REASONS if due.get(mark, isinstance(marks, list) and mark in marks)]
     if marks != wanted:
@@ -62,12 +62,12 @@ def check_identities(evidence: Evidence) -> CheckOutcome:
             return failed("identity.unknown", line=0, name=shown(name))
         if evidence.pinned[name] != stated:
             return failed("identity.other", line=0, name=shown(name))
-    gone = [name for name in evidence.pinned if name not in evidence.session.identities]
-    agreed = [name for name in gone if name in _left_out(evidence)]
+    not_there = [name for name in evidence.pinned if name not in evidence.session.identities]
+    agreed = [name for name in not_there if name in _left_out(evidence)]
     needless = [CURATOR_NAME] if evidence.session.curator is None else []
-    if missing := [name for name in gone if name not in (*agreed, *needless)]:
+    if missing := [name for name in not_there if name not in (*agreed, *needless)]:
         return failed("identity.without_participant", line=0, names=_listed(missing))
-    said = f"; {_listed(agreed)} had vanished before anybody paid, as the others agreed" if agreed else ""
+    said = f"; {_listed(agreed)} had dropped out before anybody paid, as the others agreed" if agreed else ""
     return passed("identities.hold", count=len(evidence.session.identities), said=said)
 
 

@@ -15,10 +15,10 @@ from smc_dp.audit.run.check import CheckOutcome, failed, failed_line, not_applic
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.view_messages import NO_VIEWS_OUTCOME, decrypted_messages, describe_views
 
-Locked: TypeAlias = Ciphertext | BitCiphertext
+AnyCiphertext: TypeAlias = Ciphertext | BitCiphertext
 
 
-def ciphertexts(decrypted: DecryptedEnvelope) -> Iterator[tuple[str, Locked]]:
+def ciphertexts(decrypted: DecryptedEnvelope) -> Iterator[tuple[str, AnyCiphertext]]:
     """Yield every ciphertext of a message with its place; covers are none."""
     if decrypted.message is None:
         return
@@ -51,7 +51,7 @@ _PLAIN = (int, bool, bytes)
 _NONE = not_applicable("ciphertext.none_in_views")
 
 
-def _is_unit(c: Locked) -> bool:
+def _is_unit(c: AnyCiphertext) -> bool:
     if isinstance(c, BitCiphertext):
         return modular.is_unit(c.value, c.n)
     return modular.is_unit(c.value, c.n * c.n) and modular.jacobi(c.value % c.n, c.n) == 1

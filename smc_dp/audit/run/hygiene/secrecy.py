@@ -140,18 +140,18 @@ def check_canaries(evidence: Evidence) -> CheckOutcome:
 
 def _secrets(evidence: Evidence) -> Iterator[_Secret]:
     """Yield the private numbers in the views by the names that the protocol's model gives them."""
-    asked: list[tuple[str, int]] = []
+    unknowns: list[tuple[str, int]] = []
 
     def unknown(name: str, bits: int) -> int:
-        asked.append((name, bits))
-        return len(asked) - 1
+        unknowns.append((name, bits))
+        return len(unknowns) - 1
 
     p, model = evidence.session.parameters, evidence.protocol.model
     shapes = model.inputs(p, unknown)
     for role, view in evidence.views.items():
         mine = model.hygiene.gathered(p, view.inputs) if model.hygiene else view.inputs
         for index, value in _pairs(shapes[role], mine, type(p)):
-            name, bits = asked[index]
+            name, bits = unknowns[index]
             yield _Secret(role, name, bits, value % (1 << bits))
 
 
@@ -217,8 +217,8 @@ def _numbers(evidence: Evidence, reader: str) -> Numbers:
     hygiene = evidence.protocol.model.hygiene
     mine = [d for d in again.decrypted if d.envelope.to == reader and d.message is not None]
     for decrypted in mine:
-        mail = ((decrypted.envelope.sender, decrypted.message),)
-        one = View(reader, again.view.inputs, again.view.results, mail)  # type: ignore[arg-type]
+        messages = ((decrypted.envelope.sender, decrypted.message),)
+        one = View(reader, again.view.inputs, again.view.results, messages)  # type: ignore[arg-type]
         for values in (*readings(one).values(), *public_fields(one).values()):
             for value in values:
                 found.setdefault(value, decrypted.line)

@@ -18,7 +18,7 @@ from smc_dp.core.errors import shown
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.sensitivity import logistic_constants
-from smc_dp.run.agreement import AS_PRINTED, REASONS, SEEDED, TEST_KEYS, add_assumptions, add_insecure_markers
+from smc_dp.run.agreement import AS_PUBLISHED, REASONS, SEEDED, TEST_KEYS, add_assumptions, add_insecure_markers
 from smc_dp.run.release_consistency import statement_fault
 
 _SIZES = tuple(10**k for k in range(8))  # up to the largest size that the calibration knows
@@ -41,7 +41,7 @@ def _mechanism(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
 
 def _derivation(found: DerivedParameters) -> str:
     target, d, lam = found.target, found.public.dimension, Fraction(found.method.lam)
-    law, D = found.noise(1), found.sensitivity(1)
+    distribution, D = found.noise(1), found.sensitivity(1)
     f, mu = found.grid.fraction_bits, 2 * lam
     moved = f"2**{f} (G/n + 2 tau)/mu"
     rounding = ceil_sqrt(d) if target.noise == "knorm" else d
@@ -53,12 +53,12 @@ def _derivation(found: DerivedParameters) -> str:
         scale = f"2**{f} 2/(n epsilon lambda), as in the paper, for the mean"
     K = found.public.parties
     return (
-        f"{law.name} noise on the sum of K = {K} models of d = {d} weights, in steps of 2**-{f}: one of n "
-        f"records moves the sum by at most D(n) = {formula} + {rounding} in {law.norm}, with mu = {_short(mu)}, "
-        f"G = {_short(Fraction(logistic_constants(mu).G))}, "
+        f"{distribution.name} noise on the sum of K = {K} models of d = {d} weights, in steps of 2**-{f}: one of n "
+        f"records moves the sum by at most D(n) = {formula} + {rounding} in {distribution.norm}, with "
+        f"mu = {_short(mu)}, G = {_short(Fraction(logistic_constants(mu).G))}, "
         f"tau = {_short(Fraction(PUBLIC_TAU))}; the scale is {scale}, epsilon = "
         f"{_short(target.wanted)}, lambda = {_short(Fraction(repr(found.method.lam)))}. "
-        f"D(1) = {D}, scale(1) = {_short(law.scale)}."
+        f"D(1) = {D}, scale(1) = {_short(distribution.scale)}."
     )
 
 
@@ -71,7 +71,7 @@ def _short(value: Fraction) -> str:
 def _statement(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
     """Check the claimed statement against the one that follows, field by field."""
     marks = tuple(mark for mark in REASONS if mark in {*_due(evidence), *_recorded(evidence)})
-    made = found.form.statement
+    made = found.spec.statement
     protocol = evidence.protocol.program.name
     follows = add_insecure_markers(add_assumptions(made, protocol, evidence.session.parameters), marks).as_dict()
     if fault := statement_fault(reading.require_object("privacy", evidence.release.get("privacy")), follows):
@@ -86,7 +86,7 @@ def _due(evidence: Evidence) -> list[str]:
     """Return the insecure markers that follow from the transcript's own parameters."""
     due = {
         TEST_KEYS: evidence.protocol.limits.are_test_keys(evidence.session.parameters),
-        AS_PRINTED: evidence.protocol.claim is None,
+        AS_PUBLISHED: evidence.protocol.claim is None,
     }
     return [mark for mark in due if due[mark]]
 
@@ -102,7 +102,7 @@ def _marks(evidence: Evidence) -> CheckOutcome:
     recorded, due = _recorded(evidence), _due(evidence)
     if recorded != evidence.head["insecure"]:
         return failed("marks.unordered", line=0)
-    for mark in (TEST_KEYS, AS_PRINTED):
+    for mark in (TEST_KEYS, AS_PUBLISHED):
         if (mark in recorded) != (mark in due):
             if mark in due:
                 return failed("marks.missing", line=0, mark=mark)
@@ -130,7 +130,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "privacy",
         "noise",
-        "Is the parties' noise as long as its law makes it, in no direction?",
+        "Is the parties' noise as long as its distribution makes it, in no direction?",
         from_parameters(check_noise, shared.check_shared_noise, own_noise.check_own_noise),
         takes="views",
     ),

@@ -30,16 +30,16 @@ _FIXED = 4  # directions of random signs, the same for everybody
 _FURTHEST = 38.0  # of a normal score: beyond, floats know no chance
 
 
-def normal_scores(noise: Sequence[int], law: NoiseDistribution) -> Vectors:
+def normal_scores(noise: Sequence[int], distribution: NoiseDistribution) -> Vectors:
     """Return scores that are independent and standard normal for noise of this distribution, but for rounding: (d,)."""
-    if law.name == "gauss":
-        return np.array([float(x) for x in noise], dtype=np.float64) / sqrt(law.variance)
-    y = np.array([float(Fraction(x) / law.scale) for x in noise])
-    if law.name == "laplace":
+    if distribution.name == "gauss":
+        return np.array([float(x) for x in noise], dtype=np.float64) / sqrt(distribution.variance)
+    y = np.array([float(Fraction(x) / distribution.scale) for x in noise])
+    if distribution.name == "laplace":
         found: Vectors = np.sign(y) * -special.ndtri(np.exp(-np.abs(y)) / 2)
         return found
-    length, d = float(np.linalg.norm(y)), law.dimension
-    # The length has the law Gamma(d), that of a normal vector the law chi(d): the same quantile of the other.
+    length, d = float(np.linalg.norm(y)), distribution.dimension
+    # The length has the distribution Gamma(d), that of a normal vector chi(d): the same quantile of the other.
     if length < d:
         squared = 2 * special.gammaincinv(d / 2, special.gammainc(d, length))
     else:

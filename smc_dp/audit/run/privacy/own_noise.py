@@ -31,7 +31,7 @@ def check_own_mechanism(evidence: Evidence, found: DerivedParameters) -> CheckOu
         return failed(
             "noise.own_epsilon_too_large", mechanism=words, n=n, worst=worst, wanted=float(found.target.wanted)
         )
-    largest = found.public.parties * int(found.form.announced.most_rows) * LARGEST_WEIGHT << found.grid.fraction_bits
+    largest = found.public.parties * int(found.spec.announced.most_rows) * LARGEST_WEIGHT << found.grid.fraction_bits
     if fault := ring_fault(found.grid, largest):
         return failed(fault.within(words.rstrip(".")))
     return passed("mechanism.own_noise_holds", mechanism=words, epsilon=worst, ring_bits=found.grid.ring_bits)
@@ -47,7 +47,7 @@ def check_own_models(evidence: Evidence, found: DerivedParameters) -> CheckOutco
     views = {name: view for name, view in evidence.views.items() if name in evidence.session.parties}
     if not views:
         return not_possible("views.no_party")
-    d, most = found.public.dimension + 1, int(found.form.announced.most_rows)
+    d, most = found.public.dimension + 1, int(found.spec.announced.most_rows)
     for name, view in views.items():
         numbers = _numbers(view.inputs, found)
         if numbers is None:
@@ -64,7 +64,7 @@ def _numbers(inputs: tuple[Any, ...], found: DerivedParameters) -> list[int] | N
     """Return what a party entered to the one sum; None where its view does not say, or has noise beside it."""
     mine = inputs[1] if len(inputs) == 2 else None
     numbers, noise = (getattr(mine, name, None) for name in ("numbers", "noise"))
-    if not all(isinstance(x, tuple) and len(x) == 1 and len(x[0]) == found.form.length for x in (numbers, noise)):
+    if not all(isinstance(x, tuple) and len(x) == 1 and len(x[0]) == found.spec.length for x in (numbers, noise)):
         return None
     entered, drawn = ([found.grid.lift(x) for x in vectors[0]] for vectors in (numbers, noise))  # type: ignore[index]
     return None if any(drawn) else entered
@@ -73,8 +73,12 @@ def _numbers(inputs: tuple[Any, ...], found: DerivedParameters) -> list[int] | N
 def _epsilon(found: DerivedParameters, n: int) -> float:
     """Return 2/scale + log(1 + c/(n (Lambda + Delta))) + D/scale' of objective perturbation with n rows."""
     d, unit = found.public.dimension + 1, 1 << found.grid.fraction_bits
-    law = found.method.perturbation(found.target, n, d)
-    total = Fraction(law.total)
+    distribution = found.method.perturbation(found.target, n, d)
+    total = Fraction(distribution.total)
     beta = Fraction(ceil_sqrt(d), 2 * unit)
     moved = ceil(unit * 2 * (Fraction(PUBLIC_TAU) + beta / n) / total) + ceil_sqrt(d)
-    return float(2 * unit / law.noise.scale) + log1p(CURVATURE / (n * float(total))) + float(moved / law.output.scale)
+    return (
+        float(2 * unit / distribution.noise.scale)
+        + log1p(CURVATURE / (n * float(total)))
+        + float(moved / distribution.output.scale)
+    )

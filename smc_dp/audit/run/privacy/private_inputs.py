@@ -143,9 +143,9 @@ def impossible_rows(rows: int, most: int) -> Fault:
     return make_fault("view.number_of_rows", got=rows, most=most)
 
 
-def little_variance(law: Any) -> Fault:
+def little_variance(distribution: Any) -> Fault:
     """Return the fault of ddg shares with too little variance."""
-    return make_fault("share.little_variance", variance=float(law.variance), least=LEAST_SHARE_VARIANCE)
+    return make_fault("share.little_variance", variance=float(distribution.variance), least=LEAST_SHARE_VARIANCE)
 
 
 def count_noun(what: str, number: int) -> str:
@@ -178,13 +178,13 @@ def _drawn(inputs: tuple[Any, ...], found: DerivedParameters) -> _Drawn | None:
 
 def _length(mine: _Drawn) -> tuple[float, float]:
     """Return the noise's length over its scale, and by how much rounding may have changed it."""
-    law, d = mine.distribution, mine.distribution.dimension
-    if law.name == "knorm":
+    distribution, d = mine.distribution, mine.distribution.dimension
+    if distribution.name == "knorm":
         # round(Y) is within sqrt(d)/2 of Y, whose length over the scale is Gamma(d); isqrt takes less than 1.
         rounding = ceil_sqrt(d) + 1
-        return float(isqrt(sum(x * x for x in mine.eta)) / law.scale), float(rounding / law.scale)
+        return float(isqrt(sum(x * x for x in mine.eta)) / distribution.scale), float(rounding / distribution.scale)
     # P(|y| >= m) lies between q**m and q**(m-1), q = e**(-1/scale): an exponential variable but for 1 a coordinate.
-    return float(sum(map(abs, mine.eta)) / law.scale), float(d / law.scale)
+    return float(sum(map(abs, mine.eta)) / distribution.scale), float(d / distribution.scale)
 
 
 def _limits(shape: int) -> tuple[float, float]:

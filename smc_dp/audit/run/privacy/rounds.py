@@ -23,9 +23,9 @@ from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Target
 
 _SMOOTHING = 9  # what the curve of a share loses
-ROW = 1 << 14  # how long a row is at most, in integers
-SHARE = 1 << 12  # what stands for a whole row in a gradient
-_SQUARE = ROW * ROW
+ROW_NORM = 1 << 14  # largest length of a row in L2, in integers
+WHOLE_ROW = 1 << 12  # weight of a row that enters a gradient whole
+_SQUARE = ROW_NORM * ROW_NORM
 
 
 @dataclass(frozen=True)
@@ -51,34 +51,34 @@ def sum_bounds(found: DerivedParameters) -> tuple[SumBound, ...]:
     k, found_bounds = found.public.classes, []
     for blocks in found.sums:
         start = len(blocks) > 1
-        of_start = ROW if k == 2 else isqrt(k * (k - 1) * _SQUARE - 1) + 1  # rounded up
+        of_start = ROW_NORM if k == 2 else isqrt(k * (k - 1) * _SQUARE - 1) + 1  # rounded up
         # Clipped at 1/2, or of k classes at sqrt(1 - 1/k), which for integers is rounded down.
-        clipped = SHARE * ROW // 2 if k == 2 else isqrt((SHARE * ROW) ** 2 * (k - 1) // k)
+        clipped = WHOLE_ROW * ROW_NORM // 2 if k == 2 else isqrt((WHOLE_ROW * ROW_NORM) ** 2 * (k - 1) // k)
         found_bounds.append(SumBound(of_start if start else clipped, _SQUARE if start else 0, start))
     return tuple(found_bounds)
 
 
 def check_rounds_mechanism(found: DerivedParameters) -> CheckOutcome:
     """Check what the shares of H honest parties give for all sums together, against the stated target."""
-    form, target, H = found.form, found.target, found.honest
-    every = [law for r in range(len(found.sums)) for law in share_distributions(found, r)]
-    if fault := _form_fault(found):
+    spec, target, H = found.spec, found.target, found.honest
+    every = [distribution for r in range(len(found.sums)) for distribution in share_distributions(found, r)]
+    if fault := _blocks_fault(found):
         return failed(fault)
-    for law in every:
-        if law.honest != H:
-            return failed("noise.honest_shares", honest=law.honest, wanted=H)
-        if law.variance < LEAST_SHARE_VARIANCE:
-            return failed(little_variance(law))
+    for distribution in every:
+        if distribution.honest != H:
+            return failed("noise.honest_shares", honest=distribution.honest, wanted=H)
+        if distribution.variance < LEAST_SHARE_VARIANCE:
+            return failed(little_variance(distribution))
     words = _words(found, H)
     mu, rho = _together(found, H, _SMOOTHING), _together(found, H, 0) / 2 + _closeness(every, H)
     if mu > target.mu**2:
         return failed("noise.mu_too_large", mechanism=words, mu=float(mu) ** 0.5, most=float(target.mu))
-    if _understated(form.statement, target, mu, rho):
+    if _understated(spec.statement, target, mu, rho):
         return failed("statement.too_small", mechanism=words, mu=float(mu) ** 0.5, rho=float(rho))
-    if fault := ring_fault(form.grid, max(_largest(found, r) for r in range(len(found.sums)))):
+    if fault := ring_fault(spec.grid, max(_largest(found, r) for r in range(len(found.sums)))):
         return failed(fault.within(words.rstrip(".")))
     return passed(
-        "mechanism.sums_hold", mechanism=words, mu=float(mu) ** 0.5, rho=float(rho), ring_bits=form.grid.ring_bits
+        "mechanism.sums_hold", mechanism=words, mu=float(mu) ** 0.5, rho=float(rho), ring_bits=spec.grid.ring_bits
     )
 
 
@@ -101,7 +101,7 @@ def _words(found: DerivedParameters, H: int) -> str:
     return f"{said}, {curved} of them with a curvature: {entered} and {first}, and the shares of H = {H} parties count."
 
 
-def _form_fault(found: DerivedParameters) -> Fault | None:
+def _blocks_fault(found: DerivedParameters) -> Fault | None:
     """Return the fault of blocks that are no sums of gradients, with a curvature in the first at most."""
     d, k = found.public.dimension, found.public.classes
     gradient = d if k == 2 else k * d
@@ -115,9 +115,9 @@ def _form_fault(found: DerivedParameters) -> Fault | None:
 
 def _together(found: DerivedParameters, H: int, smoothing: int) -> Fraction:
     """Return the costs of all sums, with this taken off the variance of each number."""
-    adjacency, total = found.form.statement.adjacency, Fraction(0)
+    adjacency, total = found.spec.statement.adjacency, Fraction(0)
     for r, bound in enumerate(sum_bounds(found)):
-        left = [H * law.variance - smoothing for law in share_distributions(found, r)]
+        left = [H * distribution.variance - smoothing for distribution in share_distributions(found, r)]
         # An entry beside the diagonal stands for two, so that half the variance is as good there.
         curvature = min([left[1], *(2 * beside for beside in left[2:])]) if bound.curvature else Fraction(1)
         total += bound.cost(left[0], curvature, adjacency)
@@ -127,21 +127,21 @@ def _together(found: DerivedParameters, H: int, smoothing: int) -> Fraction:
 def _closeness(every: list[Any], H: int) -> Fraction:
     """Return what rho is more because sums of shares are not discrete Gaussians (Kairouz, Liu and Steinke 2021)."""
 
-    def tau(law: Any) -> float:
-        return 10 * sum(exp(-2 * pi**2 * float(law.variance) * k / (k + 1)) for k in range(1, H))
+    def tau(distribution: Any) -> float:
+        return 10 * sum(exp(-2 * pi**2 * float(distribution.variance) * k / (k + 1)) for k in range(1, H))
 
-    return Fraction(sum(law.dimension * tau(law) / 4 for law in every))
+    return Fraction(sum(distribution.dimension * tau(distribution) / 4 for distribution in every))
 
 
 def _largest(found: DerivedParameters, r: int) -> int:
     """Return what no entry of sum r exceeds, but for a small probability: all rows of all parties, and all shares."""
-    bound, among = sum_bounds(found)[r], found.form.threat_model
-    tail = max(law.tail(among.parties) for law in share_distributions(found, r))
+    bound, among = sum_bounds(found)[r], found.spec.threat_model
+    tail = max(distribution.tail(among.parties) for distribution in share_distributions(found, r))
     return int(among.parties * _most_rows(found) * max(bound.gradient, bound.curvature) + tail)
 
 
 def _most_rows(found: DerivedParameters) -> int:
-    return int(found.form.announced.most_rows)
+    return int(found.spec.announced.most_rows)
 
 
 def check_contributions(evidence: Evidence, found: DerivedParameters, read: Mapping[str, InputSums]) -> CheckOutcome:
@@ -161,7 +161,7 @@ def check_contributions(evidence: Evidence, found: DerivedParameters, read: Mapp
 
 def _lengths(blocks: tuple[InputBlock, ...], bound: SumBound) -> Iterator[tuple[str, int, int]]:
     """Yield the name of a block, its squared length, and the length that a record gives it."""
-    gradient, *triangle = (sum(x * x for x in block.numbers) for block in blocks)
+    gradient, *triangle = (sum(x * x for x in block.without_noise) for block in blocks)
     yield "gradient", gradient, bound.gradient
     if triangle:
         diagonal, *beside = triangle
@@ -172,7 +172,7 @@ def _no_square(blocks: tuple[InputBlock, ...]) -> Fault | None:
     """Return why these are not the diagonal, and what lies above it, of a sum of squares of rows."""
     if len(blocks) == 1:
         return None
-    diagonal, above = blocks[1].numbers, iter(blocks[2].numbers if len(blocks) > 2 else ())
+    diagonal, above = blocks[1].without_noise, iter(blocks[2].without_noise if len(blocks) > 2 else ())
     if min(diagonal) < 0:
         return make_fault("curvature.negative")
     for i, x in enumerate(diagonal):

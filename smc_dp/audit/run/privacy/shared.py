@@ -47,22 +47,22 @@ def check_shared_mechanism(
         return failed(fault, line=0)
     if isinstance(noise, SharedRounds):
         return rounds.check_rounds_mechanism(found)
-    law, f, reach = noise.distribution, noise.grid.fraction_bits, _reach(found)
-    K, H = found.form.threat_model.parties, found.honest
+    distribution, f, reach = noise.distribution, noise.grid.fraction_bits, _reach(found)
+    K, H = found.spec.threat_model.parties, found.honest
     moved = reach.moved_in(f)
-    if law.honest != H:
-        return failed("noise.honest_shares", honest=law.honest, wanted=H)
+    if distribution.honest != H:
+        return failed("noise.honest_shares", honest=distribution.honest, wanted=H)
     if noise.sensitivity != moved:
         return failed("noise.sensitivity", unit=reach.unit, sensitivity=noise.sensitivity, wanted=moved)
     words = (
-        f"{law.name} noise in shares on the sum of K = {K} vectors of d = {law.dimension} numbers, of parties with at "
-        f"most {reach.most_rows} rows, in steps of 2**-{f}: one {reach.unit} moves the sum by at most D = {moved} in "
-        f"L2, and the shares of H = K - D - t = {H} parties count."
+        f"{distribution.name} noise in shares on the sum of K = {K} vectors of d = {distribution.dimension} numbers, "
+        f"of parties with at most {reach.most_rows} rows, in steps of 2**-{f}: one {reach.unit} moves the sum by at "
+        f"most D = {moved} in L2, and the shares of H = K - D - t = {H} parties count."
     )
-    figure = _guaranteed(found, law, H, moved)
+    figure = _guaranteed(found, distribution, H, moved)
     if isinstance(figure, Fault):
         return failed(figure.within(words.rstrip(".")))
-    if fault := ring_fault(noise.grid, K * (ceil(reach.longest * (1 << f)) + 1) + law.tail(K)):
+    if fault := ring_fault(noise.grid, K * (ceil(reach.longest * (1 << f)) + 1) + distribution.tail(K)):
         return failed(fault.within(words.rstrip(".")))
     return passed("mechanism.shared_holds", mechanism=words, figure=figure, ring_bits=noise.grid.ring_bits)
 
@@ -72,7 +72,7 @@ def _other_session(evidence: Evidence, found: DerivedParameters) -> Fault | None
     said: Mapping[str, Any] = evidence.session.parameters.as_dict()
     name, parties = evidence.protocol.program.name, tuple(evidence.session.parties)
     terms = find_terms(name).from_dict(evidence.parameters.model_dump())
-    follows = terms.program_parameters(name, found.form, parties, str(said.get("agreed"))).as_dict()
+    follows = terms.program_parameters(name, found.spec, parties, str(said.get("agreed"))).as_dict()
     other = next((field for field in follows if follows[field] != said.get(field)), None)
     if other is None:
         return None
@@ -113,14 +113,14 @@ def _reach(found: DerivedParameters) -> _Reach:
     """Return the reach of a method's inputs.
 
     Of models times numbers of rows (a method that has a `sensitivity_to` so many rows) it is made again here; of other
-    inputs the form itself says it.
+    inputs the specification itself says it.
     """
-    form, unit, most = found.form, found.form.statement.unit, int(found.form.announced.most_rows)
+    spec, unit, most = found.spec, found.spec.statement.unit, int(found.spec.announced.most_rows)
     if not hasattr(found.method, "sensitivity_to"):
-        said = form.reach
+        said = spec.reach
         return _Reach(unit, said.dimension, most, said.moved, said.longest, said.bits is not None)
     mu, tau, classes = 2 * Fraction(found.method.lam), Fraction(PUBLIC_TAU) * most, found.public.classes
-    if form.statement.adjacency == "replace":
+    if spec.statement.adjacency == "replace":
         apart = Fraction(logistic_constants(mu).G) if classes == 2 else 2 * steepest(classes, mu)
         moved = (apart + 2 * tau) / mu
     else:
@@ -129,32 +129,32 @@ def _reach(found: DerivedParameters) -> _Reach:
     return _Reach(unit, coordinate_count(classes) * found.public.dimension, most, moved, longest)
 
 
-def _guaranteed(found: DerivedParameters, law: Any, H: int, moved: int) -> str | Fault:
+def _guaranteed(found: DerivedParameters, distribution: Any, H: int, moved: int) -> str | Fault:
     """Return the figure that H shares of this distribution give, or the fault of it."""
     target, wanted = found.target, found.target.wanted
-    if law.name == "ddg":
-        total = H * law.variance
-        if law.variance < LEAST_SHARE_VARIANCE:
-            return little_variance(law)
+    if distribution.name == "ddg":
+        total = H * distribution.variance
+        if distribution.variance < LEAST_SHARE_VARIANCE:
+            return little_variance(distribution)
         mu = Fraction(moved**2) / (total - _SMOOTHING)
         if mu > target.mu**2:
             return make_fault("shares.mu_too_large", mu=float(mu) ** 0.5, most=float(target.mu))
         return f"Together they have the variance {float(total):.6g}, so mu = {float(mu) ** 0.5:.6g}"
-    epsilon = moved / law.scale + (LOST if law.name == "vg" else 0)
+    epsilon = moved / distribution.scale + (LOST if distribution.name == "vg" else 0)
     if epsilon > wanted:
         return make_fault("shares.epsilon_too_large", epsilon=float(epsilon), most=float(wanted))
-    if law.name != "vg":
+    if distribution.name != "vg":
         return f"each share alone gives epsilon {float(epsilon):.6g}"
-    bits = -_log2_delta(law, H, float(epsilon))
-    if law.scale < LEAST_SCALE or bits < LARGEST_DELTA_BITS - 1e-6:
+    bits = -_log2_delta(distribution, H, float(epsilon))
+    if distribution.scale < LEAST_SCALE or bits < LARGEST_DELTA_BITS - 1e-6:
         return make_fault("shares.delta_too_large", bits=bits, least=LARGEST_DELTA_BITS)
     return f"together they give epsilon {float(epsilon):.6g} with delta 2**-{bits:.1f}"
 
 
-def _log2_delta(law: Any, H: int, epsilon: float) -> float:
+def _log2_delta(distribution: Any, H: int, epsilon: float) -> float:
     """Return the log2 of (1 + 2 e^epsilon) H (8/s^2)^a/Gamma(a+1), a = (d+1)/(2H): some V below 16 among the honest."""
-    a = (law.dimension + 1) / (2 * H)
-    scale = log2(law.scale.numerator) - log2(law.scale.denominator)
+    a = (distribution.dimension + 1) / (2 * H)
+    scale = log2(distribution.scale.numerator) - log2(distribution.scale.denominator)
     grown = log2(1 + 2 * exp(epsilon)) if epsilon < 500 else 1 + epsilon / log(2)
     return float(grown + log2(H) + a * (3 - 2 * scale) - lgamma(a + 1) / log(2))
 
@@ -163,7 +163,7 @@ def _log2_delta(law: Any, H: int, epsilon: float) -> float:
 
 
 def check_shared_noise(
-    evidence: Evidence, found: DerivedParameters, law_of: SharedNoise | SharedRounds
+    evidence: Evidence, found: DerivedParameters, shared: SharedNoise | SharedRounds
 ) -> CheckOutcome:
     """Check the length of each share in each block of each sum, and of all given ones, and that they point nowhere.
 
@@ -199,11 +199,11 @@ class _Looks:
             for block in _noisy(blocks):
                 self.shares.append(block.distribution)
                 self.tests += 2
-                if not lengths.is_plausible(
+                if not lengths.is_plausible_length(
                     lengths.squared_length([block.noise], block.distribution), block.distribution, 1
                 ):
                     return make_fault("share.length", where=where)
-                if lengths.has_direction(block.noise, block.numbers, block.distribution):
+                if lengths.share_has_direction(block.noise, block.without_noise, block.distribution):
                     return make_fault("share.direction", where=where)
         return self._of_sums([sums], "its shares of the noise of all sums") if len(sums) > 1 else None
 
@@ -215,7 +215,7 @@ class _Looks:
                 alike.setdefault(block.distribution.text, []).append(block)
         for some in alike.values():
             self.tests += len(some) > 1
-            if _same(some) or lengths.have_direction(*_vectors(some), some[0].distribution):
+            if _same(some) or lengths.shares_have_direction(*_vectors(some), some[0].distribution):
                 return make_fault("share.used_again")
         return None
 
@@ -230,20 +230,22 @@ class _Looks:
         """Return the fault of their length; their distributions are all ddg."""
         self.tests += 1
         drawn = [(block.noise, block.distribution) for sums in given for blocks in sums for block in _noisy(blocks)]
-        if lengths.are_plausible(drawn):
+        if lengths.are_plausible_lengths(drawn):
             return None
         return make_fault("shares.length_of_all", what=what)
 
     def together(self, given: Sequence[tuple[InputBlock, ...]]) -> Fault | None:
         """Return the fault of all given shares of one sum."""
         for some in zip(*(_noisy(blocks) for blocks in given), strict=True):
-            law = some[0].distribution
+            distribution = some[0].distribution
             self.tests += 2
-            if not lengths.is_plausible(lengths.squared_length([x.noise for x in some], law), law, len(some)):
+            if not lengths.is_plausible_length(
+                lengths.squared_length([x.noise for x in some], distribution), distribution, len(some)
+            ):
                 return make_fault("shares.length")
-            if lengths.have_direction(*_vectors(some), law):
+            if lengths.shares_have_direction(*_vectors(some), distribution):
                 return make_fault("shares.direction")
-            self.power = max(self.power, lengths.power_of_length(law, len(some)))
+            self.power = max(self.power, lengths.power_of_length(distribution, len(some)))
         return None
 
     def passed(self, sums: int) -> CheckOutcome:
@@ -251,8 +253,8 @@ class _Looks:
         return passed(
             "noise.shares_hold",
             shares=count_noun("share", len(self.shares)),
-            kinds=list(dict.fromkeys(law.name for law in self.shares)),
-            numbers=" or ".join(str(d) for d in sorted({law.dimension for law in self.shares})),
+            kinds=list(dict.fromkeys(distribution.name for distribution in self.shares)),
+            numbers=" or ".join(str(d) for d in sorted({distribution.dimension for distribution in self.shares})),
             where="alone, all of a sum, and of all sums" if sums > 1 else "alone and added up",
             false_alarms=self.tests * NOISE_FALSE_ALARM,
             power=self.power,
@@ -264,7 +266,7 @@ def _noisy(blocks: Iterable[InputBlock]) -> list[InputBlock]:
 
 
 def _vectors(some: Sequence[InputBlock]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-    return [block.noise for block in some], [block.numbers for block in some]
+    return [block.noise for block in some], [block.without_noise for block in some]
 
 
 def _same(some: Sequence[InputBlock]) -> bool:
@@ -276,7 +278,7 @@ def _same(some: Sequence[InputBlock]) -> bool:
 
 
 def check_shared_models(
-    evidence: Evidence, found: DerivedParameters, law_of: SharedNoise | SharedRounds
+    evidence: Evidence, found: DerivedParameters, shared: SharedNoise | SharedRounds
 ) -> CheckOutcome:
     """Check that nobody entered more than the method lets any rows add.
 
@@ -286,12 +288,12 @@ def check_shared_models(
     read = inputs_of_views(evidence, found)
     if isinstance(read, CheckOutcome):
         return read
-    if isinstance(law_of, SharedRounds):
+    if isinstance(shared, SharedRounds):
         return rounds.check_contributions(evidence, found, read)
-    reach, f = _reach(found), law_of.grid.fraction_bits
-    is_counted = found.form.announced.sizes == "released"  # then the input grows with the number without noise
+    reach, f = _reach(found), shared.grid.fraction_bits
+    is_counted = found.spec.announced.sizes == "released"  # then the input grows with the number without noise
     for name, sums in read.items():
-        vector, *size = (block.numbers for block in sums[0])
+        vector, *size = (block.without_noise for block in sums[0])
         rows = size[0][0] if size and is_counted else reach.most_rows
         if not 1 <= rows <= reach.most_rows:
             return fail_view(evidence, name, impossible_rows(rows, reach.most_rows))

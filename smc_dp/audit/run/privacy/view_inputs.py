@@ -1,6 +1,6 @@
-"""Inputs in the views of parties: block by block of each sum, the numbers and the share of noise.
+"""Inputs in the views of parties: block by block of each sum, the numbers without noise, and the share of noise.
 
-A method's form says which sums there are and the distribution of each block. No method is known here by its name.
+A mechanism specification says which sums there are and the distribution of each block. This file names no method.
 """
 
 from __future__ import annotations
@@ -23,9 +23,12 @@ TEXT_OF_NO_NOISE = "none"
 
 @dataclass(frozen=True, eq=False)
 class InputBlock:
-    """Input of one party to one block of a sum, as signed integers, and the distribution of its noise, if any."""
+    """Input of one party to one block of a sum, as signed integers: numbers without noise, and the share of noise.
 
-    numbers: tuple[int, ...]
+    `distribution`: of that share, None for a block without noise.
+    """
+
+    without_noise: tuple[int, ...]
     noise: tuple[int, ...]
     distribution: Any
 
@@ -39,10 +42,10 @@ def inputs_of_views(evidence: Evidence, found: DerivedParameters) -> dict[str, I
     views = {name: view for name, view in evidence.views.items() if name in evidence.session.parties}
     if not views:
         return not_possible("views.no_party")
-    away, read = absent_senders(evidence), {}
+    absent_names, read = absent_senders(evidence), {}
     for name, view in views.items():
         mine = _of_party(view.inputs, found)
-        if mine is None or (len(mine) < len(found.sums) and name not in away):
+        if mine is None or (len(mine) < len(found.sums) and name not in absent_names):
             return fail_view(evidence, name, make_fault("view.no_input"))
         if len(mine) > len(found.sums):
             return fail_view(
@@ -54,12 +57,13 @@ def inputs_of_views(evidence: Evidence, found: DerivedParameters) -> dict[str, I
 
 def _of_party(inputs: tuple[Any, ...], found: DerivedParameters) -> InputSums | None:
     """Return a party's own vectors for one sum or several; None if its inputs are none."""
-    numbers, noise = ([x for mine in inputs[1:] for x in _vectors(mine, name)] for name in ("numbers", "noise"))
-    if len(inputs) < 2 or len(numbers) != len(noise):
+    # The first input of a role is the public parameters.
+    without_noise, noise = ([x for mine in inputs[1:] for x in _vectors(mine, name)] for name in ("numbers", "noise"))
+    if len(inputs) < 2 or len(without_noise) != len(noise):
         return None
     sums: list[tuple[InputBlock, ...]] = []
-    for r, (x, e) in enumerate(zip(numbers, noise, strict=True)):
-        laid = _laws(found, r)
+    for r, (x, e) in enumerate(zip(without_noise, noise, strict=True)):
+        laid = _block_distributions(found, r)
         length = sum(length for length, _ in laid)
         if laid and not all(
             isinstance(v, tuple) and len(v) == length and all(type(n) is int for n in v) for v in (x, e)
@@ -76,17 +80,17 @@ def _vectors(mine: Any, name: str) -> tuple[Any, ...]:
     return found if isinstance(found, tuple) else (None,)
 
 
-def _blocks(laid: list[tuple[int, Any]], numbers: Iterable[int], noise: Iterable[int]) -> Iterator[InputBlock]:
-    every, drawn = iter(numbers), iter(noise)
-    for length, law in laid:
-        yield InputBlock(tuple(islice(every, length)), tuple(islice(drawn, length)), law)
+def _blocks(laid: list[tuple[int, Any]], without_noise: Iterable[int], noise: Iterable[int]) -> Iterator[InputBlock]:
+    every, drawn = iter(without_noise), iter(noise)
+    for length, distribution in laid:
+        yield InputBlock(tuple(islice(every, length)), tuple(islice(drawn, length)), distribution)
 
 
-def _laws(found: DerivedParameters, r: int) -> list[tuple[int, Any]]:
+def _block_distributions(found: DerivedParameters, r: int) -> list[tuple[int, Any]]:
     """Return the lengths of the blocks of sum r, each with the distribution of its noise; none beyond the last sum."""
     if r >= len(found.sums):
         return []
-    known = {law.text: law for law in share_distributions(found, r)}
+    known = {distribution.text: distribution for distribution in share_distributions(found, r)}
     return [(length, None if text == TEXT_OF_NO_NOISE else known[text]) for length, text in found.sums[r]]
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon import methods, protocol
-from smc_dp.audit.epsilon.audit import Audited, audit_mechanism
+from smc_dp.audit.epsilon.audit import CaseAudit, audit_mechanism
 from smc_dp.methods.registry import METHODS
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 from tests.support.refusals import refused
@@ -24,7 +24,7 @@ def target(calibration: Calibration = "proven", noise: NoiseName = "knorm") -> T
     return Target(Fraction(1), calibration, noise)
 
 
-def in_the_clear(wanted: Target, trials: int, *, half: bool = False) -> Audited:
+def in_the_clear(wanted: Target, trials: int, *, half: bool = False) -> CaseAudit:
     case = protocol.pathak_case(wanted, "half-noise" if half else None, use_ideal=True)
     return audit_mechanism(case, trials, ALPHA, Stream.insecure_from_seed("in the clear"))
 

@@ -1,4 +1,4 @@
-"""Neighbours that are searched for: how far they reach, that they are neighbours, and audits at a real dimension."""
+"""Neighbours that are searched for: their distance, that they are neighbours, and audits at a real dimension."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def case(name: str, noise: NoiseName = "gauss", mutant: MutantName | None = None
 @pytest.mark.parametrize(("name", "least"), [("prr_mean", 0.92), ADD_REMOVE])
 def test_the_canary_moves_the_release_by_nearly_what_is_claimed(name: str, least: float, noise: NoiseName) -> None:
     """And by no more: a sensitivity half as large would be exceeded, whatever the noise."""
-    reach = case(name, noise).reach
-    assert reach is not None
-    assert least < reach.moved / reach.claimed <= 1
-    assert reach.moved > 1.4 * reach.claimed / 2
+    distance = case(name, noise).neighbour_distance
+    assert distance is not None
+    assert least < distance.moved / distance.claimed <= 1
+    assert distance.moved > 1.4 * distance.claimed / 2
 
 
 def test_the_search_goes_further_than_neighbours_made_by_hand() -> None:
@@ -50,12 +50,12 @@ def test_the_search_goes_further_than_neighbours_made_by_hand() -> None:
     worlds = [canary._with_another(canary.Rows(X, np.arange(canary.CANARY_PARTY_ROWS) % 2)) for _ in (0, 1)]
     worlds[1].parties[0].y[0] = 1
     by_hand = NeighbourPair(method, (worlds[0], worlds[1]), "one record")
-    reach = methods.method_case("prr_mean", Target(Fraction(8), noise="gauss"), None, by_hand).reach
-    searched = case("prr_mean").reach
-    assert reach is not None
+    distance = methods.method_case("prr_mean", Target(Fraction(8), noise="gauss"), None, by_hand).neighbour_distance
+    searched = case("prr_mean").neighbour_distance
+    assert distance is not None
     assert searched is not None
-    assert reach.claimed == searched.claimed
-    assert reach.moved < 0.75 * searched.moved
+    assert distance.claimed == searched.claimed
+    assert distance.moved < 0.75 * searched.moved
 
 
 @pytest.mark.parametrize("name", ["prr_mean", pytest.param("wsum_ar", marks=pytest.mark.slow)])

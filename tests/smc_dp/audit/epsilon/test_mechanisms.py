@@ -12,11 +12,11 @@ import pytest
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon import mechanisms
-from smc_dp.audit.epsilon.audit import TESTS, Audited, audit_mechanism
+from smc_dp.audit.epsilon.audit import TESTS, CaseAudit, audit_mechanism
 from smc_dp.audit.epsilon.bounds import EpsilonMeasure, choose_event, measure_bound
 from smc_dp.audit.epsilon.case import PRIMES, Case, distance_scores, float_scores, residue_scores
 from smc_dp.audit.epsilon.mechanisms import SENSITIVITY, claim_of, distribution_of, mechanism_cases
-from smc_dp.audit.epsilon.mutants import MUTANT_FAULTS, PROTOCOL_MUTANTS, FloatSampler, Multiples, MutantName
+from smc_dp.audit.epsilon.mutants import MUTANT_FAULTS, PROTOCOL_MUTANTS, FloatSampler, MultipliedNoise, MutantName
 from smc_dp.audit.epsilon.power import Effort, audit_mutant, audit_with_power
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Public, Rows
@@ -39,12 +39,12 @@ def rng(seed: str) -> Stream:
 
 
 @cache
-def found(noise: NoiseName, place: int, mutant: MutantName | None, trials: int) -> Audited:
+def found(noise: NoiseName, place: int, mutant: MutantName | None, trials: int) -> CaseAudit:
     case = mechanism_cases(target(noise), mutant)[place]
     return audit_mechanism(case, trials, ALPHA, rng(f"{case.name} {trials}"))
 
 
-def bound(audited: Audited, test: str) -> float:
+def bound(audited: CaseAudit, test: str) -> float:
     return next(finding.bound for finding in audited.findings if finding.test == test)
 
 
@@ -220,7 +220,7 @@ def test_outputs_on_the_grid_have_no_holes() -> None:
 
 
 def test_residues_of_multiples_are_those_without_noise() -> None:
-    outputs = np.array([12.0 + Multiples(1, Fraction(1000))(rng("multiples")) for _ in range(50)])
+    outputs = np.array([12.0 + MultipliedNoise(1, Fraction(1000))(rng("multiples")) for _ in range(50)])
     rows = residue_scores(outputs)
     assert rows.shape == (sum(PRIMES), 50)
     first_of_five = 2 + 3

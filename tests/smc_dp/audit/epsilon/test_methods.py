@@ -10,7 +10,7 @@ import pytest
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon import methods
-from smc_dp.audit.epsilon.audit import Audited, audit_mechanism
+from smc_dp.audit.epsilon.audit import CaseAudit, audit_mechanism
 from smc_dp.core.errors import InputError
 from smc_dp.methods.method import noise_names
 from smc_dp.methods.registry import METHODS
@@ -34,7 +34,7 @@ def target(calibration: Calibration = "proven", noise: NoiseName = "knorm") -> T
     return Target(Fraction(1), calibration, noise)
 
 
-def audited(name: str, wanted: Target, trials: int, *, half: bool = False) -> Audited:
+def audited(name: str, wanted: Target, trials: int, *, half: bool = False) -> CaseAudit:
     case = methods.method_case(name, wanted, "half-noise" if half else None)
     return audit_mechanism(case, trials, ALPHA, Stream.insecure_from_seed(f"{case.name} {trials}"))
 

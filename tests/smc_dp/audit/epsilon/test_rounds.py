@@ -15,7 +15,7 @@ import pytest
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon import rounds
-from smc_dp.audit.epsilon.audit import Audited, audit_mechanism
+from smc_dp.audit.epsilon.audit import CaseAudit, audit_mechanism
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.deviations import DEVIATIONS, Deviation
 from smc_dp.audit.epsilon.mutants import MutantName
@@ -31,13 +31,13 @@ TEN = Target(Fraction(10), noise="ddg", delta=Fraction(1, 10**5))
 BOTH = tuple(rounds.ROUNDS_METHODS)
 
 
-def audited(case: Case, draws: int) -> Audited:
+def audited(case: Case, draws: int) -> CaseAudit:
     return audit_mechanism(case, draws, ALPHA, Stream.insecure_from_seed(f"rounds {case.name}"))
 
 
 def in_the_clear(
     name: str, draws: int, mutant: MutantName | None = None, adjacency: RecordAdjacency = "replace"
-) -> Audited:
+) -> CaseAudit:
     """With the same noise for both neighbours: each limit is about one of them."""
     case = rounds.rounds_case(name, TEN, mutant=mutant, use_ideal=True, adjacency=adjacency)
     return audited(replace(case, noise=lambda rng: case.draw(0, rng) - case.centres[0]), draws)
@@ -50,7 +50,7 @@ def test_the_pair_is_as_far_apart_as_is_charged(name: str, adjacency: RecordAdja
     session = DrivenSession(rounds.audited_rounds(name, TEN, adjacency))
     zero, one = (session.centre(rounds.rows_in_world(world, adjacency)) for world in (0, 1))
     apart = float(np.sum((one - zero) ** 2 / session.variances))
-    mu = session.form.statement.mu
+    mu = session.spec.statement.mu
     assert mu is not None
     assert 0.999 * mu**2 < apart <= mu**2
     # Twin: where Charlie says something else, later sums are asked at other weights, and less is seen of them.
@@ -80,15 +80,17 @@ def test_whatever_one_party_answers_the_rest_is_the_sums_of_the_honest(name: str
     session, rows = DrivenSession(rounds.audited_rounds(name, TEN)), rounds.rows_in_world(1)
     seen = session.coalition_outputs(rows, deviation, Stream.insecure_from_seed("whole session"))
     again = Stream.insecure_from_seed("whole session").spawn()
-    honest = [session.form.part(own, again.fork(f"party {j}")) for j, own in enumerate(rows[:-1])]
-    shares = [[part(session.said[:r]) for r in range(len(session.said))] for part in honest]
+    honest = [session.spec.part(own, again.fork(f"party {j}")) for j, own in enumerate(rows[:-1])]
+    shares = [[part(session.announced_sums[:r]) for r in range(len(session.announced_sums))] for part in honest]
     sums = [
-        add_vectors([x for part in shares for x in (part[r].numbers, part[r].noise)]) for r in range(len(session.said))
+        add_vectors([x for part in shares for x in (part[r].numbers, part[r].noise)])
+        for r in range(len(session.announced_sums))
     ]
     assert seen.tolist() == [float(x) for S in sums for x in S]
     # Twin: with one honest party's noise left out it is another sum.
     silent = [
-        add_vectors([*(part[r].numbers for part in shares), shares[0][r].noise]) for r in range(len(session.said))
+        add_vectors([*(part[r].numbers for part in shares), shares[0][r].noise])
+        for r in range(len(session.announced_sums))
     ]
     assert all(x != y for x, y in zip(sums, silent, strict=True))
 

@@ -22,7 +22,7 @@ from protocols.secure_sum.ideal import functionality
 from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Addends, Vault
 from smc_dp.audit.epsilon import protocol, secure_sum
-from smc_dp.audit.epsilon.audit import Audited, audit_mechanism
+from smc_dp.audit.epsilon.audit import CaseAudit, audit_mechanism
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.deviations import DEVIATIONS, SUBSTITUTES, Deviation
 from smc_dp.audit.epsilon.mutants import MutantName
@@ -42,36 +42,36 @@ def rng(label: object) -> Stream:
     return Stream.insecure_from_seed(f"secure sum {label}")
 
 
-def audited(case: Case, draws: int) -> Audited:
+def audited(case: Case, draws: int) -> CaseAudit:
     return audit_mechanism(case, draws, ALPHA, rng(case.name))
 
 
-def in_the_clear(noise: NoiseName, epsilon: int, draws: int, mutant: MutantName | None = None) -> Audited:
+def in_the_clear(noise: NoiseName, epsilon: int, draws: int, mutant: MutantName | None = None) -> CaseAudit:
     return audited(secure_sum.secure_sum_case(target(noise, epsilon), mutant=mutant, use_ideal=True), draws)
 
 
 @pytest.mark.parametrize("deviation", [None, *DEVIATIONS])
 def test_whatever_one_party_sends_the_rest_is_the_sum_of_the_honest(deviation: Deviation | None) -> None:
     for noise in SHARED_NOISES:
-        form, coins = secure_sum.audited_sum(target(noise)), rng(f"{deviation} {noise}")
-        parts = secure_sum.add_noise(form, secure_sum.numbers_in_world(form, 1), form.noise.distribution, coins)
-        seen = secure_sum.view_of_coalition(deviation)(form, parts, coins)
-        assert seen == secure_sum.ideal_view(form, parts, coins)
+        spec, coins = secure_sum.audited_sum(target(noise)), rng(f"{deviation} {noise}")
+        parts = secure_sum.add_noise(spec, secure_sum.numbers_in_world(spec, 1), spec.noise.distribution, coins)
+        seen = secure_sum.view_of_coalition(deviation)(spec, parts, coins)
+        assert seen == secure_sum.ideal_view(spec, parts, coins)
         # Twins: an honest party without noise, and a sum from which nothing was taken off.
-        silent = [replace(parts[0], noise=(0,) * form.length), *parts[1:]]
-        assert seen != secure_sum.ideal_view(form, silent, coins)
-        assert seen != secure_sum.ideal_view(form, [*parts, parts[-1]], coins)
+        silent = [replace(parts[0], noise=(0,) * spec.length), *parts[1:]]
+        assert seen != secure_sum.ideal_view(spec, silent, coins)
+        assert seen != secure_sum.ideal_view(spec, [*parts, parts[-1]], coins)
 
 
 def test_ways_to_deviate_change_what_is_released() -> None:
     """Each enters something else: none of them follows the protocol by chance."""
     case = {way: secure_sum.secure_sum_case(target(), way) for way in DEVIATIONS}
     assert len({case[way].name for way in DEVIATIONS}) == len(DEVIATIONS)
-    form = secure_sum.audited_sum(target())
-    parts = secure_sum.add_noise(form, secure_sum.numbers_in_world(form, 0), form.noise.distribution, rng("parts"))
-    added = {way: secure_sum.run_sum(form, parts, way, rng("run"))[1] for way in (None, *DEVIATIONS)}
+    spec = secure_sum.audited_sum(target())
+    parts = secure_sum.add_noise(spec, secure_sum.numbers_in_world(spec, 0), spec.noise.distribution, rng("parts"))
+    added = {way: secure_sum.run_sum(spec, parts, way, rng("run"))[1] for way in (None, *DEVIATIONS)}
     assert len(set(added.values())) == 1 + len(DEVIATIONS)
-    M = 1 << form.grid.ring_bits
+    M = 1 << spec.grid.ring_bits
     assert added["nothing"] == (0, 0)
     assert added["constant"] == (12345, 12345)
     assert added["negated"] == tuple(-x % M for x in parts[-1].numbers)

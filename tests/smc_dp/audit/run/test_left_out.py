@@ -26,12 +26,12 @@ NAMES = DATA.federation.names
 GONE = NAMES[1]
 
 
-def recorded(folder: Path, vanish: dict[str, int], **terms: Any) -> Path:
+def recorded(folder: Path, drop_out: dict[str, int], **terms: Any) -> Path:
     """A run by the identities of a folder, with coins of no seed as far as anybody can see; the identities."""
     agreed = sum_agreement(DATA, None, Target(Fraction("0.4"), noise="ddg"), seeded=False, **terms)
     known = load_run_identities(folder / "keys", agreed.participants)
     rng = Stream(hashlib.sha256(folder.name.encode()).digest(), insecure=False)
-    simulate_run(DATA, agreed, rng, folder / "run", identities=known, vanish=vanish)
+    simulate_run(DATA, agreed, rng, folder / "run", identities=known, drop_out=drop_out)
     return folder / "keys" / PUBLIC_FILE
 
 

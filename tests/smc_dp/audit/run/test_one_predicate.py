@@ -218,7 +218,7 @@ def test_a_false_absence_is_the_word_of_its_signer_and_stops_nobody(tmp_path: Pa
     assert failed(found) == {}
     assert report.audited.missing == ()
     assert (found["absences"].code, found["absences"].fault.fields["names"]) == ("absences.refuted", [P1])
-    assert verify_release(folders.run).unaudited is None
+    assert verify_release(folders.run).missing_files_text is None
 
 
 def test_who_tells_the_truth_beside_those_who_lie_is_not_refuted(
@@ -284,7 +284,7 @@ def test_a_party_that_writes_in_another_order_stops_no_release(monkeypatch: pyte
     monkeypatch.undo()
     assert at_sites(made) == {""}
     folders = made.write(tmp_path, views=False)
-    assert verify_release(folders.run).unaudited is None
+    assert verify_release(folders.run).missing_files_text is None
     assert failed(audited(folders)) == {"order": "message.out_of_order", "headers": "header.not_public_function"}
 
 

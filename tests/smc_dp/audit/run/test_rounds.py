@@ -60,7 +60,7 @@ def data_of(classes: int = 2, bias: float = 0.0) -> PreparedData:
 def recorded(
     folder: Path,
     method: Any = None,
-    vanish: dict[str, int] | None = None,
+    drop_out: dict[str, int] | None = None,
     data: PreparedData | None = None,
     target: Target | None = None,
     **options: Any,
@@ -70,14 +70,14 @@ def recorded(
     settings = {"colluders": 1, "dropouts": 1, "verifiable": True, "most_rows": MOST, **options}
     agreed = sum_agreement(data, method or Newton(), target or ONE, seeded=False, **settings)
     coins = Stream.from_system()
-    simulate_run(data, agreed, coins, made.run, identities=OWN, views=made.views, vanish=vanish or {})
+    simulate_run(data, agreed, coins, made.run, identities=OWN, views=made.views, drop_out=drop_out or {})
     return made
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Folders:
     """North-1 vanishes in sum 3, before its masked input, so that its view ends there."""
-    return recorded(tmp_path_factory.mktemp("made"), vanish={"north-1": MET + 3 * EACH + 1})
+    return recorded(tmp_path_factory.mktemp("made"), drop_out={"north-1": MET + 3 * EACH + 1})
 
 
 @pytest.fixture(scope="module")
@@ -112,11 +112,11 @@ def test_a_run_in_which_a_party_vanished_in_a_later_sum_passes(made: Folders, ev
 @pytest.mark.parametrize("options", [
     {"method": GradientDescent(rows=100), "verifiable": False},
     {"method": Newton(adjacency="addremove"), "dropouts": 0, "verifiable": False},
-    {"method": GradientDescent(adjacency="addremove", rows=50), "vanish": {"north-2": MET + EACH + 2}},
-    {"vanish": {"north-0": MET + 1, "north-3": 1}, "colluders": 0, "dropouts": 1},
+    {"method": GradientDescent(adjacency="addremove", rows=50), "drop_out": {"north-2": MET + EACH + 2}},
+    {"drop_out": {"north-0": MET + 1, "north-3": 1}, "colluders": 0, "dropouts": 1},
     {"data": data_of(3)},
     {"data": data_of(3, 0.5), "method": GradientDescent(rows=10)},
-], ids=["gd", "nobody may vanish", "gd, addremove", "left out", "three classes", "gd, three classes"])  # fmt: skip
+], ids=["gd", "nobody may drop out", "gd, addremove", "left out", "three classes", "gd, three classes"])  # fmt: skip
 def test_real_runs_pass(options: dict[str, Any], tmp_path: Path) -> None:
     assert failures(recorded(tmp_path, **options).evidence()) == {}
 
@@ -161,8 +161,8 @@ def stated_of(
 ) -> DerivedParameters:
     """What a release of such a method by five parties, or others, states."""
     public = Public(threat_model.parties, d, classes)
-    form = method.shared(public, target, threat_model, AnnouncedRows(MOST))
-    return DerivedParameters(method, target, public, form.grid, form, form.noise)
+    spec = method.shared(public, target, threat_model, AnnouncedRows(MOST))
+    return DerivedParameters(method, target, public, spec.grid, spec, spec.noise)
 
 
 FORMS: dict[str, Callable[[], DerivedParameters]] = {
@@ -180,39 +180,39 @@ def test_each_form_gives_what_is_claimed_and_less_noise_does_not(name: str) -> N
     found = FORMS[name]()
     assert rounds.check_rounds_mechanism(found).status == "passed", rounds.check_rounds_mechanism(found)
     bounds = rounds.sum_bounds(found)
-    assert [bound.gradient for bound in bounds] == [step.bound for step in found.form.noise.steps]
-    form, laws = found.form, found.form.noise.distributions
+    assert [bound.gradient for bound in bounds] == [step.bound for step in found.spec.noise.steps]
+    spec, laws = found.spec, found.spec.noise.distributions
 
     def lying(noise: SharedRounds) -> str:
-        other = replace(form)  # with nothing that was computed of it
+        other = replace(spec)  # with nothing that was computed of it
         other.__dict__["noise"] = noise
-        outcome = rounds.check_rounds_mechanism(replace(found, form=other, shared=noise))
+        outcome = rounds.check_rounds_mechanism(replace(found, spec=other, shared=noise))
         assert outcome.status == "failed"
         return outcome.code
 
     def scaled(r: int, block: int, by: Fraction) -> SharedRounds:
         some = list(map(list, laws))
         some[r][block] = replace(some[r][block], variance=some[r][block].variance * by)
-        return replace(form.noise, distributions=tuple(map(tuple, some)))
+        return replace(spec.noise, distributions=tuple(map(tuple, some)))
 
     less = Fraction(9, 10)
     for r in {0, len(laws) - 1}:
         for block in range(len(laws[r])):
             assert lying(scaled(r, block, less)) == "noise.mu_too_large", (r, block)
     small = tuple(tuple(replace(law, variance=Fraction(18)) for law in some) for some in laws)
-    assert lying(replace(form.noise, distributions=small)) == "noise.mu_too_large"
+    assert lying(replace(spec.noise, distributions=small)) == "noise.mu_too_large"
     counted = tuple(tuple(replace(law, honest=4) for law in some) for some in laws)
-    assert lying(replace(form.noise, distributions=counted)) == "noise.honest_shares"
-    assert lying(replace(form.noise, ring_bits=32)) == "ring.too_small"
+    assert lying(replace(spec.noise, distributions=counted)) == "noise.honest_shares"
+    assert lying(replace(spec.noise, ring_bits=32)) == "ring.too_small"
 
 
 def test_in_a_circle_that_can_fail_no_curve_is_stated_and_the_target_counts() -> None:
     found = stated_of(Newton(), threat_model=ThreatModel(300, 30, 15))
-    stated = found.form.statement
+    stated = found.spec.statement
     assert (stated.kind, stated.mu, stated.rho, stated.epsilon) == ("approx", None, None, 1.0)
     assert rounds.check_rounds_mechanism(found).status == "passed", rounds.check_rounds_mechanism(found)
     for less in ({"epsilon": 0.99}, {"delta": 1e-9}, {"kind": "none", "epsilon": None, "delta": 0.0}):
-        found.form.__dict__["statement"] = replace(stated, **less)
+        found.spec.__dict__["statement"] = replace(stated, **less)
         assert rounds.check_rounds_mechanism(found).code == "statement.too_small"
 
 

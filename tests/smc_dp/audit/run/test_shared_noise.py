@@ -45,12 +45,12 @@ CHECKS = {check.name: check for check in checks.CHECKS}
 PRIVACY = ("mechanism", "statement", "marks", "noise", "models")
 
 
-def recorded(folder: Path, vanish: dict[str, int] | None = None, *, seeded: bool = True, **options: Any) -> Folders:
+def recorded(folder: Path, drop_out: dict[str, int] | None = None, *, seeded: bool = True, **options: Any) -> Folders:
     """One run of four parties of whom one may vanish and one collude, with its views."""
     data, made = hospitals(SIZES, DIMENSION), Folders(folder / "run", folder / "views")
     rng = Stream.insecure_from_seed("audited sum") if seeded else Stream.from_system()
     agreed = sum_agreement(data, seeded=seeded, **{"colluders": 1, "dropouts": 1, "verifiable": True, **options})
-    simulate_run(data, agreed, rng, made.run, identities=OWN, views=made.views, vanish=vanish or {})
+    simulate_run(data, agreed, rng, made.run, identities=OWN, views=made.views, drop_out=drop_out or {})
     return made
 
 
@@ -75,9 +75,9 @@ def failures(evidence: Evidence) -> dict[str, str]:
 
 RUNS: dict[str, dict[str, Any]] = {
     "verifiable, ddg": {},
-    "vg": {"target": Target(1, noise="vg"), "verifiable": False, "vanish": {"north-1": 7}},
+    "vg": {"target": Target(1, noise="vg"), "verifiable": False, "drop_out": {"north-1": 7}},
     "self, sizes hidden": {
-        "method": WeightedSumAddRemove(0.1), "target": Target(1, noise="self"), "vanish": {"north-2": 8},
+        "method": WeightedSumAddRemove(0.1), "target": Target(1, noise="self"), "drop_out": {"north-2": 8},
     },
     "shares": {"verifiable": False, "dropouts": 0, "output": "shares"},
 }  # fmt: skip
@@ -177,15 +177,15 @@ def target(noise: str) -> Target:
 def stated_with(noise: str) -> DerivedParameters:
     """What a release of the four parties states for noise of this law."""
     agreed = sum_agreement(hospitals(SIZES, DIMENSION), target=target(noise), colluders=1, dropouts=1)
-    form: Any = agreed.form
-    return DerivedParameters(agreed.method, agreed.target, agreed.public, form.grid, form, form.noise)
+    spec: Any = agreed.spec
+    return DerivedParameters(agreed.method, agreed.target, agreed.public, spec.grid, spec, spec.noise)
 
 
 @pytest.fixture(scope="module", params=["ddg", "vg", "self"])
 def of_each(request: pytest.FixtureRequest, made: Folders) -> tuple[Evidence, DerivedParameters, SharedNoise]:
     """The same evidence, as if the session had been bound to noise of each law."""
     found = stated_with(request.param)
-    return made.evidence(), found, found.form.noise
+    return made.evidence(), found, found.spec.noise
 
 
 def scaled(law: Any, by: Fraction) -> Any:
@@ -315,11 +315,11 @@ def test_noise_along_the_model_is_found(law: str, made: Folders) -> None:
     rng = Stream.insecure_from_seed(f"pointing {law}")
     beside = [tuple(range(1, DIMENSION + 1))] * 4
     honest = [tuple(drawn.share(rng)) for _ in beside]
-    assert not any(lengths.has_direction(mine, model, drawn) for mine, model in zip(honest, beside, strict=True))
-    assert not lengths.have_direction(honest, beside, drawn)
+    assert not any(lengths.share_has_direction(mine, model, drawn) for mine, model in zip(honest, beside, strict=True))
+    assert not lengths.shares_have_direction(honest, beside, drawn)
     along = [tuple(x << 20 for x in model) for model in beside]
-    assert all(lengths.has_direction(mine, model, drawn) for mine, model in zip(along, beside, strict=True))
-    assert lengths.have_direction(along, beside, drawn) == (law != "vg")
+    assert all(lengths.share_has_direction(mine, model, drawn) for mine, model in zip(along, beside, strict=True))
+    assert lengths.shares_have_direction(along, beside, drawn) == (law != "vg")
 
 
 def test_a_model_longer_than_any_is_found(made: Folders) -> None:
@@ -351,7 +351,7 @@ def test_half_of_all_honest_shares_lie_between_the_quartiles(law: Any, monkeypat
     rng, tries = Stream.insecure_from_seed(f"lengths {law.name}"), 200
     for count in (1, 3):
         drawn = [[law.share(rng) for _ in range(count)] for _ in range(tries)]
-        inside = sum(lengths.is_plausible(lengths.squared_length(x, law), law, count) for x in drawn)
+        inside = sum(lengths.is_plausible_length(lengths.squared_length(x, law), law, count) for x in drawn)
         assert min(binom.cdf(inside, tries, 0.5), binom.sf(inside - 1, tries, 0.5)) > 1e-6, inside
     lengths.squared_limits.cache_clear()
 

@@ -26,7 +26,7 @@ CASES: dict[str, tuple[Any, int]] = {
 }
 
 
-def form(name: str) -> GradientSums:
+def spec(name: str) -> GradientSums:
     method, classes = CASES[name]
     made: GradientSums = method.shared(
         Public(3, 3, classes), Target(1, noise="ddg"), ThreatModel(3, 1, 0), AnnouncedRows(12)
@@ -63,7 +63,7 @@ def lived(made: GradientSums) -> tuple[list[tuple[Vector, ...]], list[Addend]]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_begun_anew_after_any_sum_it_goes_on_with_the_same_answers(name: str) -> None:
-    made = form(name)
+    made = spec(name)
     asked, answers = lived(made)
     assert len(answers) >= 4
     for r in range(len(answers)):
@@ -76,7 +76,7 @@ def test_begun_anew_after_any_sum_it_goes_on_with_the_same_answers(name: str) ->
 
 def test_answers_follow_from_all_values_that_are_given() -> None:
     """Whatever it was told before: what it made of the first sums is used as long as they are the same."""
-    made = form("newton")
+    made = spec("newton")
     asked, answers = lived(made)
     part = begun(made)
     part(asked[0])
@@ -91,7 +91,7 @@ def test_a_count_that_is_lost_answers_a_sum_twice(known: bool) -> None:
 
     The twin believes that it has answered one sum less: two answers to one sum, at other weights, with the same noise.
     """
-    made = form("newton")
+    made = spec("newton")
     asked, answers = lived(made)
     first, second = asked[2]
     lie = (first, tuple(x + 2**24 for x in second))
@@ -110,6 +110,6 @@ def test_a_count_that_is_lost_answers_a_sum_twice(known: bool) -> None:
 @pytest.mark.parametrize("answered", [-1, 9])
 def test_nobody_has_answered_more_sums_than_there_are(answered: int) -> None:
     with refused("sum.impossible_count", count=8, answered=answered):
-        begun(form("newton"), answered)
+        begun(spec("newton"), answered)
     with refused("sum.out_of_turn", number=8, count=8, answered=8):
-        begun(form("newton"), 8)(((),) * 8)
+        begun(spec("newton"), 8)(((),) * 8)

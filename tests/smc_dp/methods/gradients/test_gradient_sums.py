@@ -35,7 +35,7 @@ def rows(n: int, seed: int, classes: int = 2, d: int = 3) -> Rows:
     return Rows(X, rng.integers(classes, size=n))
 
 
-def form(
+def spec(
     method: Any = METHODS["newton"], threat_model: ThreatModel = THREE, classes: int = 2, most: int = 100
 ) -> GradientSums:
     target = Target(Fraction(1), noise="ddg")
@@ -83,7 +83,7 @@ def computed(made: GradientSums, given: list[Listening], **vanish: int) -> Outco
 def test_by_protocol_is_the_ideal_functionality_on_the_same_coins(
     method: str, threat_model: ThreatModel, classes: int
 ) -> None:
-    made = form(METHODS[method], threat_model, classes)
+    made = spec(METHODS[method], threat_model, classes)
     clear, found = ideal(made.functionality, parts(made)), computed(made, parts(made))
     assert found.value == clear
     assert [len(S) for S in clear] == [sum(length for length, _ in blocks) for blocks in made.sums]
@@ -94,7 +94,7 @@ def test_by_protocol_is_the_ideal_functionality_on_the_same_coins(
 @pytest.mark.parametrize("letters", [5, 6, 11])
 def test_with_a_party_that_vanishes_each_sum_is_that_of_those_who_took_part(letters: int) -> None:
     """P4 is in no sum, in one, in two: from there on the answers of the others follow from sums without it."""
-    made = form(threat_model=FOUR)
+    made = spec(threat_model=FOUR)
     given = parts(made)
     found = computed(made, given, P4=letters)
     sums = 0
@@ -108,7 +108,7 @@ def test_with_a_party_that_vanishes_each_sum_is_that_of_those_who_took_part(lett
 
 def test_a_party_answers_each_sum_once_and_in_order() -> None:
     """Else a session would cost more than it says: by sqrt((R + 1)/R) in mu for one answer more."""
-    made = form()
+    made = spec()
     part = made.part(rows(20, 1), Stream.from_system())
     with refused("sum.out_of_turn", number=1, count=8, answered=0):
         part(((0,) * 9,))
@@ -124,7 +124,7 @@ def test_a_party_answers_each_sum_once_and_in_order() -> None:
 
 
 def test_noise_is_new_in_every_sum_and_for_every_party() -> None:
-    made = form(METHODS["gd"])
+    made = spec(METHODS["gd"])
     given = parts(made)
     ideal(made.functionality, given)
     drawn = [answer.noise for g in given for answer in g.answers]
@@ -133,8 +133,8 @@ def test_noise_is_new_in_every_sum_and_for_every_party() -> None:
 
 
 def test_the_statement_counts_the_honest_and_names_what_is_public() -> None:
-    newton, gd = form(), form(METHODS["gd"])
-    for made, adjacency in ((newton, "replace"), (form(METHODS["addremove"]), "addremove"), (gd, "replace")):
+    newton, gd = spec(), spec(METHODS["gd"])
+    for made, adjacency in ((newton, "replace"), (spec(METHODS["addremove"]), "addremove"), (gd, "replace")):
         stated = made.statement
         assert (stated.kind, stated.epsilon, stated.unit, stated.adjacency) == ("zcdp", 1.0, "record", adjacency)
         assert "K - D - t = 3 - 0 - 1 = 2 honest" in stated.adversary
@@ -170,7 +170,7 @@ def test_gd_takes_a_public_number_of_rows(settings: dict[str, Any], sizes: tuple
     [
         (lambda: Newton("party"), "adjacency.unknown"),  # type: ignore[arg-type]
         (lambda: GradientDescent(rows=0), "rows.out_of_range"),
-        (lambda: form().check(101), "party.more_rows_than_announced"),
+        (lambda: spec().check(101), "party.more_rows_than_announced"),
         (lambda: Newton().shared(Public(3, 3, 2), Target(1), THREE, AnnouncedRows(9)), "noise.not_of_gradients"),
         (
             lambda: Newton().shared(Public(3, 3, 2), Target(1, noise="ddg"), THREE, AnnouncedRows(9, "released")),

@@ -47,7 +47,7 @@ SaidTo = Callable[[str, int, Vector], Vector]
 
 
 @pytest.fixture(scope="module")
-def form() -> GradientSums:
+def spec() -> GradientSums:
     target = Target(1, noise="ddg", delta=Fraction(1, 10**5))
     return Newton().shared(Public(K, D, 2), target, ThreatModel(K, 1, 0), AnnouncedRows(RECORDS))
 
@@ -61,17 +61,17 @@ def rows(seed: int, first: tuple[float, ...] = (0.6, -0.8), label: int = 0) -> R
 class Session:
     """Three parties and a Charlie who says to each what he likes; he adds up whatever he gets."""
 
-    def __init__(self, form: GradientSums, said: SaidTo) -> None:
-        blocks = tuple(tuple(Block(length, law) for length, law in blocks) for blocks in form.sums)
-        self.p = Parameters((P1, P2, P3), 1, 0, blocks, form.grid.ring_bits)
-        self.form, self.said = form, said
+    def __init__(self, spec: GradientSums, said: SaidTo) -> None:
+        blocks = tuple(tuple(Block(length, law) for length, law in blocks) for blocks in spec.sums)
+        self.p = Parameters((P1, P2, P3), 1, 0, blocks, spec.grid.ring_bits)
+        self.spec, self.said = spec, said
         inputs: dict[str, tuple[Any, ...]] = {name: (self.p, Addends((), ())) for name in self.p.parties}
         program = replace(with_roles(PROGRAM, curator=self._curator), broken_commitment=None)  # he says what he likes
         self.setup: Setup = start(program, self.p, {**inputs, CURATOR_NAME: (self.p,)})
 
     def parts(self) -> dict[str, Any]:
         """Everybody's own program, which has answered nothing yet."""
-        return {name: self.form.part(rows(j), Stream.insecure_from_seed(name)) for j, name in enumerate(self.p.parties)}
+        return {name: self.spec.part(rows(j), Stream.insecure_from_seed(name)) for j, name in enumerate(self.p.parties)}
 
     def home(self, part: Any) -> Any:
         return BINDINGS[PROGRAM.name].answers(self.p, part)
@@ -123,7 +123,7 @@ def total(session: Session, run: Run, r: int) -> Vector:
 
 @pytest.mark.parametrize("bound_to_the_query", [True, False])
 def test_queries_that_differ_give_no_sum(
-    form: GradientSums, monkeypatch: pytest.MonkeyPatch, bound_to_the_query: bool
+    spec: GradientSums, monkeypatch: pytest.MonkeyPatch, bound_to_the_query: bool
 ) -> None:
     """P1 hears sum 2 with one bit changed, so all sums from there on are noise to Charlie, who has all masked inputs.
 
@@ -132,7 +132,7 @@ def test_queries_that_differ_give_no_sum(
     honest = roster.sum_context
     if not bound_to_the_query:
         monkeypatch.setattr(roster, "sum_context", lambda session, g, r, query: honest(session, g, r, bytes(32)))
-    session = Session(form, lying_to_one)
+    session = Session(spec, lying_to_one)
     run = session.run()
     came = [total(session, run, r) == S for r, S in enumerate(run.results[CURATOR_NAME])]
     assert came == [True] * 3 + [not bound_to_the_query] * 5
@@ -179,15 +179,15 @@ def apart(session: Session, one: Addends, other: Addends) -> list[float]:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_whatever_one_party_is_asked_its_contribution_is_legal(name: str, form: GradientSums) -> None:
+def test_whatever_one_party_is_asked_its_contribution_is_legal(name: str, spec: GradientSums) -> None:
     """Charlie lies to P1 about every sum; its neighbour, who has another record, answers the same lies."""
-    session = Session(form, asking(HOSTILE[name]))
-    other = form.part(rows(0, (-0.6, 0.8), 1), Stream.insecure_from_seed("P1"))
+    session = Session(spec, asking(HOSTILE[name]))
+    other = spec.part(rows(0, (-0.6, 0.8), 1), Stream.insecure_from_seed("P1"))
     one, neighbour = (session.addend(session.run(**part), P1) for part in ({}, {P1: other}))
     assert legal(session, one) == legal(session, neighbour) == []
     assert max(apart(session, one, neighbour)) <= 2
     # Twin: a contribution that follows what was asked, and not the record alone.
-    fresh = form.part(rows(0), Stream.insecure_from_seed("P1"))
+    fresh = spec.part(rows(0), Stream.insecure_from_seed("P1"))
 
     def following(values: tuple[Vector, ...]) -> Addend:
         answer = fresh(values)
@@ -216,17 +216,17 @@ def state_before(
 
 
 @pytest.mark.parametrize("counts", [True, False])
-def test_a_party_that_goes_back_to_an_old_state_answers_no_sum_twice(form: GradientSums, counts: bool) -> None:
+def test_a_party_that_goes_back_to_an_old_state_answers_no_sum_twice(spec: GradientSums, counts: bool) -> None:
     """Its role knows nothing of what it did after the state was saved; its own program at home counts.
 
     The broken twin is a home that makes its answers anew: it enters two vectors to one sum, at other weights.
     """
-    worlds = [Session(form, said) for said in (truth, lambda name, r, S: (0,) * len(S))]
+    worlds = [Session(spec, said) for said in (truth, lambda name, r, S: (0,) * len(S))]
     runs = [session.run() for session in worlds]  # the same coins, and another sum 0 that Charlie tells
     session, asked = worlds[0], []
 
     def anew(values: tuple[Vector, ...]) -> Addend:
-        part = form.part(rows(0), Stream.insecure_from_seed("P1"))
+        part = spec.part(rows(0), Stream.insecure_from_seed("P1"))
         answers = [part(values[:r]) for r in range(len(values) + 1)]
         asked.append(values)
         return answers[-1]
@@ -249,9 +249,9 @@ def test_a_party_that_goes_back_to_an_old_state_answers_no_sum_twice(form: Gradi
     assert len({values[-1] for values in asked if values}) == 2
 
 
-def test_a_role_that_asks_for_one_sum_more_gets_no_answer(form: GradientSums) -> None:
+def test_a_role_that_asks_for_one_sum_more_gets_no_answer(spec: GradientSums) -> None:
     """Whoever changed the role: R is fixed at home. The twin is a home with a sum more."""
-    session = Session(form, truth)
+    session = Session(spec, truth)
     parts = session.parts()
 
     async def greedy(me: Endpoint, p: Parameters, mine: Addends, *later: Addends) -> None:

@@ -12,7 +12,7 @@ import pytest
 from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.gradients.gradient_descent import GradientDescent
-from smc_dp.methods.gradients.newton import FLOOR, SUMS, Newton
+from smc_dp.methods.gradients.newton import CURVATURE_FLOOR, SUMS, Newton
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.integer_readings import Units
 from smc_dp.privacy.distributed import SharedRounds, sums_signal
@@ -63,7 +63,7 @@ def test_the_floor_is_set_by_the_noise_of_all_parties_and_not_of_the_honest() ->
     made = Newton().shared(Public(4, 3, 2), ONE, ThreatModel(4, 1, 1), AnnouncedRows(50))
     steps: Any = made.steps
     deviation = sqrt(4 * made.noise.distributions[0][1].variance) / Units.of(2).curvature
-    assert steps.floor == pytest.approx(FLOOR * deviation * sqrt(2 * 3), rel=1e-12)
+    assert steps.floor == pytest.approx(CURVATURE_FLOOR * deviation * sqrt(2 * 3), rel=1e-12)
 
 
 def test_gd_asks_as_often_as_the_noise_that_is_counted_and_drawn_makes_worth_while() -> None:
@@ -84,7 +84,7 @@ def test_a_party_with_more_rows_than_announced_answers_nothing() -> None:
 def test_noise_of_one_who_is_trusted_does_not_grow_with_the_number_of_parties() -> None:
     """It is drawn once, so that more parties are no trouble than a secure sum counts noise of."""
     few, many = federation(3, 67), federation(201, 1)
-    assert Newton().form(few.public, ONE).noise == Newton().form(many.public, ONE).noise
+    assert Newton().spec(few.public, ONE).noise == Newton().spec(many.public, ONE).noise
     release = Newton().train(many).release(ONE, Stream.from_system())
     assert release.privacy.epsilon == 1.0
 

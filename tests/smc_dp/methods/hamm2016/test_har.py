@@ -84,14 +84,14 @@ def test_by_a_secure_sum_it_is_as_good_as_in_the_clear(method: Any) -> None:
     trained, scores = method.train_from(voters), {}
     for epsilon, draws in ((Fraction(1), 2), (Fraction(1, 20), 1)):
         clear, shared = (Target(epsilon, noise=noise, delta=Fraction(1, 10**5)) for noise in ("gauss", "ddg"))
-        form = method.shared(federation.public, shared, ThreatModel(200, 2, 0), AnnouncedRows(30))
-        entered = [form.numbers_of(one) for one in what_is_entered(form, voters)]
+        spec = method.shared(federation.public, shared, ThreatModel(200, 2, 0), AnnouncedRows(30))
+        entered = [spec.numbers_of(one) for one in what_is_entered(spec, voters)]
         stated = method.statement(federation.public, clear)
         assert (
-            (form.statement.epsilon, form.statement.delta) == (stated.epsilon, stated.delta) == (float(epsilon), 1e-5)
+            (spec.statement.epsilon, spec.statement.delta) == (stated.epsilon, stated.delta) == (float(epsilon), 1e-5)
         )
-        sums = [ideal(form.functionality, [form.addend(one, rng) for one in entered]) for _ in range(draws)]
-        secure = float(np.mean([form.model(value).accuracy(test) for value in sums]))
+        sums = [ideal(spec.functionality, [spec.addend(one, rng) for one in entered]) for _ in range(draws)]
+        secure = float(np.mean([spec.model(value).accuracy(test) for value in sums]))
         scores[epsilon] = accuracy(trained, clear, test), secure
     in_the_clear, secure = scores[Fraction(1)]
     assert min(in_the_clear, secure) > 0.75
@@ -99,9 +99,9 @@ def test_by_a_secure_sum_it_is_as_good_as_in_the_clear(method: Any) -> None:
     assert max(scores[Fraction(1, 20)]) < 0.6  # twin: a twentieth of the epsilon
 
 
-def what_is_entered(form: Any, voters: Ensemble) -> list[Any]:
+def what_is_entered(spec: Any, voters: Ensemble) -> list[Any]:
     """Of each party its model, or its votes."""
-    if isinstance(form.method, ClippedAverage):
-        return [*voters.models(form.method)]
-    X, classes = form.public.unlabelled, form.public.classes
-    return [count_votes(V[np.newaxis], X, classes).argmax(axis=1) for V in voters.models(form.method)]
+    if isinstance(spec.method, ClippedAverage):
+        return [*voters.models(spec.method)]
+    X, classes = spec.public.unlabelled, spec.public.classes
+    return [count_votes(V[np.newaxis], X, classes).argmax(axis=1) for V in voters.models(spec.method)]

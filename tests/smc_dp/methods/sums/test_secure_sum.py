@@ -29,7 +29,7 @@ def rows(n: int, seed: int) -> Rows:
     return Rows(X, (X[:, 0] > 0).astype(np.int64))
 
 
-def form(
+def spec(
     method: Any = None,
     noise: NoiseName = "ddg",
     threat_model: ThreatModel = FIVE,
@@ -51,7 +51,7 @@ def silent(part: Any) -> Any:
 @pytest.mark.parametrize("method", [WeightedSum(0.05), WeightedSumAddRemove(0.05)])
 def test_parts_without_their_noise_give_the_model_of_the_method_in_the_clear(method: Any) -> None:
     """The size is there once, without noise, where it is released, and nowhere else."""
-    every, made, rng = [rows(30, 1), rows(20, 2), rows(44, 3)], form(method), Stream.insecure_from_seed(1)
+    every, made, rng = [rows(30, 1), rows(20, 2), rows(44, 3)], spec(method), Stream.insecure_from_seed(1)
     parts = [made.part(one, rng) for one in every]
     clear = [method.part(one, made.public, Target(None), rng) for one in every]
     released = made.announced.sizes == "released"
@@ -69,13 +69,13 @@ def test_parts_without_their_noise_give_the_model_of_the_method_in_the_clear(met
 def test_a_hostile_number_of_rows_makes_some_model() -> None:
     """Who deviates may make the sum of all sizes anything: nothing divides by zero, and nothing fails."""
     for size in (0, -7, 10**12):
-        assert np.isfinite(form().model((1 << 40, 0, -5, size)).W).all()
+        assert np.isfinite(spec().model((1 << 40, 0, -5, size)).W).all()
 
 
 @pytest.mark.parametrize(("K", "t", "D"), [(5, 1, 1), (3, 1, 0), (2, 1, 0), (50, 16, 16)])
 def test_the_noise_of_the_honest_alone_is_enough(K: int, t: int, D: int) -> None:
     """And no more than that: the twin that counts everybody's share asks for less of each."""
-    made = form(threat_model=ThreatModel(K, t, D))
+    made = spec(threat_model=ThreatModel(K, t, D))
     H, noise, target = K - t - D, made.noise, Target(Fraction(1))
     wanted = variance_for(noise.sensitivity, target.mu)
     law: Any = noise.distribution
@@ -85,7 +85,7 @@ def test_the_noise_of_the_honest_alone_is_enough(K: int, t: int, D: int) -> None
 
 
 def test_the_statement_has_all_numbers_and_what_is_not_claimed() -> None:
-    made = form()
+    made = spec()
     stated = made.statement
     assert (stated.kind, stated.epsilon, stated.adjacency) == ("zcdp", 1.0, "replace")
     assert stated.adversary == (
@@ -96,45 +96,45 @@ def test_the_statement_has_all_numbers_and_what_is_not_claimed() -> None:
     for said in ("deny everybody the result", "neither a result nor a true one", "SIM-CDP", "from 1 to 1000 rows"):
         assert said in words
     assert "is released exactly" in words
-    hidden = form(sizes="hidden").statement.plain_words()
+    hidden = spec(sizes="hidden").statement.plain_words()
     assert "Numbers of rows are not released: the weights are the sum over 5000" in hidden
     assert "is released exactly" not in hidden
-    shares = form(threat_model=ThreatModel(5, 1, 0, by_curator=False)).statement
+    shares = spec(threat_model=ThreatModel(5, 1, 0, by_curator=False)).statement
     assert shares.adversary.startswith("any 1 of 5 parties, deviating")
     assert "anybody can add up" not in words
-    assert "anybody can add up" in form(threat_model=ThreatModel(5, 1, 1, True)).statement.plain_words()
+    assert "anybody can add up" in spec(threat_model=ThreatModel(5, 1, 1, True)).statement.plain_words()
 
 
 @pytest.mark.parametrize("sizes", ["released", "hidden"])
 def test_the_last_party_is_told_that_its_size_shows(sizes: RowCounts) -> None:
     for t in (3, 4):
-        words = form(threat_model=ThreatModel(5, t, 0), sizes=sizes).statement.plain_words()
+        words = spec(threat_model=ThreatModel(5, t, 0), sizes=sizes).statement.plain_words()
         assert ("the number of rows of the last party shows" in words) == (t == 4 and sizes == "released")
 
 
 def test_each_law_states_its_own_kind() -> None:
-    found = {noise: form(noise=noise).statement for noise in ("ddg", "vg", "self")}
+    found = {noise: spec(noise=noise).statement for noise in ("ddg", "vg", "self")}
     assert {noise: stated.kind for noise, stated in found.items()} == {"ddg": "zcdp", "vg": "approx", "self": "pure"}
     assert 0 < found["vg"].delta <= 2.0**-64
     assert all(stated.epsilon == 1.0 for stated in found.values())
-    fine = form(noise="vg", threat_model=ThreatModel(40, 1, 0)).grid
+    fine = spec(noise="vg", threat_model=ThreatModel(40, 1, 0)).grid
     assert fine.fraction_bits > GRID.fraction_bits  # the grid follows from the noise
     assert fine.ring_bits > 64
 
 
 def test_no_sum_wraps_round_and_the_cap_says_how_long_the_ring_is() -> None:
     for most in (MOST, 10**7):
-        made = replace(form(), announced=AnnouncedRows(most, "released"))
+        made = replace(spec(), announced=AnnouncedRows(most, "released"))
         longest = largest_norm(Fraction(1, 10)) * most
         assert 5 * made.grid.encode([longest])[0] + made.noise.distribution.tail(5) < 1 << (made.grid.ring_bits - 1)
         assert made.grid.ring_bits % 8 == 0
-    assert made.grid.ring_bits > form().grid.ring_bits
+    assert made.grid.ring_bits > spec().grid.ring_bits
 
 
 def test_a_number_of_rows_that_is_protected_is_not_released_and_one_beyond_the_cap_is_refused() -> None:
     with refused("sizes.not_hidden", method="wsum_ar", reason="protects the number of rows", got="released"):
-        form(WeightedSumAddRemove(0.05), sizes="released")
-    made = form()
+        spec(WeightedSumAddRemove(0.05), sizes="released")
+    made = spec()
     made.check(MOST)
     with refused("party.more_rows_than_announced", most=1000):
         made.check(MOST + 1)

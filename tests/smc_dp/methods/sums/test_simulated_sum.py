@@ -26,7 +26,7 @@ def federation() -> Federation:
 
 
 def told(name: str, monkeypatch: pytest.MonkeyPatch) -> list[Public]:
-    """What the form of the method, and each party at home, is told of the federation."""
+    """What the specification of the mechanism, and each party at home, is told of the federation."""
     heard, kind = list[Public](), METHODS[name]
 
     def hearing(step: str, place: int) -> None:
@@ -61,17 +61,17 @@ def test_who_cannot_take_part_is_named() -> None:
     wsum = METHODS["wsum"](lam=0.1)
     target = Target(Fraction(1), noise="ddg")
     with refused("party.more_rows_than_announced", most=8, at="party 1: "):
-        SimulatedSum.of(wsum, federation(), ThreatModel(3, 1, 0), 8).form(target)
-    assert SimulatedSum.of(wsum, federation(), ThreatModel(3, 1, 0), 9).form(target).statement.epsilon == 1
+        SimulatedSum.of(wsum, federation(), ThreatModel(3, 1, 0), 8).spec(target)
+    assert SimulatedSum.of(wsum, federation(), ThreatModel(3, 1, 0), 9).spec(target).statement.epsilon == 1
     with refused("parties.negative_count", name="dropouts", got=-1):
         SimulatedSum.of(wsum, federation(), ThreatModel(3, 1, -1), 9)
     with refused("noise.not_in_secure_sum", method="wsum", got="gauss", other="ddg"):
-        SimulatedSum.of(wsum, federation(), ThreatModel(3, 1, 0), 9).form(Target(Fraction(1), noise="gauss"))
+        SimulatedSum.of(wsum, federation(), ThreatModel(3, 1, 0), 9).spec(Target(Fraction(1), noise="gauss"))
     ofaa = SimulatedSum.of(METHODS["ofaa"](), federation(), ThreatModel(3, 1, 0), 9)
     with refused("calibration.not_in_secure_sum", method="ofaa", got="paper"):
-        ofaa.form(Target(Fraction(1), calibration="paper", noise="laplace"))
+        ofaa.spec(Target(Fraction(1), calibration="paper", noise="laplace"))
     with refused("trust.no_secure_sum", method="prr_mean"):
-        SimulatedSum(METHODS["prr_mean"](), federation(), ThreatModel(3, 1, 0), AnnouncedRows(9)).form(target)
+        SimulatedSum(METHODS["prr_mean"](), federation(), ThreatModel(3, 1, 0), AnnouncedRows(9)).spec(target)
 
 
 @pytest.mark.parametrize("name", SUMMED)

@@ -248,10 +248,10 @@ def test_of_three_classes_every_number_has_the_noise_that_is_proven_for_three(ma
 def test_of_three_classes_a_party_enters_nothing_longer_than_the_ring_has_room_for(make: type[Method]) -> None:
     most, public = 50, Public(3, 1, 3, None)
     sizes: RowCounts = "released" if make is WeightedSum else "hidden"
-    form = make(1.0).shared(public, Target(Fraction(1), noise="ddg"), ThreatModel(3, 1, 0), AnnouncedRows(most, sizes))
+    spec = make(1.0).shared(public, Target(Fraction(1), noise="ddg"), ThreatModel(3, 1, 0), AnnouncedRows(most, sizes))
     alike = Rows(np.full((most, 1), 1 - 2.0**-40), np.zeros(most, dtype=np.int64))
-    entered = float(np.linalg.norm(form.reals(form.numbers(alike))))
-    assert most * largest_norm(2) < entered <= form.reach.longest  # and more than there is room for of two
+    entered = float(np.linalg.norm(spec.reals(spec.numbers(alike))))
+    assert most * largest_norm(2) < entered <= spec.reach.longest  # and more than there is room for of two
 
 
 def neighbours(rng: np.random.Generator, n: int) -> tuple[Rows, Rows, Rows]:

@@ -18,7 +18,7 @@ from smc_dp.methods.training.classes import code
 from smc_dp.methods.training.integer_readings import read_gradient as in_reals
 from smc_dp.methods.training.integer_rows import IntegerRows, RowBounds, StartSums, legal, round_query
 from smc_dp.methods.training.objective import RegularisedLogistic
-from smc_dp.methods.training.softmax import SoftLabels, one_hot, statistic
+from smc_dp.methods.training.softmax import SoftLabelObjective, one_hot, statistic
 from tests.support.refusals import refused
 
 
@@ -104,7 +104,7 @@ def test_it_is_the_plain_float_gradient_to_the_accuracy_of_the_table(k: int) -> 
         plain = -n * RegularisedLogistic(2.0**-30).gradient(W[0], X, 2.0 * y - 1)[np.newaxis]
     else:
         B = code(k)
-        soft = SoftLabels(X, statistic(X, one_hot(y, k)), k, 2.0**-29)
+        soft = SoftLabelObjective(X, statistic(X, one_hot(y, k)), k, 2.0**-29)
         plain = -n * B @ soft.gradient((B.T @ W).ravel()).reshape(k - 1, d)
     ours = in_reals(IntegerRows.of(X, y, k).gradient(round_query(W)), k)
     # Each record is off by less than 1.6 of 4096 times a row of half a unit; together they are off by far less.

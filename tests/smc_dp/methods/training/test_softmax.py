@@ -18,7 +18,14 @@ from smc_dp.methods.training.balls import softmax_gradient_in_balls
 from smc_dp.methods.training.classes import code, coordinate_count, diameter
 from smc_dp.methods.training.newton import newton
 from smc_dp.methods.training.objective import RegularisedLogistic
-from smc_dp.methods.training.softmax import SoftLabels, certified, minimise_soft, one_hot, rounding_charge, statistic
+from smc_dp.methods.training.softmax import (
+    SoftLabelObjective,
+    certified,
+    minimise_soft,
+    one_hot,
+    rounding_charge,
+    statistic,
+)
 from smc_dp.methods.training.solver import PUBLIC_TAU
 
 
@@ -36,8 +43,8 @@ def soft(n: int, classes: int, seed: int = 0) -> Array:
     return np.random.default_rng(seed).dirichlet(np.ones(classes), size=n)
 
 
-def objective_of(X: Array, alpha: Array, mu: float) -> SoftLabels:
-    return SoftLabels(X, statistic(X, alpha), alpha.shape[1], mu)
+def objective_of(X: Array, alpha: Array, mu: float) -> SoftLabelObjective:
+    return SoftLabelObjective(X, statistic(X, alpha), alpha.shape[1], mu)
 
 
 def quotient(function, v: Array, h: float = 1e-5) -> Array:  # type: ignore[no-untyped-def]

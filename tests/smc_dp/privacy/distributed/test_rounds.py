@@ -352,7 +352,7 @@ def test_numbers_that_make_no_sense_are_refused() -> None:
         made((newton()[1], newton("addremove")[1]))
     with pytest.raises(ValueError, match="wanted at most"):
         made((RoundBound("replace", 1 << 46, 4), RoundBound("replace", 1, 4)))
-    with pytest.raises(ValueError, match="wanted laws for every one of"):
+    with pytest.raises(ValueError, match="wanted distributions for every one of"):
         SharedRounds(newton(), (), 64)
     with pytest.raises(ValueError, match="replace or addremove, got 'party'"):
         RoundBound("party", 1, 1)  # type: ignore[arg-type]

@@ -147,17 +147,17 @@ def test_every_method_with_a_secure_form_is_known_by_its_protocols() -> None:
     for made in (agreement(data), agreement(data, as_printed=True), agreement(data, protocol="linear")):
         p = made.program_parameters("")
         assert made.functionality == BINDINGS[made.protocol].functionality(p)
-        assert made.form.length == len(made.bounds.columns)
+        assert made.spec.length == len(made.bounds.columns)
     known = Public(3, 2, 2, unlabelled=np.eye(2))
     for name, protocols in PROTOCOLS_BY_METHOD.items():
         if protocols == ("secure_sum",):
             method: Any = METHODS[name]()
             target, rows = Target(1, noise=method.secure_noises[0]), AnnouncedRows(100, method.sizes)  # type: ignore[arg-type]
-            form = method.shared(known, target, ThreatModel(3, 1, 0), rows)
-            p = SumTerms().program_parameters("secure_sum", form, ("A", "B", "C"), "")
-            assert form.functionality == BINDINGS["secure_sum"].functionality(p)
-            assert form.length == sum(length for blocks in form.sums for length, _ in blocks)
-            assert p.ring.modulus == 1 << form.grid.ring_bits
+            spec = method.shared(known, target, ThreatModel(3, 1, 0), rows)
+            p = SumTerms().program_parameters("secure_sum", spec, ("A", "B", "C"), "")
+            assert spec.functionality == BINDINGS["secure_sum"].functionality(p)
+            assert spec.length == sum(length for blocks in spec.sums for length, _ in blocks)
+            assert p.ring.modulus == 1 << spec.grid.ring_bits
         else:
             assert (name, protocols) == ("prr_mean", ("pathak2010", "pathak2010-as-printed-insecure", "linear"))
     for name in set(METHODS) - set(PROTOCOLS_BY_METHOD):

@@ -92,10 +92,10 @@ def test_a_simulation_has_no_study(simulated: Path) -> None:
 
 
 def test_whoever_reads_or_publishes_it_knows_the_study(folders: Folders, tmp_path: Path) -> None:
-    assert verify_release(folders.run).unaudited is None
+    assert verify_release(folders.run).missing_files_text is None
     assert set(publish_run(folders.run, tmp_path / "public")) == {RELEASE, STUDY, "transcript.jsonl"}
     assert (tmp_path / "public" / STUDY).read_bytes() == (folders.run / STUDY).read_bytes()
-    assert verify_release(tmp_path / "public").unaudited is None
+    assert verify_release(tmp_path / "public").missing_files_text is None
     (tmp_path / "public" / STUDY).unlink()
     with pytest.raises(InputError, match=STUDY):
         verify_release(tmp_path / "public")
@@ -112,7 +112,7 @@ def found_in(folder: Path, **changed: Any) -> dict[str, CheckOutcome]:
         with pytest.raises(InputError):
             verify_release(folders.run)
     else:
-        assert verify_release(folders.run).unaudited is None
+        assert verify_release(folders.run).missing_files_text is None
     return found
 
 

@@ -20,7 +20,7 @@ from smc_dp.methods.collaborative.ofaa import Ofaa
 from smc_dp.methods.collaborative.ofpa import Ofpa
 from smc_dp.methods.collaborative.rounds import BiasedModel
 from smc_dp.methods.functionality import Addend, ideal
-from smc_dp.methods.method import SumForm
+from smc_dp.methods.method import SumSpec
 from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.methods.sums.noisy_sum import NoisySum
 from smc_dp.methods.sums.soft_statistic import SharedStatistic, SoftStatistic
@@ -48,7 +48,7 @@ def public(parties: int, classes: int = 2, d: int = 3) -> Public:
     return Public(parties, d, classes, unlabelled=rows(25, 99, d=d).X)
 
 
-def form(
+def spec(
     method: Any,
     threat_model: ThreatModel = THREE,
     noise: NoiseName | None = None,
@@ -85,9 +85,9 @@ def test_by_the_protocol_it_is_the_ideal_sum_of_those_who_took_part(method: Any,
     """Of one of five that vanishes the masked input was sent, or it was not: the last number counts the others."""
     classes = 2 if method.protects == "record" else classes
     for noise in method.secure_noises if classes > 2 else method.secure_noises[:1]:
-        made, rng = form(method, FIVE, noise, classes=classes), Stream.insecure_from_seed(f"secure {noise}")
+        made, rng = spec(method, FIVE, noise, classes=classes), Stream.insecure_from_seed(f"secure {noise}")
         parts = parts_of(made, (12, 8, 20, 9, 5), rng, classes)
-        assert isinstance(made, SumForm)
+        assert isinstance(made, SumSpec)
         for vanish, inside in (
             ({}, parts),
             ({"P2": DropOutAfter(7)}, parts),
@@ -118,7 +118,7 @@ def weights(model: Any) -> Array:
 def test_without_noise_it_is_the_model_of_the_method_in_the_clear(method: Any) -> None:
     """Integer for integer where the grid is that of the clear; and whoever vanishes is not counted."""
     for classes in (2, 4) if method.protects == "party" else (2,):
-        made, rng = form(method, FIVE, epsilon=None, classes=classes), Stream.insecure_from_seed(1)
+        made, rng = spec(method, FIVE, epsilon=None, classes=classes), Stream.insecure_from_seed(1)
         parts = parts_of(made, (30, 20, 44, 7), rng, classes)  # one of five has vanished
         assert not any(any(part.noise) for part in parts)
         assert made.statement.kind == "none"
@@ -137,7 +137,7 @@ def test_without_noise_it_is_the_model_of_the_method_in_the_clear(method: Any) -
 @pytest.mark.parametrize("method", METHODS[:3], ids=lambda method: method.name)
 def test_on_a_finer_grid_stand_the_same_numbers(method: Any) -> None:
     """Many honest parties need one for `vg`. What is a multiple of a power of two stays so, and is charged as it is."""
-    coarse, fine = form(method, FIVE, "ddg"), form(method, ThreatModel(40, 0, 0), "vg")
+    coarse, fine = spec(method, FIVE, "ddg"), spec(method, ThreatModel(40, 0, 0), "vg")
     finer = fine.grid.fraction_bits - coarse.grid.fraction_bits
     assert finer > 0
     d, (one, other) = coarse.reach.dimension, (made.numbers(rows(9, 3)) for made in (coarse, fine))
@@ -166,7 +166,7 @@ def moves(made: Any, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> fl
 
 def test_no_votes_move_the_statistic_further_than_is_charged() -> None:
     for classes in (2, 3, 6):
-        made, rng, pairs = form(PARTY[0], classes=classes), np.random.default_rng(classes), []
+        made, rng, pairs = spec(PARTY[0], classes=classes), np.random.default_rng(classes), []
         G = made.whitened[1]
         for direction in (*np.linalg.svd(G)[2], *rng.normal(size=(9, G.shape[1]))):
             along = (G @ direction > 0).astype(np.int64)
@@ -197,7 +197,7 @@ def against(made: SharedStatistic, classes: int) -> list[tuple[Any, Any]]:
 
 
 def test_no_model_of_any_learner_moves_the_sum_of_clipped_ones_further_than_is_charged() -> None:
-    made, rng = form(PARTY[1], classes=3), np.random.default_rng(1)
+    made, rng = spec(PARTY[1], classes=3), np.random.default_rng(1)
     lengths = (1e-3, 0.5, 2.0, 1e9, np.nan)
     pairs = []
     for _ in range(60):
@@ -217,7 +217,7 @@ def test_no_model_of_any_learner_moves_the_sum_of_clipped_ones_further_than_is_c
 
 def test_no_record_moves_the_polynomial_further_than_is_charged() -> None:
     """Flips of labels, inner rows, rows at zero, among any others; the sum is exact, so there is no rounding at all."""
-    made, rng, pairs = form(RECORD[0]), np.random.default_rng(3), []
+    made, rng, pairs = spec(RECORD[0]), np.random.default_rng(3), []
     assert made.noise.sensitivity == 1 << made.grid.fraction_bits
     for n in (1, 1, 5, 300):
         for _ in range(15):
@@ -240,7 +240,7 @@ def test_no_sum_wraps_round() -> None:
     """All parties enter as much as they may, and the noise of all is at its tail; half the ring is too small."""
     for method in METHODS:
         for threat_model in (THREE, ThreatModel(50, 16, 16)):
-            made = form(method, threat_model)
+            made = spec(method, threat_model)
             K, f, bits = threat_model.parties, made.grid.fraction_bits, made.grid.ring_bits
             if isinstance(made, NoisySum):
                 largest = K * math.ceil(made.reach.longest * (1 << f)) + made.noise.distribution.tail(K)
@@ -258,7 +258,7 @@ def test_no_sum_wraps_round() -> None:
 @pytest.mark.parametrize("method", METHODS[:3], ids=lambda method: method.name)
 def test_the_statement_is_of_the_honest_shares(method: Any) -> None:
     """Each law has its kind, and the shares of three of five come to what those of one would."""
-    found = {noise: form(method, FIVE, noise) for noise in method.secure_noises}
+    found = {noise: spec(method, FIVE, noise) for noise in method.secure_noises}
     stated = {noise: made.statement for noise, made in found.items()}
     assert {noise: said.kind for noise, said in stated.items()} == {"ddg": "zcdp", "vg": "approx", "self": "pure"}
     for said in stated.values():
@@ -273,19 +273,19 @@ def test_the_statement_is_of_the_honest_shares(method: Any) -> None:
         assert ("The auxiliary rows are public" in words) == (method.name == "soft_ss")
     for noise, made in found.items():
         assert made.noise.distribution.honest == 3
-        alone, count = form(method, ThreatModel(5, 3, 1), noise), 1 if noise == "self" else 3
+        alone, count = spec(method, ThreatModel(5, 3, 1), noise), 1 if noise == "self" else 3
         assert in_reals(alone, 1) == pytest.approx(in_reals(made, count), rel=1e-3)
     empirical = [x for part in parts_of(found["ddg"], (4,) * 40, Stream.insecure_from_seed(7)) for x in part.noise[:-1]]
-    expected = float(found["ddg"].noise.distribution.mean_square(1)) ** 0.5
+    expected = float(found["ddg"].noise.distribution.coordinate_variance(1)) ** 0.5
     assert abs(np.std([float(x) for x in empirical]) / expected - 1) < 6 / math.sqrt(2 * len(empirical))
 
 
 def in_reals(made: Any, shares: int) -> float:
-    return float(made.noise.distribution.mean_square(shares) / 4**made.grid.fraction_bits)
+    return float(made.noise.distribution.coordinate_variance(shares) / 4**made.grid.fraction_bits)
 
 
 def test_ofpa_says_whose_noise_protects_whom() -> None:
-    made = form(RECORD[1], FIVE)
+    made = spec(RECORD[1], FIVE)
     said = made.statement
     assert (said.kind, said.epsilon, said.unit, said.adjacency) == ("pure", 1.0, "record", "replace")
     assert said.adversary == (
@@ -310,7 +310,7 @@ def test_ofpa_says_whose_noise_protects_whom() -> None:
 
 def test_a_hostile_last_number_makes_some_model() -> None:
     for method in METHODS:
-        made = form(method)
+        made = spec(method)
         for last in (0, -7, 10**30):
             assert np.isfinite(weights(made.model((*range(made.length - 1), last)))).all()
         if isinstance(made, NoisySum):  # and it cannot make a model vanish
@@ -322,12 +322,12 @@ def test_what_the_theory_does_not_cover_is_refused() -> None:
     refusals: list[tuple[Callable[[], Any], str]] = [
         (lambda: PARTY[0].shared(known, known_target, THREE, released), "sizes.not_hidden"),
         (lambda: PARTY[1].shared(known, known_target, THREE, released), "sizes.not_hidden"),
-        (lambda: form(Ofaa(trust="local")), "trust.not_central"),
+        (lambda: spec(Ofaa(trust="local")), "trust.not_central"),
         (lambda: Ofaa().shared(known, known_target, THREE, released), "sizes.not_hidden"),
-        (lambda: form(Ofpa(rounds=3)), "rounds.not_in_secure_sum"),
-        (lambda: form(RECORD[1], noise="ddg"), "noise.not_of_calibration"),
+        (lambda: spec(Ofpa(rounds=3)), "rounds.not_in_secure_sum"),
+        (lambda: spec(RECORD[1], noise="ddg"), "noise.not_of_calibration"),
         (lambda: Ofpa().shared(known, Target(1, "paper"), THREE, released), "calibration.not_in_secure_sum"),
-        (lambda: form(PARTY[0], noise="knorm"), "noise.not_in_sum"),
+        (lambda: spec(PARTY[0], noise="knorm"), "noise.not_in_sum"),
         (
             lambda: PARTY[0].shared(Public(3, 3, 2), Target(1, noise="ddg"), THREE, AnnouncedRows(MOST)),
             "auxiliary_rows.needed",
@@ -338,8 +338,8 @@ def test_what_the_theory_does_not_cover_is_refused() -> None:
             made()
     for method in METHODS:
         with refused("party.more_rows_than_announced", most=1000):
-            form(method).part(rows(1001, 1), Stream.insecure_from_seed(1))
+            spec(method).part(rows(1001, 1), Stream.insecure_from_seed(1))
     for method in RECORD:
         with refused("classes.only_two", method=method.name, got=4):
-            form(method, classes=4)
-    assert coordinate_count(4) == form(PARTY[1], classes=4).reach.dimension / 3
+            spec(method, classes=4)
+    assert coordinate_count(4) == spec(PARTY[1], classes=4).reach.dimension / 3

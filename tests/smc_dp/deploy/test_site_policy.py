@@ -1,4 +1,4 @@
-"""A site's own terms: each limit with a study just at it and one beyond, and terms that nobody could keep to."""
+"""A site policy: each limit with a study just at it and one beyond, and policies that nobody could keep to."""
 
 from __future__ import annotations
 
@@ -12,49 +12,49 @@ from support.studies import by_curator, study, text, weighted
 from smc_dp.core.documents import parse_document
 from smc_dp.core.errors import UnfitError
 from smc_dp.data.file_format import FileFormat
-from smc_dp.deploy.terms import OwnTerms
+from smc_dp.deploy.site_policy import SitePolicy
 from smc_dp.run.budget_charge import charge_of_run
 
 
-def terms(limits: str = "", rest: str = "", *, epsilon: str = "1", delta: str = "1e-5") -> OwnTerms:
+def policy(limits: str = "", rest: str = "", *, epsilon: str = "1", delta: str = "1e-5") -> SitePolicy:
     said = f"[limits]\nmax_epsilon = {epsilon}\nmax_delta = {delta}\n{limits}\n{rest}"
-    return parse_document(OwnTerms, said, "terms")
+    return parse_document(SitePolicy, said, "policy")
 
 
 AT, BEYOND = "at the limit", "beyond it"
 TESTS_KEYS = by_curator(top="insecure_test_keys = true").replace("3072", "512")
 ONE_LOST = text().replace("colluders = 1\ndropouts = 0", "colluders = 0\ndropouts = 1")
 
-# The rule -> the terms, a study at the limit, and one beyond it; the fields of the refusal.
+# The rule -> the policy, a study at the limit, and one beyond it; the fields of the refusal.
 LIMITS = {
-    "max_epsilon": (terms(epsilon='"1/3"'), text(), text().replace("1/3", "1/2"), {"most": "1/3", "got": "0.5"}),
-    "max_delta": (terms(), text(), text().replace("1e-5", "1.1e-5"), {"most": "1/100000", "got": "0.0000110001"}),
-    "min_parties": (terms("min_parties = 3"), text(), ONE_LOST, {"wanted": 3, "got": 2}),
+    "max_epsilon": (policy(epsilon='"1/3"'), text(), text().replace("1/3", "1/2"), {"most": "1/3", "got": "0.5"}),
+    "max_delta": (policy(), text(), text().replace("1e-5", "1.1e-5"), {"most": "1/100000", "got": "0.0000110001"}),
+    "min_parties": (policy("min_parties = 3"), text(), ONE_LOST, {"wanted": 3, "got": 2}),
     "min_colluders": (
-        terms("min_colluders = 1"),
+        policy("min_colluders = 1"),
         text(),
         text().replace("colluders = 1", "colluders = 0"),
         {"wanted": 1, "protocol": "secure_sum", "held": "withstands 0"},
     ),
     "adjacency": (
-        terms('adjacency = ["replace", "party"]'),
+        policy('adjacency = ["replace", "party"]'),
         text(),
         text().replace('"replace"', '"addremove"'),
         {"wanted": "replace or party", "got": "addremove"},
     ),
     "columns": (
-        terms('columns = ["age", "sex", "outcome"]'),
+        policy('columns = ["age", "sex", "outcome"]'),
         text(),
         text().replace("age =", "postcode ="),
         {"column": "postcode"},
     ),
     "purposes": (
-        terms('purposes = ["care", "research"]'),
+        policy('purposes = ["care", "research"]'),
         text(),
         text().replace('"research"', '"marketing"'),
         {"purpose": "marketing"},
     ),
-    "insecure": (terms(), by_curator(), TESTS_KEYS, {"marks": ("insecure test keys",)}),
+    "insecure": (policy(), by_curator(), TESTS_KEYS, {"marks": ("insecure test keys",)}),
 }
 
 
@@ -63,18 +63,18 @@ def test_each_limit_allows_a_study_at_it_and_refuses_one_beyond(rule: str) -> No
     own, at, beyond, fields = LIMITS[rule]
     assert own.faults(study(at)) == []
     (fault,) = own.faults(study(beyond))
-    assert (fault.code, fault.fields, fault.place) == (f"terms.{rule}", fields, "terms: ")
+    assert (fault.code, fault.fields, fault.place) == (f"terms.{rule}", fields, "site policy: ")
 
 
 def test_the_defaults_are_of_the_tightest_kind_that_any_study_could_meet() -> None:
-    own = terms()
+    own = policy()
     assert (own.limits.min_parties, own.limits.min_colluders, own.limits.insecure) == (2, 0, False)
-    assert terms("insecure = true").faults(study(TESTS_KEYS)) == []
+    assert policy("insecure = true").faults(study(TESTS_KEYS)) == []
 
 
 def test_a_study_may_pass_every_limit_and_hears_of_each() -> None:
     limits = "min_parties = 9\nmin_colluders = 9\ncolumns = []\npurposes = []"
-    faults = terms(limits, epsilon="0.1", delta="0").faults(study())
+    faults = policy(limits, epsilon="0.1", delta="0").faults(study())
     rules = [fault.code.removeprefix("terms.") for fault in faults]
     assert rules == ["max_epsilon", "max_delta", "min_parties", "min_colluders", *["columns"] * 3, "purposes"]
 
@@ -82,11 +82,11 @@ def test_a_study_may_pass_every_limit_and_hears_of_each() -> None:
 def test_decimals_that_no_float_is_are_limits_all_the_same() -> None:
     for figure in ("0.1", '"1/3"', "0.3", "1e-3"):
         said = text().replace('"1/3"', figure)
-        assert terms(epsilon=figure).faults(study(said)) == []
+        assert policy(epsilon=figure).faults(study(said)) == []
         less = Fraction(study(said).target.epsilon) * Fraction(999, 1000)
-        assert len(terms(epsilon=f'"{less}"').faults(study(said))) == 1
+        assert len(policy(epsilon=f'"{less}"').faults(study(said))) == 1
     for figure in ("1e-7", "3e-6", '"1/70000"'):
-        assert terms(delta=figure).faults(study(text().replace('"1e-5"', figure))) == []
+        assert policy(delta=figure).faults(study(text().replace('"1e-5"', figure))) == []
 
 
 def test_the_epsilon_that_counts_is_the_true_one() -> None:
@@ -94,13 +94,13 @@ def test_the_epsilon_that_counts_is_the_true_one() -> None:
     printed = study(by_curator(target='epsilon = 1\nnoise = "laplace"\ncalibration = "paper"'))
     true = charge_of_run(printed.agreement()).epsilon
     assert true < Fraction(1, 5)
-    assert terms(epsilon=f'"{true}"').faults(printed) == []  # by the figure named, 1, it would be refused
-    (fault,) = terms(epsilon=f'"{true * Fraction(999, 1000)}"').faults(printed)
+    assert policy(epsilon=f'"{true}"').faults(printed) == []  # by the figure named, 1, it would be refused
+    (fault,) = policy(epsilon=f'"{true * Fraction(999, 1000)}"').faults(printed)
     assert fault.code == "terms.max_epsilon"
 
 
 def test_the_curators_protocol_withstands_nobody_who_deviates() -> None:
-    (fault,) = terms("min_colluders = 1").faults(study(by_curator()))
+    (fault,) = policy("min_colluders = 1").faults(study(by_curator()))
     assert fault.code == "terms.min_colluders"
     assert fault.fields == {"wanted": 1, "protocol": "pathak2010", "held": "needs all to keep to the rules"}
 
@@ -109,20 +109,22 @@ def test_a_sum_whose_delta_follows_from_its_noise_is_held_to_the_limit_too() -> 
     drawn = study(weighted())
     delta = charge_of_run(drawn.agreement()).delta
     assert delta > 0
-    assert terms(delta=f'"{delta}"').faults(drawn) == []
-    assert len(terms(delta="0").faults(drawn)) == 1
+    assert policy(delta=f'"{delta}"').faults(drawn) == []
+    assert len(policy(delta="0").faults(drawn)) == 1
 
 
-def test_paths_begin_where_the_terms_lie(tmp_path: Path) -> None:
+def test_paths_begin_where_the_policy_lies(tmp_path: Path) -> None:
     path = tmp_path / "own.toml"
-    path.write_text(f'data = "rows.csv"\n{studies.OWN_TERMS}[relay]\ncredentials = "relay"\n[file]\nseparator = ";"\n')
-    own = OwnTerms.read(path)
+    path.write_text(
+        f'data = "rows.csv"\n{studies.SITE_POLICY}[relay]\ncredentials = "relay"\n[file]\nseparator = ";"\n'
+    )
+    own = SitePolicy.read(path)
     assert (own.data_path, own.credentials_path) == (tmp_path / "rows.csv", tmp_path / "relay")
     assert own.form == FileFormat(";")
-    path.write_text(studies.OWN_TERMS.replace("[limits]", 'data = "/there/rows.csv"\n[limits]'))
-    assert OwnTerms.read(path).data_path == Path("/there/rows.csv")
-    path.write_text(studies.OWN_TERMS)
-    own = OwnTerms.read(path)
+    path.write_text(studies.SITE_POLICY.replace("[limits]", 'data = "/there/rows.csv"\n[limits]'))
+    assert SitePolicy.read(path).data_path == Path("/there/rows.csv")
+    path.write_text(studies.SITE_POLICY)
+    own = SitePolicy.read(path)
     assert (own.data_path, own.credentials_path, own.form) == (None, None, None)
 
 
@@ -144,20 +146,20 @@ WRONG = {
     "limits: adjacency 1: wanted 'replace', 'addremove' or 'party', got 'any'": BOTH + "adjacency = ['any']",
     "limits: insecure: wanted true or false": BOTH + "insecure = 1",
     "limits: wanted a section": "limits = 1",
-    "file: separator: wanted a single character": f"{studies.OWN_TERMS}[file]\nseparator = ''",
-    "file: decimal: wanted": f"{studies.OWN_TERMS}[file]\ndecimal = ';'",
-    "file: encoding: wanted one of": f"{studies.OWN_TERMS}[file]\nencoding = 'ebcdic'",
-    "file: missing: wanted a list": f"{studies.OWN_TERMS}[file]\nmissing = 'NA'",
-    "file: unknown key 'header'": f"{studies.OWN_TERMS}[file]\nheader = false",
-    "relay: unknown key 'address'": f"{studies.OWN_TERMS}[relay]\naddress = 'nats://x'",
-    "data: wanted a text, got 1": f"data = 1\n{studies.OWN_TERMS}",
-    "unknown key 'epsilon'": f"epsilon = 1\n{studies.OWN_TERMS}",
+    "file: separator: wanted a single character": f"{studies.SITE_POLICY}[file]\nseparator = ''",
+    "file: decimal: wanted": f"{studies.SITE_POLICY}[file]\ndecimal = ';'",
+    "file: encoding: wanted one of": f"{studies.SITE_POLICY}[file]\nencoding = 'ebcdic'",
+    "file: missing: wanted a list": f"{studies.SITE_POLICY}[file]\nmissing = 'NA'",
+    "file: unknown key 'header'": f"{studies.SITE_POLICY}[file]\nheader = false",
+    "relay: unknown key 'address'": f"{studies.SITE_POLICY}[relay]\naddress = 'nats://x'",
+    "data: wanted a text, got 1": f"data = 1\n{studies.SITE_POLICY}",
+    "unknown key 'epsilon'": f"epsilon = 1\n{studies.SITE_POLICY}",
 }
 
 
 @pytest.mark.parametrize("rule", WRONG)
-def test_terms_that_say_something_else_are_refused(rule: str) -> None:
+def test_policies_that_say_something_else_are_refused(rule: str) -> None:
     with pytest.raises(UnfitError) as caught:
-        parse_document(OwnTerms, WRONG[rule], "terms")
+        parse_document(SitePolicy, WRONG[rule], "policy")
     (fault,) = caught.value.faults
     assert str(fault).startswith(rule)

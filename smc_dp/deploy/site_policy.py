@@ -1,6 +1,6 @@
-"""Terms of a site: what it takes part in. They never leave the site, and nobody can push them there.
+"""Site policy: the studies that a site takes part in. It never leaves the site, and nobody can push it there.
 
-A study beyond them is refused by the site itself, whatever anybody else has approved.
+The site itself refuses a study beyond its policy, whatever anybody else has approved.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class RelaySection(Document):
     credentials: str | None = None
 
 
-class OwnTerms(Document):
-    """Terms of a site: its data, their file format, and its limits. Paths are relative to the file's folder."""
+class SitePolicy(Document):
+    """Policy of a site: its data, their file format, and its limits. Paths are relative to the file's folder."""
 
     data: str | None = None
     file: FileSection | None = None
@@ -66,25 +66,25 @@ class OwnTerms(Document):
     _folder: Path = PrivateAttr(default=Path())
 
     @classmethod
-    def read(cls, path: Path) -> OwnTerms:
-        """Read terms from a TOML file. An `UnfitError` lists every fault."""
-        found = read_document(cls, path, "terms")
+    def read(cls, path: Path) -> SitePolicy:
+        """Read a policy from a TOML file. An `UnfitError` lists every fault."""
+        found = read_document(cls, path, "site policy")
         found._folder = path.parent
         return found
 
     @property
     def data_path(self) -> Path | None:
-        """Path of the rows, if the terms name one."""
+        """Path of the rows, if the policy names one."""
         return None if self.data is None else self._folder / self.data
 
     @property
     def form(self) -> FileFormat | None:
-        """Format of the rows' file, if the terms have one."""
+        """Format of the rows' file, if the policy has one."""
         return None if self.file is None else self.file.form
 
     @property
     def credentials_path(self) -> Path | None:
-        """Folder of the site's credentials, if the terms name one."""
+        """Folder of the site's credentials, if the policy names one."""
         return None if self.relay.credentials is None else self._folder / self.relay.credentials
 
     def faults(self, study: JointStudy, auxiliary: AuxiliaryRows | None = None) -> list[Fault]:
@@ -93,7 +93,7 @@ class OwnTerms(Document):
 
     def faults_of(self, study: JointStudy, agreement: Agreement) -> list[Fault]:
         """Return what `faults` does, for a caller that has made the study's agreement already."""
-        return [InputFault(code, fields, "terms: ") for code, fields in self._faults(study, agreement)]
+        return [InputFault(code, fields, "site policy: ") for code, fields in self._faults(study, agreement)]
 
     def _faults(self, study: JointStudy, agreement: Agreement) -> Iterator[tuple[str, dict[str, FieldValue]]]:
         limits, statement = self.limits, agreement.statement
