@@ -58,7 +58,7 @@ def test_junk_in_each_look_from_the_start_does_not_make_a_holder_late(fast_path:
     corrupted, stages = Corrupted(run, "P2"), iter(["setup", *(f"sum{r}" for r in range(8))])
     run.away.add("P4")
     found = course(run, lambda: (stage := next(stages, None)) and corrupted.sign(STAGE_END, stage))
-    assert {found.consumed[name] for name in ("P1", "P3")} == {LETTERS + ROUND - LETTERS % ROUND}
+    assert {found.consumed[name] for name in ("P1", "P3")} == {MESSAGES + ROUND - MESSAGES % ROUND}
     assert {mark.sender for mark in site_of(run, CURATOR_NAME).actor.marks} == {"P2", "P4"}
     run.close()
 
