@@ -236,7 +236,7 @@ def test_the_front_page_is_short_and_the_landing_is_clear() -> None:
 
 def test_the_picture_says_in_words_what_it_shows_and_is_read_on_dark_pages() -> None:
     (alt,) = re.findall(r'<img src="\.github/protocol\.svg" alt="([^"]+)"', FRONT.read_text(encoding="utf-8"))
-    assert all(word in alt for word in ("hospitals", "Charlie", "sealed", "share", "sum", "noise"))
+    assert all(word in alt for word in ("hospitals", "Charlie", "encrypted", "share", "sum", "noise"))
     assert "prefers-color-scheme: dark" in (ROOT / ".github/protocol.svg").read_text(encoding="utf-8")
 
 
@@ -358,3 +358,31 @@ def test_the_tests_that_the_page_names_are_there() -> None:
     assert numbers == wanted
     assert unknown_tests(page) == set()
     assert unknown_tests("`test_of_nothing` and `test_readme.py`") == {"test_of_nothing"}
+
+
+def sentences(page: str) -> list[list[str]]:
+    """The words of every sentence in paragraphs and list items: without code blocks, tables, headings and targets."""
+    lines = [line for line in prose(page).splitlines() if not re.match(r"[#|<]", line)]
+    text = re.sub(r"\]\([^)]*\)", "]", "\n".join(lines))
+    paragraphs = re.split(r"\n\s*\n|\n(?=\d+\. |[*-] )", text)
+    whole = (re.sub(r"^(\d+\.|[*-]) ", "", one.strip()) for one in paragraphs)
+    found = [sentence for one in whole for sentence in re.split(r"(?<=[.!?])\s+(?=[\[*`]*[A-Z]|`)", one)]
+    return [words for sentence in found if (words := re.findall(r"[^\s`*\[\]]*\w[^\s`*\[\]]*", sentence))]
+
+
+def too_long(page: str) -> list[str]:
+    """What is too long about the sentences of a page for newcomers."""
+    found = sentences(page)
+    long = [f"{len(words)} words: {' '.join(words)}" for words in found if len(words) > 30]
+    average = sum(map(len, found)) / len(found)
+    return long + ([f"{average:.1f} words in a sentence, wanted at most 17"] if average > 17 else [])
+
+
+def test_the_front_page_is_in_short_sentences() -> None:
+    assert too_long(FRONT.read_text(encoding="utf-8")) == []
+    page = "# A b\n\nOne two. `Three` four [five](six).\n\n* seven\n* eight\n\n|a|b|\n```sh\nx y\n```\n"
+    assert [len(words) for words in sentences(page)] == [2, 3, 1, 1]
+    assert too_long(" ".join(["word"] * 31) + ".") == [
+        "31 words: " + " ".join(["word"] * 31) + ".",
+        "31.0 words in a sentence, wanted at most 17",
+    ]

@@ -104,7 +104,7 @@ class Stream:
 
 
 class Forks:
-    """Keys of some forks of a stream that is gone, by label: what was drawn under other labels stays unknown."""
+    """Keys of some forks of a deleted stream, by label: what was drawn under other labels stays unknown."""
 
     __slots__ = ("_keys", "insecure")
 

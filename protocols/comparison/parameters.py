@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from protocols.arithmetic.ring import Ring
@@ -11,12 +11,12 @@ from protocols.comparison import steps
 from protocols.crypto import dgk
 from protocols.errors import LocalError
 
-LEAST_BITS = 2
+LEAST_BITS = 2  # the top bit is the sign, and there must be a bit below it to compare
 
 
 @dataclass(frozen=True)
 class Comparisons:
-    """Number of comparisons, bits of the compared numbers, and the key length."""
+    """Number of comparisons, bits of the ring of the shared differences whose signs they find, and the key length."""
 
     comparisons: int
     bits: int
@@ -31,12 +31,12 @@ class Comparisons:
             raise LocalError("comparison.key_bits_unusable", u=self.u)
 
     @classmethod
-    def from_dict(cls, stated: Mapping[str, Any]) -> Comparisons:
+    def from_dict(cls, plain: Mapping[str, Any]) -> Comparisons:
         """Return the parameters that `as_dict` wrote; raise `LocalError` for anything that it would not write."""
-        numbers = [stated.get(name) for name in ("comparisons", "bits", "key_bits")]
-        if len(stated) != len(numbers) or not all(type(number) is int for number in numbers):
+        names = [field.name for field in fields(cls)]
+        if len(plain) != len(names) or not all(type(plain.get(name)) is int for name in names):
             raise LocalError("comparison.parameters_not_plain")
-        return cls(*(int(str(number)) for number in numbers))
+        return cls(**plain)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, for line 0 of a transcript."""

@@ -40,7 +40,7 @@ def smallest(ands: AndRows, numbers: Wires) -> Wires:
     places = numbers[:0]
     while (K := numbers.shape[1]) > 1:
         right_wins = _less(ands, numbers[:, 1::2], numbers[:, : K - 1 : 2])
-        kept = numbers if K > 2 else numbers[:0]  # the smallest number itself is not asked for
+        kept = numbers if K > 2 else numbers[:0]  # the smallest number itself is no output
         carried = _winners(ands, right_wins, np.concatenate((kept, places)))
         top = np.zeros((1, carried.shape[1], 2), numbers.dtype)  # an odd one out stays on the left, by a constant wire
         top[0, : K // 2] = right_wins

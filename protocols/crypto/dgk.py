@@ -64,7 +64,7 @@ class DgkPublicKey:
 
     def blind(self, c: BitCiphertext, factor: int, rng: Stream) -> FreshBit:
         """Return a fresh ciphertext of D(c) * factor mod u."""
-        table = modular.public_base(self.h, self.n, self.exponent_bits)
+        table = modular.public_fixed_base(self.h, self.n, self.exponent_bits)
         product = modular.power(self._mine(c), factor, self.n)
         return FreshBit(self.n, modular.multiply(product, table.power(rng.bits(self.exponent_bits)), self.n))
 
@@ -130,7 +130,7 @@ class DgkPrivateKey:
     def decrypt(self, c: BitCiphertext) -> int | None:
         """Return D(c), a discrete logarithm by table; None for a unit that is no ciphertext under this key.
 
-        No role asks for it. An audit does, for whatever the holder can read it has been told.
+        No role uses it. An audit does, for whatever the holder can read counts as part of its view.
         """
         return self._plaintexts.get(modular.power(self.public._mine(c), self.v_p, self.p))
 

@@ -1,4 +1,4 @@
-"""The smallest of K sizes, garbled: no bit of the result is told, but its labels open one of K rows.
+"""The smallest of K sizes, garbled: no bit of the result is decoded, but its labels open one of K rows.
 
 Assumptions: those of `half_gates` and `oblivious`, SHA-512 as a random oracle, ChaCha20-Poly1305; both ends keep to the
 protocol. Party j's size is a_j xor b_j, the garbler has all a and Charlie all b. Equal sizes are ordered by rho_j xor

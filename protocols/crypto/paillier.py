@@ -45,8 +45,8 @@ from protocols.errors import DecodeError, LocalError
 RANDOMISER_SLACK = 64  # bits by which a full r exceeds n: the statistical distance from uniform is 2**-64
 SHORT_BITS = 256  # of a short r: twice the security level against the discrete logarithm
 EXPONENTS = ("short", "full")
-OPENING_SLACK = 64  # bits of the factors by which `decrypt_narrow` checks what it took apart
-NARROW_PAYS = 4  # ciphertexts: below, opening them together costs as much as opening each
+CHECK_FACTOR_BITS = 64  # of the random factors by which `decrypt_batch` checks what it took apart
+LEAST_BATCH = 4  # ciphertexts: fewer cost as much together as one by one
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class PublicKey:
     """
 
     n: int
-    exponents: str = field(default="full", compare=False)
+    exponents: str = field(default="full", compare=False)  # a choice of this side, and no part of the key
 
     def __post_init__(self) -> None:
         if self.exponents not in EXPONENTS:
@@ -126,7 +126,7 @@ class PublicKey:
 
     def randomiser(self, rng: Stream) -> int:
         """Return h_s**r for a new r: an encryption of zero, for everybody but the holder of the secret key."""
-        table = modular.public_base(self.h_s, self.n_square, self.exponent_bits)
+        table = modular.public_fixed_base(self.h_s, self.n_square, self.exponent_bits)
         return table.power(rng.bits(self.exponent_bits))
 
     def encrypt(self, m: int, rng: Stream) -> Fresh:
@@ -238,8 +238,8 @@ class PrivateKey:
         """Return the plaintexts in [0, n)."""
         return [self.decrypt(c) for c in ciphertexts]
 
-    def decrypt_narrow(self, ciphertexts: Sequence[Ciphertext], bits: int, rng: Stream) -> list[int]:
-        """Return the plaintexts in [0, n); where all are below 2**bits, many are opened at once.
+    def decrypt_batch(self, ciphertexts: Sequence[Ciphertext], bits: int, rng: Stream) -> list[int]:
+        """Return the plaintexts in [0, n), by few decryptions where all are below 2**bits; `rng` draws a check of them.
 
         As many ciphertexts as have room below n are packed into one by Horner's rule. A plaintext that is longer than
         its maker should have made it would run into its neighbours', so what was taken apart is checked: the sum of all
@@ -248,7 +248,7 @@ class PrivateKey:
         came, all numbers are those of `decrypt` but with probability 2**-64.
         """
         slots = (self.public.bits - 1) // bits
-        if len(ciphertexts) < NARROW_PAYS or slots < 2:
+        if len(ciphertexts) < LEAST_BATCH or slots < 2:
             return self.decrypt_all(ciphertexts)
         values = [self.public._mine(c) for c in ciphertexts]
         found: list[int] = []
@@ -256,7 +256,7 @@ class PrivateKey:
             block = values[i : i + slots]
             packed = self._opened(*(modular.horner(block, bits, square) for square in self._squares))
             found += [(packed >> (bits * k)) & ((1 << bits) - 1) for k in range(len(block))]
-        factors = [rng.bits(OPENING_SLACK) for _ in values]
+        factors = [rng.bits(CHECK_FACTOR_BITS) for _ in values]
         product = self._opened(*(modular.product_of_powers(values, factors, square) for square in self._squares))
         if product == sum(k * x for k, x in zip(factors, found, strict=True)) % self.public.n:
             return found

@@ -65,7 +65,7 @@ def unspent(p: Parameters, name: str, inputs: tuple[Any, ...], results: list[Any
     if name == CURATOR_NAME:
         keys, *left = until(over, results, _SELECTED)
         if over >= _SELECTED:
-            left[0] = replace(left[0], b=(), points=())
+            left[0] = replace(left[0], b=(), choice_points=())
         return inputs, [keys, *left]
     agreed, mine = inputs
     if over >= _SUBMITTED:

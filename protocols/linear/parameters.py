@@ -38,11 +38,11 @@ class Parameters(WeightParameters):
             raise LocalError("ring_degree.not_even_or_too_small", least=_LEAST_DEGREE, got=self.ring_degree)
 
     @classmethod
-    def from_dict(cls, stated: Mapping[str, Any]) -> Parameters:
+    def from_dict(cls, plain: Mapping[str, Any]) -> Parameters:
         """Return the parameters that `as_dict` wrote; raise `LocalError` for anything that it would not write."""
         types = {"parties": list, "dimension": int, "ring_bits": int, "ring_degree": int, "agreed": str}
-        made = cls(**parse_parameters(stated, types))
-        if made.as_dict() != stated:
+        made = cls(**parse_parameters(plain, types))
+        if made.as_dict() != plain:
             raise LocalError("linear.parameters_not_derived")
         return made
 

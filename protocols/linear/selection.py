@@ -45,7 +45,7 @@ async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys, mine: Halves) 
     # 2. his halves as choices; and his own bits c, by which equal sizes are ordered as well
     bits = garbling.chosen(mine.b, me.rng.bits(p.index_bits), SIZE_BITS)
     try:
-        extension = oblivious.extend(me.session_id, keys.offer, mine.points, bits)
+        extension = oblivious.extend(me.session_id, keys.offer, mine.choice_points, bits)
     except DecodeError as error:
         me.refuse(garbler, "point.unusable", why=str(error))
     me.send(garbler, Extension(extension.u))

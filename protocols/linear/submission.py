@@ -18,7 +18,9 @@ from protocols.runtime.endpoint import Endpoint
 
 
 async def party(me: Endpoint, p: Parameters, keys: PartyKeys, mine: PartyInput) -> Submitted:
-    """Play P_j, j > 1, with n_j records and noise eta_j. Learns nothing."""
+    """Run P_j, j > 1: split its size between P_1 and Charlie, send P_1 its noise as a row that Charlie could open, and
+    share a mask seed with both and each neighbour. P_j learns nothing.
+    """
     a, b = halves.split(mine.n, SIZE_BITS, me.rng)
     epk, row = _row(me, p, keys, mine)
     # 1. one half to P_1 with the row, the other to Charlie; a seed for every edge, which the later end is sent
@@ -31,20 +33,23 @@ async def party(me: Endpoint, p: Parameters, keys: PartyKeys, mine: PartyInput) 
     before = p.before(me.index)
     got = await me.gather([me.parties[i] for i in before], Neighbour)
     edges = {**sent, **{i: neighbour.seed for i, neighbour in zip(before, got, strict=True)}}
+    # P_1 counts as the first of all and Charlie as the last: a mask is added at the lower end of its edge.
     lower = tuple(seed for i, seed in edges.items() if i > me.index)
     higher = tuple(seed for i, seed in edges.items() if i < me.index)
     return Submitted(epk, Masks((*lower, charlie), (first, *higher)))
 
 
 async def first(me: Endpoint, p: Parameters, keys: PartyKeys, mine: PartyInput) -> tuple[Submitted, Gathered]:
-    """Play P_1, the hub of the parties: it gets all rows and halves, its own too. Learns nothing: all is uniform."""
+    """Run P_1, the hub of the parties: gather all rows and halves, its own too, and choose in the base transfers. P_1
+    learns nothing: all that it reads is uniform.
+    """
     try:
         choice = oblivious.choose(me.session_id, keys.A or b"", me.rng)
     except DecodeError as error:
         me.refuse(me.curator, "point.unusable", why=str(error))
     a, b = halves.split(mine.n, SIZE_BITS, me.rng)
     epk, row = _row(me, p, keys, mine)
-    # 1.
+    # 1. as in `party`, without a row to send
     charlie = me.rng.bytes(MASK_SEED_BYTES)
     me.send(me.curator, Share(b, charlie))
     me.send(me.curator, Choices(choice.points))
@@ -65,7 +70,9 @@ async def first(me: Endpoint, p: Parameters, keys: PartyKeys, mine: PartyInput) 
 
 
 async def curator(me: Endpoint, p: Parameters) -> Halves:
-    """Play Charlie: take the other half of each size. Learns nothing: halves are uniform."""
+    """Run Charlie: gather the other half of each size, his mask seeds, and the points of P_1. He learns nothing: halves
+    are uniform.
+    """
     shares = await me.gather(p.parties, Share)
     points = (await me.receive(p.parties[0], Choices)).R
     return Halves(tuple(share.b for share in shares), points, Masks((), tuple(share.seed for share in shares)))

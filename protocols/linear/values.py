@@ -53,10 +53,12 @@ class Gathered:
 
 @dataclass(frozen=True, repr=False)
 class Halves:
-    """Values of all parties that Charlie has, in order: the other halves; the garbler's points; and his masks."""
+    """Values of all parties that Charlie has, in order: the other halves; the points by which P_1 chose in the base
+    transfers; and his masks.
+    """
 
     b: tuple[int, ...]
-    points: tuple[bytes, ...]
+    choice_points: tuple[bytes, ...]
     masks: Masks
 
 

@@ -6,7 +6,8 @@ parties without Charlie, look at all that its members see. Then its view can be 
     `distance`: 2**-sigma (blinding, step 1.4) + K (K-1) 2**-(t_b + 1) (equal tie bits of parties with equal sizes)
     + 2**-sigma (masks, step 3.1) + (2l + 1) 2**-(t/2) (each comparison of l bits, the DGK key's orders of t bits)
     + K (4 + packs) 2**-64 (full exponents: powers of h_s instead of its whole group)
-    + the advantage against short exponents, unless they are full (`SHORT`), in K (4 + packs) ciphertexts
+    + the advantage against short exponents (`SHORT_EXPONENTS_ASSUMPTION`), unless they are full, in K (4 + packs)
+    ciphertexts
     + the advantage against Paillier (DCR), DGK, the sealed links (X25519, HKDF, ChaCha20-Poly1305), the commitments
     (SHA-256), the hash that makes h (SHAKE-256), and the generators of coins (the operating system's, ChaCha20,
     HMAC-SHA-256),
@@ -55,7 +56,7 @@ from protocols.pathak2010 import minimum
 from protocols.pathak2010.limitations import LIMITATIONS
 from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.pathak2010.noisy_sum_claims import agrees, compared, everybody, inputs, noisy_sum, outcomes
-from protocols.pathak2010.parameters import COIN_BYTES, MAX_KEY_BITS, SIGMA, Parameters
+from protocols.pathak2010.parameters import MAX_KEY_BITS, PERMUTATION_SEED_BYTES, SIGMA, Parameters
 from protocols.pathak2010.values import PartyInput
 from protocols.runtime.claims import Claim, Hygiene, Inputs, Mask, Model, Readings, Trials
 
@@ -69,7 +70,7 @@ ASSUMPTIONS = (
 )
 
 
-SHORT = (
+SHORT_EXPONENTS_ASSUMPTION = (
     f"; that discrete logarithms with exponents of {paillier.SHORT_BITS} bits stay hard modulo Paillier keys, so that "
     "randomisers with such exponents cannot be told from uniform ones without the key (full exponents do without)"
 )
@@ -77,7 +78,7 @@ SHORT = (
 
 def assumed(p: Parameters) -> str:
     """Return the assumptions of the claim beside `distance`."""
-    return ASSUMPTIONS if p.exponents == "full" else ASSUMPTIONS + SHORT
+    return ASSUMPTIONS if p.exponents == "full" else ASSUMPTIONS + SHORT_EXPONENTS_ASSUMPTION
 
 
 def place_of_smallest(sizes: Sequence[int], ties: Sequence[int]) -> int:
@@ -100,6 +101,7 @@ def distance(p: Parameters) -> Fraction:
     ties = Fraction(p.K * (p.K - 1), 1 << (p.tie_bits + 1))
     masks = Fraction(p.dimension, 1 << (p.mask_bits - p.ring_bits))
     bits = minimum.comparisons(p.comparison, p.K) * (2 * p.compared_bits + 1)
+    # Exponents by party: three in its slot, one in its entry of the indicator, and those of its packs of noise.
     powers = Fraction(p.K * (4 + p.packing.packs) * (p.exponents == "full"), 1 << paillier.RANDOMISER_SLACK)
     return blinding + ties + masks + Fraction(bits, 1 << (dgk.order_bits(p.key_bits) // 2)) + powers
 
@@ -135,14 +137,14 @@ def simulate_parties(
     parties' key that Charlie returns open to numbers of `blind_bits`; see step 1.4.
     """
     xi = xi or paillier.generate(p.key_bits, rng)
-    coins = [(rng.bits(8 * COIN_BYTES), rng.bits(8 * OPENING_BYTES)) for _ in range(p.K)]
+    opened = [(rng.bits(8 * PERMUTATION_SEED_BYTES), rng.bits(8 * OPENING_BYTES)) for _ in range(p.K)]
     blinded = [rng.bits(p.blind_bits) for _ in range(p.K)]
     found: Readings = defaultdict(list)
     for j in members:
         if j:
             found["SharedKey.p"].append(xi.p)
             found["SharedKey.q"].append(xi.q)
-        for seed, opening in coins[:j] + coins[j + 1 :]:
+        for seed, opening in opened[:j] + opened[j + 1 :]:
             found["Opening.seed"].append(seed)
             found["Opening.opening"].append(opening)
         found["Relay.a"] += p.sizes.random_vector(p.K - 1, rng)
@@ -237,15 +239,16 @@ def small(p: Parameters) -> Parameters:
     return replace(p, parties=names, agreed="", dimension=4, key_bits=DRY_RUN_KEY_BITS, ring_bits=_RING_BITS)
 
 
-SESSIONS = tuple(
+TRIAL_SESSIONS = tuple(
     small(Parameters(("P1", "P2"), 1, comparison=comparison, exponents=exponents))
     for comparison in ("tournament", "all-pairs")
     for exponents in paillier.EXPONENTS
 )
+"""Parameters of the small sessions in which the claim is tried: one of every kind in use."""
 
 
-def lengths(p: Parameters) -> tuple[Parameters, ...]:
-    """Return keys of two lengths, under which a vector takes as many packs."""
+def with_key_lengths(p: Parameters) -> tuple[Parameters, ...]:
+    """Return the session with keys of two lengths, under which a vector takes as many packs, for `Trials`."""
     return replace(p, key_bits=SHORTER_KEY_BITS), p
 
 
@@ -291,7 +294,7 @@ def condensed(p: Parameters, found: Readings) -> Readings:
 CLAIM = Claim(
     simulators={"charlie": simulate_curator, "any set of parties": simulate_parties},
     limitations=LIMITATIONS,
-    trials=Trials(claimed, simulation, small, worlds, condensed, lengths, sessions=SESSIONS),
+    trials=Trials(claimed, simulation, small, worlds, condensed, with_key_lengths, sessions=TRIAL_SESSIONS),
     distance=distance,
     assumptions=ASSUMPTIONS,
     assumed=assumed,

@@ -50,14 +50,14 @@ class SharedKey(Message):
 
 @message("setup 3", PARTY >> PARTY)
 class Commitment(Message):
-    """Commitment to a coin for pi_1."""
+    """Commitment to a seed for pi_1."""
 
     commitment: Annotated[bytes, public("commitment")]
 
 
 @message("setup 3", PARTY >> PARTY)
 class Opening(Message):
-    """Coin for pi_1, with the opening of its commitment."""
+    """Seed for pi_1, with the opening of its commitment."""
 
     seed: Annotated[bytes, shared("seed")]
     opening: Annotated[bytes, shared("opening")]

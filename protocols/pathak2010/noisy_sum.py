@@ -45,9 +45,9 @@ class WeightParameters:
                 raise LocalError("vector.of_another_length", dimension=self.dimension, length=len(vector))
 
 
-def parse_parameters(stated: Mapping[str, Any], types: Mapping[str, type]) -> dict[str, Any]:
+def parse_parameters(plain: Mapping[str, Any], types: Mapping[str, type]) -> dict[str, Any]:
     """Return these parameters of a document; raise `LocalError` where one is missing or of another type."""
-    wrong = [name for name, kind in types.items() if type(stated.get(name)) is not kind]
-    if wrong or not all(isinstance(name, str) for name in stated["parties"]):
+    wrong = [name for name, kind in types.items() if type(plain.get(name)) is not kind]
+    if wrong or not all(isinstance(name, str) for name in plain["parties"]):
         raise LocalError("parameters.missing", missing=", ".join(wrong) or "parties")
-    return {name: stated[name] for name in types} | {"parties": tuple(stated["parties"])}
+    return {name: plain[name] for name in types} | {"parties": tuple(plain["parties"])}

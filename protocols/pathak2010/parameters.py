@@ -17,7 +17,7 @@ from protocols.pathak2010.noisy_sum import SIZE_BITS, WeightParameters, parse_pa
 
 SIGMA = 64  # statistical security of every mask, in bits
 TIE_SECURITY = 40  # two parties draw equal tie bits with probability below 2**-40 in any run
-COIN_BYTES = 32
+PERMUTATION_SEED_BYTES = 32
 COMPARISONS = ("tournament", "all-pairs")
 MAX_KEY_BITS = 16384
 REMOVED_COMPARISON = "garbled"  # earlier versions had it
@@ -53,15 +53,15 @@ class Parameters(WeightParameters):
             raise LocalError("key_bits.without_room", got=self.key_bits)
 
     @classmethod
-    def from_dict(cls, stated: Mapping[str, Any]) -> Parameters:
+    def from_dict(cls, plain: Mapping[str, Any]) -> Parameters:
         """Return the parameters that `as_dict` wrote; raise `LocalError` for anything that it would not write.
 
         Without a value, exponents are full: they were in all transcripts before there was a choice.
         """
         types = {"parties": list, "dimension": int, "key_bits": int, "ring_bits": int, "comparison": str, "agreed": str}
-        free = parse_parameters(stated, types) | {"exponents": stated.get("exponents", "full")}
+        free = parse_parameters(plain, types) | {"exponents": plain.get("exponents", "full")}
         made = cls(**free)
-        if made.as_dict() != stated:
+        if made.as_dict() != plain:
             raise LocalError("pathak2010.parameters_not_derived")
         return made
 
@@ -122,7 +122,7 @@ class Parameters(WeightParameters):
             "bit": 1,
             "commitment": commitment.COMMITMENT_BYTES,
             "opening": commitment.OPENING_BYTES,
-            "seed": COIN_BYTES,
+            "seed": PERMUTATION_SEED_BYTES,
             "K": self.K,
             "dimension": self.dimension,
             "packs": self.packing.packs,

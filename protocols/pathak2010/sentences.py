@@ -1,4 +1,4 @@
-"""Citations of the paper for each step: section 3.2 word for word, its letters spelled as in the code.
+"""Citations of the paper for each step: section 3.2 word for word, its symbols spelled as in the code.
 
 Hats are left out as they are there, a~ has a tilde; `...` between two sentences stands for others. Where the code
 departs, the notes are named. For blocks that the paper leaves open (the comparison) the notes are cited.
@@ -14,13 +14,14 @@ from protocols.runtime.citations import Citation
 
 _PACKAGE = "protocols.pathak2010"
 PAPER = "Pathak, Rane and Raj, Multiparty Differential Privacy via Aggregation of Locally Trained Classifiers"
+"""Authors and title of the paper."""
 
 
-def _printed(where: str, text: str, *notes: str) -> Citation:
+def _citation(where: str, text: str, *notes: str) -> Citation:
     return Citation(text, f"{PAPER} (NIPS 2010), section 3.2, {where}", _PACKAGE, notes)
 
 
-_SELECTED = _printed(
+_SELECTED = _citation(
     "stage 2, steps 2 to 4",
     "The parties mutually obtain a permuted vector pi_1^-1(pi_2^-1(zeta(u))) = zeta(v) where pi_1^-1 inverts the "
     "permutation pi_1 originally applied by the parties P_j in Stage I. ... Then, it obtains a d-dimensional vector "
@@ -32,7 +33,7 @@ _SELECTED = _printed(
 
 SENTENCES: Mapping[str, Citation] = MappingProxyType(
     {
-        "setup 1": _printed(
+        "setup 1": _citation(
             "stage 1, step 3, and stage 2, step 1",
             "The parties P_j generate a key pair (pk, sk) where pk is a public key for homomorphic encryption and sk "
             "is the secret decryption key known only to the parties but not to Charlie. ... He generates a key-pair "
@@ -40,19 +41,19 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
             "available to the parties P_j.",
             "N7",
         ),
-        "setup 2": _printed(
+        "setup 2": _citation(
             "before stage 1",
             "For the ensuing protocol, encryption keys are considered public and decryption keys are privately owned "
             "by the specified parties.",
             "N7",
         ),
-        "setup 3": _printed(
+        "setup 3": _citation(
             "stage 1, step 2",
             "The parties P_j mutually agree on a permutation pi_1 on the index vector (1, 2, ..., K). This "
             "permutation is unknown to Charlie.",
             "N7",
         ),
-        "1.2": _printed(
+        "1.2": _citation(
             "stage 1, steps 1 and 2",
             "Each party P_j computes n_j = a_j + b_j, where a_j and b_j are integers representing additive shares of "
             "the database lengths n_j for j = 1, 2, ..., K. ... Then, each party P_j sends its share a_j to party "
@@ -60,13 +61,13 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
             "N1",
             "N2",
         ),
-        "1.3": _printed(
+        "1.3": _citation(
             "stage 1, step 3",
             "Denote element-wise encryption of a by xi(a). The parties send xi(pi_1(a)) = pi_1(xi(a)) to Charlie.",
             "N1",
             "N10",
         ),
-        "1.4": _printed(
+        "1.4": _citation(
             "stage 1, step 4",
             "Charlie generates a random vector r = (r_1, r_2, ..., r_K) where the elements r_i are integers chosen "
             "uniformly at random and are equally likely to be positive or negative. ... Then, Charlie selects a "
@@ -76,22 +77,22 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
             "N4",
             "N11",
         ),
-        "1.6": _printed(
+        "1.6": _citation(
             "stage 1, steps 5 and 6",
             "Each party decrypts the signal received from Charlie. ... For each (i, j) pair with i, j in {1, 2, ..., "
             "K}, these comparisons can be solved by any implementation of a secure millionaire protocol [2]. When all "
             "the comparisons are done, Charlie finds the index j~ such that a~_j~ + b~_j~ = min_j n_j.",
             "N3",
         ),
-        "2.1": _printed(
+        "2.1": _citation(
             "stage 2, step 1",
             "Charlie constructs an K indicator vector u such that u_j~ = 1 and all other elements are 0. He then "
             "obtains the permuted vector pi_2^-1(u) where pi_2^-1 inverts pi_2. ... Charlie then transmits "
             "zeta(pi_2^-1(u)) = pi_2^-1(zeta(u)) to the parties P_j.",
         ),
-        # these steps have one letter, which is of 2.3 here and of 2.4 as printed
+        # These steps have one message, which is of 2.3 here and of 2.4 as published.
         **dict.fromkeys(("2.3", "2.4"), _SELECTED),
-        "3.1": _printed(
+        "3.1": _citation(
             "stage 3, step 1",
             "One of the parties, say P_1, generates a d-dimensional random integer noise vector s, and transmits "
             "psi(i)zeta(s(i)) for all i = 1, ..., d to Charlie. Using s effectively prevents Charlie from discovering "
@@ -100,7 +101,7 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
             "N4",
             "N6",
         ),
-        "3.3": _printed(
+        "3.3": _citation(
             "stage 3, steps 2 and 3",
             "Charlie decrypts psi(i)zeta(s(i)) to obtain eta(i) + s(i) for i = 1, ..., d. ... Finally, Charlie and "
             "the K database-owning parties run a simple secure function evaluation protocol [13], at the end of which "

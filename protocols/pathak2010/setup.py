@@ -10,7 +10,7 @@ from protocols.comparison import roles as comparison
 from protocols.comparison.messages import DGK, ComparisonKey
 from protocols.crypto import admission, commitment, dgk, paillier
 from protocols.pathak2010.messages import XI, ZETA, Commitment, Opening, PaillierKey, SharedKey
-from protocols.pathak2010.parameters import COIN_BYTES, Parameters
+from protocols.pathak2010.parameters import PERMUTATION_SEED_BYTES, Parameters
 from protocols.pathak2010.values import CuratorKeys, PartyKeys
 from protocols.runtime.endpoint import Endpoint
 
@@ -56,7 +56,7 @@ async def curator(me: Endpoint, p: Parameters) -> CuratorKeys:
 
 async def _toss(me: Endpoint, p: Parameters, xi: paillier.PublicKey, zeta: paillier.PublicKey) -> Permutation:
     # The commitments are to the keys as well, so parties who were shown different keys do not get any further.
-    seed = me.rng.bytes(COIN_BYTES)
+    seed = me.rng.bytes(PERMUTATION_SEED_BYTES)
     committed, opening = commitment.commit(_context(me, me.name, xi, zeta), seed, me.rng)
     me.broadcast(me.others, Commitment(committed))
     commitments = await me.gather(me.others, Commitment)
@@ -71,7 +71,7 @@ async def _toss(me: Endpoint, p: Parameters, xi: paillier.PublicKey, zeta: paill
 
 
 def permutation(seeds: list[bytes], size: int) -> Permutation:
-    """Return pi_1 from the coins of P_1 ... P_K."""
+    """Return pi_1 from the seeds of P_1 ... P_K."""
     key = hashlib.sha256(b"smc-dp pi_1" + b"".join(seeds)).digest()
     return Permutation.random(size, Stream(key, insecure=False))
 

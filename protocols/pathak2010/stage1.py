@@ -42,7 +42,7 @@ async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Halves:
     pi2 = Permutation.random(p.K, me.rng)
     a = pi2([keys.xi.blind(slot.a, r_i, me.rng) for slot, r_i in zip(slots, r, strict=True)])
     # all b at once, for they are short [N11]
-    b = keys.zeta.decrypt_narrow([slot.b for slot in slots], p.sizes.bits, me.rng)
+    b = keys.zeta.decrypt_batch([slot.b for slot in slots], p.sizes.bits, me.rng)
     b_tilde = pi2([p.sizes.subtract(b_i, r_i) for b_i, r_i in zip(b, r, strict=True)])
     for party_i, a_i in zip(me.parties, a, strict=True):
         me.send(party_i, Blinded(a_i))

@@ -88,7 +88,7 @@ class Actor(RoleStepper):
         return bool(self.progress.unpublished)
 
     @property
-    def signed(self) -> int:
+    def signed_count(self) -> int:
         """Number of envelopes that it has signed for everybody."""
         return self.channel.counters.sent.get(PUBLIC_NAME, 0)
 

@@ -19,7 +19,7 @@ def is_plain(data: bytes, items: int, depth: int) -> bool:
         if at >= len(data):
             return False
         major, argument = data[at] >> 5, data[at] & 31
-        if argument > 27 or major == _TAG:
+        if argument > 27 or major == _TAG:  # 28 to 30 are reserved, 31 is an indefinite length
             return False
         more = 0 if argument < 24 else 1 << (argument - 24)
         length = int.from_bytes(data[at + 1 : at + 1 + more], "big") if more else argument

@@ -234,9 +234,9 @@ class Trials:
     simulators of the claim: it maps the names of a claimed coalition to the coalition's readings. `small(p)`: a small
     session of the same kind as p. `sessions`: those of all kinds of sessions in use; an audit cites results of these
     alone. `worlds(p)`: at least two sets of all inputs, as different as can be, for which the ideal functionality gives
-    the same. `condensed(p, readings)` reduces long vectors of rare events to a few numbers. `lengths(p)`: the small
-    session with several lengths of keys; every execution takes one of them by lot. `drop_out_trials`: trials with
-    drop-outs, where these may happen.
+    the same. `condensed(p, readings)` reduces long vectors of rare events to a few numbers. `with_key_lengths(p)`: the
+    small session with several lengths of keys; every execution takes one of them by lot. `drop_out_trials`: trials
+    with drop-outs, where these may happen.
 
     Where the functionality tells some coalitions more, `leakage(p, inputs, names)` is all that it may tell this one in
     that world. Only worlds with one certain leakage are compared, with each other and with a simulation that gets it as
@@ -249,7 +249,7 @@ class Trials:
     small: Callable[[Any], Any]
     worlds: Callable[[Any], tuple[Inputs, ...]]
     condensed: Callable[[Any, Readings], Readings]
-    lengths: Callable[[Any], tuple[Any, ...]] = lambda p: (p,)
+    with_key_lengths: Callable[[Any], tuple[Any, ...]] = lambda p: (p,)
     drop_out_trials: DropOutTrials | None = None
     leakage: Callable[[Any, Inputs, tuple[str, ...]], tuple[str, ...]] | None = None
     besides: Callable[[Any, tuple[View, ...]], Readings] = lambda p, views: {}
@@ -358,7 +358,7 @@ def _collected(views: tuple[View, ...], *, public: bool) -> Readings:
     for view in views:
         for _, message in view.messages:
             for slot in message.slots:
-                if (slot.protection.how == "public") == public:
+                if (slot.protection.category == "public") == public:
                     value = getattr(message, slot.name)
                     numbers = [opened(v, keys) for v in (value if slot.count else (value,))]
                     place = f"{type(message).__name__}.{slot.name}"

@@ -48,7 +48,7 @@ class Absent:
 
 @dataclass(frozen=True)
 class InboxEntry:
-    """ReadEntry envelope in the inbox of its role; the number on the link from its sender identifies it."""
+    """Opened envelope in the inbox of its role; the number on the link from its sender identifies it."""
 
     sender: str
     number: int

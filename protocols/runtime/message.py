@@ -3,7 +3,7 @@
 A message is declared once, with the paper's step and its route:
 
     @message("1.3", PARTY >> CURATOR)
-    class FieldSpec(Message):
+    class Slot(Message):
         a: Annotated[Ciphertext, encrypted(PARTIES)]
         b: Annotated[Ciphertext, encrypted(CURATOR)]
 
@@ -75,27 +75,28 @@ PARTY, CURATOR, PUBLIC = Kind("party"), Kind("curator"), Kind("public")
 class Protection:
     """Protection of a field, and the name of its width in the layout.
 
-    `public`: anybody may know it. `masked`: uniform to its reader, or nearly so. `shared`: a secret of all members of a
-    group that its reader belongs to. `under`: a ciphertext under the key of that name, which is also the name of its
-    width. `returned`: the same, made from one that its reader may have made, and its reader has the secret key.
+    `category` is one of these. `public`: anybody may know it. `masked`: uniform to its reader, or nearly so. `shared`:
+    a secret of all members of a group that its reader belongs to. `encrypted`: a ciphertext under the key of that name,
+    which is also the name of its width. `returned`: the same, made from one that its reader may have made, and its
+    reader has the secret key.
     """
 
-    how: str
+    category: str
     width: str
 
     @override
     def __str__(self) -> str:
-        return f"{self.how}({self.width})"
+        return f"{self.category}({self.width})"
 
     @property
     def description(self) -> str:
         """Description for a person who reads a page."""
-        return _IN_WORDS[self.how].format(key=self.width)
+        return _IN_WORDS[self.category].format(key=self.width)
 
     @property
-    def locks(self) -> bool:
-        """True for a ciphertext."""
-        return self.how in ("under", "returned")
+    def is_ciphertext(self) -> bool:
+        """True for a field that holds ciphertexts."""
+        return self.category in ("encrypted", "returned")
 
 
 _IN_WORDS = MappingProxyType(
@@ -103,7 +104,7 @@ _IN_WORDS = MappingProxyType(
         "public": "anybody may know it",
         "masked": "to its reader uniform, or within the stated distance of that",
         "shared": "a secret that sender and reader are both meant to hold",
-        "under": "a ciphertext under the key {key}",
+        "encrypted": "a ciphertext under the key {key}",
         "returned": "a ciphertext under the key {key}, back to whoever can open it",
     }
 )
@@ -133,7 +134,7 @@ def shared(width: str) -> Protection:
 
 def encrypted(key: str) -> Protection:
     """Declare a ciphertext under the key of this name."""
-    return Protection("under", key)
+    return Protection("encrypted", key)
 
 
 def returned(key: str) -> Protection:
@@ -196,9 +197,9 @@ def _slot(cls: type, name: str) -> FieldSpec:
     optional = isinstance(inner, UnionType)
     if optional:
         inner = next(t for t in get_args(inner) if t is not type(None))
-    if inner not in (*_PLAIN, *_CIPHERTEXTS) or (inner in _CIPHERTEXTS) != protections[0].locks:
+    if inner not in (*_PLAIN, *_CIPHERTEXTS) or (inner in _CIPHERTEXTS) != protections[0].is_ciphertext:
         raise LocalError("message.field_of_another_type", kind=cls.__name__, field=name)
-    if optional and inner not in _CIPHERTEXTS:
+    if optional and inner not in _CIPHERTEXTS:  # zero encodes absence, and only among ciphertexts it is no value
         raise LocalError("message.field_cannot_be_absent", kind=cls.__name__, field=name)
     return FieldSpec(name, inner, optional, protections[0], counts[0] if counts else None)
 
@@ -298,7 +299,7 @@ def _pack(value: Any, slot: FieldSpec, layout: Layout, keys: Keys, as_published:
 
 def is_fresh(c: Ciphertext | BitCiphertext, slot: FieldSpec) -> bool:
     """Tell whether a ciphertext is known to carry the randomness that this field requires."""
-    return isinstance(c, (Uniform if slot.protection.how == "returned" else Fresh) | FreshBit)
+    return isinstance(c, (Uniform if slot.protection.category == "returned" else Fresh) | FreshBit)
 
 
 def _unpack(piece: bytes, slot: FieldSpec, keys: Keys) -> Any:

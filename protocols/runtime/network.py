@@ -94,27 +94,28 @@ def traffic(envelopes: Iterable[Envelope], session: Session, link: Link, topolog
 
 
 class Clock:
-    """Clock of a simulated run: processor seconds by stage and role, and each role's time on the virtual clock.
+    """Clock of a simulated run: processor time, and each role's time on the virtual clock.
 
-    `read` returns the processor time used by the roles; without it, that of this process.
+    `processor_seconds` is by stage and role, `finished` the virtual time at which the last role left a stage, `now` the
+    virtual time of each role. `read` returns the processor time used by the roles; without it, that of this process.
     """
 
     def __init__(self, session: Session, link: Link, topology: str, read: Callable[[], float] | None = None) -> None:
-        self.seconds: dict[str, dict[str, float]] = {}
-        self.finished: dict[str, float] = {}  # when the last role left a stage
+        self.processor_seconds: dict[str, dict[str, float]] = {}
+        self.finished: dict[str, float] = {}
         self.now = dict.fromkeys(session.names, 0.0)
         self._session, self._link, self._topology = session, link, topology
-        self._stage = dict.fromkeys(session.names, "setup")
+        self._stage = dict.fromkeys(session.names, "setup")  # what a role does before its first stage counts there
         self._busy: dict[str, float] = defaultdict(float)
         self._arrival: dict[tuple[str, str, int], float] = {}
         self._greeted: dict[str, float] = {}
         self._running: str | None = None
-        self._mark = 0.0
-        self._told = read
+        self._last_reading = 0.0
+        self._read_given = read
 
     def start(self, name: str) -> None:
         """Start the measurement of this role."""
-        self._running, self._mark = name, self._read()
+        self._running, self._last_reading = name, self._read()
 
     def stop(self) -> None:
         """Stop the measurement."""
@@ -157,14 +158,14 @@ class Clock:
         self.finished[stage] = max(self.finished.get(stage, 0.0), self.now[name])
 
     def _read(self) -> float:
-        return time.process_time() if self._told is None else self._told()
+        return time.process_time() if self._read_given is None else self._read_given()
 
     def _lap(self) -> None:
         now = self._read()
         if self._running is not None:
             name = self._running
-            by_role = self.seconds.setdefault(self._stage[name], {})
-            by_role[name] = by_role.get(name, 0.0) + now - self._mark
-            self.now[name] += now - self._mark
+            by_role = self.processor_seconds.setdefault(self._stage[name], {})
+            by_role[name] = by_role.get(name, 0.0) + now - self._last_reading
+            self.now[name] += now - self._last_reading
             self._finish(name)
-        self._mark = now
+        self._last_reading = now

@@ -168,7 +168,7 @@ class _Everybody:
         views = self._views if setting.views else None
         hiring = Workers(self.session, self._made, setting.workers, views, setting.charge, setting.refund)
         with hired(hiring) as workers:
-            wire = _Wire(self.session, setting, workers.seconds.read)
+            wire = _Wire(self.session, setting, workers.reported_time.read)
             roles = workers.roles(wire.board.greetings, wire)
             _to_the_end(wire, roles)
             return _left(wire, roles, workers.views() if views else {})
@@ -352,7 +352,7 @@ class _Wire:
                 role.deliver(links[sender].popleft())
 
     def _unposted(self, role: DrivenRole) -> bool:
-        return role.end != "gone" and role.signed > self.board.received.get(role.name, 0)
+        return role.end != "gone" and role.signed_count > self.board.received.get(role.name, 0)
 
     def _late(self) -> bool:
         schedule = self.setting.schedule

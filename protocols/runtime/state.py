@@ -15,10 +15,9 @@ from protocols.errors import LocalError, ReplayError
 from protocols.runtime.cbor_limits import is_plain
 
 MAX_STATE_BYTES = 1 << 28
-_MAX_ITEMS, _MAX_DEPTH = 1 << 22, 200
-_MAX_INTEGER_BYTES = (
-    1 << 13
-)  # twice a ciphertext under the longest key: what a record's own checks take little time for
+_MAX_ITEMS = 1 << 22  # objects of about 64 bytes: no more memory than the largest state
+_MAX_DEPTH = 200  # two for each nested value; the parser takes 400
+_MAX_INTEGER_BYTES = 1 << 13  # twice a ciphertext under the longest key: a record's own checks take little time for it
 
 # What bytes, a value that contains itself (CBOR has references), or a record that refuses its fields may raise.
 _UNREADABLE = (
@@ -58,7 +57,7 @@ def _plain(value: Any, records: dict[str, type[Any]]) -> list[Any]:
     if value is None or isinstance(value, bool | str | bytes):
         return ["plain", value]
     if isinstance(value, int):
-        return ["int", value.to_bytes((value.bit_length() + 8) // 8, "big", signed=True)]
+        return ["int", value.to_bytes((value.bit_length() + 8) // 8, "big", signed=True)]  # a bit for the sign
     if isinstance(value, dict):
         return ["dict", [[_plain(k, records), _plain(v, records)] for k, v in value.items()]]
     if isinstance(value, list | tuple):

@@ -121,7 +121,7 @@ class _Worker:
     def _hear(self, said: tuple[str, Any]) -> bool:
         """Carry out a command of the simulator; return False at the end."""
         what, content = said
-        if what == "mail":
+        if what == "envelopes":
             for envelope in content:
                 self._take(envelope)
         elif what == "release":

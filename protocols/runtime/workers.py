@@ -47,21 +47,24 @@ class ReportedTime:
     """Processor time of the roles, as the workers report it."""
 
     def __init__(self) -> None:
-        self.now = 0.0
+        self.seconds = 0.0
 
     def read(self) -> float:
-        """Return the seconds until now."""
-        return self.now
+        """Return the seconds of all events that have been replayed."""
+        return self.seconds
 
 
 class Workers:
-    """Worker processes and the lines to them. `charge` and `refund` hear at once what a role charges and refunds."""
+    """Worker processes and the lines to them. `charge` and `refund` hear at once what a role charges and refunds.
+
+    `reported_time` is the clock of the run: the processor time of the events that have been replayed.
+    """
 
     def __init__(
         self, session: Session, make: MakeActors, count: int, views: MakeView | None, charge: SpendingListener,
         refund: SpendingListener,
     ) -> None:  # fmt: skip
-        self.seconds = ReportedTime()
+        self.reported_time = ReportedTime()
         self._session, self._charge, self._refund = session, charge, refund
         self._of = {name: i for i, names in enumerate(_shared_out(session, count)) for name in names}
         self._events: dict[str, deque[tuple[EventKind, float, Any]]] = {name: deque() for name in session.names}
@@ -72,6 +75,7 @@ class Workers:
         for names in _shared_out(session, count):
             here, there = context.Pipe()
             self._lines.append(here)
+            # A forked worker inherits these ends; unless it closes them, no line ends with the simulator.
             given = (there, tuple(self._lines), make, names, views)
             self._processes.append(context.Process(target=work, args=given, daemon=True))
             self._processes[-1].start()
@@ -81,19 +85,19 @@ class Workers:
         """Return a stand-in for each role, which reports its events to `observer`."""
         return {n: WorkerRole(self._session, n, self, board, observer) for n in self._session.names}
 
-    def hear(self) -> None:
-        """Process the reports that have come by now."""
-        self._hear(0.0)
+    def process_reports(self) -> None:
+        """Record the events and charges that workers have reported by now, and hand on the envelopes among them."""
+        self._process_reports(0.0)
 
     def next_of(self, name: str) -> tuple[EventKind, float, Any]:
         """Return this role's next event without removing it; wait for it."""
         while not self._events[name]:
-            self._hear(None)
+            self._process_reports(None)
         return self._events[name][0]
 
     def mark_replayed(self, name: str) -> None:
         """Remove this role's next event, and count its seconds."""
-        self.seconds.now += self._events[name].popleft()[1]
+        self.reported_time.seconds += self._events[name].popleft()[1]
 
     def release(self, name: str) -> None:
         """Let a role publish."""
@@ -104,7 +108,7 @@ class Workers:
         for line in self._lines:
             line.send(("views", None))
         while len(self._views) < len(self._lines):
-            self._hear(None)
+            self._process_reports(None)
         found = {name: both for some in self._views for name, both in some.items()}
         return {name: found[name] for name in self._session.names}
 
@@ -118,9 +122,9 @@ class Workers:
                 process.kill()
                 process.join()
 
-    def _hear(self, timeout: float | None) -> None:
-        """Process the reports of workers, each once; envelopes are handed on, and charges recorded, at once."""
-        mail: dict[int, list[Envelope]] = {}
+    def _process_reports(self, timeout: float | None) -> None:
+        """Process the reports of workers, each once; wait up to `timeout` seconds for the first, None: without end."""
+        outgoing: dict[int, list[Envelope]] = {}
         ready = wait(self._lines, timeout)
         for worker, line in enumerate(self._lines):
             if line not in ready:
@@ -128,9 +132,9 @@ class Workers:
             try:
                 what, content = line.recv()
             except (EOFError, OSError):
-                raise WorkersFailedError("a worker is gone") from None
+                raise WorkersFailedError("a worker has ended") from None
             if what == "events":
-                self._keep(content, worker, mail)
+                self._keep(content, worker, outgoing)
             elif what == "views":
                 self._views.append(content)
             elif what in ("charge", "void"):
@@ -140,24 +144,27 @@ class Workers:
                 line.send(("written", None))
             else:
                 raise WorkersFailedError("a role did not simply come to its end")
-        for reader, envelopes in mail.items():
-            self._lines[reader].send(("mail", envelopes))
+        for reader, envelopes in outgoing.items():
+            self._lines[reader].send(("envelopes", envelopes))
 
-    def _keep(self, events: list[RoleEvent], worker: int, mail: dict[int, list[Envelope]]) -> None:
+    def _keep(self, events: list[RoleEvent], worker: int, outgoing: dict[int, list[Envelope]]) -> None:
         for name, what, seconds, content in events:
             self._events[name].append((what, seconds, content))
             if what == "sent" and content.kind == HELLO:
                 for other in range(len(self._lines)):
                     if other != worker:
-                        mail.setdefault(other, []).append(content)
+                        outgoing.setdefault(other, []).append(content)
             elif what == "sent" and not content.is_public and self._of[content.to] != worker:
-                mail.setdefault(self._of[content.to], []).append(content)
+                outgoing.setdefault(self._of[content.to], []).append(content)
 
 
 class WorkerRole:
     """Role in a worker, in place of an `Actor` for the simulator's turns.
 
-    In its turn it goes as far as the envelopes delivered to it here lead, whatever its worker has done.
+    In its turn it goes as far as the envelopes delivered to it here lead, whatever its worker has done. Nobody is
+    absent where every role comes to its end: it has no absence `marks`, no `notes` on disregarded messages, no envelope
+    that it left `unsent`, and it awaits nobody. `signed_count`: number of envelopes that it has signed for everybody.
+    `advance` and `release` return no envelopes, for the observer has seen them.
     """
 
     end: End | None = None
@@ -169,7 +176,7 @@ class WorkerRole:
     waiting: str | None = "its worker"
 
     def __init__(self, session: Session, name: str, workers: Workers, board: Greetings, observer: Observer) -> None:
-        self.session, self.name, self.signed = session, name, 0
+        self.session, self.name, self.signed_count = session, name, 0
         self.result: Any = None
         self.publishes = False
         self._workers, self._board, self._observer = workers, board, observer
@@ -187,8 +194,8 @@ class WorkerRole:
         self._unread[envelope.sender] += 1
 
     def advance(self) -> list[Envelope]:
-        """Report the events of the role until it waits for a message that has not been delivered here."""
-        self._workers.hear()
+        """Replay the events of the role until it waits for a message that has not been delivered here; return []."""
+        self._workers.process_reports()
         while self.end is None:
             what, _, content = self._workers.next_of(self.name)
             if not self._could(what, content):
@@ -197,7 +204,7 @@ class WorkerRole:
         return []
 
     def release(self) -> list[Envelope]:
-        """Let the role publish."""
+        """Let the role publish, and replay what it publishes; return []."""
         self._workers.release(self.name)
         while (event := self._workers.next_of(self.name))[0] != "released":
             self._tell(event[0], event[2])
@@ -227,7 +234,7 @@ class WorkerRole:
         if what == "stage":
             self._observer.stage(self.name, content)
         elif what == "sent":
-            self.signed += content.to == PUBLIC_NAME
+            self.signed_count += content.to == PUBLIC_NAME
             self._observer.sent(content)
         elif what == "started":
             self._observer.started(self.name)

@@ -46,11 +46,11 @@ def _known(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int) -> 
 
 async def curator(me: Endpoint, p: Parameters) -> Sums:
     """Run Charlie, whom nobody trusts: no input; the sums out, and who is in them."""
-    book = await me.stage(neighbour_graph.curator if p.degree else setup.curator, p, name=SETUP)
+    state = await me.stage(neighbour_graph.curator if p.degree else setup.curator, p, name=SETUP)
     one = sums.curator if p.D else complete.curator
     for r in range(p.R):
-        book = await me.stage(one, p, book, r, name=stage(r), replaces=True)
-    return await me.stage(publish_sums, p, book, replaces=True)
+        state = await me.stage(one, p, state, r, name=stage(r), replaces=True)
+    return await me.stage(publish_sums, p, state, replaces=True)
 
 
 def participants(p: Parameters) -> dict[str, Kind]:

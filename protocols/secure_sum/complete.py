@@ -1,8 +1,8 @@
 """One sum without drop-outs (D = 0): masks of pairs alone, which cancel when all are there.
 
 No seed is ever opened, so there are no shares, and nothing to agree on. Two parties agree once, in set-up; what they
-have in common for the next sum follows from that for this one, and not the other way. Whoever vanishes ends the
-session, and what the others have paid stays paid: nobody can know who has seen what.
+have in common for the next sum follows from that for this one, and not the other way. Whoever drops out ends
+the session, and the charges of the others stay: nobody can know who has seen what.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ async def publisher(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r:
     return y
 
 
-async def curator(me: Endpoint, p: Parameters, book: CuratorState, r: int) -> CuratorState:
+async def curator(me: Endpoint, p: Parameters, state: CuratorState, r: int) -> CuratorState:
     """Run Charlie, who learns S_r."""
-    vault = book.vault
+    vault = state.vault
     at = steps.own_context(me, vault, r)
     got = dict(zip(p.parties, await me.gather(p.parties, Masked), strict=True))
     inputs = steps.admit_inputs(me, p, at, got)
@@ -49,4 +49,4 @@ async def curator(me: Endpoint, p: Parameters, book: CuratorState, r: int) -> Cu
     y = {i: masked.y for i, masked in inputs.items()}
     S = masks.unmask_sum(p, at, y, {}, vault.keys[r])
     opening = Opening(tuple(y.values()), tuple(masked.signature for masked in inputs.values()), (), ())
-    return steps.announce_result(me, p, book, r, p.everybody, S, opening)
+    return steps.announce_result(me, p, state, r, p.everybody, S, opening)

@@ -22,7 +22,7 @@ from protocols.arithmetic import permutation
 SECURITY = 40
 MOST_FAILURE = Fraction(1, 1 << SECURITY)
 LEAST_THRESHOLD = 2  # with 1, every share is the secret
-LEAST_DEGREE, MOST_DEGREE = 4, 254  # of shares over GF(256) there are 255
+LEAST_DEGREE, MOST_DEGREE = 4, 254  # with 2, no neighbour may drop out; there are 255 shares over GF(256)
 _INDEX_BYTES = 2
 
 
@@ -43,12 +43,13 @@ def best_neighbourhood(K: int, t: int, D: int, R: int, degree: int) -> Neighbour
     out in each of R sums. Who colludes and who drops out does not depend on the order.
     """
     pairs, every = comb(K - 1, degree), comb(K, degree)
-    colluding, gone = _at_least(K - 1, t, degree), _at_least(K - 1, D, degree)
+    colluding, dropped_out = _at_least(K - 1, t, degree), _at_least(K - 1, D, degree)
     thresholds = range(LEAST_THRESHOLD, degree + 1)
-    worst, threshold = min(((K - t) * colluding[T] + R * K * gone[degree - T + 1], T) for T in thresholds)
+    worst, threshold = min(((K - t) * colluding[T] + R * K * dropped_out[degree - T + 1], T) for T in thresholds)
     # Without t+D parties the circle falls apart only where two arcs of degree/2 of them lie apart.
     apart = Fraction(R * K * (K - 1) * comb(min(K, t + D), degree), 2 * every)
     failure = Fraction(worst, pairs) + apart
+    # What no order brings about, no bias of the order brings about either.
     return Neighbourhood(degree, threshold, failure + permutation.bias(K) if failure else failure)
 
 
@@ -57,6 +58,7 @@ def least_neighbourhood(K: int, t: int, D: int, R: int) -> Neighbourhood | None:
     """Return the neighbourhood of the least degree that fails with a probability of at most 2^-40; None where there is
     none.
     """
+    # Degrees are even, half on either side, and at most K - 1, so that nobody is a neighbour from both sides.
     low, high = LEAST_DEGREE - 2, min(MOST_DEGREE, (K - 1) // 2 * 2)
     if high < LEAST_DEGREE or t + D >= K or best_neighbourhood(K, t, D, R, high).failure > MOST_FAILURE:
         return None
@@ -78,13 +80,13 @@ def most_dropouts(K: int, t: int, R: int) -> int:
     return low
 
 
-def _at_least(among: int, marked: int, drawn: int) -> list[int]:
-    """Count for each j up to drawn + 1 the ways in which `drawn` of `among`, `marked` of them marked, hold j or more
+def _at_least(total: int, marked: int, drawn: int) -> list[int]:
+    """Count for each j up to drawn + 1 the ways in which `drawn` of `total`, `marked` of them marked, hold j or more
     marked ones.
     """
     found = [0] * (drawn + 2)
     for j in reversed(range(drawn + 1)):
-        found[j] = found[j + 1] + comb(marked, j) * comb(among - marked, drawn - j)
+        found[j] = found[j + 1] + comb(marked, j) * comb(total - marked, drawn - j)
     return found
 
 

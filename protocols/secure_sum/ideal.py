@@ -339,11 +339,12 @@ def _names(K: int) -> tuple[str, ...]:
 
 _SUM = Parameters(_names(3), 0, 0, ((Block(1, "none"),),))
 _MANY = Parameters(_names(graph.LEAST_DEGREE + 1), 0, 1, _SUM.sums, degree=graph.LEAST_DEGREE)
-SESSIONS = (
+TRIAL_SESSIONS = (
     *(small(replace(_SUM, dropouts=D, verifiable=verifiable)) for D in (0, 1) for verifiable in (False, True)),
     small(replace(_SUM, output=SHARES)),
     small(_MANY),
 )
+"""Parameters of the small sessions in which the claim is tried: one of every kind in use."""
 
 
 def worlds(p: Parameters) -> tuple[Inputs, Inputs]:
@@ -395,7 +396,7 @@ CLAIM = Claim(
         worlds,
         lambda p, found: found,
         drop_out_trials=DropOutTrials(dropout_points, simulation_of_the_rest),
-        sessions=SESSIONS,
+        sessions=TRIAL_SESSIONS,
     ),
     assumptions=ASSUMPTIONS,
     assumed=assumptions,

@@ -125,21 +125,21 @@ class Parameters:
         return 2 * self.R * masking.SECRET_BYTES + masking.TAG_BYTES
 
     @classmethod
-    def from_dict(cls, stated: Mapping[str, Any]) -> Parameters:
+    def from_dict(cls, plain: Mapping[str, Any]) -> Parameters:
         """Return the parameters that `as_dict` wrote; raise `LocalError` for anything that it would not write."""
         types: dict[str, type] = {
             **{"parties": list, "colluders": int, "dropouts": int, "sums": list, "ring_bits": int},
             **{"verifiable": bool, "output": str, "agreed": str},
         }
         derived: dict[str, type] = dict.fromkeys(("quorum", "threshold", "honest", "numbers"), int)
-        wrong = [name for name, kind in (types | derived).items() if type(stated.get(name)) is not kind]
-        if wrong or not all(isinstance(name, str) for name in stated["parties"]):
+        wrong = [name for name, kind in (types | derived).items() if type(plain.get(name)) is not kind]
+        if wrong or not all(isinstance(name, str) for name in plain["parties"]):
             raise LocalError("parameters.missing", missing=", ".join(wrong) or "parties")
-        given = {name: stated[name] for name in types} | {"degree": stated.get("degree", 0)}
+        given = {name: plain[name] for name in types} | {"degree": plain.get("degree", 0)}
         if type(given["degree"]) is not int:
             raise LocalError("degree.of_another_type")
-        made = cls(**given | {"parties": tuple(stated["parties"]), "sums": _sums(stated["sums"])})
-        if made.as_dict() != stated:
+        made = cls(**given | {"parties": tuple(plain["parties"]), "sums": _sums(plain["sums"])})
+        if made.as_dict() != plain:
             raise LocalError("secure_sum.parameters_not_derived")
         return made
 
@@ -296,10 +296,10 @@ def widths(p: Parameters, name: str) -> dict[str, int]:
     return {"length": p.length(r)} if r < p.R and name == stage(r) else {}
 
 
-def _sums(stated: list[Any]) -> tuple[Blocks, ...]:
-    blocks = [b for blocks in stated if type(blocks) is list for b in blocks]
-    if not all(type(blocks) is list for blocks in stated) or not all(
+def _sums(plain: list[Any]) -> tuple[Blocks, ...]:
+    blocks = [b for blocks in plain if type(blocks) is list for b in blocks]
+    if not all(type(blocks) is list for blocks in plain) or not all(
         type(b) is list and [type(x) for x in b] == [int, str] for b in blocks
     ):
         raise LocalError("sums.not_plain")
-    return tuple(tuple(Block(length, noise) for length, noise in blocks) for blocks in stated)
+    return tuple(tuple(Block(length, noise) for length, noise in blocks) for blocks in plain)

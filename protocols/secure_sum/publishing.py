@@ -13,14 +13,14 @@ from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import CuratorState, Sums
 
 
-async def publish_sums(me: Endpoint, p: Parameters, book: CuratorState) -> Sums:
+async def publish_sums(me: Endpoint, p: Parameters, state: CuratorState) -> Sums:
     """Publish the sums; Charlie learns nothing more."""
-    vault = book.vault
+    vault = state.vault
     S = tuple(x for value in vault.values for x in value)
     if not p.verifiable:
         me.publish(PublishedSum(vault.members, S))
     else:
-        every = book.openings
+        every = state.openings
         me.publish(
             PublishedOpening(
                 vault.members,
@@ -35,14 +35,14 @@ async def publish_sums(me: Endpoint, p: Parameters, book: CuratorState) -> Sums:
 
 
 def broken_commitment(
-    session_id: bytes, names: tuple[str, ...], told: Sums, published: Mapping[str, Any]
+    session_id: bytes, names: tuple[str, ...], announced: Sums, published: Mapping[str, Any]
 ) -> tuple[str, Fault] | None:
-    """Return Charlie and what he did, if he published other sums than he told this participant; else None.
+    """Return Charlie and what he did, if he published other sums than he announced to this participant; else None.
 
     He is not named for publishing nothing: it may have been held back on the way.
     """
-    said = published.get(CURATOR_NAME)
-    S = tuple(x for value in told.values for x in value)
-    if said is None or (said.members, said.S) == (told.members, S):
+    publication = published.get(CURATOR_NAME)
+    S = tuple(x for value in announced.values for x in value)
+    if publication is None or (publication.members, publication.S) == (announced.members, S):
         return None
     return CURATOR_NAME, Fault("sum.not_as_told")

@@ -53,6 +53,7 @@ async def curator(me: Endpoint, p: Parameters) -> CuratorState:
         await disputes.mediate_complaints(me, p, greetings, vault.roster, every)
     else:
         me.broadcast(p.parties, Start(vault.roster, ()))
+    # With D = 0 no seed is ever opened, so none is committed to.
     commitments = tuple(tuple(own.commitments[r] for own in said) for r in range(p.R if p.D else 0))
     return CuratorState(vault, commitments, tuple(own.leaves for own in said))
 

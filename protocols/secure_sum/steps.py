@@ -64,13 +64,13 @@ async def receive_result(me: Endpoint, p: Parameters, vault: Vault, r: int, at: 
 
 
 def announce_result(
-    me: Endpoint, p: Parameters, book: CuratorState, r: int, members: int, S: Vector, opening: Opening
+    me: Endpoint, p: Parameters, state: CuratorState, r: int, members: int, S: Vector, opening: Opening
 ) -> CuratorState:
     """Tell all parties the sum, signed by Charlie (step 7)."""
-    signature = me.attest(Ended(own_context(me, book.vault, r), members, masking.digest(S, p.width)))
+    signature = me.attest(Ended(own_context(me, state.vault, r), members, masking.digest(S, p.width)))
     me.broadcast(p.parties, Result(S, signature))
-    openings = (*book.openings, opening) if p.verifiable else ()
-    return replace(book, vault=vault_after(me, p, book.vault, r, members, S), openings=openings)
+    openings = (*state.openings, opening) if p.verifiable else ()
+    return replace(state, vault=vault_after(me, p, state.vault, r, members, S), openings=openings)
 
 
 def vault_after(me: Endpoint, p: Parameters, vault: Vault, r: int, members: int, S: Vector) -> Vault:

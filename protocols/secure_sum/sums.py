@@ -49,24 +49,24 @@ async def party(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int
     return await steps.receive_result(me, p, vault, r, at, listed.members)
 
 
-async def curator(me: Endpoint, p: Parameters, book: CuratorState, r: int) -> CuratorState:
+async def curator(me: Endpoint, p: Parameters, state: CuratorState, r: int) -> CuratorState:
     """Run Charlie, who learns S_r and who took part."""
-    at = steps.own_context(me, book.vault, r)
+    at = steps.own_context(me, state.vault, r)
     # 2.
     inputs = steps.admit_inputs(me, p, at, await me.collect(p.parties, Masked))
     U = tuple(sorted(inputs))
     if len(U) < p.fewest:
-        await _given_up(me, p, book, r, at, len(U))
+        await _given_up(me, p, state, r, at, len(U))
     # 3.
     listed = _propose(me, p, at, U, inputs)
     # 4., 5.
-    signatures = await _certified(me, p, book, Agreed(r, at, listed.members, listed.inputs), U)
+    signatures = await _certified(me, p, state, Agreed(r, at, listed.members, listed.inputs), U)
     # 6.
     opened = await me.collect(_names(p, U), Unmask)
-    seeds = _opened(me, p, book, r, U, opened)
+    seeds = _opened(me, p, state, r, U, opened)
     # 7.
-    S = masks.unmask_sum(p, at, {i: inputs[i].y for i in U}, seeds, book.vault.keys[r], book.near)
-    return steps.announce_result(me, p, book, r, listed.members, S, _opening(p, r, inputs, signatures, seeds))
+    S = masks.unmask_sum(p, at, {i: inputs[i].y for i in U}, seeds, state.vault.keys[r], state.near)
+    return steps.announce_result(me, p, state, r, listed.members, S, _opening(p, r, inputs, signatures, seeds))
 
 
 # What a party does.
@@ -103,7 +103,7 @@ def _propose(me: Endpoint, p: Parameters, at: bytes, U: Sequence[int], inputs: M
 
 
 async def _certified(
-    me: Endpoint, p: Parameters, book: CuratorState, agreed: Agreed, among: Sequence[int], why: str = ""
+    me: Endpoint, p: Parameters, state: CuratorState, agreed: Agreed, among: Sequence[int], why: str = ""
 ) -> tuple[bytes, ...]:
     """Return the signatures of enough of these parties, and send them to all, in a sparse graph to each those of its
     neighbours (steps 4, 5); `why` there is nothing else to sign.
@@ -114,34 +114,34 @@ async def _certified(
             valid[name] = signed.signature
         else:
             me.doubt(name, "survivors.signed_others")
-    if (fewest := _fewest(p, book, valid)) < p.Q:
-        who = f"of the {p.degree} neighbours of a party" if book.near else f"of {p.K} parties"
+    if (fewest := _fewest(p, state, valid)) < p.Q:
+        who = f"of the {p.degree} neighbours of a party" if state.near else f"of {p.K} parties"
         me.stop("sum.too_few_signed", why=why, got=fewest, who=who, sum=agreed.number, wanted=p.Q)
     signatures = tuple(valid.get(name, UNSIGNED) for name in p.parties)
-    if not book.near:
+    if not state.near:
         me.broadcast(p.parties, Certificate(signatures))
-    for i, beside in enumerate(book.near):
+    for i, beside in enumerate(state.near):
         me.send(p.parties[i], Certificate(tuple(signatures[j] for j in beside)))
     return signatures
 
 
-def _fewest(p: Parameters, book: CuratorState, signed: Collection[str]) -> int:
+def _fewest(p: Parameters, state: CuratorState, signed: Collection[str]) -> int:
     """Return the number that have signed, or that number among the neighbours of the party where it is the least."""
-    if not book.near:
+    if not state.near:
         return len(signed)
-    return min(sum(p.parties[j] in signed for j in beside) for beside in book.near)
+    return min(sum(p.parties[j] in signed for j in beside) for beside in state.near)
 
 
-async def _given_up(me: Endpoint, p: Parameters, book: CuratorState, r: int, at: bytes, count: int) -> NoReturn:
+async def _given_up(me: Endpoint, p: Parameters, state: CuratorState, r: int, at: bytes, count: int) -> NoReturn:
     """Have it signed that this sum is nobody's, for too few are there, so that nobody pays for it, and stop."""
     few = Fault("sum.too_few_took_part", {"got": count, "parties": p.K, "sum": r, "wanted": p.fewest})
     listed = _propose(me, p, at, (), {})
-    await _certified(me, p, book, Agreed(r, at, listed.members, listed.inputs), range(p.K), f"{few}, and ")
+    await _certified(me, p, state, Agreed(r, at, listed.members, listed.inputs), range(p.K), f"{few}, and ")
     me.stop(few)
 
 
 def _opened(
-    me: Endpoint, p: Parameters, book: CuratorState, r: int, U: Sequence[int], got: Mapping[str, Unmask]
+    me: Endpoint, p: Parameters, state: CuratorState, r: int, U: Sequence[int], got: Mapping[str, Unmask]
 ) -> dict[int, bytes]:
     """Return for every party the secret that T shares open; shares that its dealer did not commit to are dropped (step
     6).
@@ -149,22 +149,22 @@ def _opened(
     good: dict[int, dict[int, bytes]] = {i: {} for i in range(p.K)}
     for name, unmask in got.items():
         holder = p.parties.index(name)
-        wrong = unmasking.dealers_of_other_shares(p, book, r, holder, U, unmask)
+        wrong = unmasking.dealers_of_other_shares(p, state, r, holder, U, unmask)
         if wrong:
             me.doubt(name, "shares.not_dealt_to_holder", dealers=_names(p, wrong))
-        for at, i in enumerate(book.dealers(holder)):
+        for at, i in enumerate(state.dealers(holder)):
             if i not in wrong:
-                good[i][graph.share_number(p.degree, at) if book.near else holder] = unmask.shares[at]
-    return {i: _secret(me, p, book, r, i, i in U, shares) for i, shares in good.items()}
+                good[i][graph.share_number(p.degree, at) if state.near else holder] = unmask.shares[at]
+    return {i: _secret(me, p, state, r, i, i in U, shares) for i, shares in good.items()}
 
 
 def _secret(
-    me: Endpoint, p: Parameters, book: CuratorState, r: int, dealer: int, survived: bool, shares: Mapping[int, bytes]
+    me: Endpoint, p: Parameters, state: CuratorState, r: int, dealer: int, survived: bool, shares: Mapping[int, bytes]
 ) -> bytes:
     name, what = p.parties[dealer], "seed" if survived else "mask key"
     if len(shares) < p.T:
         me.stop("sum.too_few_shares", got=len(shares), what=what, dealer=name, sum=r, wanted=p.T)
-    opened, at_once = unmasking.open_secret(p, book, r, dealer, survived, shares, me.rng)
+    opened, at_once = unmasking.open_secret(p, state, r, dealer, survived, shares, me.rng)
     if opened is None:
         me.stop("sum.shares_of_another_secret", dealer=name, what=what)
     if not at_once:

@@ -27,22 +27,22 @@ def shares_to_unmask(p: Parameters, vault: Vault, r: int, U: Collection[int]) ->
 
 
 def dealers_of_other_shares(
-    p: Parameters, book: CuratorState, r: int, holder: int, U: Collection[int], got: Unmask
+    p: Parameters, state: CuratorState, r: int, holder: int, U: Collection[int], got: Unmask
 ) -> tuple[int, ...]:
     """Return the dealers whose shares here are not those that they committed to give to this holder."""
-    dealers = enumerate(book.dealers(holder))
-    return tuple(i for at, i in dealers if not is_committed_share(p, book.leaves, r, i, holder, i in U, got, at))
+    dealers = enumerate(state.dealers(holder))
+    return tuple(i for at, i in dealers if not is_committed_share(p, state.leaves, r, i, holder, i in U, got, at))
 
 
 def open_secret(
-    p: Parameters, book: CuratorState, r: int, dealer: int, survived: bool, shares: Mapping[int, bytes], rng: Stream
+    p: Parameters, state: CuratorState, r: int, dealer: int, survived: bool, shares: Mapping[int, bytes], rng: Stream
 ) -> tuple[bytes | None, bool]:
     """Return the seed, or the secret mask key, that the dealer greeted with and T of these shares open, and whether the
     first T did; None where none of `MOST_TRIES` subsets opens it.
 
     All shares are what the dealer committed to, so if any T of them open anything else the dealer has deviated.
     """
-    said = book.commitments[r][dealer], book.vault.keys[r][dealer]
+    said = state.commitments[r][dealer], state.vault.keys[r][dealer]
     for tried, holders in enumerate(subsets(tuple(shares), p.T, rng)):
         opened = dealing.seed_of_shares({holder: shares[holder] for holder in holders})
         if is_promised(*said, dealer, r, survived, opened):

@@ -1,4 +1,4 @@
-"""Attacks on printed steps, and on the versions here.
+"""Attacks on steps as published, and on the versions here.
 
 `ATTACKS` lists them by name; `measure` measures one against one of its variants. The attacking function of each file
 takes what the attacker has and nothing else: its views, the release, public parameters.

@@ -37,10 +37,10 @@ LEAST_TRIALS = 16  # with fewer even an attack that never succeeds could not be 
 class Variant:
     """Target of an attack, with the outcome on record.
 
-    `target`: the protocol or method; `name`: its form; `about`: both in words. `trials`: the default number, large
-    enough for the outcome on record. `no_fix_yet`: not the printed form, but the attack is known to succeed. `code`:
+    `target`: the protocol or method; `name`: its version; `about`: both in words. `trials`: the default number, large
+    enough for the outcome on record. `no_fix_yet`: not as published, but the attack is known to succeed. `code`:
     the functions of the attacked step, which every trial calls; for outcomes "fails", of the variants that are shown
-    beside the printed one.
+    beside the published one.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Variant:
 
     @property
     def is_as_published(self) -> bool:
-        """True if this is the form of a paper, which the attack breaks."""
+        """True if this is the version of a paper, which the attack breaks."""
         return self.expected == "succeeds" and not self.no_fix_yet
 
 
@@ -86,7 +86,7 @@ class MeasuredAttack:
 
     @property
     def attacked(self) -> tuple[Variant, ...]:
-        """Variants with code that it breaks: as printed, or with a malicious participant."""
+        """Variants with code that it breaks: as published, or with a malicious participant."""
         return tuple(v for v in self.variants if v.code and v.expected == "succeeds")
 
     @property
@@ -95,8 +95,8 @@ class MeasuredAttack:
         return tuple(v for v in self.variants if v.code and v.expected == "fails")
 
     @property
-    def is_on_print(self) -> bool:
-        """True if it breaks the printed form of a paper."""
+    def is_of_publication(self) -> bool:
+        """True if it breaks a step as a paper has it."""
         return any(variant.is_as_published for variant in self.variants)
 
     @property

@@ -1,6 +1,6 @@
 """`average-uploads`: noise that is drawn anew in each round averages out.
 
-A party of OFPA or OFAA uploads a model in each of T rounds, around the same point. As printed each has noise for the
+A party of OFPA or OFAA uploads a model in each of T rounds, around the same point. As published each has noise for the
 whole epsilon, so that the mean of T uploads has an error 1/sqrt T as long. Where epsilon is shared among the rounds, or
 noise is drawn once, the mean of the uploads is no better than one upload of a single round.
 """
@@ -24,7 +24,7 @@ from smc_dp.methods.collaborative.ofpa import Ofpa, noise_as_published
 from smc_dp.privacy.target import Calibration, Target
 
 FEATURES, ROUNDS, SINGLES = 8, 25, 6
-_ROWS = {Ofpa: 2000, Ofaa: 30_000}  # enough for the printed OFAA to have minima to upload
+_ROWS = {Ofpa: 2000, Ofaa: 30_000}  # enough for OFAA as published to have minima to upload
 SHRINKS = 2 / sqrt(ROUNDS)  # twice what 1/sqrt T predicts
 _CODE: Mapping[tuple[type[Ofpa] | type[Ofaa], Calibration], tuple[StepCode, ...]] = MappingProxyType(
     {
@@ -58,13 +58,13 @@ def _against(method: type[Ofpa] | type[Ofaa], target: Target, name: str, words: 
     return Variant(name, method.name.upper(), words, outcome, trial, trials, code=code)
 
 
-_PRINTED, _PROVEN = Target(Fraction(5), "paper", "laplace"), Target(Fraction(5))
+_AS_PUBLISHED, _PROVEN = Target(Fraction(5), "paper", "laplace"), Target(Fraction(5))
 
 ATTACK = describe_attack(
     "average-uploads",
     variants=(
-        _against(Ofpa, _PRINTED, "printed OFPA", "OFPA as printed", 20),
-        _against(Ofaa, _PRINTED, "printed OFAA", "OFAA as printed", 40),
+        _against(Ofpa, _AS_PUBLISHED, "printed OFPA", "OFPA as printed", 20),
+        _against(Ofaa, _AS_PUBLISHED, "printed OFAA", "OFAA as printed", 40),
         _against(Ofpa, _PROVEN, "proven OFPA", "OFPA with epsilon/T in each of T rounds", 20),
         _against(Ofaa, _PROVEN, "proven OFAA", "OFAA with noise drawn once", 40),
     ),

@@ -27,7 +27,7 @@ def read_everything(p: Parameters, charlie: View, party: View, S: Vector) -> Eve
     """Return the secrets of all parties that these two find; None where they lack halves and rows of the others."""
     try:
         return everything_of_hubs(p, charlie, party, S)
-    except ValueError:  # a letter that the party never had
+    except ValueError:  # a message that the party never had
         return None
 
 

@@ -32,11 +32,11 @@ from smc_dp.attacks.sums import ROW_CAP, run_secure_sum, secure_sum_variant, sha
 from smc_dp.methods.sums.threat_model import ThreatModel
 
 _PARTIES = 3
-_SUM_PARTIES = 4  # parties of the secure sum: the fewest of whom one may vanish, so that seeds are opened
+_SUM_PARTIES = 4  # parties of the secure sum: the fewest of whom one may drop out, so that seeds are opened
 
 
 def read_sizes_as_published(p: Parameters, charlie: View, party: View) -> Sizes:
-    """Return every size and who is smallest in the printed protocol: its halves add up as integers."""
+    """Return every size and who is smallest in the protocol as published: its halves add up as integers."""
     keys: PartyKeys = stage_result(party, PartyKeys)
     halves = [message_from(charlie, name, PrintedCuratorShare) for name in p.parties]
     opened = [keys.xi.decrypt(message_from(charlie, name, PrintedSlot).a) for name in p.parties]
@@ -73,11 +73,11 @@ def _added(view: View) -> Vector:
     return mine.numbers[0]
 
 
-def _trial(rng: Stream, key_bits: int, *, printed: bool) -> bool:
+def _trial(rng: Stream, key_bits: int, *, is_as_published: bool) -> bool:
     drawn = draw_secrets(_PARTIES, 1, rng)
-    played = run_program(as_published.PROGRAM if printed else pathak2010.PROGRAM, drawn, key_bits, rng)
-    find = read_sizes_as_published if printed else sizes_of_charlie_and_party
-    found = find(played.parameters, played.charlie, played.party(rng.below(_PARTIES)))
+    finished = run_program(as_published.PROGRAM if is_as_published else pathak2010.PROGRAM, drawn, key_bits, rng)
+    find = read_sizes_as_published if is_as_published else sizes_of_charlie_and_party
+    found = find(finished.parameters, finished.charlie, finished.party(rng.below(_PARTIES)))
     n = tuple(secret.n for secret in drawn)
     return found == Sizes(n, n.index(min(n)))
 
@@ -99,7 +99,7 @@ ATTACK = describe_attack(
             "curator protocol",
             "the printed protocol",
             "succeeds",
-            lambda rng, bits: _trial(rng, bits, printed=True),
+            lambda rng, bits: _trial(rng, bits, is_as_published=True),
             code=(as_published.find_smallest,),
         ),
         Variant(
@@ -107,7 +107,7 @@ ATTACK = describe_attack(
             "curator protocol",
             "the hardened protocol",
             "succeeds",
-            lambda rng, bits: _trial(rng, bits, printed=False),
+            lambda rng, bits: _trial(rng, bits, is_as_published=False),
             no_fix_yet=True,
         ),
         other_party_variant("linear, not P_1"),

@@ -58,12 +58,12 @@ def _attacked(program: Program, name: str, how: str) -> Variant:
     returns: type[Blinded | PlainlyBlinded] = PlainlyBlinded if program is as_published.PLAIN_BLINDING else Blinded
 
     def trial(rng: Stream, key_bits: int) -> bool:
-        played = run_program(program, draw_secrets(_PARTIES, 1, rng), key_bits, rng)
-        parties, charlie = played.parameters.parties, played.charlie
-        xi: PrivateKey = stage_result(played.party(0), PartyKeys).xi
+        finished = run_program(program, draw_secrets(_PARTIES, 1, rng), key_bits, rng)
+        parties, charlie = finished.parameters.parties, finished.charlie
+        xi: PrivateKey = stage_result(finished.party(0), PartyKeys).xi
         # A view has no copy of what its owner sent: what the parties sent is read where it arrived.
         sent = [message_from(charlie, name, sends).a for name in parties]
-        returned = [message_from(played.views[name], charlie.name, returns).a for name in parties]
+        returned = [message_from(finished.views[name], charlie.name, returns).a for name in parties]
         pi2: Permutation = stage_result(charlie, Halves).pi2
         return guess_pi2(xi, sent, returned, rng) == pi2
 

@@ -100,7 +100,7 @@ def flipping_program(columns: Sequence[int]) -> Program:
     async def evaluate(me: Endpoint, p: Parameters, keys: CuratorKeys, mine: Halves) -> Loot:
         garbler = p.parties[0]
         bits = garbling.chosen(mine.b, me.rng.bits(p.index_bits), SIZE_BITS)
-        extension = oblivious.extend(me.session_id, keys.offer, mine.points, bits)
+        extension = oblivious.extend(me.session_id, keys.offer, mine.choice_points, bits)
         me.send(garbler, Extension(flip_columns(extension.u, columns)))
         tables = join_parts([(await me.receive(garbler, Tables)).part for _ in range(p.table_parts)], p.table_bytes)
         locked = join_parts([(await me.receive(garbler, LockedRows)).part for _ in range(p.row_parts)], p.locked_bytes)
@@ -120,10 +120,10 @@ def flipping_program(columns: Sequence[int]) -> Program:
     return replace(linear.PROGRAM, roles={**linear.PROGRAM.roles, CURATOR: curator})
 
 
-def search_delta(p: Parameters, loot: Loot, told: int) -> int | None:
+def search_delta(p: Parameters, loot: Loot, given_bits: int) -> int | None:
     """Return Delta, from the bits in E, those that are given, and a search of the others; None if nothing opens."""
     for rest in subsets_of_bits(OUTSIDE):
-        outside = told | rest
+        outside = given_bits | rest
         if loot.opened(p, loot.with_wire(outside)) is not None:  # the label of the other bit
             return loot.inside | outside
     return None
@@ -214,16 +214,16 @@ def _attacked(name: str, about: str, columns: Sequence[int]) -> Variant:
         seen = run_program(flipping_program(columns), drawn, key_bits, rng)
         loot = next(result for result in seen.charlie.results if isinstance(result, Loot))
         gathered: Gathered = seen.party(0).results[1][1]
-        told = int.from_bytes(gathered.choice.delta, "little") & ~sum(1 << bit for bit in (*FLIPPED, *OUTSIDE))
-        delta = search_delta(seen.parameters, loot, told)
+        given_bits = int.from_bytes(gathered.choice.delta, "little") & ~sum(1 << bit for bit in (*FLIPPED, *OUTSIDE))
+        delta = search_delta(seen.parameters, loot, given_bits)
         if delta is None:
             return False
         known = seen.ring.vector(drawn[MEMBER].eta)
         return read_everything_with(seen.parameters, loot, delta, known, seen.released) == true_secrets(seen, drawn)
 
-    deviates = bool(columns)
-    code: tuple[StepCode, ...] = (flipping_program, flip_columns) if deviates else (oblivious.extend, selection.first)
-    return linear_variant(name, about, trial, deviates=deviates, code=code)
+    malicious = bool(columns)
+    code: tuple[StepCode, ...] = (flipping_program, flip_columns) if malicious else (oblivious.extend, selection.first)
+    return linear_variant(name, about, trial, malicious=malicious, code=code)
 
 
 _AT_1000 = search_costs(1000)

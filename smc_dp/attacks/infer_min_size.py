@@ -45,10 +45,13 @@ def estimate_size(released: Sequence[int], length_for_one_row: float) -> float:
 
 
 def _attacked(program: Program) -> Variant:
-    printed = program is as_published.PROGRAM
-    method, target = PathakMean(LAM, as_published=printed), Target(EPSILON, "paper" if printed else "proven")
+    is_as_published = program is as_published.PROGRAM
+    method, target = (
+        PathakMean(LAM, as_published=is_as_published),
+        Target(EPSILON, "paper" if is_as_published else "proven"),
+    )
     public = Public(1 + len(_OTHER_SIZES), ADULT_DIMENSION, 2)
-    copies = 1 + len(_OTHER_SIZES) if printed else 1
+    copies = 1 + len(_OTHER_SIZES) if is_as_published else 1
 
     def trial(rng: Stream, key_bits: int) -> bool:
         n, w = _smallest(rng)
@@ -56,12 +59,12 @@ def _attacked(program: Program) -> Variant:
             PartySecret(size, model, method.distribution(target, size, public).sample(rng))
             for size, model in zip((n, *_OTHER_SIZES), (w, *_other_models()), strict=True)
         ]
-        law: Any = method.distribution(target, 1, public)
-        one_row = copies * ADULT_DIMENSION * float(law.scale)
+        distribution: Any = method.distribution(target, 1, public)
+        one_row = copies * ADULT_DIMENSION * float(distribution.scale)
         return _is_near(estimate_size(run_program(program, secrets, key_bits, rng).lifted, one_row), n)
 
-    code = (as_published.stage2_party, SmallestNoise.distribution) if printed else ()
-    return Variant(*variant_names(program), "succeeds", trial, trials=40, no_fix_yet=not printed, code=code)
+    code = (as_published.stage2_party, SmallestNoise.distribution) if is_as_published else ()
+    return Variant(*variant_names(program), "succeeds", trial, trials=40, no_fix_yet=not is_as_published, code=code)
 
 
 def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
@@ -89,8 +92,8 @@ def _secure_sum(rng: Stream, _key_bits: int) -> bool:
 
 def _usual_length(spec: SharedWeightedSum) -> float:
     """Return the usual length of the sum of all shares: the root of d times the mean of all their V."""
-    law: Any = spec.noise.distribution
-    return float(law.scale) * sqrt(2 * spec.threat_model.parties * float(law.shape) * ADULT_DIMENSION)
+    distribution: Any = spec.noise.distribution
+    return float(distribution.scale) * sqrt(2 * spec.threat_model.parties * float(distribution.shape) * ADULT_DIMENSION)
 
 
 def _is_near(estimate: float, n: int) -> bool:

@@ -54,9 +54,9 @@ def _attacked(program: Program, name: str, about: str) -> Variant:
         S = run_program(program, drawn, key_bits, rng).lifted
         return subtract_noise(S, drawn[0].eta) == sum_of_models(drawn)
 
-    deviates = program is MALICIOUS_PROGRAM
-    code: tuple[StepCode, ...] = (repeat_own_row,) if deviates else (selection.first,)
-    return linear_variant(name, about, trial, deviates=deviates, code=code)
+    malicious = program is MALICIOUS_PROGRAM
+    code: tuple[StepCode, ...] = (repeat_own_row,) if malicious else (selection.first,)
+    return linear_variant(name, about, trial, malicious=malicious, code=code)
 
 
 ATTACK = describe_attack(

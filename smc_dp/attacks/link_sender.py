@@ -1,4 +1,4 @@
-"""`link-sender`: in the printed step 1.2 the senders of messages reveal pi_1.
+"""`link-sender`: in step 1.2 as published the senders of messages reveal pi_1.
 
 P_j sends its half of a size to Charlie "with the index changed according to the permutation": the index is pi_1(j), the
 sender is P_j. Charlie, who made pi_2 and finds the place of the smallest, then names the party.
@@ -40,15 +40,17 @@ def guess_smallest(charlie: View, pi1: Permutation) -> int:
 def _attacked(program: Program) -> Variant:
     def trial(rng: Stream, key_bits: int) -> bool:
         drawn = draw_secrets(_PARTIES, 1, rng)
-        played = run_program(program, drawn, key_bits, rng)
-        pi1 = guess_pi1(played.charlie, played.parameters.parties, rng)
-        truth = played.party(0).results[0].pi1
-        named = guess_smallest(played.charlie, pi1)
+        finished = run_program(program, drawn, key_bits, rng)
+        pi1 = guess_pi1(finished.charlie, finished.parameters.parties, rng)
+        truth = finished.party(0).results[0].pi1
+        named = guess_smallest(finished.charlie, pi1)
         return pi1 == truth and named == min(range(_PARTIES), key=lambda j: drawn[j].n)
 
-    printed = program is as_published.PROGRAM
-    code: tuple[StepCode, ...] = (as_published.find_smallest,) if printed else (stage1.party, stage1.relays_and_covers)
-    return Variant(*variant_names(program), "succeeds" if printed else "fails", trial, code=code)
+    is_as_published = program is as_published.PROGRAM
+    code: tuple[StepCode, ...] = (
+        (as_published.find_smallest,) if is_as_published else (stage1.party, stage1.relays_and_covers)
+    )
+    return Variant(*variant_names(program), "succeeds" if is_as_published else "fails", trial, code=code)
 
 
 ATTACK = describe_attack(

@@ -29,7 +29,7 @@ def recover_record(known: Rows, uploads: Array) -> tuple[Array, int]:
     """Return the one record that is not among the known ones, x: (d,), and its label, from one party's uploads.
 
     known: the other n - 1 records. uploads: (T, d+1), that party's (w, alpha) of T rounds; with fewer than d rounds the
-    shortest x that fits. Against uploads that are not minimisers of the printed objective the answer is a guess.
+    shortest x that fits. Against uploads that are not minimisers of the objective as published the answer is a guess.
     """
     scores = append_one(known.X) @ uploads.T
     missing = -(scipy.special.expit(scores) - known.y[:, np.newaxis]).sum(axis=0)  # sigmoid - y of the last record
@@ -45,7 +45,7 @@ _EPSILON = Fraction(1, 2)
 _TOLERANCE = 1e-6
 
 
-_PRINTED, _PROVEN = Target(_EPSILON, "paper", "laplace"), Target(_EPSILON)
+_AS_PUBLISHED, _PROVEN = Target(_EPSILON, "paper", "laplace"), Target(_EPSILON)
 
 
 def attack_release(rows: Rows, target: Target, rng: Stream) -> tuple[Array, int]:
@@ -55,10 +55,10 @@ def attack_release(rows: Rows, target: Target, rng: Stream) -> tuple[Array, int]
 
 
 def _picture(rng: Stream, _key_bits: int) -> Drawing:
-    """Draw the record of one more party, and what is recovered of it from either form."""
+    """Draw the record of one more party, and what is recovered of it from either version."""
     rows = ball_rows(ROWS, FEATURES, rng)
-    forms = (("As printed", _PRINTED), ("With a proof", _PROVEN))
-    found = [Recovery(form, *attack_release(rows, target, rng)) for form, target in forms]
+    versions = (("As printed", _AS_PUBLISHED), ("With a proof", _PROVEN))
+    found = [Recovery(version, *attack_release(rows, target, rng)) for version, target in versions]
     return draw_recoveries(rows.X[-1], int(rows.y[-1]), found)
 
 
@@ -77,7 +77,7 @@ def _against(target: Target, name: str, words: str) -> Variant:
 ATTACK = describe_attack(
     "ofpa-record-recovery",
     variants=(
-        _against(_PRINTED, "printed", "OFPA as printed"),
+        _against(_AS_PUBLISHED, "printed", "OFPA as printed"),
         _against(_PROVEN, "proven", "OFPA as objective perturbation with noise on all coordinates"),
     ),
     uses_keys=False,

@@ -1,7 +1,8 @@
 """`recover-exponent`: a product that is not re-randomised reveals its exponent to a search.
 
-In step 2.3 P_j raises zeta(v_j), which every party has, to the power of its noise. Printed, the result is a function of
-the two, and noise is a small number: baby steps and giant steps (Shanks 1971) find it in the square root of its range.
+In step 2.3 P_j raises zeta(v_j), which every party has, to the power of its noise. As published, the result is a
+function of the two, and noise is a small number: baby steps and giant steps (Shanks 1971) find it in the square root of
+its range.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def search_exponent(base: Ciphertext, power: Ciphertext) -> int | None:
 
 def baby_steps(base: int, modulus: int) -> tuple[Mapping[int, int], int]:
     """Return base^i -> i for i below 2^(RANGE_BITS/2 + 1), and the inverse of the next power: a giant step back."""
-    babies, step = {}, 1
+    babies, step = {}, 1  # of 2^(RANGE_BITS + 1) numbers; so about half as many giant steps remain
     for i in range(1 << (RANGE_BITS // 2 + 1)):
         babies[step & _KEY] = i
         step = step * base % modulus
@@ -75,7 +76,7 @@ def giant_steps(base: int, power: int, modulus: int, babies: Mapping[int, int], 
     return None
 
 
-def _printed_noise(n: int, rng: Stream) -> Sequence[int]:
+def _noise_as_published(n: int, rng: Stream) -> Sequence[int]:
     """Draw the noise of a party of n rows in one dimension at epsilon = 1/2 and lambda = 1: noise of the mean."""
     return (
         SmallestNoise(1, 1, Fraction(1, 2), Fraction(1), "paper", "knorm", _GRID, PUBLIC_TAU)
@@ -86,15 +87,15 @@ def _printed_noise(n: int, rng: Stream) -> Sequence[int]:
 
 def _attacked(program: Program, kind: type[PrintedSelected] | type[Selected]) -> Variant:
     def trial(rng: Stream, key_bits: int) -> bool:
-        secrets = [PartySecret(n, [7], _printed_noise(n, rng)) for n in _SIZES]
-        played = run_program(program, secrets, key_bits, rng)
-        return recover_noise(played.party(0), "P3", kind) == secrets[2].eta[0]
+        secrets = [PartySecret(n, [7], _noise_as_published(n, rng)) for n in _SIZES]
+        finished = run_program(program, secrets, key_bits, rng)
+        return recover_noise(finished.party(0), "P3", kind) == secrets[2].eta[0]
 
-    printed = program is as_published.PROGRAM
+    is_as_published = program is as_published.PROGRAM
     code: tuple[StepCode, ...] = (stage2.party, PublicKey.refresh)
-    if printed:
+    if is_as_published:
         code = (as_published.stage2_party, as_published.scale_signed)
-    return Variant(*variant_names(program), "succeeds" if printed else "fails", trial, code=code)
+    return Variant(*variant_names(program), "succeeds" if is_as_published else "fails", trial, code=code)
 
 
 ATTACK = describe_attack(

@@ -1,4 +1,4 @@
-"""Picture of a record and of what was recovered of it: feature by feature, form by form."""
+"""Picture of a record and of what was recovered of it: feature by feature, version by version."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _READING = (
 
 @dataclass(frozen=True, repr=False)
 class Recovery:
-    """Features and label that an attack on a form computed."""
+    """Features and label that an attack on a version of a method computed."""
 
-    form: str
+    version: str
     x: Array
     label: int
 
@@ -40,11 +40,11 @@ def describe_recovery(secret: Array, label: int, one: Recovery) -> str:
     error = float(abs(one.x - secret).max())
     right = "right" if one.label == label else "wrong"
     off = f"{error:.1g}" if error < 1 else f"{error:.0f}"
-    return f"{one.form}: the {len(secret)} features are off by up to {off}, the label {one.label} is {right}."
+    return f"{one.version}: the {len(secret)} features are off by up to {off}, the label {one.label} is {right}."
 
 
 def _panel(svg: Svg, left: float, top: float, secret: Array, one: Recovery) -> None:
-    svg.text(left + 6, top + 15, one.form, size=12, bold=True)
+    svg.text(left + 6, top + 15, one.version, size=12, bold=True)
     middle = top + _HEAD + _HALF + 8
     svg.line(left + 4, middle, left + _COLUMN - 8, middle, "faint")
     step = (_COLUMN - 40) / max(1, len(secret) - 1)

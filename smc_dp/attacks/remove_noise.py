@@ -36,9 +36,9 @@ def _attacked(program: Program) -> Variant:
         S = run_program(program, entering, key_bits, rng).lifted
         return sum_of_models(honest) == S
 
-    printed = program is as_published.PROGRAM
-    code = (as_published.find_smallest, as_published.stage2_party) if printed else ()
-    return Variant(*variant_names(program), "succeeds", trial, no_fix_yet=not printed, code=code)
+    is_as_published = program is as_published.PROGRAM
+    code = (as_published.find_smallest, as_published.stage2_party) if is_as_published else ()
+    return Variant(*variant_names(program), "succeeds", trial, no_fix_yet=not is_as_published, code=code)
 
 
 def _secure_sum(rng: Stream, _key_bits: int) -> bool:

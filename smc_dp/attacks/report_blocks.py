@@ -1,4 +1,4 @@
-"""Report of attacks: each with its step as printed beside what stands in its place, and its measurement.
+"""Report of attacks: each with its step as published beside what stands in its place, and its measurement.
 
 An attack that was not measured has no numbers, and a sentence that says so.
 """
@@ -31,11 +31,11 @@ _RULE = (
     "fraction of the best possible one. Fails: the upper limit has one below 1/4. Undecided: neither. A failed attack "
     "is a measurement of this attack, and no proof that there is none better."
 )
-AS_PRINTED, RULES_BROKEN = "as printed", "attacked"
+AS_PUBLISHED, RULES_BROKEN = "as printed", "attacked"
 IN_ITS_PLACE, CONTROL = "what stands here in its place", "the control"
 NO_FIX = (
-    "Inside the paper's design there is no fix: the attack is known to succeed against {forms} as well. What mends it "
-    "is another function."
+    "Inside the paper's design there is no fix: the attack is known to succeed against {versions} as well. What fixes "
+    "it is another function."
 )
 TRIALS = "Successes in trials from fresh randomness"
 _HEADINGS = ("run against", "outcome", "succeeded", "95 % interval", "a guess")
@@ -67,7 +67,7 @@ def blocks(reports: Sequence[AttackReport]) -> tuple[PageBlock, ...]:
 
 def attack_page(reports: Sequence[AttackReport]) -> Page:
     """Return the page of attacks, outcomes that are not on record named first."""
-    title = "Attacks on printed steps, and on what stands in their place"
+    title = "Attacks on steps as published, and on what stands in their place"
     made = (
         *(_RULE, *describe_power(reports)),
         "All data, keys and secrets were made up for the purpose, and nothing here is anybody's.",
@@ -138,11 +138,11 @@ def _code(attack: MeasuredAttack, results: dict[str, AttackResult]) -> tuple[Pag
     """Return the step on both sides; variants that succeed and are not shown are named."""
     if not attack.attacked or not attack.fixed:
         return ()
-    left, right = (AS_PRINTED, IN_ITS_PLACE) if attack.is_on_print else (RULES_BROKEN, CONTROL)
+    left, right = (AS_PUBLISHED, IN_ITS_PLACE) if attack.is_of_publication else (RULES_BROKEN, CONTROL)
     left, right = (f"{attack.name}: {side}" for side in (left, right))  # no two landmarks of a page have one name
     beside = SideBySide(_side(left, attack.attacked, results), _side(right, attack.fixed, results))
-    others = [v.about for v in attack.variants if v.no_fix_yet] if attack.is_on_print else []
-    fix = (Prose(NO_FIX.format(forms=" and ".join(others))),) if others else ()
+    others = [v.about for v in attack.variants if v.no_fix_yet] if attack.is_of_publication else []
+    fix = (Prose(NO_FIX.format(versions=" and ".join(others))),) if others else ()
     return (Section(f"{attack.name}: the step, and the code that runs", (*fix, beside), details=True),)
 
 

@@ -1,6 +1,6 @@
 """`residues-mod-k`: K times an integer leaves no trace mod K.
 
-The printed stage 3 puts K (eta + s) into a sum of integers. What is published is congruent to the sum of all models
+Stage 3 as published puts K (eta + s) into a sum of integers. What is published is congruent to the sum of all models
 mod K, in each coordinate, without any noise.
 """
 
@@ -34,8 +34,8 @@ def read_residues(released: Sequence[int], parties: int) -> list[int]:
 def _attacked(program: Program) -> Variant:
     def trial(rng: Stream, key_bits: int) -> bool:
         drawn = draw_secrets(PARTIES, DIMENSION, rng)
-        played = run_program(program, drawn, key_bits, rng)
-        return read_residues(played.lifted, PARTIES) == [x % PARTIES for x in sum_of_models(drawn)]
+        finished = run_program(program, drawn, key_bits, rng)
+        return read_residues(finished.lifted, PARTIES) == [x % PARTIES for x in sum_of_models(drawn)]
 
     outcome: AttackOutcome = "succeeds" if program is as_published.PROGRAM else "fails"
     return Variant(*variant_names(program), outcome, trial, code=_CODE.get(program.name, ()))

@@ -89,7 +89,7 @@ def _attacked(name: str, about: str, *, spoils: bool) -> Variant:
         return join_refusals(refusals) == min(range(_PARTIES), key=lambda j: drawn[j].n)
 
     code: tuple[StepCode, ...] = (spoil_locks,) if spoils else (selection.first,)
-    return linear_variant(name, about, trial, deviates=spoils, code=code)
+    return linear_variant(name, about, trial, malicious=spoils, code=code)
 
 
 ATTACK = describe_attack(

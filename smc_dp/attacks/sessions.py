@@ -23,14 +23,18 @@ from protocols.runtime.session import Program
 from smc_dp.attacks.attack import AttackOutcome, AttackTrial, StepCode, Variant
 from smc_dp.leakage.executions import execute
 
-_FORMS = {as_published.PROGRAM.name: "printed", pathak2010.PROGRAM.name: "hardened", linear.PROGRAM.name: "linear"}
+_PROGRAM_NAMES = {
+    as_published.PROGRAM.name: "printed",
+    pathak2010.PROGRAM.name: "hardened",
+    linear.PROGRAM.name: "linear",
+}
 
 
 @dataclass(frozen=True, repr=False)
 class PartySecret:
     """Input of a party: its number of rows, its weights and its noise, signed integers on one grid.
 
-    The noise is that of the sum; for the printed steps, which multiply it by K, that of the mean.
+    The noise is that of the sum; for the steps as published, which multiply it by K, that of the mean.
     """
 
     n: int
@@ -64,15 +68,17 @@ class FinishedRun:
 
 def variant_names(program: Program) -> tuple[str, str, str]:
     """Return the name, the target and the description of a variant against this program."""
-    name = _FORMS[program.name]
+    name = _PROGRAM_NAMES[program.name]
     return name, f"{'linear' if name == 'linear' else 'curator'} protocol", f"the {name} protocol"
 
 
-def linear_variant(name: str, about: str, trial: AttackTrial, *, deviates: bool, code: tuple[StepCode, ...]) -> Variant:
+def linear_variant(
+    name: str, about: str, trial: AttackTrial, *, malicious: bool, code: tuple[StepCode, ...]
+) -> Variant:
     """Return the variant with a malicious participant in the linear protocol, or its honest control."""
     _, target, protocol = variant_names(linear.PROGRAM)
-    outcome: AttackOutcome = "succeeds" if deviates else "fails"
-    return Variant(name, target, f"{protocol}, {about}", outcome, trial, no_fix_yet=deviates, code=code)
+    outcome: AttackOutcome = "succeeds" if malicious else "fails"
+    return Variant(name, target, f"{protocol}, {about}", outcome, trial, no_fix_yet=malicious, code=code)
 
 
 def sum_of_models(secrets: Sequence[PartySecret]) -> list[int]:

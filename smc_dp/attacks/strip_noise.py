@@ -70,12 +70,15 @@ class Stripping:
 
 def strip_in_protocol(program: Program, rng: Stream, key_bits: int) -> Stripping:
     """Run a protocol in which every party tests whether the noise of the release is its own."""
-    printed, K = program is as_published.PROGRAM, len(_SIZES)
-    method, target = PathakMean(LAM, as_published=printed), Target(EPSILON, "paper" if printed else "proven")
+    is_as_published, K = program is as_published.PROGRAM, len(_SIZES)
+    method, target = (
+        PathakMean(LAM, as_published=is_as_published),
+        Target(EPSILON, "paper" if is_as_published else "proven"),
+    )
     noise = [method.distribution(target, n, Public(K, ADULT_DIMENSION, 2)).sample(rng) for n in _SIZES]
     secrets = [PartySecret(n, w, eta) for n, w, eta in zip(_SIZES, _models(), noise, strict=True)]
     S = run_program(program, secrets, key_bits, rng).lifted
-    copies = K if printed else 1  # the printed steps multiply the noise by K
+    copies = K if is_as_published else 1  # the steps as published multiply the noise by K
     held = (strip_own_noise(S, s.w, [copies * e for e in s.eta], K) for s in secrets)
     return Stripping([sum(column) for column in zip(*_models(), strict=True)], S, tuple(held))
 
@@ -94,9 +97,9 @@ def _attacked(program: Program) -> Variant:
         seen = strip_in_protocol(program, rng, key_bits)
         return seen.held == (seen.exact, *[None] * (len(_SIZES) - 1))
 
-    printed = program is as_published.PROGRAM
-    code = (as_published.stage2_party,) if printed else ()
-    return Variant(*variant_names(program), "succeeds", trial, no_fix_yet=not printed, code=code)
+    is_as_published = program is as_published.PROGRAM
+    code = (as_published.stage2_party,) if is_as_published else ()
+    return Variant(*variant_names(program), "succeeds", trial, no_fix_yet=not is_as_published, code=code)
 
 
 def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
@@ -107,9 +110,9 @@ def _weighted_sum(rng: Stream, _key_bits: int) -> bool:
     if not isinstance(model, LinearModel):
         raise TypeError("a weighted sum gives a linear model")
     S = [round(value * n * (1 << GRID.fraction_bits)) for value in (model.W[1] - model.W[0]).tolist()]
-    law = calibrate_noise(target, ADULT_DIMENSION, method.sensitivity).distribution
+    noise_distribution = calibrate_noise(target, ADULT_DIMENSION, method.sensitivity).distribution
     exact = np.array([sum(column) for column in zip(*_scaled(), strict=True)], dtype=float)
-    tried = [strip_own_noise(S, w, law.sample(rng), n) for w in _models()]
+    tried = [strip_own_noise(S, w, noise_distribution.sample(rng), n) for w in _models()]
     near = [x is not None and np.linalg.norm(np.array(x, dtype=float) - exact) < 1e-6 * 2**40 for x in tried]
     return any(near)
 
@@ -120,14 +123,16 @@ def _secure_sum(rng: Stream, _key_bits: int) -> bool:
 
 
 def _picture(rng: Stream, key_bits: int) -> Drawing:
-    """Draw one run of the printed protocol and one of the secure sum."""
-    printed, shared = strip_in_protocol(as_published.PROGRAM, rng, key_bits), strip_in_secure_sum(rng)
-    ends = [x if x is not None else printed.release for x in printed.held[:1]]
-    nearest = min((x for x in shared.held if x is not None), key=lambda x: vector_distance(x, shared.exact))
+    """Draw one run of the protocol as published and one of the secure sum."""
+    in_protocol, in_secure_sum = strip_in_protocol(as_published.PROGRAM, rng, key_bits), strip_in_secure_sum(rng)
+    ends = [x if x is not None else in_protocol.release for x in in_protocol.held[:1]]
+    nearest = min(
+        (x for x in in_secure_sum.held if x is not None), key=lambda x: vector_distance(x, in_secure_sum.exact)
+    )
     return draw_panels(
         (
-            NoisyPanel("As printed", "the party with fewest rows", printed.exact, printed.release, ends[0]),
-            NoisyPanel("Secure sum", "the nearest of all parties", shared.exact, shared.release, nearest),
+            NoisyPanel("As printed", "the party with fewest rows", in_protocol.exact, in_protocol.release, ends[0]),
+            NoisyPanel("Secure sum", "the nearest of all parties", in_secure_sum.exact, in_secure_sum.release, nearest),
         )
     )
 

@@ -14,15 +14,15 @@ _SHOWN = 16
 _WIDTH, _LEFT, _PANEL, _HEAD, _HALF = 352.0, 16.0, 170.0, 26.0, 62.0
 _READING = (
     f"Shown are the first {_SHOWN} coordinates: a bar is the exact sum, a ring the release, a dot what is left after "
-    "the party took its own noise off. Each form has a scale of its own."
+    "the party took its own noise off. Each version has a scale of its own."
 )
 
 
 @dataclass(frozen=True, repr=False)
 class NoisyPanel:
-    """Panel of one form: its name, the party whose attempt is shown, and three vectors on one grid."""
+    """Panel of one version: its name, the party whose attempt is shown, and three vectors on one grid."""
 
-    form: str
+    version: str
     whose: str
     exact: Sequence[int]
     release: Sequence[int]
@@ -35,8 +35,8 @@ class NoisyPanel:
         before, after = (vector_distance(x, self.exact) / scale for x in (self.release, self.left))
         ends = "exactly 0: it holds the exact sum" if list(self.left) == list(self.exact) else f"{after:.2f}"
         return (
-            f"{self.form}: over all {len(self.exact)} coordinates the release is {before:.2f} lengths of the exact sum "
-            f"away from it, and what {self.whose} holds after taking its own noise off is {ends}."
+            f"{self.version}: over all {len(self.exact)} coordinates the release is {before:.2f} lengths of the exact "
+            f"sum away from it, and what {self.whose} holds after taking its own noise off is {ends}."
         )
 
 
@@ -50,11 +50,11 @@ def draw_panels(panels: Sequence[NoisyPanel]) -> Drawing:
     svg = Svg(_WIDTH, _PANEL * len(panels))
     for i, panel in enumerate(panels):
         _panel(svg, _PANEL * i, panel)
-    return Drawing(svg, "One run of each form", (*(panel.sentence for panel in panels), _READING))
+    return Drawing(svg, "One run of each version", (*(panel.sentence for panel in panels), _READING))
 
 
 def _panel(svg: Svg, y: float, panel: NoisyPanel) -> None:
-    svg.text(_LEFT, y + 16, panel.form, bold=True)
+    svg.text(_LEFT, y + 16, panel.version, bold=True)
     middle = y + _HEAD + _HALF + 6
     svg.line(_LEFT - 8, middle, _WIDTH - 8, middle, "faint")
     for x, exact, release, left in _places(panel):

@@ -48,7 +48,7 @@ def shared_weighted_sum(
 def run_secure_sum(spec: SharedWeightedSum, entered: Sequence[PartySecret], rng: Stream) -> FinishedRun:
     """Run the secure sum for parties P1, P2, ...: each enters its vector w and its share eta."""
     names = tuple(f"P{j}" for j in range(1, len(entered) + 1))
-    blocks = tuple(Block(length, law) for length, law in spec.sums[0])
+    blocks = tuple(Block(length, noise_distribution) for length, noise_distribution in spec.sums[0])
     p = Parameters(names, spec.threat_model.colluders, spec.threat_model.dropouts, (blocks,), spec.grid.ring_bits)
     inputs: dict[str, tuple[Any, ...]] = {CURATOR_NAME: (p,)}
     for name, secret in zip(names, entered, strict=True):

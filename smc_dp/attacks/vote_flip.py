@@ -26,13 +26,14 @@ from smc_dp.methods.model import LinearModel
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
 from smc_dp.privacy.target import Target
 
-PARTIES, ROWS, FEATURES = 401, 300, 2
+PARTIES, ROWS, FEATURES = 401, 300, 2  # an odd number of parties: 400 tie, and one decides
 LAM = 1.0
-TARGET = Target(Fraction(1, 10))
+TARGET = Target(Fraction(1, 10))  # no test of a release with this guarantee is right more than 52.5 % of the time
 SIDES = (-1, 1)
-NAIVE = "vote with the noise of soft"
+VOTE_WITH_SOFT_NOISE = "vote with the noise of soft"
+"""Name of majority labels with noise for 1/M of the votes, which is too little."""
 _CODE: Mapping[str, tuple[StepCode, ...]] = MappingProxyType(
-    {NAIVE: (Vote.model, Soft.noise), "vote": (Vote.model, Vote.noise), "soft": (Soft.model, Soft.noise)}
+    {VOTE_WITH_SOFT_NOISE: (Vote.model, Soft.noise), "vote": (Vote.model, Vote.noise), "soft": (Soft.model, Soft.noise)}
 )
 """What is trained, and what the noise is made for."""
 
@@ -50,7 +51,7 @@ def _against(method: str, target: str, name: str, words: str) -> Variant:
             raise TypeError(f"{method} gives a linear model")
         return guess_side(model, _direction()) == side
 
-    outcome: AttackOutcome = "succeeds" if method == NAIVE else "fails"
+    outcome: AttackOutcome = "succeeds" if method == VOTE_WITH_SOFT_NOISE else "fails"
     return Variant(name, target, words, outcome, trial, trials=1000, code=_CODE.get(method, ()))
 
 
@@ -72,7 +73,7 @@ def tied_ensemble(side: int) -> Ensemble:
     """Return classifiers u and -u of as many parties each, and one more on the given side."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(ROWS, FEATURES))
-    X /= np.linalg.norm(X, axis=1, keepdims=True) * (1 + 1e-9)
+    X /= np.linalg.norm(X, axis=1, keepdims=True) * (1 + 1e-9)  # inside the unit ball in spite of rounding
     rows = Rows(X[:1], np.array([0]))
     signs = np.array([1, -1] * (PARTIES // 2) + [side])
     return Ensemble(Federation((rows,) * PARTIES, 2, unlabelled=X), signs[:, None, None] * _direction())
@@ -88,7 +89,10 @@ ATTACK = describe_attack(
     "vote-flip",
     variants=(
         _against(
-            NAIVE, "vote", "vote, noise of soft", "majority labels with the noise that Algorithm 2 has for soft labels"
+            VOTE_WITH_SOFT_NOISE,
+            "vote",
+            "vote, noise of soft",
+            "majority labels with the noise that Algorithm 2 has for soft labels",
         ),
         _against("vote", "vote", "vote, own noise", "majority labels with noise for a party that decides them all"),
         _against("soft", "soft", "soft, own noise", "soft labels, noise for 1/M of the votes"),

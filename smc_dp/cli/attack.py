@@ -39,10 +39,10 @@ def run_attacks(
     ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Attack the printed form of a step and what is here in its place, and measure how often that succeeds.
+    """Attack a step as published and what is here in its place, and measure how often that succeeds.
 
     All data, keys and secrets are made up for the purpose. Exit code 0: every outcome is the one on record, which for
-    a printed form is success, for a mended one failure, and success where no fix is known yet; 1: one is not.
+    a step as published is success, for a fixed one failure, and success where no fix is known yet; 1: one is not.
 
     \b
     Examples:
@@ -109,8 +109,8 @@ def _measured(one: MeasuredAttack, trials: int | None, key_bits: int, rng: Strea
     found = []
     for variant in one.variants:
         with screen.progress_bars(quiet) as hear:
-            told = None if hear is None else partial(hear, f"{one.name} against {variant.name}")
-            found.append(attacks.measure(one.name, variant.name, trials, rng, key_bits=key_bits, hear=told))
+            hear_variant = None if hear is None else partial(hear, f"{one.name} against {variant.name}")
+            found.append(attacks.measure(one.name, variant.name, trials, rng, key_bits=key_bits, hear=hear_variant))
     return AttackReport(one, tuple(found), key_bits if one.uses_keys else None)
 
 

@@ -38,12 +38,12 @@ def audit_folder(
     ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Check a run: its record, its release, its privacy statement, and with views what its participants did and saw.
+    """Check a run: transcript, release, privacy statement, and with views what its participants did and saw.
 
     Every check is listed as passed, failed, or not possible with what was given; then which of three levels of
-    assurance was reached (the record is whole; it is authentic; every message was replayed), and what is missing for
-    the next one. Exit code 0: no check failed; 1: one
-    did, and the first offending message is named, or one took too long; 2: the input cannot be read.
+    assurance was reached (the transcript is whole; it is authentic; every message was replayed), and what is missing
+    for the next one. Exit code 0: no check failed; 1: one did, and the first offending message is named, or one took
+    too long; 2: the input cannot be read.
 
     --report writes a page to sign, with the facts for a data-protection assessment. --json prints the same, with the
     SHA-256 of each file that was read. To sign an audit, sign what --json prints with `ssh-keygen -Y sign`.

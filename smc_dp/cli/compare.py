@@ -75,8 +75,8 @@ def compare_methods(
         str | None,
         typer.Option(
             metavar="knorm|laplace|gauss|ddg|vg|self",
-            help="The law of the noise, of the last three each party draws a share [default: each method's own; ddg "
-            "where nobody is trusted].",
+            help="The distribution of the noise; of the last three each party draws a share [default: each method's "
+            "own; ddg where nobody is trusted].",
         ),
     ] = None,
     delta: Annotated[str, typer.Option(help="For noise gauss and ddg: the delta of (epsilon, delta).")] = "1e-5",
@@ -97,7 +97,7 @@ def compare_methods(
         ),
     ] = None,
     repeats: Annotated[str, typer.Option(metavar="INTEGER", help="Deals of the rows to parties.")] = "10",
-    draws: Annotated[str, typer.Option(metavar="INTEGER", help="Draws of the noise for each deal.")] = "1",
+    draws: Annotated[str, typer.Option(metavar="INTEGER", help="Draws of the noise for each partition.")] = "1",
     parties: Annotated[str | None, typer.Option(metavar="INTEGER", help="Number of parties.")] = None,
     per_party: Annotated[str | None, typer.Option(metavar="INTEGER", help="Rows of each party.")] = None,
     split: Annotated[str | None, typer.Option(metavar="15,20,...", help="Each party's percentage of the rows.")] = None,
@@ -149,7 +149,7 @@ def compare_methods(
     counts = {
         name: read_count("--" + name.replace("_", "-"), text, least.get(name, 1)) for name, text in number.items()
     }
-    dealt = defaults.usual_deal(read_choice("--dataset", dataset, DATASET_NAMES), split, **counts)
+    partition = defaults.default_partition(read_choice("--dataset", dataset, DATASET_NAMES), split, **counts)
     trusts = [] if trust is None else read_choices("--trust", trust, get_args(Trust))
     if trusts == ["aggregator"]:
         beside = {f"--{name}": value for name, value in said.get("protocol", {}).items()}
@@ -163,11 +163,11 @@ def compare_methods(
         draws=read_count("--draws", draws) or 1,
         lam=None if lam is None else float(read_positive("--lambda", lam)),
         trusts=trusts,
-        threat_model=ThreatModel(dealt.parties, **said.get("protocol", {})),
+        threat_model=ThreatModel(partition.parties, **said.get("protocol", {})),
     )
     if not entries:
         raise InputError("options.no_method_left", skipped="; ".join(map(str, skipped)))
-    setting = GridSetting(dataset, dataset, dealt)
+    setting = GridSetting(dataset, dataset, partition)
     plan = GridPlan((setting,), tuple(entries), read_count("--repeats", repeats) or 1, _seed(insecure_seed))
     shown = study.plan_study("compare", f"Methods on {dataset}", _introduction(dataset), plan, tuple(map(str, skipped)))
     code = _run(shown, out, data_dir, cache, _workers(backend, address, jobs))
@@ -182,7 +182,8 @@ def reproduce_figure(
         str | None, typer.Option(metavar="INTEGER", help="Deals of the rows [default: as in the paper].")
     ] = None,
     draws: Annotated[
-        str | None, typer.Option(metavar="INTEGER", help="Draws of the noise for each deal [default: as in the paper].")
+        str | None,
+        typer.Option(metavar="INTEGER", help="Draws of the noise for each partition [default: as in the paper]."),
     ] = None,
     data_dir: DataDir = None,
     cache: Cache = None,

@@ -10,8 +10,8 @@ from typing import Any
 from smc_dp.core.errors import InputError, shown
 
 SHOW, INSTALL = "--show-completion", "--install-completion"
-PROGRAM, VARIABLE = "smc-dp", "_SMC_DP_COMPLETE"
-SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
+PROGRAM, VARIABLE = "smc-dp", "_SMC_DP_COMPLETE"  # the variable that click reads for a program of this name
+SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")  # those for which typer has a script
 
 
 def is_request(arguments: Sequence[str]) -> bool:

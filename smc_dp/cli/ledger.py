@@ -100,7 +100,7 @@ def check_ledger(
     from smc_dp.privacy.ledger import export, report
     from smc_dp.privacy.ledger.history import BrokenLedgerError
 
-    asked = None if epsilon is None else read_positive("--epsilon", epsilon)
+    requested = None if epsilon is None else read_positive("--epsilon", epsilon)
     try:
         history = export.read_history(file)
     except BrokenLedgerError as error:
@@ -108,7 +108,7 @@ def check_ledger(
         return 1
     screen.print_blocks(report.check_blocks(history))
     kept = all(history.standing(account).fits for account in history.charged)
-    passes = asked is None or _would_pass(history, asked)
+    passes = requested is None or _would_pass(history, requested)
     return 0 if kept and passes else 1
 
 

@@ -48,8 +48,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(is_requested: bool) -> None:
+    if is_requested:
         from importlib.metadata import version
 
         print(f"smc-dp {version('smc-dp')}")

@@ -50,10 +50,10 @@ def plan_learning(
     """Say what to expect of learning together, and what to do, before anything is spent: from public numbers alone.
 
     Which method to take and why; how much of the accuracy is lost to noise, against the same method without noise on
-    the same rows (a band, which held it in nine of ten settings); whose few rows would spoil it for all, and from how
-    many rows on a party is worth having; who must not collude; what it costs: the exact messages, bytes and rounds of a
-    run in which nobody drops out. No row is read. The sizes are what you type: a run between organisations announces
-    none.
+    the same rows (an interval that held it in nine of ten settings); whose few rows would spoil it for all, and from
+    how many rows on a party is worth having; who must not collude; what it costs: the exact messages, bytes and rounds
+    of a run in which nobody drops out. No row is read. The sizes are what you type: a run between organisations
+    announces none.
 
     \b
     Examples:

@@ -42,13 +42,13 @@ def classify_rows(
 ) -> None:
     """Add the published shares and classify new rows, one class a line.
 
-    The shares must add up to the weights of the release and be those that were signed in the record (of a secure sum,
-    which has none, the published sum must be the one that was signed), and what was signed must be what the release
-    states: classes, bounds, parameters, privacy. Without a record that is not
-    known, and a line on standard error says so. Whose identities signed, `smc-dp audit` says.
+    The shares must add up to the weights of the release and be those that were signed in the transcript (of a secure
+    sum, which has none, the published sum must be the one that was signed), and what was signed must be what the
+    release states: classes, bounds, parameters, privacy. Without a transcript that is not known, and a line on standard
+    error says so. Whose identities signed, `smc-dp audit` says.
 
     With --level, the folder is read once, audited as `smc-dp audit` does it, and used only if no check fails and the
-    audit reaches this level of assurance: 1, the record is whole; 2, it is authentic (needs --identities); 3, every
+    audit reaches this level of assurance: 1, the transcript is whole; 2, it is authentic (needs --identities); 3, every
     message was replayed (needs --views of all participants). If not, one line says what is missing.
 
     Standard output has one line for each row and nothing else. If the file has the column of classes, the accuracy is

@@ -35,21 +35,21 @@ def progress_bars(quiet: bool = False) -> Iterator[HearProgress | None]:
     if not sys.stderr.isatty():
         seen: set[str] = set()
 
-        def tell(stage: str, done: int, total: int) -> None:
+        def report(stage: str, done: int, total: int) -> None:
             if stage not in seen:
                 print(f"{stage} ...", file=sys.stderr, flush=True)
             seen.add(stage)
 
-        yield None if quiet else tell
+        yield None if quiet else report
         return
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         tasks: dict[str, TaskID] = {}
 
         def update(stage: str, done: int, total: int) -> None:
             if stage not in tasks:
-                tasks[stage] = bars.add_task(stage)
-            bars.update(tasks[stage], completed=done, total=total)
+                tasks[stage] = progress.add_task(stage)
+            progress.update(tasks[stage], completed=done, total=total)
 
         yield update
 
@@ -60,22 +60,22 @@ def cell_progress() -> Iterator[Callable[[int, int, int], None]]:
     if not sys.stderr.isatty():
         start, last = time.monotonic(), [0.0]
 
-        def tell(done: int, failed: int, total: int) -> None:
+        def report(done: int, failed: int, total: int) -> None:
             now = time.monotonic() - start
             if done + failed == total or now - last[0] >= _QUIET_SECONDS:
                 last[0] = now
                 ended = f", {failed} failed" if failed else ""
                 print(f"{done} of {total} cells done after {now:.0f} s{ended}", file=sys.stderr, flush=True)
 
-        yield tell
+        yield report
         return
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}", markup=False))
-    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True)) as bars:
-        task = bars.add_task("cells")
+    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True)) as progress:
+        task = progress.add_task("cells")
 
         def hear(done: int, failed: int, total: int) -> None:
             said = f"cells, {failed} failed" if failed else "cells"
-            bars.update(task, completed=done + failed, total=total, description=said)
+            progress.update(task, completed=done + failed, total=total, description=said)
 
         yield hear
 

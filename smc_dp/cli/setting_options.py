@@ -70,8 +70,8 @@ SETTING_OPTIONS = tuple(
 )
 
 
-def _show_all(context: typer.Context, asked: bool) -> None:
-    if asked:
+def _show_all(context: typer.Context, is_requested: bool) -> None:
+    if is_requested:
         parameters: Any = context.command.params
         hidden = [parameter for parameter in parameters if parameter.hidden]
         for parameter in hidden:

@@ -44,10 +44,10 @@ def copy_published(
     run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
     to: Annotated[Path, typer.Option(metavar="DIR", help="The folder to make; it may be there if it is empty.")],
 ) -> None:
-    """Copy what may be published of a run: the release, the shares if there are any, and the record.
+    """Copy what may be published of a run: the release, the shares if there are any, and the transcript.
 
     timings.json stays behind, for seconds depend on secrets, and so does whatever else lies in the folder. The
-    release is held against the record first, as `smc-dp predict` does; where they differ nothing is copied.
+    release is held against the transcript first, as `smc-dp predict` does; where they differ nothing is copied.
 
     \b
     Examples:

@@ -77,13 +77,10 @@ def new_study(
     from smc_dp.deploy.preflight import read_auxiliary
     from smc_dp.deploy.study import JointStudy
     from smc_dp.run import identities as stored
-    from smc_dp.run.agreement import MULTICLASS_METHOD, check_auxiliary
+    from smc_dp.run.agreement import check_auxiliary
     from smc_dp.run.settings import RunSettings
 
-    asked = validate_document(RunSettings, said, "options")
-    if asked.method.name is None:
-        asked = asked.model_copy(update={"method": asked.method.model_copy(update={"name": MULTICLASS_METHOD})})
-    agreed = asked.settle(len(party))
+    agreed = validate_document(RunSettings, said, "options").settle(len(party))
     check_auxiliary(agreed.method, given=auxiliary is not None)
     parties = dict(stored.parse_pinned(text) for text in party)
     if len(parties) != len(party):

@@ -28,12 +28,12 @@ class _OneLine(logging.Formatter):
         return one_line(super().format(record))
 
 
-def log_level(asked: int) -> int:
+def log_level(verbosity: int) -> int:
     """Return the level of the log, by so many `-v` or by the variable: 0 nothing, 1 the progress, 2 every message."""
     said = os.environ.get(VARIABLE, "").strip().lower()
     if said not in _LEVELS:
         raise InputError("options.unknown_log_level", variable=VARIABLE, got=shown(said))
-    return max(asked, _LEVELS[said])
+    return max(verbosity, _LEVELS[said])
 
 
 @contextmanager

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 def show_protocol(
     run_folder: Annotated[
-        Path | None, typer.Argument(metavar="RUN", help="A run folder, with --views; else a toy run is made.")
+        Path | None, typer.Argument(metavar="RUN", help="A run folder, with --views; else a dry run is made.")
     ] = None,
     protocol: Annotated[
-        str | None, typer.Option(metavar="NAME", help="No run: this protocol, on a toy run made for it.")
+        str | None, typer.Option(metavar="NAME", help="No run: this protocol, on a dry run made for it.")
     ] = None,
     views: Annotated[
         Path | None,
@@ -41,13 +41,13 @@ def show_protocol(
         ),
     ] = None,
     everybody_stays: Annotated[
-        bool, typer.Option("--everybody-stays", help="With --protocol: nobody vanishes, though one party may.")
+        bool, typer.Option("--everybody-stays", help="With --protocol: nobody drops out, though one party may.")
     ] = False,
 ) -> int:
     """Show a protocol step by step: who sends what, the paper's words, values, and what everybody knows by then.
 
     The page is one file that needs no network: arrow keys go from step to step, and it prints whole. With
-    --protocol its values are those of a toy run, made up and safe to show. With RUN they are the secrets of its
+    --protocol its values are those of a dry run, made up and safe to show. With RUN they are the secrets of its
     participants: the name of the page has to say so, and so does every sheet of it.
 
     \b

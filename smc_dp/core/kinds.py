@@ -24,8 +24,10 @@ from smc_dp.core.errors import InputError, shown
 
 _DIGEST_BYTES = 32
 _LONGEST_LINE = 500
+# An exponent has three digits at most, for a ratio writes it out.
 _PLAIN = re.compile(r"[0-9]{1,100}(\.[0-9]{1,100})?([eE][+-]?[0-9]{1,3})?|[0-9]{1,200}/[1-9][0-9]{0,199}", re.ASCII)
-LARGEST_NUMBER = 1e300  # in a document: sums and products of a few of them are finite
+LARGEST_FINITE_NUMBER = 1e300
+"""Bound of the absolute value of a number in a document; the sum of up to 10^8 such floats is finite."""
 _DIGITS = "^(0|[1-9][0-9]{0,1299})$"  # long enough for 4096 bits, short enough for Python to read
 PATTERN_MEANINGS: Mapping[str, str] = MappingProxyType({_DIGITS: "a whole number as a text of digits"})
 """Descriptions of the patterns that texts have to match."""
@@ -39,12 +41,12 @@ class OneOf:
     wanted: str | None = None
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_after_validator_function(self._look, handler(source))
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         return {"type": "string", "enum": list(self.values)}
 
-    def _look(self, value: str) -> str:
+    def _check(self, value: str) -> str:
         if value not in self.values:
             wanted = self.wanted or f"one of {', '.join(self.values)}"
             raise InputError("value.unknown", wanted=wanted, got=shown(value))
@@ -78,6 +80,7 @@ def check_line(value: object) -> str:
 
 def is_number(value: object) -> bool:
     """Return whether the value is a number, or a text that is one."""
+    # By type, not isinstance: a bool is an int, and no number of a document.
     return type(value) in (int, float) or (isinstance(value, str) and bool(_PLAIN.fullmatch(value)))
 
 
@@ -98,39 +101,41 @@ def _positive(value: object) -> str:
 
 def check_finite_number(value: object) -> Any:
     """Return the value; InputError unless it is a finite number."""
-    if type(value) not in (int, float) or abs(value) > LARGEST_NUMBER or not math.isfinite(value):  # type: ignore[arg-type]
+    if type(value) not in (int, float) or abs(value) > LARGEST_FINITE_NUMBER or not math.isfinite(value):  # type: ignore[arg-type]
         raise InputError("value.not_finite", got=shown(value))
     return value
 
 
-def _term(value: object) -> Any:
-    """Return a setting of a protocol as a release has it."""
+def _check_setting(value: object) -> Any:
+    """Return the value; InputError unless a setting can have it: a text, a whole number, a bool, or texts."""
     names = isinstance(value, list) and all(type(name) is str for name in value)
     if type(value) not in (str, int, bool) and not names:
         raise InputError("value.no_setting", got=shown(value))
     return value
 
 
-FiniteNumber: TypeAlias = Annotated[float, Field(ge=-LARGEST_NUMBER, le=LARGEST_NUMBER, allow_inf_nan=False)]
+FiniteNumber: TypeAlias = Annotated[
+    float, Field(ge=-LARGEST_FINITE_NUMBER, le=LARGEST_FINITE_NUMBER, allow_inf_nan=False)
+]
 """A finite number, which becomes a float."""
 FiniteFigure: TypeAlias = Annotated[
     Any,
     BeforeValidator(check_finite_number),
-    WithJsonSchema({"type": "number", "minimum": -LARGEST_NUMBER, "maximum": LARGEST_NUMBER}),
+    WithJsonSchema({"type": "number", "minimum": -LARGEST_FINITE_NUMBER, "maximum": LARGEST_FINITE_NUMBER}),
 ]
 """A finite number, whole or not as it was written."""
 FiniteNumbers: TypeAlias = Annotated[list[FiniteNumber], Field(fail_fast=True)]
 TwoNumbers: TypeAlias = Annotated[FiniteNumbers, Field(min_length=2, max_length=2)]
 Texts: TypeAlias = Annotated[list[str], Field(fail_fast=True)]
-WholeNumber: TypeAlias = Annotated[str, Field(pattern=_DIGITS)]
-"""A number, not negative, of any length up to 4096 bits."""
-WholeNumbers: TypeAlias = Annotated[list[WholeNumber], Field(fail_fast=True)]
+WholeNumberText: TypeAlias = Annotated[str, Field(pattern=_DIGITS)]
+"""A number, not negative, of any length up to 4096 bits, as a text of decimal digits."""
+WholeNumberTexts: TypeAlias = Annotated[list[WholeNumberText], Field(fail_fast=True)]
 DigestText: TypeAlias = Annotated[
     str, BeforeValidator(_digest), WithJsonSchema({"type": "string", "pattern": "^[0-9a-f]{64}$"})
 ]
-Term: TypeAlias = Annotated[
+SettingValue: TypeAlias = Annotated[
     Any,
-    BeforeValidator(_term),
+    BeforeValidator(_check_setting),
     WithJsonSchema({"type": ["string", "integer", "boolean", "array"], "items": {"type": "string"}}),
 ]
 OneLine: TypeAlias = Annotated[

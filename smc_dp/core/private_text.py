@@ -38,6 +38,7 @@ class PrivateText:
     def append_to(self, path: Path) -> None:
         """Append the line to a file of mode 0600, in a folder that is made with mode 0700; raise OSError."""
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # O_NOFOLLOW: a link in place of the file would lead the text elsewhere.
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
         with os.fdopen(file, "a", encoding="utf-8", errors="backslashreplace") as opened:
             os.fchmod(file, 0o600)  # before anything is written: the file may be there with another mode

@@ -76,6 +76,11 @@ def share_sizes(rows: int, shares: Sequence[Fraction]) -> list[int]:
     return found
 
 
+def split_ordered(values: Array, parts: int) -> list[NDArray[np.int64]]:
+    """Return the row numbers of so many equal parts in the order of these values, each part in the order of rows."""
+    return [np.sort(part) for part in np.array_split(np.argsort(values, kind="stable"), parts)]
+
+
 def split_rows(rows: int, shares: Sequence[Fraction], seed: int) -> list[NDArray[np.int64]]:
     """Return disjoint row numbers for each share, at random by a public seed; every row is assigned."""
     order = np.random.default_rng(seed).permutation(rows).astype(np.int64)

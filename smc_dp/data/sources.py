@@ -16,7 +16,7 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.data import tabular_datasets
 from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.partition import check_names, even_shares, group_rows, parse_split, split_rows
+from smc_dp.data.partition import check_names, even_shares, group_rows, parse_split, split_ordered, split_rows
 from smc_dp.data.preprocess import encode_labelled_rows, encode_rows
 from smc_dp.data.table import Table
 from smc_dp.data.table_reader import read_table
@@ -89,7 +89,9 @@ def dataset(
     strict: bool = False,
     seed: int = PARTITION_SEED,
 ) -> PreparedData:
-    """Deal a data set to parties by a public seed: evenly, or in the percentages of `split`.
+    """Deal a data set to parties: by a column of its own, else by a public seed, evenly or in percentages (`split`).
+
+    A data set that names a column is dealt in its order, so that parties differ, unless `parties` or `split` is given.
 
     A data set without a test set of its own has 20 % held out first. `auxiliary`: this many training rows become public
     before the others are dealt, and lose their labels. Raises InputError as `read_own_files` does.
@@ -108,7 +110,11 @@ def dataset(
         public, train = _made_public(train, auxiliary, name, seed + 2)
         rows = encode_rows(public, source.bounds, strict=strict)
     names = [f"{source.holder}-{j}" for j in range(1, len(shares) + 1)]
-    tables = _dealt(train, dict(zip(names, split_rows(train.rows, shares, seed + 1), strict=True)))
+    if source.ordered_by is not None and parties is None and split is None:
+        dealt = split_ordered(np.asarray(train.columns[source.ordered_by]), len(shares))
+    else:
+        dealt = split_rows(train.rows, shares, seed + 1)
+    tables = _dealt(train, dict(zip(names, dealt, strict=True)))
     data = {party: encode_labelled_rows(table, source.bounds, label, strict=strict) for party, table in tables.items()}
     return _prepared(data, encode_labelled_rows(test, source.bounds, label), source.bounds, tables, rows)
 

@@ -35,12 +35,16 @@ _ACTIVITIES = ("WALKING", "WALKING_UPSTAIRS", "WALKING_DOWNSTAIRS", "SITTING", "
 
 @dataclass(frozen=True, eq=False)
 class TabularDataset:
-    """Table, its bounds, its own test table if any, and the name for a party that holds a part of it."""
+    """Table, its bounds, its own test table if any, and the name for a party that holds a part of it.
+
+    `ordered_by`: the column by which its parties differ, where nobody says who has which rows; None deals at random.
+    """
 
     train: Table
     test: Table | None
     bounds: Bounds
     holder: str = "party"
+    ordered_by: str | None = None
 
 
 def load_tabular(name: str, folder: Path | None = None) -> TabularDataset:
@@ -61,7 +65,7 @@ def breast_cancer(folder: Path | None = None) -> TabularDataset:
     columns = {str(name): bunch.data[:, i] for i, name in enumerate(bunch.feature_names)}
     diagnosis = [str(bunch.target_names[target]) for target in bunch.target]
     table = Table("breast_cancer", columns | {"diagnosis": diagnosis}, range(1, len(diagnosis) + 1))
-    return TabularDataset(table, None, bundled_bounds("breast_cancer"), holder="hospital")
+    return TabularDataset(table, None, bundled_bounds("breast_cancer"), "hospital", "mean area")
 
 
 def a9a(folder: Path | None) -> TabularDataset:

@@ -50,12 +50,12 @@ def abandon_study(
     credentials: Path | None = None,
     carrier: OpenCarrier = open_carrier,
 ) -> Abandonment:
-    """End the study at this site for good, and erase what the site keeps of the session.
+    """End the study at this site, and erase what the site keeps of the session.
 
-    With the site's `key` the others are told, by what a session that breaks off here tells them; a relay that cannot be
-    reached changes nothing else. With its `ledger` the charge is settled: void where nothing can have left, and else it
-    stays. A study that is over here stays as it ended; called again, this does what was left. `StoreError` where a
-    program still uses the state, or for counters that are not the state's; InputError for the key of another.
+    With the site's `key` the others are notified as by a session that aborts here; a relay that cannot be reached
+    changes nothing else. With its `ledger` the charge is settled: refunded if nothing can have left, else it stays. A
+    study that is over here stays as it ended; called again, this does what was left. `StoreError` where a program still
+    uses the state, or for counters that are not the state's; InputError for the key of another site.
     """
     name, signer = site_status(study, folder).name, None if key is None else identities.read_identity(key)
     if signer is not None and study.participant(signer.public) != name:

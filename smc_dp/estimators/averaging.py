@@ -24,7 +24,7 @@ class AveragingClassifier(FederatedClassifier):
         `prr_mean` is the plain mean (Pathak, Rane and Raj 2010), `local` the mean of models that each party made noisy
         by itself, `central` one model of all rows, and `central_obj` one by objective perturbation.
     calibration
-        `prr_mean` and `central` have a printed scale.
+        `prr_mean` and `central` have a published scale.
     trust
         `wsum` has that.
     lam

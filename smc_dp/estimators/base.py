@@ -331,16 +331,16 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
 
     def _release(self, data: Federation, dealt: bool, **settings: Any) -> Self:
         method, rng = self._method(**settings), self._stream()
-        target, home = self._target(method), self._at_home(method, data)
+        target, simulated = self._target(method), self._simulated_sum(method, data)
         if self.ledger is None:
-            return self._released((home or method.train(data)).release(target, rng), dealt)
+            return self._released((simulated or method.train(data)).release(target, rng), dealt)
         if rng.insecure:
             raise InputError("ledger.insecure_seed")
-        stated = home.statement(home.spec(target)) if home else method.statement(data.public, target)
-        with charge_fit(self.ledger, data, self.method, stated, target) as charge:
-            return self._released((home or method.train(data)).release(target, rng), dealt, charge)
+        statement = simulated.statement(simulated.spec(target)) if simulated else method.statement(data.public, target)
+        with charge_fit(self.ledger, data, self.method, statement, target) as charge:
+            return self._released((simulated or method.train(data)).release(target, rng), dealt, charge)
 
-    def _at_home(self, method: Method, data: Federation) -> SimulatedSum | None:
+    def _simulated_sum(self, method: Method, data: Federation) -> SimulatedSum | None:
         """Return the parties' local models where nobody is trusted; None where somebody is."""
         if self.trust == "aggregator":
             return None

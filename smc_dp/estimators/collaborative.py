@@ -22,9 +22,9 @@ class CollaborativeClassifier(FederatedClassifier):
         The noise perturbs in `ofpa` every party's objective, in `ofaa` a polynomial in place of the objective, and in
         `param_laplace` every party's model.
     calibration
-        `ofpa` and `ofaa` have a printed scale, with noise `laplace`; `ofpa` is then not private.
+        `ofpa` and `ofaa` have a published scale, with noise `laplace`; `ofpa` is then not private.
     noise
-        The proven `ofpa` has `knorm` only, the proven `ofaa` all, `param_laplace` and the printed forms `laplace`.
+        The proven `ofpa` has `knorm` only, the proven `ofaa` all, `param_laplace` and the published versions `laplace`.
     trust
         `ofaa` has that, and `ofpa` with one round.
     rounds

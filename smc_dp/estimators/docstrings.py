@@ -42,7 +42,7 @@ epsilon
 delta
     A probability, from {short(LEAST_DELTA)} to below 1; it counts with noise `gauss` and `ddg` only.
 calibration : {_listed(get_args(Calibration))}
-    {CALIBRATION_HELP} `privacy_` states what the printed scale is
+    {CALIBRATION_HELP} `privacy_` states what the published scale is
     proved to give at most.
 noise : {_listed(get_args(NoiseName))} or None
     {NOISE_HELP} `knorm`, `laplace` and `self` give pure epsilon, `gauss` and `ddg` give zCDP, and

@@ -45,7 +45,7 @@ class EnsembleClassifier(FederatedClassifier):
         is trained on the labels.
         `avg` and `avg_clip` average linear models.
     calibration
-        `vote`, `soft`, `soft_aux` and `avg` have a printed scale.
+        `vote`, `soft`, `soft_aux` and `avg` have a published scale.
     noise
         `soft_ss` has no `laplace`.
     trust

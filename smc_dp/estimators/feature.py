@@ -36,7 +36,7 @@ class FeatureMethodClassifier(FederatedClassifier):
         In `feat_agg` an aggregator learns from labelled rows of its own how to combine the parties' classifiers;
         `avg_agg` is their mean.
     calibration
-        Both methods have a printed scale.
+        Both methods have a published scale.
     noise : {"knorm", "laplace", "gauss", "ddg", "vg", "self"} or None
         Distribution of the noise: both methods have `knorm` only, which gives pure epsilon.
     loss : {"huber", "logistic"}

@@ -84,7 +84,7 @@ def charge_fit(
             yield charge
         finally:
             if not charge.settled:
-                ledger.settle(charge.number, "void")
+                ledger.settle(charge.number, "refunded")
 
 
 def _exact(stated: PrivacyStatement, target: Target) -> Fraction | None:

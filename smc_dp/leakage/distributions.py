@@ -1,7 +1,7 @@
 """Test of the distribution of what each claimed coalition reads: real executions against each other and simulated ones.
 
-Executions at toy size in very different worlds, two or more, in which the ideal functionality gives a coalition the
-same output, are compared with each other and with simulated ones (`two_samples`). Each draws a length of keys, and
+Executions of a small instance in very different worlds, two or more, in which the ideal functionality gives a coalition
+the same output, are compared with each other and with simulated ones (`two_samples`). Each draws a length of keys, and
 where drop-outs are tolerated, somebody drops out. The power is computed, and shown on mutants: the same readings with
 one field one bit short. This is a check of the protocol's code, not a proof: distributions may differ by less than what
 shows, or in a way that no event looks at. The coins that a role drew itself are not part of its readings.
@@ -193,7 +193,7 @@ def real_readings(
 
 def draw_key_length(trials: Trials, p: Any, rng: Stream) -> Any:
     """Return the session with a random one of its lengths of keys."""
-    lengths = trials.lengths(p)
+    lengths = trials.with_key_lengths(p)
     return lengths[rng.fork("length of keys").below(len(lengths))]
 
 

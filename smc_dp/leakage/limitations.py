@@ -28,7 +28,7 @@ class AttackCounts:
 def try_attacks(protocol: Protocol, p: Any, rng: Stream, runs: int = RUNS) -> tuple[AttackCounts, ...]:
     """Try all attacks on executions whose private inputs are drawn uniformly, with each length of keys in turn."""
     claim = protocol.claim
-    lengths = claim.trials.lengths(p) if claim and claim.trials else (p,)
+    lengths = claim.trials.with_key_lengths(p) if claim and claim.trials else (p,)
     tries = [_tried(protocol, lengths[i % len(lengths)], rng.fork(f"run {i}")) for i in range(runs)]
     return tuple(_shown(sentence, attack, tries) for sentence, attack in attacks_to_try(protocol, p))
 

@@ -28,6 +28,7 @@ from smc_dp.leakage.symbolic.world_runs import WorldRuns, setting_labels
 from smc_dp.leakage.symbolic.worlds import World
 
 Level: TypeAlias = Literal["own", "nothing", "not all", "partly", "listed", "all"]
+# From least to most learned: cells are compared by the place of their level.
 LEVELS: tuple[Level, ...] = ("own", "nothing", "not all", "partly", "listed", "all")
 MOST_MATRIX_PARTIES = 5
 """Largest number of parties for which `lab matrix` computes one."""

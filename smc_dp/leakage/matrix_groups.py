@@ -68,6 +68,7 @@ PATTERN_ATTRIBUTES: tuple[Attribute, ...] = (
 def group_rows_by_kind(m: Matrix) -> list[CoalitionGroup]:
     """Group the rows of a matrix by kinds of coalition, split only as far as the kinds differ in what they learn."""
     split = _split_by_pattern if m.has_patterns else _split
+    # Coalitions of parties alone come first.
     by_curator = _parts(m, sorted(m.rows, key=lambda row: len(row.members) - count_parties(m, row)), name_other_members)
     return [group for who, rows in by_curator.items() for group in split(m, rows, {name_other_members: who})]
 
@@ -79,6 +80,7 @@ def _split(m: Matrix, rows: Sequence[Row], so_far: Mapping[Attribute, str]) -> l
     dividing = [a for a in ATTRIBUTES if len({a(m, row) for row in rows}) > 1]
     if not dividing:
         return [CoalitionGroup(_by_name(row), cells_by_secret(row)) for row in rows]
+    # The attribute that leaves most parts with one line; so few lines say the same as all rows.
     by = max(dividing, key=lambda a: sum(_merged(part) is not None for part in _parts(m, rows, a).values()))
     parts = _parts(m, rows, by)
     return [group for value, part in parts.items() for group in _split(m, part, {**so_far, by: value})]

@@ -63,6 +63,7 @@ def _occurrences(
     left: Sequence[Sequence[int]], right: Sequence[Sequence[int]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return how often each event at one place occurs in either sample."""
+    # One width for both samples, as they are compared event by event.
     width = max(v.bit_length() for values in (*left, *right) for v in values)
     counts = [np.concatenate([e.sum(axis=0) for e in _events(sample, width)]) for sample in (left, right)]
     return counts[0], counts[1]

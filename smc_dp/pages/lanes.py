@@ -13,7 +13,7 @@ from smc_dp.pages.shortening import shorten_to_width
 from smc_dp.pages.svg import Stroke, Svg, text_width
 
 NARROW, GAP, MARGIN = 352.0, 34.0, 34.0
-_BAND, _NAMES, _ROW, _HEAD, _LEGEND, _SIZE = 34.0, 20.0, 42.0, 11.0, 16.0, 12.0
+_HEADING, _NAMES, _ROW, _HEAD, _LEGEND, _SIZE = 34.0, 20.0, 42.0, 11.0, 16.0, 12.0
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class LaneStage:
 class Lanes:
     """Named lanes, which are numbered where the names are too long to stand over them.
 
-    `ended`: places of lanes whose participant is gone; `ends`: of those that end in this picture.
+    `ended`: places of lanes whose participant has dropped out; `ends`: of those that end in this picture.
     """
 
     def __init__(self, names: Sequence[str], ended: Collection[int] = (), ends: Collection[int] = ()) -> None:
@@ -55,7 +55,7 @@ class Lanes:
         """Return the titles, then all stages, one below the other, then whose the numbers are."""
         top = 6.0 + 20.0 * len(titles)
         named = self._legend() if self.has_numbers else []
-        rows = sum((_BAND if s.heading else 0) + _NAMES + _ROW * len(s.arrows) + 10 for s in stages)
+        rows = sum((_HEADING if s.heading else 0) + _NAMES + _ROW * len(s.arrows) + 10 for s in stages)
         svg = Svg(self.width, top + rows + _LEGEND * len(named))
         for i, text in enumerate(titles):
             svg.text(2, 16 + 20 * i, shorten_to_width(text, self.width, 13), bold=True)
@@ -72,9 +72,9 @@ class Lanes:
 
     def _stage(self, svg: Svg, y: float, stage: LaneStage) -> float:
         if stage.heading:
-            svg.rect(0.5, y, self.width - 1, _BAND - 8, "shade")
+            svg.rect(0.5, y, self.width - 1, _HEADING - 8, "shade")
             svg.text(8, y + 18, shorten_to_width(stage.heading, self.width - 16, _SIZE), size=_SIZE, bold=True)
-            y += _BAND
+            y += _HEADING
         for i, name in enumerate(self.names):
             svg.text(self._x(i), y + 10, str(i + 1) if self.has_numbers else name, "middle", size=_SIZE)
         for i in self.ends:

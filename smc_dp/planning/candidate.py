@@ -54,7 +54,7 @@ class Candidate(SettledRun):
     def build(cls, name: str, known: Circumstances, protocol: str | None = None) -> Candidate:
         """Return the candidate with the settings of these circumstances, and the usual ones for the rest."""
         by = protocol or default_protocol(name, len(known.names))
-        agreed = known.settings.restricted_to(name, by).settle(len(known.names), known.classes)
+        agreed = known.settings.restricted_to(name, by).settle(len(known.names))
         if getattr(agreed.method, "on_public_rows", False):
             raise InputError("plan.no_public_rows", name=name)
         method = inform_of_rows(agreed.method, known.sizes)

@@ -45,11 +45,11 @@ def draw_figure(candidate: Candidate) -> Figure:
     """Draw the accuracy interval over epsilon, and mark the planned one."""
     epsilon = float(candidate.target.wanted)
     found = [(e, expected_at(candidate, e)) for e in _around(epsilon)]
-    x, bands = [e for e, _ in found], [ahead.interval for _, ahead in found]
+    x, intervals = [e for e, _ in found], [accuracy.interval for _, accuracy in found]
     figure = Figure(figsize=_SIZE, dpi=_FINE, layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
-    low, high = [max(0.0, band.low) for band in bands], [band.high for band in bands]
+    low, high = [max(0.0, interval.low) for interval in intervals], [interval.high for interval in intervals]
     axes.fill_between(x, low, high, color=_LIGHT, linewidth=0, label="what was lost, in nine of ten settings")
     axes.plot(x, high, color=_DARK, linewidth=1.6)
     axes.plot(x, low, color=_DARK, linewidth=1.2, linestyle="--")

@@ -14,7 +14,7 @@ from smc_dp.methods.expected_accuracy import ExpectedAccuracy
 from smc_dp.planning import recommendation
 from smc_dp.planning.candidate import Candidate, Circumstances
 from smc_dp.planning.cost import SessionCost, party_names, session_cost
-from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, default_method, secure_method
+from smc_dp.run.agreement import DEFAULT_METHOD, PROTOCOLS_BY_METHOD, secure_method
 from smc_dp.run.settings import RunSettings
 
 
@@ -52,10 +52,10 @@ class PlannedMethod:
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        ahead = {
+        accuracies = {
             name: found and found.as_dict() for name, found in plain.items() if isinstance(found, ExpectedAccuracy)
         }
-        return {**plain, **ahead, "left_out": list(self.left_out)}
+        return {**plain, **accuracies, "left_out": list(self.left_out)}
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Plan:
     """A recommendation, and the figures from which it follows.
 
     `method`: the one that the plan is about, the recommended one (`advised`, None where no method can be) unless
-    another was named. `usual`: the method of a run that names none. `why`: the rule of the recommendation. `stay`: the
+    another was named. `why`: the rule of the recommendation. `stay`: the
     parties that take part, with their rows. `holds_against` and `must_not_collude`: claim and limitations of the
     protocol among them. `cost`: of their run, with `cpu_seconds` if they were asked for. `candidate`: the method among
     them. `leaving`: the columns whose empty cells have a row left out by the bounds.
@@ -76,7 +76,6 @@ class Plan:
     method: str
     advised: str | None
     why: Fault
-    usual: str
     stay: Mapping[str, int]
     methods: tuple[PlannedMethod, ...]
     holds_against: str
@@ -164,8 +163,8 @@ def plan(
     (53, 15)
 
     """
-    asked = RunSettings.from_options(**settings)
-    return plan_for(sizes, columns, asked, classes=classes, bounds=bounds, cost=cost)
+    requested = RunSettings.from_options(**settings)
+    return plan_for(sizes, columns, requested, classes=classes, bounds=bounds, cost=cost)
 
 
 def plan_for(
@@ -202,7 +201,7 @@ def _planned(known: Circumstances, method: str | None, protocol: str | None, mea
     best = recommendation.recommend(list(found.values()))
     name = method or (best.method.name if best else "")
     if not name:
-        raise InputError("plan.no_method", refused=refused[default_method(known.classes)])
+        raise InputError("plan.no_method", refused=refused[DEFAULT_METHOD])
     looked = {one: _look(candidate) for one, candidate in found.items()}
     stay = looked[name][1]
     return Plan(
@@ -213,7 +212,6 @@ def _planned(known: Circumstances, method: str | None, protocol: str | None, mea
         method=name,
         advised=best.method.name if best else None,
         why=recommendation.recommendation_reason(best, list(found.values())),
-        usual=default_method(known.classes),
         stay=dict(zip(stay.circumstances.names, stay.circumstances.sizes, strict=True)),
         methods=tuple(
             looked[one][0] if one in looked else PlannedMethod(one, refused[one]) for one in PROTOCOLS_BY_METHOD

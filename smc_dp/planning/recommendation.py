@@ -48,8 +48,8 @@ def parties_to_leave_out(candidate: Candidate) -> tuple[int, ...]:
     order = sorted(range(len(sizes)), key=lambda j: sizes[j], reverse=True)
     kept = [order[:K] for K in range(len(sizes), candidate.least_parties - 1, -1)]
     found = [candidate.expected_with([sizes[j] for j in places]) for places in kept]
-    best = max(found, key=lambda ahead: ahead.signal)
-    enough = next(places for places, ahead in zip(kept, found, strict=True) if not is_spoilt_by(ahead, best))
+    best = max(found, key=lambda accuracy: accuracy.signal)
+    enough = next(places for places, accuracy in zip(kept, found, strict=True) if not is_spoilt_by(accuracy, best))
     return tuple(sorted(order[len(enough) :]))
 
 
@@ -76,6 +76,7 @@ def rows_needed(candidate: Candidate) -> int | None:
     def loses(percent: int) -> bool:
         return candidate.expected_with(times(percent)).interval.high > LITTLE
 
+    # At the highest percentage the largest party has `LARGEST_N` rows, the most that a run takes.
     percent = _first_without(loses, 100 * LARGEST_N // max(sizes))
     return None if percent is None else sum(times(percent))
 

@@ -58,8 +58,6 @@ def recommendation_blocks(plan: Plan) -> Iterator[Prose]:
     if plan.leaving:
         yield coded_prose("plan.bounds_leave_rows_out", columns=_some(plan.leaving))
     yield from _who(plan, found)
-    if plan.usual != plan.method and (usual := plan.of(plan.usual)).left_out:
-        yield coded_prose("plan.usual_method_unfit", method=plan.usual, leaving=_leaving(plan, usual))
     yield from _by_party(plan)
 
 
@@ -67,9 +65,9 @@ def _methods(plan: Plan) -> Iterator[tuple[str, ...]]:
     """Yield a row of text under `_HEADINGS` for every method that was not refused."""
     for found in plan.methods:
         if found.expected is not None:
-            ahead = found.staying or found.expected
+            accuracy = found.staying or found.expected
             who = (_some(found.left_out) or recommendation.NOBODY, recommendation.describe_malicious(found.may_deviate))
-            noise = (f"{ahead.signal:.3g}", _within(ahead))
+            noise = (f"{accuracy.signal:.3g}", _within(accuracy))
             counted = (f"{found.messages:,}", f"{found.bytes:,}")
             yield found.method, found.protects or "", *noise, *who, found.noise_known_to or "", *counted
 
@@ -95,15 +93,15 @@ def cost_blocks(found: SessionCost) -> Iterator[PageBlock]:
         )
 
 
-def _lost(ahead: ExpectedAccuracy, formula: str = "signal against noise") -> str:
+def _lost(accuracy: ExpectedAccuracy, formula: str = "signal against noise") -> str:
     """Return the accuracy interval in a sentence, and the figure from which it follows."""
     against = "is lost against the same method without noise on the same rows"
-    return f"{_within(ahead)} of the accuracy {against} ({formula} {ahead.signal:.3g})."
+    return f"{_within(accuracy)} of the accuracy {against} ({formula} {accuracy.signal:.3g})."
 
 
-def _within(ahead: ExpectedAccuracy) -> str:
+def _within(accuracy: ExpectedAccuracy) -> str:
     """Return the accuracy interval in figures."""
-    return f"{max(0.0, ahead.interval.low):.2f} to {ahead.interval.high:.2f}"
+    return f"{max(0.0, accuracy.interval.low):.2f} to {accuracy.interval.high:.2f}"
 
 
 def expected_in_simulation(agreement: Agreement, sizes: Mapping[str, int]) -> Iterator[Prose]:
@@ -112,17 +110,17 @@ def expected_in_simulation(agreement: Agreement, sizes: Mapping[str, int]) -> It
     A simulation has all rows and so all sizes; in a run between organisations nobody knows them.
     """
     rows, bounds = tuple(sizes.values()), agreement.bounds
-    ahead = agreement.expected_accuracy(rows)
-    if ahead is None or agreement.target.epsilon is None:
+    accuracy = agreement.expected_accuracy(rows)
+    if accuracy is None or agreement.target.epsilon is None:
         return
     spec, formula = agreement.spec, "signal against noise"
     if isinstance(spec, HasSignal):
         formula = f"n mu/sqrt(d(k-1)) sqrt(H/K) for n = {spec.counted(sum(rows))} rows:"
-    yield Prose(f"What to expect: {_lost(ahead, formula)}", "plan.expected_loss")
+    yield Prose(f"What to expect: {_lost(accuracy, formula)}", "plan.expected_loss")
     if not spec.smallest_sets_noise:
         return
-    asked = RunSettings.from_options(epsilon=agreement.target.epsilon)
-    known = Circumstances(tuple(sizes), rows, bounds.dimension, len(bounds.classes), asked)
+    settings = RunSettings.from_options(epsilon=agreement.target.epsilon)
+    known = Circumstances(tuple(sizes), rows, bounds.dimension, len(bounds.classes), settings)
     candidate = Candidate(**agreement.settled, circumstances=known)
     if places := recommendation.parties_to_leave_out(candidate):
         stay = candidate.expected_with([n for j, n in enumerate(rows) if j not in places])
@@ -135,10 +133,10 @@ def expected_in_simulation(agreement: Agreement, sizes: Mapping[str, int]) -> It
 def expected_at_site(agreement: Agreement, rows: int) -> Iterator[Prose]:
     """Yield the expected accuracy at a site, which knows its own number of rows alone."""
     parties = len(agreement.parties)
-    ahead = agreement.expected_accuracy([rows] * parties)
-    if ahead is None:
+    accuracy = agreement.expected_accuracy([rows] * parties)
+    if accuracy is None:
         return
-    alike = f"What to expect if all {parties} parties have as many rows as this site: {_lost(ahead)}"
+    alike = f"What to expect if all {parties} parties have as many rows as this site: {_lost(accuracy)}"
     yield Prose(alike, "plan.expected_loss")
     if agreement.spec.smallest_sets_noise:
         yield coded_prose("plan.smallest_party_sets_noise")

@@ -75,8 +75,8 @@ PROTOCOLS_BY_METHOD = MappingProxyType(
 
 DEFAULT_SIMULATION: Mapping[str, str] = MappingProxyType({"topology": "mesh", "link": "none"})
 """Link and topology of a simulation that names none."""
-BINARY_METHOD, MULTICLASS_METHOD = "prr_mean", "newton"
-"""Methods of a run that names none: for two classes, and for three or more."""
+DEFAULT_METHOD = "newton"
+"""Method of a run that names neither a method nor a protocol."""
 WITH_DELTA: tuple[NoiseName, ...] = ("gauss", "ddg")
 """Noises for which a target states a delta; the others have none, or one of their own."""
 _USUAL_TARGET = MappingProxyType({"epsilon": "1", "noise": "knorm", "calibration": "proven"})
@@ -372,9 +372,19 @@ class Agreement(SettledRun):
         return tuple((W[1] - W[0]).tolist()) if len(W) == 2 else tuple(map(tuple, W.tolist()))
 
 
-def default_method(classes: int) -> str:
-    """Return the method of a run that names none."""
-    return BINARY_METHOD if classes == 2 else MULTICLASS_METHOD
+def default_method(
+    protocol: str | None, settings: Collection[str], of_protocol: Collection[str], *, as_published: bool
+) -> str:
+    """Return the method of a run that names none, but perhaps a protocol, `settings` of a method, and of a protocol.
+
+    It is newton, or else the first to which what is named belongs; newton where it belongs to none.
+    """
+    suited = []
+    for method, known in PROTOCOLS_BY_METHOD.items():
+        mine = [name for name in known if is_as_published(name) == as_published and protocol in (None, name)]
+        fits = set(settings) <= set(required_settings(METHODS[method]))
+        suited += [method for name in mine if fits and set(of_protocol) <= set(setting_names(find_terms(name)))]
+    return DEFAULT_METHOD if DEFAULT_METHOD in suited or not suited else suited[0]
 
 
 def default_protocol(method: str, parties: int, named: Iterable[str] = ()) -> str:

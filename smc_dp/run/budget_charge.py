@@ -3,23 +3,22 @@
 A session is charged as a whole. What leaves a party leaves under labels: each masked input under that of its sum, a
 published share under `RELEASED`. From then on it cannot be called back; a timeout or a crash changes nothing. Only a
 certificate that a sum is one without the party takes back the label of that sum. A charge with no standing label is
-refunded (`void`); any other stays until the release has been seen.
+refunded; any other stays until the release has been seen.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, TypeAlias
 
 from smc_dp.core.errors import InputError
+from smc_dp.privacy.ledger.entry import ChargeEnd
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run.agreement import Agreement
 
 RELEASED = "release"
 """Label of a run's charge, because its protocol reveals one release, and of a published share."""
-ChargeEnd: TypeAlias = Literal["released", "void"]
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class OpenCharge:
         """
         if member:
             return "released"
-        return None if self.standing else "void"
+        return None if self.standing else "refunded"
 
 
 @dataclass(frozen=True)

@@ -24,17 +24,17 @@ from smc_dp.core import reading
 from smc_dp.core.documents import CHOICE, Document
 from smc_dp.core.errors import InputError, shown
 from smc_dp.core.kinds import (
-    LARGEST_NUMBER,
+    LARGEST_FINITE_NUMBER,
     DigestText,
     FiniteFigure,
     FiniteNumber,
     FiniteNumbers,
     OneOf,
-    Term,
+    SettingValue,
     Texts,
     TwoNumbers,
-    WholeNumber,
-    WholeNumbers,
+    WholeNumberText,
+    WholeNumberTexts,
     check_finite_number,
     limit_keys,
 )
@@ -73,7 +73,7 @@ class StatedParameters(Document):
     """
 
     model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, Term] = Field(init=False)
+    __pydantic_extra__: dict[str, SettingValue] = Field(init=False)
     method: str
     protocol: str
     parties: Annotated[Texts, AfterValidator(_parties)]
@@ -264,9 +264,9 @@ def _row(row: Any, dimension: int, of: str) -> tuple[float, ...]:
 class SharesFile(Document):
     """Schema of shares.json: every participant's share of the sum, numbers below the modulus."""
 
-    modulus: WholeNumber
+    modulus: WholeNumberText
     fraction_bits: int
-    shares: Annotated[dict[str, WholeNumbers], limit_keys(_MANY)]
+    shares: Annotated[dict[str, WholeNumberTexts], limit_keys(_MANY)]
 
     def total(self, agreement: Agreement) -> Vector:
         """Return the sum of the shares, as integers nearest to zero; InputError unless they fit the agreement."""
@@ -283,7 +283,7 @@ class SharesFile(Document):
         return tuple((total + half) % modulus - half for total in add_vectors(shares))
 
 
-Seconds: TypeAlias = Annotated[float, Field(ge=0, le=LARGEST_NUMBER, allow_inf_nan=False)]
+Seconds: TypeAlias = Annotated[float, Field(ge=0, le=LARGEST_FINITE_NUMBER, allow_inf_nan=False)]
 
 
 class StageTimings(Document):

@@ -42,7 +42,7 @@ from smc_dp.run.duplicate_data import RowsAsRead
 
 ABORTS: tuple[type[BaseException], ...] = (InputError, ProtocolError, KeyboardInterrupt, SystemExit)
 """Errors after which nothing more leaves a party: wrong input, an abort, Ctrl-C and SIGTERM."""
-VOIDED = "nothing was revealed, and no budget charged"
+REFUNDED = "nothing was revealed, and no budget charged"
 KEPT = "something may have been revealed: the run counts as spent in every ledger"
 _LONGEST_FILE_NAME = 200
 _AS_THEY_ARE = (string.ascii_lowercase + string.digits + "-_").encode()
@@ -174,7 +174,7 @@ class Reservations:
             path, number = self.entries[party]
             try:
                 with Ledger.open(path) as ledger:
-                    ledger.settle(number, "void")
+                    ledger.settle(number, "refunded")
             except InputError:
                 charged.append(party)
         return charged
@@ -207,14 +207,16 @@ def accounted(reserved: Reservations | None, harmless: tuple[type[BaseException]
     except BaseException as error:
         if reserved is not None and reserved.entries:
             aborted = isinstance(error, harmless) and reserved.unreleased
-            error.add_note(_refund_note(reserved, reserved.refund()) if aborted else KEPT)
+            note = _refund_note(reserved, reserved.refund()) if aborted else KEPT
+            if note not in getattr(error, "__notes__", ()):  # of another run that stopped with this one
+                error.add_note(note)
         raise
 
 
 def _refund_note(reserved: Reservations, charged: Sequence[str]) -> str:
     left = [party for party in reserved.entries if reserved.has_left(party)]
     if not left and not charged:
-        return VOIDED
+        return REFUNDED
     unwritten = f"the ledgers of {_names(charged)} cannot be written to: there it counts as spent"
     if not left:
         return f"nothing was revealed, but {unwritten}"

@@ -24,7 +24,7 @@ USUAL_DATASET = "breast_cancer"
 def prepare_run(request: RunRequest) -> tuple[PreparedData, Agreement]:
     """Return everybody's rows and the agreement; raise an InputError with all faults before any row is read."""
     data, announced = request.data, _announced(request.data)
-    agreed = _settled(request, announced, _classes(data))
+    agreed = _settled(request, announced, usual_classes(data))
     if data.party:
         public = None if data.auxiliary is None else Path(data.auxiliary)
         found = sources.read_own_files(
@@ -62,9 +62,7 @@ def refuse_beside(given: Mapping[str, object], other: str, why: str = "") -> Non
 def _settled(request: RunRequest, parties: int, classes: int) -> SettledRun:
     data, how, found, agreed = request.data, request.simulation, FaultCollector(), None
     with found.step():
-        agreed = request.settle(
-            parties, classes, seeded=how.insecure_seed is not None, as_published=how.as_published_insecure
-        )
+        agreed = request.settle(parties, seeded=how.insecure_seed is not None, as_published=how.as_published_insecure)
     if agreed is not None:
         with found.step():
             if agreed.method.binary:
@@ -99,7 +97,7 @@ def _announced(data: DataRoles) -> int:
     return DEFAULT_PARTIES if data.parties is None else data.parties
 
 
-def _classes(data: DataRoles) -> int:
+def usual_classes(data: DataRoles) -> int:
     """Return the number of classes in the bounds, or in a known data set, without reading a row."""
     if data.party:
         return 2 if data.bounds is None else len(read_bounds(data.bounds).classes)

@@ -67,8 +67,8 @@ def run_protocol(
     data : Federation, mapping of names to paths, or sequence of paths
         Every party's rows: rows in the unit ball, or CSV or Parquet files, by name or called after their file names.
     method : str or Method, default=None
-        Name of the method, then with lambda = 0.1 if it has one, or the method with its settings; None takes prr_mean
-        for two classes and newton for more.
+        Name of the method, then with lambda = 0.1 if it has one, or the method with its settings; None takes newton,
+        or the method of a protocol that is named.
     target : Target, Fraction or float, default=1.0
         Privacy target, or its epsilon alone, above 0.
     bounds : path or Bounds, default=None
@@ -150,7 +150,7 @@ def run_protocol(
     usual = {"method": None if made else method, "epsilon": None if wanted else target, "calibration": "proven"}
     protocol = settings.get("protocol")
     settled = RunSettings.from_options(**usual | settings).settle(
-        len(prepared.federation.names), prepared.federation.classes, seeded=insecure_seed is not None,
+        len(prepared.federation.names), seeded=insecure_seed is not None,
         as_published=protocol in PROTOCOLS and is_as_published(str(protocol)), method=made, target=wanted,
     )  # fmt: skip
     agreed = settled.for_simulation(prepared.federation, prepared.bounds, auxiliary=auxiliary is not None)

@@ -49,7 +49,7 @@ from pydantic.fields import FieldInfo
 from protocols.runtime.network import TOPOLOGIES
 from smc_dp.core.documents import Document, validate_document
 from smc_dp.core.errors import FaultCollector, InputError, InputFault, refuse_all, shown
-from smc_dp.core.kinds import OneLine, PositiveRatio, Term, check_line, is_number, parse_ratio
+from smc_dp.core.kinds import OneLine, PositiveRatio, SettingValue, check_line, is_number, parse_ratio
 from smc_dp.methods.method import Method
 from smc_dp.privacy.statement import RecordAdjacency
 from smc_dp.privacy.target import (
@@ -120,7 +120,7 @@ class SettingsSection(Document):
     """Section of the settings of a run; keys that the method or the protocol does not have are refused later."""
 
     model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, Term] = Field(init=False)
+    __pydantic_extra__: dict[str, SettingValue] = Field(init=False)
 
     def given(self) -> dict[str, Any]:
         """Return the given settings, called and written as in a release, without the section's name."""
@@ -135,7 +135,7 @@ class MethodSettings(SettingsSection):
 
     name: OneLine | None = _planned(
         "What is learned. prr_mean: the mean of the parties' models; newton (recommended): one model of all rows.",
-        "|".join(PROTOCOLS_BY_METHOD), short=(RUN, STUDY, PLAN), usual="prr_mean; newton for three or more classes",
+        "|".join(PROTOCOLS_BY_METHOD), short=(RUN, STUDY, PLAN), usual="newton, or the one whose settings are given",
         title="Method", sentences={
             PLAN: "Method that the plan is about [default: the recommended one].",
             STUDY: "What is learned [default: newton].",
@@ -193,14 +193,16 @@ class _NamedProtocol(SettingsSection):
 
 
 _OF_PROTOCOLS: dict[str, Any] = {
-    field.name: (Term, _setting(**field.metadata["setting"])) for terms in TERMS.values() for field in fields(terms)
+    field.name: (SettingValue, _setting(**field.metadata["setting"]))
+    for terms in TERMS.values()
+    for field in fields(terms)
 }
 
 
 class ProtocolSettings(create_model("_SettingsOfProtocols", __base__=_NamedProtocol, **_OF_PROTOCOLS)):  # type: ignore[misc]
     """Section of how it is computed: a protocol, its settings, and the parties that may be corrupted or drop out."""
 
-    fraction_bits: Term = _without_option("Binary digits after the point.")
+    fraction_bits: SettingValue = _without_option("Binary digits after the point.")
 
 
 class DataRoles(Document):
@@ -294,7 +296,6 @@ class RunSettings(Document):
     def settle(
         self,
         parties: int,
-        classes: int = 2,
         *,
         seeded: bool = False,
         as_published: bool = False,
@@ -305,7 +306,10 @@ class RunSettings(Document):
 
         `method` and `target` replace their sections. Raises `UnfitError` with every fault, or the one InputError.
         """
-        name = method.name if method else self.method.name or agreements.default_method(classes)
+        named = (self.protocol.name, self.method.given(), self.protocol.given())
+        name = (
+            method.name if method else self.method.name or agreements.default_method(*named, as_published=as_published)
+        )
         by = self._protocol(name, parties, as_published=as_published)
         agreements.secure_method(name, by)
         usual = method or agreements.make_method(name, by, {})

@@ -7,7 +7,8 @@ drop out before anybody is charged are left out of a new session, with new noise
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import permutations
@@ -76,17 +77,9 @@ def simulate_run(
     be passed. Errors of the protocol pass through; then nothing was written but in ledgers, and with `ledgers` a note
     says who was charged.
     """
-    wanted = [folder] if views is None else [folder, views]
-    for new in wanted:
-        refuse_existing(new)
-    _check(data, agreement, rng, wanted)
-    _check_drop_outs(drop_out, agreement)
-    if type(workers) is not int or workers < 1:
-        raise InputError("workers.no_number", got=shown(workers))
-    if topology == "star" and CURATOR_NAME not in agreement.participants:
-        raise InputError("topology.no_curator")
     simulated = {"topology": topology, "link": link}
     run = _Run(data, agreement, rng, simulated, folder, views, identities, ledgers, drop_out, workers)
+    run.check()
     while True:
         charged: set[str] = set()
         try:
@@ -97,6 +90,41 @@ def simulate_run(
                     error.add_note(f"{', '.join(run.left_out)} had dropped out before anybody was charged")
                 raise
             run = run.without(error)
+
+
+def simulate_each(
+    data: PreparedData,
+    agreements: Mapping[Path, Agreement],
+    rng: Stream,
+    progress: HearProgress | None = None,
+    *,
+    link: str = "none",
+    topology: str = "mesh",
+    identities: Mapping[str, Identity] | None = None,
+    views: Path | None = None,
+    ledgers: Ledgers | None = None,
+    workers: int = 1,
+) -> list[Report]:
+    """Simulate several runs on the same rows, each written to the folder of its agreement; return their reports.
+
+    Every party is charged for all of them before the first begins. An error in one refunds those that have not begun.
+    The rest is as in `simulate_run`; `views` receives a folder for each run, called as the run's own.
+    """
+    simulated, runs = {"topology": topology, "link": link}, []
+    for folder, agreement in agreements.items():
+        own, seen = rng.fork(f"run {folder.name}"), None if views is None else views / folder.name
+        runs.append(_Run(data, agreement, own, simulated, folder, seen, identities, ledgers, {}, workers))
+        runs[-1].check()
+    reports: list[Report] = []
+    with ExitStack() as all_charged:
+        try:
+            for go in [all_charged.enter_context(run.charged(set(), progress)) for run in runs]:
+                reports.append(go())
+        except BaseException as error:
+            for report in reports:
+                error.add_note(f"the release in {report.run_dir} was made before, and stays charged")
+            raise
+    return reports
 
 
 @dataclass(frozen=True)
@@ -115,8 +143,26 @@ class _Run:
     workers: int
     left_out: tuple[str, ...] = ()
 
+    def check(self) -> None:
+        """Raise an InputError for inputs that do not fit together, before anything is written."""
+        wanted = [self.folder] if self.views is None else [self.folder, self.views]
+        for new in wanted:
+            refuse_existing(new)
+        _check(self.data, self.agreement, self.rng, wanted)
+        _check_drop_outs(self.drop_out, self.agreement)
+        if type(self.workers) is not int or self.workers < 1:
+            raise InputError("workers.no_number", got=shown(self.workers))
+        if self.simulated["topology"] == "star" and CURATOR_NAME not in self.agreement.participants:
+            raise InputError("topology.no_curator")
+
     def once(self, charged: set[str], progress: HearProgress | None) -> Report:
         """Run one session and return its report; `charged` receives the names of charged parties."""
+        with self.charged(charged, progress) as go:
+            return go()
+
+    @contextmanager
+    def charged(self, charged: set[str], progress: HearProgress | None) -> Iterator[Callable[[], Report]]:
+        """Train and charge; yield the function that runs the session. An error before it is called refunds."""
         agreement, data = self.agreement, self.data
         run_folder.check_readable(agreement, self.simulated)
         parties = local_parties(data, agreement, self.rng)
@@ -134,12 +180,24 @@ class _Run:
                 key = run_key(opened.session.id, RELEASED)
                 reserved = self.ledgers.reserve(data.as_read, agreement.mechanism, charge, key)
             setting = self._setting(transcript, reserved, charged, _actor_maker(opened, parties, own))
-            with accounted(reserved, harmless=ABORTS):
-                outcome = execution.run_session(
-                    agreement.functionality, contributions, opened, rng=own, setting=setting, progress=progress,
-                )  # fmt: skip
-            with accounted(reserved):
-                return self._released(outcome, reserved)
+            begun = []
+
+            def go() -> Report:
+                begun.append(opened.session.id)
+                with accounted(reserved, harmless=ABORTS):
+                    outcome = execution.run_session(
+                        agreement.functionality, contributions, opened, rng=own, setting=setting, progress=progress,
+                    )  # fmt: skip
+                with accounted(reserved):
+                    return self._released(outcome, reserved)
+
+            try:
+                yield go
+            except BaseException:
+                if begun:
+                    raise
+                with accounted(reserved, harmless=(BaseException,)):  # nothing has left anybody
+                    raise
 
     def _released(self, outcome: Outcome, reserved: Reservations | None) -> Report:
         """Write the folders and the outcomes in ledgers, and return the report."""

@@ -14,11 +14,11 @@ from pathlib import Path
 from smc_dp.core import reading
 from smc_dp.core.errors import FieldValue, InputError, InputFault
 from smc_dp.data.fingerprint import fingerprint_data
-from smc_dp.privacy.ledger.entry import Entry
+from smc_dp.privacy.ledger.entry import ChargeEnd, Entry
 from smc_dp.privacy.ledger.history import History, Standing, account_of
 from smc_dp.privacy.ledger.ledger import Ledger, run_key
 from smc_dp.run.agreement import Agreement
-from smc_dp.run.budget_charge import RELEASED, ChargeEnd, GivenUp, OpenCharge, charge_of_run
+from smc_dp.run.budget_charge import RELEASED, GivenUp, OpenCharge, charge_of_run
 from smc_dp.run.duplicate_data import RowsAsRead
 
 
@@ -51,7 +51,7 @@ class SiteLedger:
             history = ledger.history()
             known = history.last_under(key)
             ended = known and history.outcome(known.number)
-            if known and ended and ended.state == "void":
+            if known and ended and ended.is_refund:
                 raise self._refused("ledger.session_given_up", number=known.number)
             name = ledger.dataset(partial(fingerprint_data, held=held))
             digest = None if approval is None else hashlib.sha256(approval).hexdigest()
@@ -62,7 +62,7 @@ class SiteLedger:
         with Ledger.open(self.path) as ledger:
             history = ledger.history()
             if entry := history.last_under(run_key(session_id, RELEASED)):
-                self._settle(ledger, history, entry, "void", None)
+                self._settle(ledger, history, entry, "refunded", None)
 
     def released(self, session_id: bytes, release: Path, charge: OpenCharge, *, member: bool) -> Standing:
         """Enter the release in this file, with the party's contribution if it is a `member`; return the standing.

@@ -1,7 +1,7 @@
 """Attacks on a protocol's steps for its walkthrough, each measured now on the broken step and on the fixed one.
 
 Only the forms whose code is shown are tried, each as seldom as decides anything, and the attacks on steps that are
-mended inside the design first. Where the processor time is used up the rest is told without numbers, and says so.
+fixed inside the design first. Where the processor time is used up the rest is shown without numbers, and says so.
 """
 
 from __future__ import annotations

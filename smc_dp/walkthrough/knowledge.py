@@ -12,6 +12,7 @@ from smc_dp.leakage.matrix import _DRAWN, LEVELS, Cell, Level, Matrix, Row
 from smc_dp.leakage.matrix_groups import SECRET_GROUPS
 from smc_dp.leakage.matrix_text import join_names, name_secret
 
+# In the order in which a sentence names them.
 LEVEL_VERBS: tuple[tuple[Level, str], ...] = (
     ("own", "drew"),
     ("all", "can compute"),

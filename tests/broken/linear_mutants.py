@@ -258,7 +258,7 @@ async def s_stays(me: Any, p: Any, rows: Any, w: Any) -> Any:
 
 async def _evaluates(me: Any, p: Any, keys: Any, mine: Any, c: Any, more: Callable[[Any, Any], Any] | None) -> Any:
     bits = garbling.chosen(mine.b, c, selection.SIZE_BITS)
-    extension = oblivious.extend(me.session_id, keys.offer, mine.points, bits)
+    extension = oblivious.extend(me.session_id, keys.offer, mine.choice_points, bits)
     first = p.parties[0]
     me.send(first, Extension(extension.u, more(extension, c)) if more else selection.Extension(extension.u))
     tables = [(await me.receive(first, selection.Tables)).part for _ in range(p.table_parts)]

@@ -27,7 +27,7 @@ def blind_by_a_power_of_h(key: PublicKey, c: Ciphertext, r: int, rng: Stream) ->
     return Uniform(key.n, key.refresh(blind_plaintext_only(key, c, r, rng), rng).value)
 
 
-def decrypt_narrow_unchecked(key: PrivateKey, ciphertexts: Sequence[Ciphertext], bits: int) -> list[int]:
+def decrypt_batch_unchecked(key: PrivateKey, ciphertexts: Sequence[Ciphertext], bits: int) -> list[int]:
     """Takes apart what was packed by Horner's rule, and believes it."""
     square = key.public.n_square
     packed = key.decrypt(Ciphertext(key.public.n, modular.horner([c.value for c in ciphertexts], bits, square)))
@@ -66,7 +66,7 @@ def encrypt_with_tables_of_the_process(key: PrivateKey, m: int, rng: Stream) -> 
     """Takes its tables of secret moduli from the cache for public ones, where they outlive the key."""
     public, r = key.public, rng.bits(key.public.bits + 64)
     squares = (key.p**2, key.q**2)
-    halves = [modular.public_base(public.h_s % square, square, r.bit_length()).power(r) for square in squares]
+    halves = [modular.public_fixed_base(public.h_s % square, square, r.bit_length()).power(r) for square in squares]
     randomiser = modular.crt(halves[0], halves[1], *squares)
     return Fresh(public.n, (1 + m % public.n * public.n) * randomiser % public.n_square)
 

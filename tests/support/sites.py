@@ -179,7 +179,7 @@ class AtHand:
         return SessionDriver(self.member, store, carrier, business or self.business(), **given)
 
     def entries(self) -> list[str]:
-        """Of each charge in its ledger what became of it: "released", "void", or "open"."""
+        """Of each charge in its ledger what became of it: "released", "refunded", or "open"."""
         with Ledger.open(self.ledger) as ledger:
             history = ledger.history()
         outcomes = [history.outcome(entry.number) for entry in history.entries if entry.state == "reserved"]

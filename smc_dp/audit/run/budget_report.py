@@ -14,7 +14,7 @@ LEDGER_NOTE = (
     "Each as its party's ledger has it. The account of records counts every release, as what it guarantees where one "
     "record is replaced. Whether that is the only ledger of these rows, no ledger shows."
 )
-_OUTCOMES = {"released": "charged", "reserved": "charged, and its end not noted", "void": "given up, not charged"}
+_OUTCOMES = {"released": "charged", "reserved": "charged, without an outcome", "refunded": "refunded"}
 
 
 def budget_row(found: PartyBudget) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from smc_dp.run.budget_charge import RELEASED, charge_of_run
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.release import RELEASE
 
-ChargeOutcome: TypeAlias = Literal["released", "reserved", "void"]
+ChargeOutcome: TypeAlias = Literal["released", "reserved", "refunded"]
 _EXPORT = ".json"
 
 
@@ -88,9 +88,9 @@ def find_charge(history: History, audited: AuditedRun) -> ChargedRun | None:
     if entry is None:
         return None
     end, account = history.outcome(entry.number), account_of(entry.guarantee)
-    outcome: ChargeOutcome = "reserved" if end is None else "void" if end.state == "void" else "released"
+    outcome: ChargeOutcome = "reserved" if end is None else "refunded" if end.is_refund else "released"
     before = _until(history, entry.number - 1).standing(account)
-    after = before if outcome == "void" else _until(history, entry.number).standing(account)
+    after = before if outcome == "refunded" else _until(history, entry.number).standing(account)
     doubts = tuple(_doubts(entry, end, audited))
     return ChargedRun(entry.number, outcome, entry.guarantee, before, after, doubts)
 

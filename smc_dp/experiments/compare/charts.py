@@ -118,9 +118,9 @@ def _over_epsilon(label: str, method: str, calibration: str, trials: list[Trial]
     return found
 
 
-def draw_panel(panel: Panel, study: Study, trials: Sequence[Trial], form: ChartFormat = WIDE) -> bytes | None:
+def draw_panel(panel: Panel, study: Study, trials: Sequence[Trial], chart_format: ChartFormat = WIDE) -> bytes | None:
     """Draw a PNG, or None if no trial belongs to the panel."""
-    figure = panel_figure(panel, study, trials, form)
+    figure = panel_figure(panel, study, trials, chart_format)
     if figure is None:
         return None
     png = io.BytesIO()
@@ -128,32 +128,38 @@ def draw_panel(panel: Panel, study: Study, trials: Sequence[Trial], form: ChartF
     return png.getvalue()
 
 
-def panel_figure(panel: Panel, study: Study, trials: Sequence[Trial], form: ChartFormat) -> Figure | None:
+def panel_figure(panel: Panel, study: Study, trials: Sequence[Trial], chart_format: ChartFormat) -> Figure | None:
     """Return the drawing, or None if no trial belongs to the panel."""
     lines = panel_curves(panel, study, trials)
     if not lines:
         return None
     stated = [s for s in study.figures if _belongs(s, panel)]
     handles = [_handle(line) for line in lines] + ([_STAR] if stated else [])
-    figure = Figure(figsize=(form.width, form.height), dpi=_FINE, layout="constrained")
+    figure = Figure(figsize=(chart_format.width, chart_format.height), dpi=_FINE, layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    scale = EpsilonAxis(panel, [place for line in lines if not line.is_baseline for place, _ in line.points], form)
+    scale = EpsilonAxis(
+        panel, [place for line in lines if not line.is_baseline for place, _ in line.points], chart_format
+    )
     methods = {entry.label: entry.method for entry in study.plan.entries}
     for line, aside in zip(lines, _aside(lines, panel, scale), strict=True):
         _draw_line(axes, line, scale, aside)
-    _finish(axes, panel, scale, form)
+    _finish(axes, panel, scale, chart_format)
     for number in stated:
         _draw_stated(axes, number, scale, trials, method_colour(methods[number.point.method]))
-    style: dict[str, Any] = {"fontsize": form.font_size, "frameon": False, "handlelength": _SAMPLE}
-    legend = figure.legend(handles=handles, loc=form.legend, **style)
-    figure.set_figheight(_height(form, legend.get_window_extent().height / figure.dpi))
+    style: dict[str, Any] = {"fontsize": chart_format.font_size, "frameon": False, "handlelength": _SAMPLE}
+    legend = figure.legend(handles=handles, loc=chart_format.legend, **style)
+    figure.set_figheight(_height(chart_format, legend.get_window_extent().height / figure.dpi))
     return figure
 
 
-def _height(form: ChartFormat, legend: float) -> float:
+def _height(chart_format: ChartFormat, legend: float) -> float:
     """Return the height of a picture that shows all of its legend, below the axes or beside them."""
-    return form.height + legend if form.legend == NARROW.legend else max(form.height, legend + _EDGE)
+    return (
+        chart_format.height + legend
+        if chart_format.legend == NARROW.legend
+        else max(chart_format.height, legend + _EDGE)
+    )
 
 
 def _aside(lines: Sequence[PanelCurve], panel: Panel, scale: EpsilonAxis) -> list[float]:
@@ -224,15 +230,15 @@ def _belongs(stated: PaperFigure, panel: Panel) -> bool:
     return stated.in_paper and stated.measure == panel.measure and panel.shows(stated.point)
 
 
-def _finish(axes: Axes, panel: Panel, scale: EpsilonAxis, form: ChartFormat) -> None:
+def _finish(axes: Axes, panel: Panel, scale: EpsilonAxis, chart_format: ChartFormat) -> None:
     scale.finish(axes)
     axes.set_ylabel(MEASURES[panel.measure] + ", mean and s.d.")
-    characters = round(form.width * 11)
-    title = panel.title if form.legend == WIDE.legend else "\n".join(textwrap.wrap(panel.title, characters))
-    axes.set_title(title, fontsize=form.font_size + 0.5, loc="left", pad=20)
-    axes.tick_params(labelsize=form.font_size)
-    axes.xaxis.label.set_fontsize(form.font_size)
-    axes.yaxis.label.set_fontsize(form.font_size)
+    characters = round(chart_format.width * 11)
+    title = panel.title if chart_format.legend == WIDE.legend else "\n".join(textwrap.wrap(panel.title, characters))
+    axes.set_title(title, fontsize=chart_format.font_size + 0.5, loc="left", pad=20)
+    axes.tick_params(labelsize=chart_format.font_size)
+    axes.xaxis.label.set_fontsize(chart_format.font_size)
+    axes.yaxis.label.set_fontsize(chart_format.font_size)
     axes.grid(visible=True, color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)

@@ -36,7 +36,7 @@ USUAL = MappingProxyType(
 """By the name of the data set; no paper deals breast_cancer and digits."""
 
 
-def usual_deal(dataset: str, split: str | None = None, parties: int | None = None, **others: Any) -> Partition:
+def default_partition(dataset: str, split: str | None = None, parties: int | None = None, **others: Any) -> Partition:
     """Return the usual deal with changes; 0 `auxiliary` or `labelled` rows are no public rows.
 
     A split says how many parties there are, and that all rows are dealt.
@@ -88,10 +88,10 @@ def make_entries(
                     by = f", trust {trust}" if trust == "secure" else ""
                     skipped.append(why.within(f"{name} is skipped for calibration {calibration}{by}"))
                     continue
-                law = noise or (
+                noise_name = noise or (
                     default_secure_noise(method) if trust == "secure" else noise_names(method, calibration)[0]
                 )
-                entry = GridEntry(name, name, calibration, epsilons, law, delta, options, draws, trust=trust)
+                entry = GridEntry(name, name, calibration, epsilons, noise_name, delta, options, draws, trust=trust)
                 if threat_model is not None and trust == "secure":
                     entry = entry.in_secure_sum(threat_model)
                 found.append(entry)

@@ -44,8 +44,8 @@ class EpsilonAxis:
     then those without noise. Where nothing at all is guaranteed, the axis is that of the epsilon asked for.
     """
 
-    def __init__(self, panel: Panel, places: Sequence[AxisPoint], form: ChartFormat) -> None:
-        self.panel, self._form = panel, form
+    def __init__(self, panel: Panel, places: Sequence[AxisPoint], chart_format: ChartFormat) -> None:
+        self.panel, self._format = panel, chart_format
         self._sign = -1.0 if panel.axis == "inverse epsilon" else 1.0
         if panel.axis == "setting":
             return
@@ -55,7 +55,7 @@ class EpsilonAxis:
         self._apart = sorted({place.requested for place in finite if self._epsilon(place) is None})
         low, high = math.log10(self._ran[0]), math.log10(self._ran[-1])
         span = max(high - low, 1.0)
-        self._ends, self._gap = (low, high), form.room * span
+        self._ends, self._gap = (low, high), chart_format.room * span
         self._last = high + self._gap * (3.5 if len(self._apart) > 1 else 1.0)
         self._without = self._last + self._gap if self._apart else self._last
         self._has_end = any(place.requested == math.inf for place in places)
@@ -75,9 +75,9 @@ class EpsilonAxis:
         epsilon = self._epsilon(place)
         return self._sign * (self._beside(place.requested) if epsilon is None else math.log10(epsilon))
 
-    def _beside(self, asked: float) -> float:
+    def _beside(self, requested: float) -> float:
         start, low, high = self._ends[1] + self._gap, math.log10(self._apart[0]), math.log10(self._apart[-1])
-        part = (math.log10(asked) - low) / (high - low) if high > low else 0.0
+        part = (math.log10(requested) - low) / (high - low) if high > low else 0.0
         return start + part * (self._last - start)
 
     def finish(self, axes: Axes) -> None:
@@ -87,7 +87,7 @@ class EpsilonAxis:
             return
         inverse = self._sign < 0
         read = sorted(1 / x if inverse else x for x in self._ran)
-        ticks = [(self._sign * math.log10(x), f"{x:g}") for x in _ticks(read, self._form.ticks)]
+        ticks = [(self._sign * math.log10(x), f"{x:g}") for x in _ticks(read, self._format.ticks)]
         if self._apart:
             least, most = (f"{1 / x if inverse else x:g}" for x in (self._apart[0], self._apart[-1]))
             words = least if least == most else f"{most} to {least}" if inverse else f"{least} to {most}"
@@ -108,7 +108,7 @@ class EpsilonAxis:
         axes.annotate(
             "no guarantee", (self._sign * end, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 2),
             textcoords="offset points", ha="right" if self._sign > 0 else "left", va="bottom", color="#444444",
-            fontsize=self._form.font_size,
+            fontsize=self._format.font_size,
         )  # fmt: skip
         margin = self._gap / 2
         sides = self._sign * (self._ends[0] - margin), self._sign * end

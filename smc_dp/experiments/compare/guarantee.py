@@ -38,12 +38,12 @@ def round_up_epsilon(epsilon: float) -> str:
     return f"{float(short_figure(epsilon)):g}"
 
 
-def describe_epsilon(asked: float, found: GridGuarantee | None) -> str:
+def describe_epsilon(requested: float, found: GridGuarantee | None) -> str:
     """Return an epsilon as a sentence quotes it, with the epsilon asked for beside it where it is another."""
-    if asked == math.inf:
+    if requested == math.inf:
         return "no noise"
     if found is None:
-        return f"ε = {asked:g} asked, nothing guaranteed"
-    if str(found) == f"{asked:g}":
+        return f"ε = {requested:g} asked, nothing guaranteed"
+    if str(found) == f"{requested:g}":
         return f"guaranteed ε = {found}"
-    return f"guaranteed ε = {found} ({asked:g} asked)"
+    return f"guaranteed ε = {found} ({requested:g} asked)"

@@ -83,8 +83,8 @@ class GridEntry:
     @property
     def training(self) -> object:
         """Key of a training, which entries with the same key share."""
-        crowd = (self.colluders, self.dropouts) if self.trust == "secure" else ()
-        return self.method, self.options, self.trust, *crowd
+        tolerated = (self.colluders, self.dropouts) if self.trust == "secure" else ()
+        return self.method, self.options, self.trust, *tolerated
 
     def make(self) -> Entrant:
         """Return the method or peer; InputError for an option that it does not have or refuses."""

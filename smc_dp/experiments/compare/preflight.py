@@ -14,7 +14,7 @@ from smc_dp.data.load_pool import Pool
 from smc_dp.data.partition import partition_pool
 from smc_dp.experiments.compare import secure
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting
-from smc_dp.experiments.compare.task import DEAL_SEED
+from smc_dp.experiments.compare.task import GRID_PARTITION_SEED
 
 _FEW = 2  # parties, and rows of each and of what is public
 
@@ -24,7 +24,7 @@ def refuse_hopeless(plan: GridPlan, pool: Pool, source: tuple[str, bool]) -> Non
 
     Refusals for other reasons, such as the size of a party, show in the cells.
     """
-    dealt = {s: _deal(pool, s) for s in plan.settings if s.source == source}
+    dealt = {s: _first_partition(pool, s) for s in plan.settings if s.source == source}
     for entry in plan.entries:
         mine = [s for s in plan.settings if entry.runs_on(s)]
         why = [error for s in mine if s in dealt and (error := _refusal(entry, dealt[s]))]
@@ -34,17 +34,17 @@ def refuse_hopeless(plan: GridPlan, pool: Pool, source: tuple[str, bool]) -> Non
 
 
 @dataclass(frozen=True)
-class _Dealt:
+class _FirstPartition:
     """First deal, and a few rows of it, which are of the same width and kind."""
 
     whole: Federation
     few: Federation
 
 
-def _deal(pool: Pool, setting: GridSetting) -> _Dealt | InputError:
+def _first_partition(pool: Pool, setting: GridSetting) -> _FirstPartition | InputError:
     """Return the first deal; the reason if there is none."""
     try:
-        federation, _ = partition_pool(pool, setting.deal, DEAL_SEED)
+        federation, _ = partition_pool(pool, setting.deal, GRID_PARTITION_SEED)
     except InputError as error:
         return error
     some = np.arange(_FEW)
@@ -55,10 +55,10 @@ def _deal(pool: Pool, setting: GridSetting) -> _Dealt | InputError:
         labelled=None if federation.labelled is None else federation.labelled.take(some[: len(federation.labelled)]),
         names=federation.names[:_FEW],
     )
-    return _Dealt(federation, few)
+    return _FirstPartition(federation, few)
 
 
-def _refusal(entry: GridEntry, dealt: _Dealt | InputError) -> InputError | None:
+def _refusal(entry: GridEntry, dealt: _FirstPartition | InputError) -> InputError | None:
     if isinstance(dealt, InputError):
         return dealt
     with suppress(Exception):  # any other than a refusal is for the cells to tell
@@ -72,10 +72,10 @@ def _refusal(entry: GridEntry, dealt: _Dealt | InputError) -> InputError | None:
     return None
 
 
-def _try_specs(entry: GridEntry, dealt: _Dealt) -> None:
+def _try_specs(entry: GridEntry, dealt: _FirstPartition) -> None:
     """Make the mechanism of every epsilon among all parties, and one contribution of a few rows."""
-    home = secure.local_model(entry, dealt.whole)
-    specs = [home.spec(entry.target(epsilon)) for epsilon in entry.epsilons]
+    local_model = secure.local_model(entry, dealt.whole)
+    specs = [local_model.spec(entry.target(epsilon)) for epsilon in entry.epsilons]
     for spec in specs:
-        home.statement(spec)
+        local_model.statement(spec)
     specs[0].part(dealt.few.parties[0], Stream.from_system())

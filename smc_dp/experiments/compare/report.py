@@ -45,7 +45,9 @@ def write_report(study: Study, grid: ExperimentGrid, folder: Path, seconds: floa
     pictures = []
     (folder / "figures").mkdir(exist_ok=True)
     for number, panel in enumerate(study.panels, start=1):
-        wide, narrow = (charts.draw_panel(panel, study, grid.trials, form) for form in (charts.WIDE, charts.NARROW))
+        wide, narrow = (
+            charts.draw_panel(panel, study, grid.trials, chart_format) for chart_format in (charts.WIDE, charts.NARROW)
+        )
         if wide is not None and narrow is not None:
             results.write_whole(folder / "figures" / f"{number:02d}.png", wide)
             pictures.append(Picture(wide, narrow, panel.title))

@@ -16,8 +16,8 @@ _DIGITS = 2
 HOW = (
     "Secure curves trust nobody: each party enters its own integers and noise that it draws itself, and a release is "
     "the sum of them, as the secure sum adds them up in a run. Nothing else is simulated, and no noise is drawn for "
-    "the sum. The noise is calibrated for the H honest parties who must be left; nobody vanishes here, so all K shares "
-    "are in it. What a run costs, and its own assumptions and statistical distance, are not looked at here."
+    "the sum. The noise is calibrated for the H honest parties who must be left; nobody drops out here, so all K "
+    "shares are in it. What a run costs, and its own assumptions and statistical distance, are not looked at here."
 )
 CAP = (
     "In secure curves no party may have more rows than a public cap. Here that is the largest party of the deal, "
@@ -44,16 +44,16 @@ def rounded_up(n: int) -> int:
 
 def secure_sum_notes(plan: GridPlan) -> Iterator[str]:
     """Yield notes on the secure curves of this plan, adversaries first; none without such curves."""
-    crowds: dict[ThreatModel, list[str]] = {}
+    threat_models: dict[ThreatModel, list[str]] = {}
     for setting in plan.settings:
         for entry in plan.entries:
             if entry.shown_trust == "secure" and entry.runs_on(setting):
-                names = crowds.setdefault(entry.threat_model(setting.deal.parties), [])
+                names = threat_models.setdefault(entry.threat_model(setting.deal.parties), [])
                 names += [] if setting.name in names else [setting.name]
-    if not crowds:
+    if not threat_models:
         return
     yield HOW
-    for threat_model, names in crowds.items():
+    for threat_model, names in threat_models.items():
         yield f"Secure on {', '.join(names)}: a run holds against {threat_model.adversary}."
     yield CAP
 

@@ -20,7 +20,7 @@ MeasureName: TypeAlias = Literal["accuracy", "error", "auc", "seconds"]
 
 _LESS = ("error", "seconds")  # of which less is better
 _FEWEST = 2  # trials that decide anything
-_MOST_SHOWN = 6  # of the places of a claim, whose means are all printed
+_MOST_SHOWN = 6  # of the places of a claim, whose means are all shown
 MEASURES = {"accuracy": "test accuracy", "error": "test error", "auc": "area under the ROC curve", "seconds": "seconds"}
 
 

@@ -48,7 +48,7 @@ def _linear(models: Sequence[LinearModel], test: Rows) -> Iterator[tuple[float, 
             yield float(np.mean(each.argmax(axis=0) == test.y)), area_under_curve(each.T, test.y)
 
 
-DEAL_SEED = 2016  # deals the rows of data repeat r with this number plus r; nothing secret depends on it
+GRID_PARTITION_SEED = 2016  # deals the rows of data repeat r with this number plus r; nothing secret depends on it
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def run_cells(pool: Pool, cells: Sequence[GridCell], insecure_seed: int | None) 
     """Return the outcomes of one group of cells; an exception in a cell is its outcome."""
     with threadpool_limits(1):
         try:
-            federation, test = partition_pool(pool, cells[0].setting.deal, DEAL_SEED + cells[0].repeat)
+            federation, test = partition_pool(pool, cells[0].setting.deal, GRID_PARTITION_SEED + cells[0].repeat)
         except Exception as error:  # reported with the cell's parameters
             return [TaskOutcome(cell, failure=describe_failure(error)) for cell in cells]
         trainer = Trainer(federation)

@@ -1,1 +1,1 @@
-"""The papers' figures as ready grids: what is printed there, and what came out."""
+"""The papers' figures as ready grids: what is published there, and what came out."""

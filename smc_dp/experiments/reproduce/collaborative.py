@@ -12,7 +12,7 @@ from smc_dp.experiments.compare.study import MeasureName, Panel, PaperClaim, Poi
 from smc_dp.privacy.target import Calibration, NoiseName
 
 _EPSILONS = tuple(Fraction(e, 10) for e in (1, 2, 4, 8, 16, 32))
-_ASKED = [float(e) for e in _EPSILONS]
+_REQUESTED = [float(e) for e in _EPSILONS]
 _FIXED = Fraction(8, 10)
 _REPEATS = 10
 _BANK, _CREDIT = "Bank Marketing", "Credit default"
@@ -32,18 +32,18 @@ def collaborative_figure2() -> Study:
         PaperClaim(
             "“the performance of OFPA is slightly better than OFAA” (section 4.1)",
             "error",
-            tuple((_at(n, "ofpa", e), _at(n, "ofaa", e)) for n in names for e in _ASKED),
+            tuple((_at(n, "ofpa", e), _at(n, "ofaa", e)) for n in names for e in _REQUESTED),
         ),
         PaperClaim(
             "“Both OFPA and OFAA produce less misclassifications with increasing ε” (section 4.1; ε = 3.2 against 0.1)",
             "error",
-            tuple((_at(n, m, _ASKED[-1]), _at(n, m, _ASKED[0])) for n in names for m in ("ofpa", "ofaa")),
+            tuple((_at(n, m, _REQUESTED[-1]), _at(n, m, _REQUESTED[0])) for n in names for m in ("ofpa", "ofaa")),
         ),
         _close(
             "“both of them are robust against the varied ε and close to regular logistic regression” (section 4.1; "
             "read as: within 0.02)",
             names,
-            _ASKED,
+            _REQUESTED,
         ),
     )
     title = "Figure 2: error against the privacy budget"
@@ -97,12 +97,12 @@ def collaborative_figure5() -> Study:
         PaperClaim(
             "“time cost of training LR_NoPrivacy is less than that of OFPA and OFAA” (section 4.4)",
             "seconds",
-            tuple((_baseline(n), _at(n, m, e)) for n in names for m in ("ofpa", "ofaa") for e in _ASKED),
+            tuple((_baseline(n), _at(n, m, e)) for n in names for m in ("ofpa", "ofaa") for e in _REQUESTED),
         ),
         PaperClaim(
             "“the training of logistic model using OFAA is slower than that of OFPA” (section 4.4)",
             "seconds",
-            tuple((_at(n, "ofpa", e), _at(n, "ofaa", e)) for n in names for e in _ASKED),
+            tuple((_at(n, "ofpa", e), _at(n, "ofaa", e)) for n in names for e in _REQUESTED),
         ),
     )
     title = "Figure 5: training time against the privacy budget"

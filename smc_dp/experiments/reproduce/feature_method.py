@@ -16,6 +16,7 @@ _MNIST, _COVERTYPE = "MNIST 3/7", "Covertype 1/2"
 _NAMES = {_MNIST: "mnist37", _COVERTYPE: "covtype"}
 _LAMBDA = {_MNIST: 1e-2, _COVERTYPE: 1e-7}
 _ROWS = {_MNIST: 8677, _COVERTYPE: 5996}  # 70 % of the rows at hand, shared by N sites and the aggregator
+# Ten sites and the aggregator have m rows each: the largest m takes nearly all rows, as 11 x 788 of 8,677.
 _SIZES = {_MNIST: (39, 100, 200, 400, 600, 788), _COVERTYPE: (55, 110, 220, 330, 440, 545)}
 _SITES = (2, 5, 10, 15, 20, 30)
 _METHODS = {"F": "feat_agg", "A": "avg_agg"}  # the paper's curves: FL and AL with noise at the sites, FN and AN without

@@ -12,7 +12,7 @@ from smc_dp.privacy.target import Calibration
 
 _EPSILONS = (*(Fraction(e) for e in ("1/100", "1/50", "1/20", "1/10", "1/5", "1/2", "1")), None)
 _SAME = {"27/50": "1/20", "27/25": "1/10", "27/5": "1/2"}
-"""What to ask of the printed noise at lambda = 0.001 for a guarantee of no less than this, and at most 1 % more."""
+"""Epsilon to request of published noise at lambda = 0.001 for a guarantee of no less than this, at most 1 % more."""
 _SPLITS = {"even": "20,20,20,20,20", "15 %": "15,20,20,20,25", "10 %": "10,20,20,20,30"}
 _LAMBDAS = {"λ = 1": 1.0, "λ = 0.001": 1e-3}
 
@@ -66,8 +66,8 @@ def pathak_figure2() -> Study:
     ours = [f"{m}, {small}" for m in ("wsum", "prr_mean", "local")]
     both = "noise as printed and as proven"
     equal = [
-        (at(apart, ours[1], float(Fraction(given)), "proven"), at(apart, ours[1], float(Fraction(asked))))
-        for asked, given in _SAME.items()
+        (at(apart, ours[1], float(Fraction(guaranteed)), "proven"), at(apart, ours[1], float(Fraction(requested))))
+        for requested, guaranteed in _SAME.items()
     ]
     return Study(
         "pathak-fig2",
@@ -147,7 +147,7 @@ def pathak_figure2() -> Study:
                 "Ours, not the paper's: on the 10 % split at λ = 0.001 the weighted sum is better than the printed "
                 "noise at the same guaranteed ε",
                 "error",
-                tuple((at(apart, ours[0], first.epsilon, "proven"), printed) for first, printed in equal),
+                tuple((at(apart, ours[0], first.epsilon, "proven"), as_published) for first, as_published in equal),
             ),
             PaperClaim(
                 "Ours, not the paper's: at the same guaranteed ε the printed noise is no other than the proven noise "

@@ -33,17 +33,19 @@ _TWO = {
 }
 _MORE = {"digits": GridSetting("digits", "digits", _TEN), "HAR": GridSetting("HAR", "har", _TEN)}
 _UNEVEN = GridSetting("a9a, 10 %", "a9a", Partition(parties=5, split="10,20,20,20,30"))
-_CROWD = GridSetting("HAR, 200 parties", "har", Partition(parties=200, per_party=30, auxiliary=1352, components=50))
-_SMALL, _MORE_DRAWS = ("breast cancer", "digits", _CROWD.name), 10
+_MANY_PARTIES = GridSetting(
+    "HAR, 200 parties", "har", Partition(parties=200, per_party=30, auxiliary=1352, components=50)
+)
+_SMALL, _MORE_DRAWS = ("breast cancer", "digits", _MANY_PARTIES.name), 10
 _BY_AUC = ("Bank", "KDD-99")
 """Where to answer the same always is right so often that accuracies hardly differ."""
 
-_PRINTED_MEAN = MappingProxyType({10: Fraction("21.56"), 5: Fraction("10.8")})
-"""How much to ask of the printed noise of the mean at lambda = 1e-3 for a guarantee of 1, by the number of parties."""
-_PRINTED_OFAA = MappingProxyType(
+_MEAN_AS_PUBLISHED = MappingProxyType({10: Fraction("21.56"), 5: Fraction("10.8")})
+"""Factor to request of the published noise of the mean at lambda = 1e-3 for a guarantee of 1, by number of parties."""
+_OFAA_AS_PUBLISHED = MappingProxyType(
     {"a9a": "39.94", "Bank": "23.11", "Credit": "17.3", "breast cancer": "16.21", "KDD-99": "40.14"}
 )
-"""The same of printed OFAA, which depends on the number of columns: never less than asked for, and at most 1 % more."""
+"""The same of OFAA as published, which depends on the number of columns: never less, and at most 1 % more."""
 
 _DIFFPRIVLIB = MappingProxyType({"diffprivlib": 1.0, "diffprivlib, C = 0.02": 0.02})
 _SECURE = ("newton", "gd")
@@ -62,7 +64,7 @@ _FORETOLD = "Ours, not a paper's: newton by a secure sum, as foretold from proto
 
 
 def secure_sums() -> Study:
-    """Compare printed, proven and secure methods at equal guaranteed epsilon, and peers where they are installed."""
+    """Compare published, proven and secure methods at equal guaranteed epsilon, and peers where they are installed."""
     left_out = peers.missing_peers()
     entries = tuple(e for e in _entries() if not (left_out and e.method == peers.Diffprivlib.name))
     has = frozenset(e.label for e in entries)
@@ -71,7 +73,7 @@ def secure_sums() -> Study:
         "Learning by secure sums, beside printed noise, averages, and all rows in one place",
         "Ten parties learn one model, and trust nobody. Quality on test rows against the guaranteed epsilon, means "
         f"and deviations over {_REPEATS} deals of the rows with {_DRAWS} draws each, {_MORE_DRAWS} where they spread.",
-        GridPlan((*_TWO.values(), *_MORE.values(), _UNEVEN, _CROWD), entries, _REPEATS),
+        GridPlan((*_TWO.values(), *_MORE.values(), _UNEVEN, _MANY_PARTIES), entries, _REPEATS),
         tuple(_panels(has)),
         tuple(_expected()),
         tuple(_claims(has)),
@@ -94,7 +96,7 @@ def _entries() -> Iterator[GridEntry]:
         yield from _curve(name, "gauss", (*two, *uneven))
     yield from _curve("prr_mean", "gauss", two)
     yield from _curve("prr_mean", "gauss", uneven, draws=_MOST_DRAWS)
-    yield from _printed()
+    yield from _as_published()
     yield from _curve("central", "gauss", two)
     yield from _curve("central_obj", "gauss", two)
     yield from _curve("central_obj, pure", "knorm", two, "central_obj")
@@ -102,8 +104,8 @@ def _entries() -> Iterator[GridEntry]:
         yield from _curve(label, "knorm", every, "diffprivlib", options=(("C", C),))
     yield from _curve("DP-SGD", "gauss", every, "dp_sgd")
     for name in ("soft_ss", "avg_clip"):
-        yield from _curve(name, "gauss", (_CROWD.name,), epsilons=_BY_PARTY)
-        yield from _shared(name, (_CROWD.name,), epsilons=_BY_PARTY)
+        yield from _curve(name, "gauss", (_MANY_PARTIES.name,), epsilons=_BY_PARTY)
+        yield from _shared(name, (_MANY_PARTIES.name,), epsilons=_BY_PARTY)
 
 
 def _curve(
@@ -121,14 +123,14 @@ def _shared(name: str, settings: Sequence[str], noise: NoiseName = "ddg", **othe
     return _curve(name, noise, settings, trust="secure", colluders=_COLLUDERS, **others)
 
 
-def _printed() -> Iterator[GridEntry]:
-    """Yield entries with as much printed noise as guarantees no less than the noise of all others."""
+def _as_published() -> Iterator[GridEntry]:
+    """Yield entries with as much published noise as guarantees no less than the noise of all others."""
     for parties, names in ((10, (*_TWO,)), (5, (_UNEVEN.name,))):
-        asked = tuple(_PRINTED_MEAN[parties] * epsilon for epsilon in _EPSILONS)
-        yield from _curve("prr_mean", "knorm", names, calibration="paper", epsilons=asked)
-    for name, times in _PRINTED_OFAA.items():
-        asked = tuple(Fraction(times) * epsilon for epsilon in _EPSILONS)
-        yield from _curve("ofaa", "laplace", (name,), calibration="paper", epsilons=asked)
+        requested = tuple(_MEAN_AS_PUBLISHED[parties] * epsilon for epsilon in _EPSILONS)
+        yield from _curve("prr_mean", "knorm", names, calibration="paper", epsilons=requested)
+    for name, times in _OFAA_AS_PUBLISHED.items():
+        requested = tuple(Fraction(times) * epsilon for epsilon in _EPSILONS)
+        yield from _curve("ofaa", "laplace", (name,), calibration="paper", epsilons=requested)
 
 
 def _panels(has: frozenset[str]) -> Iterator[Panel]:
@@ -144,7 +146,7 @@ def _panels(has: frozenset[str]) -> Iterator[Panel]:
         yield Panel(f"{name}: beside all rows in one place", (name,), measure=measure, methods=rest)
     uneven = f"{_UNEVEN.name}: five parties, the smallest with a tenth of the rows, lambda 1e-3"
     yield Panel(uneven, (_UNEVEN.name,))
-    yield Panel(f"{_CROWD.name} with 30 rows each: all records of a party protected", (_CROWD.name,))
+    yield Panel(f"{_MANY_PARTIES.name} with 30 rows each: all records of a party protected", (_MANY_PARTIES.name,))
 
 
 def _at(setting: str, method: str, epsilon: Fraction, trust: str = "aggregator") -> Point:
@@ -185,7 +187,7 @@ def _claims(has: frozenset[str]) -> Iterator[PaperClaim]:
         tuple((_at(_UNEVEN.name, "wsum", e, "secure"), _at(_UNEVEN.name, "prr_mean", e)) for e in _EPSILONS),
     )
     for name in ("soft_ss", "avg_clip"):
-        either = [(_at(_CROWD.name, name, e, "secure"), _at(_CROWD.name, name, e)) for e in _BY_PARTY]
+        either = [(_at(_MANY_PARTIES.name, name, e, "secure"), _at(_MANY_PARTIES.name, name, e)) for e in _BY_PARTY]
         yield PaperClaim(
             f"Ours: {name} by a secure sum is as good as where somebody is trusted, and no better (within 0.02)",
             "accuracy",

@@ -141,7 +141,7 @@ class IdealPrivateKey:
     def decrypt_all(self, boxes: Sequence[Box]) -> list[Number]:
         return [self.decrypt(c) for c in boxes]
 
-    def decrypt_narrow(self, boxes: Sequence[Box], bits: int, rng: Coins) -> list[Number]:
+    def decrypt_batch(self, boxes: Sequence[Box], bits: int, rng: Coins) -> list[Number]:
         return self.decrypt_all(boxes)
 
     def encrypt(self, m: Number, rng: Coins) -> Box:

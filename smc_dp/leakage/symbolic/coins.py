@@ -15,7 +15,7 @@ from smc_dp.leakage.symbolic.strings import Strings
 from smc_dp.leakage.symbolic.worlds import World
 
 _AGREED_OWNER = ""  # the owner of coins that whoever has their source can draw
-_TIE_BITS = 40  # of coins that break a tie
+_TIE_BITS = 40  # two uniform coins of so many bits are equal with probability 2^-40
 _BEYOND_MODULI = 1 << 4096  # beyond every modulus: a randomiser is uniform whatever it is added to
 
 
@@ -91,6 +91,7 @@ class Tape:
         if source not in self.permutation_labels:
             if len(self.permutation_labels) == len(self.names):
                 raise LocalError("model.permutation_without_name", role=self.role)
+            # The model lists its permutations in the order in which roles first draw them.
             self.permutation_labels[source] = self.names[len(self.permutation_labels)]
         label = self.permutation_labels[source]
         self.permutation_drawers.setdefault(label, set()).add(self.role)
@@ -110,6 +111,7 @@ class Tape:
         rest = {s: c for s, c in terms.items() if s.name not in self.compared}
         unit = max((abs(c) for c in sides.values()), default=0)
         least, most = extent(rest)
+        # unit (a - b) + rest has the sign of a - b only if |rest| < unit: a and b are integers, and differ.
         if sorted(sides.values()) != [-unit, unit] or least <= -unit or most >= unit:
             Form.of(x).refuse("symbol.no_difference")
         rank = {c: self.world.ranks[self.compared.index(name)] for name, c in sides.items()}

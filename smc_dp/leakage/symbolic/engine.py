@@ -73,7 +73,7 @@ class _Delivery:
     def __init__(self, pattern: Pattern, gate: Gate) -> None:
         self.gate = gate
         self.withheld: dict[int, Sent] = {}
-        self.delayed: deque[Sent] = deque()  # the late letter, and what follows it on its link
+        self.delayed: deque[Sent] = deque()  # the late message, and what follows it on its link
         self._pattern = pattern
         self._sealed_counts = Counter[str]()  # the greeting and sealed ones, by sender
         self._out: dict[int, Sent] = {}

@@ -128,7 +128,7 @@ class _Comparison:
         return _parity(key.decrypt(c[0]) if hasattr(key, "decrypt") else c[0].content, delta)
 
     def is_negative(self, answer: Number, top: Number) -> Number:
-        """Return the sign, in which all unknowns are gone."""
+        """Return the sign, in which all unknowns cancel."""
         return _parity(1, answer, top)
 
     def _top(self, d: Number) -> Form:

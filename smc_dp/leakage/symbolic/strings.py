@@ -35,7 +35,7 @@ class Strings:
 
     def draw(self, owner: str, made: bytes) -> bytes:
         """Note a string that this role drew."""
-        self._known_parts.clear()
+        self._known_parts.clear()  # the new string may be a part of one that was looked at before
         self.drawn.setdefault(owner, {})[made] = None
         return made
 
@@ -61,6 +61,7 @@ class Strings:
     def digest_of(self, values: Iterable[Number]) -> bytes:
         """Return a hash of numbers, of which some may be unknown: the same for the same numbers."""
         forms = tuple(Form.of(x) for x in values)
+        # The modulus belongs to a value: the same terms mod another number are another one.
         made = self.digest(b"numbers\0" + "\0".join(f"{x.text} mod {x.wrap}" for x in forms).encode())
         self.numbers[made] = forms
         return made
@@ -74,6 +75,7 @@ class Strings:
     def reached(self, members: Set[str], read: Set[bytes]) -> set[bytes]:
         """Return all strings that these roles have, having read these, but for digests of what they have."""
         theirs = {*read, *(s for name in members for s in self.drawn.get(name, ()))}
+        # Again and again, for a string that was reached can be what another one lacks.
         while more := {
             made for made, found in self.derivations.items() if made not in theirs and self._given(found, theirs)
         }:

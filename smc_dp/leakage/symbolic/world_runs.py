@@ -67,7 +67,7 @@ class WorldRuns:
     @cached_property
     def settings(self) -> tuple[str, ...]:
         """Parameters in which these runs and their variants differ."""
-        return setting_labels([self.p, *(book.p for book in self.variants)])
+        return setting_labels([self.p, *(runs.p for runs in self.variants)])
 
     def linear(self, world: World, seen: Trace | None = None) -> Mapping[str, Form]:
         """Return the secrets that are sums of unknowns.
@@ -101,8 +101,8 @@ class WorldRuns:
         found = [(name, _image(i)) for i, name in enumerate(labels)]
         return [(SMALLEST, lambda w: w.ranks.index(0)), *found] if self.model.compared(self.p) else found
 
-    def scenes(self, members: frozenset[str], briefly: bool = False) -> Iterator[tuple[list[World], int]]:
-        """Yield worlds to compare, and for how many of the first to make cells; `briefly`: hardly any, unless few.
+    def scenes(self, members: frozenset[str], few_worlds: bool = False) -> Iterator[tuple[list[World], int]]:
+        """Yield worlds to compare, and for how many of the first to make cells; `few_worlds`: hardly any, unless few.
 
         A world alone is included because one in which nothing moves is special: there some party relays to itself.
         """
@@ -110,14 +110,14 @@ class WorldRuns:
         if self.has_one_world:
             yield [base_world(self.parties, count, 0)], 1
             return
-        if self.parties <= (FEW_PARTIES if briefly else ENUMERATED):
+        if self.parties <= (FEW_PARTIES if few_worlds else ENUMERATED):
             worlds = all_worlds(self.parties, count)
             yield worlds, len(worlds)
             return
         first = {(party in members, j == 0): j for j, party in reversed(list(enumerate(self.p.parties)))}
         for j in sorted(first.values()):
             world = base_world(self.parties, count, j)
-            yield [world] if briefly else [world, *nearby_worlds(world)], 1
+            yield [world] if few_worlds else [world, *nearby_worlds(world)], 1
             yield [rotate_permutations(world)], 1
 
 

@@ -8,9 +8,11 @@ An entry has one of four states. `refers` says which charge an outcome belongs t
     limit      the first entry and no other: the epsilon and delta that no account may pass; never changed
     reserved   a charge: written, and on disk, before anything of the release leaves the party
     released   outcome of a charge: the release exists; final
-    void       outcome of a charge: a refund, because nothing was revealed; final
+    refunded   outcome of a charge: a refund, because nothing was revealed; final
 
-    limit -> reserved -> released | void, once for each charge; a charge without an outcome counts as released
+    limit -> reserved -> released | refunded, once for each charge; a charge without an outcome counts as released
+
+Ledgers of earlier versions have refunds in the state `void`. They stay as they are, because digests hold the states.
 
 A charge has a key, a digest of the session and of a label. The same key with the same release is the same charge,
 however often a site asks after a crash. The same key with another release is refused. A refunded release is charged

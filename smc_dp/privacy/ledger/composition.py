@@ -175,7 +175,7 @@ def _splits(releases: Sequence[Guarantee], most_splits: int) -> Iterator[tuple[F
 
 def _converted(rho: Fraction, delta: Fraction) -> tuple[Fraction, str]:
     """Return the smaller of two valid conversions of rho-zCDP to epsilon at this delta, and its name."""
-    from dp_accounting.dp_event import ZCDpEvent  # a second that books of sums alone need not wait
+    from dp_accounting.dp_event import ZCDpEvent  # a second that ledgers of sums alone need not wait
     from dp_accounting.rdp.rdp_privacy_accountant import RdpAccountant
 
     accountant = RdpAccountant()

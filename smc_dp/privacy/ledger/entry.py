@@ -15,7 +15,8 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.numbers import from_text, to_text
 
-EntryState: TypeAlias = Literal["limit", "reserved", "released", "void"]
+EntryState: TypeAlias = Literal["limit", "reserved", "released", "refunded", "void"]
+ChargeEnd: TypeAlias = Literal["released", "refunded"]
 Value: TypeAlias = str | int | None
 
 LONGEST_MECHANISM = 100
@@ -27,8 +28,10 @@ _HOLDS: Mapping[str, tuple[str, ...]] = {
     "limit": ("epsilon", "delta"),
     "reserved": (*_SUBJECT, "run"),
     "released": ("refers", "run"),
+    "refunded": ("refers",),
     "void": ("refers",),
 }
+_REFUNDS = ("refunded", "void")  # ledgers of earlier versions say void, and the digest of an entry holds its state
 
 
 @dataclass(frozen=True)
@@ -37,11 +40,11 @@ class Entry:
 
     `limit`: epsilon and delta that no account may pass; the first entry and no other. `reserved`: a release that is
     about to be made: `dataset` is a keyed digest, `run` the key of the release, a digest of its session and of a label
-    (the session's id holds what its parties agreed on, and a nonce). `released`, `void`: how the reservation `refers`
-    ended; `run` is then the digest of the release. `digest` is over all the rest, `previous`
-    being the digest of the entry before. `approval` is the digest of the own approval of a study, for a session between
-    sites. `mu` and `approval` came later than the others: where one is None, the digest is that of an entry without
-    such a column, and an entry that was written without one is read as having None.
+    (the session's id holds what its parties agreed on, and a nonce). `released`, `refunded`: outcome of the charge
+    `refers`; of a release `run` is its digest. `void`: a refund in an entry of an earlier version. `digest` is over all
+    the rest, with `previous`, the digest of the entry before. `approval` is the digest of the site's approval of a
+    study, for a session between sites. `mu` and `approval` came later than the others: where one is None, the digest is
+    that of an entry without such a column, and an entry that was written without one is read as having None.
     """
 
     number: int
@@ -83,6 +86,11 @@ class Entry:
             except InputError as error:
                 raise error.within(where) from None
         return entry
+
+    @property
+    def is_refund(self) -> bool:
+        """True for the refund of a charge."""
+        return self.state in _REFUNDS
 
     @property
     def guarantee(self) -> Guarantee:

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice, pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from typing_extensions import override
 
 from smc_dp.core.errors import InputError
 from smc_dp.privacy.ledger import composition
 from smc_dp.privacy.ledger.composition import Total
-from smc_dp.privacy.ledger.entry import Entry
+from smc_dp.privacy.ledger.entry import ChargeEnd, Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.numbers import digits_rounded_down, digits_rounded_up, to_text
 from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit
@@ -150,11 +150,11 @@ class History:
     @cached_property
     def charged(self) -> Mapping[Account, list[Entry]]:
         """Charges by account, without refunded ones: one without an outcome counts as spent."""
-        void = {entry.refers for entry in self.entries if entry.state == "void"}
+        refunded = {entry.refers for entry in self.entries if entry.is_refund}
         found: dict[Account, list[Entry]] = {}
         for entry in self.entries:
             for account in costs_by_account(entry.guarantee) if entry.state == "reserved" else ():
-                found.setdefault(account, []).extend([] if entry.number in void else [entry])
+                found.setdefault(account, []).extend([] if entry.number in refunded else [entry])
         return found
 
     @property
@@ -188,11 +188,11 @@ class History:
         switch = next((e.number for e in reserved if e.kind == "zcdp"), None)
         if switch is None:
             return [e.guarantee for e in self.charged.get(account, [])], None
-        # A charge from before the switch that is given up after it still counts: the Gaussian answer may be known.
-        free = {entry.refers for entry in self.entries if entry.state == "void"}
-        before_switch = {entry.refers for entry in self.entries[:switch] if entry.state == "void"}
+        # A charge from before the switch that is refunded after it still counts: the Gaussian answer may be known.
+        refunded = {entry.refers for entry in self.entries if entry.is_refund}
+        before_switch = {entry.refers for entry in self.entries[:switch] if entry.is_refund}
         before = [e for e in reserved if e.number < switch and e.number not in before_switch]
-        after = [e for e in reserved if e.number >= switch and e.number not in free]
+        after = [e for e in reserved if e.number >= switch and e.number not in refunded]
         return [e.guarantee for e in (*before, *after)], len(before)
 
     def by_data_set(self, account: Account) -> dict[str, Standing]:
@@ -225,7 +225,7 @@ class History:
         InputError when anything else was reserved under the key, even if it came to nothing: a key means one release.
         InputError too when something was reserved by this approval under another key: it approves of one session.
         """
-        void = {entry.refers for entry in self.entries if entry.state == "void"}
+        refunded = {entry.refers for entry in self.entries if entry.is_refund}
         made = [entry for entry in self.entries if entry.state == "reserved" and entry.run == run]
         for entry in self.entries:
             if approval is not None and entry.approval == approval and entry.run != run:
@@ -238,7 +238,7 @@ class History:
             }
             if other := [what for what, same in fields.items() if not same]:
                 raise InputError("ledger.same_run_other_release", number=entry.number, what=other[0])
-        return next((entry.number for entry in made if entry.number not in void), None)
+        return next((entry.number for entry in made if entry.number not in refunded), None)
 
     def reserved(
         self, dataset: str, mechanism: str, guarantee: Guarantee, run: str, date: str, approval: str | None = None
@@ -251,7 +251,7 @@ class History:
         )  # fmt: skip
         return Entry.read(made.after(self.head).values())
 
-    def settled(self, number: int, state: Literal["released", "void"], run: str | None, date: str) -> Entry:
+    def settled(self, number: int, state: ChargeEnd, run: str | None, date: str) -> Entry:
         """Return the entry of a charge's outcome; ValueError when there is no such charge, or it has an outcome."""
         if not 1 <= number <= len(self.entries) or self.entries[number - 1].state != "reserved":
             raise ValueError(f"entry {number} is no reservation")

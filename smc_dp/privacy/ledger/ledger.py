@@ -15,12 +15,11 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal
 
 from smc_dp.core.errors import InputError
 from smc_dp.core.writing import sync_folder
 from smc_dp.privacy.ledger import storage
-from smc_dp.privacy.ledger.entry import ENTRY_COLUMNS, Entry
+from smc_dp.privacy.ledger.entry import ENTRY_COLUMNS, ChargeEnd, Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import Account, History, Limit, Standing
 
@@ -109,8 +108,8 @@ class Ledger:
         _LOG.info("ledger: entry %d %s: %s, epsilon %g, delta %g", number, what, mechanism, epsilon, delta)
         return number
 
-    def settle(self, number: int, state: Literal["released", "void"], run: str | None = None) -> None:
-        """Say how the reservation ended: `released`, with the digest of the release, or `void`, nothing was revealed.
+    def settle(self, number: int, state: ChargeEnd, run: str | None = None) -> None:
+        """Enter the outcome of a charge: `released`, with the digest of the release, or `refunded`.
 
         ValueError when there is no such reservation, or when it was settled before.
         """

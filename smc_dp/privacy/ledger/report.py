@@ -49,7 +49,8 @@ def _entries(history: History) -> Iterator[tuple[str, ...]]:
         numbers = ("" if v is None else digits_rounded_up(v) for v in (e.epsilon, e.delta))
         texts = ((e.dataset or "")[:_SHOWN], e.mechanism or "", e.kind or "")
         of = "" if e.refers is None else str(e.refers)
-        yield str(e.number), e.date, e.state, of, *texts, *numbers, (e.run or "")[:_SHOWN]
+        state = "refunded" if e.is_refund else e.state
+        yield str(e.number), e.date, state, of, *texts, *numbers, (e.run or "")[:_SHOWN]
 
 
 def check_blocks(history: History) -> Iterator[Prose]:

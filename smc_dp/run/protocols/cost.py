@@ -36,7 +36,7 @@ class Cost:
     @classmethod
     def of(cls, run: Run) -> Cost:
         """Return messages, bytes and rounds of the transcript, and seconds from the clock of the run."""
-        seconds, sent = run.clock.seconds, run.traffic
+        seconds, sent = run.clock.processor_seconds, run.traffic
         stages = tuple(
             StageCost(name, found.messages, found.bytes, found.rounds, dict(seconds.get(name, {})))
             for name in order_stages(list(sent), list(seconds))

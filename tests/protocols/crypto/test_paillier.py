@@ -328,7 +328,7 @@ def test_narrow_plaintexts_are_those_of_decryption(bits: int, count: int) -> Non
     rng = Stream.insecure_from_seed(f"narrow {bits} {count}")
     values = [((1 << bits) - 1, 0, rng.bits(bits))[i % 3] for i in range(count)]
     sent = KEY.encrypt_all(values, rng)
-    assert KEY.decrypt_narrow(sent, bits, rng) == values
+    assert KEY.decrypt_batch(sent, bits, rng) == values
 
 
 @pytest.mark.parametrize("wrong", [1 << 40, (1 << 40) * 7 + 5, 1 << 200, N - 1, N // 3])
@@ -339,8 +339,8 @@ def test_a_plaintext_longer_than_its_slot_changes_no_other(wrong: int, place: in
     values = [rng.bits(40) for _ in range(13)]
     values[place] = wrong
     sent = KEY.encrypt_all(values, rng)
-    assert KEY.decrypt_narrow(sent, 40, rng) == KEY.decrypt_all(sent) == values
-    assert twins.decrypt_narrow_unchecked(KEY, sent[:12], 40) != values[:12] or place == 12
+    assert KEY.decrypt_batch(sent, 40, rng) == KEY.decrypt_all(sent) == values
+    assert twins.decrypt_batch_unchecked(KEY, sent[:12], 40) != values[:12] or place == 12
 
 
 def test_a_slot_one_bit_too_narrow_is_noticed_and_each_is_opened_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -348,9 +348,9 @@ def test_a_slot_one_bit_too_narrow_is_noticed_and_each_is_opened_alone(monkeypat
     monkeypatch.setattr(paillier.PrivateKey, "decrypt", lambda key, c: (opened.append(c), real(key, c))[1])
     values = [(1 << 39) + i for i in range(8)]
     sent = KEY.encrypt_all(values, rng)
-    assert (KEY.decrypt_narrow(sent, 40, rng), opened) == (values, [])
-    assert (KEY.decrypt_narrow(sent, 39, rng), opened) == (values, sent)
-    assert twins.decrypt_narrow_unchecked(KEY, sent, 40) == values != twins.decrypt_narrow_unchecked(KEY, sent, 39)
+    assert (KEY.decrypt_batch(sent, 40, rng), opened) == (values, [])
+    assert (KEY.decrypt_batch(sent, 39, rng), opened) == (values, sent)
+    assert twins.decrypt_batch_unchecked(KEY, sent, 40) == values != twins.decrypt_batch_unchecked(KEY, sent, 39)
 
 
 # Keys.

@@ -338,13 +338,13 @@ def test_what_returns_to_the_owner_of_a_key_is_uniform(kind: type[Any]) -> None:
 
 def test_the_fields_that_return_are_declared_and_all_others_take_what_is_fresh() -> None:
     slots = {f"{kind.__name__}.{slot.name}": slot for kind in PROGRAM.kinds for slot in kind.slots}
-    assert {place for place, slot in slots.items() if slot.protection.how == "returned"} == {
+    assert {place for place, slot in slots.items() if slot.protection.category == "returned"} == {
         *("Blinded.a", "Masked.psi", "Differences.c")
     }
     c = ZETA_KEY.public.encrypt(1, Stream.insecure_from_seed("fresh"))
     for place, slot in slots.items():
         if slot.type is Ciphertext:
-            assert codec.is_fresh(c, slot) == (slot.protection.how == "under"), place
+            assert codec.is_fresh(c, slot) == (slot.protection.category == "encrypted"), place
             assert codec.is_fresh(Uniform(c.n, c.value), slot)
             assert not codec.is_fresh(Ciphertext(c.n, c.value), slot)
 

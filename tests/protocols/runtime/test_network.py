@@ -227,7 +227,7 @@ def test_virtual_clock_by_hand(frozen: list[float]) -> None:
     assert clock.now == {"P1": 2.0, "P2": 4.5, CURATOR_NAME: 4.0}
     clock.consumed("P1", "P2", 0)
     assert clock.now["P1"] == 4.5 + 1.0 + 0.5
-    assert clock.seconds == {"setup": {"P1": 2.0, "P2": 1.0}}
+    assert clock.processor_seconds == {"setup": {"P1": 2.0, "P2": 1.0}}
     assert clock.finished == {"setup": 4.5}
 
 
@@ -276,7 +276,7 @@ def test_processor_time_counts_for_the_stage_and_the_role(frozen: list[float]) -
     clock.start("P2")
     frozen[0] += 4.0
     clock.stop()
-    assert clock.seconds == {"setup": {"P1": 1.0, "P2": 4.0}, "stage1": {"P1": 2.0}}
+    assert clock.processor_seconds == {"setup": {"P1": 1.0, "P2": 4.0}, "stage1": {"P1": 2.0}}
 
 
 def test_traffic_by_hand() -> None:

@@ -58,7 +58,7 @@ def left(run: Run) -> dict[str, Any]:
         "views": {name: view.dumps(run.transcript._session) for name, view in run.recorded.items()},
         "seen": run.views,
         "traffic": run.traffic,
-        "roles": {stage: list(by_role) for stage, by_role in run.clock.seconds.items()},
+        "roles": {stage: list(by_role) for stage, by_role in run.clock.processor_seconds.items()},
     }
 
 

@@ -178,12 +178,12 @@ def test_a_recovered_secret_is_held_against_what_the_dealer_greeted_with() -> No
     dealt = dealing.deal_seeds(P, Stream.insecure_from_seed("dealer"))
     keys = tuple((masking.public_key(s),) for s in dealt.s)
     commitments = tuple((dealing.seed_commitment(0, r, b),) for r, b in enumerate(dealt.b))
-    book, rng = CuratorState(Vault(A, A, keys), commitments, ()), Stream.insecure_from_seed("tries")
+    state, rng = CuratorState(Vault(A, A, keys), commitments, ()), Stream.insecure_from_seed("tries")
     for r in range(P.R):
         for survived, kind in ((True, "b"), (False, "s")):
             shares = {j: getattr(held[r], kind) for j, held in enumerate(dealt.shares)}
-            assert unmasking.open_secret(P, book, r, 0, survived, shares, rng) == (getattr(dealt, kind)[r], True)
-            assert unmasking.open_secret(P, book, r, 0, not survived, shares, rng) == (None, False)
+            assert unmasking.open_secret(P, state, r, 0, survived, shares, rng) == (getattr(dealt, kind)[r], True)
+            assert unmasking.open_secret(P, state, r, 0, not survived, shares, rng) == (None, False)
 
 
 # The bound of the circle, written again.

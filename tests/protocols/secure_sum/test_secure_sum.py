@@ -136,9 +136,9 @@ def lying(session: Setup, victim: str) -> Program:
     """
 
     def announce(
-        me: Endpoint, p: Parameters, book: CuratorState, r: int, members: int, S: Any, opening: Any
+        me: Endpoint, p: Parameters, state: CuratorState, r: int, members: int, S: Any, opening: Any
     ) -> CuratorState:
-        at = roster.sum_context(me.session_id, book.vault.roster, r, book.vault.query)
+        at = roster.sum_context(me.session_id, state.vault.roster, r, state.vault.query)
         for name in p.parties:
             told = (S[0] ^ 1, *S[1:]) if name == victim and r == 0 else S
             said = Ended(at, members, masking.digest(told, p.width))
@@ -146,16 +146,16 @@ def lying(session: Setup, victim: str) -> Program:
                 me.session_id, me.name, "Ended", encode_statement(session.session, me.name, said, {})
             )
             me.send(name, Result(told, session.identities[me.name].sign(bytes_)))
-        return replace(book, vault=steps.vault_after(me, p, book.vault, r, members, S))
+        return replace(state, vault=steps.vault_after(me, p, state.vault, r, members, S))
 
     async def curator(me: Endpoint, p: Parameters) -> Any:
-        book = await me.stage(setup.curator, p)
+        state = await me.stage(setup.curator, p)
         for r in range(p.R):
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(steps, "announce_result", announce)
                 one = sums.curator if p.D else complete.curator
-                book = await me.stage(one, p, book, r, name=stage(r), replaces=True)
-        return await me.stage(publishing.publish_sums, p, book, replaces=True)
+                state = await me.stage(one, p, state, r, name=stage(r), replaces=True)
+        return await me.stage(publishing.publish_sums, p, state, replaces=True)
 
     return with_roles(PROGRAM, curator=curator)
 

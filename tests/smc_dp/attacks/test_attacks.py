@@ -259,14 +259,16 @@ def test_a_trial_runs_the_code_that_is_shown(name: str, variant: str) -> None:
 def without_code(attack: MeasuredAttack) -> list[str]:
     """Which of the two sides of an attack on a printed step has no code to show."""
     sides = {"printed": [v for v in attack.attacked if v.is_as_published], "mended": attack.fixed}
-    return [side for side, variants in sides.items() if attack.is_on_print and not variants]
+    return [side for side, variants in sides.items() if attack.is_of_publication and not variants]
 
 
 def test_every_attack_on_a_printed_step_has_the_code_of_both_sides() -> None:
-    on_print = [attack for attack in attacks.ATTACKS.values() if attack.is_on_print]
+    of_publication = [attack for attack in attacks.ATTACKS.values() if attack.is_of_publication]
     assert [attack.name for attack in attacks.ATTACKS.values() if without_code(attack)] == []
-    assert {attack.name for attack in on_print} == {a.name for a in attacks.ATTACKS.values() if "linear" not in a.paper}
-    for attack in on_print:
+    assert {attack.name for attack in of_publication} == {
+        a.name for a in attacks.ATTACKS.values() if "linear" not in a.paper
+    }
+    for attack in of_publication:
         bare = tuple(replace(v, code=()) if v.is_as_published else v for v in attack.variants)
         assert without_code(replace(attack, variants=bare)) == ["printed"]
         unmended = tuple(v for v in attack.variants if v.is_as_published)

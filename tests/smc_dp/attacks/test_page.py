@@ -27,7 +27,7 @@ from smc_dp.cli.main import main
 from smc_dp.pages.blocks import Banner, Drawing, PageBlock, PageTable, Prose, Section, SideBySide, Verbatim
 from smc_dp.pages.html import html
 
-ON_PRINT = [attack for attack in attacks.ATTACKS.values() if attack.is_on_print]
+OF_PUBLICATION = [attack for attack in attacks.ATTACKS.values() if attack.is_of_publication]
 NOTES = Path(inspect.getfile(stage1)).with_name("NOTES.md").read_text(encoding="utf-8")
 
 
@@ -59,7 +59,7 @@ def sides(section: Section) -> list[tuple[str, list[str]]]:
     ]
 
 
-@pytest.mark.parametrize("attack", ON_PRINT, ids=lambda attack: attack.name)
+@pytest.mark.parametrize("attack", OF_PUBLICATION, ids=lambda attack: attack.name)
 def test_the_printed_step_stands_beside_what_mends_it_as_it_runs(attack: MeasuredAttack) -> None:
     (left, printed), (right, mended) = sides(attack_section(came_to(attack)))
     assert (left, right) == (f"{attack.name}: as printed", f"{attack.name}: what stands here in its place")
@@ -70,7 +70,7 @@ def test_the_printed_step_stands_beside_what_mends_it_as_it_runs(attack: Measure
     assert sides(attack_section(came_to(replace(attack, variants=bare)))) == []  # twin: half a comparison is none
 
 
-@pytest.mark.parametrize("attack", ON_PRINT, ids=lambda attack: attack.name)
+@pytest.mark.parametrize("attack", OF_PUBLICATION, ids=lambda attack: attack.name)
 def test_what_is_noted_is_read_from_the_notes(attack: MeasuredAttack) -> None:
     paragraphs = step_notes(attack)
     assert paragraphs
@@ -177,7 +177,7 @@ def test_a_place_is_a_file_and_a_name() -> None:
 
 def test_a_panel_says_how_far_release_and_remainder_are_from_the_exact_sum() -> None:
     held = NoisyPanel("As printed", "the party", [3, -4] * 10, [3, 0] * 10, [3, -4] * 10)
-    lost = replace(held, form="Secure sum", left=[3, -2] * 10)
+    lost = replace(held, version="Secure sum", left=[3, -2] * 10)
     drawing = draw_panels((held, lost))
     assert drawing.said[0] == (
         "As printed: over all 20 coordinates the release is 0.80 lengths of the exact sum away from it, and what the "

@@ -104,8 +104,8 @@ def test_who_stops_a_run_is_told_how_to_go_on(folder, capsys, monkeypatch):
 
 
 def test_public_rows_can_be_switched_off():
-    assert defaults.usual_deal("breast_cancer").auxiliary == 100
-    dealt = defaults.usual_deal("breast_cancer", auxiliary=0, labelled=0)
+    assert defaults.default_partition("breast_cancer").auxiliary == 100
+    dealt = defaults.default_partition("breast_cancer", auxiliary=0, labelled=0)
     assert (dealt.auxiliary, dealt.labelled) == (None, None)
 
 
@@ -245,14 +245,14 @@ def test_data_verify_names_what_is_wrong(folder, capsys):
 
 
 def test_rows_are_dealt_as_usual_unless_options_say_otherwise():
-    assert defaults.usual_deal("har").parties == 1000
-    assert defaults.usual_deal("har", parties=500).per_party == 6
-    assert defaults.usual_deal("har", per_party=5, auxiliary=7) == Partition(1000, 5, auxiliary=7, components=50)
-    split = defaults.usual_deal("har", "50,50")
+    assert defaults.default_partition("har").parties == 1000
+    assert defaults.default_partition("har", parties=500).per_party == 6
+    assert defaults.default_partition("har", per_party=5, auxiliary=7) == Partition(1000, 5, auxiliary=7, components=50)
+    split = defaults.default_partition("har", "50,50")
     assert (split.parties, split.per_party, split.auxiliary) == (2, None, 1352)
-    assert defaults.usual_deal("bank", parties=4).split is None
+    assert defaults.default_partition("bank", parties=4).split is None
     with pytest.raises(InputError, match="wanted 3"):
-        defaults.usual_deal("a9a", "50,50", parties=3)
+        defaults.default_partition("a9a", "50,50", parties=3)
 
 
 def test_each_method_has_its_own_noise_unless_one_is_asked_for():

@@ -28,7 +28,7 @@ column = "outcome"
 """
 NORTH = "age,sex,outcome\n41,f,yes\n7,m,no\n55,f,no\n"
 SOUTH = "age,sex,outcome\n23,f,yes\n64,m,no\n"
-OWN = ["--party", "north.csv", "--party", "south.csv", "--bounds", "bounds.toml"]
+OWN = ["--party", "north.csv", "--party", "south.csv", "--bounds", "bounds.toml", "--method", "prr_mean"]
 
 
 @pytest.fixture(autouse=True)

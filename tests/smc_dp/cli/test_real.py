@@ -23,7 +23,7 @@ KEYS = (
 
 def run(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
     """The one object that `--json` prints."""
-    assert main(["run", *TOY, *options, "--json"]) == 0
+    assert main(["run", "--method", "prr_mean", *TOY, *options, "--json"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
     report = json.loads(out)

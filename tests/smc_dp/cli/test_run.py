@@ -81,8 +81,8 @@ def printed_json(capsys) -> dict:
     return json.loads(out)
 
 
-def test_the_main_job_needs_no_flag(folder, capsys):
-    assert main(["run"]) == 0
+def test_a_run_needs_no_more_than_a_method(folder, capsys):
+    assert main(["run", "--method", "prr_mean"]) == 0
     out, err = capsys.readouterr()
     assert err.splitlines() == ["local training ...", "stage 1 ..."]
     (run_dir,) = (folder / "runs").iterdir()
@@ -93,14 +93,14 @@ def test_the_main_job_needs_no_flag(folder, capsys):
     ):  # fmt: skip
         assert words.lower() in out.lower()
     assert "insecure" not in out.lower()
-    assert "`--method newton` has noise that nobody knows" in out.splitlines()[-1]
+    assert "Use `--method newton`" in out.splitlines()[-1]
     release = json.loads((run_dir / "release.json").read_text())
     assert len(release["weights"]) == 31
     assert "insecure" not in release
 
 
 def test_json_is_one_object_with_the_announced_keys(folder, capsys):
-    assert main(["run", "--json", "--out", "a", "--parties", "3"]) == 0
+    assert main(["run", "--method", "prr_mean", "--json", "--out", "a", "--parties", "3"]) == 0
     report = printed_json(capsys)
     assert list(report) == [
         "method", "protocol", "parties", "dimension", "calibration", "accuracy", "baselines", "loss",
@@ -123,13 +123,30 @@ def test_json_is_one_object_with_the_announced_keys(folder, capsys):
 def test_the_median_accuracy_over_20_runs_is_at_least_85_percent(capsys):
     found = []
     for seed in range(20):
-        assert main(["run", "--json", "--insecure-seed", str(seed), "--out", f"run{seed}"]) == 0
+        assert main(["run", "--method", "prr_mean", "--json", "--insecure-seed", str(seed), "--out", f"run{seed}"]) == 0
         found.append(printed_json(capsys)["accuracy"])
     assert statistics.median(found) >= 0.85
 
 
 def test_own_files_make_a_release_that_predicts(folder, capsys):
-    assert main(["run", *own_data(folder), "--epsilon", "5", "--lambda", "0.01", "--out", "r", "--json"]) == 0
+    assert (
+        main(
+            [
+                "run",
+                "--method",
+                "prr_mean",
+                *own_data(folder),
+                "--epsilon",
+                "5",
+                "--lambda",
+                "0.01",
+                "--out",
+                "r",
+                "--json",
+            ]
+        )
+        == 0
+    )
     report = printed_json(capsys)
     assert (report["parties"], report["dimension"]) == (2, 4)
     assert set(report["baselines"]["individual"]) == {"north", "south"}
@@ -159,11 +176,11 @@ def test_own_files_make_a_release_that_predicts(folder, capsys):
 
 def test_no_test_rows_no_accuracy(folder, capsys):
     arguments = own_data(folder)[:-2]
-    assert main(["run", *arguments, "--json"]) == 0
+    assert main(["run", "--method", "prr_mean", *arguments, "--json"]) == 0
     report = printed_json(capsys)
     assert report["accuracy"] is None
     assert report["baselines"] == {"individual": None, "pooled": None}
-    assert main(["run", *arguments]) == 0
+    assert main(["run", "--method", "prr_mean", *arguments]) == 0
     assert "no accuracy is known" in capsys.readouterr().out
 
 
@@ -172,13 +189,13 @@ def test_one_table_is_grouped_by_a_column(folder, capsys):
     north, south = csv_text(1, 300, "north"), csv_text(2, 200, "south").split("\n", 1)[1]
     (folder / "all.csv").write_text(north + south)
     arguments = ["--party", "all.csv", "--parties-by", "hospital", "--label", "outcome", "--bounds", "bounds.toml"]
-    assert main(["run", *arguments, "--test", "held_out.csv", "--json"]) == 0
+    assert main(["run", "--method", "prr_mean", *arguments, "--test", "held_out.csv", "--json"]) == 0
     assert list(printed_json(capsys)["baselines"]["individual"]) == ["north", "south"]
 
 
 def test_a_seed_repeats_a_run_and_marks_it(folder, capsys):
     for out in ("a", "b"):
-        assert main(["run", "--insecure-seed", "7", "--out", out]) == 0
+        assert main(["run", "--method", "prr_mean", "--insecure-seed", "7", "--out", out]) == 0
         assert "INSECURE: the run was made from a seed" in capsys.readouterr().out
     first, second = ((folder / out / "release.json").read_text() for out in ("a", "b"))
     assert json.loads(first)["weights"] == json.loads(second)["weights"]
@@ -198,9 +215,9 @@ def test_a_seed_repeats_a_run_and_marks_it(folder, capsys):
     ],
 )
 def test_insecure_runs_are_marked_on_screen_and_in_the_release(flags, kind, reasons, folder, capsys):
-    assert main(["run", *flags, "--out", "r"]) == 0
+    assert main(["run", "--method", "prr_mean", *flags, "--out", "r"]) == 0
     out = capsys.readouterr().out
-    assert main(["run", *flags, "--json"]) == 0
+    assert main(["run", "--method", "prr_mean", *flags, "--json"]) == 0
     assert printed_json(capsys)["privacy"]["kind"] == kind
     release = json.loads((folder / "r" / "release.json").read_text())
     marked = release.get("insecure", [])
@@ -220,9 +237,9 @@ def unmarked(document: dict, without_test_rows: dict) -> set[str]:
 def test_what_needs_everybodys_rows_is_marked_in_the_same_object(folder, capsys):
     """A run of the same coins without rows to test on tells which figures are made of them."""
     arguments = [*own_data(folder), "--insecure-seed", "1", "--json"]
-    assert main(["run", *arguments]) == 0
+    assert main(["run", "--method", "prr_mean", *arguments]) == 0
     document = printed_json(capsys)
-    assert main(["run", *arguments[:-5], *arguments[-3:]]) == 0
+    assert main(["run", "--method", "prr_mean", *arguments[:-5], *arguments[-3:]]) == 0
     bare = printed_json(capsys)
     assert bare["simulation_only"] == document["simulation_only"]
     assert document["simulation_only"]["fields"] == ["accuracy", "baselines", "loss"]
@@ -246,7 +263,7 @@ def held(place: Path, report: dict) -> set[str]:
 
 
 def test_no_file_of_a_run_holds_a_comparison(folder, capsys):
-    assert main(["run", "--out", "r", "--ledgers", "books", "--budget", "3", "--json"]) == 0
+    assert main(["run", "--method", "prr_mean", "--out", "r", "--ledgers", "books", "--budget", "3", "--json"]) == 0
     report = printed_json(capsys)
     assert len(report["baselines"]["individual"]) == 5
     assert {path.name for path in folder.iterdir()} == {"r", "books"}
@@ -256,14 +273,14 @@ def test_no_file_of_a_run_holds_a_comparison(folder, capsys):
 
 
 def test_timings_say_first_that_they_are_not_for_publication(folder):
-    assert main(["run", "--out", "r"]) == 0
+    assert main(["run", "--method", "prr_mean", "--out", "r"]) == 0
     timings = json.loads((folder / "r" / "timings.json").read_text())
     assert next(iter(timings)) == "not_for_publication"
     assert "Seconds depend on secret" in timings["not_for_publication"]
 
 
 def test_the_paper_calibration_states_what_it_really_gives(capsys):
-    assert main(["run", "--calibration", "paper", "--noise", "laplace", "--json"]) == 0
+    assert main(["run", "--method", "prr_mean", "--calibration", "paper", "--noise", "laplace", "--json"]) == 0
     report = printed_json(capsys)
     assert report["calibration"] == "paper"
     assert report["privacy"]["epsilon"] != 1.0
@@ -285,14 +302,14 @@ def test_progress_is_drawn_on_a_terminal_and_plain_elsewhere(capsys, monkeypatch
             callback("stage [1]", done, 2)
     assert capsys.readouterr() == ("", "stage [1] ...\n")
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    assert main(["run", "--json", "--out", "r"]) == 0
+    assert main(["run", "--method", "prr_mean", "--json", "--out", "r"]) == 0
     out, err = capsys.readouterr()
     assert json.loads(out)["run_dir"] == "r"
     assert "local training" in err
 
 
 def test_predictions_go_to_a_file_with_ids_and_scores_and_accuracy_apart(folder, capsys):
-    assert main(["run", *own_data(folder), "--out", "r", "--json"]) == 0
+    assert main(["run", "--method", "prr_mean", *own_data(folder), "--out", "r", "--json"]) == 0
     (folder / "new.csv").write_text(csv_text(3, 200))
     capsys.readouterr()
     assert main(["predict", "r", "--data", "new.csv", "--json"]) == 0
@@ -350,7 +367,7 @@ def remarked(out: str) -> tuple[int, list[str]]:
 
 
 def test_a_release_that_parties_could_do_without_says_so(folder, capsys):
-    assert main(["run", *own_data(folder), "--epsilon", "0.001", "--insecure-seed", "4"]) == 0
+    assert main(["run", "--method", "prr_mean", *own_data(folder), "--epsilon", "0.001", "--insecure-seed", "4"]) == 0
     better, remarks = remarked(capsys.readouterr().out)
     assert better == 2
     assert remarks[0].startswith("The release is worse than 2 of the parties alone: the smallest party's 300 rows set")
@@ -363,7 +380,7 @@ def test_only_what_goes_to_a_terminal_is_folded(folder, capsys, monkeypatch):
     for terminal in (False, True):
         monkeypatch.setattr("sys.stdout.isatty", lambda terminal=terminal: terminal, raising=False)
         monkeypatch.setenv("COLUMNS", "60")
-        assert main(["run", *own_data(folder), "--out", f"r{terminal}"]) == 0
+        assert main(["run", "--method", "prr_mean", *own_data(folder), "--out", f"r{terminal}"]) == 0
         lines = capsys.readouterr().out.splitlines()
         prose.append(lines[lines.index("Privacy") + 1 : lines.index("", lines.index("Privacy"))])
     whole, folded = prose
@@ -371,5 +388,5 @@ def test_only_what_goes_to_a_terminal_is_folded(folder, capsys, monkeypatch):
     assert len(folded) > 10
     assert max(map(len, folded)) <= 60
     assert " ".join(map(str.strip, folded)) == whole[0].strip()
-    assert main(["run", "--party", "x" * 200]) == 2  # an error is one line wherever it goes
+    assert main(["run", "--method", "prr_mean", "--party", "x" * 200]) == 2  # an error is one line wherever it goes
     assert len(capsys.readouterr().err.splitlines()) == 1

@@ -13,10 +13,10 @@ from smc_dp.core.kinds import (
     FiniteFigure,
     FiniteNumbers,
     OneOf,
-    Term,
+    SettingValue,
     Texts,
     TwoNumbers,
-    WholeNumber,
+    WholeNumberText,
     limit_keys,
 )
 from tests.support.refusals import refused
@@ -28,10 +28,10 @@ class Every(Document):
     numbers: FiniteNumbers = []  # noqa: RUF012
     pair: TwoNumbers = [0.0, 1.0]  # noqa: RUF012
     texts: Texts = []  # noqa: RUF012
-    whole: WholeNumber = "0"
+    whole: WholeNumberText = "0"
     figure: FiniteFigure = 0
     digest: DigestText = "0" * 64
-    term: Term = ""
+    term: SettingValue = ""
     word: Annotated[str, OneOf(("a", "b"))] = "a"
     crowd: Annotated[dict[str, dict[str, int]], limit_keys(3, deep=True)] = {}  # noqa: RUF012
 

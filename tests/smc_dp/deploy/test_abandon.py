@@ -88,7 +88,7 @@ def test_where_nobody_may_be_lost_its_word_ends_the_session_for_all(fast_path: P
     run = begun(PRR_MEAN, fast_path, in_stage("stage1"))
     found = abandon(run)
     assert (found.notified, found.charged, found.status.code) == (True, False, "session.abandoned")
-    assert run.at["P1"].entries() == ["void"]
+    assert run.at["P1"].entries() == ["refunded"]
     run.away.add("P1")
     run.run()
     assert {run.ends[name] for name in ("P2", "P3", "charlie")} == {"ended"}
@@ -110,7 +110,7 @@ def test_a_relay_that_is_away_changes_nothing_but_that_nobody_knows(fast_path: P
     found = abandon(run, AwayCarrier)
     assert (found.notified, found.settled, is_erased(run)) == (False, True, True)
     assert "it is away" in found.why.on_screen()
-    assert run.at["P1"].entries() == ["void"]
+    assert run.at["P1"].entries() == ["refunded"]
     assert notices(run) == []
     again = abandon(run)
     assert (again.notified, again.status, notices(run)) == (True, found.status, ["aborted"])
@@ -119,7 +119,7 @@ def test_a_relay_that_is_away_changes_nothing_but_that_nobody_knows(fast_path: P
     run.close()
 
 
-@pytest.mark.parametrize(("until", "entry"), [(in_stage("setup"), "void"), (has_input, "open")])
+@pytest.mark.parametrize(("until", "entry"), [(in_stage("setup"), "refunded"), (has_input, "open")])
 def test_without_a_key_it_erases_and_its_program_does_the_rest(
     until: Callable[[Sites], bool], entry: str, fast_path: Path
 ) -> None:

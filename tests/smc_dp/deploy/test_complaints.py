@@ -114,7 +114,7 @@ def test_a_dealer_that_sends_one_site_no_share_opens_it_or_is_the_one_who_is_giv
         run.run()
         assert run.releases() == {}
         assert run.facts("charlie")["why"].endswith("Disclosed of P1 will not come")
-        assert all(run.at[name].entries() in ([], ["void"]) for name in ("P2", "P3", "P4"))
+        assert all(run.at[name].entries() in ([], ["refunded"]) for name in ("P2", "P3", "P4"))
     assert [mark.sender for _, mark in run.going["P3"]._site.marks] == ["P1"]
     assert not run.going["charlie"]._site.marks if answers else True
     run.close()

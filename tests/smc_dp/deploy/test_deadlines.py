@@ -81,12 +81,12 @@ CASES = {
         SUM, "P3", has_sent("P3", "Masked", "sum3"), RELEASED, "released", ("released",) * 3
     ),
     "sum: nothing of it is out": Absence(
-        SUM, "P3", has_sent("P3", "Ready"), RELEASED, "released", ("released", "released", "void"), 2 * GREETINGS
+        SUM, "P3", has_sent("P3", "Ready"), RELEASED, "released", ("released", "released", "refunded"), 2 * GREETINGS
     ),
     "sum: the last masked input is out": Absence(
         SUM, "P3", has_sent("P3", "Masked", "sum7"), RELEASED, "released", ("released",) * 3
     ),
-    "sum: shares are not dealt": Absence(SUM, "P3", has_sent("P3", HELLO), ENDED, "ended", ("void",) * 3),
+    "sum: shares are not dealt": Absence(SUM, "P3", has_sent("P3", HELLO), ENDED, "ended", ("refunded",) * 3),
     "sum: Charlie": Absence(
         SUM, "charlie", has_sent("P3", "Masked", "sum3"), all_end("deadline", gone="charlie"), "deadline",
         ("open",) * 3, 4 * 2 * MESSAGES, {"P1": "P1: Survivors of charlie will not come"},
@@ -96,24 +96,24 @@ CASES = {
         why={"charlie": "charlie: Masked of P3 will not come"},
     ),
     "sum without drop-outs: its masked input is not out": Absence(
-        BRITTLE_SUM, "P3", only_one_has_put_in, ENDED, "ended", ("open", "open", "void"),
+        BRITTLE_SUM, "P3", only_one_has_put_in, ENDED, "ended", ("open", "open", "refunded"),
         why={"charlie": "charlie: Masked of P3 will not come"},
     ),
     "sum: it has approved and never greets": Absence(
-        SUM, "P3", approved("P3"), all_end("deadline"), "ended", ("void",) * 3, 4 * GREETINGS,
+        SUM, "P3", approved("P3"), all_end("deadline"), "ended", ("refunded",) * 3, 4 * GREETINGS,
         {"P1": "P1: P3 has not greeted"},
     ),
     "curator: it has approved and never greets": Absence(
-        PRR_MEAN, "P3", approved("P3"), all_end("ended", P1="deadline"), "ended", ("void",) * 3,
+        PRR_MEAN, "P3", approved("P3"), all_end("ended", P1="deadline"), "ended", ("refunded",) * 3,
         why={"P1": "P1: P3 has not greeted", "P2": "P1 ended the session: deadline"},
     ),
     "curator: in the middle": Absence(
-        PRR_MEAN, "P3", lambda run: len(sent(run, "P3")) > 3, ENDED, "ended", ("void",) * 3,
+        PRR_MEAN, "P3", lambda run: len(sent(run, "P3")) > 3, ENDED, "ended", ("refunded",) * 3,
         why={"P1": "charlie ended the session: deadline"},
     ),
     "curator: shares are out, its own is not": Absence(
         PRR_MEAN, "P1", some_shares_are_out, all_end("ended", gone="P1", charlie="deadline"), "ended",
-        ("void", "open", "open"), why={"charlie": "there is no release: nothing was published by P1"},
+        ("refunded", "open", "open"), why={"charlie": "there is no release: nothing was published by P1"},
     ),
 }  # fmt: skip
 
@@ -155,7 +155,7 @@ def test_who_ended_is_over_and_begins_nothing_anew(fast_path: Path) -> None:
         run.begin(name)
     run.run()
     assert (run.ends, run.frames()) == (ENDED, before)
-    assert run.at["P1"].entries() == ["void"]
+    assert run.at["P1"].entries() == ["refunded"]
     run.close()
 
 
@@ -190,7 +190,7 @@ def test_a_twin_that_takes_its_charge_back_after_its_share_left_is_caught(
     run.run(until=lambda: absence.when(run))
     run.away.add("P1")
     run.run()
-    assert [run.at[name].entries() for name in ("P2", "P3")] == [["void"], ["void"]]
+    assert [run.at[name].entries() for name in ("P2", "P3")] == [["refunded"], ["refunded"]]
     run.close()
 
 

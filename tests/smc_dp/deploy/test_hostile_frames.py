@@ -159,7 +159,7 @@ def test_who_is_silent_is_not_waited_for_longer_because_of_what_else_it_sends(
     run = under_way(curator_run, fast_path)
     assert silent_but_talking(run) <= 4 * MESSAGES
     assert "deadline" in run.ends.values()
-    assert [run.at[name].entries() for name in ("P1", "P3")] == [["void"]] * 2
+    assert [run.at[name].entries() for name in ("P1", "P3")] == [["refunded"]] * 2
     run.close()
 
 

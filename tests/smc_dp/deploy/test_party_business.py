@@ -55,4 +55,4 @@ def test_a_session_that_ended_uncharged_stays_ended_when_the_program_begins_agai
             carrier = InMemoryCarrier(relay, NORTH)
             assert SessionDriver(member, store, carrier, business, clock=clock).run() == "deadline"
         with Ledger.open(tmp_path / "own.ledger") as ledger:
-            assert [entry.state for entry in ledger.history().entries] == ["limit", "reserved", "void"]
+            assert [entry.state for entry in ledger.history().entries] == ["limit", "reserved", "refunded"]

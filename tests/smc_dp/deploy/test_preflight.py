@@ -105,7 +105,7 @@ def test_every_fault_is_found_together(site: Paths, tmp_path: Path) -> None:
     faults = [str(fault) for fault in look(site).faults]
     starts = ["site policy: max_epsilon", "site policy: max_delta", "site policy: purposes", *["data "] * 3, "ledger "]
     assert [fault.startswith(start) for fault, start in zip(faults, starts, strict=True)] == [True] * 7
-    for word in ("'age', row 1", "'sex', row 2", "'outcome', row 3", "the budget would be passed"):
+    for word in ("'age', row 1", "'sex', row 2", "'outcome', row 3", "the budget would be exceeded"):
         assert sum(word in fault for fault in faults) == 1
     assert kept(tmp_path) == before
 

@@ -227,7 +227,7 @@ def test_a_sum_that_is_given_up_is_charged_to_nobody(status_first: bool, fast_pa
     run.run()
     assert run.ends == {**dict.fromkeys(("P1", "P2", "P3", "P4"), "ended"), CURATOR_NAME: "aborted"}
     assert run.facts("P4")["left"] == ["sum 0"]
-    assert [run.at[name].entries() for name in ("P1", "P2", "P3", "P4")] == [["void"]] * 4
+    assert [run.at[name].entries() for name in ("P1", "P2", "P3", "P4")] == [["refunded"]] * 4
     run.close()
 
 

@@ -178,5 +178,5 @@ def test_an_ordinary_run_has_no_such_marker(
     study_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(execution, "run_session", in_the_clear)
-    assert main(["run", "--out", "run", "--json"]) == 0
+    assert main(["run", "--method", "prr_mean", "--out", "run", "--json"]) == 0
     assert "insecure" not in json.loads((tmp_path / "run" / "release.json").read_text())

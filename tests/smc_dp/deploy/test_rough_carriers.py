@@ -159,7 +159,8 @@ def test_an_approval_that_is_lost_for_ever_is_waited_for_by_name(curator_run: Si
     assert run.ends["P1"] == "deadline"
     assert run.facts("P1")["code"] == "approvals.deadline"
     assert not run.releases()
-    assert [run.at[name].entries() for name in run.study.parties] == [[], ["void"], ["void"]]  # the others had begun
+    states = [run.at[name].entries() for name in run.study.parties]
+    assert states == [[], ["refunded"], ["refunded"]]  # the others had begun
     run.close()
 
 
@@ -171,7 +172,7 @@ def test_a_letter_that_is_lost_for_ever_is_waited_for_by_name_and_then_no_more(
     assert run.ends == {"P1": "ended", "P2": "ended", "P3": "ended", "charlie": "deadline"}  # he waits the least
     assert run.facts("P1")["code"] == "session.ended_by_others"
     assert not run.releases()
-    assert [run.at[name].entries() for name in run.study.parties] == [["void"]] * 3
+    assert [run.at[name].entries() for name in run.study.parties] == [["refunded"]] * 3
     run.close()
 
 

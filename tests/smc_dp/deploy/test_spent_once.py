@@ -131,7 +131,7 @@ def test_twins_that_forget_what_has_left_get_their_charge_back(
         assert site is not None
         site.close("aborted", Fault("test.told"))
         run.turn("P1")
-    assert run.at["P1"].entries() == ["void"]  # and its share is on the board
+    assert run.at["P1"].entries() == ["refunded"]  # and its share is on the board
     run.close()
 
 

@@ -936,14 +936,14 @@ def test_a_fit_that_would_pass_the_limit_is_refused_before_anybody_trains(
 def test_a_fit_that_fails_costs_nothing(book: Path) -> None:
     with refused("learner.training_failed"):
         EnsembleClassifier("soft", noise="knorm", learner=raising, ledger=book).fit(BLOBS, LABELS, parties=WHO)
-    assert entries(book) == ["reserved", "void"]
+    assert entries(book) == ["reserved", "refunded"]
     with refused("ledger.insecure_seed"):
         AveragingClassifier(insecure_seed=1, ledger=book).fit(BLOBS, LABELS)
     with refused("guarantee.not_chargeable"):
         AveragingClassifier(epsilon=math.inf, ledger=book).fit(BLOBS, LABELS)
     with refused("ledger.no_path"):
         AveragingClassifier(ledger=5).fit(BLOBS, LABELS)  # type: ignore[arg-type]
-    assert entries(book) == ["reserved", "void"]
+    assert entries(book) == ["reserved", "refunded"]
 
 
 def test_fits_by_secure_sums_are_charged_before_anybody_trains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -105,7 +105,9 @@ def ledger() -> Iterator[PageBlock]:
     for number in (2, 4):
         charged = history.reserved("a" * 64, "pathak2010", spent, f"{number:064x}", DATE)
         history = replace(history, entries=(*history.entries, charged))
-        ended = history.settled(number, "released" if number == 2 else "void", "b" * 64 if number == 2 else None, DATE)
+        ended = history.settled(
+            number, "released" if number == 2 else "refunded", "b" * 64 if number == 2 else None, DATE
+        )
         history = replace(history, entries=(*history.entries, ended))
     history = replace(history, entries=(*history.entries, history.reserved("c" * 64, "m", spent, "d" * 64, DATE)))
     yield from of_ledgers.blocks(history)

@@ -52,16 +52,14 @@ def test_the_text_of_a_plan_is_that_of_the_snapshot(usual: Plan, paper: Plan, sn
     )
 
 
-def test_the_clinic_of_thirty_rows_is_named_before_it_spoils_anything(paper: Plan, usual: Plan) -> None:
+def test_the_clinic_of_thirty_rows_is_named_before_it_spoils_anything(paper: Plan) -> None:
     assert paper.planned.left_out == ("clinic",)
     assert dict(paper.stay) == {"north": 5000, "south": 800}
     with_it, without = paper.planned.expected, paper.planned.without
     assert with_it is not None
     assert without is not None
     assert with_it.interval.high > without.interval.high + recommendation.MATTERS
-    for plan in (paper, usual):
-        assert "plan.leave_parties_out" in told(plan) or "plan.usual_method_unfit" in told(plan)
-        assert any("clinic" in text for text in told(plan).values())
+    assert "clinic" in told(paper)["plan.leave_parties_out"]
     # The twin: a clinic as large as the others is not.
     even = smc_dp.plan({**SIZES, "clinic": 800}, 12, method="prr_mean")
     assert even.planned.left_out == ()
@@ -217,7 +215,7 @@ def test_the_figures_are_those_of_the_method_and_of_no_other(usual: Plan) -> Non
 def test_a_file_of_bounds_says_columns_and_classes() -> None:
     bounds = Bounds(tuple(NumericColumn(f"x{i}", 0, 1) for i in range(4)), ("a", "b", "c"))
     found = smc_dp.plan([500, 500], bounds=bounds)
-    assert (found.dimension, found.classes, found.usual) == (5, 3, "newton")
+    assert (found.dimension, found.classes) == (5, 3)
     assert "classes: prr_mean is for two classes" in (found.of("prr_mean").refused or "")
     assert "plan.bounds_leave_rows_out" not in told(found)
     leaving = replace(bounds, missing="leave out", label="y")

@@ -49,10 +49,10 @@ def may_be_void(charge: OpenCharge) -> bool:
 def test_a_charge_is_void_exactly_where_all_that_left_was_taken_back() -> None:
     assert len(ORDERS) == 326
     assert fault(may_be_void) is None
-    assert fault(lambda charge: charge.end(member=False) == "void") is None
+    assert fault(lambda charge: charge.end(member=False) == "refunded") is None
     for charge in map(after, filter(is_possible, ORDERS)):
         assert charge.end(member=True) == "released"
-        assert charge.end(member=False) in ("void", None)
+        assert charge.end(member=False) in ("refunded", None)
 
 
 TWINS: dict[str, Callable[[OpenCharge], bool]] = {
@@ -96,4 +96,4 @@ def test_a_given_up_charge_names_what_stands() -> None:
     with pytest.raises(ValueError, match="a charge stays: release, sum 1 has left"):
         GivenUp(after(("out sum 0", "out sum 1", "back sum 0", f"out {RELEASED}")))
     ends: set[ChargeEnd | None] = {OpenCharge().end(member) for member in (True, False)}
-    assert ends == {"released", "void"}
+    assert ends == {"released", "refunded"}

@@ -70,7 +70,7 @@ def run(*parties: str, bounds: str = "bounds.toml", epsilon: str = "0.5", more: 
     """One run with ledgers; whoever has none gets a budget of 1."""
     named = [word for party in parties for word in ("--party", party)]
     books = ("--ledgers", "books", "--budget", "1")
-    return main(["run", *named, "--bounds", bounds, "--epsilon", epsilon, *books, *more])
+    return main(["run", "--method", "prr_mean", *named, "--bounds", bounds, "--epsilon", epsilon, *books, *more])
 
 
 def spent() -> dict[str, int]:
@@ -212,10 +212,10 @@ def test_data_sets_that_are_dealt_and_rows_in_memory_are_known_too() -> None:
     X = rng.uniform(-0.5, 0.5, (40, 2))
     federation = Federation((Rows(X[:20], np.arange(20) % 2), Rows(X[20:], np.arange(20) % 2)), 2, names=("a", "b"))
     wide = Bounds((NumericColumn("p", -2, 2), NumericColumn("q", -2, 2)), ("0", "1"), "class", clip=1.0, bias=0.0)
-    run_protocol(federation, target=0.25, ledgers=books)
+    run_protocol(federation, method="prr_mean", target=0.25, ledgers=books)
     with pytest.raises(InputError, match=r"party c: ledger books/a\.ledger is charged"):
-        run_protocol(replace(federation, names=("c", "b")), target=0.25, bounds=wide, ledgers=books)
-    run_protocol(federation, target=0.25, bounds=wide, ledgers=books)
+        run_protocol(replace(federation, names=("c", "b")), method="prr_mean", target=0.25, bounds=wide, ledgers=books)
+    run_protocol(federation, method="prr_mean", target=0.25, bounds=wide, ledgers=books)
 
 
 def divided(path: Path, **renamed: str) -> Path:

@@ -146,13 +146,13 @@ def test_a_run_signs_with_them(
     assert main(["identities", "new", "ids", *names]) == 0
     options = ["--parties", "2", "--key-bits", "512", "--insecure-test-keys", "--identities", "ids"]
     capsys.readouterr()
-    assert main(["run", *options, "--out", "run"]) == 0
+    assert main(["run", "--method", "prr_mean", *options, "--out", "run"]) == 0
     head = json.loads((tmp_path / "run" / "transcript.jsonl").read_text().split("\n", 1)[0])
     assert head["identities"] == json.loads((tmp_path / "ids" / "identities.json").read_text())
     shutil.rmtree("ids")
     assert main(["identities", "new", "ids", *names, "hospital-3"]) == 0
     capsys.readouterr()
-    assert main(["run", *options, "--out", "other"]) == 2
+    assert main(["run", "--method", "prr_mean", *options, "--out", "other"]) == 2
     assert "hospital-3 does not take part in the run" in capsys.readouterr().err
     assert not (tmp_path / "other").exists()
 

@@ -32,7 +32,7 @@ from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
 from smc_dp.run.budget_charge import RELEASED, charge_of_statement
-from smc_dp.run.ledgers import KEPT, VOIDED, Ledgers
+from smc_dp.run.ledgers import KEPT, REFUNDED, Ledgers
 from smc_dp.run.party import LocalParty
 from smc_dp.run.protocols import execution
 from smc_dp.run.protocols.cost import Outcome
@@ -128,7 +128,7 @@ def test_the_last_party_refuses_and_nobody_is_charged(tmp_path: Path, books: Led
     assert [states(books, party) for party in PARTIES] == [["limit"]] * 3
     with pytest.raises(OverBudgetError):  # and so it is when a budget is used up while the parties train
         with_two(books).reserve(ROWS, "m", HALF, RUN)
-    assert [states(books, party) for party in PARTIES] == [["limit", "reserved", "void"]] * 2 + [["limit"]]
+    assert [states(books, party) for party in PARTIES] == [["limit", "reserved", "refunded"]] * 2 + [["limit"]]
 
 
 def with_two(books: Ledgers) -> Ledgers:
@@ -153,7 +153,7 @@ def test_an_abort_of_the_real_protocol_costs_nothing(
         run(tmp_path, "first", books)
     assert not (tmp_path / "first").exists()
     for party in PARTIES:
-        assert states(books, party) == ["limit", "reserved", "void"]
+        assert states(books, party) == ["limit", "reserved", "refunded"]
     monkeypatch.undo()
     assert run(tmp_path, "second", books, "1").standings[PARTIES[0]].left == 0
 
@@ -216,8 +216,8 @@ def said(out: str, kept: str) -> str:
 
 # What strikes, whose share had left by then, and what the person is told.
 BREAKS: dict[str, tuple[Tamper, int, str]] = {
-    "tampered before": (at("Ready", PARTIES[2], flipped), 0, VOIDED),
-    "stopped before": (at("Ready", PARTIES[2], stopped), 0, VOIDED),
+    "tampered before": (at("Ready", PARTIES[2], flipped), 0, REFUNDED),
+    "stopped before": (at("Ready", PARTIES[2], stopped), 0, REFUNDED),
     "stopped at the first share": (at(SHARE, PARTIES[0], stopped), 1, said("north-0", "north-1, north-2")),
     "stopped at the second share": (at(SHARE, PARTIES[1], stopped), 2, said("north-0, north-1", "north-2")),
     "stopped at the last share of a party": (at(SHARE, PARTIES[2], stopped), 3, KEPT),
@@ -231,7 +231,7 @@ BREAKS: dict[str, tuple[Tamper, int, str]] = {
 def uncharged(books: Ledgers, posted: list[Envelope]) -> list[str]:
     """Whose share has left, and whose reservation is void all the same."""
     left = [party for party in PARTIES if any((e.kind, e.sender) == (SHARE, party) for e in posted)]
-    return [party for party in left if states(books, party)[-1] == "void"]
+    return [party for party in left if states(books, party)[-1] == "refunded"]
 
 
 @pytest.mark.parametrize("name", BREAKS)
@@ -244,7 +244,7 @@ def test_whose_share_has_left_stays_charged(
     with pytest.raises((ProtocolError, KeyboardInterrupt)) as caught:
         run(tmp_path, "first", books)
     assert caught.value.__notes__ == [note]
-    assert [states(books, party)[-1] for party in PARTIES] == ["reserved"] * out + ["void"] * (3 - out)
+    assert [states(books, party)[-1] for party in PARTIES] == ["reserved"] * out + ["refunded"] * (3 - out)
     assert uncharged(books, posted) == []
 
 
@@ -274,7 +274,7 @@ def test_a_ledger_that_cannot_be_written_to_is_named_among_those_that_are_spared
     (note,) = caught.value.__notes__
     assert note.startswith("the shares of north-0 had left: there the run counts as spent; those of north-1, north-2")
     assert note.endswith("but the ledgers of north-2 cannot be written to: there it counts as spent")
-    assert [states(books, party)[-1] for party in PARTIES[:2]] == ["reserved", "void"]
+    assert [states(books, party)[-1] for party in PARTIES[:2]] == ["reserved", "refunded"]
 
 
 def raising(error: BaseException) -> Callable[..., Outcome]:
@@ -287,11 +287,11 @@ def raising(error: BaseException) -> Callable[..., Outcome]:
 @pytest.mark.parametrize(
     ("error", "last"),
     [
-        (PeerError("north-0", "peer.lied"), "void"),
-        (StallError({"north-0": "mail"}), "void"),
-        (InputError("names do not fit"), "void"),
-        (KeyboardInterrupt(), "void"),
-        (SystemExit(143), "void"),
+        (PeerError("north-0", "peer.lied"), "refunded"),
+        (StallError({"north-0": "mail"}), "refunded"),
+        (InputError("names do not fit"), "refunded"),
+        (KeyboardInterrupt(), "refunded"),
+        (SystemExit(143), "refunded"),
         (MemoryError(), "reserved"),
         (OSError("disk"), "reserved"),
         (ValueError("a bug"), "reserved"),
@@ -304,7 +304,7 @@ def test_what_may_have_revealed_something_counts_as_spent(
     monkeypatch.setattr(execution, "run_session", raising(error))
     with pytest.raises(type(error)) as caught:
         run(tmp_path, "first", books, "1")
-    assert caught.value.__notes__ == [VOIDED if last == "void" else KEPT]
+    assert caught.value.__notes__ == [REFUNDED if last == "refunded" else KEPT]
     for party in PARTIES:
         history = export.read_history(books.path(party))
         assert history.entries[-1].state == last
@@ -369,8 +369,8 @@ def test_a_missing_ledger_or_another_limit_is_refused(tmp_path: Path, books: Led
     assert states(books, PARTIES[0])[-1] == "released"
     with pytest.raises(InputError, match="party north-1: ledger") as caught:
         books.reserve(ROWS, "m", replace(HALF, epsilon=Fraction(1, 10)), RUN)
-    assert caught.value.__notes__ == [VOIDED]
-    assert states(books, PARTIES[0])[-1] == "void"
+    assert caught.value.__notes__ == [REFUNDED]
+    assert states(books, PARTIES[0])[-1] == "refunded"
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(InputError, match="cannot be made"):
         run(tmp_path, "fifth", Ledgers(tmp_path / "file", ONE))
@@ -396,17 +396,19 @@ def test_the_options_of_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["run", "--epsilon", "0.7", "--ledgers", "books", "--budget", "1"]) == 0
+    assert main(["run", "--method", "prr_mean", "--epsilon", "0.7", "--ledgers", "books", "--budget", "1"]) == 0
     said = capsys.readouterr().out
     assert "Budget of hospital-3: 0.7 spent of epsilon 1; 0.3 left (exact sum)" in said
     assert "This counts every release, as what it guarantees where one record is replaced" in said
-    assert main(["run", "--epsilon", "0.7", "--parties", "4", "--ledgers", "books"]) == 2  # other rows, the same book
+    assert (
+        main(["run", "--method", "prr_mean", "--epsilon", "0.7", "--parties", "4", "--ledgers", "books"]) == 2
+    )  # other rows, the same book
     assert "error: party hospital-1: ledger" in capsys.readouterr().err
-    assert main(["run", "--epsilon", "0.7", "--ledgers", "books"]) == 2
+    assert main(["run", "--method", "prr_mean", "--epsilon", "0.7", "--ledgers", "books"]) == 2
     assert (
         capsys.readouterr().err.splitlines()[-1].startswith("error: party hospital-1: ledger books/hospital-1.ledger:")
     )
-    assert main(["run", "--epsilon", "0.3", "--ledgers", "books", "--json"]) == 0
+    assert main(["run", "--method", "prr_mean", "--epsilon", "0.3", "--ledgers", "books", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["budgets"]["hospital-5"]["left"] == "0/1"
     for wrong, words in (
         (["--budget", "1"], "goes with --ledgers"),
@@ -414,7 +416,7 @@ def test_the_options_of_run(
         (["--ledgers", "books", "--insecure-seed", "1"], "kind none"),
         (["--ledgers", "other"], "there is none"),
     ):
-        assert main(["run", *wrong]) == 2
+        assert main(["run", "--method", "prr_mean", *wrong]) == 2
         assert words in capsys.readouterr().err
 
 
@@ -446,14 +448,14 @@ def test_a_ledger_that_cannot_be_written_to_stays_charged_and_is_named(
     assert caught.value.__notes__ == [
         f"nothing was revealed, but the ledgers of {PARTIES[1]} cannot be written to: there it counts as spent"
     ]
-    assert [states(books, PARTIES[j])[-1] for j in (0, 2)] == ["void"] * 2
+    assert [states(books, PARTIES[j])[-1] for j in (0, 2)] == ["refunded"] * 2
 
 
 def test_nobody_trains_in_vain_and_a_refused_run_makes_no_ledger(
     tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(LocalParty, "contribution", property(lambda _: pytest.fail("a party trained")))
-    with pytest.raises(OverBudgetError, match="party north-0: the budget would be passed"):
+    with pytest.raises(OverBudgetError, match="party north-0: the budget would be exceeded"):
         run(tmp_path, "first", books, "1.5")
     assert not books.folder.exists()
     with pytest.raises(pytest.fail.Exception, match="trained"):  # within the limit it gets there
@@ -470,11 +472,11 @@ def test_the_person_is_told_what_a_stop_costs(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(execution, "run_session", raising(error))
-    assert main(["run", "--ledgers", "books", "--budget", "1"]) == code
-    assert capsys.readouterr().err.splitlines()[-1].endswith(f"; {VOIDED}")
+    assert main(["run", "--method", "prr_mean", "--ledgers", "books", "--budget", "1"]) == code
+    assert capsys.readouterr().err.splitlines()[-1].endswith(f"; {REFUNDED}")
     error.__notes__.clear()
-    assert main(["run"]) == code  # without ledgers there is nothing to say
-    assert VOIDED not in capsys.readouterr().err
+    assert main(["run", "--method", "prr_mean"]) == code  # without ledgers there is nothing to say
+    assert REFUNDED not in capsys.readouterr().err
 
 
 def test_a_terminated_run_says_what_it_costs(
@@ -487,7 +489,7 @@ def test_a_terminated_run_says_what_it_costs(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(execution, "run_session", secure)
     with pytest.raises(SystemExit) as caught:
-        main(["run", "--ledgers", "books", "--budget", "1"])
+        main(["run", "--method", "prr_mean", "--ledgers", "books", "--budget", "1"])
     assert caught.value.code == 143
-    assert capsys.readouterr().err.splitlines()[-1] == f"terminated; {VOIDED}"
-    assert states(Ledgers(tmp_path / "books"), "hospital-1") == ["limit", "reserved", "void"]
+    assert capsys.readouterr().err.splitlines()[-1] == f"terminated; {REFUNDED}"
+    assert states(Ledgers(tmp_path / "books"), "hospital-1") == ["limit", "reserved", "refunded"]

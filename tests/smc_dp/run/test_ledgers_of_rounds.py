@@ -31,7 +31,7 @@ CASE = hospitals((12, 8, 20, 9), 2)
 A, B, C, D = CASE.federation.names
 SUMS = 8
 MET, EACH = 5, 3  # letters of a party before the first sum, and in each sum
-PAID, UNKNOWN, VOID = ["reserved", "released"], ["reserved"], ["reserved", "void"]
+PAID, UNKNOWN, REFUND = ["reserved", "released"], ["reserved"], ["reserved", "refunded"]
 
 
 def run(folder: Path, books: Ledgers, data: Any = CASE, **options: Any) -> Report:
@@ -131,7 +131,7 @@ def everything(reserved: Reservations, name: str, label: str) -> None:
 
 @pytest.mark.parametrize(
     ("left_out", "paid"),
-    [(range(1), PAID), (range(7, 8), PAID), (range(SUMS), VOID)],
+    [(range(1), PAID), (range(7, 8), PAID), (range(SUMS), REFUND)],
     ids=["of the first", "of the last", "of all"],
 )
 def test_a_party_that_is_left_out_of_some_sums_pays_and_out_of_all_does_not(
@@ -161,7 +161,7 @@ def test_a_proof_about_one_sum_says_nothing_of_another(
     gone = MET + 2 * EACH + 1  # before sum 2; B sends two letters less, for it signs and opens nothing in sum 1
     with pytest.raises(StoppedError, match=f"{B}, {C} dropped out, and the others could not go on: .* sum 2"):
         run(tmp_path / "run", books, drop_out={B: gone - 2, C: gone})
-    assert states(books, B) == (VOID if twin else UNKNOWN)
+    assert states(books, B) == (REFUND if twin else UNKNOWN)
     assert {name: states(books, name) for name in (A, C, D)} == dict.fromkeys((A, C, D), UNKNOWN)
 
 
@@ -172,7 +172,7 @@ def test_who_was_in_no_sum_when_it_vanished_pays_nothing(
     report = run(tmp_path / "run", books, drop_out={B: MET + 2})  # after its masked input to sum 0, which is of no use
     assert report.present is not None
     assert report.present.took_part == (A, C, D)
-    assert of_all(books) == {B: VOID} | dict.fromkeys((A, C, D), PAID)
+    assert of_all(books) == {B: REFUND} | dict.fromkeys((A, C, D), PAID)
 
 
 def test_a_sum_that_is_given_up_takes_back_no_sum_before_it(
@@ -190,7 +190,7 @@ def test_a_sum_that_is_given_up_takes_back_no_sum_before_it(
     assert "counts as spent" in caught.value.__notes__[0]
 
 
-@pytest.mark.parametrize(("kind", "number", "paid"), [("Ready", 1, VOID), ("Result", 4, UNKNOWN)])
+@pytest.mark.parametrize(("kind", "number", "paid"), [("Ready", 1, REFUND), ("Result", 4, UNKNOWN)])
 def test_an_abort_between_sums_leaves_all_charged(
     tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch, kind: str, number: int, paid: list[str]
 ) -> None:

@@ -107,7 +107,7 @@ def test_an_agreement_on_it_is_read_back() -> None:
     ("options", "words"),
     [
         (("--protocol", "other"), "--protocol: wanted one of pathak2010, linear, got 'other'"),
-        (("--protocol", "linear", "--method", "newton"), "--protocol: wanted one of secure_sum, got 'linear'"),
+        (("--method", "newton", "--protocol", "linear"), "--protocol: wanted one of secure_sum, got 'linear'"),
         (
             ("--protocol", "linear", "--key-bits", "2048"),
             "--key-bits: does not go with method prr_mean, whose",
@@ -120,13 +120,13 @@ def test_an_agreement_on_it_is_read_back() -> None:
 def test_what_does_not_go_with_it_is_refused_before_anything_runs(
     options: tuple[str, ...], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["run", *options, "--out", str(tmp_path / "run")]) == 2
+    assert main(["run", "--method", "prr_mean", *options, "--out", str(tmp_path / "run")]) == 2
     assert words in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
 
 def test_the_command_takes_it_for_a_crowd(tmp_path: Path) -> None:
-    assert main(["run", "--parties", "20", "--out", str(tmp_path / "run"), "--json"]) == 0
+    assert main(["run", "--method", "prr_mean", "--parties", "20", "--out", str(tmp_path / "run"), "--json"]) == 0
     assert json.loads((tmp_path / "run" / "release.json").read_text())["parameters"]["protocol"] == "linear"
 
 

@@ -127,7 +127,7 @@ def test_files_by_name_and_by_path_are_the_same_run(tmp_path: Path, monkeypatch:
     bounds, test = tmp_path / "bounds.toml", write(tmp_path / "test.csv", 80, 7)
     bounds.write_text(BOUNDS)
     files = [write(tmp_path / f"{name}.csv", 50, seed) for seed, name in enumerate(("north", "south"))]
-    given: dict[str, Any] = {"bounds": bounds, "test": test, "target": 5, "insecure_seed": 3}
+    given: dict[str, Any] = {"bounds": bounds, "test": test, "target": 5, "insecure_seed": 3, "method": "prr_mean"}
     by_path = run_protocol(files, out="first", **given)
     by_name = run_protocol({path.stem: path for path in files}, out="second", **given)
     unnamed = run_protocol(files, **given)
@@ -146,7 +146,7 @@ def test_files_by_name_and_by_path_are_the_same_run(tmp_path: Path, monkeypatch:
     ({"method": "local"}, r"method: wanted one that a protocol computes \(prr_mean, wsum, .*newton, gd.*\), got local"),
     ({"method": Local()}, "method: wanted one that a protocol computes"),
     ({"method": "wsum"}, "key_bits: does not go with method wsum, whose protocol is secure_sum"),
-    ({"dropouts": 1}, "dropouts: does not go with method prr_mean"),
+    ({"method": "prr_mean", "dropouts": 1}, "dropouts: does not go with method prr_mean"),
     ({"drop_out": {"a": 1}}, "drop_out: the parties of pathak2010 need each other to the end"),
     ({"method": "nothing"}, "method: wanted one of prr_mean"),
     ({"target": 0}, "epsilon"),
@@ -208,7 +208,7 @@ def test_a_file_whose_path_has_an_equals_sign_is_found(tmp_path: Path, monkeypat
     monkeypatch.setattr(execution, "run_session", in_the_clear)
     (tmp_path / "bounds.toml").write_text(BOUNDS)
     files = {name: write(tmp_path / f"{name}=1.csv", 50, seed) for seed, name in enumerate(("north", "south"))}
-    report = run_protocol(files, bounds=tmp_path / "bounds.toml", out=tmp_path / "run")
+    report = run_protocol(files, method="prr_mean", bounds=tmp_path / "bounds.toml", out=tmp_path / "run")
     assert report.agreement.parties == ("north", "south")
 
 

@@ -32,7 +32,7 @@ from smc_dp.privacy.ledger.history import Limit
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
 from smc_dp.run import release_consistency
-from smc_dp.run.ledgers import VOIDED, Ledgers
+from smc_dp.run.ledgers import REFUNDED, Ledgers
 from smc_dp.run.party import LocalParty
 from smc_dp.run.protocols import execution
 from smc_dp.run.publication import publish_run
@@ -226,13 +226,13 @@ def books(tmp_path: Path) -> Ledgers:
     return Ledgers(tmp_path / "books", Limit(Fraction(1), Fraction(1, 1000)))
 
 
-PAID, UNKNOWN, VOID = ["reserved", "released"], ["reserved"], ["reserved", "void"]
+PAID, UNKNOWN, REFUND = ["reserved", "released"], ["reserved"], ["reserved", "refunded"]
 
 
 @pytest.mark.parametrize(
     ("sent", "members", "paid"),
     [
-        (READY, (A, C, D), {A: PAID, B: VOID, C: PAID, D: PAID}),  # gone before it was charged, when others were
+        (READY, (A, C, D), {A: PAID, B: REFUND, C: PAID, D: PAID}),  # gone before it was charged, when others were
         (READY + 1, (A, B, C, D), dict.fromkeys((A, B, C, D), PAID)),  # in the sum, opened by the others
     ],
 )
@@ -253,7 +253,7 @@ def test_who_vanishes_before_anybody_is_charged_is_left_out_of_a_new_session(tmp
     assert report.present.left_out == (B,)
     assert "K - D - t = 3 - 1 - 0 = 2 honest" in report.privacy.adversary  # the statement is that of the new session
     assert "run.parties_left_out" in [remark.code for remark in report.remarks]
-    assert {name: states(books, name) for name in (A, B, C, D)} == {B: VOID} | dict.fromkeys((A, C, D), VOID + PAID)
+    assert {name: states(books, name) for name in (A, B, C, D)} == {B: REFUND} | dict.fromkeys((A, C, D), REFUND + PAID)
     assert report.as_dict()["left_out"] == [B]
     assert verify_release(tmp_path / "run").release.parameters["parties"] == [A, C, D]
 
@@ -278,7 +278,7 @@ def test_the_new_session_has_new_noise(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize(
-    ("spent", "proved", "paid"), [((0,), (0,), VOID), ((0,), (), UNKNOWN), ((0, 1), (1,), UNKNOWN)]
+    ("spent", "proved", "paid"), [((0,), (0,), REFUND), ((0,), (), UNKNOWN), ((0, 1), (1,), UNKNOWN)]
 )
 def test_only_a_proof_that_it_is_not_in_the_sum_gives_a_budget_back(
     tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch, spent: Any, proved: Any, paid: list[str]
@@ -313,7 +313,7 @@ def test_a_party_that_was_left_out_and_lives_to_the_end_pays_nothing(
     report = run(tmp_path / "run", FOUR, books=books, dropouts=1)
     assert report.present is not None
     assert (report.present.took_part, report.present.dropped_out) == ((A, C, D), ())
-    assert {name: states(books, name) for name in (A, B, C, D)} == {B: VOID} | dict.fromkeys((A, C, D), PAID)
+    assert {name: states(books, name) for name in (A, B, C, D)} == {B: REFUND} | dict.fromkeys((A, C, D), PAID)
 
 
 def test_with_nobody_to_lose_whose_masked_input_left_has_paid(tmp_path: Path, books: Ledgers) -> None:
@@ -322,7 +322,7 @@ def test_with_nobody_to_lose_whose_masked_input_left_has_paid(tmp_path: Path, bo
         run(tmp_path / "run", books=books, drop_out={B: 3})
     (note,) = caught.value.__notes__
     assert note.startswith(f"the shares of {A}, {C} had left: there the run counts as spent; those of {B} had not")
-    assert {name: states(books, name) for name in (A, B, C)} == {A: UNKNOWN, B: VOID, C: UNKNOWN}
+    assert {name: states(books, name) for name in (A, B, C)} == {A: UNKNOWN, B: REFUND, C: UNKNOWN}
     assert not (tmp_path / "run").exists()
 
 
@@ -354,16 +354,16 @@ def test_a_sum_that_is_given_up_is_paid_by_nobody(tmp_path: Path, books: Ledgers
     names = five.federation.names
     with pytest.raises(StoppedError, match="3 of 5 parties took part in sum 0, wanted 4") as caught:
         run(tmp_path / "run", five, books=books, colluders=0, dropouts=1, drop_out={names[1]: 7, names[2]: 7})
-    assert caught.value.__notes__ == [VOIDED]
-    assert {name: states(books, name) for name in names} == dict.fromkeys(names, VOID)
+    assert caught.value.__notes__ == [REFUNDED]
+    assert {name: states(books, name) for name in names} == dict.fromkeys(names, REFUND)
 
 
 def test_where_the_others_cannot_go_on_nobody_pays(tmp_path: Path, books: Ledgers) -> None:
     """Three parties of whom one may vanish cannot be two of whom one may."""
     with pytest.raises(StoppedError, match=f"{B} dropped out before anybody was charged, .*dropouts: for 2") as caught:
         run(tmp_path / "run", books=books, colluders=0, dropouts=1, drop_out={B: 1})
-    assert caught.value.__notes__ == [VOIDED]
-    assert {name: states(books, name) for name in (A, B, C)} == dict.fromkeys((A, B, C), VOID)
+    assert caught.value.__notes__ == [REFUNDED]
+    assert {name: states(books, name) for name in (A, B, C)} == dict.fromkeys((A, B, C), REFUND)
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "run").exists()
 

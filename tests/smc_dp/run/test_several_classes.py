@@ -103,16 +103,12 @@ def test_the_command_writes_a_column_for_the_score_of_every_class(
     assert [row[1] for row in rows] == told["predictions"]
 
 
-def test_without_a_method_a_line_says_which_is_taken_and_the_rest_is_compared(
-    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_method_newton_is_taken(place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     parties = [f"--party={place / name}" for name in ("north.csv", "south.csv")]
     known = ["--bounds", str(place / "bounds.toml"), "--test", str(place / "test.csv"), "--epsilon", "3"]
     assert main(["run", *parties, *known, "--colluders", "0", "--out", str(tmp_path / "a")]) == 0
-    told = capsys.readouterr()
-    assert told.err.startswith("method newton: there are 3 classes, and prr_mean is for two\n")
-    assert "The method has no lambda; the models that it is compared with have 1e-05." in told.out
-    assert "epsilon or lambda" not in told.out
+    assert json.loads((tmp_path / "a" / "release.json").read_text())["parameters"]["method"] == "newton"
+    assert "The method has no lambda; the models that it is compared with have 1e-05." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", sorted(set(PROTOCOLS_BY_METHOD) - set(FOR_ANY_CLASSES)))

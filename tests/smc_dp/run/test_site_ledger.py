@@ -37,7 +37,7 @@ AGREED = agreement(CASE, Target(Fraction("0.4")), seeded=False)
 SESSION, OTHER = b"s" * 32, b"t" * 32
 LEFT = OpenCharge().leaving("sum 0")
 BACK = LEFT.disowned("sum 0")
-KILLED = ("void", "released")
+KILLED = ("refunded", "released")
 ENDS = (*KILLED, "no member", "no member that paid")
 
 
@@ -60,14 +60,14 @@ def states(own: SiteLedger) -> list[str]:
 def end(own: SiteLedger, how: str) -> None:
     """Any of the ways in which a session ends for a party."""
     release = own.path.with_name("release.json")
-    if how == "void":
+    if how == "refunded":
         own.refund(SESSION, GivenUp(BACK))
     else:
         charge = LEFT if how == "no member that paid" else BACK
         own.released(SESSION, release, charge, member=how == "released")
 
 
-WRITTEN = {"void": ["void"], "released": ["released"], "no member": ["void"], "no member that paid": []}
+WRITTEN = {"refunded": ["refunded"], "released": ["released"], "no member": ["refunded"], "no member that paid": []}
 
 
 @pytest.mark.parametrize("how", ENDS)
@@ -101,7 +101,7 @@ def test_a_session_has_one_end(own: SiteLedger, how: str) -> None:
         own.path.with_name("release.json").write_text("{ }")
         with refused("ledger.other_release", number=2):
             end(own, how)
-    if WRITTEN[how] == ["void"]:
+    if WRITTEN[how] == ["refunded"]:
         with refused("ledger.session_given_up", number=2):
             own.reserve(SESSION, AGREED, ROWS)
         with Ledger.open(own.path) as ledger:  # twin: the ledger alone charges it anew, and the session would go on
@@ -135,7 +135,7 @@ def test_it_says_before_what_a_reservation_would(own: SiteLedger, tmp_path: Path
     much = replace(AGREED, target=Target(Fraction("1.5")))
     nothing = agreement(CASE, seeded=True)
     for asked in (own.check, lambda agreed: own.reserve(SESSION, agreed, ROWS)):
-        with pytest.raises(OverBudgetError, match=r"own.ledger: the budget would be passed"):
+        with pytest.raises(OverBudgetError, match=r"own.ledger: the budget would be exceeded"):
             asked(much)
         with pytest.raises(InputError, match="kind none: it has no price"):
             asked(nothing)
@@ -153,7 +153,7 @@ def test_one_session_is_about_one_table_and_one_price(own: SiteLedger, tmp_path:
         (AGREED, read(tmp_path, "age,outcome\n1,no\n3,yes\n"), "data set"),
         (replace(AGREED, target=Target(Fraction("0.3"))), table, "guarantee"),
     ):
-        with pytest.raises(InputError, match=f"entry 2 has the same run and another {what}"):
+        with pytest.raises(InputError, match=f"entry 2 is a charge of the same run with another {what}"):
             own.reserve(SESSION, agreed, held)
     assert states(own) == ["reserved"]
 

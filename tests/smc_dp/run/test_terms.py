@@ -13,7 +13,7 @@ import pytest
 from support.audited import agreement, hospitals, sum_agreement
 
 from protocols.errors import LocalError
-from protocols.pathak2010.ideal import SHORT
+from protocols.pathak2010.ideal import SHORT_EXPONENTS_ASSUMPTION
 from protocols.pathak2010.parameters import REMOVED_COMPARISON, REMOVED_REFUSAL
 from protocols.pathak2010.parameters import Parameters as PathakParameters
 from protocols.secure_sum.parameters import MOST_PARTIES, Block, Parameters
@@ -52,7 +52,7 @@ def test_short_exponents_are_in_the_record_and_their_assumption_in_the_statement
     said, less = (" ".join(agreed.statement.caveats) for agreed in (short, full))
     assert "discrete logarithms with exponents of 256 bits" in said
     assert "exponents" not in less
-    assert said.replace(SHORT, "") == less
+    assert said.replace(SHORT_EXPONENTS_ASSUMPTION, "") == less
     for p in (agreed.program_parameters("") for agreed in (short, full)):
         assert PathakParameters.from_dict(p.as_dict()) == p
 

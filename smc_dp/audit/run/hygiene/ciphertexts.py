@@ -23,7 +23,7 @@ def ciphertexts(decrypted: DecryptedEnvelope) -> Iterator[tuple[str, AnyCipherte
     if decrypted.message is None:
         return
     for slot in decrypted.message.slots:
-        if slot.protection.locks:
+        if slot.protection.is_ciphertext:
             value = getattr(decrypted.message, slot.name)
             for c in value if slot.count else (value,):
                 if c is not None:

@@ -89,17 +89,19 @@ def test_a_reservation_that_came_to_nothing_costs_nothing(audited: AuditedRun, l
     with Ledger.open(at(ledgers, "north-0")) as ledger:
         history = ledger.history()
     reserved = replace(history, entries=history.entries[:4])
-    pending, void = (
+    pending, refunded = (
         budgets.find_charge(found, audited)
         for found in (
             reserved,
-            History(reserved.start, (*reserved.entries, reserved.settled(4, "void", None, history.entries[3].date))),
+            History(
+                reserved.start, (*reserved.entries, reserved.settled(4, "refunded", None, history.entries[3].date))
+            ),
         )
     )
     assert pending is not None
-    assert void is not None
-    assert (pending.outcome, void.outcome) == ("reserved", "void")
-    assert pending.before == void.before == void.after
+    assert refunded is not None
+    assert (pending.outcome, refunded.outcome) == ("reserved", "refunded")
+    assert pending.before == refunded.before == refunded.after
     assert pending.after.left < pending.before.left
 
 
@@ -114,7 +116,7 @@ def test_an_entry_that_is_not_as_the_release_is_doubted(audited: AuditedRun, led
 
 
 FAULTS = {
-    "a digest": (lambda document: document["entries"][3].update(epsilon="1/1000"), "is not what was written"),
+    "a digest": (lambda document: document["entries"][3].update(epsilon="1/1000"), "was changed after it was written"),
     "an entry left out": (lambda document: document["entries"].pop(3), "is missing"),
     "no entries": (lambda document: document.update(entries=[]), "the first entry"),
     "a text": (lambda document: document.update(entries="all"), "wanted"),

@@ -78,8 +78,8 @@ def announcing(monkeypatch: pytest.MonkeyPatch, change: Callable[[Any], Any]) ->
     """Charlie tells the parties, signs and publishes another sum than that of the masked inputs."""
     honest = steps.announce_result
 
-    def announce(me: Any, p: Any, book: Any, r: int, members: int, S: Any, opening: Any) -> Any:
-        return honest(me, p, book, r, members, change(S), opening)
+    def announce(me: Any, p: Any, state: Any, r: int, members: int, S: Any, opening: Any) -> Any:
+        return honest(me, p, state, r, members, change(S), opening)
 
     monkeypatch.setattr(steps, "announce_result", announce)
 
@@ -89,9 +89,9 @@ def publishing_others(monkeypatch: pytest.MonkeyPatch, **changes: Callable[[Any]
     honest = publishing.publish_sums
 
     @wraps(honest)
-    async def publish_others(me: Any, p: Any, book: Any) -> Any:
-        vault = replace(book.vault, **{name: change(getattr(book.vault, name)) for name, change in changes.items()})
-        return await honest(me, p, replace(book, vault=vault))
+    async def publish_others(me: Any, p: Any, state: Any) -> Any:
+        vault = replace(state.vault, **{name: change(getattr(state.vault, name)) for name, change in changes.items()})
+        return await honest(me, p, replace(state, vault=vault))
 
     monkeypatch.setattr("protocols.secure_sum.publish_sums", publish_others)
 

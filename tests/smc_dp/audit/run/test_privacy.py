@@ -17,7 +17,7 @@ from scipy.stats import binom, gamma, kstest
 from support.audited import Folders, long_term, toy_run
 
 from protocols.arithmetic.rng import Stream
-from protocols.pathak2010.ideal import SHORT
+from protocols.pathak2010.ideal import SHORT_EXPONENTS_ASSUMPTION
 from protocols.pathak2010.values import PartyInput
 from protocols.runtime.view import RecordedView
 from smc_dp.audit.run import derived_parameters as noise_statement
@@ -262,7 +262,7 @@ def test_the_statistical_distance_is_that_of_the_records_own_parameters(made):
     for flattering in (
         noise_statement.replace("2^-42.4", "2^-64.0"),
         noise_statement.replace("Paillier (DCR), ", ""),
-        noise_statement.replace(SHORT, ""),
+        noise_statement.replace(SHORT_EXPONENTS_ASSUMPTION, ""),
     ):
         assert (
             CHECKS["statement"].run(release_with(evidence, "privacy", "caveats", -1, to=flattering)).status == "failed"

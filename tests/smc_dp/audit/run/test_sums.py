@@ -356,23 +356,23 @@ def test_what_charlie_signs_though_only_parties_state_it_contradicts_nothing(
     assert statements.check_word(said).status == "passed"
 
 
-async def _two_lists(me: Endpoint, p: Parameters, book: Any, setup_: Setup) -> Any:
+async def _two_lists(me: Endpoint, p: Parameters, state: Any, setup_: Setup) -> Any:
     """Charlie tells the last party of another list than the others, and signs both."""
-    at_ = sums.roster.sum_context(me.session_id, book.vault.roster, 0, book.vault.query)
+    at_ = sums.roster.sum_context(me.session_id, state.vault.roster, 0, state.vault.query)
     await me.collect(p.parties, sums.Masked)
     for name in p.parties:
         listed = Listed(at_, 3 if name == p.parties[-1] else 7, bytes(32))
         me.send(name, Survivors(at_, listed.members, listed.inputs, signed(setup_, me.name, listed)[3]))
     await me.gather(p.parties, sums.Signed)
-    return book
+    return state
 
 
 def test_two_lists_are_found_where_two_readers_hand_over_what_they_got() -> None:
     made = summing()
 
     async def curator(me: Endpoint, p: Parameters) -> Sums:
-        book = await me.stage(setup.curator, p)
-        await me.stage(_two_lists, p, book, made, name=stage(0), replaces=True)
+        state = await me.stage(setup.curator, p)
+        await me.stage(_two_lists, p, state, made, name=stage(0), replaces=True)
         return Sums((), ())
 
     lying = made._replace(session=replace(made.session, program=with_roles(PROGRAM, curator=curator)))

@@ -109,7 +109,7 @@ def test_trials_are_those_of_the_methods_themselves(tmp_path):
     grid = run(PLAN, tmp_path / "out")
     pool = load_pool("breast_cancer")
     for repeat in (0, 1):
-        federation, test = partition_pool(pool, SETTING.deal, task.DEAL_SEED + repeat)
+        federation, test = partition_pool(pool, SETTING.deal, task.GRID_PARTITION_SEED + repeat)
         models = find_method("wsum")().train(federation).known
         w = federation.sizes @ models / federation.sizes.sum()
         expected = float(np.mean((test.X @ w > 0) == test.y))

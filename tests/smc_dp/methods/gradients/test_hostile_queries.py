@@ -84,21 +84,21 @@ class Session:
         return join_addends(self.p, *run.views[name].inputs[1:])
 
     async def _curator(self, me: Endpoint, p: Parameters) -> list[Vector]:
-        book = await me.stage(setup.curator, p)
+        state = await me.stage(setup.curator, p)
         sums: list[Vector] = []
         for r in range(p.R):
-            book, S = await me.stage(self._summing, book, r, name=stage(r), replaces=True)
+            state, S = await me.stage(self._summing, state, r, name=stage(r), replaces=True)
             sums.append(S)
         return sums
 
-    async def _summing(self, me: Endpoint, book: CuratorState, r: int) -> tuple[CuratorState, Vector]:
+    async def _summing(self, me: Endpoint, state: CuratorState, r: int) -> tuple[CuratorState, Vector]:
         got = dict(zip(self.p.parties, await me.gather(self.p.parties, Masked), strict=True))
         y = {i: got[name].y for i, name in enumerate(self.p.parties)}
-        S = masks.unmask_sum(self.p, steps.own_context(me, book.vault, r), y, {}, book.vault.keys[r])
+        S = masks.unmask_sum(self.p, steps.own_context(me, state.vault, r), y, {}, state.vault.keys[r])
         for name in self.p.parties:
             said = self.said(name, r, S)
             me.send(name, Result(said, self._signed(me, got[name].context, said)))
-        return CuratorState(steps.vault_after(me, self.p, book.vault, r, self.p.everybody, S), (), ()), S
+        return CuratorState(steps.vault_after(me, self.p, state.vault, r, self.p.everybody, S), (), ()), S
 
     def _signed(self, me: Endpoint, at: bytes, S: Vector) -> bytes:
         """Nothing keeps him from signing two ends of one sum."""

@@ -183,7 +183,7 @@ def test_an_approximate_reservation_given_up_after_a_gaussian_answer_leaves_noth
             ledger.reserve("0" * 64, "m", g, f"{n:064x}") for n, g in enumerate((approx(DELTA / 2), gauss(FIRST)))
         ]
         before = ledger.spent(RECORDS, gauss(MORE)).total
-        ledger.settle(numbers[0], "void")
+        ledger.settle(numbers[0], "refunded")
         assert ledger.spent(RECORDS, gauss(MORE)).total == before
 
 
@@ -193,7 +193,7 @@ def test_a_gaussian_release_that_came_to_nothing_changes_no_order(tmp_path: Path
         number = ledger.reserve("0" * 64, "m", gauss(FIRST), "1" * 64)
         for key, release in (("2", pure(FIRST)), ("3", gauss(MORE))):
             ledger.reserve("0" * 64, "m", release, key * 64)
-        ledger.settle(number, "void")
+        ledger.settle(number, "refunded")
         spent = ledger.spent(RECORDS).total
     assert spent is not None
     wanted = total([gauss(MORE), pure(FIRST)], DELTA)
@@ -207,7 +207,7 @@ def test_a_pure_reservation_given_up_after_a_gaussian_answer_leaves_nothing(tmp_
         numbers = [ledger.reserve("0" * 64, "m", g, f"{n:064x}") for n, g in enumerate((pure(FIRST), gauss(FIRST)))]
         before = ledger.spent(RECORDS, gauss(MORE)).total
         ledger.settle(numbers[1], "released", "0" * 64)
-        ledger.settle(numbers[0], "void")
+        ledger.settle(numbers[0], "refunded")
         after_it = ledger.spent(RECORDS, gauss(MORE)).total
     assert before is not None
     assert after_it is not None

@@ -28,8 +28,9 @@ from smc_dp.core.errors import InputError
 from smc_dp.core.spreadsheet import is_formula
 from smc_dp.data.federation import Rows
 from smc_dp.data.fingerprint import fingerprint_data
+from smc_dp.pages.blocks import PageTable
 from smc_dp.privacy.gaussian import epsilon_of, mu_for
-from smc_dp.privacy.ledger import export
+from smc_dp.privacy.ledger import export, report
 from smc_dp.privacy.ledger.composition import CURVE
 from smc_dp.privacy.ledger.entry import ENTRY_COLUMNS, Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
@@ -58,7 +59,7 @@ def north(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A ledger with a release, a reservation that came to nothing, and one without outcome."""
     path = tmp_path_factory.mktemp("north") / "north.ledger"
     with Ledger.create(path, Fraction(1)) as ledger:
-        for state in ("released", "void", None):
+        for state in ("released", "refunded", None):
             number = ledger.reserve(DATA, "pathak2010", pure("0.1"), anew())
             if state:
                 ledger.settle(number, state, RELEASE if state == "released" else None)
@@ -98,7 +99,7 @@ def test_spent_is_what_was_reserved_and_is_not_void(path: Path) -> None:
             "limit",
             *["reserved", "released"],
             "reserved",
-            "void",
+            "refunded",
             "reserved",
         ]
 
@@ -132,7 +133,7 @@ def test_the_same_key_is_one_charge(path: Path) -> None:
     assert len(twin.charged[ACCOUNT]) == len(before.charged[ACCOUNT]) + 1
 
 
-@pytest.mark.parametrize("state", [None, "released", "void"])
+@pytest.mark.parametrize("state", [None, "released", "refunded"])
 def test_a_key_means_one_release(path: Path, state: Any) -> None:
     with Ledger.open(path) as ledger:
         run = anew()
@@ -156,13 +157,13 @@ def test_what_came_to_nothing_is_charged_anew(path: Path) -> None:
     with Ledger.open(path) as ledger:
         run = anew()
         first = ledger.reserve(DATA, "m", pure("0.1"), run)
-        ledger.settle(first, "void")
+        ledger.settle(first, "refunded")
         spent = ledger.spent(ACCOUNT).left
         again = ledger.reserve(DATA, "m", pure("0.1"), run)
         assert again == first + 2
         assert ledger.spent(ACCOUNT).left == spent - Fraction(1, 10)
         assert ledger.reserve(DATA, "m", pure("0.1"), run) == again
-        ledger.settle(again, "void")
+        ledger.settle(again, "refunded")
         ledger.reserve(DATA, "m", pure("0.75"), anew())
         with pytest.raises(OverBudgetError):  # others may have had it by then
             ledger.reserve(DATA, "m", pure("0.1"), run)
@@ -192,7 +193,7 @@ def test_what_protects_a_party_also_keeps_within_the_account_of_parties(tmp_path
         number = ledger.reserve(DATA, "m", small, anew())
         with pytest.raises(OverBudgetError):
             ledger.reserve(DATA, "m", small, anew())
-        ledger.settle(number, "void")
+        ledger.settle(number, "refunded")
         ledger.reserve(DATA, "m", small, anew())
         assert set(ledger.history().charged) == {ACCOUNT, PARTIES}
 
@@ -219,9 +220,13 @@ def test_a_ledger_of_before_is_converted_to_the_stricter_account_with_its_entrie
         for guarantee in (pure("1e-9"), pure("1e-9", "record", "addremove"), pure("1e-9", "party", "party")):
             with pytest.raises(OverBudgetError):
                 ledger.reserve(DATA, "m", guarantee, anew())
-        ledger.settle(history.pending[0], "void")
+        ledger.settle(history.pending[0], "refunded")
         again = ledger.history()
     assert again.entries[:-1] == history.entries
+    assert [entry.state for entry in again.entries if entry.is_refund] == ["void", "refunded"]  # digests hold the first
+    assert history.charged == {a: [e for e in c if e.number != 9] for a, c in history.charged.items()}
+    shown = [row[2] for block in report.blocks(again) if isinstance(block, PageTable) for row in block.rows]
+    assert shown.count("refunded") == 2
     assert export.from_json(export.to_json(again).encode(), "again") == again
 
 
@@ -252,7 +257,7 @@ def test_the_limit_itself_fits_and_nothing_beyond_it(tmp_path: Path, epsilon: Fr
 
 
 def test_an_approval_serves_one_release_whatever_became_of_it(path: Path) -> None:
-    for outcome in ("released", "void", None):
+    for outcome in ("released", "refunded", None):
         approval = secrets.token_hex(32)
         with Ledger.open(path) as ledger:
             run = anew()
@@ -308,12 +313,12 @@ def test_an_outcome_comes_once_and_after_its_reservation(path: Path) -> None:
     with Ledger.open(path) as ledger:
         for number in (0, 1, 2, 3, 99):
             with pytest.raises(ValueError, match=r"reservation|settled"):
-                ledger.settle(number, "void")
+                ledger.settle(number, "refunded")
         ledger.settle(6, "released", RELEASE)
         with pytest.raises(ValueError, match="settled already"):
-            ledger.settle(6, "void")
+            ledger.settle(6, "refunded")
     with Ledger.open(path) as ledger, refused("ledger_entry.field_not_of_state", name="run"):
-        ledger.settle(ledger.reserve(DATA, "m", pure("0.1"), anew()), "void", RELEASE)
+        ledger.settle(ledger.reserve(DATA, "m", pure("0.1"), anew()), "refunded", RELEASE)
 
 
 @pytest.mark.parametrize(
@@ -325,7 +330,7 @@ def test_an_outcome_comes_once_and_after_its_reservation(path: Path) -> None:
         "INSERT OR REPLACE INTO entries SELECT * FROM entries WHERE number = 2",
         "INSERT OR REPLACE INTO entries (number, refers) VALUES (7, 2)",
         "INSERT INTO entries (number) VALUES (9)",
-        "INSERT INTO entries (state) VALUES ('void')",
+        "INSERT INTO entries (state) VALUES ('refunded')",
         "UPDATE secret SET key = zeroblob(32)",
         "DELETE FROM secret",
         "INSERT INTO secret VALUES (zeroblob(32))",
@@ -339,13 +344,13 @@ def test_the_file_itself_refuses_changes(path: Path, statement: str) -> None:
     connection.close()
     assert path.read_bytes() == before
     unguarded = raw(path)  # the twin without triggers takes it
-    if "(9)" not in statement and "('void')" not in statement and "SELECT" not in statement:
+    if "(9)" not in statement and "('refunded')" not in statement and "SELECT" not in statement:
         assert unguarded.execute(statement).rowcount != 0
     unguarded.close()
 
 
 CHANGES = {
-    "state": ("'void'", 3),
+    "state": ("'refunded'", 3),
     "date": ("'2020-01-01T00:00:00Z'", 2),
     "refers": ("6", 3),
     "dataset": (f"'{OTHER}'", 2),
@@ -431,9 +436,9 @@ def test_a_chain_that_holds_is_not_enough(path: Path) -> None:
     assert History.read(history.start, rewritten(history)) == history
     second = history.entries[1]
     for change, code in (
-        (Entry(7, "void", second.date, refers=2), "ledger.two_outcomes"),
-        (Entry(7, "void", second.date, refers=3), "ledger.no_reservation"),
-        (Entry(7, "void", second.date, refers=7), "ledger.no_reservation"),
+        (Entry(7, "refunded", second.date, refers=2), "ledger.two_outcomes"),
+        (Entry(7, "refunded", second.date, refers=3), "ledger.no_reservation"),
+        (Entry(7, "refunded", second.date, refers=7), "ledger.no_reservation"),
         (Entry(7, "limit", second.date, epsilon=Fraction(9), delta=Fraction(0)), "ledger.limit_not_first"),
         (replace(second, number=8), "ledger.entry_missing"),
     ):
@@ -453,8 +458,8 @@ def test_a_chain_that_holds_is_not_enough(path: Path) -> None:
         ({"epsilon": None}, "ledger_entry.field_not_of_state"),
         ({"number": True}, "ledger_entry.no_number"),
         ({"number": 10**10}, "ledger_entry.no_number"),
-        ({"state": ["void"]}, "ledger_entry.unknown_state"),
-        ({"refers": 1.5, "state": "void"}, "ledger_entry.field_not_of_state"),
+        ({"state": ["refunded"]}, "ledger_entry.unknown_state"),
+        ({"refers": 1.5, "state": "refunded"}, "ledger_entry.field_not_of_state"),
         ({"dataset": "A" * 64}, "ledger_entry.no_digest"),
         ({"dataset": b"a" * 64}, "ledger_entry.no_digest"),
         ({"mechanism": "a\x1b[2J"}, "ledger_entry.bad_mechanism"),
@@ -708,7 +713,7 @@ def test_check_adds_up_too(path: Path, capsys: pytest.CaptureFixture[str]) -> No
     file = path.with_name("forged.json")
     file.write_text(json.dumps(document))
     assert main(["ledger", "check", str(file)]) == 1
-    assert "FAILED, the limit is passed" in capsys.readouterr().out
+    assert "FAILED, the limit is exceeded" in capsys.readouterr().out
 
 
 # A ledger of before entries had a mu, as it was exported and with its key.
@@ -800,7 +805,7 @@ OPERATIONS = st.lists(
         st.tuples(
             st.just("reserve"), st.integers(0, 6), st.fractions(Fraction(1, 100), Fraction(1), max_denominator=100)
         ),
-        st.tuples(st.sampled_from(["released", "void"]), st.integers(2, 15), st.none()),
+        st.tuples(st.sampled_from(["released", "refunded"]), st.integers(2, 15), st.none()),
     ),
     max_size=20,
 )
@@ -830,7 +835,7 @@ def test_whatever_happens_the_limit_is_kept(
             standing = history.standing(account)
             assert standing.fits
             assert standing.total is not None
-            assert name == "void" or standing.total.epsilon >= spent
+            assert name == "refunded" or standing.total.epsilon >= spent
             before[account] = standing.total.epsilon
             entries = history.charged.get(account, [])
             if all(e.kind == "pure" for e in entries):
@@ -844,7 +849,9 @@ def operated(history: History, name: str, which: int, epsilon: Fraction | None) 
         dataset, guarantee = GUARANTEES[which](epsilon)
         return history.reserved(dataset, "m", guarantee, RUN, DATE)
     return (
-        history.settled(which, "void", None, DATE) if name == "void" else history.settled(which, "released", RUN, DATE)
+        history.settled(which, "refunded", None, DATE)
+        if name == "refunded"
+        else history.settled(which, "released", RUN, DATE)
     )
 
 
