@@ -235,7 +235,7 @@ def _other_bounds(fault: TableFault, column: Column) -> str | None:
     """Return the bounds that a column of numbers would need for such cells; None for any other column."""
     if not isinstance(column, NumericColumn | BinnedColumn):
         return None
-    return {"date": _DATES, "truth": _TRUTHS}.get(str(fault.fault.fields.get("looks")))
+    return {"date": _DATES, "truth": _TRUTHS}.get(str(fault.fault.fields.get("recognised")))
 
 
 def _with_line(fault: TableFault, column: Column, bounds: str | None, is_label: bool) -> TableFault:

@@ -24,6 +24,7 @@ from smc_dp.pages.shortening import first_texts, join_first, shorten
 from smc_dp.privacy.statement import PrivacyStatement, short_figure
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.folder import read_content, read_listed_file, read_release_file, read_run_files
+from smc_dp.run.privacy_summary import summary_lines
 from smc_dp.run.release import AUXILIARY, RELEASE, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.settings import TITLES
 from smc_dp.run.verify_release import verify_release
@@ -106,8 +107,9 @@ def release_page(
         sections=(
             Section("What was released", tuple(_released(release))),
             Section("Parties", tuple(_parties(release))),
-            Section("What it guarantees", tuple(_guaranteed(agreement.statement))),
-            Section("What it does not guarantee", tuple(_not_guaranteed(agreement))),
+            Section("Privacy", (FactList(tuple(summary_lines(agreement))),)),
+            Section("What it guarantees", tuple(_guaranteed(agreement.statement)), details=True),
+            Section("What it does not guarantee", tuple(_not_guaranteed(agreement)), details=True),
             Section("Columns and their public bounds", tuple(_columns(release))),
             Section("How it was computed", tuple(_computed(release, sent))),
             Section("How to use it", tuple(_use(agreement))),
@@ -119,7 +121,7 @@ def release_page(
 
 def _notices(release: PublishedRelease, missing: Collection[str], *, at_sites: bool) -> Iterator[Banner]:
     if missing:
-        yield Banner(f"Not verified against the record: the folder has no {' and no '.join(missing)}.", "failed")
+        yield Banner(f"Not verified against the transcript: the folder has no {' and no '.join(missing)}.", "failed")
     for reason in release.insecure:
         yield Banner(f"INSECURE: {reason}.", "insecure")
     if release.agreement.statement.kind == "none":
@@ -200,7 +202,7 @@ def _computed(release: PublishedRelease, sent: TrafficTotals | None) -> Iterator
     yield PageTable("What was agreed on", ("setting", "value", "in release.json"), tuple(sorted(rows)))
     yield Prose("A participant with any other setting could not have exchanged a message with the others.")
     if sent is not None:
-        yield Prose(f"It took {sent.messages:,} messages and {sent.bytes:,} bytes in all, as the record shows.")
+        yield Prose(f"It took {sent.messages:,} messages and {sent.bytes:,} bytes in all, as the transcript shows.")
 
 
 def setting_text(value: Any, most: int = _MOST_LEVELS) -> str:
@@ -221,8 +223,8 @@ def _use(agreement: Agreement) -> Iterator[PageBlock]:
 
 def _check(digests: Mapping[str, str]) -> Iterator[PageBlock]:
     yield Prose(
-        "Anybody who has the folder can hold the release against the record that the participants signed, with smc-dp "
-        "audit FOLDER, or from Python. An audit can refute what a run claims; it proves none of it."
+        "Anybody who has the folder can hold the release against the transcript that the participants signed, with "
+        "smc-dp audit FOLDER, or from Python. An audit can refute what a run claims; it proves none of it."
     )
     yield Verbatim(_AUDIT, "How to audit in Python")
     yield PageTable("Files, with their digests (SHA-256)", ("file", "digest"), tuple(digests.items()))
