@@ -23,6 +23,9 @@ left_before
 left_after
 not_for_publication  # the first field of timings.json
 
+# typer calls this to print the commands of a group.
+format_commands
+
 # NVIDIA FLARE finds these classes by their paths and calls these methods.
 RelayController
 SiteExecutor

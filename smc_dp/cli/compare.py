@@ -58,7 +58,9 @@ Seed = Annotated[
 def compare_methods(
     said: Mapping[str, Any],
     methods: Annotated[str, typer.Option(metavar="NAME,...", help="Methods to compare.")],
-    dataset: Annotated[str, typer.Option(metavar="NAME", help="A data set, see `smc-dp data list`.")] = "breast_cancer",
+    dataset: Annotated[
+        str, typer.Option(metavar="NAME", help="Data set; `smc-dp lab data list` has all.")
+    ] = "breast_cancer",
     epsilons: Annotated[
         str, typer.Option(metavar="NUMBER,...", help="Epsilons to ask for; inf is no noise.")
     ] = "0.1,1,10,inf",

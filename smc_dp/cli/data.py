@@ -10,9 +10,7 @@ from smc_dp.cli import screen
 from smc_dp.cli.options import Cache, DataDir, deferred
 from smc_dp.core.errors import InputError
 
-data_group = typer.Typer(
-    help="The data sets: what is at hand, and whether it is what it should be.", rich_markup_mode=None
-)
+data_group = typer.Typer(help="List, verify and prepare the papers' data sets.", rich_markup_mode=None)
 
 
 def list_data(data_dir: DataDir = None) -> None:
@@ -39,7 +37,7 @@ def verify_data(data_dir: DataDir = None) -> None:
 
 
 def prepare_data(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A data set, see `smc-dp data list`.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A data set, see `smc-dp lab data list`.")],
     data_dir: DataDir = None,
     cache: Cache = None,
     fetch: Annotated[
@@ -51,8 +49,8 @@ def prepare_data(
 
     \b
     Examples:
-      smc-dp data list --data-dir DIR
-      smc-dp data prepare kdd99 --data-dir DIR --cache ~/.cache/smc-dp
+      smc-dp lab data list --data-dir DIR
+      smc-dp lab data prepare kdd99 --data-dir DIR --cache ~/.cache/smc-dp
     """
     from smc_dp.data import catalogue, report
 

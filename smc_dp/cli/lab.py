@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import typer
 
-from smc_dp.cli import attack, code_checks, compare, epsilon, matrix, schema, walkthrough
+from smc_dp.cli import attack, code_checks, compare, data, epsilon, matrix, schema, walkthrough
 from smc_dp.cli.options import deferred
 
 lab_group = typer.Typer(
-    help="Compare methods, reproduce papers, attack, check and analyse protocols, print schemas.",
+    help="Compare methods, reproduce papers, attack, check and analyse protocols, look after data sets.",
     rich_markup_mode=None,
 )
 lab_group.command("compare")(deferred(compare.compare_methods))
@@ -18,4 +18,5 @@ lab_group.command("epsilon")(deferred(epsilon.bound_epsilon))
 lab_group.command("matrix")(deferred(matrix.print_matrix))
 lab_group.command("check")(deferred(code_checks.compute_checks))
 lab_group.command("walkthrough")(deferred(walkthrough.show_protocol))
+lab_group.add_typer(data.data_group, name="data")
 lab_group.command("schema")(deferred(schema.print_schema))

@@ -14,17 +14,18 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from types import FrameType
+from types import FrameType, MappingProxyType
 from typing import Annotated, Any
 
 import typer
+import typer.core
+from typing_extensions import override
 
 from protocols.errors import FaultError, ProtocolError, StoppedError
 from smc_dp.cli import (
     audit,
     bounds,
     completion,
-    data,
     identities,
     lab,
     ledger,
@@ -40,7 +41,27 @@ from smc_dp.cli.options import Invocation, deferred, options_in_backquotes, opti
 from smc_dp.cli.removed import refuse_removed
 from smc_dp.core.errors import InputError, one_line
 
+_LONGEST_SUMMARY = 200  # letters: the summary of a command is never cut short
+GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "On one machine": ("bounds", "plan", "run", "predict", "show", "publish", "audit"),
+        "Between organisations": ("identities", "study", "join", "serve", "status", "ledger"),
+        "Research": ("lab",),
+    }
+)
+"""Commands in the groups and the order of `smc-dp --help`."""
+
+
+class _GroupedCommands(typer.core.TyperGroup):
+    @override
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for heading, names in GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(_LONGEST_SUMMARY)) for name in names])
+
+
 app = typer.Typer(
+    cls=_GroupedCommands,
     help="Learn one differentially private classifier together, without showing anyone your data.",
     add_completion=False,
     rich_markup_mode=None,
@@ -103,7 +124,6 @@ app.command("join")(deferred(site.join_study))
 app.command("serve")(deferred(site.serve_study))
 app.command("status")(deferred(site.study_status))
 study.study_group.command("abandon")(deferred(site.give_up_study))
-app.add_typer(data.data_group, name="data")
 app.add_typer(lab.lab_group, name="lab")
 
 

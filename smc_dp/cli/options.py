@@ -31,7 +31,7 @@ Allowed = TypeVar("Allowed", bound=str)
 """Type of the choices of an option."""
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 DataDir = Annotated[Path | None, typer.Option(envvar="SMC_DP_DATA", help="Folder with the papers' data sets.")]
-Cache = Annotated[Path | None, typer.Option(help="Folder that `smc-dp data prepare` keeps data sets in.")]
+Cache = Annotated[Path | None, typer.Option(help="Folder that `smc-dp lab data prepare` keeps data sets in.")]
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ REMOVED_COMMANDS: Mapping[str, str] = MappingProxyType(
         "bench": "pytest -n0 tests/benchmarks in a checkout",
         "bench-training": "pytest -n0 tests/benchmarks/test_training.py in a checkout",
         "compare": "smc-dp lab compare",
+        "data": "smc-dp lab data",
         "dossier": "smc-dp audit RUN --report FILE.html",
         "forecast": "smc-dp plan --cost",
         "lecture": "smc-dp lab walkthrough",

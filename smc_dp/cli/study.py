@@ -61,7 +61,7 @@ def new_study(
     auxiliary: PublicRows = None,
     label: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of classes.")] = None,
 ) -> None:
-    """Draft a study from options like those of `run`. Nothing is sent. Edit the text before anybody signs it.
+    """Draft a study from options. Nothing is sent. Edit the text before anybody signs it.
 
     \b
     Examples:

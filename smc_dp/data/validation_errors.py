@@ -34,7 +34,7 @@ from smc_dp.data.format_hints import RefusedInput, add_hint
 from smc_dp.data.table import EMPTY_CODES, ParsedColumn, Table, parse_text
 
 FIRST_ROWS = 5
-"""How many rows a fault names."""
+"""Number of rows that a fault names."""
 _MOST_KINDS = 20  # of a column that are named one by one
 _SEVERAL = frozenset({"cell.more_values", "classes.many_numbers"})  # codes of faults of more than one kind
 _LONGEST_ALIAS = 1000  # characters of a text that is advised as one

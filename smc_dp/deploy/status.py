@@ -91,7 +91,7 @@ def _status_by_facts(study: JointStudy, folder: Path, facts: Mapping[str, Any]) 
     name, stage = str(facts.get("participant")), str(facts.get("stage") or "greetings")
     waiting = tuple(facts.get("waiting", ()))
     if facts.get("done") and not facts.get("end"):
-        stage, waiting = "the end", ("the record",) if name != CURATOR_NAME else ("everybody's last letter",)
+        stage, waiting = "the end", ("the transcript",) if name != CURATOR_NAME else ("the last messages of all",)
     end = float(facts.get("since", 0)) + study.deadlines.after(facts)
     until = datetime.fromtimestamp(end, UTC).isoformat(timespec="seconds")
     why, code = str(facts.get("why", "")), str(facts.get("code", ""))

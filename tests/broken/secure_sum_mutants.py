@@ -444,7 +444,7 @@ MUTANTS = (
     Mutant(
         32,
         "a threshold of 1 is accepted",
-        (Patch("parameters", "if made.as_dict() != stated:", "if False:"),),
+        (Patch("parameters", "if made.as_dict() != plain:", "if False:"),),
         sum_checks_course.no_threshold_of_one,
         "a threshold of 1 was accepted",
         note="the threshold is no option, follows from K and t, and is never below 2; only a record can state another",

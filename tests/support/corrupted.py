@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.programs import PROTOCOLS
+from protocols.runtime import message
+from protocols.runtime.conversation import Conversation
 from protocols.runtime.envelope import STAGE_END, Envelope
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.deploy.frame import Frame, Lane
@@ -59,15 +61,20 @@ class Corrupted:
         self.run.relay.put(Frame(self.run.study.digest, self.name, to, lane, number, body))
 
     def _put(self, envelope: Envelope) -> Envelope:
-        self.put(envelope.to, "mail", envelope.number, envelope.encode())
+        self.put(envelope.to, "envelope", envelope.number, envelope.encode())
         return envelope
+
+
+def conversation_of(run: Sites, name: str) -> Conversation:
+    """The conversation of this participant's session, as its program declares it."""
+    protocol = PROTOCOLS[run.study.agreement().protocol]
+    assert protocol.conversation is not None
+    return protocol.conversation(site_of(run, name).session.parameters)
 
 
 def declared_reads(run: Sites, name: str) -> int:
     """Number of messages that the role of this participant reads at most, as its program declares them."""
-    protocol = PROTOCOLS[run.study.agreement().protocol]
-    assert protocol.conversation is not None
-    talk = protocol.conversation(site_of(run, name).session.parameters)
+    talk = conversation_of(run, name)
     (mine,) = (group for group, names in talk.groups.items() if name in names)
     flows = [flow for turn in talk.turns for flow in turn.flows if mine in flow.to]
     return sum(flow.times * sum(len(talk.groups[group]) for group in flow.senders) for flow in flows)
@@ -120,18 +127,21 @@ def course(run: Sites, act: Callable[[], object], *, rounds: int = 2000) -> Cour
 
 def anything(who: Corrupted, draws: Stream) -> None:
     """Send one of all that a corrupted participant can: messages of its program early, junk, notices, or nothing."""
-    kinds, stages = sorted(who.session.kinds), ["setup", *(f"sum{r}" for r in range(8)), "end"]
-    peers = sorted(who.site.actor.channel.peers)
-    to, stage, kind = (some[draws.below(len(some))] for some in (peers, stages, [*kinds, "Junk"]))
+    talk, session = conversation_of(who.run, who.name), who.session
+    stages = [*dict.fromkeys(stage for stages in talk.stages.values() for stage in stages), "end"]
+    peers = sorted(who.site.actor.channel.peers) or [PUBLIC_NAME]  # none where its own part is over
+    to, stage, kind = (some[draws.below(len(some))] for some in (peers, stages, [*sorted(session.kinds), "Junk"]))
     codes: tuple[Code, ...] = ("refused", "aborted", "deadline", "done")
-    match draws.below(6):
-        case 0:
+    match draws.below(7):
+        case 0 if to != PUBLIC_NAME:
             who.seal(to, kind, stage, bytes(draws.below(200)))
-        case 1:
-            who.sign(STAGE_END, stage)
+        case 1 if to != PUBLIC_NAME and kind in session.kinds:
+            who.seal(to, kind, stage, bytes(message.size(session.kinds[kind], session.layout_in(stage))))
         case 2:
-            who.say(codes[draws.below(len(codes))])
+            who.sign(STAGE_END, stage)
         case 3:
-            who.say("refused", session=False)
+            who.say(codes[draws.below(len(codes))])
         case 4:
+            who.say("refused", session=False)
+        case 5:
             who.put(PUBLIC_NAME, "notice", draws.below(1000), b"{}")

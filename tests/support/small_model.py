@@ -6,11 +6,12 @@ transcript. Verdicts are those of the program: each site's, each consumer's, and
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar, NamedTuple, Self
@@ -23,15 +24,17 @@ from typing_extensions import override
 
 from protocols.crypto import identity as crypto_identity
 from protocols.curator import CURATOR_NAME
-from protocols.errors import ProtocolError
+from protocols.errors import PeerError, ProtocolError, somebody_between
 from protocols.programs import Protocol
+from protocols.runtime import message as messages
 from protocols.runtime import simulate as engine
 from protocols.runtime.actor import Actor
-from protocols.runtime.envelope import STAGE_END, signed_payload
+from protocols.runtime.envelope import STAGE_END
 from protocols.runtime.inbox import Absent
 from protocols.runtime.message import Message
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.view import RecordedView, recompute
+from protocols.secure_sum.messages import PublishedSum
 from smc_dp.audit.run import derived_parameters
 from smc_dp.audit.run.check import Check, CheckOutcome
 from smc_dp.audit.run.conformity import expected_schedule
@@ -39,17 +42,20 @@ from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.report import run_checks
 from smc_dp.audit.run.time_budget import Allowance
 from smc_dp.core.errors import InputError
-from smc_dp.data.sources import PreparedData
-from smc_dp.deploy.record import check_record
 from smc_dp.deploy.release import SessionRelease, released_from
+from smc_dp.deploy.site_transcript import check_transcript
 from smc_dp.run import agreement
-from smc_dp.run.release_consistency import find_contradictions
+from smc_dp.run.protocols.execution import decode_value
+from smc_dp.run.release_consistency import find_contradictions, published_message
+from smc_dp.run.status_message import NOTHING_SENT, Code, Notice
 from smc_dp.run.verify_release import verify_release
 from support.audited import Folders, hospitals, sum_agreement
 from support.deployed import Deployed, deployed
 from support.mutants import OF_THE_RUN
 
 SIZES = {3: (12, 8, 20), 4: (12, 8, 20, 9)}
+PLACES = (0, 1, 2, 3)
+"""Which byte of a message is another: the first, one in its first or its second half, the last."""
 
 
 OF_VIEWS = ("views", "recomputed", "recorded_and_viewed", "handed_over")
@@ -63,15 +69,24 @@ class Lie(NamedTuple):
     what: str
     made: Deployed
 
+    @property
+    def spoils_sum(self) -> bool:
+        """Whether it is another input of a party, which nobody claims to notice."""
+        return self.what == "Masked"
 
-def honest(parties: int) -> Deployed:
-    """A session in which everybody keeps to the protocol."""
-    return session(hospitals(SIZES[parties], 1))
 
+class Case(NamedTuple):
+    """Sum of so many parties, one of whom may vanish."""
 
-def session(data: PreparedData) -> Deployed:
-    """A sum in which one party may vanish."""
-    return deployed(data, sum_agreement(data, seeded=False, colluders=0, dropouts=1))
+    parties: int
+    colluders: int = 0
+    verifiable: bool = False
+
+    def honest(self) -> Deployed:
+        """A session in which everybody keeps to the protocol."""
+        data, options = hospitals(SIZES[self.parties], 1), {**self._asdict(), "dropouts": 1}
+        del options["parties"]
+        return deployed(data, sum_agreement(data, seeded=False, **options))
 
 
 def count_of(made: Deployed, name: str) -> int:
@@ -79,35 +94,50 @@ def count_of(made: Deployed, name: str) -> int:
     return sum(e.sender == name and e.kind not in ("Hello", STAGE_END) for e in made.envelopes)
 
 
-def with_message(parties: int, liar: str, number: int, patch: pytest.MonkeyPatch) -> Deployed | None:
-    """A session in which this message of the liar is another; None where the others stop, and nothing is released."""
-    encoded, sent = Actor._encoded, [0]
+def with_message(case: Case, liar: str, number: int, place: int, patch: pytest.MonkeyPatch) -> Lie | None:
+    """A session in which one byte of this message of the liar is another; None where the others stop, and nothing is
+    released. They name the liar then, whoever carries mail, or nobody.
+    """
+    encoded, sent, kinds = Actor._encoded, [0], list[str]()
 
     def lie(self: Actor, message: Message) -> bytes:
         payload = encoded(self, message)
         if self.name != liar:
             return payload
         sent[0] += 1
-        at = -1 if number % 2 else len(payload) // 2
+        if sent[0] != number + 1:
+            return payload
+        kinds.append(type(message).__name__)
         bad = bytearray(payload)
-        bad[at] ^= 1
-        return bytes(bad) if sent[0] == number + 1 else payload
+        bad[(len(bad) - 1) * place // (len(PLACES) - 1)] ^= 1
+        return bytes(bad)
 
     with patch.context() as lying:
         lying.setattr(Actor, "_encoded", lie)
         lying.setattr(engine, "check_announcements", lambda *_: None)  # separate sites find out for themselves
         try:
-            return honest(parties)
-        except (ProtocolError, InputError, AssertionError, KeyError):
+            made = case.honest()
+        except PeerError as error:
+            if error.culprit not in (liar, somebody_between(liar)):
+                raise AssertionError(f"{liar} has lied in {kinds}") from error
             return None
+        except ProtocolError:
+            return None
+    return Lie(liar, *kinds, made)
 
 
 def false_notices(made: Deployed, liar: str) -> Iterator[Lie]:
-    """Each absence that this participant can claim of what it has read."""
+    """Each absence that this participant can claim of what it has read, and whatever else it can say at its end."""
     for e in made.envelopes:
         if e.to == liar:
             mark = (liar, Absent(e.sender, e.kind, e.stage, 0))
             yield Lie(liar, f"did not get {e.kind} of {e.sender}", replace(made, marks=[*made.marks, mark]))
+    codes: tuple[Code, ...] = ("refused", "aborted", "deadline")
+    for code in codes:
+        yield Lie(liar, f"says {code}", Saying(**vars(made)).said(liar, code))
+    yield Lie(
+        liar, "says that it sent more", Saying(**vars(made)).said(liar, "done", dict.fromkeys(made.session.names, 99))
+    )
 
 
 def false_transcripts(made: Deployed) -> Iterator[Lie]:
@@ -123,16 +153,35 @@ def false_transcripts(made: Deployed) -> Iterator[Lie]:
         marks = [(CURATOR_NAME, gone), (PUBLIC_NAME, silent)]
         for mark in marks if e.sender != CURATOR_NAME else []:
             yield Lie(CURATOR_NAME, f"gave up {e.sender} at {e.kind}", replace(made, envelopes=rest, marks=[mark]))
-    published = next(e for e in made.envelopes if e.kind == "PublishedSum")
-    for place in (1, -1):  # the list, the sum
-        bad = bytearray(signed_payload(published))
-        bad[place if place < 0 else 3] ^= 1
-        body = bytes(bad) + made.identities[CURATOR_NAME].sign(published.header + bytes(bad))
+    published = next(
+        e for e in made.envelopes if e.sender == CURATOR_NAME and e.kind in made.session.kinds and e.is_public
+    )
+    said = published_message(made.session, published)
+    others = {"sum": {"S": (said.S[0] ^ 1, *said.S[1:])}, "list": {"members": (said.members[0] ^ 1, *said.members[1:])}}
+    for what, fields in others.items():
+        payload = messages.encode(replace(said, **fields), made.session.layout, {})
+        body = payload + made.identities[CURATOR_NAME].sign(published.header + payload)
         other = [replace(e, body=body) if e is published else e for e in made.envelopes]
-        yield Lie(CURATOR_NAME, f"published another {'list' if place > 0 else 'sum'}", replace(made, envelopes=other))
+        yield Lie(CURATOR_NAME, f"published another {what}", replace(made, envelopes=other))
     reader, sender = made.session.parties[:2]
     invented = Unsigned(**{**vars(made), "marks": [(reader, Absent(sender, "Shares", "setup"))]})
     yield Lie(CURATOR_NAME, "invented an absence", invented)
+
+
+class Saying(Deployed):
+    """One participant says something of its own at its end."""
+
+    def said(self, liar: str, code: Code, sent: Mapping[str, int] = NOTHING_SENT) -> Saying:
+        """This, where the liar signs such a notice."""
+        study, at = hashlib.sha256(self.study).hexdigest(), self.session.id
+        notice = Notice.made(study, at, liar, code, b"nothing".ljust(32), self.identities[liar], (), sent)
+        vars(self)["_lie"] = notice.as_dict()
+        return self
+
+    @property
+    def notices(self) -> list[dict[str, Any]] | None:
+        lie = vars(self)["_lie"]
+        return [lie if told["sender"] == lie["sender"] else told for told in super().notices or ()]
 
 
 class Unsigned(Deployed):
@@ -298,7 +347,7 @@ class Model:
         site: Any = SimpleNamespace(session=made.session, name=name, actor=actor)
         member: Any = SimpleNamespace(agreement=made.agreement, study=SimpleNamespace(content=made.study))
         try:
-            found = check_record(content, made.session, made.log(name), made.approvals, made.agreement.marks)
+            found = check_transcript(content, made.session, made.log(name), made.approvals, made.agreement.marks)
             release: SessionRelease = released_from(found, site, member, made.approvals)
         except (InputError, ProtocolError) as error:
             return Outcome(code=error.code)
@@ -335,10 +384,20 @@ class Model:
         assert _used(folders) == code
         return code
 
-    @cached_property
-    def true_weights(self) -> Any:
-        """Those of the sum of what the members added."""
-        return self.at_site(self.made.session.parties[0], self.made.content).weights
+    def weights_of(self, members: tuple[str, ...]) -> Any:
+        """Those of the sum of what these added."""
+        made = self.made
+        p, inputs = made.session.parameters, [made.inputs[name][1] for name in members]
+        total = p.ring.add_vectors(*(vector for x in inputs for vector in (x.numbers[0], x.noise[0])))
+        listed = p.listed(map(p.parties.index, members))
+        return made.agreement.weights(decode_value(made.session, {CURATOR_NAME: PublishedSum((listed,), total)}))
+
+    def is_false(self, folders: Folders) -> bool:
+        """Whether the weights in a folder are not those of what the members in it added."""
+        evidence, p = folders.evidence(views=False), self.made.session.parameters
+        (listed,) = evidence.recorded.published_messages[CURATOR_NAME].members
+        members = tuple(p.parties[i] for i in p.members(listed))
+        return bool(evidence.published_release.weights != self.weights_of(members))
 
 
 def _findings(

@@ -219,25 +219,25 @@ def test_the_first_example_learns(folder):
 
 
 def test_data_list_and_prepare(folder, capsys):
-    assert main(["data", "list"]) == 0
+    assert main(["lab", "data", "list"]) == 0
     out = capsys.readouterr().out
     lines = {line.split()[0]: line for line in out.splitlines()[1:] if line.strip()}
     assert "bundled" in lines["digits"]
     assert "absent" in lines["a9a"]
     assert "malicious_url" in lines
-    assert main(["data", "prepare", "digits", "--cache", "kept"]) == 0
+    assert main(["lab", "data", "prepare", "digits", "--cache", "kept"]) == 0
     assert "digits: 1797 rows, 64 columns, 10 classes" in capsys.readouterr().out
     assert len(list((folder / "kept").iterdir())) == 1
-    assert "a9a" in complaint(capsys, folder, "data", "prepare", "a9a")
-    assert "'mushrooms'" in complaint(capsys, folder, "data", "prepare", "mushrooms")
+    assert "a9a" in complaint(capsys, folder, "lab", "data", "prepare", "a9a")
+    assert "'mushrooms'" in complaint(capsys, folder, "lab", "data", "prepare", "mushrooms")
 
 
 def test_data_verify_names_what_is_wrong(folder, capsys):
-    assert "--data-dir" in complaint(capsys, folder, "data", "verify")
-    assert "not a folder" in complaint(capsys, folder, "data", "verify", "--data-dir", "nowhere")
+    assert "--data-dir" in complaint(capsys, folder, "lab", "data", "verify")
+    assert "not a folder" in complaint(capsys, folder, "lab", "data", "verify", "--data-dir", "nowhere")
     (folder / "files" / "a9a").mkdir(parents=True)
     (folder / "files" / "a9a" / "a9a.gz").write_bytes(b"not it")
-    assert main(["data", "verify", "--data-dir", "files"]) == 2
+    assert main(["lab", "data", "verify", "--data-dir", "files"]) == 2
     out, err = capsys.readouterr()
     assert "not as recorded: a9a/a9a.gz," in err
     assert "WRONG: a9a/a9a.gz: wanted SHA-256" in out

@@ -22,7 +22,7 @@ import typer
 import smc_dp
 from smc_dp.audit.epsilon.mutants import MUTANT_FAULTS
 from smc_dp.cli import completion
-from smc_dp.cli.main import app, main
+from smc_dp.cli.main import GROUPS, app, main
 from smc_dp.data import tabular_datasets
 from smc_dp.leakage.matrix import MOST_MATRIX_PARTIES
 
@@ -72,7 +72,16 @@ def test_help_loads_nothing_that_computes() -> None:
 
 def test_all_commands_were_asked() -> None:
     found = {" ".join(path) for path in commands(typer.main.get_command(app))}
-    assert {"", "run", "predict", "lab", "lab epsilon", "ledger check", "data prepare"} <= found
+    assert {"", "run", "predict", "lab", "lab epsilon", "ledger check", "lab data prepare"} <= found
+
+
+def test_every_command_stands_in_one_group_of_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert sorted(name for names in GROUPS.values() for name in names) == sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+    assert main(["--help"]) == 0
+    shown = re.findall(r"^(\w[\w ]+):$|^  (\w+)  ", capsys.readouterr().out, re.MULTILINE)
+    listed = [heading or name for heading, name in shown if heading != "Options"]
+    assert listed == [word for heading, names in GROUPS.items() for word in (heading, *names)]
+    assert len(listed) - len(GROUPS) <= 16
 
 
 @pytest.mark.parametrize("statement", ["import scipy", "from smc_dp.data import catalogue"])

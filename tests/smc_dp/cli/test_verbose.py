@@ -45,7 +45,7 @@ def test_the_course_of_a_run_is_on_standard_error_and_the_result_alone_on_the_ot
 
 def test_a_wrong_variable_is_one_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(verbose.VARIABLE, "loud\n")
-    assert main(["data", "list"]) == 2
+    assert main(["lab", "data", "list"]) == 2
     assert capsys.readouterr().err == "error: variable SMC_DP_LOG: wanted one of info, debug, got 'loud'\n"
 
 

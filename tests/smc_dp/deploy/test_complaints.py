@@ -37,7 +37,7 @@ class HeldUp:
 
     def fetch(self, seconds: float) -> list[Frame]:
         frames = self.inner.fetch(seconds)
-        self.kept += [x for x in frames if (x.lane, x.sender, x.to) == ("mail", "P4", "P1")]
+        self.kept += [x for x in frames if (x.lane, x.sender, x.to) == ("envelope", "P4", "P1")]
         others = [x for x in frames if x not in self.kept]
         if self.passes():
             others, self.kept = [*self.kept, *others], []
@@ -61,7 +61,7 @@ def bad(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bytes, ...]]:
 
 
 def kinds(run: Sites) -> list[str]:
-    return [Envelope.decode(frame.body).kind for frame in run.frames() if frame.lane == "mail"]
+    return [Envelope.decode(frame.body).kind for frame in run.frames() if frame.lane == "envelope"]
 
 
 @pytest.mark.usefixtures("bad")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support import sites
 from support.corrupted import ROUND, Corrupted, anything, course, patience, site_of
-from support.sites import GREETINGS, MESSAGES, PromptCarrier, Sites, newton
+from support.sites import GREETINGS, LINEAR, MESSAGES, PRR_MEAN, PromptCarrier, Sites, newton
 
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
@@ -19,6 +20,12 @@ from smc_dp.deploy.frame import CarrierError, Frame
 from smc_dp.deploy.session_driver import SessionDriver
 from smc_dp.deploy.site import Site
 from smc_dp.deploy.status import erase_missed
+
+STUDIES: Mapping[str, Mapping[str, Any]] = {
+    "pathak2010": PRR_MEAN,
+    "linear": LINEAR,
+    "sum without drop-outs": newton(),
+}
 
 
 def begun(folder: Path, parties: int = 4, stage: str = "sum0", **options: int) -> Sites:
@@ -109,14 +116,31 @@ def test_whatever_ten_of_fifty_send_every_site_ends_in_time(fast_path: Path) -> 
     ends_in_time(fast_path, 50, tuple(f"P{j}" for j in range(1, 11)), 0)
 
 
+@pytest.mark.parametrize("stated", ["pathak2010", "linear", "sum without drop-outs"])
+@pytest.mark.parametrize("corrupted", [(), ("P1",), (CURATOR_NAME,), ("P2", CURATOR_NAME)])
+@pytest.mark.parametrize("read", [1, 4])
+def test_sites_of_every_program_end_in_time(
+    stated: str, corrupted: tuple[str, ...], read: int, fast_path: Path
+) -> None:
+    """Where no party may be lost, too: the last party, or a corrupted one, falls silent, or sends what it likes."""
+    run = Sites(sites.joint(STUDIES[stated], 4), fast_path)
+    honest = next(name for name in run.study.parties if name not in corrupted)
+    run.run(until=lambda: run.facts(honest).get("read", 0) >= read)
+    act_and_end(run, corrupted, Stream.insecure_from_seed(f"{stated} {corrupted} {read}"), silent=not corrupted)
+
+
 def ends_in_time(folder: Path, parties: int, corrupted: tuple[str, ...], draw: int) -> None:
     run = Sites(sites.joint(newton(colluders=len(corrupted), dropouts=1), parties), folder)
-    draws = Stream.insecure_from_seed(f"{parties} {corrupted} {draw}")
     stage = f"sum{draw}" if draw else "setup"
     honest = next(name for name in run.study.parties if name not in corrupted)
     run.run(until=lambda: run.facts(honest).get("stage") == stage)
+    act_and_end(run, corrupted, Stream.insecure_from_seed(f"{parties} {corrupted} {draw}"), silent=bool(draw % 2))
+
+
+def act_and_end(run: Sites, corrupted: tuple[str, ...], draws: Stream, *, silent: bool) -> None:
+    """From here on the corrupted ones send anything, and the last party is silent, or not; every other site ends."""
     takers = [Corrupted(run, name) for name in corrupted]
-    run.away.update({run.study.parties[-1]} if draw % 2 else set())
+    run.away.update({run.study.parties[-1]} if silent else set())
 
     def act() -> None:
         for who in takers:
@@ -279,7 +303,7 @@ def test_a_program_that_was_suspended_reads_all_that_was_sent_before_the_session
 
 def counted(run: Sites, name: str) -> Counter[str]:
     """How many messages this participant has sent to whom."""
-    return Counter(frame.to for frame in run.frames() if (frame.sender, frame.lane) == (name, "mail"))
+    return Counter(frame.to for frame in run.frames() if (frame.sender, frame.lane) == (name, "envelope"))
 
 
 def test_nothing_new_leaves_once_somebody_has_ended_the_session(fast_path: Path) -> None:

@@ -113,6 +113,12 @@ def test_a_sum_that_its_own_opening_refutes_is_used_by_nobody(
     assert found["openings"].culprit.name == CURATOR_NAME
 
 
+def test_weights_that_are_not_those_of_the_published_sum_are_used_by_nobody(tmp_path: Path) -> None:
+    run = f.altered_weight(deployed(DATA, summed()).write(tmp_path, views=False).run, tmp_path / "altered")
+    assert refusals(run, tmp_path / "public") == {"release.other_weights"}
+    assert failed(audited(Folders(run, run))) == {"release": "release.other_weights"}
+
+
 @pytest.mark.parametrize("views", [(P1,), (P1, P2, P3)])
 def test_a_result_that_charlie_signed_and_another_that_he_published_name_him(
     views: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 from support.small_model import (
+    PLACES,
+    Case,
     Lie,
     Model,
     count_of,
@@ -20,14 +22,15 @@ from support.small_model import (
     failed,
     false_notices,
     false_transcripts,
-    honest,
     named,
     with_message,
     written,
 )
 
-from protocols.curator import CURATOR_NAME
 from protocols.errors import ProtocolError
+
+WHOLE = (Case(3), Case(4), Case(3, verifiable=True))
+"""Cases in which nothing is passed over."""
 
 
 def subsets(names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -35,34 +38,36 @@ def subsets(names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         yield from combinations(names, size)
 
 
-def look_at(model: Model, lie: Lie, folder: Path, views: list[tuple[str, ...]]) -> None:
-    """Ask everybody about what is in the transcript after this lie."""
-    made = model.made
-    sites = [name for name in made.session.parties if name != lie.liar]
-    truth = model.true_weights
+def look_at(model: Model, lie: Lie, folder: Path, views: list[tuple[str, ...]]) -> bool:
+    """Ask everybody about what is in the transcript after this lie; whether an honest site accepts a release."""
+    sites = [name for name in model.made.session.parties if name != lie.liar]
     try:
         content = lie.made.content
     except ProtocolError:  # such a transcript cannot even be made, and sites are sent none
-        return
-    accepted = {(o.weights, o.members) for name in sites if not (o := model.at_site(name, content)).code}
+        return False
+    outcomes = {name: model.at_site(name, content) for name in sites}
+    accepted = {(o.weights, o.members) for o in outcomes.values() if not o.code}
     assert len(accepted) <= 1, lie.what
-    assert all(weights == truth for weights, _ in accepted), lie.what
+    assert lie.spoils_sum or all(weights == model.weights_of(members) for weights, members in accepted), lie.what
     folders = written(lie, folder)
     if folders is None:
         assert not accepted
-        return
+        return False
     code = model.in_one_way(folders)
     assert not (code and accepted), (lie.what, code)
-    is_false = "another" in lie.what
+    is_false = not lie.spoils_sum and model.is_false(folders)
+    assert code or not (is_false and model.made.session.parameters.verifiable), lie.what
     for some, found in zip(views, model.audits_of(folders, views), strict=True):
+        refused = {name: outcomes[name].code for name in some if name in outcomes and outcomes[name].code}
         assert named(found) <= {lie.liar}, (lie.what, some, named(found))
-        if is_false and set(some) - {lie.liar, CURATOR_NAME}:
-            assert failed(found), (lie.what, some)
+        if code or refused or (is_false and {*some} & {*sites}):
+            assert failed(found), (lie.what, some, code, refused)
+    return bool(accepted)
 
 
 @pytest.fixture(scope="module")
 def model() -> Model:
-    return Model(honest(3))
+    return Model(Case(3).honest())
 
 
 def lies_of(model: Model, step: int = 1) -> list[Lie]:
@@ -105,48 +110,38 @@ def test_what_is_found_once_is_what_each_audit_finds(model: Model, tmp_path: Pat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("parties", [3, 4])
-def test_every_lie_about_notices_and_transcripts_beside_any_views(parties: int, tmp_path: Path) -> None:
-    small = Model(honest(parties))
+@pytest.mark.parametrize("case", WHOLE)
+def test_every_lie_about_notices_and_transcripts_beside_any_views(case: Case, tmp_path: Path) -> None:
+    small = Model(case.honest())
     every = list(subsets(small.made.session.names))
     with derived_once():
         for n, lie in enumerate(lies_of(small)):
             look_at(small, lie, tmp_path / str(n), every)
 
 
-def of_messages(parties: int, step: int, folder: Path, patch: pytest.MonkeyPatch) -> int:
-    """Each single message of each participant is another one; how many of these sessions came to a release. Where none
-    is passed over, audits are given every subset of views.
+def of_messages(case: Case, step: int, folder: Path, patch: pytest.MonkeyPatch) -> int:
+    """Each single message of each participant is another one, in each place; how many of these sessions came to a
+    release. Where none is passed over, audits are given every subset of views.
     """
-    base, released, whole = honest(parties), 0, step == 1
-    places = [(name, i) for name in base.session.names for i in range(count_of(base, name))]
-    for n, (liar, i) in enumerate(diagonal(places, step)):
-        made = with_message(parties, liar, i, patch)
-        if made is None:
+    base, released, whole = case.honest(), 0, step == 1
+    lies = [(name, i, at) for name in base.session.names for i in range(count_of(base, name)) for at in PLACES]
+    for n, (liar, i, at) in enumerate(diagonal(lies, step)):
+        lie = with_message(case, liar, i, at, patch)
+        if lie is None:
             continue
-        small = Model(made)
-        outcomes = [small.at_site(name, made.content) for name in made.session.parties if name != liar]
-        accepted = {(o.weights, o.members) for o in outcomes if not o.code}
-        assert len(accepted) <= 1, (liar, i)
-        released += bool(accepted)
-        folders = written(Lie(liar, "a message", made), folder / str(n))
-        if folders is None:
-            assert not accepted
-            continue
-        small.in_one_way(folders)
-        other = next(name for name in made.session.parties if name != liar)
-        some = list(subsets(made.session.names)) if whole else [(), (other,)]
-        for views, found in zip(some, small.audits_of(folders, some), strict=True):
-            assert named(found) <= {liar}, (liar, i, views)
+        other = next(name for name in lie.made.session.parties if name != liar)
+        some = list(subsets(lie.made.session.names)) if whole else [(), (other,)]
+        released += look_at(Model(lie.made), lie, folder / str(n), some)
     return released
 
 
-def test_a_sample_of_lies_in_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    of_messages(3, 6, tmp_path, monkeypatch)
+@pytest.mark.parametrize(("case", "step"), [(Case(3), 23), (Case(3, verifiable=True), 23), (Case(4, 1), 37)])
+def test_a_sample_of_lies_in_messages(case: Case, step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    of_messages(case, step, tmp_path, monkeypatch)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("parties", [3, 4])
-def test_every_lie_in_a_message_beside_any_views(parties: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("case", WHOLE)
+def test_every_lie_in_a_message_beside_any_views(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with derived_once():
-        assert of_messages(parties, 1, tmp_path, monkeypatch) > 0
+        assert of_messages(case, 1, tmp_path, monkeypatch) > 0
