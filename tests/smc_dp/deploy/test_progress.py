@@ -71,7 +71,7 @@ def test_junk_in_each_look_from_the_start_does_not_make_a_holder_late(start: str
         run.begin("P1")
         run.turn("P1")
         run.away.discard("P4")
-        run.run(until=lambda: sum(frame.lane == "mail" for frame in run.frames()) == 4)
+        run.run(until=lambda: sum(frame.lane == "envelope" for frame in run.frames()) == 4)
         run.away.clear()
     else:
         run.run(until=lambda: "P1" in run.stores and bool(run.facts("P1").get("session")))
