@@ -37,7 +37,8 @@ The deadline is the study's for greetings in the first two states, and its one f
 waits once as long, a party twice, for it may wait for the curator, who waits for others; a program can declare another
 number for a message. Nobody is waited for again who owes a message that the role went on without. A deadline passes
 with the first look at the relay after it of which the role consumes nothing. A program that was away first reads what
-the relay has: until a look brings nothing, or four in a row bring no message that was next on its link.
+the relay has: until a look brings nothing, four in a row bring no message that was next on its link, or a deadline
+begins.
 """
 
 from __future__ import annotations
@@ -308,6 +309,7 @@ class SessionDriver:
         over, resumed = bool(facts.get("end") or facts.get("done")), facts.get("session") == session.id.hex()
         if not resumed:
             self._store.commit(facts={"session": session.id.hex()})
+            self._was_away = False  # a deadline begins
         _LOG.info("%s %s session %s", name, "goes on with" if resumed else "begins", session.id.hex()[:16])
         brings = self._business.begins(session, approvals, over=over, resumed=resumed)
         site = Site(
@@ -328,7 +330,8 @@ class SessionDriver:
         self._listen(site.session.id, frames)
         self._close_with_others(site)
         before, delivered = (site.consumed, site.has_greetings), bool(frames) and site.step(frames)
-        if progress := (site.consumed, site.has_greetings) != before:
+        progress = (site.consumed, site.has_greetings) != before
+        if progress and not site.is_over_elsewhere:
             self._was_away = False  # the deadline begins again; if not, junk in each look would put it off
         self._note_look(frames, fruitful=progress or (self._was_away and delivered))
         if frames and site.end is None:

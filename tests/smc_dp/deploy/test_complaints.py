@@ -120,6 +120,18 @@ def test_a_dealer_that_sends_one_site_no_share_opens_it_or_is_the_one_who_is_giv
     run.close()
 
 
+def test_a_holder_that_is_back_after_the_deadline_of_its_dealer_accuses_it(fast_path: Path) -> None:
+    """Charlie still waits for the holder. Were the session over for it, it would be the one who is missing."""
+    run = Sites(sites.joint(ACCUSED, 4), fast_path, lambda name, x: HeldUp(x, lambda: False) if name == "P1" else x)
+    run.run(until=lambda: run.facts("P1").get("stage") == "setup" and run.clock.now > sites.NOON)
+    run.clock.now = sites.NOON + sites.MESSAGES + 1
+    run.begin("P1")
+    run.run()
+    assert set(run.ends.values()) == {"released"}
+    assert run.facts("P1")["marks"] == [["P4", "Shares", "setup", 0]]
+    run.close()
+
+
 @pytest.mark.parametrize("stage", ["", "setup", "sum0"])
 def test_an_envelope_that_does_not_open_costs_no_site_its_release_or_its_view(
     stage: str, fast_path: Path, monkeypatch: pytest.MonkeyPatch
