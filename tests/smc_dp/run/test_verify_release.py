@@ -188,7 +188,7 @@ FORGED: dict[str, tuple[Callable[[Path, Path], Path], str]] = {
         lambda r, t: f.forge(r, t, f.with_parameters(agreed="00" * 32)), "does not have its signature",
     ),
     "a record of another wire format": (lambda r, t: f.forge(r, t, f.with_head(format=1)), "has wire format 1"),
-    "no record in the file": (lambda r, t: f.with_text(r, t, "{}\n"), "states no wire format"),
+    "no record in the file": (lambda r, t: f.with_text(r, t, "{}\n"), "has no wire format"),
     "a line that is none": (
         lambda r, t: f.with_text(r, t, (r / TRANSCRIPT).read_text() + '{"to":"public"}\n'), "not a line",
     ),
