@@ -106,13 +106,14 @@ def linked(page: Path, target: str) -> str:
 def as_page(page: Path, text: str) -> str:
     """Return a page for Python-Markdown: blank lines before lists, steps indented by four, links that lead there."""
     lines: list[str] = []
-    fenced = False
+    fenced, of_step = False, False
     for line in text.splitlines():
         if not fenced and re.match(r"([*-]|\d+\.) ", line) and lines and re.match(r"[^\s*|#-](?!\. )", lines[-1]):
             lines.append("")
-        fenced ^= line.lstrip().startswith("```")
+        if line.lstrip().startswith("```"):
+            fenced, of_step = not fenced, line.startswith("   ")
         led = line if fenced else LINK.sub(lambda m: linked(page, m[1] or m[3]) + (m[2] or ""), line)
-        lines.append(f" {led}" if re.match("   (?! )", led) else led)
+        lines.append(f" {led}" if re.match("   (?! )", led) or (fenced and of_step) else led)
     return "\n".join(lines) + "\n"
 
 

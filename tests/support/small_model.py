@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar, NamedTuple, Self
@@ -383,6 +383,13 @@ class Model:
         code = "" if rule is None else rule.fault.code
         assert _used(folders) == code
         return code
+
+    @cached_property
+    def true_release(self) -> tuple[Any, tuple[str, ...]]:
+        """What everybody accepts of the transcript of an honest curator."""
+        found = self.at_site(self.made.session.parties[0], self.made.content)
+        assert not found.code
+        return found.weights, found.members
 
     def weights_of(self, members: tuple[str, ...]) -> Any:
         """Those of the sum of what these added."""
