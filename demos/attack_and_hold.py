@@ -1,4 +1,4 @@
-"""Four attacks on the curator protocol as printed, and on the hardened one: see the first lost, and the second hold.
+"""Four attacks on the curator protocol as published, and on the hardened one: see the first lost, and the second hold.
 
 Four hospitals run each protocol once. You will see Charlie read the secret permutation off his mail, a party find
 another's noise by baby steps and giant steps, an outsider read the exact sum of all models mod 4 off the release, and

@@ -1,7 +1,7 @@
 """An honest run and three tampered ones before the auditor: who is caught, by which check, at which line.
 
 Three hospitals run the protocol with real keys. You will see every check of the honest run; then somebody doubles a
-published weight, somebody cuts a message out of the record and makes its hash chain anew, and a hospital tells the
+published weight, somebody cuts a message out of the transcript and makes its hash chain anew, and a hospital tells the
 auditor of other data than it put in. The last shows because a view (input, coins and mail of one participant) is
 enough to make every message that it sent again.
 """

@@ -32,7 +32,7 @@ from smc_dp.run.release import TRANSCRIPT
 
 
 def main() -> None:
-    """Draw the record and check it."""
+    """Draw the transcript and check it."""
     parser = argparse.ArgumentParser(description="A run's transcript.jsonl as a sequence diagram.")
     parser.add_argument("run", nargs="?", type=Path, metavar="RUN", help="a run folder [default: make a run now]")
     parser.add_argument("--mermaid", action="store_true", help="print Mermaid text")

@@ -192,7 +192,11 @@ def give_up_study(
         return
     print(screen.fold(found.status.words(), "  "))
     if not found.notified:
-        print(screen.fold(f"The other sites were not notified and find out at a deadline: {found.why.on_screen()}."))
+        print(
+            screen.fold(
+                f"The other sites were not notified and find out at a deadline: {found.why_not_notified.on_screen()}."
+            )
+        )
     if not found.settled and not found.charged:
         print("The ledger still counts this session. Give the same command with --ledger to settle it.")
 

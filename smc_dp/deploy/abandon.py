@@ -25,15 +25,15 @@ from smc_dp.run.site_ledger import SiteLedger
 class Abandonment:
     """Outcome of an abandonment: how the study stands, and whether something that may have left stays charged.
 
-    `notified`: whether the relay has the status message, and else `why` not. `settled`: whether the site's ledger has
-    the outcome; a charge that stays has none there, and counts for good.
+    `notified`: whether the relay has the status message; `why_not_notified`: the reason where it has not, else empty.
+    `settled`: whether the site's ledger has the outcome; a charge that stays has none there, and counts for good.
     """
 
     status: SiteStatus
     charged: bool
     settled: bool
     notified: bool
-    why: PrivateText
+    why_not_notified: PrivateText
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON, for the owner's screen."""

@@ -14,7 +14,7 @@ from smc_dp.core.kinds import DigestText
 from smc_dp.deploy.fields import SignatureText, SiteName
 from smc_dp.run.approvals import RANDOM_BYTES, approval_text, joint_nonce
 
-MOST_APPROVAL_BYTES = 4096
+MOST_APPROVAL_BYTES = 4096  # ten times the longest approval
 
 
 class SignableStudy(Protocol):
@@ -68,6 +68,7 @@ class Approval(Document):
         if len(content) > MOST_APPROVAL_BYTES:
             raise InputError("approval.too_large", where=where, most_bytes=MOST_APPROVAL_BYTES)
         found = validate_document(cls, reading.parse_object(content, where), where)
+        # The nonce of the session is a hash of these bytes, so an approval has one encoding.
         if found.encode() != content:
             raise InputError("approval.not_canonical", where=where)
         return found

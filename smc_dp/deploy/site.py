@@ -371,6 +371,7 @@ def frame_fault(
             return InputFault("parcel.of_nobody", fields)
         if frame.sender == name:
             return InputFault("parcel.not_from_here", fields)
+        # The curator keeps the transcript, so messages between others come to it as well.
         others = names if (frame.lane, name) == ("mail", CURATOR_NAME) else ()
         if frame.to not in (name, PUBLIC_NAME, *others):
             return InputFault("parcel.not_for_us", fields)

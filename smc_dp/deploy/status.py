@@ -20,7 +20,7 @@ from smc_dp.deploy.study import Deadlines, JointStudy
 class SiteStatus:
     """Status of a study at one site: its stage, the awaited participants until when (UTC, ISO 8601), and its end.
 
-    `why` is a sentence, and `code` its code where it has one.
+    `name`: the participant. `study`: SHA-256 of the study. `why`: sentence about the end; `code`: its code, if any.
     """
 
     name: str

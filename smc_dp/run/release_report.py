@@ -119,7 +119,7 @@ def release_page(
 
 def _notices(release: PublishedRelease, missing: Collection[str], *, at_sites: bool) -> Iterator[Banner]:
     if missing:
-        yield Banner(f"Not verified against the record: the folder has no {' and no '.join(missing)}.", "failed")
+        yield Banner(f"Not verified against the transcript: the folder has no {' and no '.join(missing)}.", "failed")
     for reason in release.insecure:
         yield Banner(f"INSECURE: {reason}.", "insecure")
     if release.agreement.statement.kind == "none":
@@ -200,7 +200,7 @@ def _computed(release: PublishedRelease, sent: TrafficTotals | None) -> Iterator
     yield PageTable("What was agreed on", ("setting", "value", "in release.json"), tuple(sorted(rows)))
     yield Prose("A participant with any other setting could not have exchanged a message with the others.")
     if sent is not None:
-        yield Prose(f"It took {sent.messages:,} messages and {sent.bytes:,} bytes in all, as the record shows.")
+        yield Prose(f"It took {sent.messages:,} messages and {sent.bytes:,} bytes in all, as the transcript shows.")
 
 
 def setting_text(value: Any, most: int = _MOST_LEVELS) -> str:
@@ -221,8 +221,8 @@ def _use(agreement: Agreement) -> Iterator[PageBlock]:
 
 def _check(digests: Mapping[str, str]) -> Iterator[PageBlock]:
     yield Prose(
-        "Anybody who has the folder can hold the release against the record that the participants signed, with smc-dp "
-        "audit FOLDER, or from Python. An audit can refute what a run claims; it proves none of it."
+        "Anybody who has the folder can hold the release against the transcript that the participants signed, with "
+        "smc-dp audit FOLDER, or from Python. An audit can refute what a run claims; it proves none of it."
     )
     yield Verbatim(_AUDIT, "How to audit in Python")
     yield PageTable("Files, with their digests (SHA-256)", ("file", "digest"), tuple(digests.items()))

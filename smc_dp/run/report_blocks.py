@@ -73,7 +73,7 @@ def _described(simulated: Mapping[str, str]) -> str:
     if (name := simulated["link"]) == "none":
         return "no time on the links"
     link = LINK_MODELS[name]
-    relayed = ", all mail through Charlie" if simulated["topology"] == "star" else ""
+    relayed = ", all messages through Charlie" if simulated["topology"] == "star" else ""
     speed = f"{link.latency * 1000:g} ms one way, {link.bandwidth / 1e6:g} MB/s"
     return f"over simulated links ({name}: {speed}{relayed})"
 

@@ -52,7 +52,7 @@ class SiteInputs:
     """
 
     inputs: Callable[[Stream], tuple[Any, ...]]
-    answers: Callable[[Forks, tuple[Any, ...]], LocalProgram | None] = lambda coins, inputs: None
+    answers: Callable[[Forks, tuple[Any, ...]], LocalProgram | None] = lambda randomness, inputs: None
     draws: tuple[str, ...] = ()
 
 

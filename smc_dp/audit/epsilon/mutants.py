@@ -35,7 +35,7 @@ MUTANT_FAULTS: Mapping[MutantName, str] = MappingProxyType(
         "float-sampler": "Laplace noise in floats, added without a grid",
         "half-variance": "Gaussian noise whose scale is wrong by the root of 2",
         "half-sensitivity": "Gaussian noise made for half of what neighbours move the vector by",
-        "k-times-integer": "whole noise multiplied by the number of parties, as the printed protocol does",
+        "k-times-integer": "whole noise multiplied by the number of parties, as the published protocol does",
         "all-honest": "shares of noise that are enough only if all parties are honest",
         "stripped": "the noise of the smallest party, as that party sees the release: without it",
     }

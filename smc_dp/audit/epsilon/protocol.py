@@ -69,7 +69,7 @@ def pathak_case(target: Target, mutant: MutantName | None = None, *, use_ideal: 
         own = rng.spawn()
         return _opened(run_session(functionality, parts, open_session(program, parameters, own), rng=own).value) - known
 
-    how = "the protocol as printed" if published_variant else "the whole protocol"
+    how = "the protocol as published" if published_variant else "the whole protocol"
     return Case(
         f"{how}, {agreed.calibration} {agreed.noise}" + (f": {mutant}" if mutant else ""),
         f"one record of {_WHOSE[changed]} of {len(sizes)} parties has the other label; d = 1, test keys",

@@ -165,7 +165,7 @@ def _computation(known: _Known) -> str:
 def _released(known: _Known) -> str:
     weights = sum(len(row) if isinstance(row, tuple) else 1 for row in known.release.weights)
     shares = "each participant's share of their sum, " if SHARES in known.audited.files else ""
-    said = "the columns, their ranges, the names and the message record."
+    said = "the columns, their ranges, the names and the transcript."
     return f"{weights:,} weights are released, with {shares}{said}"
 
 
@@ -221,7 +221,9 @@ def _not_claimed(known: _Known) -> Sequence[str]:
 def _noise(known: _Known) -> str:
     settings = known.settings
     scale = "the proof" if settings["calibration"] == "proven" else "the paper"
-    return f"The noise has the distribution {settings['noise']}, at the scale of {scale}. No record shows the draws."
+    return (
+        f"The noise has the distribution {settings['noise']}, at the scale of {scale}. No transcript shows the draws."
+    )
 
 
 def _tolerance(known: _Known) -> str | None:

@@ -35,19 +35,19 @@ class LevelRule(NamedTuple):
 LEVEL_RULES: Mapping[LevelNumber, LevelRule] = MappingProxyType(
     {
         1: LevelRule(
-            "the record is whole",
+            "the transcript is whole",
             "Nothing in the run folder contradicts the protocol, the other files or the stated guarantee. Whoever made "
             "the folder could have played all participants.",
         ),
         2: LevelRule(
             "it is authentic",
-            "What was sent is signed by keys that are known from elsewhere. What their owners did at home with rows "
-            "and coins, signatures do not show.",
+            "What was sent is signed by keys that are known from elsewhere. Signatures do not show what their "
+            "owners did locally with rows and randomness.",
         ),
         3: LevelRule(
             "every message was replayed",
             "All participants handed over what they did and saw, and each message was made again from that by the "
-            "program. Whether rows were true and coins drawn at random, no audit sees.",
+            "program. No audit shows whether rows were true and randomness was random.",
         ),
     }
 )

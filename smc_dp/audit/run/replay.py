@@ -84,7 +84,7 @@ def _differ(
 ) -> CheckOutcome:
     """Return that a view and the transcript differ; no culprit where nobody answers for the view."""
     why = why_unsigned(evidence, role)
-    differ = what.within("this view and the record differ")
+    differ = what.within("this view and the transcript differ")
     return failed(differ, line=line, culprit=None if why else culprit, why_nobody=why)
 
 
@@ -314,7 +314,12 @@ def _continues_otherwise(evidence: Evidence, line: int, envelope: Envelope) -> b
 
 
 CHECKS: tuple[Check, ...] = (
-    Check("replay", "view-agrees", "Is the mail in each view what the record holds for its owner?", check_view),
+    Check(
+        "replay",
+        "view-agrees",
+        "Are the messages in each view those that the transcript holds for its owner?",
+        check_view,
+    ),
     Check("replay", "messages-recomputed", "Did each owner of a view send what its program sends?", check_messages),
     Check("replay", "result", "Does what was published follow from the views?", check_result),
     Check("replay", "dispute", "Does every message open, and does its reader accept it?", check_disputes),

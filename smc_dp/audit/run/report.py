@@ -76,7 +76,7 @@ class AuditReport:
 
     @property
     def document(self) -> AuditDocument:
-        """Report as it is printed."""
+        """Report as a JSON document."""
         first = self.first_fault
         return AuditDocument(
             run=self.run,

@@ -95,7 +95,7 @@ def audit_page(report: AuditReport) -> Page:
 def audit_verdict(report: AuditReport) -> Prose:
     """Return whether a check failed, and the first that did; else whether all came to an end."""
     if first := report.first_fault:
-        where = "" if first.outcome.line is None else f" at line {first.outcome.line} of the record"
+        where = "" if first.outcome.line is None else f" at line {first.outcome.line} of the transcript"
         return coded_prose(
             "audit.failed", name=first.check.name, where=where, found=shorten(_found(first.outcome), _DETAIL)
         )
@@ -122,7 +122,7 @@ def _released(report: AuditReport) -> Iterator[PageBlock]:
     if audited.release is None:
         yield Prose("What stands in release.json cannot be read as a release of this run; the checks say why.")
     facts = () if audited.release is None else _of_release(audited.release)
-    incomplete = "; letters of some did not come, and their rows may not be in it" if audited.missing else ""
+    incomplete = "; messages of some did not come, and their rows may not be in it" if audited.missing else ""
     parties = f"{len(audited.parties)}: {join_first(audited.parties, _FEW, _SHORT)}{incomplete}"
     yield FactList((*facts, ("Parties", parties), ("Run", _how_it_ran(report))))
 
@@ -241,7 +241,7 @@ def _checks(findings: Sequence[Finding]) -> Iterator[PageBlock]:
 
 def _detail(finding: Finding) -> str:
     line = finding.outcome.line
-    where = "" if line is None else f"line {line} of the record: "
+    where = "" if line is None else f"line {line} of the transcript: "
     return shorten(f"{where}{_found(finding.outcome)}", _DETAIL)
 
 
@@ -253,7 +253,7 @@ def _found(outcome: CheckOutcome) -> str:
 
 
 def _participants(audited: AuditedRun) -> Iterator[PageBlock]:
-    headings = ("participant", "rows", "identity on line 0 of the record", "known from elsewhere", "view given")
+    headings = ("participant", "rows", "identity on line 0 of the transcript", "known from elsewhere", "view given")
     rows = tuple(_participant(audited, name) for name in audited.participants[:_MOST])
     yield PageTable("Participants and their public identity keys", headings, rows)
     yield from _more(len(audited.participants))

@@ -108,5 +108,5 @@ def check_commitments(evidence: Evidence) -> CheckOutcome:
 CHECKS: tuple[Check, ...] = (
     Check("statements", "statements", "Did nobody sign two statements about the same thing?", check_statements),
     Check("statements", "word", "Is what was published what the owners of views were told?", check_word),
-    Check("statements", "commitments", "Do letters open what greetings committed to?", check_commitments),
+    Check("statements", "commitments", "Do messages open what greetings committed to?", check_commitments),
 )

@@ -66,7 +66,7 @@ class RelayController(Controller):  # type: ignore[misc]  # FLARE has no types
             return
         there = [client.name for client in fl_ctx.get_engine().get_clients() if client.name in place.sites]
         said: dict[str, str] = {}
-        until = [time.monotonic() + place.longest]
+        until = [time.monotonic() + place.longest]  # the end for all, then one after each answer: the others get `rest`
 
         def heard(client_task: ClientTask, fl_ctx: FLContext) -> None:
             code = client_task.result.get(END_CODE)

@@ -109,7 +109,7 @@ def test_a_relay_that_is_away_changes_nothing_but_that_nobody_knows(fast_path: P
     run = begun(SUM, fast_path, in_stage("setup"))
     found = abandon(run, AwayCarrier)
     assert (found.notified, found.settled, is_erased(run)) == (False, True, True)
-    assert "it is away" in found.why.on_screen()
+    assert "it is away" in found.why_not_notified.on_screen()
     assert run.at["P1"].entries() == ["refunded"]
     assert notices(run) == []
     again = abandon(run)

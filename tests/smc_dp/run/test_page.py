@@ -270,6 +270,8 @@ def test_a_release_without_its_record_is_called_that(missing: tuple[str, ...], m
     for name in missing:
         (tmp_path / "run" / name).unlink()
     found = run_page(tmp_path / "run")
-    assert found.notices[0].text == f"Not verified against the record: the folder has no {' and no '.join(missing)}."
+    assert (
+        found.notices[0].text == f"Not verified against the transcript: the folder has no {' and no '.join(missing)}."
+    )
     assert ("It took" in ShownPage(html(found)).text) == (TRANSCRIPT not in missing)
     assert "Not verified" not in run_page(made.run).notices[0].text

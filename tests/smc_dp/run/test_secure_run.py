@@ -176,7 +176,7 @@ def test_a_sum_of_fewer_than_the_statement_counts_is_none(honest: Path, tmp_path
     said = release_consistency.published_message(session, record.envelopes[i])
     payload = messages.encode(replace(said, members=(members,)), session.layout, {})
     forged = f.signed(replace(record.envelopes[i], body=payload + body[-64:]), OWN[CURATOR_NAME])
-    with pytest.raises(InputError, match=f"what the record has as the result is none: .*{why}"):
+    with pytest.raises(InputError, match=f"what the transcript has as the result is none: .*{why}"):
         verify_release(f.forge(honest, tmp_path / "run", lambda found: found.put(i, forged)))
 
 

@@ -171,7 +171,7 @@ FORGED: dict[str, tuple[Callable[[Path, Path], Path], str]] = {
         lambda run, target: f.edited(run, target, SHARES, two_shares), f"the shares of {P1} in shares.json",
     ),
     "shares of two parties": (swapped, f"the shares of {P1} in shares.json"),
-    "no share in the record": (of_share(f.drop), f"the record holds no share of {P1}"),
+    "no share in the record": (of_share(f.drop), f"the transcript holds no share of {P1}"),
     "the same share twice": (of_share(f.duplicate), f"'{P1}' published on line "),
     "a mark that nobody knows": (
         lambda r, t: f.forge(r, t, f.with_head(insecure=["insecure test keys", "a"])), "than the marks on line 0",

@@ -21,7 +21,7 @@ def _scheduled(name: str, asks: str, run: Callable[[ScheduledTranscript], CheckO
 
 
 LINK_CHECKS: tuple[Check, ...] = (
-    _check("schema", "Is every line written exactly as a record writes it?", links.check_schema, "lines"),
+    _check("schema", "Is every line written exactly as a transcript writes it?", links.check_schema, "lines"),
     _check("hash-chain", "Does each line continue the digest of the line before?", links.check_hash_chain, "lines"),
     _check("participants", "Is every message between participants of the session?", links.check_participants, "lines"),
     _check(
@@ -47,17 +47,17 @@ CONVERSATION_CHECKS: tuple[Check, ...] = (
     _scheduled("order", "Did everybody send what its role sends, in that order?", conversation.check_order),
     _scheduled("rounds", "Was nothing sent before what it follows from?", conversation.check_causal_rounds),
     _scheduled("completeness", "Is nothing missing and nothing there twice?", conversation.check_completeness),
-    _scheduled("headers", "Do headers tell nothing about data or coins?", conversation.check_headers),
+    _scheduled("headers", "Do headers tell nothing about data or randomness?", conversation.check_headers),
 )
 PUBLICATION_CHECKS: tuple[Check, ...] = (
     _check("files", "Are the files those whose digests the release states?", publication.check_files),
     _check("shares", "Are the shares those that the participants published?", publication.check_shares),
     _check("release", "Are the released weights the sum of the shares?", publication.check_release),
     _check("openings", "Can anybody make again what was published?", publication.check_openings),
-    _check("members", "Has each member of a published sum its input in the record?", publication.check_members),
+    _check("members", "Has each member of a published sum its input in the transcript?", publication.check_members),
     _check("absences", "Did everybody sign whom it went on without?", publication.check_absences, "much"),
     _check("agreed", "Did everybody agree on what the release states?", publication.check_agreement),
-    _check("cost", "Is the stated cost that of the record?", publication.check_cost, "much"),
+    _check("cost", "Is the stated cost that of the transcript?", publication.check_cost, "much"),
 )
 STUDY_CHECKS: tuple[Check, ...] = (
     _check("approvals", "Did everybody approve of the study that was run?", publication.check_approvals),

@@ -88,7 +88,7 @@ def _learnt(evidence: Evidence, refuted: Collection[str]) -> Schedule | CheckOut
         absences = _absences(evidence, refuted)
         found = learn_schedule(evidence.protocol, evidence.session.parameters, len(evidence.lines), absences)
     except StallError as error:
-        return failed(error.fault.within("with those who were absent as the record says"))
+        return failed(error.fault.within("with those who were absent as the transcript says"))
     return failed("transcript.too_short", count=len(evidence.lines)) if found is None else found
 
 
@@ -160,7 +160,7 @@ def check_completeness(given: ScheduledTranscript) -> CheckOutcome:
                     "message.too_many_free", got=number, kind=kind, sender=name, most=given.schedule.free_kinds[kind]
                 )
     marks = given.evidence.absences
-    but = f" with {len(marks)} letter{'s' if len(marks) > 1 else ''} given up" if marks else ""
+    but = f" with {len(marks)} message{'s' if len(marks) > 1 else ''} given up" if marks else ""
     return passed("completeness.holds", total=total, but=but)
 
 

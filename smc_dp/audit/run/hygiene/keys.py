@@ -42,7 +42,7 @@ def check_keys(evidence: Evidence) -> CheckOutcome:
         for name, key in again.keys.items():
             if named.setdefault(name, key) != key:
                 return failed("keys.differ_between_views", role=shown(role), name=name)
-        if fault := _secret_fault(again, bits, sound):  # nobody is named: its mail may have brought it
+        if fault := _secret_fault(again, bits, sound):  # nobody is named: its messages may have brought it
             return failed(fault.within(f"the view of {shown(role)} holds"))
     if not named:
         return not_possible("keys.none_in_views")
@@ -91,7 +91,7 @@ def _paillier_fault(evidence: Evidence, decrypted: DecryptedEnvelope, bits: int)
     except ValueError as error:
         return make_fault("key.unusable_public", why=str(error))
     context = evidence.session.id + decrypted.envelope.sender.encode()
-    # The auditor's own coins: those of the reader are in its view, and whoever knows them first can make up a proof.
+    # The auditor's own randomness: that of the reader is in its view, and whoever knows it first can make up a proof.
     return admission.verify(key, bits, proof, context, Stream.from_system())
 
 

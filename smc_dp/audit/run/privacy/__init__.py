@@ -126,7 +126,7 @@ CHECKS: tuple[Check, ...] = (
         from_parameters(_mechanism, shared.check_shared_mechanism, own_noise.check_own_mechanism),
     ),
     Check("privacy", "statement", "Does the claimed statement follow?", from_parameters(_statement)),
-    Check("privacy", "marks", "Does an insecure run say so, in the record and in the release?", _marks),
+    Check("privacy", "marks", "Does an insecure run say so, in the transcript and in the release?", _marks),
     Check(
         "privacy",
         "noise",

@@ -51,7 +51,7 @@ def test_a_run_that_went_on_without_somebody_is_held_against_its_own_schedule(go
     found = outcomes(gone.evidence(views=views))
     assert failed(found) == {}
     assert {found[name].status for name in OF_THE_SCHEDULE} == {"passed"}
-    assert found["completeness"].fault.fields["but"] == " with 1 letter given up"
+    assert found["completeness"].fault.fields["but"] == " with 1 message given up"
     for name in ("schema", "hash-chain", "participants", "sender-chain", "signatures", "session", "routes", "sizes"):
         assert found[name].status == "passed", found[name]
     assert found["signatures"].fault.fields["apart"] == ", 1 apart, without whom others went on"

@@ -142,7 +142,7 @@ def test_the_verdict_says_why_nobody_is_named(how: str, made: Scene) -> None:
         evidence = replace(made.evidence, views={PARTIES[0]: view}, pinned=made.evidence.session.identities)
         found = {f.check.name: f.outcome for f in audit_evidence(evidence, OF_THE_RUN).findings}
         outcome = found["messages-recomputed"]
-        assert outcome.fault.place == "this view and the record differ: "
+        assert outcome.fault.place == "this view and the transcript differ: "
         assert outcome.party == (PARTIES[0] if named else None)
         code = {"no signature": "view.not_signed", "somebody's signature": "view.signed_by_another"}[how]
         assert outcome.why_nobody == (None if named else InputFault(code, {"name": repr(PARTIES[0])}))

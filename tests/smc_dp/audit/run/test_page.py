@@ -62,8 +62,8 @@ def test_the_first_sheet_says_what_everybody_asks(report: AuditReport) -> None:
 
 def test_what_is_missing_stands_before_what_passed(report: AuditReport) -> None:
     found = text(report)
-    assert found.index("Missing for level 2 of 3, it is authentic") < found.index("The record is whole: reached")
-    assert found.index("The record is whole: reached") < found.index("PASSED: no check failed.")
+    assert found.index("Missing for level 2 of 3, it is authentic") < found.index("The transcript is whole: reached")
+    assert found.index("The transcript is whole: reached") < found.index("PASSED: no check failed.")
     assert "Every message was replayed: not reached; it takes the level before, and the views of" in found
 
 
@@ -105,7 +105,7 @@ def test_whose_machines_it_ran_on_and_that_somebody_vanished_stands_on_the_first
     """A promise against whoever takes part is none in a simulation, whose one process has all rows."""
     simulated = text(report)
     assert simulated.index("Run a simulation: one process") < simulated.index("Missing for level")
-    assert "letters of some did not come" not in simulated
+    assert "messages of some did not come" not in simulated
     for outcome, said in (
         (
             passed("approvals.hold", count=4, study="5742"),
@@ -118,7 +118,7 @@ def test_whose_machines_it_ran_on_and_that_somebody_vanished_stands_on_the_first
         assert said in other
         assert "a simulation: one process" not in other  # the twin
     gone = text(replace(report, audited=replace(report.audited, missing=("north-0",))))
-    assert "letters of some did not come, and their rows may not be in it" in gone
+    assert "messages of some did not come, and their rows may not be in it" in gone
     assert "As the release states it: Suppose one record" in simulated
 
 
