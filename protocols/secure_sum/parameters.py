@@ -51,7 +51,8 @@ class Parameters:
 
     `degree`: 0 where everybody shares masks with everybody; else with so many neighbours in a circle (`graph.py`). More
     than `MOST_COMPLETE` parties of whom some may drop out stand in a circle of the least degree that will do, if none
-    is given. There Q and T are of the neighbours of one party, and Charlie and the t parties have to keep to the protocol.
+    is given. There Q and T are of the neighbours of one party, and Charlie and the t parties have to follow the
+    protocol.
     """
 
     parties: tuple[str, ...]

@@ -443,7 +443,7 @@ MUTANTS = (
     Mutant(
         32,
         "a threshold of 1 is accepted",
-        (Patch("parameters", "if made.as_dict() != stated:", "if False:"),),
+        (Patch("parameters", "if made.as_dict() != plain:", "if False:"),),
         sum_checks_course.no_threshold_of_one,
         "a threshold of 1 was accepted",
         note="the threshold is no option, follows from K and t, and is never below 2; only a record can state another",
@@ -493,7 +493,7 @@ MUTANTS = (
     Mutant(
         37,
         "coins are not committed to",
-        (Patch("neighbour_graph", "if dealing.coin_commitment(i, coins[i]) != ", "if False and coins[i] != "),),
+        (Patch("neighbour_graph", "if dealing.coin_commitment(i, opened[i]) != ", "if False and opened[i] != "),),
         sum_checks_circle.coins_are_committed_to,
         "a coin was chosen after the greetings",
     ),
