@@ -5,9 +5,16 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from itertools import chain
 from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import typer.main
+
+from smc_dp.cli.main import app
 
 ROOT = Path(__file__).resolve().parents[1]
 # The symbolic engine puts its own keys in place of the real ones, by their names; a wire message keeps its name.
@@ -88,10 +95,12 @@ REPLACED = {
 OTHER_SENSE = {
     *("PrintedInput", "PrintedShare", "PrintedCuratorShare", "PrintedSlot", "PrintedSelected", "PrintedMasked"),
     "Circle",
-    "Hint.looks",
     *("coins", "Coins", "AgreedCoins", "Tape.coins", "Tape.coins_of"),  # of the symbolic engine, which computes proofs
     "Svg.circle",
 }
+# Keys and fields that stay: names of audit checks, which are those of their codes (`law.holds`), a key of saved states,
+# names of earlier versions, a protocol's name, which signatures bind, and the field of codes about a site's frames.
+KEPT_KEYS = {"law", "boundary", "mail", "lecture", "study kit", "pathak2010-as-printed-insecure", "parcel"}
 FORBIDDEN_FIRST = ("What", "Whether", "How", "Who", "All", "As", "The same", "Called")
 
 Names = dict[str, list[str]]
@@ -150,6 +159,31 @@ def replaced_terms(texts: Mapping[str, str]) -> list[str]:
     return found
 
 
+def keys(source: str) -> Iterator[str]:
+    """Keys of all mappings that a file writes out; those of documents and of the fields of codes are among them."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Dict):
+            yield from (k.value for k in node.keys if isinstance(k, ast.Constant) and isinstance(k.value, str))
+
+
+def fields_of_codes(text: str) -> Iterator[str]:
+    """Fields that the sentences of a `faults.toml` name."""
+    yield from re.findall(r"\{(\w+)", text)
+
+
+def typed_names(command: Any, name: str = "") -> Iterator[str]:
+    """Names that a person types: commands, options and arguments, and what stands for their values."""
+    yield name
+    for parameter in command.params:
+        yield from (str(parameter.name), *parameter.opts, *parameter.secondary_opts, str(parameter.metavar or ""))
+    for own_name, own_command in getattr(command, "commands", {}).items():
+        yield from typed_names(own_command, own_name)
+
+
+def replaced_of(names: Iterable[str]) -> set[str]:
+    return {name for name in names if set(words(name)) & set(REPLACED)}
+
+
 def without_object(texts: Mapping[str, str]) -> list[str]:
     """Docstrings whose first words say that an object follows and not which."""
     found = []
@@ -198,6 +232,32 @@ def test_a_replaced_term_is_noticed() -> None:
     assert replaced_terms({"smc_dp/x/kit.py": source}) == [
         f"smc_dp/x/kit.py: {name}" for name in ("kit", "EarlyMail", "LAWS", "EarlyMail.letters", "EarlyMail.is_gone")
     ]
+
+
+def test_no_key_or_field_of_a_code_uses_a_replaced_term() -> None:
+    texts = [
+        path.read_text("utf-8")
+        for package in ("protocols", "smc_dp")
+        for path in ROOT.glob(f"{package}/**/faults.toml")
+    ]
+    found = replaced_of(chain(*map(keys, sources().values()), *map(fields_of_codes, texts)))
+    assert found == KEPT_KEYS
+
+
+def test_no_option_or_command_uses_a_replaced_term() -> None:
+    kit = {"provisioning_kit", "--provisioning-kit"}  # the glossary's own term
+    assert replaced_of(typed_names(typer.main.get_command(app))) == kit
+
+
+def test_a_replaced_key_field_or_option_is_noticed() -> None:
+    def command(vanish: Annotated[str, typer.Option("--gone", metavar="BOOK")] = "") -> None: ...
+
+    made = typer.Typer()
+    made.command("twin")(command)
+    made.command("other")(command)
+    assert replaced_of(keys("def f(x): return {'vanished': 1, 'sites': {'parcel-1': x}}")) == {"vanished", "parcel-1"}
+    assert replaced_of(fields_of_codes('gone = "{told!r} of {n}"')) == {"told"}
+    assert replaced_of(typed_names(typer.main.get_command(made))) == {"twin", "vanish", "--gone", "BOOK"}
 
 
 def test_every_docstring_names_its_object() -> None:

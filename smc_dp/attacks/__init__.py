@@ -30,7 +30,7 @@ from smc_dp.attacks import (
 from smc_dp.attacks.attack import LEAST_TRIALS, AttackResult, MeasuredAttack
 from smc_dp.core.errors import InputError, shown
 
-TOY_KEY_BITS, LONGEST_KEY_BITS = 512, 4096
+SHORTEST_KEY_BITS, LONGEST_KEY_BITS = 512, 4096
 
 ATTACKS: Mapping[str, MeasuredAttack] = MappingProxyType(
     {
@@ -65,9 +65,12 @@ def find_attack(name: str) -> MeasuredAttack:
 
 def check_key_bits(key_bits: int) -> None:
     """Raise InputError unless keys of this length can be made, and trials with them end within reason."""
-    if not TOY_KEY_BITS <= key_bits <= LONGEST_KEY_BITS or key_bits % 16:
+    if not SHORTEST_KEY_BITS <= key_bits <= LONGEST_KEY_BITS or key_bits % 16:
         raise InputError(
-            "key_bits.not_possible", toy_key_bits=TOY_KEY_BITS, longest_key_bits=LONGEST_KEY_BITS, got=key_bits
+            "key_bits.not_possible",
+            shortest_key_bits=SHORTEST_KEY_BITS,
+            longest_key_bits=LONGEST_KEY_BITS,
+            got=key_bits,
         )
 
 
@@ -77,7 +80,7 @@ def measure(
     trials: int | None,
     rng: Stream,
     *,
-    key_bits: int = TOY_KEY_BITS,
+    key_bits: int = SHORTEST_KEY_BITS,
     hear: Callable[[int, int], None] | None = None,
 ) -> AttackResult:
     """Try the attack on this variant, each time from fresh randomness, and count the successes.

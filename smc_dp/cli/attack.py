@@ -71,7 +71,7 @@ def run_attacks(
         refuse_options({"--key-bits": key_bits}, "option.attack_without_keys", name=name)
     wanted, bits = (
         read_count("--trials", trials, LEAST_TRIALS),
-        read_integer("--key-bits", key_bits or str(attacks.TOY_KEY_BITS)),
+        read_integer("--key-bits", key_bits or str(attacks.SHORTEST_KEY_BITS)),
     )
     attacks.check_key_bits(bits)
     seed = None if insecure_seed is None else read_integer("--insecure-seed", insecure_seed)

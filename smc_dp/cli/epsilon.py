@@ -47,11 +47,13 @@ def bound_epsilon(
     trials: Annotated[
         str | None, typer.Option(metavar="INTEGER", help="Draws from each neighbour; else what a minute allows.")
     ] = None,
-    confidence: Annotated[str, typer.Option(metavar="NUMBER", help="That all bounds printed hold together.")] = "0.99",
+    confidence: Annotated[
+        str, typer.Option(metavar="NUMBER", help="Probability that all bounds hold together.")
+    ] = "0.99",
     through_protocol: Annotated[
-        bool, typer.Option("--protocol", help="Run the whole protocol, with toy keys.")
+        bool, typer.Option("--protocol", help="Run the whole protocol, with short keys.")
     ] = False,
-    twin: Annotated[
+    mutant: Annotated[
         str | None, typer.Option(metavar=_MUTANTS, help="Audit a mechanism that is broken on purpose.")
     ] = None,
     dimension: Annotated[
@@ -61,7 +63,7 @@ def bound_epsilon(
     lam: Annotated[
         str | None, typer.Option("--lambda", metavar="NUMBER", help="Regularisation there, 0.001 unless given.")
     ] = None,
-    as_list: Annotated[bool, typer.Option("--list", help="List methods, noises and twins, and stop.")] = False,
+    as_list: Annotated[bool, typer.Option("--list", help="List methods, noises and mutants, and stop.")] = False,
     as_json: AsJson = False,
 ) -> int:
     """Bound epsilon from below: by how well two neighbouring data sets can be told apart from what is released.
@@ -69,7 +71,7 @@ def bound_epsilon(
     Releases of two neighbours made to differ as much as they can are drawn again and again. A bound above what is
     claimed refutes the claim; a bound below proves nothing. Therefore the same audit is repeated, 10 times (of all, and
     with --dimension: 5), with half the noise, and how often that was caught is stated: without --trials each time with
-    fewer draws, so that all of these take as long as the audit itself. A twin is audited as often.
+    fewer draws, so that all of these take as long as the audit itself. A mutant is audited as often.
 
     Methods are audited at d = 1 on neighbours made by hand; with --dimension on a pair that is searched for, and how
     much of the claimed sensitivity it reaches is stated (prr_mean, central, local, wsum, wsum_ar).
@@ -87,7 +89,7 @@ def bound_epsilon(
       smc-dp lab epsilon central --noise gauss --dimension 124 --lambda 0.01 --epsilon 8
       smc-dp lab epsilon prr_mean --protocol
       smc-dp lab epsilon wsum --protocol --noise ddg
-      smc-dp lab epsilon laplace --twin float-sampler
+      smc-dp lab epsilon laplace --mutant float-sampler
       smc-dp lab epsilon all --json
     """
     if as_list:
@@ -104,7 +106,7 @@ def bound_epsilon(
         read_positive("--epsilon", epsilon),
         None if calibration is None else read_choice("--calibration", calibration, get_args(Calibration)),
         None if noise is None else read_choice("--noise", noise, get_args(NoiseName)),
-        None if twin is None else read_choice("--twin", twin, get_args(MutantName)),
+        None if mutant is None else read_choice("--mutant", mutant, get_args(MutantName)),
         through_protocol,
         None if dimension is None else _dimension(dimension),
         None if lam is None else float(read_positive("--lambda", lam)),
@@ -121,7 +123,7 @@ def _run(request: Request, plans: list[PlannedCase], trials: int | None, sure: F
     from smc_dp.audit.epsilon.mutants import MUTANT_FAULTS
     from smc_dp.audit.epsilon.power import MeasuredPower, MutantPower, audit_mutant, audit_with_power
 
-    rng, found, twins = Stream.from_system(), list[MeasuredPower](), list[MutantPower]()
+    rng, found, mutants = Stream.from_system(), list[MeasuredPower](), list[MutantPower]()
     with screen.progress_bars(quiet=as_json) as hear:
         effort = _effort(request, plans, trials, sure, rng)
         for plan in plans:
@@ -130,8 +132,8 @@ def _run(request: Request, plans: list[PlannedCase], trials: int | None, sure: F
                 found.append(audit_with_power(plan.case, plan.half, effort, rng, _Tick(plan.case.name, draws, hear)))
             else:
                 tick = _Tick(plan.case.name, effort.draws(effort.repeats), hear)
-                twins.append(audit_mutant(MUTANT_FAULTS[request.mutant], plan.case, effort, rng, tick))
-    return _report_twins(twins, sure, as_json) if twins else _report(found, request, sure, as_json)
+                mutants.append(audit_mutant(MUTANT_FAULTS[request.mutant], plan.case, effort, rng, tick))
+    return _report_mutants(mutants, sure, as_json) if mutants else _report(found, request, sure, as_json)
 
 
 def _effort(request: Request, plans: list[PlannedCase], trials: int | None, sure: Fraction, rng: Stream) -> Effort:
@@ -177,13 +179,13 @@ def _report(found: list[MeasuredPower], request: Request, sure: Fraction, as_jso
     return int(refuted)
 
 
-def _report_twins(found: list[MutantPower], sure: Fraction, as_json: bool) -> int:
+def _report_mutants(found: list[MutantPower], sure: Fraction, as_json: bool) -> int:
     from smc_dp.audit.epsilon import report
 
-    refuted = any(twin.power.caught for twin in found)
+    refuted = any(mutant.power.caught for mutant in found)
     if as_json:
-        twins = [{**twin.as_dict(), "code": report.verdict_banner(twin.example).code} for twin in found]
-        _print_json({"confidence": float(sure), "refuted": refuted, "twins": twins})
+        mutants = [{**mutant.as_dict(), "code": report.verdict_banner(mutant.example).code} for mutant in found]
+        _print_json({"confidence": float(sure), "refuted": refuted, "mutants": mutants})
     else:
         screen.print_blocks(report.mutant_blocks(found, float(sure)))
     return int(refuted)
@@ -201,7 +203,7 @@ def _list(as_json: bool) -> int:
     listed: dict[str, dict[str, str]] = {
         "methods": methods,
         "noises": {str(name): text for name, text in MECHANISMS.items()},
-        "twins": {str(name): text for name, text in MUTANT_FAULTS.items()},
+        "mutants": {str(name): text for name, text in MUTANT_FAULTS.items()},
     }
     if as_json:
         _print_json(listed)

@@ -28,6 +28,7 @@ ALIASES = MappingProxyType({"folder": "data_dir", "limit": "budget"})
 """Name of a parameter in the library -> its name in a command, where the option's own name differs."""
 
 Allowed = TypeVar("Allowed", bound=str)
+"""Type of the choices of an option."""
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 DataDir = Annotated[Path | None, typer.Option(envvar="SMC_DP_DATA", help="Folder with the papers' data sets.")]
 Cache = Annotated[Path | None, typer.Option(help="Folder that `smc-dp data prepare` keeps data sets in.")]

@@ -36,6 +36,7 @@ REMOVED_OPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
         ("audit", "--receipt"): _SIGNED_AUDIT,
         ("bounds check", "--terms"): "smc-dp bounds check --policy own.toml",
         ("join", "--terms"): "smc-dp join --policy own.toml",
+        ("lab epsilon", "--twin"): "smc-dp lab epsilon --mutant NAME",
         ("plan", "--no-seconds"): "smc-dp plan",
         ("predict", "--auditor"): "smc-dp predict --level N",
         ("predict", "--receipt"): "smc-dp predict --level N",

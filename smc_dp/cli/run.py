@@ -88,7 +88,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
         if as_json:
             print(json.dumps(main_job.both_as_dict(reports), allow_nan=False))
         else:
-            screen.print_blocks(main_job.both_blocks(reports))
+            screen.print_blocks(main_job.both_blocks(reports, screen.full_statement))
         return
     found, agreement = prepare_run(request) if request.data.study is None else rehearse(request, rng)
     known = None if how.identities is None else load_with_warning(how.identities, agreement.participants)
@@ -102,7 +102,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     if as_json:
         print(json.dumps(report.as_dict(), allow_nan=False))
         return
-    screen.print_blocks(blocks(report))
+    screen.print_blocks(blocks(report, screen.full_statement(folder)))
     if report.agreement.spec.smallest_sets_noise:
         print(screen.fold(_NEWTON_INSTEAD))
 

@@ -19,6 +19,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.progress import TaskID
 
     from smc_dp.pages.blocks import PageBlock
@@ -102,6 +104,11 @@ def print_blocks(blocks: Iterable[PageBlock], named: Callable[[str], str] = str)
     from smc_dp.pages.text import block_lines
 
     print_lines(map(named, block_lines(blocks, paragraph_width(), width())))
+
+
+def full_statement(run_folder: Path) -> str:
+    """Return the command that prints the privacy statement of this run folder in full."""
+    return f"smc-dp show {run_folder} --details"
 
 
 def width() -> int:

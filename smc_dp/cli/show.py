@@ -16,15 +16,17 @@ def show_run(
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page for a browser instead: a new file outside of RUN.")
     ] = None,
+    details: Annotated[bool, typer.Option("--details", help="Print the privacy statement in full, too.")] = False,
 ) -> None:
     """Print what a run released, what that guarantees and does not, the parties, the settings and the files.
 
-    The release is verified first, as `smc-dp predict` does. The text and the page hold the same, made from the
+    The release is verified first. The page always has the privacy statement in full. Text and page are made from the
     published files alone: no row, no accuracy and no duration.
 
     \b
     Examples:
       smc-dp show runs/first
+      smc-dp show runs/first --details
       smc-dp show runs/first --html first.html
     """
     from smc_dp.pages import text
@@ -34,7 +36,9 @@ def show_run(
     check_beside(run_folder, "--html", html)
     page = run_page(run_folder)
     if html is None:
-        screen.print_lines(text.page_lines(page, screen.paragraph_width()))
+        screen.print_lines(text.page_lines(page, screen.paragraph_width(), details=details))
+        if not details:
+            print(screen.fold(f"The privacy statement in full: {screen.full_statement(run_folder)}"))
     else:
         write_page(html, page, f"--html: {html}")
         print(f"Written to {html}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -97,12 +97,18 @@ def new_study(
     print(f"Written: {out}, digest {made.digest}. Read it, then have each participant run `smc-dp study approve`.")
 
 
-def show_study(study_file: StudyPath, auxiliary: PublicRows = None, as_json: AsJson = False) -> None:
+def show_study(
+    study_file: StudyPath,
+    auxiliary: PublicRows = None,
+    details: Annotated[bool, typer.Option("--details", help="Print the privacy statement in full, too.")] = False,
+    as_json: AsJson = False,
+) -> None:
     """Explain what taking part means: participants, what leaves the site, guarantee, cost and deadlines.
 
     \b
     Examples:
       smc-dp study show study.toml
+      smc-dp study show study.toml --details
       smc-dp study show study.toml --json
     """
     from smc_dp.deploy import report
@@ -115,7 +121,8 @@ def show_study(study_file: StudyPath, auxiliary: PublicRows = None, as_json: AsJ
         privacy = {**asdict(agreement.statement), "text": agreement.statement.plain_words()}
         print(json.dumps({**said, "privacy": privacy, "insecure": list(agreement.marks)}, allow_nan=False))
         return
-    screen.print_blocks(report.blocks(found, agreement))
+    sections = report.blocks(found, agreement)
+    screen.print_blocks(replace(section, details=False) for section in sections if details or not section.details)
 
 
 def check_study(

@@ -53,7 +53,7 @@ def show_protocol(
     \b
     Examples:
       smc-dp lab walkthrough --protocol pathak2010 --out walkthrough.html
-      smc-dp lab walkthrough --protocol pathak2010-as-printed-insecure --out printed.html
+      smc-dp lab walkthrough --protocol pathak2010-as-printed-insecure --out as-published.html
       smc-dp lab walkthrough --protocol linear --parties 4 --out linear.html
       smc-dp lab walkthrough --protocol secure_sum --out sum.html
       smc-dp run --out runs/second --record-views views

@@ -18,7 +18,7 @@ from smc_dp.data.file_format import FileFormat
 CATEGORY, INDICATOR, LEAVE_OUT = "category", "indicator", "leave out"
 NO_REGRESSION = "regression is not there: wanted classes, such as bins"
 EMPTY_CELL_RULES = (CATEGORY, INDICATOR, LEAVE_OUT)
-"""What may stand for an empty cell besides a value of the column: a level of its own, a middle with a mark, no row."""
+"""Rules for an empty cell, besides a value: a level of its own; the middle, and a feature that marks it; no row."""
 Aliases: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 """Levels, each with the other texts that mean it."""
 _NO_ALIASES = ("aliases", ())

@@ -129,7 +129,7 @@ class _Rows:
         if width == 1 and self._is_usual:
             name = shown(self.header[0])
             one = self._explained(InputFault("csv.one_column", {"name": name, "hint": ""}))
-            if one.fields["looks"]:
+            if one.fields["recognised"]:
                 raise InputError(one)
         self.limits.check_cells(0, width)
         if width > _MOST_AT_ONCE:

@@ -38,7 +38,7 @@ _MNIST_SHA256 = MappingProxyType(
         "test digits": "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
     }
 )
-"""Of the idx files, not compressed."""
+"""Digests of the idx files, not compressed."""
 
 
 def fetch(name: str) -> Pool:

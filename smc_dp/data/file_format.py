@@ -27,12 +27,12 @@ DATES = MappingProxyType(
         "dd/mm/yyyy": re.compile(r"(?P<d>\d\d?)/(?P<m>\d\d?)/(?P<y>\d{4})", re.ASCII),
     }
 )
-"""How dates may be written, and what is one; any time of day is another thing."""
+"""Patterns of dates, by the name of each format; a date has no time of day."""
 OWN_SETTINGS_FILE = "own.toml"
 """Name of a party's own settings file, not FILE.toml."""
 _NO_SEPARATOR = re.compile(r'["\'\r\n\0+\-.\w]')  # of quotes, lines and numbers
 _MOST_WORDS, _LONGEST_WORD = 100, 100
-"""That may stand for an empty cell, and characters of one."""
+"""Number of words that stand for an empty cell, and of characters in one."""
 
 
 @dataclass(frozen=True)

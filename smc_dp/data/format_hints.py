@@ -31,7 +31,7 @@ _NOTHING = frozenset({"na", "n/a", "#n/a", "n.a.", "nan", "null", "nil", "none",
 class Hint(NamedTuple):
     """Apparent kind of the input, in a word, and a clause that says so with what to do; both empty for no hint."""
 
-    looks: str = ""
+    recognised: str = ""
     clause: str = ""
 
 
@@ -53,11 +53,11 @@ DATE, TRUTH = Hint("date", " (a date)"), Hint("truth", " (a truth value)")
 
 
 def add_hint(fault: Fault, refused: RefusedInput) -> Fault:
-    """Return the fault with what the cell holds, and with its hint: in a word as `looks`, in the sentence as `hint`."""
+    """Return the fault with what the cell holds, and with its hint: a word, `recognised`, and a clause, `hint`."""
     fields = {name: _shown(fault, refused) if value is None else value for name, value in fault.fields.items()}
     if make := _MAKERS.get(fault.code):
         hint = make(fault, refused)
-        fields |= {"looks": hint.looks, "hint": hint.clause}
+        fields |= {"recognised": hint.recognised, "hint": hint.clause}
     return replace(fault, fields=fields)
 
 
@@ -148,7 +148,7 @@ def _of_separator(_: Fault, refused: RefusedInput) -> Hint:
 
 def _of_encoding(fault: Fault, refused: RefusedInput) -> Hint:
     """Return the hint for a file that looks like text of the encoding that the fault names, if any."""
-    encoding, form = str(fault.fields["looks"]), refused.form
+    encoding, form = str(fault.fields["recognised"]), refused.form
     if not encoding:
         return NO_HINT
     header, *lines = refused.start.decode(encoding, "replace").splitlines() or [""]

@@ -97,7 +97,8 @@ class TextLines:
         if self._is_marked and encoding != "utf-16":
             raise self.refusal(
                 InputFault(
-                    "text.marked_utf16", {"encoding": _NAMES.get(encoding, encoding), "looks": "utf-16", "hint": ""}
+                    "text.marked_utf16",
+                    {"encoding": _NAMES.get(encoding, encoding), "recognised": "utf-16", "hint": ""},
                 )
             )
         if encoding == "utf-16" and not self._is_marked:
@@ -110,16 +111,16 @@ class TextLines:
         if encoding != "utf-16" and b"\0" in self.file.read(_CHUNK):
             return InputError("text.binary")
         at, others = self._first_unreadable(encoding)
-        name, looks = _NAMES.get(encoding, encoding), ""
+        name, recognised = _NAMES.get(encoding, encoding), ""
         if encoding == "cp1252" and self._first_unreadable("utf-8")[0] is None:
-            looks = "utf-8"
+            recognised = "utf-8"
         if encoding == "utf-8" and others:
             return InputError("text.two_encodings", encoding=name, byte=at)
         if encoding == "utf-8":
             self.file.seek(at or 0)
-            looks = "cp1252" if _CONTROLS.search(self.file.read(_CHUNK).decode("latin-1")) else "latin-1"
+            recognised = "cp1252" if _CONTROLS.search(self.file.read(_CHUNK).decode("latin-1")) else "latin-1"
         return self.refusal(
-            InputFault("text.unreadable_byte", {"encoding": name, "byte": at, "looks": looks, "hint": ""})
+            InputFault("text.unreadable_byte", {"encoding": name, "byte": at, "recognised": recognised, "hint": ""})
         )
 
     def refusal(self, fault: Fault) -> InputError:
@@ -160,13 +161,13 @@ class _Bytewise:
                 self._not_utf_8 = self._not_utf_8 or not _is_utf_8(line.encode(self._encoding))
                 self._controls = self._controls or bool(self._encoding == "latin-1" and _CONTROLS.search(line))
         if self._controls and self._not_utf_8:
-            raise self._text.refusal(InputFault("text.control_characters", {"looks": "cp1252", "hint": ""}))
+            raise self._text.refusal(InputFault("text.control_characters", {"recognised": "cp1252", "hint": ""}))
 
     def check_all(self) -> None:
         """Raise InputError where every line of more than ASCII is UTF-8, which does not happen by chance."""
         if self._more_than_ascii and not self._not_utf_8:
             raise self._text.refusal(
-                InputFault("text.all_utf8", {"encoding": self._encoding, "looks": "utf-8", "hint": ""})
+                InputFault("text.all_utf8", {"encoding": self._encoding, "recognised": "utf-8", "hint": ""})
             )
 
 

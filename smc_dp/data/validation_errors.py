@@ -34,7 +34,7 @@ from smc_dp.data.format_hints import RefusedInput, add_hint
 from smc_dp.data.table import EMPTY_CODES, ParsedColumn, Table, parse_text
 
 FIRST_ROWS = 5
-"""How many rows a fault names."""
+"""Number of rows that a fault names."""
 _MOST_KINDS = 20  # of a column that are named one by one
 _SEVERAL = frozenset({"cell.more_values", "classes.many_numbers"})  # codes of faults of more than one kind
 _LONGEST_ALIAS = 1000  # characters of a text that is advised as one
@@ -235,7 +235,7 @@ def _other_bounds(fault: TableFault, column: Column) -> str | None:
     """Return the bounds that a column of numbers would need for such cells; None for any other column."""
     if not isinstance(column, NumericColumn | BinnedColumn):
         return None
-    return {"date": _DATES, "truth": _TRUTHS}.get(str(fault.fault.fields.get("looks")))
+    return {"date": _DATES, "truth": _TRUTHS}.get(str(fault.fault.fields.get("recognised")))
 
 
 def _with_line(fault: TableFault, column: Column, bounds: str | None, is_label: bool) -> TableFault:

@@ -8,11 +8,12 @@ from smc_dp.core.errors import InputError
 from smc_dp.data.columns import LEAVE_OUT
 from smc_dp.data.report import column_table
 from smc_dp.deploy.study import JointStudy
-from smc_dp.pages.blocks import Bullets, Section
+from smc_dp.pages.blocks import Bullets, FactList, Prose, Section
 from smc_dp.pages.shortening import join_first
 from smc_dp.privacy.ledger.numbers import digits_rounded_up
 from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.budget_charge import charge_of_run
+from smc_dp.run.privacy_summary import summary_lines
 from smc_dp.run.release_report import setting_text
 
 _SHOWN = 40  # classes
@@ -29,7 +30,8 @@ def blocks(study: JointStudy, agreement: Agreement) -> Iterator[Section]:
     learned = Bullets(tuple(_learned(study, agreement)))
     yield Section("What is learned", (learned, *column_table(study.bounds)))
     yield _section("What leaves the site", _leaving(study, agreement))
-    yield _section("Privacy statement of the release", [agreement.statement.plain_words()])
+    yield Section("Privacy statement of the release", (FactList(tuple(summary_lines(agreement))),))
+    yield Section("Privacy statement in full", (Prose(agreement.statement.plain_words()),), details=True)
     yield _section("Charge", _cost(agreement))
     yield _section("Deadlines", _waiting(study, agreement))
 

@@ -28,7 +28,7 @@ from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Trusted
 from smc_dp.methods.method import Method, TrainedParts, Trust, announced_sizes, check_party_sizes, require_two_classes
 from smc_dp.methods.model import Release
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise_pair
+from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, own_noise_pair
 from smc_dp.methods.pathak2010.averages import AGAINST_OUTSIDERS
 from smc_dp.methods.pathak2010.models import SIZES_CAVEAT, binary
 from smc_dp.methods.training.perturbed import Logistic, minimise_perturbed, minimise_uncertified
@@ -63,7 +63,7 @@ class CentralObjective(Method):
     @classmethod
     @override
     def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
-        return own_noise_pair(cls(STRONG), several=False)
+        return own_noise_pair(cls(STRONG_LAMBDA), several=False)
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:

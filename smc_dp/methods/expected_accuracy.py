@@ -21,7 +21,7 @@ from typing import Any
 from smc_dp.methods.signal import SIGNAL_LAMBDA, PublicNumbers, method_signal
 from smc_dp.privacy.target import Target
 
-NARROW, CLEAR = 0.05, 100.0
+MOST_CUT_WIDTH, LEAST_CUT_SIGNAL = 0.05, 100.0
 """Largest width of an interval that is cut, and the signal above which intervals are cut."""
 _LIKELY_DIVISOR = 5.0
 """Most that may be lost, divided by what is likely: an interval that is cut is centred on a fifth of the most."""
@@ -80,12 +80,14 @@ def accuracy_interval(method: str, run: PublicNumbers) -> AccuracyInterval:
     found = method_signal(method, run)
     curves, most = _TWO if run.classes == 2 else _MORE, 1 - 1 / run.classes
     if run.classes > 2 and method in _UNTRIED_MULTICLASS_METHODS:
-        return AccuracyInterval(-NARROW / 2, most)
+        return AccuracyInterval(-MOST_CUT_WIDTH / 2, most)
     low, high = (most * part for part in curves.evaluate(curve_position(found, run.dimension, run.classes)))
     everybody = found / run.counted
-    if method in ("newton", "gd") and everybody > CLEAR:  # no wider than this, and no higher with more signal
-        least = high / _LIKELY_DIVISOR - NARROW / 2
-        low, high = max(low, least), min(high, NARROW + max(most * curves.evaluate(0.0)[0], least))
+    if (
+        method in ("newton", "gd") and everybody > LEAST_CUT_SIGNAL
+    ):  # no wider than this, and no higher with more signal
+        least = high / _LIKELY_DIVISOR - MOST_CUT_WIDTH / 2
+        low, high = max(low, least), min(high, MOST_CUT_WIDTH + max(most * curves.evaluate(0.0)[0], least))
     return AccuracyInterval(low, high)
 
 

@@ -35,7 +35,7 @@ from smc_dp.methods.method import (
     require_two_classes,
 )
 from smc_dp.methods.model import LinearModel, Release
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, labelled_rows, own_noise_pair
+from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, labelled_rows, own_noise_pair
 from smc_dp.methods.pathak2010.models import SIZES_CAVEAT
 from smc_dp.methods.training.perturbed import Huber, Logistic, Loss, minimise_perturbed, minimise_uncertified
 from smc_dp.methods.training.solver import PUBLIC_TAU
@@ -104,7 +104,7 @@ class AverageMethod(Method):
     @classmethod
     @override
     def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
-        return own_noise_pair(cls(STRONG))
+        return own_noise_pair(cls(STRONG_LAMBDA))
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
@@ -195,7 +195,7 @@ class FeatureMethod(AverageMethod):
     @classmethod
     @override
     def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
-        return own_noise_pair(cls(STRONG), public=labelled_rows(1, 0))
+        return own_noise_pair(cls(STRONG_LAMBDA), public=labelled_rows(1, 0))
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:

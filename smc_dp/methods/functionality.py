@@ -102,7 +102,7 @@ class Addend:
 class SumWithShares:
     """The sum of all numbers and of all shares of the noise, which nobody knows: `length` integers.
 
-    The parts are those of the parties that took part; who vanished before has none.
+    The parts are those of the parties that took part; a party that dropped out before has none.
     """
 
     length: int
@@ -156,9 +156,9 @@ RoundAnswer: TypeAlias = Callable[[tuple[Any, ...]], Any]
 
 @dataclass(frozen=True)
 class Rounds:
-    """One functionality after the other: a party's part is an `RoundAnswer`.
+    """Sequence of functionalities: a party's part is a `RoundAnswer`.
 
-    The value is that of every round. An answer may use coins of its own; it sees values and no other party's part.
+    The value is that of every round. An answer may use randomness of its own; it sees values and no other party's part.
     """
 
     each: tuple[Functionality, ...]

@@ -35,16 +35,18 @@ Trust: TypeAlias = Literal["aggregator", "secure"]
 R = TypeVar("R", bound=Release)
 R_co = TypeVar("R_co", bound=Release, covariant=True)
 
-TRUSTED = (
+AGAINST_ALL_BUT_AGGREGATOR = (
     "anyone who sees the release, but not the one who computed it: in this form a trusted aggregator holds what the "
     "parties send"
 )
+"""Adversary in the statements of releases by a trusted aggregator."""
 FOR_ANY_CLASSES = ("newton", "wsum", "wsum_ar", "gd", "soft_ss", "avg_clip")
 """Names of the methods that a protocol computes for three or more classes as well, the recommended one first.
 
 They are written here and not computed, because the registry imports every method, and every method imports this file.
 """
-SEEDED = "All randomness comes from a seed: whoever guesses it has the noise."
+SEED_CAVEAT = "All randomness comes from a seed: whoever guesses it has the noise."
+"""Reason why a release with a seed guarantees nothing."""
 
 
 class Trained(Protocol):
@@ -199,13 +201,13 @@ class NeedsRowCounts(Protocol):
 
 @runtime_checkable
 class HasSignal(Protocol):
-    """Specification whose signal public figures give."""
+    """Specification whose signal follows from public figures."""
 
     def counted(self, n: int) -> int:
         """Return the number of rows that is assumed where there are n in all: n, unless another one is public."""
 
     def signal(self, n: int) -> float:
-        """Return the signal of n rows in all; see `privacy.distributed.signal`."""
+        """Return the signal of n rows in all; see `privacy.distributed.sums_signal`."""
 
 
 def release_parts(
@@ -224,7 +226,7 @@ def release_parts(
     value = ideal(functionality or method.functionality(public, target), parts, rng)
     release = method.finish(value, public, target)
     if rng.insecure and release.privacy.kind != "none":
-        return replace(release, privacy=no_guarantee(release.privacy.unit, release.privacy.adjacency, SEEDED))
+        return replace(release, privacy=no_guarantee(release.privacy.unit, release.privacy.adjacency, SEED_CAVEAT))
     return release
 
 

@@ -16,7 +16,7 @@ from smc_dp.methods.training.classes import code
 from smc_dp.privacy.statement import PrivacyStatement
 
 Weights: TypeAlias = tuple[float, ...] | tuple[tuple[float, ...], ...]
-"""What is published of a linear model: d numbers for two classes, the second against the first; else d for each."""
+"""Published weights of a linear model: d numbers for two classes, the second against the first; else d for each."""
 
 
 class ReleasedModel(Protocol):

@@ -20,11 +20,11 @@ from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Rows
 
 Parties: TypeAlias = Callable[[Sequence[int]], Federation]
-"""A federation in which each party's data follow a bit of their own."""
+"""Function from a bit for each party to a federation whose data follow these bits."""
 Score: TypeAlias = Callable[[Array], Array]
-"""A number for each of n released vectors, (n, d): larger where the second data set is more likely."""
+"""Function from n released vectors, (n, d), to n scores: larger where the second data set is more likely."""
 
-STRONG = 10.0  # a regulariser beside which the curvature of the loss, at most 1/4, is small
+STRONG_LAMBDA = 10.0  # a regulariser beside which the curvature of the loss, at most 1/4, is small
 _ONE = np.ones((1, 1))  # the only public row
 
 

@@ -21,7 +21,7 @@ from smc_dp.methods.functionality import Trusted
 from smc_dp.methods.hamm2016.ensemble import Classifiers, Ensemble, Voting, join_classifiers, train_classifier, votes
 from smc_dp.methods.method import Method, Trust, release_parts
 from smc_dp.methods.model import LinearModel, Release, area_under_curve, classify
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, party_pair
+from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, party_pair
 from smc_dp.methods.training.black_box import PredictFunction
 from smc_dp.methods.training.classes import code
 from smc_dp.methods.training.objective import RegularisedLogistic
@@ -32,7 +32,7 @@ from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 BASELINE_LAMBDA = 1e-5
-"""Of the models that a release is compared with where its method has no lambda: nearly none, as the method has none."""
+"""Regularisation of the compared models where the released method has no lambda: nearly none, as it has none."""
 MOST_SCORES = 2**26
 """Above this number of parties times test rows the mean area under the curve of all parties is not computed."""
 
@@ -52,7 +52,7 @@ class Batch(Method):
     @classmethod
     @override
     def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
-        return party_pair(cls(STRONG))
+        return party_pair(cls(STRONG_LAMBDA))
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:

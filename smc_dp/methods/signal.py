@@ -15,6 +15,7 @@ from smc_dp.privacy.sensitivity import add_remove, largest_softmax_norm, logisti
 from smc_dp.privacy.target import Target
 
 SIGNAL_LAMBDA = 0.1
+"""Regularisation that stands for that of a method without one; its signal does not depend on it."""
 
 
 @dataclass(frozen=True)

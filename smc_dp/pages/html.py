@@ -28,7 +28,7 @@ _SENTENCE, _SENTENCES = 30, 3  # letters from which on a cell is one, and how ma
 
 
 def html(page: Page) -> str:
-    """Return the page, all of it escaped but template and drawings; InputError above `MOST_BYTES` without charts."""
+    """Return the page, escaped but for template and drawings; InputError above `MOST_PAGE_BYTES` without charts."""
     from markupsafe import Markup
 
     style, script = _style(page), _text("page.js")

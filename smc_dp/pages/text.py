@@ -36,10 +36,14 @@ _NARROW = 24  # columns of a table that are as wide in the next one, and terms t
 _MOST_FOLDED = 2000  # rows of a table: rich takes a millisecond for each
 
 
-def page_lines(page: Page, width: int) -> Iterator[str]:
-    """Yield the lines of a page, each at most `width` columns wide; nothing in them is obeyed by a terminal."""
+def page_lines(page: Page, width: int, *, details: bool = True) -> Iterator[str]:
+    """Yield the lines of a page, each at most `width` columns wide; nothing in them is obeyed by a terminal.
+
+    Without `details` its sections that are details are left out.
+    """
     printer = _Printer(width, width, details=True)
-    yield from printer.blocks((Prose(page.title), *page.notices, *page.sections))
+    sections = [section for section in page.sections if details or not section.details]
+    yield from printer.blocks((Prose(page.title), *page.notices, *sections))
     yield ""
     yield from chain.from_iterable(printer.folded(sentence) for sentence in page.made)
 

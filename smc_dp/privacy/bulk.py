@@ -29,7 +29,8 @@ FEWEST_AT_ONCE = 8
 """So many and more are drawn at once: fewer are drawn faster one by one, as are those of a variance below 1."""
 LARGEST_VARIANCE = 1 << 108
 """Up to here all y with k < 64 are below 2^63."""
-MARGIN = 2.0**-36
+ACCEPTANCE_MARGIN = 2.0**-36
+"""Distance from the acceptance probability within which ball arithmetic decides; floats err by less."""
 
 _READ, _MOST_ONES = 53, 63
 _KEPT = Fraction(13, 16)
@@ -60,7 +61,7 @@ def _kept(variance: Fraction, wanted: int, rng: Stream) -> list[int]:
     apart = (third >> (WORD - _READ)).astype(float) * 2.0**-_READ - acceptance_probability(y, power, variance)
     proposed = (j < t) & ~(negative & (y == 0))
     kept, values = proposed & (apart < 0), np.where(negative, -y, y).tolist()
-    for i in np.flatnonzero(proposed & (np.abs(apart) <= MARGIN)).tolist():
+    for i in np.flatnonzero(proposed & (np.abs(apart) <= ACCEPTANCE_MARGIN)).tolist():
         more = _further_ones(rng) if k[i] == _MOST_ONES else 0
         size = abs(values[i]) + more * t
         kept[i] = decide_acceptance(int(third[i]) >> (WORD - _READ), size, int(k[i]) + more, variance, rng)

@@ -26,7 +26,7 @@ UNIT_BITS = 2 * _ROW_BITS + 3
 """Coefficients are integers in units of 2^-UNIT_BITS: products of two entries, over 8."""
 
 L2_SENSITIVITY = 1 << UNIT_BITS
-"""Of the coefficients in their units, all degrees together, to replacing one record of the unit ball: exactly 1.
+"""Sensitivity of the coefficients, all degrees together, to replacing one record of the unit ball: exactly 1.
 
 Proof. Let a, b be the norms of two rows and -t the cosine between them, each row signed by its label. The degrees
 differ by at most F = (a^2 + b^2 + 2abt)/4 + (a^4 + b^4 - 2 a^2 b^2 t^2)/32 in squared norm: the second term is twice

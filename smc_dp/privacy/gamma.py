@@ -18,7 +18,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.privacy.lazy import Uniforms, evaluate_lazily, exact_ball
 
 MANTISSA_BITS = 96
-"""What is drawn lies in [G, (1 + 2^-95) G], G being exactly distributed."""
+"""Bits of a drawn number, which lies in [G, (1 + 2^-95) G], G being exactly distributed."""
 
 
 def gamma_above(shape: Fraction, scale: Fraction, rng: Stream, *, bits: int = 128) -> Fraction:

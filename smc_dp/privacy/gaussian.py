@@ -39,9 +39,9 @@ VARIANCE_LOST = 9
 """Variance that the lemma takes off the variance parameter, in grid units squared."""
 LEAST_VARIANCE = 2 * VARIANCE_LOST
 MOST_INTEGERS, MOST_RELEASES = 1 << 50, 1 << 16
-"""In one release, and of releases that are added up: 2^66 integers in all, so that the theorem's error is charged."""
+"""Most integers of a release, and most releases that add up: with 2^66 integers the theorem's error is charged."""
 LEAST_MU, MOST_MU = 2.0**-64, 2.0**12
-"""Beyond these nothing is claimed by the curve."""
+"""Least and largest mu for which the curve claims anything."""
 
 _ERROR = Fraction(1, 1 << 180)
 _LEAST_EPSILON, _MOST_EPSILON = 2.0**-128, 2.0**24

@@ -52,7 +52,7 @@ from smc_dp.privacy.gaussian import MOST_INTEGERS, curve, curve_keeps, in_reach,
 from smc_dp.privacy.lazy import exact_ball
 from smc_dp.privacy.noise import DiscreteGaussian
 from smc_dp.privacy.objective_perturbation import (
-    APART,
+    LINEAR_TERM_SENSITIVITY,
     SHARE_OF_OUTPUT,
     PerturbedObjective,
     check_figures,
@@ -73,7 +73,7 @@ class GaussianPerturbation(PerturbedObjective):
 
     def keeps(self, epsilon: Fraction, delta: Fraction) -> bool:
         """Tell whether the release is surely (epsilon, delta)-private to replacing one row; delta at least 2^-333."""
-        mu_squared = self.noise.mu_squared(APART)
+        mu_squared = self.noise.mu_squared(LINEAR_TERM_SENSITIVITY)
         left = epsilon - self.jacobian - self.output.epsilon(self.moved)
         if left <= 0 or delta < _LEAST_DELTA or not in_reach(mu_squared):
             return False
@@ -95,7 +95,7 @@ def gaussian_perturbation(
         raise ValueError(f"wanted at most {MOST_INTEGERS} numbers, got {dimension}")
     first = epsilon * (1 - SHARE_OF_OUTPUT)
     total, jacobian = strengthen(first, n, modulus, curvature)
-    noise = DiscreteGaussian(dimension, variance_for(APART, _mu(first - jacobian, delta)))
+    noise = DiscreteGaussian(dimension, variance_for(LINEAR_TERM_SENSITIVITY, _mu(first - jacobian, delta)))
     output, moved = solution_noise(epsilon, n, total, dimension, tau, ROUNDING_RADIUS)
     return GaussianPerturbation(n, modulus, Fraction(total) - Fraction(modulus), noise, jacobian, output, moved)
 

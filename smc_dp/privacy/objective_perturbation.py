@@ -37,11 +37,11 @@ from smc_dp.privacy.noise import DiscreteGaussian, KNorm
 from smc_dp.privacy.output import GRID, Calibrated, perturb
 
 SHARE_OF_OUTPUT = Fraction(1, 100)
-"""The part of epsilon that goes to the noise on the solution."""
+"""Part of epsilon for the noise on the solution."""
 
 _UNIT = 1 << GRID.fraction_bits
-APART = 2 * _UNIT
-"""How far b(f) moves between neighbours, in grid units."""
+LINEAR_TERM_SENSITIVITY = 2 * _UNIT
+"""L2 sensitivity of the linear term b(f), in grid units."""
 _DIGITS = 60
 # ln and exp round to nearest, whatever the context: these factors make sure of the side.
 _ABOVE, _BELOW = Decimal("1." + "0" * 56 + "1"), Decimal("0." + "9" * 57)
@@ -89,7 +89,7 @@ class ObjectivePerturbation(PerturbedObjective):
     @property
     def epsilon(self) -> Fraction:
         """True epsilon of the release, pure, to replacing one row."""
-        return self.noise.epsilon(APART) + self.jacobian + self.output.epsilon(self.moved)
+        return self.noise.epsilon(LINEAR_TERM_SENSITIVITY) + self.jacobian + self.output.epsilon(self.moved)
 
 
 def proven_perturbation(
@@ -104,7 +104,7 @@ def proven_perturbation(
     check_figures(epsilon, n, modulus, curvature, dimension, tau)
     first = epsilon * (1 - SHARE_OF_OUTPUT)
     total, jacobian = strengthen(first, n, modulus, curvature)
-    noise = KNorm(dimension, APART / (first - jacobian))
+    noise = KNorm(dimension, LINEAR_TERM_SENSITIVITY / (first - jacobian))
     output, moved = solution_noise(epsilon, n, total, dimension, tau, Fraction(1, 2))
     return ObjectivePerturbation(n, modulus, Fraction(total) - Fraction(modulus), noise, jacobian, output, moved)
 
@@ -125,7 +125,7 @@ def published_perturbation(
     if left <= 0:
         total, left = _float_above(curvature / (n * _expm1_below(epsilon / 4))), epsilon / 2
     jacobian = _log1p_above(curvature / (n * Fraction(total)))
-    noise = KNorm(dimension, APART / left)
+    noise = KNorm(dimension, LINEAR_TERM_SENSITIVITY / left)
     output, moved = solution_noise(epsilon, n, total, dimension, tau, Fraction(1, 2))
     return ObjectivePerturbation(n, modulus, Fraction(total) - Fraction(modulus), noise, jacobian, output, moved)
 

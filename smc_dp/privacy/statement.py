@@ -22,6 +22,11 @@ _CHANGE: dict[str, str] = {
     "addremove": "one record of one party were added or taken away",
     "party": "all records of one party were replaced by any others",
 }
+_CHANGED = {
+    "replace": "one record of one party replaced by another",
+    "addremove": "one record of one party added or removed",
+    "party": "all records of one party replaced by others",
+}
 
 
 _FLOATS = 1 + 2.0**-30  # far above what a few operations on floats can lose
@@ -129,6 +134,23 @@ class PrivacyStatement:
     def plain_words(self) -> str:
         """Return a few sentences for somebody who must answer for the data and is no mathematician."""
         return " ".join([self.promise, *(["Not covered, or to be known:"] if self.caveats else []), *self.caveats])
+
+    @property
+    def brief(self) -> str:
+        """Guarantee in two sentences, without the adversary."""
+        if self.kind == "none":
+            return "none: treat this release as if the exact result were published."
+        figures = f"epsilon {short_figure(self.epsilon or 0.0)}, delta {self.delta:g}, for {_CHANGED[self.adjacency]}."
+        found = self.certainty
+        percent = math.ceil(1000 * found.posterior) / 10
+        if found.missed >= 1:
+            return f"{figures} These figures do not bound an attacker's certainty."
+        rarely = f", except with a probability of at most {_three_digits(found.missed)}" if found.missed else ""
+        hardly = " So large an epsilon protects hardly at all." if percent > 99 else ""
+        return (
+            f"{figures} An attacker who knows everything else, and starts at 50 %, reaches at most {percent:g} % "
+            f"certainty about it{rarely}.{hardly}"
+        )
 
     @property
     def promise(self) -> str:

@@ -14,16 +14,16 @@ from smc_dp.privacy.gaussian import mu_for
 
 Calibration: TypeAlias = Literal["proven", "paper"]
 NoiseName: TypeAlias = Literal["knorm", "laplace", "gauss", "ddg", "vg", "self"]
-"""Of the first three whoever computes a release draws all; of the others every party of a secure sum draws a share."""
+"""Noise: whoever computes a release draws the first three; each party of a secure sum draws a share of the others."""
 
 NOISES_AS_PUBLISHED: tuple[NoiseName, ...] = ("knorm", "laplace")
-"""The noises of the papers."""
+"""Distributions that the papers use."""
 SHARED_NOISES: tuple[NoiseName, ...] = ("ddg", "vg", "self")
-"""See `smc_dp.privacy.distributed`."""
+"""Distributions that parties draw in shares; see `smc_dp.privacy.distributed`."""
 EPSILON_HELP = "Privacy loss; a smaller one is more private."
 NOISE_HELP = "Distribution of the noise."
 CALIBRATION_HELP = "Scale of the noise: as proven here, or as published."
-"""Sentences of settings, for whoever asks for a target: options, studies and parameters of estimators."""
+"""Sentence of the setting `calibration`; these three stand in options, studies and parameters of estimators."""
 LOWEST, HIGHEST = Fraction(1, 10**9), Fraction(10**6)
 DEFAULT_DELTA = Fraction(1, 10**5)
 LEAST_DELTA = Fraction(1, 10**100)

@@ -37,7 +37,7 @@ from smc_dp.methods.expected_accuracy import ExpectedAccuracy, expected_accuracy
 from smc_dp.methods.functionality import Functionality
 from smc_dp.methods.method import MechanismSpec, Method, NeedsRowCounts, SecureMethod
 from smc_dp.methods.model import LinearModel, Weights
-from smc_dp.methods.pathak2010.mean import RESIDUES
+from smc_dp.methods.pathak2010.mean import RESIDUES_CAVEAT
 from smc_dp.methods.registry import METHODS, find_method
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.grid import Grid
@@ -444,7 +444,7 @@ def add_insecure_markers(privacy: PrivacyStatement, marks: tuple[str, ...]) -> P
     """Return the statement with the reasons why the run is insecure; a seed or the published steps leave nothing."""
     reasons = tuple(f"INSECURE: {REASONS[mark]}." for mark in marks)
     if AS_PUBLISHED in marks:
-        return no_guarantee(privacy.unit, privacy.adjacency, *reasons, RESIDUES)
+        return no_guarantee(privacy.unit, privacy.adjacency, *reasons, RESIDUES_CAVEAT)
     if SEEDED in marks:
         return no_guarantee(privacy.unit, privacy.adjacency, *reasons)
     if TEST_KEYS in marks:

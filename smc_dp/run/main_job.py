@@ -6,7 +6,8 @@ their guarantees add up, and every party is charged for both before the first me
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from statistics import mean
 from types import MappingProxyType
 from typing import Any
@@ -17,6 +18,7 @@ from smc_dp.privacy.ledger.history import account_of
 from smc_dp.privacy.ledger.report import budget_blocks
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.preparation import prepare_run, usual_classes
+from smc_dp.run.privacy_summary import summary_blocks
 from smc_dp.run.report import Report
 from smc_dp.run.settings import MethodSettings, RunRequest
 
@@ -51,8 +53,11 @@ def both_as_dict(reports: Sequence[Report]) -> dict[str, Any]:
     return {"runs": {report.agreement.method.name: report.as_dict() for report in reports}, "together": cost}
 
 
-def both_blocks(reports: Sequence[Report]) -> Iterator[PageBlock]:
-    """Yield one table of accuracies, the privacy of each release and of both, written files and remaining budgets."""
+def both_blocks(reports: Sequence[Report], details: Callable[[Path], str]) -> Iterator[PageBlock]:
+    """Yield one table of accuracies, the privacy of each release and of both, written files and remaining budgets.
+
+    `details`: the command that prints the privacy statement of this run folder in full.
+    """
     yield from (Banner(f"INSECURE: {reason}.", "insecure", "run.insecure") for reason in reports[0].insecure)
     yield PageTable("Test accuracy", ("model", "accuracy"), tuple(_accuracies(reports)), numbers=(1,))
     yield Prose(
@@ -60,7 +65,9 @@ def both_blocks(reports: Sequence[Report]) -> Iterator[PageBlock]:
     )
     for report in reports:
         name = report.agreement.method.name
-        yield Section(f"Privacy of {name}, {MAIN_METHODS[name]}", (Prose(report.privacy.plain_words()),))
+        yield Section(
+            f"Privacy of {name}, {MAIN_METHODS[name]}", tuple(summary_blocks(report.agreement, details(report.run_dir)))
+        )
     if (together := _together(reports)) is not None:
         delta = f" and delta {together[1]:g}" if together[1] else ""
         yield Prose(f"Both releases together cost epsilon {together[0]:g}{delta}.")

@@ -12,6 +12,7 @@ from smc_dp.methods.method import SumSpec
 from smc_dp.pages.blocks import Banner, FactList, PageBlock, PageTable, Prose, Section, coded_prose, format_counts
 from smc_dp.privacy.ledger.history import account_of
 from smc_dp.privacy.ledger.report import budget_blocks
+from smc_dp.run.privacy_summary import summary_blocks
 from smc_dp.run.protocols.cost import Cost
 
 if TYPE_CHECKING:
@@ -22,8 +23,11 @@ _NAMED = 20  # of more parties those are named who are missing
 _HEADINGS = ("stage", "messages", "bytes", "rounds", f"{CURATOR_NAME} s", "party s", "slowest s")
 
 
-def blocks(report: Report) -> Iterator[PageBlock]:
-    """Yield insecure markers, cost, privacy, accuracy, written files and remaining budgets of a run."""
+def blocks(report: Report, details: str) -> Iterator[PageBlock]:
+    """Yield insecure markers, cost, privacy, accuracy, written files and remaining budgets of a run.
+
+    `details`: the command that prints the privacy statement in full.
+    """
     yield from (Banner(f"INSECURE: {reason}.", "insecure", "run.insecure") for reason in report.insecure)
     if report.cost:
         yield PageTable("Cost", _HEADINGS, tuple(_costs(report.cost)), numbers=tuple(range(1, len(_HEADINGS))))
@@ -31,7 +35,7 @@ def blocks(report: Report) -> Iterator[PageBlock]:
             "party s: the parties' mean; slowest s: the slowest party, in the last row from start to end, all "
             f"participants computing at the same time, {_described(report.simulated)}."
         )
-    yield Section("Privacy", (Prose(report.privacy.plain_words()),))
+    yield Section("Privacy", tuple(summary_blocks(report.agreement, details)))
     yield from _presence(report)
     yield from accuracy_blocks(report.comparison, report.planned)
     files = ["shares.json"] if report.agreement.publishes_shares else []

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from protocols.arithmetic.rng import Stream
 from protocols.programs import PROTOCOLS
-from smc_dp.attacks import ATTACKS, TOY_KEY_BITS, measure
+from smc_dp.attacks import ATTACKS, SHORTEST_KEY_BITS, measure
 from smc_dp.attacks.attack import LEAST_TRIALS, MeasuredAttack
 from smc_dp.attacks.report import AttackReport
 from smc_dp.attacks.report_blocks import attack_section, without_numbers
@@ -65,5 +65,5 @@ def _section(
         if progress:
             progress(f"{attack.name} against {variant.name}")
         measured.append(measure(attack.name, variant.name, LEAST_TRIALS, rng))
-    drawing = None if attack.picture is None else attack.picture(rng, TOY_KEY_BITS)
-    return attack_section(AttackReport(seen, tuple(measured), TOY_KEY_BITS if attack.uses_keys else None, drawing))
+    drawing = None if attack.picture is None else attack.picture(rng, SHORTEST_KEY_BITS)
+    return attack_section(AttackReport(seen, tuple(measured), SHORTEST_KEY_BITS if attack.uses_keys else None, drawing))

@@ -1,4 +1,4 @@
-"""The same rows as eight systems would export them, each with a code book."""
+"""The same rows as eight systems would export them, each with a data dictionary."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Spelling:
 
 @dataclass(frozen=True)
 class Export:
-    """A form of a file: `write` makes its content; book: its code book, None where that is the file's own schema.
+    """A form of a file: `write` makes its content; book: its data dictionary, None where that is the file's own schema.
 
     filled: what a person who knows writes where the book is silent, None to strike a line out. form: the lines of a
     section [file] that say how the file is written.
@@ -123,7 +123,7 @@ class Export:
         return path
 
     def bounds(self, folder: Path) -> Path:
-        """The bounds that the tool drafts from the code book, with what a person has to say: rules for empty cells."""
+        """The bounds drafted from the data dictionary, with what a person has to say: rules for empty cells."""
         text = self._draft(folder)
         for name, value in self.filled.items():
             text = re.sub(rf"^{name} = \[\?.*$", "" if value is None else f"{name} = {value}", text, flags=re.MULTILINE)

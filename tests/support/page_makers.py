@@ -148,7 +148,7 @@ def attacked(folder: Path) -> Path:
     found = []
     for attack in map(attacks.find_attack, ("strip-noise", "vote-flip")):
         measured = [attacks.measure(attack.name, v.name, LEAST_TRIALS, rng) for v in attack.variants]
-        found.append(AttackReport(attack, tuple(measured), attacks.TOY_KEY_BITS))
+        found.append(AttackReport(attack, tuple(measured), attacks.SHORTEST_KEY_BITS))
     return written(folder, attacks_page(found))
 
 

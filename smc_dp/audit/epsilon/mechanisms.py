@@ -47,10 +47,10 @@ def mechanism_cases(target: Target, mutant: MutantName | None = None) -> list[Ca
     if mutant is None or mutant == "half-noise":
         return [_case(target, d, mutant) for d in _DIMENSIONS]
     if mutant not in _MECHANISM_OF_MUTANT:
-        raise InputError("twin.not_of_mechanism", twin=mutant, got=name)
+        raise InputError("twin.not_of_mechanism", mutant=mutant, got=name)
     belongs, dimension = _MECHANISM_OF_MUTANT[mutant]
     if belongs != name:
-        raise InputError("twin.of_other_mechanism", twin=mutant, belongs=belongs, got=name)
+        raise InputError("twin.of_other_mechanism", mutant=mutant, belongs=belongs, got=name)
     return [_case(target, dimension, mutant)]
 
 

@@ -36,7 +36,7 @@ def method_case(
     Raise InputError for a mutant that it does not have.
     """
     if mutant not in (None, "half-noise"):
-        raise InputError("twin.not_of_method", twin=mutant, name=name)
+        raise InputError("twin.not_of_method", mutant=mutant, name=name)
     method = find_method(name)
     found = searched or find_method(name).audit_pair(target.calibration)
     if not method.calibrations:

@@ -70,7 +70,7 @@ class Request:
             known = " or ".join((", ".join(some), last))
             raise InputError("through_protocol.other_method", known=known)
         if self.mutant in PROTOCOL_MUTANTS and not self.through_protocol:
-            raise InputError("twin.of_whole_protocol", twin=self.mutant)
+            raise InputError("twin.of_whole_protocol", mutant=self.mutant)
         by_parties = self.method in rounds.ROUNDS_METHODS or (
             self.through_protocol and self.method == secure_sum.SECURE_SUM_METHOD
         )
@@ -91,7 +91,7 @@ class Request:
         if self.dimension is not None and self.through_protocol:
             raise InputError("dimension.through_protocol")
         if self.method == ALL_METHODS and self.mutant not in (None, "half-noise"):
-            raise InputError("twin.of_mechanism", twin=self.mutant)
+            raise InputError("twin.of_mechanism", mutant=self.mutant)
 
 
 def plan_cases(request: Request) -> list[PlannedCase]:

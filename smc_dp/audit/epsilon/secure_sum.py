@@ -28,7 +28,7 @@ from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public
 from smc_dp.leakage.executions import execute
 from smc_dp.methods.functionality import Addend, ideal
-from smc_dp.methods.neighbours import STRONG, labelled_rows
+from smc_dp.methods.neighbours import STRONG_LAMBDA, labelled_rows
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.sums.weighted_sum import SharedWeightedSum, WeightedSum
 from smc_dp.privacy.distributed.share_distributions import GammaShares, GaussianShares, ShareDistribution
@@ -82,7 +82,7 @@ def secure_sum_case(
 def audited_sum(target: Target) -> SharedWeightedSum:
     """Return the weighted sum that is audited."""
     among = ThreatModel(PARTIES, COLLUDERS, 0)
-    return WeightedSum(STRONG).shared(Public(PARTIES, 1, 2), target, among, AnnouncedRows(_ROWS, "released"))
+    return WeightedSum(STRONG_LAMBDA).shared(Public(PARTIES, 1, 2), target, among, AnnouncedRows(_ROWS, "released"))
 
 
 def numbers_in_world(spec: SharedWeightedSum, world: int) -> list[Vector]:

@@ -79,7 +79,7 @@ def judge_distribution(found: DistributionCheck) -> CheckOutcome:
             said=said,
         )
     if found.missed:
-        return failed("law.twin_not_rejected", about=_SCOPE, twin=found.missed[0], said=said)
+        return failed("law.twin_not_rejected", about=_SCOPE, mutant=found.missed[0], said=said)
     return passed("law.holds", about=_SCOPE, p_value=found.p_value, said=said)
 
 
@@ -87,13 +87,13 @@ def _distribution_check_text(found: DistributionCheck) -> str:
     caught = found.mutants - len(found.missed)
     coalitions = len({f.coalition for f in found.found})
     more = f" and {FURTHER_RUNS} in each of {found.worlds - TWO} more" if found.worlds > TWO else ""
-    without = f", in which {', '.join(found.drop_outs)} vanishes," if found.drop_outs else ""
+    without = f", in which {', '.join(found.drop_outs)} drops out," if found.drop_outs else ""
     return (
-        f"{coalitions} coalitions, {found.runs} toy executions in each of two worlds{more} with equal output{without}"
+        f"{coalitions} coalitions, {found.runs} executions in each of two worlds{more} with equal output{without}"
         f" and {found.simulated} simulated, {found.tests} exact tests, rejecting below {SIGNIFICANCE:.0e} in all;"
         f" with probability {POWER} it shows {_power(found.simulator)} against the simulator,"
         f" {_power(found.between)} between the worlds;"
-        f" twins with one field one bit short: {caught} of {found.mutants} rejected"
+        f" mutants with one field one bit short: {caught} of {found.mutants} rejected"
     )
 
 

@@ -78,7 +78,7 @@ def check_word(evidence: Evidence) -> CheckOutcome:
         return not_applicable("word.nothing_published")
     if wrong := promise_fault(recorded):
         return refuted_outcome(evidence, wrong)
-    return passed("word.holds", told=len(recorded.results), statements=len(recorded.statements))
+    return passed("word.holds", owners=len(recorded.results), statements=len(recorded.statements))
 
 
 def check_commitments(evidence: Evidence) -> CheckOutcome:
@@ -99,7 +99,7 @@ def check_commitments(evidence: Evidence) -> CheckOutcome:
     ]
     wrong = checkable.verify_messages(evidence.session.parameters, greeted, messages)
     if wrong is None:
-        return passed("commitments.hold", letters=len(messages), evidence=describe_views(evidence))
+        return passed("commitments.hold", messages=len(messages), evidence=describe_views(evidence))
     found = signed_greeting(evidence, wrong.name) if wrong.name else None
     line = found[0] if found else None
     return failed(wrong.fault, line=line, culprit=None if line is None else line_signer(evidence, line))

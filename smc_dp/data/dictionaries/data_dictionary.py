@@ -11,7 +11,7 @@ from typing import TypeAlias
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
 
 _MOST_COLUMNS = 1 << 16
-"""Of a code book, those that are left out among them."""
+"""Of a data dictionary, those that are left out among them."""
 _MOST_CLASSES = 10  # whole numbers between two bounds that may be meant as classes
 
 
@@ -106,7 +106,7 @@ class DataDictionary:
 
 
 def bound_number(text: str) -> float | None:
-    """Return the finite number that a code book states as a bound, or None for any other text."""
+    """Return the finite number that a data dictionary states as a bound, or None for any other text."""
     try:
         found = float(text)
     except ValueError:
@@ -115,7 +115,7 @@ def bound_number(text: str) -> float | None:
 
 
 def bound_date(text: str, *patterns: str) -> datetime.date | None:
-    """Return the date that a code book states as a bound, as 2010-01-31 or in one of these patterns, or None."""
+    """Return the date that a data dictionary states as a bound, as 2010-01-31 or in one of these patterns, or None."""
     for pattern in ("%Y-%m-%d", *patterns):
         try:
             return datetime.datetime.strptime(text.strip(), pattern).date()

@@ -135,11 +135,15 @@ def _labelled(source: str, entries: Sequence[DescribedColumn], label: str) -> De
 
 
 def _top(book: DataDictionary) -> Iterator[_Line]:
-    yield _comment(f"Drafted from {book.source}, {book.kind}: all of it is the code book's, nothing comes from rows.")
+    yield _comment(
+        f"Drafted from {book.source}, {book.kind}: all of it is the data dictionary's, nothing comes from rows."
+    )
     yield _comment("A line with a ? waits for a person who knows: until it is filled in, nothing reads this file.")
     if book.form:
         yield _Line("#")
-        yield _comment("The code book also says how the file is written. That belongs to whoever has the file, into")
+        yield _comment(
+            "The data dictionary also says how the file is written. That belongs to whoever has the file, into"
+        )
         yield _comment(
             "[file] of own.toml, or beside the data into a file of its whole name and .toml (rows.csv.toml):"
         )
@@ -159,7 +163,9 @@ def _label(entry: DescribedColumn | None) -> Iterator[_Line]:
             of_two = "  # the second is the class +1" if len(entry.said.levels) == 2 else ""
             yield _Line(f"classes = {_levels(entry.said)}{of_two}")
         else:
-            yield _Line("classes = [?, ?]  # the code book lists none; of two, the second is the class +1", waits=True)
+            yield _Line(
+                "classes = [?, ?]  # the data dictionary lists none; of two, the second is the class +1", waits=True
+            )
     yield _Line("")
 
 
@@ -190,7 +196,7 @@ def _bounds(said: NumberEntry | DateEntry | LevelsEntry) -> tuple[str, str]:
 def _lacks(low: object, high: object, both: str, lowest: str, highest: str) -> str:
     if low is not None and high is not None:
         return ""
-    return f"the code book gives {both if low is high else lowest if low is None else highest}"
+    return f"the data dictionary gives {both if low is high else lowest if low is None else highest}"
 
 
 def _aliases(entries: Iterable[DescribedColumn]) -> Iterator[_Line]:

@@ -24,7 +24,7 @@ from smc_dp.data.dictionaries.data_dictionary import (
 from smc_dp.data.dictionaries.redcap import redcap_dictionary, separator_of_dictionary
 from smc_dp.data.parquet_cells import open_parquet
 
-_MOST_BYTES = 1 << 24  # of a code book, which is text
+_MOST_BYTES = 1 << 24  # of a data dictionary, which is text
 _FIRST = 1 << 16  # bytes that the first line of a dictionary fits into
 _PARQUET = b"PAR1"
 _SCHEMA = "the schema of a Parquet file"
@@ -35,7 +35,7 @@ _WANTED = "wanted a REDCap data dictionary (CSV) or a Parquet file for its schem
 
 def read_data_dictionary(path: Path) -> DataDictionary:
     """Read the data dictionary in a file; raise InputError, from the first line alone for a file of rows."""
-    source = f"code book {path}"
+    source = f"data dictionary {path}"
     with reading.open_plain_file(path, source) as file:
         first = file.read(_FIRST)
         if first.startswith(_PARQUET):

@@ -1,4 +1,4 @@
-"""Defaults of comparisons: the deal of each data set as in the paper that uses it, and the entries of a plan."""
+"""Defaults of comparisons: the partition of each data set as in the paper that uses it, and the entries of a plan."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from smc_dp.privacy.target import Calibration, NoiseName
 
 _THREE = Partition(parties=3, split="50,37.5,12.5")  # of the 80 % that are not tested on: 40, 30 and 10 % of all
 
-USUAL = MappingProxyType(
+DEFAULT_PARTITIONS = MappingProxyType(
     {
         "a9a": Partition(parties=5),
         "har": Partition(parties=1000, per_party=6, auxiliary=1352, components=50),
@@ -33,25 +33,25 @@ USUAL = MappingProxyType(
         "malicious_url": Partition(parties=20_000, per_party=9, auxiliary=16_000, components=50),
     }
 )
-"""By the name of the data set; no paper deals breast_cancer and digits."""
+"""Partition of each data set as in the paper that uses it; no paper uses breast_cancer and digits."""
 
 
 def default_partition(dataset: str, split: str | None = None, parties: int | None = None, **others: Any) -> Partition:
-    """Return the usual deal with changes; 0 `auxiliary` or `labelled` rows are no public rows.
+    """Return the default partition with changes; 0 `auxiliary` or `labelled` rows are no public rows.
 
     A split says how many parties there are, and that all rows are dealt.
     """
-    usual = USUAL.get(dataset, Partition())
+    default = DEFAULT_PARTITIONS.get(dataset, Partition())
     changes = {name: value for name, value in others.items() if value is not None}
     changes |= {name: None for name in ("auxiliary", "labelled") if changes.get(name) == 0}
     if split is not None:
         shares = len(parse_split(split))
         if parties not in (None, shares):
             raise InputError("split.wrong_number", wanted=parties, got=shares)
-        return replace(usual, **{"per_party": None, **changes, "split": split, "parties": shares})
+        return replace(default, **{"per_party": None, **changes, "split": split, "parties": shares})
     if parties is not None:
         changes |= {"parties": parties, "split": None}
-    return replace(usual, **changes)
+    return replace(default, **changes)
 
 
 def make_entries(
@@ -69,7 +69,7 @@ def make_entries(
     """Return an entry for each method, calibration and trust it has, and a fault for each that is skipped.
 
     `noise` None: each method's own. Methods without calibrations are baselines without noise, which run once for each
-    data repeat. No `trusts` are both, where a method has both and `among` says whom a secure sum tolerates.
+    data repeat. No `trusts` are both, where a method has both and `threat_model` says whom a secure sum tolerates.
     """
     found, skipped = list[GridEntry](), list[Fault]()
     for name in methods:

@@ -22,7 +22,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import Fault, InputError, InputFault
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.methods.method import SEEDED, Trained
+from smc_dp.methods.method import SEED_CAVEAT, Trained
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.pathak2010.averages import AGAINST_OUTSIDERS
 from smc_dp.methods.pathak2010.models import SIZES_CAVEAT, binary
@@ -233,5 +233,5 @@ def sampled_event(noise: float, rate: float, steps: int) -> Any:
 
 def _release(model: LinearModel, statement: PrivacyStatement, rng: Stream) -> Release:
     if rng.insecure:
-        statement = no_guarantee(statement.unit, statement.adjacency, SEEDED)
+        statement = no_guarantee(statement.unit, statement.adjacency, SEED_CAVEAT)
     return Release(model, statement)

@@ -34,7 +34,7 @@ from smc_dp.methods.collaborative.quadratics import (
     minimise_trimmed,
 )
 from smc_dp.methods.collaborative.rounds import (
-    SERVER,
+    AGAINST_SERVER,
     Answer,
     BiasedModel,
     RoundsRelease,
@@ -48,7 +48,14 @@ from smc_dp.methods.collaborative.rounds import (
     scale_into_ball,
 )
 from smc_dp.methods.functionality import EachPublishes, Functionality, Rounds, Sum, Vector, add_vectors
-from smc_dp.methods.method import TRUSTED, TrainedParts, Trust, check_own_size, check_party_sizes, require_two_classes
+from smc_dp.methods.method import (
+    AGAINST_ALL_BUT_AGGREGATOR,
+    TrainedParts,
+    Trust,
+    check_own_size,
+    check_party_sizes,
+    require_two_classes,
+)
 from smc_dp.methods.neighbours import NeighbourPair, single_record_pair
 from smc_dp.methods.pathak2010.models import SIZES_CAVEAT
 from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, require_hidden_sizes
@@ -133,7 +140,7 @@ class Ofaa(Summed):
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         if target.calibration == "paper":
             return statement_as_published(target, public.dimension, self.rounds)
-        adversary = SERVER if self.trust == "local" else TRUSTED
+        adversary = AGAINST_SERVER if self.trust == "local" else AGAINST_ALL_BUT_AGGREGATOR
         return noise_statement(self._noise(public, target), target, "record", "replace", adversary, (SIZES_CAVEAT,))
 
     @override
@@ -287,7 +294,7 @@ def statement_as_published(target: Target, d: int, rounds: int) -> PrivacyStatem
     degrees = zip(l1_sensitivities(d, 2), scales_as_published(d, target.epsilon), strict=True)
     epsilon = rounds * sum((sensitivity / scale for sensitivity, scale in degrees), Fraction(0))
     redrawn = f"Noise is redrawn in each of {rounds} rounds, and averaging the uploads of a party removes it."
-    return pure_statement(epsilon, target, SERVER, (SIZES_CAVEAT, *((redrawn,) if rounds > 1 else ())))
+    return pure_statement(epsilon, target, AGAINST_SERVER, (SIZES_CAVEAT, *((redrawn,) if rounds > 1 else ())))
 
 
 def with_noise_as_published(c: Vector, d: int, target: Target, rng: Stream) -> Vector:

@@ -37,7 +37,7 @@ from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.collaborative import tilted
 from smc_dp.methods.collaborative.rounds import (
-    SERVER,
+    AGAINST_SERVER,
     Answer,
     BiasedModel,
     RoundsRelease,
@@ -61,10 +61,16 @@ from smc_dp.methods.method import (
     check_target,
     require_two_classes,
 )
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise_pair
+from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, own_noise_pair
 from smc_dp.methods.pathak2010.models import SIZES_CAVEAT
 from smc_dp.methods.sums.noisy_sum import check_announced_rows, row_cap_caveat, unreleased_rows_caveat
-from smc_dp.methods.sums.threat_model import COMPUTATIONAL, UNLEAKED, AnnouncedRows, RowCounts, ThreatModel
+from smc_dp.methods.sums.threat_model import (
+    COMPUTATIONAL_CAVEAT,
+    STATE_LEAK_CAVEAT,
+    AnnouncedRows,
+    RowCounts,
+    ThreatModel,
+)
 from smc_dp.methods.training.objective import RegularisedLogistic
 from smc_dp.methods.training.perturbed import Logistic, minimise_perturbed
 from smc_dp.methods.training.solver import PUBLIC_TAU, minimise
@@ -128,7 +134,7 @@ class Ofpa(Method):
     @classmethod
     @override
     def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
-        return unregularised_pair(cls()) if calibration == "paper" else own_noise_pair(cls(lam=STRONG))
+        return unregularised_pair(cls()) if calibration == "paper" else own_noise_pair(cls(lam=STRONG_LAMBDA))
 
     def shared(
         self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
@@ -154,7 +160,7 @@ class Ofpa(Method):
             return no_guarantee("record", "replace", NO_NOISE)
         if target.calibration == "proven":
             epsilon = self.rounds * self.perturbation(target, 1, public.dimension + 1).epsilon
-            return pure_statement(epsilon, target, SERVER, (SIZES_CAVEAT,))
+            return pure_statement(epsilon, target, AGAINST_SERVER, (SIZES_CAVEAT,))
         why = [_WHY[self.reading], _UNBOUNDED]
         if self.rounds > 1:
             why.append(f"Even if one round were private, {self.rounds} of them, each with new noise, would add up.")
@@ -265,7 +271,7 @@ class SharedPerturbedModels:
         stated = self.method.statement(self.public, self.target)
         if stated.kind == "none":
             return stated
-        in_shares = (COMPUTATIONAL, UNLEAKED)  # here each party's own noise is there before
+        in_shares = (COMPUTATIONAL_CAVEAT, STATE_LEAK_CAVEAT)  # here each party's own noise is there before
         of_all = (caveat for caveat in self.threat_model.caveats() if caveat not in in_shares)
         return replace(stated, adversary=self.threat_model.everybody_else, caveats=(*of_all, *self._of_sizes()))
 
@@ -287,7 +293,7 @@ class SharedPerturbedModels:
 
     def model(self, value: Vector) -> BiasedModel:
         """Return the average over the rows of those who took part, or the sum over a public constant."""
-        # A party that deviates may enter any number of rows, and a model is made of whatever comes.
+        # A malicious party may enter any number of rows, and a model is made of whatever comes.
         released = self.announced.sizes == "released"
         divisor = max(1, value[-1]) if released else self.threat_model.parties * self.announced.most_rows
         return BiasedModel(np.array(self.grid.decode(value[: self.public.dimension + 1], divisor)))

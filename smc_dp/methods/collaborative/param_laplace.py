@@ -20,7 +20,7 @@ from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.collaborative.rounds import (
-    SERVER,
+    AGAINST_SERVER,
     RoundsRelease,
     for_plain_rows,
     release_of_rounds,
@@ -36,7 +36,7 @@ from smc_dp.methods.method import (
     check_party_sizes,
     require_two_classes,
 )
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise_pair
+from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, own_noise_pair
 from smc_dp.methods.pathak2010.models import SIZES_CAVEAT
 from smc_dp.methods.training.objective import RegularisedLogistic
 from smc_dp.methods.training.solver import PUBLIC_TAU, minimise
@@ -66,7 +66,7 @@ class ParamLaplace(Method):
     @classmethod
     @override
     def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
-        return own_noise_pair(cls(STRONG))
+        return own_noise_pair(cls(STRONG_LAMBDA))
 
     def noise(self, target: Target, n: int, dimension: int) -> Calibrated | None:
         """Return the noise of a party with n records on its parameters (dimension d + 1); None for no noise."""
@@ -78,7 +78,7 @@ class ParamLaplace(Method):
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         # Records are disjoint and every party's scale is its own sensitivity over epsilon, so one stands for all.
         noise = self.noise(target, 1, public.dimension + 1)
-        return noise_statement(noise, target, "record", "replace", SERVER, (SIZES_CAVEAT,))
+        return noise_statement(noise, target, "record", "replace", AGAINST_SERVER, (SIZES_CAVEAT,))
 
     @override
     def functionality(self, public: Public, target: Target) -> EachPublishes:

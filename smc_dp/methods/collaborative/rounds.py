@@ -24,13 +24,14 @@ from smc_dp.privacy.output import published_noise_caveat
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 from smc_dp.privacy.target import Target
 
-SERVER = "anyone who sees every upload of every round, the server included: each party adds its own noise"
+AGAINST_SERVER = "anyone who sees every upload of every round, the server included: each party adds its own noise"
+"""Adversary in the statements of methods whose parties trust nobody."""
 _MOST_ROUNDS = 10_000
 
 Upload: TypeAlias = tuple[Array, bool]
-"""(w, alpha), and whether it is a minimiser by the method's own criterion."""
+"""Uploaded weights (w, alpha), and whether they are a minimiser by the method's own criterion."""
 Answer: TypeAlias = Callable[[Sequence[Sequence[Upload]]], Upload]
-"""One party's upload after these rounds, each with the uploads of all parties."""
+"""Function of the uploads of all parties in the rounds before: one party's next upload."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""From sums to weights: what anybody makes of what was released so far, and so the query of the next sum.
+"""Descent from sums to weights: public post-processing of the sums so far, which gives the query of the next sum.
 
 Nesterov's method from W = 0: W_t+1 = V_t + (the sum of descent directions at V_t) times a fixed matrix, and V_t+1 =
 W_t+1 + t/(t+3) (W_t+1 - W_t). The last W is the model: no average, no projection, no line search, no regulariser. The
@@ -21,7 +21,7 @@ from smc_dp.methods.training import integer_readings as readings
 from smc_dp.methods.training.integer_rows import WEIGHT_BITS, round_query
 
 Scaling: TypeAlias = Callable[[Array], Array]
-"""What becomes of a direction (p, d) before it is a step."""
+"""Function that makes a step of a direction, (p, d)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ class NewtonSteps:
 
 
 Steps: TypeAlias = GradientSteps | NewtonSteps
-"""What a method makes of the sums."""
+"""Rule of a method for the steps that follow from the sums."""
 
 
 def _origin(classes: int, dimension: int) -> Array:

@@ -19,7 +19,15 @@ from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import RoundAnswer, Rounds, Sum, SumWithShares, Vector
 from smc_dp.methods.gradients.contributor import Contributor, noise_label
 from smc_dp.methods.gradients.descent import Steps
-from smc_dp.methods.method import TRUSTED, Method, SumBlocks, TrainedParts, Trust, check_party_sizes, check_target
+from smc_dp.methods.method import (
+    AGAINST_ALL_BUT_AGGREGATOR,
+    Method,
+    SumBlocks,
+    TrainedParts,
+    Trust,
+    check_party_sizes,
+    check_target,
+)
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.neighbours import NeighbourPair, record_pair
 from smc_dp.methods.sums.noisy_sum import check_announced_rows, row_cap_caveat
@@ -88,7 +96,7 @@ class GradientSums:
 
     @property
     def functionality(self) -> Rounds:
-        """One sum after the other."""
+        """Sequence of the sums."""
         return Rounds(tuple(SumWithShares(sum(length for length, _ in blocks)) for blocks in self.sums))
 
     @cached_property
@@ -216,7 +224,9 @@ class GradientMethod(Method):
         if target.epsilon is None:
             return no_guarantee(self.protects, self.adjacency, NO_NOISE)
         spec = self.spec(public, target)
-        return rounds_statement(spec.noise, target, TRUSTED, self.caveats(public, spec.threat_model, spec.announced))
+        return rounds_statement(
+            spec.noise, target, AGAINST_ALL_BUT_AGGREGATOR, self.caveats(public, spec.threat_model, spec.announced)
+        )
 
     @override
     def functionality(self, public: Public, target: Target) -> Rounds:

@@ -19,7 +19,7 @@ from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.method import Method, Trained
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, party_pair
+from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, party_pair
 from smc_dp.methods.training.batch import train_all
 from smc_dp.methods.training.black_box import LocalLearner, PredictFunction, answers_of, train_each, votes_of
 from smc_dp.methods.training.votes import count_votes
@@ -27,7 +27,7 @@ from smc_dp.privacy.statement import Unit
 from smc_dp.privacy.target import Calibration
 
 Learner: TypeAlias = LocalLearner | Sequence[LocalLearner] | None
-"""What a party trains: None is logistic regression in one batch; else one learner for all, or one for each party.
+"""Learner of the parties: None is logistic regression in one batch; else one learner for all, or one for each party.
 
 A learner may depend on the rows of its party and on nothing that another party's rows could change.
 """
@@ -44,7 +44,7 @@ class OfParties(Method):
     @classmethod
     @override
     def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
-        return party_pair(cls(STRONG))
+        return party_pair(cls(STRONG_LAMBDA))
 
     @abstractmethod
     def train_from(self, ensemble: Ensemble) -> Trained:

@@ -35,7 +35,7 @@ from smc_dp.methods.hamm2016.ensemble import (
 from smc_dp.methods.hamm2016.weights import clipped
 from smc_dp.methods.method import TrainedParts, Trust
 from smc_dp.methods.model import Release, area_under_curve
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, party_pair
+from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, party_pair
 from smc_dp.methods.training.batch import train_all
 from smc_dp.methods.training.black_box import PredictFunction
 from smc_dp.methods.training.classes import coordinate_count
@@ -69,7 +69,7 @@ class ReleaseAll(OfParties):
     @classmethod
     @override
     def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
-        return party_pair(cls(STRONG), several=True)
+        return party_pair(cls(STRONG_LAMBDA), several=True)
 
     def sensitivity(self, classes: int) -> Fraction:
         """Return the L2 sensitivity of each model: 2 W, as each is clipped to the largest norm W of a minimiser."""
@@ -157,7 +157,7 @@ class NoisyMax(Voting):
     @classmethod
     @override
     def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
-        return party_pair(cls(STRONG, queries=1))
+        return party_pair(cls(STRONG_LAMBDA, queries=1))
 
     def noise(self, target: Target, classes: int) -> Calibrated:
         """Return the noise of one query's counts, with the distance that all queries together can move.

@@ -74,7 +74,7 @@ class _GlobalModel(Voting):
     def functionality(self, public: Public, target: Target) -> Trusted:
         def by(parts: Sequence[npt.NDArray[np.int64]], rng: Stream) -> Vector:
             noise, V = self.noise(public), self.model(add_votes(parts, public.classes), public)
-            return noise.second_half(target, public.dimension).compute([noise.integers(V, target)], rng)
+            return noise.remaining_functionality(target, public.dimension).compute([noise.integers(V, target)], rng)
 
         return Trusted(by)
 

@@ -21,7 +21,7 @@ from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Sum, Vector
 from smc_dp.methods.hamm2016.ensemble import Ensemble, OfParties
-from smc_dp.methods.method import TRUSTED, Method, Trust, check_target, release_parts
+from smc_dp.methods.method import AGAINST_ALL_BUT_AGGREGATOR, Method, Trust, check_target, release_parts
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.training.batch import train_all
 from smc_dp.methods.training.classes import code, coordinate_count
@@ -60,10 +60,10 @@ class WeightNoise:
         dimension = (self.classes if self.is_stacked(target) else coordinate_count(self.classes)) * d
         if target.calibration == "proven" or self.nominal is None:
             return calibrate_noise(target, dimension, self.sensitivity)
-        true = self.sensitivity + stacking(self.classes, self.lam)
+        true = self.sensitivity + stacking_error(self.classes, self.lam)
         return calibrate_as_published(target, dimension, true, self.nominal / target.wanted)
 
-    def second_half(self, target: Target, d: int) -> Sum:
+    def remaining_functionality(self, target: Target, d: int) -> Sum:
         """Return the functionality that is left where the sum of the models is known."""
         noise = self.calibrated(target, d)
         return Sum(None if noise is None else noise.distribution)
@@ -79,7 +79,9 @@ class WeightNoise:
 
     def statement(self, target: Target, d: int, caveats: tuple[str, ...]) -> PrivacyStatement:
         """State the guarantee of the noise."""
-        return noise_statement(self.calibrated(target, d), target, "party", "party", TRUSTED, caveats)
+        return noise_statement(
+            self.calibrated(target, d), target, "party", "party", AGAINST_ALL_BUT_AGGREGATOR, caveats
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,7 +97,7 @@ class TrainedWeights:
         """Return the mean of the models with noise."""
         check_target(target, self.method)
         total = self._stacked_total if self.noise.is_stacked(target) else self._total
-        noisy = self.noise.second_half(target, self.V.shape[2])
+        noisy = self.noise.remaining_functionality(target, self.V.shape[2])
         return release_parts(self.method, [total], self.public, target, rng, noisy)
 
     @cached_property
@@ -132,7 +134,7 @@ class MeanOfModels(OfParties):
 
     @override
     def functionality(self, public: Public, target: Target) -> Sum:
-        return self.noise(public).second_half(target, public.dimension)
+        return self.noise(public).remaining_functionality(target, public.dimension)
 
     @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
@@ -163,7 +165,7 @@ def minimiser_sensitivity(gradient: Fraction, lam: float, classes: int) -> Fract
     return min(gradient / mu, 2 * Fraction(largest_softmax_norm(classes, mu))) + 2 * _TAU / mu
 
 
-def stacking(classes: int, lam: float) -> Fraction:
+def stacking_error(classes: int, lam: float) -> Fraction:
     """Bound what W = B V in floats adds to the distance of two models: 2 C^2 2^-51 (W + tau/lam); 0 for C = 2.
 
     p products are added in each entry, so the error is below p^(3/2) 2^-52 |V|, that of B's own entries included.

@@ -20,7 +20,7 @@ from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import EachPublishes, Trusted, Vector
 from smc_dp.methods.method import Method, TrainedParts, Trust, check_own_size, require_two_classes
 from smc_dp.methods.model import Release
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, own_noise_pair
+from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, own_noise_pair
 from smc_dp.methods.pathak2010.models import SIZES_CAVEAT, binary, model_noise, model_of, models_of
 from smc_dp.privacy.output import GRID, noise_statement, on_grid, perturb, with_noise
 from smc_dp.privacy.statement import PrivacyStatement, Unit
@@ -52,7 +52,7 @@ class Central(Method):
     @classmethod
     @override
     def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
-        return own_noise_pair(cls(STRONG), several=False)
+        return own_noise_pair(cls(STRONG_LAMBDA), several=False)
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
@@ -104,7 +104,7 @@ class Local(Method):
     @classmethod
     @override
     def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
-        return own_noise_pair(cls(STRONG), several=False)
+        return own_noise_pair(cls(STRONG_LAMBDA), several=False)
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:

@@ -20,7 +20,7 @@ from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Contribution, Sum, SumWithSmallestNoise, Vector, add_vectors
 from smc_dp.methods.method import Method, TrainedParts, Trust, check_own_size, require_two_classes, too_many_rows
 from smc_dp.methods.model import Release
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, record_pair
+from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, record_pair
 from smc_dp.methods.pathak2010.models import binary, model_noise, model_of, models_of
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.output import GRID, Calibrated, NoiseDistribution, no_guarantee, noise_statement, on_grid
@@ -29,17 +29,17 @@ from smc_dp.privacy.sensitivity import largest_norm
 from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
-COMPUTED = (
+_AGAINST_OTHERS = (
     "anyone who sees the release, except the one who computed it from the models of all parties and whoever drew the "
     "noise"
 )
-COMPUTED_IN_ONE_PLACE = (
+_CAVEATS = (
     "Whoever computed this release had all models and is trusted with them.",
     "The noise is made for the smallest party; whoever draws it knows it, can subtract it, and so has the exact mean.",
     "The sizes of the data sets are not protected: the smallest one sets the scale of the noise and can be estimated "
     "from the release.",
 )
-RESIDUES = "The published integers equal the sum of all models modulo the number of parties, without any noise."
+RESIDUES_CAVEAT = "The published integers equal the sum of all models modulo the number of parties, without any noise."
 _LOWEST, _HIGHEST = Fraction(1, 10**9), Fraction(10**6)
 
 
@@ -76,7 +76,7 @@ class PathakMean(Method):
     @classmethod
     @override
     def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
-        return record_pair(cls(STRONG))
+        return record_pair(cls(STRONG_LAMBDA))
 
     def noise(self, target: Target, n: int, public: Public) -> Calibrated | None:
         """Return the noise of a party with n rows on the sum of all models, if it were the smallest."""
@@ -101,7 +101,7 @@ class PathakMean(Method):
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
         if self.as_published and target.epsilon is not None:
-            return no_guarantee("record", "replace", RESIDUES)
+            return no_guarantee("record", "replace", RESIDUES_CAVEAT)
         if trust == "secure" and target.epsilon is not None:
             if target.noise not in ("knorm", "laplace"):
                 raise InputError("noise.not_of_curator_protocol", method=self.name, got=target.noise)
@@ -110,7 +110,7 @@ class PathakMean(Method):
                 public.parties, public.dimension, target.epsilon, lam, calibration, target.noise, GRID, PUBLIC_TAU
             ).guarantee()
         noise = self.noise(target, min(public.sizes or (LARGEST_N,)), public)
-        return noise_statement(noise, target, "record", "replace", COMPUTED, COMPUTED_IN_ONE_PLACE)
+        return noise_statement(noise, target, "record", "replace", _AGAINST_OTHERS, _CAVEATS)
 
     @override
     def functionality(self, public: Public, target: Target) -> SumWithSmallestNoise:

@@ -49,13 +49,13 @@ _M = TypeVar("_M", bound=Summed)
 class SumReach:
     """Bounds on a party's vector of `dimension` numbers, whatever its rows are.
 
-    In reals and in L2: no vector is longer than `longest`, and neighbours move the sum by at most `moved`. `bits`: the
-    numbers are multiples of 2^-bits as they are, and neither figure grows on a grid as fine as that; None for numbers
-    that are rounded to the grid.
+    In reals and in L2: no vector is longer than `longest`, and neighbours move the sum by at most `sensitivity`.
+    `bits`: the numbers are multiples of 2^-bits as they are, and neither figure grows on a grid as fine as that; None
+    for numbers that are rounded to the grid.
     """
 
     dimension: int
-    moved: Fraction
+    sensitivity: Fraction
     longest: Fraction
     bits: int | None = None
 
@@ -114,7 +114,7 @@ class NoisySum(ABC, Generic[_M]):
         """Noise in shares, on a grid as fine and in a ring as long as it needs."""
         reach, target = self.reach, self.target if self.noisy else replace(self.target, epsilon=HIGHEST, noise="ddg")
         return calibrate_shares(
-            target, reach.dimension, reach.moved, largest=reach.longest, parties=self.threat_model.parties,
+            target, reach.dimension, reach.sensitivity, largest=reach.longest, parties=self.threat_model.parties,
             honest=self.threat_model.honest, multiples=reach.bits,
         )  # fmt: skip
 
@@ -178,7 +178,7 @@ class NoisySum(ABC, Generic[_M]):
     def counted(self, value: Vector) -> int:
         """Return the number of parties in the sum, where its last number counts them.
 
-        A party that deviates may make it anything, and a model is made of whatever comes.
+        A malicious party may make it anything, and a model is made of whatever comes.
         """
         return min(max(1, value[-1]), self.threat_model.parties)
 

@@ -15,7 +15,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import ideal
-from smc_dp.methods.method import SEEDED, SumSpec
+from smc_dp.methods.method import SEED_CAVEAT, SumSpec
 from smc_dp.methods.model import Release
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.output import no_guarantee
@@ -23,7 +23,7 @@ from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import NoiseName, Target
 
 _SECURE_SUM = "secure_sum"
-IN_ONE_PLACE = (
+ONE_PLACE_CAVEAT = (
     "The sum was computed in one place, by somebody who has all rows, as the function that the secure sum computes: "
     "against whom it holds is said of a run of that protocol, which adds its own assumptions and statistical distance."
 )
@@ -112,8 +112,8 @@ class SimulatedSum:
         if stated.kind == "none":
             return stated
         if rng is not None and rng.insecure:
-            return no_guarantee(stated.unit, stated.adjacency, SEEDED)
-        return replace(stated, caveats=(*stated.caveats, IN_ONE_PLACE))
+            return no_guarantee(stated.unit, stated.adjacency, SEED_CAVEAT)
+        return replace(stated, caveats=(*stated.caveats, ONE_PLACE_CAVEAT))
 
     def _part(self, spec: Any, party: int, rng: Stream) -> Any:
         if isinstance(self.method, PreparesFirst):

@@ -29,7 +29,7 @@ from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Sum, Vector
 from smc_dp.methods.hamm2016.ensemble import Ensemble, Voting, add_votes, auxiliary_rows, learner_caveats, own_votes
 from smc_dp.methods.hamm2016.votes import PUBLIC_ROWS_CAVEAT
-from smc_dp.methods.method import TRUSTED, Trained, TrainedParts, Trust, check_modulus
+from smc_dp.methods.method import AGAINST_ALL_BUT_AGGREGATOR, Trained, TrainedParts, Trust, check_modulus
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, require_hidden_sizes
 from smc_dp.methods.sums.statistic import longest, minimise_statistic, sensitivity, statistic_in_integers
@@ -93,7 +93,12 @@ class SoftStatistic(Voting, Summed):
         # The sensitivity that the public rows have sets the noise; so any sensitivity stands for it here.
         noise = None if target.epsilon is None else calibrate_noise(target, 1, Fraction(1))
         return noise_statement(
-            noise, target, "party", "party", TRUSTED, (*STATISTIC_CAVEATS, *learner_caveats(self.learner))
+            noise,
+            target,
+            "party",
+            "party",
+            AGAINST_ALL_BUT_AGGREGATOR,
+            (*STATISTIC_CAVEATS, *learner_caveats(self.learner)),
         )
 
     @override

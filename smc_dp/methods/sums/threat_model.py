@@ -1,7 +1,7 @@
 """Threat model of a secure sum, and what may then be said of its result.
 
 The parties draw the noise in shares and add everything up by a protocol. Whoever colludes knows its own shares of the
-noise, and who vanishes may take its own away; the shares of all others are in every result.
+noise, and a party that drops out may take its own away; the shares of all others are in every result.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from smc_dp.core.errors import InputError
 from smc_dp.methods.sums.party_limits import check_party_limits, has_sparse_graph, sparse_graph_failure
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 
-COMPUTATIONAL = "Inside the protocol the guarantee is computational (SIM-CDP)."
-BY_DEVIATION = (
+COMPUTATIONAL_CAVEAT = "Inside the protocol the guarantee is computational (SIM-CDP)."
+MALICIOUS_CAVEAT = (
     "Who deviates can deny everybody the result, also after it was paid for, and can enter numbers that are no model "
     "of any rows: neither a result nor a true one is promised, only that nothing else shows."
 )
-WITHOUT_DEVIATION = (
+SEMI_HONEST_CAVEAT = (
     "Nothing is claimed against Charlie, or parties of his, who deviate from the protocol, for each party shares masks "
     "with neighbours alone: they may take the masks off what single parties add, deny everybody the result, or make it "
     "a false one."
 )
-UNLEAKED = (
+STATE_LEAK_CAVEAT = (
     "A party whose state leaks during the session counts among those who collude, for its share of the noise is known."
 )
-UNCOVERED = "That a run takes place at all, who took part and who vanished, is not covered."
+PARTICIPATION_CAVEAT = "That a run takes place at all, who took part and who vanished, is not covered."
 
 
 RowCounts: TypeAlias = Literal["released", "hidden"]
@@ -127,10 +127,10 @@ class ThreatModel:
 
     def caveats(self) -> Iterator[str]:
         """Yield the caveats of every sum."""
-        yield WITHOUT_DEVIATION if self.has_sparse_graph else BY_DEVIATION
-        yield COMPUTATIONAL
-        yield UNLEAKED
-        yield UNCOVERED
+        yield SEMI_HONEST_CAVEAT if self.has_sparse_graph else MALICIOUS_CAVEAT
+        yield COMPUTATIONAL_CAVEAT
+        yield STATE_LEAK_CAVEAT
+        yield PARTICIPATION_CAVEAT
         if self.by_curator and not self.verifiable:
             yield "That Charlie published the sum of what he got, nobody else can see: a false sum is not found out."
         if self.verifiable:

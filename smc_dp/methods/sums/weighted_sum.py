@@ -31,9 +31,16 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Sum, Vector, add_vectors
-from smc_dp.methods.method import TRUSTED, TrainedParts, Trust, announced_sizes, check_own_size, check_party_sizes
+from smc_dp.methods.method import (
+    AGAINST_ALL_BUT_AGGREGATOR,
+    TrainedParts,
+    Trust,
+    announced_sizes,
+    check_own_size,
+    check_party_sizes,
+)
 from smc_dp.methods.model import LinearModel, Release
-from smc_dp.methods.neighbours import STRONG, NeighbourPair, added_record_pair, record_pair
+from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, added_record_pair, record_pair
 from smc_dp.methods.pathak2010.models import SIZES_CAVEAT
 from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, require_hidden_sizes, unreleased_rows_caveat
 from smc_dp.methods.sums.threat_model import AnnouncedRows, RowCounts, ThreatModel
@@ -133,7 +140,7 @@ class WeightedSum(_BySize):
     @classmethod
     @override
     def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
-        return record_pair(cls(STRONG))
+        return record_pair(cls(STRONG_LAMBDA))
 
     @override
     def sensitivity_to(self, most_rows: int, classes: int = 2) -> Fraction:
@@ -142,7 +149,9 @@ class WeightedSum(_BySize):
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        return noise_statement(self.noise(public, target), target, "record", "replace", TRUSTED, WEIGHTED_SUM_CAVEATS)
+        return noise_statement(
+            self.noise(public, target), target, "record", "replace", AGAINST_ALL_BUT_AGGREGATOR, WEIGHTED_SUM_CAVEATS
+        )
 
     @override
     def finish(self, value: Vector, public: Public, target: Target) -> Release:
@@ -161,7 +170,7 @@ class WeightedSumAddRemove(_BySize):
     @classmethod
     @override
     def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
-        return added_record_pair(cls(STRONG))
+        return added_record_pair(cls(STRONG_LAMBDA))
 
     @override
     def sensitivity_to(self, most_rows: int, classes: int = 2) -> Fraction:
@@ -176,7 +185,9 @@ class WeightedSumAddRemove(_BySize):
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:
-        return noise_statement(self.noise(public, target), target, "record", "addremove", TRUSTED, ADD_REMOVE_CAVEATS)
+        return noise_statement(
+            self.noise(public, target), target, "record", "addremove", AGAINST_ALL_BUT_AGGREGATOR, ADD_REMOVE_CAVEATS
+        )
 
     @override
     def finish(self, value: Vector, public: Public, target: Target) -> Release:
@@ -207,7 +218,7 @@ class SharedWeightedSum(NoisySum[_BySize]):
 
     @override
     def model(self, value: Vector) -> LinearModel:
-        # A party that deviates may enter any number of rows, and a model is made of whatever comes.
+        # A malicious party may enter any number of rows, and a model is made of whatever comes.
         divisor = max(1, value[-1]) if self.plain else self.threat_model.parties * self.announced.most_rows
         return _as_model(self.reals(value, divisor), self.public)
 

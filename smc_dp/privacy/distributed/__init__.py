@@ -2,8 +2,8 @@
 
 A secure sum releases the sum of all parties' integers and of all shares. Whoever colludes subtracts its own shares; at
 least H others are left, and any beyond H are noise added to a release that is private already. So every figure here is
-one of H shares alone, whoever vanishes and however many parties there are: H = K - D - t, with K parties of which D may
-vanish and t collude. D, t and H are public, and a share depends on no secret.
+one of H shares alone, whoever drops out and however many parties there are: H = K - D - t, with K parties of which D
+may drop out and t collude. D, t and H are public, and a share depends on no secret.
 
 `ddg`. Each share is a discrete Gaussian of variance parameter v = s^2/H in every coordinate, v >= 18. The lemma of
 `smc_dp.privacy.gaussian` holds for their sum, with eta = 2.01 H e^(-18 pi^2) < H 2^-255: adding shares of variance

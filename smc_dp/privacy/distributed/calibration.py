@@ -25,7 +25,7 @@ from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit, round_up
 from smc_dp.privacy.target import SHARED_NOISES, NoiseName, Target, few_digits
 
 LARGEST_DELTA = Fraction(1, 1 << 64)
-"""Of `vg`."""
+"""Largest delta of `vg` that a calibration accepts; the grid is made finer until it holds."""
 LEAST_RING_BITS, MOST_RING_BITS = 64, 1024
 
 

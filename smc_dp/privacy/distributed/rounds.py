@@ -40,7 +40,7 @@ from smc_dp.privacy.output import implied_epsilon
 from smc_dp.privacy.statement import PrivacyStatement, RecordAdjacency, round_up
 from smc_dp.privacy.target import Target
 
-FREE = Fraction(1, 2)
+FREE_CURVATURE_RATIO = Fraction(1, 2)
 """E/A up to which a curvature costs nothing at the start, where records are replaced."""
 _MISSED_BITS = 80
 
@@ -54,7 +54,7 @@ class Curvature:
 
     dimension: int
     bound: int
-    ratio: Fraction = FREE
+    ratio: Fraction = FREE_CURVATURE_RATIO
     start: bool = True
 
     def __post_init__(self) -> None:

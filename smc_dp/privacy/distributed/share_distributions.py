@@ -21,9 +21,9 @@ from smc_dp.privacy.noise import DiscreteGaussian, KNorm
 MOST_HONEST, MOST_COORDINATES = 2_000, 1 << 46
 """Honest parties and integers in one sum that the errors of the theorems are charged for."""
 LEAST_SCALE, MOST_DIMENSION = 16, 10**4
-"""Of `vg`."""
+"""Least scale and largest dimension of `vg` that its theorem covers."""
 ERROR = Fraction(1, 1 << 80)
-"""Of `vg`, above 4 H d kappa + 2^-81 for any H and d: what it adds to epsilon."""
+"""Addition to the epsilon of `vg` for the lattice and for rounding: above 4 H d kappa + 2^-81 for any H and d."""
 LEAST_CLAIMED = Fraction(1, 1 << 256)
 """No delta of `vg` is stated smaller; it is above the 2^-2000 that rounding costs."""
 

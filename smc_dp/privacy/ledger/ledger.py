@@ -159,7 +159,7 @@ def _now() -> str:
 def _write_new(path: Path, key: bytes, first: Entry) -> None:
     connection = storage.connect_ledger(path)
     try:
-        connection.executescript(f"BEGIN; {storage.SCHEMA} {''.join(storage.ADDED)}")
+        connection.executescript(f"BEGIN; {storage.SCHEMA} {''.join(storage.ADD_LATER_COLUMNS)}")
         connection.execute("INSERT INTO secret VALUES (?)", (key,))
         connection.execute(_INSERT, tuple(first.values().values()))
         connection.execute("COMMIT")

@@ -36,7 +36,7 @@ CREATE TRIGGER no_other_key BEFORE UPDATE ON secret BEGIN SELECT RAISE(ABORT, 't
 CREATE TRIGGER no_lost_key BEFORE DELETE ON secret BEGIN SELECT RAISE(ABORT, 'the key stays'); END;
 """
 # A new ledger has these at once, an older one before its next entry.
-ADDED = tuple(f"ALTER TABLE entries ADD COLUMN {name};" for name in LATER_COLUMNS)
+ADD_LATER_COLUMNS = tuple(f"ALTER TABLE entries ADD COLUMN {name};" for name in LATER_COLUMNS)
 
 
 def open_checked(path: Path) -> sqlite3.Connection:
@@ -45,7 +45,7 @@ def open_checked(path: Path) -> sqlite3.Connection:
         _refuse_unusable(path)
         connection = connect_ledger(path)
         try:
-            if _form(connection) not in map(_wanted_form, accumulate((SCHEMA, *ADDED))):
+            if _form(connection) not in map(_wanted_form, accumulate((SCHEMA, *ADD_LATER_COLUMNS))):
                 raise InputError("ledger.other_version")
         except BaseException:
             connection.close()
@@ -56,7 +56,7 @@ def open_checked(path: Path) -> sqlite3.Connection:
 def add_later_columns(connection: sqlite3.Connection) -> None:
     """Add to an older ledger, inside a transaction that writes, the columns that it does not have, empty."""
     there = {name for _, name, *_ in connection.execute("PRAGMA table_info(entries)")}
-    for name, added in zip(LATER_COLUMNS, ADDED, strict=True):
+    for name, added in zip(LATER_COLUMNS, ADD_LATER_COLUMNS, strict=True):
         if name not in there:
             connection.execute(added)
 

@@ -38,6 +38,8 @@ class CuratorTerms(MeanTerms):
         values=get_args(ExponentsName),
     )  # fmt: skip
     unsaid: ClassVar[Mapping[str, Any]] = MappingProxyType({"exponents": "full"})
+    coalitions: ClassVar[str] = "(the curator alone, or parties without the curator)"
+    assumed: ClassVar[str] = "Paillier, DGK, X25519, ChaCha20-Poly1305, SHA-256 and SHAKE-256"
 
     @override
     def check_setting(self, name: str, declared: Mapping[str, Any]) -> None:

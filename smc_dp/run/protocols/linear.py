@@ -26,6 +26,8 @@ class LinearTerms(MeanTerms):
     ring_bits: int = ring_setting()
     ring_degree: int = protocol_setting(8, "linear: neighbours that share masks.", most=_MOST_NEIGHBOURS, on=())
     usual_from: ClassVar[int] = 20
+    coalitions: ClassVar[str] = "(not both the curator and the first party)"
+    assumed: ClassVar[str] = "X25519, edwards25519, AES-128, ChaCha20-Poly1305, SHA-256 and SHA-512"
 
     @override
     def spec(self, method: Any, public: Public, target: Target) -> MechanismSpec:

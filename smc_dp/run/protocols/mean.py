@@ -22,7 +22,7 @@ from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Target
-from smc_dp.run.protocols.settings import ProtocolTerms, check_classes, protocol_setting
+from smc_dp.run.protocols.settings import PrivacySummary, ProtocolTerms, check_classes, protocol_setting
 
 
 def ring_setting() -> Any:
@@ -36,6 +36,8 @@ class MeanTerms(ProtocolTerms):
     """
 
     ring_bits: int
+    coalitions: ClassVar[str]
+    assumed: ClassVar[str]
 
     @override
     def check(self, protocol: str, method: Any, target: Target, *, test_keys: bool) -> None:
@@ -47,6 +49,16 @@ class MeanTerms(ProtocolTerms):
     def spec(self, method: Any, public: Public, target: Target) -> MechanismSpec:
         check_classes(public, method)
         return MeanByCurator(method, public, target, self.ring_bits)
+
+    @override
+    def summary(self, spec: MechanismSpec, parties: int) -> PrivacySummary:
+        return PrivacySummary(
+            f"outsiders, and semi-honest participants {self.coalitions}, without the party with the fewest rows.",
+            "participants who follow the protocol; all parties to the end.",
+            "malicious participants, who can remove all noise; the party with the fewest rows, which knows the noise; "
+            "the sizes; wrong inputs; the fact that a run takes place; further releases (see the ledger).",
+            f"{self.assumed}; computational (SIM-CDP).",
+        )
 
     @override
     def threat_model(self, parties: int) -> ThreatModel:

@@ -20,7 +20,16 @@ from smc_dp.methods.sums.simulated_sum import default_secure_noise, require_secu
 from smc_dp.methods.sums.threat_model import COLLUDERS, DROPOUTS, AnnouncedRows, RowCounts, ThreatModel
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.target import NoiseName, Target
-from smc_dp.run.protocols.settings import COMPARE, PLAN, RUN, STUDY, ProtocolTerms, check_classes, protocol_setting
+from smc_dp.run.protocols.settings import (
+    COMPARE,
+    PLAN,
+    RUN,
+    STUDY,
+    PrivacySummary,
+    ProtocolTerms,
+    check_classes,
+    protocol_setting,
+)
 
 OutputName: TypeAlias = Literal["curator", "shares"]
 """Recipient of the masked inputs: the curator, or everybody, as each party publishes its own."""
@@ -113,6 +122,24 @@ class SumTerms(ProtocolTerms):
     @override
     def threat_model(self, parties: int) -> ThreatModel:
         return ThreatModel(parties, self.colluders, self.dropouts, self.verifiable, by_curator=self.output == "curator")
+
+    @override
+    def summary(self, spec: MechanismSpec, parties: int) -> PrivacySummary:
+        limits = self.threat_model(parties)
+        some = f"any {self.colluders} of the {parties} parties" if self.colluders else ""
+        who = " and ".join(["the curator"] * limits.by_curator + [some] * bool(some)) or "outsiders"
+        noise = f"{limits.honest} honest parties whose noise stays secret"
+        if spec.statement.adversary == limits.everybody_else:  # each model has noise of its own
+            who, noise = "the curator and all other parties", "nobody else's noise"
+        how = "as long as all follow the protocol" if limits.has_sparse_graph else "even if they are malicious"
+        late = f"at most {self.dropouts} drop-outs" if self.dropouts else "no drop-outs"
+        result = "a withheld result" if self.verifiable or not limits.by_curator else "a withheld or false result"
+        return PrivacySummary(
+            f"{who}, {how}.",
+            f"{noise}; {late}.",
+            f"wrong inputs; {result}; who took part; further releases of the same records (see the ledger).",
+            "X25519, Ed25519, ChaCha20-Poly1305, SHA-256 and SHAKE-256; computational (SIM-CDP).",
+        )
 
     @override
     def check(self, protocol: str, method: Any, target: Target, *, test_keys: bool) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field, fields
 from types import MappingProxyType
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 from smc_dp.core.errors import FaultCollector, InputError, shown
 from smc_dp.data.federation import Public
@@ -37,6 +37,15 @@ def protocol_setting(
     usual = {"usual": str(default)} if shape and on else {}
     setting = {"sentence": sentence, "on": on, **(shape if on else {}), **usual, **option}
     return field(default=default, metadata={"setting": setting, "most": most, "least": least, "values": values})
+
+
+class PrivacySummary(NamedTuple):
+    """Four lines of a privacy statement, in words for everybody; the statement has the exact ones."""
+
+    holds_against: str
+    needs: str
+    not_covered: str
+    rests_on: str
 
 
 class ProtocolTerms(Protocol):
@@ -110,6 +119,10 @@ class ProtocolTerms(Protocol):
 
     def spec(self, method: Any, public: Public, target: Target) -> MechanismSpec:
         """Return the mechanism specification of the method under these settings; InputError where there is none."""
+        ...
+
+    def summary(self, spec: MechanismSpec, parties: int) -> PrivacySummary:
+        """Return the summary of the statement of this mechanism, among so many parties."""
         ...
 
     def program_parameters(self, protocol: str, spec: MechanismSpec, parties: tuple[str, ...], agreed: str) -> Any:

@@ -107,7 +107,7 @@ def seeded(label: object) -> Stream:
 def tries(name: str, variant: str, count: int) -> int:
     """How many of so many trials succeed."""
     trial = next(v.trial for v in attacks.ATTACKS[name].variants if v.name == variant)
-    return sum(trial(seeded(f"{name} {variant} {i}"), attacks.TOY_KEY_BITS) for i in range(count))
+    return sum(trial(seeded(f"{name} {variant} {i}"), attacks.SHORTEST_KEY_BITS) for i in range(count))
 
 
 # Counts, intervals, outcomes.
@@ -430,7 +430,7 @@ def test_bad_arguments_are_refused(arguments: tuple[str, str, int], code: str) -
 
 @pytest.mark.parametrize("bits", [256, 520, 8192])
 def test_keys_have_a_usable_length(bits: int) -> None:
-    with refused("key_bits.not_possible", toy_key_bits=512, longest_key_bits=4096, got=bits):
+    with refused("key_bits.not_possible", shortest_key_bits=512, longest_key_bits=4096, got=bits):
         attacks.measure("link-sender", "printed", 16, seeded(0), key_bits=bits)
 
 

@@ -39,7 +39,7 @@ def test_a_mechanism_that_holds(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_twin_that_is_caught(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("knorm", "--twin", "k-times-integer", "--trials", "100") == 1
+    assert run("knorm", "--mutant", "k-times-integer", "--trials", "100") == 1
     printed = capsys.readouterr().out
     assert "CONTRADICTED: last digits" in printed
     assert "broken: whole noise multiplied by the number of parties" in printed
@@ -48,17 +48,17 @@ def test_a_twin_that_is_caught(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_twin_that_is_caught_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    code, found = answer(capsys, "laplace", "--twin", "float-sampler", "--trials", "200")
+    code, found = answer(capsys, "laplace", "--mutant", "float-sampler", "--trials", "200")
     assert (code, found["refuted"]) == (1, True)
-    assert [(twin["caught"], twin["repeats"]) for twin in found["twins"]] == [(10, 10)]
-    assert found["twins"][0]["example"]["code"] == "epsilon.claim_contradicted"
+    assert [(mutant["caught"], mutant["repeats"]) for mutant in found["mutants"]] == [(10, 10)]
+    assert found["mutants"][0]["example"]["code"] == "epsilon.claim_contradicted"
 
 
 def test_half_the_noise_of_a_method_is_a_twin_too(capsys: pytest.CaptureFixture[str]) -> None:
-    code, found = answer(capsys, "avg_clip", "--noise", "laplace", "--twin", "half-noise", "--trials", "100")
+    code, found = answer(capsys, "avg_clip", "--noise", "laplace", "--mutant", "half-noise", "--trials", "100")
     assert code == int(found["refuted"])
-    assert found["twins"][0]["example"]["claim"]["epsilon"] == 1
-    assert found["twins"][0]["about"] == MUTANT_FAULTS["half-noise"]
+    assert found["mutants"][0]["example"]["claim"]["epsilon"] == 1
+    assert found["mutants"][0]["about"] == MUTANT_FAULTS["half-noise"]
 
 
 def test_a_method_with_all_that_it_has(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,7 +150,7 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(name in printed for name in (*METHODS, *MUTANT_FAULTS, "knorm"))
     code, found = answer(capsys, "--list")
     assert code == 0
-    assert set(found) == {"methods", "noises", "twins"}
+    assert set(found) == {"methods", "noises", "mutants"}
 
 
 @pytest.mark.parametrize(
@@ -164,16 +164,19 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
         (("knorm", "--trials", "59"), "--trials: wanted 60 to 1000000, got 59"),
         (("knorm", "--confidence", "1"), "--confidence: wanted a number from 0.5 to below 1, got '1'"),
         (("knorm", "--noise", "laplace"), "--calibration, --noise: knorm is a law of noise by itself"),
-        (("knorm", "--twin", "float-sampler"), "--twin: float-sampler is a twin of laplace, got knorm"),
-        (("vote", "--twin", "float-sampler"), "--twin: float-sampler is a twin of a mechanism"),
-        (("all", "--twin", "float-sampler"), "--twin: float-sampler is a twin of one mechanism, wanted its name"),
-        (("batch", "--twin", "half-noise"), "--twin: batch adds no noise, so there is none to halve"),
+        (("knorm", "--mutant", "float-sampler"), "--mutant: float-sampler is a mutant of laplace, got knorm"),
+        (("vote", "--mutant", "float-sampler"), "--mutant: float-sampler is a mutant of a mechanism"),
+        (("all", "--mutant", "float-sampler"), "--mutant: float-sampler is a mutant of one mechanism, wanted its name"),
+        (("batch", "--mutant", "half-noise"), "--mutant: batch adds no noise, so there is none to halve"),
         (("vote", "--noise", "wrong"), "--noise: wanted one of knorm, laplace, gauss, ddg, vg, self, got 'wrong'"),
         (("wsum", "--noise", "ddg"), "--noise: ddg is drawn by the parties of a secure sum, wanted METHOD wsum"),
-        (("wsum", "--twin", "all-honest"), "--twin: all-honest is a twin of a whole protocol, wanted --protocol with"),
+        (
+            ("wsum", "--mutant", "all-honest"),
+            "--mutant: all-honest is a mutant of a whole protocol, wanted --protocol with",
+        ),
         (("local", "--calibration", "paper"), "--calibration: local has proven, got paper"),
         (("batch", "--noise", "knorm"), "--calibration, --noise: batch adds no noise"),
-        (("gauss", "--twin", "half-variance", "--lambda", "1"), "--lambda: wanted a --dimension with it"),
+        (("gauss", "--mutant", "half-variance", "--lambda", "1"), "--lambda: wanted a --dimension with it"),
         (("vote", "--dimension", "9"), "--dimension: a canary is searched for prr_mean, central, local, wsum"),
         (("central", "--dimension", "1"), "--dimension: wanted 2 to 2000, got 1"),
         (("prr_mean", "--protocol", "--dimension", "9"), "--dimension: not through the protocol"),

@@ -47,7 +47,7 @@ def test_parameters_become_options_at_the_start_and_in_backquotes(said: str, pri
         (train_together, {"insecure_test_keys": "--insecure-test-keys", "limit": "--budget", "party": "--party"}),
         (train_together, {"data_dir": "--data-dir or SMC_DP_DATA", "folder": "--data-dir or SMC_DP_DATA"}),
         (compare_methods, {"calibrations": "--calibrations", "calibration": "--calibration", "lam": "--lambda"}),
-        (bound_epsilon, {"method": "METHOD", "through_protocol": "--protocol", "twin": "--twin"}),
+        (bound_epsilon, {"method": "METHOD", "through_protocol": "--protocol", "mutant": "--mutant"}),
         (init_ledger, {"limit": "--budget", "delta": "--delta", "file": "FILE"}),
     ],
 )

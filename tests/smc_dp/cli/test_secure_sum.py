@@ -30,8 +30,8 @@ def test_the_method_is_enough(folder: Path, capsys: pytest.CaptureFixture[str]) 
     assert main(["run", "--method", "wsum", *THREE, "--out", "a"]) == 0
     out = capsys.readouterr().out
     for said in (
-        "Charlie and any 1 of 3 parties",
-        "H = K - D - t = 3 - 0 - 1 = 2",
+        "the curator and any 1 of the 3 parties",
+        "2 honest parties whose noise stays secret",
         "Written to a: release.json, tr",
     ):
         assert said in out

@@ -38,6 +38,8 @@ def test_the_terminal_and_the_page_say_the_same(
 ) -> None:
     file = tmp_path / "page.html"
     assert main(["show", str(honest.run)]) == 0
+    brief = capsys.readouterr().out
+    assert main(["show", str(honest.run), "--details"]) == 0
     printed, err = capsys.readouterr()
     assert err == ""
     assert main(["show", str(honest.run), "--html", str(file)]) == 0
@@ -45,6 +47,8 @@ def test_the_terminal_and_the_page_say_the_same(
     texts = [text for text in ShownPage(file.read_text()).texts if text.strip()]
     assert len(texts) > 100
     assert unsaid(texts, printed) == []
+    assert "What it does not guarantee" in unsaid(texts, brief)
+    assert f"smc-dp show {honest.run} --details" in brief
     assert unsaid(texts, printed.replace("Several releases of the same rows add up.", "")) != []
 
 

@@ -1,4 +1,4 @@
-"""Eight awkward exports of the same rows, with bounds drafted from their code books: the same features and models."""
+"""Eight awkward exports of the same rows, and bounds drafted from data dictionaries: the same features and models."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_decimal_comma_that_is_not_said_is_refused(tmp_path: Path) -> None:
     path = EXPORTS["semicolon"].save(ROWS, tmp_path, "north")
     said = path.with_name(f"{path.name}.toml")
     said.write_text(said.read_text().replace('decimal = ","', ""))
-    with refused("cell.not_a_number", looks="decimal comma"):
+    with refused("cell.not_a_number", recognised="decimal comma"):
         read(path, read_bounds(EXPORTS["semicolon"].bounds(tmp_path)))
 
 

@@ -21,7 +21,7 @@ UNKNOWN = Fault("cell.unknown_level", {"got": None, "hint": ""})
 
 
 @pytest.mark.parametrize(
-    ("cell", "looks"),
+    ("cell", "recognised"),
     [
         *((date, "date") for date in ("2020-01-31", "31.1.2020", "1/31/20", "2020-01-31T10:00", "2020-01-31 10:00")),
         (datetime.date(2020, 1, 31), "date"),
@@ -32,26 +32,26 @@ UNKNOWN = Fault("cell.unknown_level", {"got": None, "hint": ""})
         *((other, "") for other in ("abc", "12a", "1.2.3.4", "1,234.5", "20-1", "truth", None, b"x")),
     ],
 )
-def test_what_is_no_number_is_recognised(cell: object, looks: str) -> None:
+def test_what_is_no_number_is_recognised(cell: object, recognised: str) -> None:
     found = add_hint(NOT_A_NUMBER, RefusedInput(cell=cell)).fields
-    assert (found["looks"], bool(found["hint"])) == (looks, bool(looks))
+    assert (found["recognised"], bool(found["hint"])) == (recognised, bool(recognised))
 
 
 @pytest.mark.parametrize(
-    ("text", "looks"), [("F", "case"), ("true", "truth"), ("2020-01-31", "date"), ("?", "nothing"), ("x", "")]
+    ("text", "recognised"), [("F", "case"), ("true", "truth"), ("2020-01-31", "date"), ("?", "nothing"), ("x", "")]
 )
-def test_what_is_no_category_is_recognised(text: str, looks: str) -> None:
+def test_what_is_no_category_is_recognised(text: str, recognised: str) -> None:
     found = add_hint(UNKNOWN, RefusedInput(cell=text, text=text, levels=["f", "m"])).fields
-    assert (found["looks"], bool(found["hint"])) == (looks, bool(looks))
+    assert (found["recognised"], bool(found["hint"])) == (recognised, bool(recognised))
 
 
 @pytest.mark.parametrize(
     ("row", "code", "at", "fields"),
     [
-        ("2020-01-31,f", "cell.not_a_number", "age", {"got": "'2020-01-31'", "looks": "date"}),
-        ("true,f", "cell.not_a_number", "age", {"got": "'true'", "looks": "truth"}),
-        ("7,M", "cell.unknown_level", "sex", {"got": "'M'", "looks": "case", "levels": ["f", "m"]}),
-        ("7,x", "cell.unknown_level", "sex", {"got": "'x'", "looks": "", "hint": ""}),
+        ("2020-01-31,f", "cell.not_a_number", "age", {"got": "'2020-01-31'", "recognised": "date"}),
+        ("true,f", "cell.not_a_number", "age", {"got": "'true'", "recognised": "truth"}),
+        ("7,M", "cell.unknown_level", "sex", {"got": "'M'", "recognised": "case", "levels": ["f", "m"]}),
+        ("7,x", "cell.unknown_level", "sex", {"got": "'x'", "recognised": "", "hint": ""}),
     ],
 )
 def test_the_error_names_the_cell_and_what_it_looks_like(
@@ -62,7 +62,7 @@ def test_the_error_names_the_cell_and_what_it_looks_like(
 
 
 def test_a_column_in_another_letter_case_is_named() -> None:
-    with refused("table.no_column", column="'age'", have=["Age", "sex"], looks="case"):
+    with refused("table.no_column", column="'age'", have=["Age", "sex"], recognised="case"):
         encode_rows(parse_csv(b"Age,sex\n7,f\n", "north.csv"), BOUNDS)
-    with refused("table.no_column", column="'age'", have=["years", "sex"], looks=""):
+    with refused("table.no_column", column="'age'", have=["years", "sex"], recognised=""):
         encode_rows(parse_csv(b"years,sex\n7,f\n", "north.csv"), BOUNDS)

@@ -267,7 +267,7 @@ def test_missing_columns_are_all_named():
     found = examine_table(parse_csv(b"AGE,sex\n3,f\n", "north"), parse_bounds(WIDE), "out").faults
     assert [fault.column for fault in found] == ["age", "back", "admitted", "bmi", "out"]
     assert {fault.code for fault in found} == {"table.no_column"}
-    assert (found[0].fault.fields["have"], found[0].fault.fields["looks"]) == (["AGE", "sex"], "case")
+    assert (found[0].fault.fields["have"], found[0].fault.fields["recognised"]) == (["AGE", "sex"], "case")
 
 
 def test_categories_with_a_rule_are_not_numbered():

@@ -85,7 +85,7 @@ def test_a_moment_without_a_time_of_day_is_a_date_and_one_with_it_is_refused(uni
     assert parse_parquet(parquet(d=there), "p").different("d")[0] == (DAY + datetime.timedelta(1),)
     assert encode_rows(parse_parquet(parquet(d=midnight), "p"), bounds).shape == (1, 2)
     for column, row, cell in ((noon, 2, "2020-01-31 12:00:00"), (abroad, 1, "2020-02-01 04:30:00")):
-        with refused("cell.not_a_date", at=f"p: column 'd', row {row}", looks="time") as caught:
+        with refused("cell.not_a_date", at=f"p: column 'd', row {row}", recognised="time") as caught:
             encode_rows(parse_parquet(parquet(d=column, x=[1] * len(column)), "p"), bounds)
         assert str(caught.value.fault.fields["got"]).startswith(f"'{cell}")
 

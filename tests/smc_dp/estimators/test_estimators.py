@@ -53,7 +53,7 @@ from smc_dp.estimators.ensemble import GENERATED_AUXILIARY, points_of_the_ball
 from smc_dp.estimators.rows import Ball, RowAssignment
 from smc_dp.estimators.validation import check_exact_number
 from smc_dp.methods.functionality import ideal
-from smc_dp.methods.sums.simulated_sum import IN_ONE_PLACE
+from smc_dp.methods.sums.simulated_sum import ONE_PLACE_CAVEAT
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.pathak2010 import LARGEST_N
@@ -234,10 +234,10 @@ def test_where_nobody_is_trusted_the_statement_says_against_whom(
     assert stated.delta == (0.0 if method == "ofpa" else pytest.approx(1e-5))
     assert "any 2 of 5 parties" in stated.adversary or "other" in stated.adversary
     assert "trusted aggregator" not in stated.plain_words()
-    assert {IN_ONE_PLACE, SIMULATED_PARTIES, SINGLE_RELEASE, REFUSAL} <= set(stated.caveats)
+    assert {ONE_PLACE_CAVEAT, SIMULATED_PARTIES, SINGLE_RELEASE, REFUSAL} <= set(stated.caveats)
     if family is not SecureSumClassifier:  # the twin: the default trusts whoever computes it
         clear = family(method, epsilon=0.5).fit(BLOBS, LABELS).privacy_
-        assert IN_ONE_PLACE not in clear.caveats
+        assert ONE_PLACE_CAVEAT not in clear.caveats
         assert stated.adversary != clear.adversary
 
 

@@ -23,7 +23,7 @@ from smc_dp.methods.feature_method import AverageMethod
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.method import check_party_sizes
 from smc_dp.methods.model import LinearModel
-from smc_dp.methods.neighbours import STRONG, labelled_rows
+from smc_dp.methods.neighbours import STRONG_LAMBDA, labelled_rows
 from smc_dp.privacy.gaussian_objective import GaussianPerturbation
 from smc_dp.privacy.noise import DiscreteGaussian
 from smc_dp.privacy.objective_perturbation import ObjectivePerturbation
@@ -207,7 +207,7 @@ class AnEighthOfTheNoise(CentralObjective):
 def test_releases_of_neighbours_are_no_easier_to_tell_apart_than_is_stated(noise: NoiseName) -> None:
     honest = methods.method_case("central_obj", wanted(noise))
     assert not audit_mechanism(honest, 1500, 0.002, stream(f"audit {noise}")).refuted
-    worlds = [AnEighthOfTheNoise(STRONG).train(Federation((labelled_rows(bit, 0, 1, 0),), 2)) for bit in (0, 1)]
+    worlds = [AnEighthOfTheNoise(STRONG_LAMBDA).train(Federation((labelled_rows(bit, 0, 1, 0),), 2)) for bit in (0, 1)]
     target = wanted(noise)
     twin = replace(honest, draw=lambda world, rng: methods.visible_outputs(worlds[world], target, rng)[0])
     assert audit_mechanism(twin, 1500, 0.002, stream(f"audit {noise}")).refuted

@@ -14,7 +14,7 @@ from support.drawn_settings import ALONE, SEEN, TRIAL, TRIALS, UNSEEN
 from support.noise_losses import NoiseLoss, all_measured, coverage, measured
 
 from smc_dp.data.federation import Public
-from smc_dp.methods.expected_accuracy import NARROW, AccuracyInterval, accuracy_interval
+from smc_dp.methods.expected_accuracy import MOST_CUT_WIDTH, AccuracyInterval, accuracy_interval
 from smc_dp.methods.gradients.newton import Newton
 from smc_dp.methods.signal import PublicNumbers, method_signal
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
@@ -60,7 +60,9 @@ def faults(losses: Sequence[NoiseLoss], of: Bands) -> list[str]:
     asked = {
         "nine of ten": coverage(losses, of) >= 0.9,
         "narrow in the median": median(widths) <= 0.15,
-        "narrow where signals are clear": all(of(loss).width <= NARROW + 1e-12 for loss in losses if loss.clear),
+        "narrow where signals are clear": all(
+            of(loss).width <= MOST_CUT_WIDTH + 1e-12 for loss in losses if loss.clear
+        ),
     }
     return [name for name, held in asked.items() if not held]
 
@@ -74,7 +76,7 @@ def test_two_hundred_releases_lose_what_their_bands_say() -> None:
     assert faults(losses, own) == []
     assert coverage(losses[1::2]) >= 0.85  # of sources of which no constant was made
     assert "nine of ten" in faults(losses, without_columns)
-    for width in (NARROW, 0.15):
+    for width in (MOST_CUT_WIDTH, 0.15):
         assert "nine of ten" in faults(losses, as_wide_as(width, losses))
     assert "narrow where signals are clear" in faults(losses, as_wide_as(0.3, losses))
 
@@ -121,12 +123,12 @@ def test_a_clear_signal_has_a_narrow_band() -> None:
     for classes in (2, 3, 10):
         for sizes in ((20_000, 20_000), (6_000,) * 3):
             assert method_signal("newton", numbers(sizes, 10, classes)) > 60
-            assert accuracy_interval("newton", numbers(sizes, 10, classes)).width <= NARROW + 1e-12
+            assert accuracy_interval("newton", numbers(sizes, 10, classes)).width <= MOST_CUT_WIDTH + 1e-12
 
 
 def test_a_band_that_is_cut_is_where_losses_are_likely() -> None:
     found = [accuracy_interval("newton", numbers((rows,) * 3, 41, 6)) for rows in (1000, 2000, 5000, 50_000)]
-    assert [one.width <= NARROW + 1e-12 for one in found] == [False, True, True, True]
+    assert [one.width <= MOST_CUT_WIDTH + 1e-12 for one in found] == [False, True, True, True]
     assert found[1].low > 0 > found[2].low  # not cut at its end: next to nothing is seldom lost there
     assert [one.high for one in found] == sorted((one.high for one in found), reverse=True)
 

@@ -53,7 +53,7 @@ def attacked(*names: str) -> Report:
     found = []
     for attack in map(attacks.find_attack, names):
         measured = tuple(attacks.measure(attack.name, v.name, LEAST_TRIALS, rng) for v in attack.variants)
-        found.append(AttackReport(attack, measured, attacks.TOY_KEY_BITS))
+        found.append(AttackReport(attack, measured, attacks.SHORTEST_KEY_BITS))
     return of_attacks.attack_page(found), of_attacks.blocks(found)
 
 

@@ -14,9 +14,9 @@ from mpmath import mp, mpf
 from protocols.arithmetic.rng import Stream
 from smc_dp.privacy import bulk
 from smc_dp.privacy.bulk import (
+    ACCEPTANCE_MARGIN,
     FEWEST_AT_ONCE,
     LARGEST_VARIANCE,
-    MARGIN,
     acceptance_probability,
     decide_acceptance,
     discrete_gaussians,
@@ -104,8 +104,8 @@ def test_floats_are_as_near_as_is_claimed() -> None:
                 worst = max(worst, float(abs(p - mpf(float(float_p)))))
                 single = max(single, float(abs(p - mpf(float(np.float32(float_p))))))
     assert worst < 2.0**-38
-    assert MARGIN >= 2.0**-38 + 2.0**-53
-    assert single > MARGIN
+    assert ACCEPTANCE_MARGIN >= 2.0**-38 + 2.0**-53
+    assert single > ACCEPTANCE_MARGIN
 
 
 class Tape(Stream):
@@ -134,10 +134,10 @@ def test_balls_decide_by_the_bits_that_follow(y: int, k: int) -> None:
 
 def test_what_balls_decide_has_the_law_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """All by balls, as if floats knew nothing; and the twin, in which whatever floats leave open is kept."""
-    monkeypatch.setattr(bulk, "MARGIN", 1.0)
+    monkeypatch.setattr(bulk, "ACCEPTANCE_MARGIN", 1.0)
     rng = Stream.insecure_from_seed("balls")
     assert chi_square(discrete_gaussians(Fraction(18), 4000, rng), 18) > ACCEPT
-    monkeypatch.setattr(bulk, "MARGIN", 0.2)
+    monkeypatch.setattr(bulk, "ACCEPTANCE_MARGIN", 0.2)
     monkeypatch.setattr(bulk, "decide_acceptance", lambda *_: True)
     assert chi_square(discrete_gaussians(Fraction(18), 4000, rng), 18) < REJECT
 

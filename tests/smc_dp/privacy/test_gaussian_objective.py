@@ -20,7 +20,7 @@ from smc_dp.privacy import objective_perturbation
 from smc_dp.privacy.gaussian import VARIANCE_LOST, mu_for, variance_for
 from smc_dp.privacy.gaussian_objective import ROUNDING_RADIUS, GaussianPerturbation, gaussian_perturbation
 from smc_dp.privacy.noise import DiscreteGaussian, KNorm
-from smc_dp.privacy.objective_perturbation import APART
+from smc_dp.privacy.objective_perturbation import LINEAR_TERM_SENSITIVITY
 from smc_dp.privacy.target import HIGHEST, LEAST_DELTA, LOWEST
 
 UNIT = 2.0**40
@@ -75,22 +75,24 @@ def test_the_second_term_costs_next_to_nothing() -> None:
     for epsilon in ("0.1", "0.5", "1"):
         law = a9a(epsilon)
         left = Fraction(epsilon) * Fraction(99, 100) - law.jacobian
-        assert law.noise.variance / variance_for(APART, mu_for(left, DELTA)) < 1.001
+        assert law.noise.variance / variance_for(LINEAR_TERM_SENSITIVITY, mu_for(left, DELTA)) < 1.001
 
 
 def twins(law: GaussianPerturbation, epsilon: Fraction) -> dict[str, GaussianPerturbation]:
     """The same with one thing forgotten."""
 
-    def of_mu(mu: Fraction, apart: int = APART) -> DiscreteGaussian:
+    def of_mu(mu: Fraction, apart: int = LINEAR_TERM_SENSITIVITY) -> DiscreteGaussian:
         return DiscreteGaussian(law.noise.dimension, variance_for(apart, mu))
 
     first = epsilon * Fraction(99, 100)
     mu = mu_for(first - law.jacobian, DELTA)
     return {
         "the determinant": replace(law, noise=of_mu(mu_for(first, DELTA))),
-        "that two slopes change": replace(law, noise=of_mu(mu, APART // 2)),
+        "that two slopes change": replace(law, noise=of_mu(mu, LINEAR_TERM_SENSITIVITY // 2)),
         "that b moves in units of the grid": replace(law, noise=of_mu(mu, 2)),
-        "that a variance is a square": replace(law, noise=DiscreteGaussian(3, Fraction(math.isqrt(APART)))),
+        "that a variance is a square": replace(
+            law, noise=DiscreteGaussian(3, Fraction(math.isqrt(LINEAR_TERM_SENSITIVITY)))
+        ),
         "the other corners": replace(law, noise=of_mu(mu)),
         "the share of the solution": replace(law, noise=of_mu(mu_for(epsilon - law.jacobian, DELTA))),
         "the tolerance of the solver": replace(law, output=KNorm(3, law.output.scale / 10)),

@@ -9,7 +9,7 @@ from support.audited import hospitals, sum_agreement
 from support.sums import parameters
 
 from smc_dp.core.errors import InputError
-from smc_dp.methods.sums.threat_model import UNLEAKED, ThreatModel
+from smc_dp.methods.sums.threat_model import STATE_LEAK_CAVEAT, ThreatModel
 from smc_dp.privacy.statement import GuaranteeKind, PrivacyStatement
 from smc_dp.run.agreement import add_assumptions
 
@@ -83,5 +83,5 @@ def test_what_a_run_says_has_it_in_it() -> None:
 
 
 def test_a_state_that_leaks_during_the_session_is_said_to_count() -> None:
-    assert UNLEAKED in ThreatModel(5, 1, 1).caveats()
-    assert UNLEAKED in ThreatModel(5, 1, 0).caveats()
+    assert STATE_LEAK_CAVEAT in ThreatModel(5, 1, 1).caveats()
+    assert STATE_LEAK_CAVEAT in ThreatModel(5, 1, 0).caveats()

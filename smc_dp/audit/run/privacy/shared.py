@@ -118,7 +118,7 @@ def _reach(found: DerivedParameters) -> _Reach:
     spec, unit, most = found.spec, found.spec.statement.unit, int(found.spec.announced.most_rows)
     if not hasattr(found.method, "sensitivity_to"):
         said = spec.reach
-        return _Reach(unit, said.dimension, most, said.moved, said.longest, said.bits is not None)
+        return _Reach(unit, said.dimension, most, said.sensitivity, said.longest, said.bits is not None)
     mu, tau, classes = 2 * Fraction(found.method.lam), Fraction(PUBLIC_TAU) * most, found.public.classes
     if spec.statement.adjacency == "replace":
         apart = Fraction(logistic_constants(mu).G) if classes == 2 else 2 * steepest(classes, mu)

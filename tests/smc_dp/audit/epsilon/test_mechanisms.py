@@ -187,12 +187,12 @@ def test_progress_hears_of_every_draw() -> None:
 
 
 def test_a_twin_of_another_law_is_bad_input() -> None:
-    with refused("twin.of_other_mechanism", twin="float-sampler", belongs="laplace", got="knorm"):
+    with refused("twin.of_other_mechanism", mutant="float-sampler", belongs="laplace", got="knorm"):
         mechanism_cases(target(), "float-sampler")
     others = {"exponential-radius", "float-sampler", "k-times-integer", "half-variance", "half-sensitivity"}
     assert set(MUTANT_FAULTS) == {"half-noise", *others, *PROTOCOL_MUTANTS}
     for mutant in PROTOCOL_MUTANTS:
-        with refused("twin.not_of_mechanism", twin=mutant, got="knorm"):
+        with refused("twin.not_of_mechanism", mutant=mutant, got="knorm"):
             mechanism_cases(target(), mutant)
 
 

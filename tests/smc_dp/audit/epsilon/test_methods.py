@@ -150,7 +150,7 @@ def test_the_release_with_many_canaries_claims_what_is_audited(name: str) -> Non
 
 
 def test_what_a_method_does_not_have_is_bad_input() -> None:
-    with refused("twin.not_of_method", twin="float-sampler", name="vote"):
+    with refused("twin.not_of_method", mutant="float-sampler", name="vote"):
         methods.method_case("vote", target(), "float-sampler")
     with pytest.raises(InputError, match="noise"):
         methods.method_case("ofpa", target(noise="gauss"))

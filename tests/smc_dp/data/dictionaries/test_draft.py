@@ -32,7 +32,7 @@ NO_YES = LevelsEntry((LevelEntry("No", ("0",)), LevelEntry("Yes", ("1",))))
 
 def book(**columns: ColumnEntry) -> DataDictionary:
     entries = tuple(DescribedColumn(name, said) for name, said in columns.items())
-    return DataDictionary("trial.csv", "a code book", entries)
+    return DataDictionary("trial.csv", "a data dictionary", entries)
 
 
 def of(*levels: str) -> LevelsEntry:
@@ -72,13 +72,13 @@ def test_what_the_code_book_says_is_in_the_bounds() -> None:
 @pytest.mark.parametrize(
     ("said", "line"),
     [
-        (NumberEntry(), "x = [?, ?]  # the code book gives no range"),
-        (NumberEntry(low=0.0), "x = [0, ?]  # the code book gives no highest value"),
-        (NumberEntry(high=0.5), "x = [?, 0.5]  # the code book gives no lowest value"),
-        (NumberEntry(5.0, 5.0), "x = [?, ?]  # the code book gives no range"),
-        (DateEntry(last=DAYS[1]), "x = [?, 2024-12-31]  # the code book gives no first day"),
-        (DateEntry(*reversed(DAYS)), "x = [?, ?]  # the code book gives no first and last day"),
-        (LevelsEntry(), "x = [?]  # the code book lists no levels; of free text, the line goes"),
+        (NumberEntry(), "x = [?, ?]  # the data dictionary gives no range"),
+        (NumberEntry(low=0.0), "x = [0, ?]  # the data dictionary gives no highest value"),
+        (NumberEntry(high=0.5), "x = [?, 0.5]  # the data dictionary gives no lowest value"),
+        (NumberEntry(5.0, 5.0), "x = [?, ?]  # the data dictionary gives no range"),
+        (DateEntry(last=DAYS[1]), "x = [?, 2024-12-31]  # the data dictionary gives no first day"),
+        (DateEntry(*reversed(DAYS)), "x = [?, ?]  # the data dictionary gives no first and last day"),
+        (LevelsEntry(), "x = [?]  # the data dictionary lists no levels; of free text, the line goes"),
         (LevelsEntry(lacks="a dictionary, not read"), "x = [?]  # a dictionary, not read"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What a file given as a code book is, and what of it is read: never a row."""
+"""What a file given as a data dictionary is, and what of it is read: never a row."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def test_a_schema_gives_names_and_types_and_no_value(table: Path) -> None:
     assert "classes = [false, true]" in text
     assert "age = [?, ?]" in text
     assert "sex = [?]  # a dictionary, of which no value was read" in text
-    assert "ward = [?]  # the code book lists no levels" in text
-    assert "came = [?, ?]  # the code book gives no first and last day" in text
+    assert "ward = [?]  # the data dictionary lists no levels" in text
+    assert "came = [?, ?]  # the data dictionary gives no first and last day" in text
     assert "# left out: scans (its type is 'list" in text
     assert "# left out: __index_level_0__" in text
     assert not [value for value in ("zebra", "okapi", "secret", "hidden", "4711", "203", "70", "18") if value in text]
@@ -130,7 +130,7 @@ def test_what_is_no_plain_file_or_no_text_is_refused(tmp_path: Path) -> None:
             read_data_dictionary(tmp_path / "book")
 
 
-# Code books of unknown origin: a draft, or one line.
+# Data dictionaries of unknown origin: a draft, or one line.
 
 CELLS = st.sampled_from(["", "a", "b", "y", *TYPES, "1, x | 2, y", "|,|", "integer", "date_dmy", "1e999", "9999-99-99"])
 

@@ -50,7 +50,7 @@ def test_the_two_are_kept_apart_in_tables_statements_and_on_the_page(grid: runne
         "Secure on s: a run holds against Charlie and any 1 of 5 parties, deviating at will, while up to 1 vanish"
         in text
     )
-    assert text.count(secure.CAP) == text.count(simulated_sum.IN_ONE_PLACE) == 1
+    assert text.count(secure.CAP) == text.count(simulated_sum.ONE_PLACE_CAVEAT) == 1
     alone = replace(PLAN, entries=(CLEAR,))
     assert list(secure.secure_sum_notes(alone)) == []
 

@@ -19,7 +19,7 @@ from smc_dp.core.arrays import Array, into_ball
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.hamm2016.ensemble import Ensemble, train_ensemble
 from smc_dp.methods.hamm2016.votes import Average, Soft, SoftAuxiliary, Vote, majority_labels
-from smc_dp.methods.hamm2016.weights import TrainedWeights, clipped, minimiser_sensitivity, stacking, sum_on_grid
+from smc_dp.methods.hamm2016.weights import TrainedWeights, clipped, minimiser_sensitivity, stacking_error, sum_on_grid
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.training.black_box import LocalLearner
 from smc_dp.methods.training.classes import code, coordinate_count
@@ -392,8 +392,8 @@ def test_stacking_covers_the_float_product() -> None:
     for _ in range(20):
         V = clipped(rng.normal(size=(1, 9, 4)) * 9, W)[0]
         error = (exactly(B @ V) - exactly(B) @ exactly(V)).astype(float)
-        assert 0 < 2 * np.linalg.norm(error) <= stacking(10, 1.0)
-    assert stacking(2, 1.0) == 0
+        assert 0 < 2 * np.linalg.norm(error) <= stacking_error(10, 1.0)
+    assert stacking_error(2, 1.0) == 0
 
 
 def test_wrong_settings_and_requests_are_refused() -> None:

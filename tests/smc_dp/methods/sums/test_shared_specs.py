@@ -147,7 +147,7 @@ def test_on_a_finer_grid_stand_the_same_numbers(method: Any) -> None:
     assert (list(other[:d]) == scaled) is exact
     assert max(abs(x - y) for x, y in zip(other[:d], scaled, strict=True)) <= 1 << finer
     for made in (coarse, fine):
-        charged = made.reach.moved * 2**made.grid.fraction_bits
+        charged = made.reach.sensitivity * 2**made.grid.fraction_bits
         assert made.noise.sensitivity == math.ceil(charged) + (0 if exact else math.ceil(math.sqrt(d)))
 
 
@@ -175,7 +175,7 @@ def test_no_votes_move_the_statistic_further_than_is_charged() -> None:
                 for other in (1 - along, rng.integers(classes, size=len(G)))
             ]
         assert 0.5 < moves(made, pairs) <= 1
-        assert max(distance(a, b) for a, b in pairs) > float(made.reach.moved) * 2**40 / 2  # twin: factor 2
+        assert max(distance(a, b) for a, b in pairs) > float(made.reach.sensitivity) * 2**40 / 2  # twin: factor 2
     flat = statistic(np.tile([[0.6, 0.8]], (20, 1)), 1e-3)
     assert 0.95 < moves(flat, against(flat, 3)) <= 1
     # twin: nothing for rounding. Rows that are nearly nothing round by almost a unit in each of N places.

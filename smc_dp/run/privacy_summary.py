@@ -1,0 +1,27 @@
+"""The privacy statement of a run in six lines, at most 120 words; the whole statement stands beside it as details."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from smc_dp.pages.blocks import FactList, PageBlock, Prose, Section
+from smc_dp.run.agreement import ONLY_THE_RELEASE, TEST_KEYS, Agreement
+
+
+def summary_blocks(agreement: Agreement, details: str) -> Iterator[PageBlock]:
+    """Yield the six lines, and the whole statement as details; `details`: the command that prints it."""
+    lines = [line for line in (*summary_lines(agreement), ("Details", details)) if line[1]]
+    yield FactList(tuple(lines))
+    yield Section("Privacy statement in full", (Prose(agreement.statement.plain_words()),), details=True)
+
+
+def summary_lines(agreement: Agreement) -> Iterator[tuple[str, str]]:
+    """Yield the label and the text of each line but the last: of the guarantee alone where there is none."""
+    statement, summary = agreement.statement, agreement.terms.summary(agreement.spec, len(agreement.parties))
+    yield "Guarantee", statement.brief
+    if statement.kind == "none":
+        return
+    yield "Holds against", ONLY_THE_RELEASE if TEST_KEYS in agreement.marks else summary.holds_against
+    yield "Needs", summary.needs
+    yield "Not covered", summary.not_covered
+    yield "Rests on", summary.rests_on

@@ -1,0 +1,87 @@
+"""The privacy statement in six lines: short, and in agreement with the statement that a release has."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from smc_dp.data import tabular_datasets
+from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, Agreement
+from smc_dp.run.privacy_summary import summary_lines
+from smc_dp.run.settings import RunSettings
+
+MOST_WORDS = 120
+BOUNDS = tabular_datasets.load_tabular("breast_cancer").bounds
+RUNS: dict[str, dict[str, Any]] = {
+    **{method: {"method": method} for method in PROTOCOLS_BY_METHOD if method not in ("soft_ss", "gd")},
+    "linear": {"method": "prr_mean", "protocol": "linear"},
+    "full exponents": {"method": "prr_mean", "exponents": "full"},
+    "drop-outs": {"method": "newton", "parties": 9, "colluders": 2, "dropouts": 3},
+    "verifiable": {"method": "newton", "verifiable": True},
+    "shares": {"method": "wsum", "output": "shares"},
+    "nobody corrupted": {"method": "newton", "colluders": 0},
+    "sparse graph": {"method": "wsum", "parties": 400, "colluders": 40, "dropouts": 40, "semi_honest": True},
+    "hardly private": {"method": "newton", "epsilon": 20, "delta": 1e-9},
+    "one record more or less": {"method": "newton", "adjacency": "addremove"},
+    "paper": {"method": "prr_mean", "calibration": "paper"},
+}
+
+
+def agreed(parties: int = 5, *, seeded: bool = False, **settings: Any) -> Agreement:
+    settled = RunSettings.from_options(**settings).settle(parties, seeded=seeded)
+    return settled.with_parties(tuple(f"site-{j}" for j in range(parties)), BOUNDS)
+
+
+def lines(run: str, **more: Any) -> dict[str, str]:
+    return dict(summary_lines(agreed(**RUNS[run], **more)))
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_the_lines_are_few_and_short(run: str) -> None:
+    found = lines(run)
+    assert list(found) == ["Guarantee", "Holds against", "Needs", "Not covered", "Rests on"]
+    assert len(" ".join([*found, *found.values()]).split()) <= MOST_WORDS - len(
+        ["Details", "smc-dp", "show", "RUN", "--details"]
+    )
+    assert all(text.endswith(".") and not re.search("[=^]|vanish|deviat|mail", text) for text in found.values())
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_the_figures_are_those_of_the_statement(run: str) -> None:
+    found, whole = lines(run), agreed(**RUNS[run])
+    assert f"epsilon {whole.statement.epsilon:.3g}"[:12] in found["Guarantee"].replace(".0,", ",")
+    assert f"delta {whole.statement.delta:g}, " in found["Guarantee"]
+    limits = whole.threat_model
+    if whole.protocol == "secure_sum" and run != "ofpa":
+        assert f"{limits.honest} honest parties" in found["Needs"]
+        assert (f"any {limits.colluders} of" in found["Holds against"]) == (limits.colluders > 0)
+    assumed = " ".join(whole.statement.caveats)
+    for name in re.findall(
+        r"\b(?:Paillier|DGK|X25519|Ed25519|ChaCha20-Poly1305|SHA-256|SHAKE-256)\b", found["Rests on"]
+    ):
+        assert name in assumed
+
+
+def test_each_circumstance_has_its_words() -> None:
+    against, needs, beyond = "Holds against", "Needs", "Not covered"
+    assert lines("newton")[against] == "the curator and any 1 of the 5 parties, even if they are malicious."
+    assert lines("nobody corrupted")[against] == "the curator, even if they are malicious."
+    assert lines("shares")[against] == "any 1 of the 5 parties, even if they are malicious."
+    assert lines("sparse graph")[against].endswith("40 of the 400 parties, as long as all follow the protocol.")
+    assert lines("ofpa")[against] == "the curator and all other parties, even if they are malicious."
+    assert lines("newton")[needs] == "4 honest parties whose noise stays secret; no drop-outs."
+    assert lines("drop-outs")[needs] == "4 honest parties whose noise stays secret; at most 3 drop-outs."
+    assert "a withheld or false result" in lines("newton")[beyond]
+    assert "a withheld result" in lines("verifiable")[beyond]
+    assert "curator and the first party" in lines("linear")[against]
+    assert "semi-honest" in lines("prr_mean")[against]
+    assert "one record of one party added or removed" in lines("one record more or less")["Guarantee"]
+    assert "hardly" in lines("hardly private")["Guarantee"]
+
+
+def test_without_a_guarantee_there_is_one_line() -> None:
+    assert list(lines("newton", seeded=True)) == ["Guarantee"]
+    tested = agreed(method="prr_mean", key_bits=512, insecure_test_keys=True)
+    assert dict(summary_lines(tested))["Holds against"] == tested.statement.adversary
