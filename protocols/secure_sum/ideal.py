@@ -8,7 +8,7 @@ Charlie says, or nothing: that the sum is right, and that there is one, is not p
 this is against Charlie and t parties who keep to the protocol, and but for the probability that the circle does not do
 (`distance`).
 
-Where nobody may vanish nothing is ever opened: masks come from a stream cipher then, every t up to K-1 will do, and the
+Where nobody may drop out nothing is ever opened: masks come from a stream cipher, every t up to K-1 will do, and the
 proof programs nothing.
 
 The simulators follow the proof: seeds, keys and shares are real, and the masked inputs of the honest hide any numbers
@@ -101,12 +101,12 @@ def simulate_with_charlie(
     own: Mapping[int, Addends],
     honest: Sequence[Vector],
     rng: Stream,
-    gone: Collection[int] = (),
+    dropped_out: Collection[int] = (),
 ) -> Readings:
     """Simulate what Charlie and these parties read, from their own inputs and the sums of the honest who have not
-    dropped out; those in `gone` drop out when they have dealt.
+    dropped out; those in `dropped_out` drop out when they have dealt.
     """
-    survivors = [i for i in range(p.K) if i not in gone]
+    survivors = [i for i in range(p.K) if i not in dropped_out]
     if not p.D:
         return _simulate_closed(p, members, own, honest, rng)
     dealt = [dealing.deal_seeds(p, rng.fork(f"dealer {i}")) for i in range(p.K)]
@@ -358,7 +358,7 @@ def worlds(p: Parameters) -> tuple[Inputs, Inputs]:
     return one, other
 
 
-def simulation(p: Parameters, rng: Stream, gone: Collection[int] = ()) -> Callable[[tuple[str, ...]], Readings]:
+def simulation(p: Parameters, rng: Stream, dropped_out: Collection[int] = ()) -> Callable[[tuple[str, ...]], Readings]:
     """Return the simulators for one execution in either world."""
     world, _ = worlds(p)
     given = {name: world[name][1] for name in p.parties}
@@ -367,9 +367,9 @@ def simulation(p: Parameters, rng: Stream, gone: Collection[int] = ()) -> Callab
         members = [p.parties.index(name) for name in names if name != CURATOR_NAME]
         if CURATOR_NAME not in names:
             return simulate_parties(p, members, rng)
-        honest = [i for i in range(p.K) if i not in members and i not in gone]
+        honest = [i for i in range(p.K) if i not in members and i not in dropped_out]
         sums = [functionality(p, given, r, honest) for r in range(p.R)]
-        return simulate_with_charlie(p, members, {i: given[p.parties[i]] for i in members}, sums, rng, gone)
+        return simulate_with_charlie(p, members, {i: given[p.parties[i]] for i in members}, sums, rng, dropped_out)
 
     return simulated
 
