@@ -53,7 +53,7 @@ def main() -> None:
     """Run both, attack both."""
     rng = Stream.insecure_from_seed("attack and hold")
     print("Toy keys of 512 bits: INSECURE, for this demonstration only.")
-    programs = {"as printed, with r as a plaintext factor": as_published.PLAIN_BLINDING, "hardened": pathak2010.PROGRAM}
+    programs = {"as published, with r as a plaintext": as_published.PLAIN_BLINDING, "hardened": pathak2010.PROGRAM}
     for title, program in programs.items():
         seen = run_program(program, SECRETS, 512, rng.fork(title))
         print(f"\nThe protocol {title}:")

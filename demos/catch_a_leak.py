@@ -1,4 +1,4 @@
-"""The paper's step 1.2, run exactly as printed, tells who has the smallest database: see it leak, and see it caught.
+"""The paper's step 1.2, run exactly as published, tells who has the smallest database: see it leak, and see it caught.
 
 The parties hide their sizes behind a permutation pi_1 that Charlie must not know. You will see that the wire record
 shows pi_1 to anybody, that Charlie reads it off his own mail, and that he then names the smallest hospital. The same
@@ -58,7 +58,7 @@ def headers(seen: Run) -> tuple[tuple[str, str, str, int], ...]:
 def main() -> None:
     """Attack both protocols, then check both."""
     print("Toy keys of 512 bits: INSECURE, for this demonstration only.")
-    for title, program, leaks in (("as printed", as_published.PROGRAM, True), ("hardened", PROGRAM, False)):
+    for title, program, leaks in (("as published", as_published.PROGRAM, True), ("hardened", PROGRAM, False)):
         runs = [run(program, seed) for seed in range(1, 5)]
         secret = [r.views["north"].results[0].pi1 for r in runs]
         watched, named = addressees(runs[0]), culprit(runs[0])

@@ -1,8 +1,8 @@
-"""Three hospitals and Charlie, each a program of its own with its own files, and a NATS server that carries their mail.
+"""Three hospitals and Charlie, each a program with its own files, and a NATS server that carries their envelopes.
 
 You will see each organisation make its key, check the study against its policy, sign and take part, with the commands
 that it would give on its own machine. South is killed (`kill -9`) in the middle, and the same command goes on. At the
-end the script checks that all four have one release, that an auditor who knows the four keys accepts its record, that
+end the script checks that all four have one release, that an auditor with the four keys accepts its transcript, that
 each hospital was charged once, and that no key or row of a hospital lies on the disk of anybody else, the relay's among
 them. It needs the program nats-server on the PATH.
 """
@@ -125,16 +125,16 @@ def look(place: Path) -> bool:
     accuracy = predict(runs[0], place / "charlie" / "rows.csv").accuracy or 0.0
     found = {
         "all four have made the same release": len({(run / "release.json").read_bytes() for run in runs}) == 1,
-        "an auditor who knows the keys accepts its record": audit_run(
+        "an auditor who knows the keys accepts its transcript": audit_run(
             runs[1], identities=place / "identities.json"
         ).passed,
         "each hospital was charged once": all(charged),
         "a hospital's key and rows lie on its own disk, and nowhere else": all(where),
-        f"{accuracy:.1%} of new patients are told right": accuracy > 0.8,
+        f"{accuracy:.1%} of new patients are classified correctly": accuracy > 0.8,
     }
     print("""
 The relay sees who writes to whom, when and how much; what is sealed it cannot open. Charlie sees masked numbers, and
-sums with noise that nobody knows. A hospital sees its own rows and mail. All see the release.""")
+sums with noise that nobody knows. A hospital sees its own rows and messages. All see the release.""")
     print(*(f"{'yes' if is_so else 'NO ':<4}{said}" for said, is_so in found.items()), sep="\n")
     return all(found.values())
 

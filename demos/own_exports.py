@@ -1,4 +1,4 @@
-"""Three hospitals learn from files as their systems export them: from a data dictionary to predictions.
+"""Three hospitals learn from exports of their systems: from a data dictionary to predictions for new patients.
 
 You will see the commands that a hospital's data scientist types: bounds drafted from a REDCap data dictionary, the line
 that it does not say filled in by a person, a file checked on its own machine (it has empty cells, and the check says

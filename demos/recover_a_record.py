@@ -1,4 +1,4 @@
-"""OFPA as printed gives a record away: see a server read it off the uploads, and see the form with a proof hold.
+"""OFPA as published gives a record away: see a server read it off the uploads, and see the form with a proof hold.
 
 A hospital trains with others by collaborative logistic regression, with noise in its objective but none on the bias.
 The server happens to know all of the hospital's records but one. You will see it compute that record, to at least six
@@ -48,7 +48,7 @@ def main() -> None:
     rows = federation.parties[0]
     known, secret = rows.take(np.arange(len(rows) - 1)), rows.X[-1]
     print(f"The secret record of north: {np.round(secret, 6)}, label {rows.y[-1]}")
-    for title, calibration, noise in (("as printed", "paper", "laplace"), ("with a proof", "proven", "knorm")):
+    for title, calibration, noise in (("as published", "paper", "laplace"), ("with a proof", "proven", "knorm")):
         print(f"\n{ROUNDS} rounds of OFPA {title}. The server computes:")
         for epsilon in (Fraction(1, 2), Fraction(1), Fraction(3)):
             target = Target(epsilon, calibration, noise)

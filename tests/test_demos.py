@@ -65,7 +65,7 @@ def test_the_demo_runs_and_agrees_with_itself(tmp_path, demo):
     assert (done.returncode, done.stdout != "") == (0, True), done.stderr
     if demo == "recover_a_record.py":
         page = (tmp_path / "found.html").read_text(encoding="utf-8")
-        assert page.count("As printed, epsilon ") == page.count("With a proof, epsilon ") == 2 * 3
+        assert page.count("As published, epsilon ") == page.count("With a proof, epsilon ") == 2 * 3
         assert page.count("the label 1 is right") >= 3
     if demo == "epsilon_curve.py":
         assert (tmp_path / "figure2.png").read_bytes().startswith(b"\x89PNG")

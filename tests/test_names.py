@@ -99,8 +99,8 @@ OTHER_SENSE = {
     "Svg.circle",
 }
 # Keys and fields that stay: names of audit checks, which are those of their codes (`law.holds`), a key of saved states,
-# names of earlier versions, a protocol's name, which signatures bind, and the field of codes about a site's frames.
-KEPT_KEYS = {"law", "boundary", "mail", "lecture", "study kit", "pathak2010-as-printed-insecure", "parcel"}
+# names of earlier versions, and a protocol's name, which signatures bind.
+KEPT_KEYS = {"law", "boundary", "mail", "lecture", "study kit", "pathak2010-as-printed-insecure"}
 FORBIDDEN_FIRST = ("What", "Whether", "How", "Who", "All", "As", "The same", "Called")
 
 Names = dict[str, list[str]]

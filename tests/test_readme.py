@@ -16,7 +16,7 @@ import pytest
 import typer
 
 from smc_dp.attacks import ATTACKS, inconsistent_extension
-from smc_dp.cli.main import app
+from smc_dp.cli.main import app, main
 from smc_dp.data.bounds import read_bounds
 from smc_dp.deploy.site_policy import SitePolicy
 from smc_dp.methods.registry import METHODS
@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[1]
 FOLDERS = (".github", "demos", "protocols", "smc_dp", "tests")
 PAGES = [*sorted(ROOT.glob("*.md")), *(page for name in FOLDERS for page in sorted((ROOT / name).rglob("*.md")))]
 FRONT = ROOT / "README.md"
+TUTORIAL = ROOT / "smc_dp" / "TUTORIAL.md"
 NEEDS_DATA = "needs-data"
 """The second word of a Python block that needs the papers' data sets, which are not in the package."""
 HAS_DATA = (Path(os.environ.get("SMC_DP_DATA", "/nowhere")) / "a9a" / "a9a.gz").is_file()
@@ -203,6 +204,24 @@ def test_no_placeholder_is_left(page: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_tutorial_goes_from_an_exported_file_to_an_audit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for block in blocks(TUTORIAL.read_text(encoding="utf-8")):
+        if block.of("python"):
+            exec(block.text, {})
+        elif block.of("text"):
+            Path(block.words[1]).write_text(block.text, encoding="utf-8")
+        else:
+            for line in block.text.splitlines():
+                _, *words = shlex.split(line)
+                assert (line, main(words)) == (line, 0)
+    assert len(Path("predictions.csv").read_text().splitlines()) == 51
+    assert "PASSED: no check failed" in capsys.readouterr().out
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=name_of)
 def test_every_python_block_runs(page: Path, tmp_path: Path) -> None:
     done = run_python(python_of(page.read_text(encoding="utf-8"), data=HAS_DATA), tmp_path)
@@ -378,8 +397,12 @@ def too_long(page: str) -> list[str]:
     return long + ([f"{average:.1f} words in a sentence, wanted at most 17"] if average > 17 else [])
 
 
-def test_the_front_page_is_in_short_sentences() -> None:
-    assert too_long(FRONT.read_text(encoding="utf-8")) == []
+@pytest.mark.parametrize("page", [FRONT, TUTORIAL], ids=name_of)
+def test_pages_for_newcomers_are_in_short_sentences(page: Path) -> None:
+    assert too_long(page.read_text(encoding="utf-8")) == []
+
+
+def test_a_long_sentence_is_noticed() -> None:
     page = "# A b\n\nOne two. `Three` four [five](six).\n\n* seven\n* eight\n\n|a|b|\n```sh\nx y\n```\n"
     assert [len(words) for words in sentences(page)] == [2, 3, 1, 1]
     assert too_long(" ".join(["word"] * 31) + ".") == [

@@ -86,8 +86,8 @@ def comparison_turns(p: Parameters) -> Iterator[Turn]:
     """Yield the turns of steps 1.5 and 1.6: the halves to P_1, and level after level the comparisons."""
     halves: tuple[Flow, ...] = (Flow(Half, STAGE1, (OTHERS,), (FIRST,)),)
     for count in minimum.levels(p.comparison, p.K):
-        asked = Flow(Match, STAGE1, CHARLIE, (FIRST,), count), Flow(Bits, STAGE1, CHARLIE, (FIRST,), count)
-        yield Turn((*halves, *asked))
+        offers = Flow(Match, STAGE1, CHARLIE, (FIRST,), count), Flow(Bits, STAGE1, CHARLIE, (FIRST,), count)
+        yield Turn((*halves, *offers))
         yield Turn((Flow(Differences, STAGE1, (FIRST,), CHARLIE, count),))
         halves = ()
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from protocols.pathak2010 import PROGRAM, as_published, ideal
-from protocols.pathak2010 import conversation_as_published as printed
+from protocols.pathak2010 import PROGRAM, as_published, conversation_as_published, ideal
 from protocols.pathak2010.conversation import conversation
 from protocols.pathak2010.parameters import MAX_KEY_BITS
 from protocols.pathak2010.sentences import SENTENCES
@@ -19,4 +18,6 @@ LIMITS = Limits(
     KeyLimits("key_bits", shortest=2048, replayed=6144),
 )
 HARDENED = Protocol(PROGRAM, ideal.MODEL, ideal.CLAIM, LIMITS, None, conversation, SENTENCES)
-AS_PUBLISHED = Protocol(as_published.PROGRAM, as_published.MODEL, None, LIMITS, None, printed.conversation, SENTENCES)
+AS_PUBLISHED = Protocol(
+    as_published.PROGRAM, as_published.MODEL, None, LIMITS, None, conversation_as_published.conversation, SENTENCES
+)

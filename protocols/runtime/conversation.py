@@ -155,7 +155,7 @@ class _Course:
             raise LocalError("conversation.groups_do_not_fit", name=program.name)
         self._names = {group: sum(map(_text, names)) for group, names in conversation.groups.items()}
         self._at = {group: _Stand() for group in conversation.groups}
-        self._links: dict[tuple[str, str], int] = {}  # letters so far from each of one group to each of another
+        self._links: dict[tuple[str, str], int] = {}  # messages so far from each of one group to each of another
         self._deepest = 0
         self._found = PredictedTraffic(
             conversation.groups, by_group={group: GroupTraffic() for group in conversation.groups}

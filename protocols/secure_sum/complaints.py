@@ -23,19 +23,19 @@ NOTHING_HELD = Held(bytes(dealing.SEED_BYTES), bytes(dealing.SEED_BYTES))
 
 
 def is_committed(p: Parameters, greetings: _Greetings, dealer: int, holder: int, held: Sequence[Held]) -> bool:
-    """Return whether these are the shares of all sums that the dealer committed to give to this holder."""
-    return (
-        dealing.merkle_root(dealing.share_leaves(dealer, holder, held))
-        == greetings[p.parties[dealer]].message.leaves[holder]
-    )
+    """Return whether these are the shares of all sums that the dealer committed to give to this holder. None are
+    not, whatever it committed to.
+    """
+    root = greetings[p.parties[dealer]].message.leaves[holder]
+    return bool(held) and dealing.merkle_root(dealing.share_leaves(dealer, holder, held)) == root
 
 
 def shares_held(
     p: Parameters, got: Mapping[str, Shares], holder: int, own: dealing.Seeds
 ) -> tuple[tuple[Held, ...], ...]:
-    """Return the shares of a holder, dealer by dealer: zeros for a dealer of whom it got none, and its own ones."""
+    """Return the shares of a holder, dealer by dealer, its own ones included; none of a dealer that sent it none."""
     every = {name: shares_in(shares) for name, shares in got.items()} | {p.parties[holder]: own.shares[holder]}
-    return tuple(every.get(name, (NOTHING_HELD,) * p.R) for name in p.parties)
+    return tuple(every.get(name, ()) for name in p.parties)
 
 
 def accused_dealers(p: Parameters, greetings: _Greetings, holder: int, held: Sequence[Sequence[Held]]) -> int:

@@ -41,8 +41,8 @@ DEALT, READY, STARTED = 1, 2, 3
 
 
 async def receive_shares(me: Endpoint, p: Parameters, dealt: dealing.Seeds) -> _HeldByDealer:
-    """Return what every dealer gives me to hold. Where parties may accuse silence, zeros for a dealer that sent nothing
-    usable: I shall complain of them. Else wait for all.
+    """Return what every dealer gives me to hold. Where parties may accuse silence, a dealer that sends nothing usable
+    gives me nothing, and I shall complain. Else wait for all.
     """
     others = me.others
     if p.may_accuse_silence:

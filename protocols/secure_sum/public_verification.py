@@ -64,13 +64,13 @@ def contradicted_statement(
     return None
 
 
-def false_dealer(p: Parameters, greetings: _Greetings, letters: Sequence[DisclosedMessage]) -> Violation | None:
+def false_dealer(p: Parameters, greetings: _Greetings, messages: Sequence[DisclosedMessage]) -> Violation | None:
     """Return the dealer of T shares that it committed to and that do not open what it greeted with; None in a sparse
     graph, where greetings do not show who is whose neighbour.
     """
     if not p.D or p.degree:
         return None
-    for (dealer, r, of_seed), shares in sorted(_dealt(p, greetings, letters).items()):
+    for (dealer, r, of_seed), shares in sorted(_dealt(p, greetings, messages).items()):
         for chosen in _enough(p, shares):
             if not _opens(greetings[p.parties[dealer]].message, dealer, r, of_seed, dealing.seed_of_shares(chosen)):
                 name = p.parties[dealer]
@@ -81,41 +81,41 @@ def false_dealer(p: Parameters, greetings: _Greetings, letters: Sequence[Disclos
     return None
 
 
-def _dealt(p: Parameters, greetings: _Greetings, letters: Sequence[DisclosedMessage]) -> _SharesHeld:
+def _dealt(p: Parameters, greetings: _Greetings, messages: Sequence[DisclosedMessage]) -> _SharesHeld:
     """Return the shares in these messages that their dealers committed to; for others nobody answers."""
     found: _SharesHeld = {}
-    for letter in letters:
-        for dealer, holder, r, held in (*_given(p, greetings, letter), *_shown(p, greetings, letter)):
+    for disclosed in messages:
+        for dealer, holder, r, held in (*_given(p, greetings, disclosed), *_shown(p, greetings, disclosed)):
             for of_seed, share in ((True, held.b), (False, held.s)):
                 if share:
                     found.setdefault((dealer, r, of_seed), {})[holder] = share
     return found
 
 
-def _given(p: Parameters, greetings: _Greetings, letter: DisclosedMessage) -> Iterator[tuple[int, int, int, Held]]:
+def _given(p: Parameters, greetings: _Greetings, disclosed: DisclosedMessage) -> Iterator[tuple[int, int, int, Held]]:
     """Yield dealer, holder, sum and shares, as a dealer gave them."""
-    if not isinstance(letter.message, Shares) or not {letter.sender, letter.to} <= set(p.parties):
+    if not isinstance(disclosed.message, Shares) or not {disclosed.sender, disclosed.to} <= set(p.parties):
         return
-    dealer, holder = p.parties.index(letter.sender), p.parties.index(letter.to)
-    held = [Held(b, s) for b, s in zip(letter.message.b, letter.message.s, strict=True)]
+    dealer, holder = p.parties.index(disclosed.sender), p.parties.index(disclosed.to)
+    held = [Held(b, s) for b, s in zip(disclosed.message.b, disclosed.message.s, strict=True)]
     if (
         dealing.merkle_root(dealing.share_leaves(dealer, holder, held))
-        == greetings[letter.sender].message.leaves[holder]
+        == greetings[disclosed.sender].message.leaves[holder]
     ):
         yield from ((dealer, holder, r, of_sum) for r, of_sum in enumerate(held))
 
 
-def _shown(p: Parameters, greetings: _Greetings, letter: DisclosedMessage) -> Iterator[tuple[int, int, int, Held]]:
+def _shown(p: Parameters, greetings: _Greetings, disclosed: DisclosedMessage) -> Iterator[tuple[int, int, int, Held]]:
     """Yield dealer, holder, sum and shares, as a holder showed them; of two shares only one."""
-    if not isinstance(letter.message, Unmask) or letter.sender not in p.parties:
+    if not isinstance(disclosed.message, Unmask) or disclosed.sender not in p.parties:
         return
-    r = next((r for r in range(p.R) if stage(r) == letter.stage), None)
+    r = next((r for r in range(p.R) if stage(r) == disclosed.stage), None)
     if r is None:
         return
-    holder, leaves = p.parties.index(letter.sender), tuple(greetings[name].message.leaves for name in p.parties)
-    for dealer, share in enumerate(letter.message.shares):
+    holder, leaves = p.parties.index(disclosed.sender), tuple(greetings[name].message.leaves for name in p.parties)
+    for dealer, share in enumerate(disclosed.message.shares):
         for survived in (True, False):
-            if unmasking.is_committed_share(p, leaves, r, dealer, holder, survived, letter.message, dealer):
+            if unmasking.is_committed_share(p, leaves, r, dealer, holder, survived, disclosed.message, dealer):
                 yield dealer, holder, r, Held(share, b"") if survived else Held(b"", share)
 
 

@@ -63,8 +63,8 @@ _AS_PUBLISHED, _PROVEN = Target(Fraction(5), "paper", "laplace"), Target(Fractio
 ATTACK = describe_attack(
     "average-uploads",
     variants=(
-        _against(Ofpa, _AS_PUBLISHED, "printed OFPA", "OFPA as printed", 20),
-        _against(Ofaa, _AS_PUBLISHED, "printed OFAA", "OFAA as printed", 40),
+        _against(Ofpa, _AS_PUBLISHED, "printed OFPA", "OFPA as published", 20),
+        _against(Ofaa, _AS_PUBLISHED, "printed OFAA", "OFAA as published", 40),
         _against(Ofpa, _PROVEN, "proven OFPA", "OFPA with epsilon/T in each of T rounds", 20),
         _against(Ofaa, _PROVEN, "proven OFAA", "OFAA with noise drawn once", 40),
     ),

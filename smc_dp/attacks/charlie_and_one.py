@@ -97,7 +97,7 @@ ATTACK = describe_attack(
         Variant(
             "printed",
             "curator protocol",
-            "the printed protocol",
+            "the published protocol",
             "succeeds",
             lambda rng, bits: _trial(rng, bits, is_as_published=True),
             code=(as_published.find_smallest,),

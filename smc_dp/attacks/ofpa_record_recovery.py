@@ -57,7 +57,7 @@ def attack_release(rows: Rows, target: Target, rng: Stream) -> tuple[Array, int]
 def _picture(rng: Stream, _key_bits: int) -> Drawing:
     """Draw the record of one more party, and what is recovered of it from either version."""
     rows = ball_rows(ROWS, FEATURES, rng)
-    versions = (("As printed", _AS_PUBLISHED), ("With a proof", _PROVEN))
+    versions = (("As published", _AS_PUBLISHED), ("With a proof", _PROVEN))
     found = [Recovery(version, *attack_release(rows, target, rng)) for version, target in versions]
     return draw_recoveries(rows.X[-1], int(rows.y[-1]), found)
 
@@ -77,7 +77,7 @@ def _against(target: Target, name: str, words: str) -> Variant:
 ATTACK = describe_attack(
     "ofpa-record-recovery",
     variants=(
-        _against(_AS_PUBLISHED, "printed", "OFPA as printed"),
+        _against(_AS_PUBLISHED, "printed", "OFPA as published"),
         _against(_PROVEN, "proven", "OFPA as objective perturbation with noise on all coordinates"),
     ),
     uses_keys=False,

@@ -31,7 +31,7 @@ _RULE = (
     "fraction of the best possible one. Fails: the upper limit has one below 1/4. Undecided: neither. A failed attack "
     "is a measurement of this attack, and no proof that there is none better."
 )
-AS_PUBLISHED, RULES_BROKEN = "as printed", "attacked"
+AS_PUBLISHED, RULES_BROKEN = "as published", "attacked"
 IN_ITS_PLACE, CONTROL = "what stands here in its place", "the control"
 NO_FIX = (
     "Inside the paper's design there is no fix: the attack is known to succeed against {versions} as well. What fixes "

@@ -131,7 +131,7 @@ def _picture(rng: Stream, key_bits: int) -> Drawing:
     )
     return draw_panels(
         (
-            NoisyPanel("As printed", "the party with fewest rows", in_protocol.exact, in_protocol.release, ends[0]),
+            NoisyPanel("As published", "the party with fewest rows", in_protocol.exact, in_protocol.release, ends[0]),
             NoisyPanel("Secure sum", "the nearest of all parties", in_secure_sum.exact, in_secure_sum.release, nearest),
         )
     )

@@ -88,8 +88,8 @@ def check_ledger(
 
     Exit code 1: a check failed, or a release of --epsilon would be refused.
 
-    The chain shows a changed, missing or exchanged entry. It does not show a file that was rewritten from its start:
-    keep the printed head elsewhere, and compare.
+    The chain shows a changed, missing or exchanged entry. It does not show an end that was cut off, or a file that was
+    rewritten from its start: keep the printed head elsewhere, and compare.
 
     \b
     Examples:

@@ -113,7 +113,7 @@ def serve_study(
 
     \b
     Examples:
-      smc-dp serve study.toml --key charlie.key --credentials provisioning-kit/charlie --out runs/study
+      smc-dp serve study.toml --key charlie.key --credentials credentials --out runs/study
     """
     from smc_dp.deploy.join import SiteFiles
 

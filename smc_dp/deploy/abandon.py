@@ -68,15 +68,15 @@ def abandon_study(
         sending = []
         if signer is not None and end in (None, "abandoned"):
             sending = abandonment(store, study.digest, name, signer)
-        store.commit(sending=sending, facts=ended)  # what tells others is in the commit that erases
-        untold = _tell(study, name, store, credentials, carrier)
+        store.commit(sending=sending, facts=ended)  # the status message is in the commit that erases
+        failure = _notify(study, name, store, credentials, carrier)
     if ledger is not None and name != CURATOR_NAME and end != "released":
         settle_unreleased(SiteLedger(ledger), bytes.fromhex(facts.get("session", "")), charge)
     settled = ledger is not None or end == "released" or name == CURATOR_NAME
-    return Abandonment(site_status(study, folder), bool(charge.standing), settled, not untold, PrivateText(untold))
+    return Abandonment(site_status(study, folder), bool(charge.standing), settled, not failure, PrivateText(failure))
 
 
-def _tell(study: JointStudy, name: str, store: SiteStore, credentials: Path | None, carrier: OpenCarrier) -> str:
+def _notify(study: JointStudy, name: str, store: SiteStore, credentials: Path | None, carrier: OpenCarrier) -> str:
     """Hand the relay what is still to be sent; return why the others do not know, if they do not."""
     unsent = to_send(store)
     if not unsent:

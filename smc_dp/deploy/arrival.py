@@ -22,7 +22,7 @@ from protocols.runtime.envelope import HELLO, MAX_ROUNDS, STAGE_END, START, Enve
 from protocols.runtime.inbox import Absent
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.core.errors import InputError, InputFault
-from smc_dp.deploy import approval, record
+from smc_dp.deploy import approval, site_transcript
 from smc_dp.deploy.frame import MOST_FRAME_BYTES, Frame
 from smc_dp.deploy.merge import Mark
 from smc_dp.deploy.study import JointStudy
@@ -30,8 +30,8 @@ from smc_dp.run import status_message
 from smc_dp.run.release_consistency import could_wait
 
 MOST_NOTICES = 16  # of one participant: it has two to send, and the others are left out
-_AROUND = 1 << 12  # bytes of a frame, and of the header of an envelope or of a part of a record, at most
-_LINE_ZERO = 1 << 24  # bytes of a record's first line, at most
+_AROUND = 1 << 12  # bytes of a frame, and of the header of an envelope or of a part of a transcript, at most
+_LINE_ZERO = 1 << 24  # bytes of a transcript's first line, at most
 _Kind: TypeAlias = tuple[str, str]
 """A kind of message and the stage in which it was sent."""
 
@@ -61,8 +61,8 @@ class Arrivals:
             return number == 0 and size <= approval.MOST_APPROVAL_BYTES
         if frame.lane == "notice":
             return number < MOST_NOTICES and size <= status_message.MOST_BYTES
-        if frame.lane == "record":
-            fits = number < self._most_pieces and size <= record.PIECE_BYTES + _AROUND
+        if frame.lane == "transcript":
+            fits = number < self._most_pieces and size <= site_transcript.PIECE_BYTES + _AROUND
             return frame.sender == CURATOR_NAME and fits
         return False
 
@@ -78,7 +78,7 @@ class Arrivals:
         flows = [(flow, first[group]) for flow in self._flows for group in flow.senders if group in first]
         sealed = [(name, "", flow.kind.__name__, flow.stage) for flow, name in flows]
         bodies = [self._body(*message) or 0 for message in (*public, *sealed)]
-        return _AROUND + max(record.PIECE_BYTES, status_message.MOST_BYTES, *bodies)
+        return _AROUND + max(site_transcript.PIECE_BYTES, status_message.MOST_BYTES, *bodies)
 
     def too_much(self, frame: Frame) -> InputFault | None:
         """Return what is wrong with the length or number of an envelope, whatever is in it."""
@@ -128,7 +128,7 @@ class Arrivals:
 
     @cached_property
     def _most_pieces(self) -> int:
-        """Parts of the longest record: its lines hold each message in base64, and beside each may stand an absence."""
+        """Parts of the longest transcript: its lines hold each message in base64, and each may have an absence."""
         groups = self._talk.groups
         flows = [
             (f, sender, len(groups[sender]) * len(groups[to]))
@@ -143,7 +143,7 @@ class Arrivals:
             (1, self._body(name, PUBLIC_NAME, *kind) or 0) for name in self._group for kind, _ in self._of_all(name)
         ]
         most = _LINE_ZERO + sum(count * (2 * size + 2 * _AROUND) for count, size in (*sealed, *public))
-        return -(-min(record.MOST_RECORD_BYTES, most) // record.PIECE_BYTES)
+        return -(-min(site_transcript.MOST_TRANSCRIPT_BYTES, most) // site_transcript.PIECE_BYTES)
 
     def _bytes(self, sender: str, to: str, kind: str, stage: str) -> int:
         """Return the most bytes of an envelope of this kind."""
@@ -173,7 +173,7 @@ class Arrivals:
 def plausible_absences(session: Session, reader: str, marks: Iterable[Absent]) -> tuple[Mark, ...]:
     """Return the absences that a participant signed, without those for which its role never waits.
 
-    Whatever else somebody signs is left out, so that nobody can keep the others from their record, or anybody from
+    Whatever else somebody signs is left out, so that nobody can keep the others from their transcript, or anybody from
     reading it, by a word.
     """
     limits = Arrivals(session)

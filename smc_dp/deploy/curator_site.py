@@ -12,16 +12,22 @@ from protocols.runtime.session import Session
 from protocols.runtime.transcript import Transcript
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.arrival import plausible_absences
-from smc_dp.deploy.record import Record, build_transcript, incomplete_senders, owed_absences, read_transcript
 from smc_dp.deploy.release import (
     as_documents,
-    record_frames,
-    record_from_frames,
     released_from,
+    transcript_frames,
+    transcript_from_frames,
     write_own_view,
 )
 from smc_dp.deploy.session_driver import Business, Member
 from smc_dp.deploy.site import Site
+from smc_dp.deploy.site_transcript import (
+    SessionEnvelopes,
+    build_transcript,
+    incomplete_senders,
+    owed_absences,
+    read_transcript,
+)
 from smc_dp.run.budget_charge import OpenCharge
 from smc_dp.run.site_process import SiteInputs
 from smc_dp.run.status_message import Notice
@@ -51,19 +57,19 @@ class CuratorBusiness(Business):
     @override
     def released(self, site: Site, approvals: Mapping[str, Approval], notices: Mapping[str, Notice]) -> None:
         # the transcript is made once, and is on its way to all before this site makes the release from it as all do
-        kept = record_from_frames(site.store.outgoing())
-        content = b"".join(self._record(site, approvals, notices).chunks()) if kept is None else kept
+        kept = transcript_from_frames(site.store.outgoing())
+        content = b"".join(self._transcript(site, approvals, notices).chunks()) if kept is None else kept
         found = read_transcript(content, site.session)
         made = released_from(found, site, self.member, as_documents(self.member.study, approvals))
         if kept is None:
-            site.store.commit(sending=record_frames(site.study, content))
+            site.store.commit(sending=transcript_frames(site.study, content))
         made.write(self.out)
         if self.views is not None:
             write_own_view(self.views, site, self.member.signer, found)
 
-    def _record(self, site: Site, approvals: Mapping[str, Approval], notices: Mapping[str, Notice]) -> Transcript:
+    def _transcript(self, site: Site, approvals: Mapping[str, Approval], notices: Mapping[str, Notice]) -> Transcript:
         done = [site.name, *(name for name, notice in notices.items() if notice.code == "done")]
-        kept = Record(site.session, site.envelopes()).envelopes
+        kept = SessionEnvelopes(site.session, site.envelopes()).envelopes
         others = [(name, notice.marks) for name, notice in notices.items() if name != site.name]
         known = (
             *site.marks,

@@ -21,14 +21,14 @@ _TOP = (
 _COMMENTS = MappingProxyType(
     {
         "purpose": "a site policy may list the purposes that it takes part for",
-        "relay": "where the mail goes; nats://, tls:// or flare://",
+        "relay": "address of the relay; nats://, tls:// or flare://",
         "insecure_test_keys": "the keys of the protocol protect nothing",
         "auxiliary": "SHA-256 of the public rows that all have",
         "method": "What is learned.",
         "target": "What the release guarantees; a site's ledger is charged what the statement says (study show).",
         "protocol": "How it is computed.",
         "deadlines": "How long all wait for all greetings, and for any message after them: s, m, h or d.",
-        "curator": "Charlie: he learns the release, and nobody need trust him.",
+        "curator": "The curator learns the release. It is not trusted.",
     }
 )
 

@@ -18,7 +18,7 @@ from protocols.runtime.envelope import MAX_ENVELOPE_BYTES
 from protocols.runtime.session import MAX_NAME
 from smc_dp.core.errors import Fault, FaultError, InputError, InputFault
 
-Lane: TypeAlias = Literal["approval", "refusal", "mail", "notice", "record"]
+Lane: TypeAlias = Literal["approval", "refusal", "envelope", "notice", "transcript"]
 LANES: tuple[Lane, ...] = get_args(Lane)
 MOST_FRAME_BYTES = MAX_ENVELOPE_BYTES + (1 << 12)
 _DIGEST_DIGITS = 64
@@ -30,7 +30,7 @@ class Frame:
     """Body on its way from one participant to another, or to all (`PUBLIC_NAME`).
 
     `study` is the digest of the study, `number` counts the sender's frames to this addressee in this lane, from 0. In
-    the lane "mail" the body is an envelope, and the number is the envelope's.
+    the lane "envelope" the body is an envelope, and the number is the envelope's.
     """
 
     study: str

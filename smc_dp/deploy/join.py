@@ -55,8 +55,8 @@ def open_carrier(study: JointStudy, name: str, credentials: Path | None) -> Carr
     from smc_dp.deploy.nats.carrier import NatsCarrier
     from smc_dp.deploy.nats.subjects import RelaySubjects
 
-    places, most = RelaySubjects(study.digest, study.names), longest_frame(study)
-    return NatsCarrier(places, study.relay, name, credentials, most_bytes=most)
+    subjects, most = RelaySubjects(study.digest, study.names), longest_frame(study)
+    return NatsCarrier(subjects, study.relay, name, credentials, most_bytes=most)
 
 
 OpenCarrier: TypeAlias = Callable[[JointStudy, str, Path | None], Carrier]
@@ -128,7 +128,7 @@ class Part:
 def take_part(study_file: Path, files: SiteFiles, hear: Hear, carrier: OpenCarrier = open_carrier) -> Part:
     """Take part in a study from the first look at the files to the settled ledger; called again, go on from there.
 
-    Raises InputError, after the others were told by a code, for what does not fit; nothing has been charged then.
+    Raises InputError, after a status message to the others, for what does not fit; nothing has been charged then.
     """
     study, signer = JointStudy.read(study_file), identities.read_identity(files.key)
     name = study.participant(signer.public)
@@ -141,14 +141,14 @@ def take_part(study_file: Path, files: SiteFiles, hear: Hear, carrier: OpenCarri
         raise InputError(
             "key.other_command", key=str(files.key), name=name, command="join" if name in study.parties else "serve"
         )
-    fit = run_preflight(study, name, policy, OwnFiles(files.data, files.ledger, files.auxiliary, begun))
+    checked = run_preflight(study, name, policy, OwnFiles(files.data, files.ledger, files.auxiliary, begun))
     credentials = files.credentials or (None if policy is None else policy.credentials_path)
     with closing(carrier(study, name, credentials)) as way:
         try:
-            agreement = fit.require(f"study {study_file}")
+            agreement = checked.require(f"study {study_file}")
             approval = _own_approval(files.approval or approval_file(study_file, name), study, name)
             member = Member(study, name, signer, approval, agreement)
-            business = _business(member, fit.own, files, folder)
+            business = _business(member, checked.own, files, folder)
         except InputError:
             _say_refused(study, name, signer, way, hear)
             raise
@@ -163,7 +163,7 @@ def take_part(study_file: Path, files: SiteFiles, hear: Hear, carrier: OpenCarri
                 raise
             facts = store.facts()
     charged = bool(charge_from_facts(facts).standing)
-    rows = None if fit.own is None else fit.own.rows
+    rows = None if checked.own is None else checked.own.rows
     why, code = PrivateText(facts.get("why", "")), facts.get("code", "")
     return Part(name, study.digest, end, why, code, charged, business.out, rows)
 
@@ -192,7 +192,7 @@ def _say_refused(study: JointStudy, name: str, signer: Signer, carrier: Carrier,
         last = carrier.last(PUBLIC_NAME, "refusal")
         carrier.send([refusal(study.digest, name, signer, 0 if last is None else last.number + 1)])
     except CarrierError as error:
-        hear(PrivateText(f"the others could not be told that {name} does not take part: {error}"))
+        hear(PrivateText(f"the other sites were not notified that {name} does not take part: {error}"))
 
 
 def _first_line(path: Path | None) -> str | None:

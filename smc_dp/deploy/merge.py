@@ -1,13 +1,13 @@
 """Order of a transcript: a function of the messages and absences of a session, and of nothing else.
 
-A relay, or each site, sees mail in an order of its own. Whoever merges the same messages and marks gets the same list,
-byte for byte, and in it nothing stands before what it follows from: messages stand by their rounds, and in a round by
-their senders, in the order of the session, each sender's own in the order of its chain. What a message follows from is
-of an earlier round, or of its sender.
+A relay, or each site, sees envelopes in an order of its own. The same messages and marks always merge into the same
+list, byte for byte, and in it nothing stands before what it follows from. Messages are ordered by their rounds, and in
+a round by their senders, in the order of the session; those of one sender are in the order of its chain. What a message
+follows from is of an earlier round, or of its sender.
 
-No message says when its reader gave a letter up. So a mark stands as late as it is certain to be early enough: right
+No message says when its reader gave a message up. So a mark stands as late as it is certain to be early enough: right
 before the first message of its reader, its greeting apart, that the reader sent in that stage or a later one and in a
-later round than the letters which the mark counts as read. All that followed from the mark comes after it. What
+later round than the messages which the mark counts as read. All that followed from the mark comes after it. What
 somebody owed everybody stands at the end, and so does a mark whose reader sent nothing more.
 """
 
@@ -39,7 +39,7 @@ class GapError(ProtocolError):
 class TwoMessagesError(ProtocolError):
     """Two different messages in one place of a sender's chain; `kept` has both.
 
-    Nobody is named: whoever carries sealed mail can make a second message up.
+    Nobody is named: the carrier of sealed envelopes can make up a second one.
     """
 
     def __init__(self, one: Envelope, other: Envelope) -> None:
@@ -140,8 +140,8 @@ def _follower(chains: Mapping[str, Sequence[_Sent]], mark: Mark) -> bytes:
     """Return the digest of the message before which an absence stands; `START` for the end of the transcript."""
     reader, absent = mark
     what = (reader, absent.kind, absent.stage)
-    letters = [s for s in chains.get(absent.sender, ()) if (s.envelope.to, s.envelope.kind, s.envelope.stage) == what]
-    after = max((sent.round for sent in letters[: absent.read]), default=0)
+    messages = [s for s in chains.get(absent.sender, ()) if (s.envelope.to, s.envelope.kind, s.envelope.stage) == what]
+    after = max((sent.round for sent in messages[: absent.read]), default=0)
     there = False
     for sent in chains.get(reader, ()):
         there = there or sent.envelope.stage == absent.stage

@@ -14,16 +14,16 @@ from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Rows
 from smc_dp.data.table import Table
 from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.record import OwnLog, check_record
 from smc_dp.deploy.release import (
     NoReleaseError,
     as_documents,
-    record_from_frames,
     released_from,
+    transcript_from_frames,
     write_own_view,
 )
 from smc_dp.deploy.session_driver import Business, Member
 from smc_dp.deploy.site import Site
+from smc_dp.deploy.site_transcript import OwnLog, check_transcript
 from smc_dp.run.budget_charge import GivenUp, OpenCharge
 from smc_dp.run.party import LocalParty
 from smc_dp.run.release import RELEASE
@@ -37,8 +37,8 @@ class PartyBusiness(Business):
     """Duties of one party; see `Business`. `rows` are encoded under the study's bounds, `table` is what they were read
     from.
 
-    `out`: the run folder that the party makes for itself, of the record that it has checked; `views`: SECRET, a folder
-    to make for its own view.
+    `out`: the run folder that the party makes from the transcript, after its check; `views`: SECRET, a folder to make
+    for its own view.
     """
 
     member: Member
@@ -65,16 +65,16 @@ class PartyBusiness(Business):
 
     @override
     def is_over(self, site: Site, notices: Mapping[str, Notice], *, patient: bool) -> bool:
-        return record_from_frames(site.store.received()) is not None
+        return transcript_from_frames(site.store.received()) is not None
 
     @override
     def released(self, site: Site, approvals: Mapping[str, Approval], notices: Mapping[str, Notice]) -> None:
-        content = record_from_frames(site.store.received())
+        content = transcript_from_frames(site.store.received())
         if content is None:
             raise NoReleaseError("record.missing")
         said = as_documents(self.member.study, approvals)
         try:
-            found = check_record(content, site.session, own_log(site), said, self.member.agreement.marks)
+            found = check_transcript(content, site.session, own_log(site), said, self.member.agreement.marks)
         except InputError as error:
             raise NoReleaseError(error.fault) from None
         members = released_from(found, site, self.member, said).write(self.out)

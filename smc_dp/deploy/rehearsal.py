@@ -34,14 +34,14 @@ _BESIDE_A_STUDY = (*_FILES, "drop_out", "topology", "link", "workers", "insecure
 """Options that a study leaves to its simulation."""
 
 
-def rehearse(asked: RunRequest, rng: Stream) -> tuple[PreparedData, Agreement]:
+def rehearse(request: RunRequest, rng: Stream) -> tuple[PreparedData, Agreement]:
     """Return the rows of all parties of a study, and its agreement with the marker of a simulation.
 
     Rows are those of files, of a data set, or made up inside the bounds. Raises an InputError with every option that
     contradicts the study, and `UnfitError` with every fault of the study.
     """
-    data = asked.data
-    _refuse_contradictions(asked)
+    data = request.data
+    _refuse_contradictions(request)
     study = JointStudy.read(data.study or Path())
     agreement = agreement_of(study, None if data.auxiliary is None else Path(data.auxiliary))
     tables = _tables(study, data, rng.fork("made-up rows"))
@@ -65,13 +65,13 @@ def rehearse(asked: RunRequest, rng: Stream) -> tuple[PreparedData, Agreement]:
     return PreparedData(federation, test, study.bounds, own), replace(agreement, marks=marks)
 
 
-def _refuse_contradictions(asked: RunRequest) -> None:
+def _refuse_contradictions(request: RunRequest) -> None:
     """Raise an InputError with every option that a study says itself, or that a simulation of one has no use for."""
-    said = asked.model_dump(by_alias=True, exclude_none=True)
+    said = request.model_dump(by_alias=True, exclude_none=True)
     sections = {name: section if isinstance(section, dict) else {name: section} for name, section in said.items()}
     given = [(name if key == "name" else key, value) for name, own in sections.items() for key, value in own.items()]
     named = [name for name, value in given if value is not False and name not in _BESIDE_A_STUDY]  # a 0 is said
-    named += ["dataset"] if asked.data.party and asked.data.dataset is not None else []
+    named += ["dataset"] if request.data.party and request.data.dataset is not None else []
     refuse_all(InputFault("study.contradicted", {"name": name}) for name in named)
 
 

@@ -15,11 +15,11 @@ from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.deploy.frame import CarrierError, Frame, Lane
 
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS parcels (
+CREATE TABLE IF NOT EXISTS frames (
   position INTEGER PRIMARY KEY AUTOINCREMENT, sender TEXT NOT NULL, addressee TEXT NOT NULL, lane TEXT NOT NULL,
-  number INTEGER NOT NULL, digest BLOB NOT NULL, parcel BLOB NOT NULL
+  number INTEGER NOT NULL, digest BLOB NOT NULL, frame BLOB NOT NULL
 ) STRICT;
-CREATE UNIQUE INDEX IF NOT EXISTS once ON parcels (sender, addressee, lane, number, digest);
+CREATE UNIQUE INDEX IF NOT EXISTS once ON frames (sender, addressee, lane, number, digest);
 """
 
 
@@ -38,15 +38,15 @@ class RelayStore:
         """Store a frame."""
         row = (frame.sender, frame.to, frame.lane, frame.number, frame.digest, frame.encode())
         self._execute(
-            "INSERT OR IGNORE INTO parcels (sender, addressee, lane, number, digest, parcel) VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT OR IGNORE INTO frames (sender, addressee, lane, number, digest, frame) VALUES (?, ?, ?, ?, ?, ?)",
             row,
         )
 
     def since(self, position: int, name: str, *, everything: bool = False, most: int = 256) -> list[tuple[int, Frame]]:
-        """Return frames after this position for this site and for all, with positions; `everything`: all mail too."""
+        """Return frames after this position for this site and for all, with positions; `everything`: all envelopes."""
         rows = self._execute(
-            "SELECT position, parcel FROM parcels WHERE position > ? AND sender <> ? "
-            "AND (addressee IN (?, ?) OR (? AND lane = 'mail')) ORDER BY position LIMIT ?",
+            "SELECT position, frame FROM frames WHERE position > ? AND sender <> ? "
+            "AND (addressee IN (?, ?) OR (? AND lane = 'envelope')) ORDER BY position LIMIT ?",
             (position, name, name, PUBLIC_NAME, everything, most),
         )
         return [(at, Frame.decode(frame)) for at, frame in rows]
@@ -54,7 +54,7 @@ class RelayStore:
     def last(self, sender: str, to: str, lane: Lane) -> Frame | None:
         """Return the frame with the highest number."""
         rows = self._execute(
-            "SELECT parcel FROM parcels WHERE sender = ? AND addressee = ? AND lane = ? ORDER BY number DESC LIMIT 1",
+            "SELECT frame FROM frames WHERE sender = ? AND addressee = ? AND lane = ? ORDER BY number DESC LIMIT 1",
             (sender, to, lane),
         )
         return Frame.decode(rows[0][0]) if rows else None

@@ -19,9 +19,9 @@ from smc_dp.core.errors import InputError, InputFault
 from smc_dp.core.writing import write_folder
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Frame
-from smc_dp.deploy.record import PIECE_BYTES, build_transcript
 from smc_dp.deploy.session_driver import Member
 from smc_dp.deploy.site import Site
+from smc_dp.deploy.site_transcript import PIECE_BYTES, build_transcript
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import DEFAULT_SIMULATION
@@ -34,16 +34,16 @@ from smc_dp.run.release_consistency import ReleaseEvidence, find_contradictions
 # A view is secret: it holds the site's input and its randomness. It is made on request only, from the first seed of the
 # role, and says that its owner read what stands in the transcript, so the site has to have checked the transcript.
 def own_view(
-    session: Session, name: str, signer: Signer, seed: Stream, inputs: tuple[Any, ...], record: ReleaseEvidence
+    session: Session, name: str, signer: Signer, seed: Stream, inputs: tuple[Any, ...], found: ReleaseEvidence
 ) -> bytes:
     """Return the view of this participant as a file.
 
-    `seed`: what its role's coins began with. `inputs`: those of its role with all that was answered at home, as they
-    stood in the end. `record`: as `check_record` gave it, its own marks among it. Raises InputError where this is not
-    what the record was made from: then the role would have sent something else.
+    `seed`: first seed of its role. `inputs`: those of its role with all local answers, as they
+    stood in the end. `found`: as `check_transcript` returned it, with its own absences. Raises InputError where this is
+    not what the transcript was made from: then the role would have sent something else.
     """
     try:
-        view = reconstruct_view(session, name, signer, seed, inputs, record.envelopes, record.absent_to(name))
+        view = reconstruct_view(session, name, signer, seed, inputs, found.envelopes, found.absent_to(name))
     except ProtocolError as error:
         raise InputError("view.does_not_follow", name=name, error=str(error)) from None
     return view.dumps(session)
@@ -69,19 +69,19 @@ def as_documents(study: JointStudy, approvals: Mapping[str, Approval]) -> list[d
     return [{name: str(value) for name, value in approvals[name].model_dump().items()} for name in study.names]
 
 
-def record_frames(study: str, content: bytes) -> list[Frame]:
+def transcript_frames(study: str, content: bytes) -> list[Frame]:
     """Return the frames in which a transcript goes to all."""
     pieces = [content[at : at + PIECE_BYTES] for at in range(0, len(content), PIECE_BYTES)]
     bodies = [cbor2.dumps([number, len(pieces), piece]) for number, piece in enumerate(pieces)]
-    return [Frame(study, CURATOR_NAME, PUBLIC_NAME, "record", i, body) for i, body in enumerate(bodies)]
+    return [Frame(study, CURATOR_NAME, PUBLIC_NAME, "transcript", i, body) for i, body in enumerate(bodies)]
 
 
-def record_from_frames(frames: Sequence[Frame]) -> bytes | None:
+def transcript_from_frames(frames: Sequence[Frame]) -> bytes | None:
     """Return the transcript in these frames, None while a part is missing. `NoReleaseError` for malformed parts."""
     pieces: dict[int, bytes] = {}
     total = None
     for frame in frames:
-        if frame.lane != "record" or frame.sender != CURATOR_NAME:
+        if frame.lane != "transcript" or frame.sender != CURATOR_NAME:
             continue
         try:
             number, count, piece = cbor2.loads(frame.body, max_depth=2)
@@ -117,19 +117,19 @@ class SessionRelease:
 def released_from(
     found: ReleaseEvidence, site: Site, member: Member, approvals: Sequence[Mapping[str, str]]
 ) -> SessionRelease:
-    """Return the release of this session, made from its transcript and held against it and what this site was told.
+    """Return the release of this session, made from its transcript and checked against it and this site's own results.
 
     `approvals` are as the transcript has them. `NoReleaseError` where nothing was published, or it does not hold.
     """
     agreement, study = member.agreement, member.study.content
-    told = {site.name: site.actor.result} if site.actor.done else {}
-    seen = replace(found, results=told, statements=tuple(site.actor.heard))
+    results = {site.name: site.actor.result} if site.actor.done else {}
+    seen = replace(found, results=results, statements=tuple(site.actor.heard))
     sent, missed = found.envelopes.values(), found.marks
-    record = build_transcript(site.session, sent, missed, approvals, agreement.marks, notices=found.notices)
-    gone = sorted({absent.sender for _, absent in found.marks})
+    transcript = build_transcript(site.session, sent, missed, approvals, agreement.marks, notices=found.notices)
+    absent = sorted({mark.sender for _, mark in found.marks})
     try:
         value = value_in(site, seen.published_messages)
-        outcome = execution.outcome_of_sites(site.session, seen.published_messages, value, record, tuple(gone))
+        outcome = execution.outcome_of_sites(site.session, seen.published_messages, value, transcript, tuple(absent))
     except DecodeError as error:
         raise NoReleaseError(error.fault) from None
     release = run_folder.make_release(outcome, agreement, DEFAULT_SIMULATION, study)
@@ -140,7 +140,7 @@ def released_from(
     return SessionRelease(release, outcome.execution, study)
 
 
-def write_own_view(folder: Path, site: Site, signer: Signer, record: ReleaseEvidence) -> None:
+def write_own_view(folder: Path, site: Site, signer: Signer, found: ReleaseEvidence) -> None:
     """Write the SECRET view of this participant to a folder of its own, readable by its owner alone.
 
     The file is called after the participant's place in the session, so that those of all can lie in one folder.
@@ -149,5 +149,5 @@ def write_own_view(folder: Path, site: Site, signer: Signer, record: ReleaseEvid
         return
     if site.first_seed is None:
         raise InputError("views.too_late")
-    view = own_view(site.session, site.name, signer, site.first_seed, site.actor.inputs, record)
+    view = own_view(site.session, site.name, signer, site.first_seed, site.actor.inputs, found)
     write_folder(folder, {f"{site.session.names.index(site.name) + 1}.view": [view]}, 0o700)

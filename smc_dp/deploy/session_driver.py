@@ -6,29 +6,29 @@ started again at any point and goes on. It is in one of these states:
     approvals   it has not the approvals of all
     greetings   the session is known; it has not the greetings that its role waits for
     messages    its role waits for messages
-    record      its role is done; it waits for the record (a party), or for the last messages of all (the curator)
+    transcript  its role is done; it waits for the transcript (a party), or for the last messages of all (the curator)
     closing     somebody else has ended the session for all; it reads what that one had sent before, and sends nothing
     over        it has the release, or there will be none
 
     state       event                                             next
     approvals   the last approval is here                         greetings
     greetings   the last greeting is here                         messages
-    messages    the role consumes a message                       messages, or record where the role is done
-    record      all that the release takes is here                over
-    greetings, messages, record
+    messages    the role consumes a message                       messages, or transcript where the role is done
+    transcript  all that the release takes is here                over
+    greetings, messages, transcript
                 the curator ends the session, or, where no party  closing
                 may be lost, anybody: a status message says so
     closing     all is read that the sender says it had sent      over
     messages    the deadline                                      messages without the senders that are missing, or over
                                                                   where the role needs them
-    any other   the deadline                                      over; a party in `record` only stops, and the same
-                                                                  command looks for the record again
+    any other   the deadline                                      over; a party in `transcript` only stops, and the same
+                                                                  command looks for the transcript again
     any         something breaks a rule, or the site gives the    over
                 study up (`abandon`)
 
 There is one deadline at a time. It counts from the last progress, which is stored: the start of the program for the
 first time, the start of the session here, the last greeting, and each message that the role consumes. Nothing else is
-progress: no message that lies unread, no status message, no absence, no part of the record, no second start. So a
+progress: no message that lies unread, no status message, no absence, no part of the transcript, no second start. So a
 participant is over one deadline after the last message that its role consumed, and after as many deadlines as its role
 consumes messages, and three more, whatever others send. Time for which the program tries in vain to reach the relay
 does not count; time for which it does not run does, so every command that opens the store knows whether it is over.
@@ -37,7 +37,8 @@ The deadline is the study's for greetings in the first two states, and its one f
 waits once as long, a party twice, for it may wait for the curator, who waits for others; a program can declare another
 number for a message. Nobody is waited for again who owes a message that the role went on without. A deadline passes
 with the first look at the relay after it of which the role consumes nothing. A program that was away first reads what
-the relay has: until a look brings nothing, or four in a row bring no message that was next on its link.
+the relay has: until a look brings nothing, four in a row bring no message that was next on its link, or a deadline
+begins.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ from smc_dp.run.status_message import Notice
 
 _LOG = logging.getLogger(__name__)
 _LOOKS = 5.0  # seconds for one question to the relay, at most
-_LEAST_LOOK = 1.0  # also for who has been away for long: its mail may be there
+_LEAST_LOOK = 1.0  # also for a site that was away for long: its messages may be there
 _RETRIES = (0.2, 1.0, 5.0, 15.0)  # seconds until the next attempt to reach it
 _IDLE_LOOKS = 4
 _AWAY = 60.0  # seconds without a look, after which the relay may have more than a look brings
@@ -99,7 +100,7 @@ class Member:
 
     @property
     def ends_for_all(self) -> frozenset[str]:
-        """Participants whose status message ends the session for all: Charlie, or anybody if no party may be lost."""
+        """Participants whose status message ends the session for all: the curator, or all if no party may drop out."""
         if self.agreement.terms.tolerates_dropouts:
             return frozenset({CURATOR_NAME})
         return frozenset(self.study.names)
@@ -156,18 +157,18 @@ class SessionDriver:
         self._hear, self._coins, self._keeps_seed = hear, coins, keeps_seed
         self._clock, self._sleep, self._observer = clock, sleep, observer
         self._limits = Arrivals(member.study.unapproved_session(member.agreement.auxiliary))
-        self._told = ""
+        self._last_line = ""
         self._site: Site | None = None
         self._given: Mapping[str, Approval] = {}
         self._lapsed = False
-        self._asked = clock()  # when this program has last asked the relay; before that it was away
+        self._last_look = clock()  # time of the last request to the relay; before that the program was away
         self._was_away = True  # since the program started, lost the relay, or was suspended
         self._began_late = False  # whether the deadline had passed before the last look
         self._idle = 0  # looks in a row that brought frames of which nothing followed
-        self._lines = Counter[str]()  # of each participant, that the owner was told
+        self._lines = Counter[str]()  # by participant, shown to the owner
         self.notices: dict[str, Notice] = {}
         self._ranks: dict[str, tuple[bool, int]] = {}
-        self._enders: dict[str, Notice] = {}  # the first word of each by which it ended the session for all
+        self._enders: dict[str, Notice] = {}  # first status message of each that ended the session for all
 
     @property
     def end(self) -> str | None:
@@ -245,8 +246,8 @@ class SessionDriver:
             self._end_before("aborted", fault)
             return
         refusals = [frame for frame in fresh if frame.lane == "refusal"]
-        fresh = [frame for frame in fresh if frame.lane == "mail" or self._limits.may_be_kept(frame)]
-        self._note_look(frames, fruitful=self._was_away and any(p.lane in ("approval", "mail") for p in fresh))
+        fresh = [frame for frame in fresh if frame.lane == "envelope" or self._limits.may_be_kept(frame)]
+        self._note_look(frames, fruitful=self._was_away and any(p.lane in ("approval", "envelope") for p in fresh))
         if fresh or self._store.facts().get("waiting") != missing:
             self._store.commit(fresh, facts={"waiting": missing})
         if frames:
@@ -257,7 +258,7 @@ class SessionDriver:
 
     def _excess(self, frame: Frame) -> Fault | None:
         """Return what is wrong with the length or number of a message that came before the session began here."""
-        return self._limits.too_much(frame) if frame.lane == "mail" else None
+        return self._limits.too_much(frame) if frame.lane == "envelope" else None
 
     def _approved(self) -> dict[str, Approval]:
         """Return the approvals that are here. InputError for one that its participant did not sign.
@@ -282,18 +283,18 @@ class SessionDriver:
         outgoing, own = self._store.outgoing(), self._own_approval()
         have = {frame.key: frame.digest for frame in outgoing}
         have[own.key] = own.digest
-        for to, lane in self._own_places():
+        for to, lane in self._own_lanes():
             last = self._reached(partial(self._carrier.last, to, lane))
             if last is not None and have.get(last.key) != last.digest:
-                raise StoreError("state.older_than_relay", parcel=describe_frame(last))
+                raise StoreError("state.older_than_relay", frame=describe_frame(last))
             newest = -1 if last is None else last.number
             lost = [p for p in outgoing if (p.to, p.lane) == (to, lane) and p.number > newest]
             if lost:
                 self._reached(partial(self._carrier.send, lost))
 
-    def _own_places(self) -> Iterator[tuple[str, Lane]]:
-        yield from ((PUBLIC_NAME, lane) for lane in ("approval", "notice", "record"))
-        yield from ((to, "mail") for to in (*self.member.study.names, PUBLIC_NAME) if to != self.member.name)
+    def _own_lanes(self) -> Iterator[tuple[str, Lane]]:
+        yield from ((PUBLIC_NAME, lane) for lane in ("approval", "notice", "transcript"))
+        yield from ((to, "envelope") for to in (*self.member.study.names, PUBLIC_NAME) if to != self.member.name)
 
     def _own_approval(self) -> Frame:
         own = self.member.approval
@@ -308,6 +309,7 @@ class SessionDriver:
         over, resumed = bool(facts.get("end") or facts.get("done")), facts.get("session") == session.id.hex()
         if not resumed:
             self._store.commit(facts={"session": session.id.hex()})
+            self._was_away = False  # a deadline begins
         _LOG.info("%s %s session %s", name, "goes on with" if resumed else "begins", session.id.hex()[:16])
         brings = self._business.begins(session, approvals, over=over, resumed=resumed)
         site = Site(
@@ -328,7 +330,8 @@ class SessionDriver:
         self._listen(site.session.id, frames)
         self._close_with_others(site)
         before, delivered = (site.consumed, site.has_greetings), bool(frames) and site.step(frames)
-        if progress := (site.consumed, site.has_greetings) != before:
+        progress = (site.consumed, site.has_greetings) != before
+        if progress and not site.is_over_elsewhere:
             self._was_away = False  # the deadline begins again; if not, junk in each look would put it off
         self._note_look(frames, fruitful=progress or (self._was_away and delivered))
         if frames and site.end is None:
@@ -379,7 +382,7 @@ class SessionDriver:
                 site.ended_by_others(notice.sender, notice.code)
 
     def _give_up_leavers(self, site: Site) -> None:
-        """Stop waiting at Charlie for a party that says it does not go on, once its messages are read."""
+        """Stop waiting at the curator for a party that says it does not go on, once its messages are read."""
         for notice in self._leavers:
             if self.member.name == CURATOR_NAME and notice.sender in site.awaited and site.has_heard_out(notice):
                 site.miss([notice.sender])
@@ -392,17 +395,17 @@ class SessionDriver:
             try:
                 notice = Notice.read(frame.body, study.digest, frame.sender, study.identities[frame.sender])
             except (InputError, KeyError):
-                self._pass_on(frame.sender, f"what came as a notice of {shown(frame.sender)} is none, and is left out")
+                self._pass_on(frame.sender, f"ignored a malformed status message of {shown(frame.sender)}")
                 continue
             if notice.session != spoken_in:
-                self._pass_on(frame.sender, f"a notice of {frame.sender} is of another session, and is left out")
+                self._pass_on(frame.sender, f"ignored a status message of {frame.sender} about another session")
                 continue
             if frame.lane == "notice" and frame.number < MOST_NOTICES:
                 self._note(frame.number, notice)
-            self._pass_on(frame.sender, f"{frame.sender} says: {notice.code}")
+            self._pass_on(frame.sender, f"status of {frame.sender}: {notice.code}")
 
     def _pass_on(self, sender: str, line: str) -> None:
-        """Tell the owner of a status message; of each sender no more than so many, or it could fill the owner's log."""
+        """Show the owner a line about a status message; of each sender so many at most, or it could fill the log."""
         self._lines[sender] += 1
         if self._lines[sender] <= MOST_NOTICES:
             self._hear(PrivateText(line))
@@ -422,7 +425,7 @@ class SessionDriver:
         """Return the seconds after the last progress after which this participant waits no longer."""
         if not site.has_greetings:
             return self.member.study.deadlines.greetings
-        if site.waits_in_vain:  # one who vanished costs one deadline, and not one for each sum that follows
+        if site.waits_in_vain:  # a drop-out costs one deadline, and not one for each sum that follows
             return 0.0
         return self.member.study.deadlines.of_message(self.member.name, site.actor.deadlines)
 
@@ -445,7 +448,7 @@ class SessionDriver:
         """Send what is to be sent, and see what has come."""
         self._flush()
         left = float(self._store.facts()["since"]) + patience - self._clock() + 0.001
-        self._was_away, self._began_late = self._was_away or self._clock() - self._asked > _AWAY, left <= 0
+        self._was_away, self._began_late = self._was_away or self._clock() - self._last_look > _AWAY, left <= 0
         left = max(_LEAST_LOOK, min(_LOOKS, left))
         found: list[Frame] = list(self._reached(lambda: self._carrier.fetch(left)))
         self._log("has fetched", found)
@@ -463,14 +466,14 @@ class SessionDriver:
             lanes = Counter(frame.lane for frame in frames)
             counted = ", ".join(f"{n} of {lane}" for lane, n in sorted(lanes.items()))
             size = sum(len(frame.body) for frame in frames)
-            _LOG.debug("%s %s %d parcels, %d bytes: %s", self.member.name, what, len(frames), size, counted)
+            _LOG.debug("%s %s %d frames, %d bytes: %s", self.member.name, what, len(frames), size, counted)
 
-    def _reached(self, ask: Callable[[], Any]) -> Any:
+    def _reached(self, request: Callable[[], Any]) -> Any:
         """Return the relay's answer as soon as it can be reached. Time without the relay counts for nobody."""
         attempts = 0
         while True:
             try:
-                answer = ask()
+                answer = request()
             except CarrierError as error:
                 self._postpone()
                 self._say(str(error), error.code)
@@ -480,31 +483,31 @@ class SessionDriver:
             if attempts:
                 self._postpone()
                 self._was_away = True
-            self._asked = self._clock()
+            self._last_look = self._clock()
             return answer
 
     def _postpone(self) -> None:
-        """Add the time since this program has last asked the relay, which it cannot reach, to the deadline.
+        """Add the time since the last request to the relay, which it cannot reach, to the deadline.
 
         Each attempt does, so that no time counts for which a program tried, and all for which a killed one did not.
         """
-        since, now = float(self._store.facts().get("since", self._asked)), self._clock()
-        self._store.commit(facts={"since": since + max(0.0, now - max(self._asked, since))})
-        self._asked = now
+        since, now = float(self._store.facts().get("since", self._last_look)), self._clock()
+        self._store.commit(facts={"since": since + max(0.0, now - max(self._last_look, since))})
+        self._last_look = now
 
     def _say_whom(self, site: Site) -> None:
         if site.awaited:
             self._say(f"{site.actor.stage or 'greetings'}: waiting for {', '.join(site.awaited)}")
         elif site.done and self.member.name != CURATOR_NAME:
-            self._say(f"the role is at its end: waiting for the record of {CURATOR_NAME}")
+            self._say(f"the role is at its end: waiting for the transcript of {CURATOR_NAME}")
         elif site.done:
             parties = self.member.study.parties
             silent = [name for name in parties if name not in self.notices] or parties
-            self._say(f"the role is at its end: waiting for the last of {', '.join(silent)}")
+            self._say(f"the role is at its end: waiting for the last messages of {', '.join(silent)}")
 
     def _say(self, line: str, code: str | None = None) -> None:
-        """Tell the owner a line, once; the log gets the code where the line is that of an error."""
-        if line != self._told:
-            self._told = line
+        """Show the owner a line, once; the log gets the code if the line is that of an error."""
+        if line != self._last_line:
+            self._last_line = line
             _LOG.info("%s: %s", self.member.name, code or line)
             self._hear(PrivateText(line))

@@ -6,7 +6,7 @@ is to be sent. What the commit holds may then be sent, again and again; a site t
 from there, and makes nothing twice. Two different frames under one key end the session here: somebody on the way, or
 the sender, made one of them, and both are kept as evidence, and nobody is blamed.
 
-Whose mail is not for this site is taken too, where the site keeps the record; it is not opened, for it is sealed.
+The curator's site, which builds the transcript, also takes the envelopes between others. It cannot open them.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Site:
         self._left: tuple[Frame, ...] = ()
         self._found: Fault | None = None  # what the last messages before somebody ended the session showed
         sent = store.outgoing()
-        self._has_told = any(frame.lane == "notice" for frame in sent)
+        self._has_sent_status = any(frame.lane == "notice" for frame in sent)
         newest = store.newest()
         kept = None if newest is None else StoredActor(newest.content, newest.counter, charge_from_facts(facts))
         self._own = SiteActor(
@@ -114,7 +114,7 @@ class Site:
 
     @property
     def is_over_elsewhere(self) -> bool:
-        """End of the session by somebody else, for all. Nothing new leaves while the last mail is read."""
+        """End of the session by somebody else, for all. Nothing new leaves while the last messages are read."""
         return self._own.sends_nothing
 
     def has_heard_out(self, notice: Notice) -> bool:
@@ -126,8 +126,8 @@ class Site:
     def waits_in_vain(self) -> bool:
         """Wait for nobody but participants that still owe a message without which the role went on."""
         marks = self.actor.marks
-        gone = {mark.sender for mark in marks}
-        if not self.awaited or not gone.issuperset(self.awaited):
+        absent = {mark.sender for mark in marks}
+        if not self.awaited or not absent.issuperset(self.awaited):
             return False
         owing = {mark.sender for mark in marks if self._came(mark) <= mark.read}
         return owing.issuperset(self.awaited)
@@ -143,7 +143,7 @@ class Site:
     def step(self, frames: Sequence[Frame] = ()) -> bool:
         """Take frames, run as far as possible and commit; return whether anything was next on its link.
 
-        Whatever breaks a rule ends the session here, with a notice.
+        A broken rule ends the session here, with a status message.
         """
         if self.end is not None:
             return False
@@ -151,7 +151,7 @@ class Site:
         try:
             if fault := frame_fault(fresh, other, self.study, self.session.names, self.name):
                 raise PeerError("somebody", fault)
-            fresh = [frame for frame in fresh if frame.lane == "mail" or self.limits.may_be_kept(frame)]
+            fresh = [frame for frame in fresh if frame.lane == "envelope" or self.limits.may_be_kept(frame)]
             delivered = self._deliver((*self._left, *fresh))
             self._left = ()
             out = self._advanced()
@@ -167,7 +167,7 @@ class Site:
                 self._committed.update((frame.key, frame.digest) for frame in fresh)
         elif fresh or delivered or out or self.actor.counter == 0:
             self._commit(fresh, out, "aborted")
-        return bool(delivered) or any(frame.lane == "record" for frame in fresh)
+        return bool(delivered) or any(frame.lane == "transcript" for frame in fresh)
 
     def miss(self, names: Sequence[str], code: Code = "deadline") -> None:
         """Let the role go on without these silent participants, or end the session here."""
@@ -192,7 +192,7 @@ class Site:
     def send_nothing_more(self) -> None:
         """Somebody has ended the session for all: from here on nothing leaves, and only what had come is read.
 
-        The role may still find out that a charge costs nothing. What else it makes of the last mail is not kept.
+        The role may still find out that a charge costs nothing. What else it makes of the last messages is not kept.
         """
         self._own.sends_nothing = True
 
@@ -205,10 +205,10 @@ class Site:
     def envelopes(self) -> Iterator[Envelope]:
         """Every envelope of the session that was sent from here or has come, in no order."""
         for frame in (*self.store.outgoing(), *self.store.received()):
-            if frame.lane == "mail":
+            if frame.lane == "envelope":
                 yield Envelope.decode(frame.body)
 
-    # InboxEntry.
+    # Inbox.
 
     def _deliver(self, frames: Sequence[Frame]) -> int:
         """Deliver what is next on its link, now that these have come; return the number of envelopes."""
@@ -246,7 +246,7 @@ class Site:
 
     def _due(self, frames: Sequence[Frame]) -> Iterator[Envelope]:
         for frame in frames:
-            envelope = self._envelope(frame) if frame.lane == "mail" else None
+            envelope = self._envelope(frame) if frame.lane == "envelope" else None
             if envelope is not None:
                 self._early[frame.sender, frame.to, frame.number] = envelope
         for link in sorted({(sender, to) for sender, to, _ in self._early}):
@@ -281,27 +281,27 @@ class Site:
 
     def _restore(self) -> None:
         """Restore the own part of the bulletin board. `step` takes what came too early for its link."""
-        mail = [frame for frame in self.store.received() if frame.lane == "mail"]
-        own = [frame for frame in self.store.outgoing() if frame.lane == "mail" and frame.to == PUBLIC_NAME]
+        received = [frame for frame in self.store.received() if frame.lane == "envelope"]
+        own = [frame for frame in self.store.outgoing() if frame.lane == "envelope" and frame.to == PUBLIC_NAME]
         opened = {(sender, self.name): n for sender, n in self.actor.channel.counters.received.items()}
         for envelope in self.actor.held.envelopes:
             opened[envelope.sender, self.name] = envelope.number + 1
         self._next.update(opened)
         for frame in own:
             self.board.post(Envelope.decode(frame.body))
-        self._left = tuple(p for p in mail if p.number >= self._next[p.sender, p.to])
-        for frame in mail:
+        self._left = tuple(p for p in received if p.number >= self._next[p.sender, p.to])
+        for frame in received:
             if frame.number < self._next[frame.sender, frame.to]:
                 self.limits.count(Envelope.decode(frame.body))
 
     # What is kept.
 
     def _commit(self, fresh: Sequence[Frame], out: Sequence[Envelope], code: Code) -> None:
-        sending = [Frame(self.study, self.name, e.to, "mail", e.number, e.encode()) for e in out]
+        sending = [Frame(self.study, self.name, e.to, "envelope", e.number, e.encode()) for e in out]
         if self.actor.end == "stopped":
             self.end = code
             sending.append(self._notice(code, [*self.store.outgoing(), *sending]))
-        elif self.actor.done and not self._has_told:
+        elif self.actor.done and not self._has_sent_status:
             sending.append(self._notice("done", [*self.store.outgoing(), *sending]))
         facts = {**self._since(), **self._facts(), "why": str(self.actor.why or ""), "code": ""}
         try:
@@ -336,7 +336,7 @@ class Site:
         return KeptState(self.actor.counter, content)
 
     def _notice(self, code: Code, sent: Sequence[Frame]) -> Frame:
-        self._has_told = True
+        self._has_sent_status = True
         return notice_after(sent, self.study, self.session.id, self.name, code, self._signer, self.actor.marks)
 
 
@@ -362,9 +362,9 @@ def frame_fault(
     `other` differ from what is known under their keys. Nobody is blamed: whoever carries frames can make them.
     """
     for frame in other:
-        return InputFault("parcel.twice", {"parcel": describe_frame(frame)})
+        return InputFault("parcel.twice", {"frame": describe_frame(frame)})
     for frame in fresh:
-        fields = {"parcel": describe_frame(frame), "name": name}
+        fields = {"frame": describe_frame(frame), "name": name}
         if frame.study != study:
             return InputFault("parcel.of_another_study", fields)
         if frame.sender not in names:
@@ -372,7 +372,7 @@ def frame_fault(
         if frame.sender == name:
             return InputFault("parcel.not_from_here", fields)
         # The curator keeps the transcript, so messages between others come to it as well.
-        others = names if (frame.lane, name) == ("mail", CURATOR_NAME) else ()
+        others = names if (frame.lane, name) == ("envelope", CURATOR_NAME) else ()
         if frame.to not in (name, PUBLIC_NAME, *others):
             return InputFault("parcel.not_for_us", fields)
     return None
@@ -385,10 +385,10 @@ def notice_after(
 
     `marks`: whom its role went on without.
     """
-    mail = [frame for frame in sent if frame.lane == "mail"]
-    head = Envelope.decode(mail[-1].body).digest if mail else START
+    envelopes = [frame for frame in sent if frame.lane == "envelope"]
+    head = Envelope.decode(envelopes[-1].body).digest if envelopes else START
     number = sum(frame.lane == "notice" for frame in sent)
-    notice = Notice.made(study, session, name, code, head, signer, marks, Counter(frame.to for frame in mail))
+    notice = Notice.made(study, session, name, code, head, signer, marks, Counter(frame.to for frame in envelopes))
     return Frame(study, name, PUBLIC_NAME, "notice", number, notice.encode())
 
 
@@ -399,7 +399,7 @@ def refusal(study: str, name: str, signer: Signer, number: int = 0) -> Frame:
 
 
 def abandonment(store: Store, study: str, name: str, signer: Signer) -> list[Frame]:
-    """Return the status message of a site that gave the study up; none where the site has told the others before.
+    """Return the status message of a site that abandoned the study; none where it has sent one before.
 
     It counts what is known to have been sent: nothing else leaves any more.
     """
@@ -438,4 +438,4 @@ def reason_facts(fault: Fault) -> dict[str, str]:
 
 def describe_frame(frame: Frame) -> str:
     """Return the words by which errors name a frame."""
-    return f"number {frame.number} of {frame.lane} from {shown(frame.sender)} to {shown(frame.to)}"
+    return f"{frame.lane} {frame.number} from {shown(frame.sender)} to {shown(frame.to)}"

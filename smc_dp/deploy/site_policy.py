@@ -123,7 +123,7 @@ class SitePolicy(Document):
             yield "terms.min_parties", {"wanted": limits.min_parties, "got": among.remaining}
         if among.colluders < limits.min_colluders:
             withstands = "colluders" in agreement.parameters
-            held = f"withstands {among.colluders}" if withstands else "needs all to keep to the rules"
+            held = f"tolerates {among.colluders}" if withstands else "needs semi-honest participants"
             yield "terms.min_colluders", {"wanted": limits.min_colluders, "protocol": agreement.protocol, "held": held}
 
 

@@ -73,7 +73,9 @@ def missed_session(deadlines: Deadlines, facts: Mapping[str, Any], now: float) -
     Nobody waits for this site any longer, so it need keep nothing. A role that is at its end misses nothing.
     """
     in_session = bool(facts.get("session")) and not facts.get("end") and not facts.get("done")
-    if in_session and now - float(facts.get("since", now)) > deadlines.after(facts):
+    # A role that goes on after a shorter deadline than the usual one is waited for until the usual one.
+    waited = max(deadlines.after(facts), deadlines.after({**facts, "deadlines": None}))
+    if in_session and now - float(facts.get("since", now)) > waited:
         return {"end": "deadline", **reason_facts(InputFault("session.back_too_late"))}
     return {}
 
@@ -89,7 +91,7 @@ def _status_by_facts(study: JointStudy, folder: Path, facts: Mapping[str, Any]) 
     name, stage = str(facts.get("participant")), str(facts.get("stage") or "greetings")
     waiting = tuple(facts.get("waiting", ()))
     if facts.get("done") and not facts.get("end"):
-        stage, waiting = "the end", ("the record",) if name != CURATOR_NAME else ("everybody's last letter",)
+        stage, waiting = "the end", ("the transcript",) if name != CURATOR_NAME else ("the last messages of all",)
     end = float(facts.get("since", 0)) + study.deadlines.after(facts)
     until = datetime.fromtimestamp(end, UTC).isoformat(timespec="seconds")
     why, code = str(facts.get("why", "")), str(facts.get("code", ""))

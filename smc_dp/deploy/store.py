@@ -5,7 +5,7 @@ anything is sent.
 So whatever dies when, the next process goes on from the last commit, and what it sends again is the same.
 
 The state is numbered. The number of the newest stands in a file apart, where backups do not reach: an old state is an
-attack (it would seal two letters under one nonce, and answer the same question twice), and is refused. The number is
+attack (it would seal two messages under one nonce, and answer the same query twice), and is refused. The number is
 written after the commit and before anything leaves, so a state may be one ahead of it, and never behind.
 
 Beside the number stands the key of that state, which is drawn anew for each, and that of the next. Whoever wants to
@@ -14,7 +14,7 @@ the number goes on, the key is gone, and with it every copy of the state: in a b
 unlinked, in a page that it has freed. So nothing has to be overwritten, and the identity alone opens nothing.
 
 A study that is over here ends with an erased state: it is empty, no key is kept, and no state follows it. What is left
-in this folder is mail as the relay has it, sealed under keys that were in the state alone, and public facts.
+in this folder is envelopes as the relay has them, sealed under keys that were in the state alone, and public facts.
 """
 
 from __future__ import annotations
@@ -92,11 +92,11 @@ CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE seal (salt BLOB NOT NULL, proof BLOB NOT NULL) STRICT;
 CREATE TABLE state (only INTEGER PRIMARY KEY CHECK (only = 1), counter INTEGER NOT NULL, sealed BLOB NOT NULL) STRICT;
 CREATE TABLE inbox (position INTEGER PRIMARY KEY, sender TEXT, addressee TEXT, lane TEXT, number INTEGER,
-  digest BLOB NOT NULL, parcel BLOB NOT NULL, UNIQUE (sender, addressee, lane, number)) STRICT;
+  digest BLOB NOT NULL, frame BLOB NOT NULL, UNIQUE (sender, addressee, lane, number)) STRICT;
 CREATE TABLE outbox (position INTEGER PRIMARY KEY, sender TEXT, addressee TEXT, lane TEXT, number INTEGER,
-  digest BLOB NOT NULL, parcel BLOB NOT NULL, sent INTEGER NOT NULL DEFAULT 0,
+  digest BLOB NOT NULL, frame BLOB NOT NULL, sent INTEGER NOT NULL DEFAULT 0,
   UNIQUE (sender, addressee, lane, number)) STRICT;
-CREATE TABLE evidence (digest BLOB PRIMARY KEY, parcel BLOB NOT NULL) STRICT;
+CREATE TABLE evidence (digest BLOB PRIMARY KEY, frame BLOB NOT NULL) STRICT;
 """
 
 
@@ -241,11 +241,11 @@ class SiteStore(Store):
 
     @override
     def received(self) -> list[Frame]:
-        return self._frames("SELECT parcel FROM inbox ORDER BY position")
+        return self._frames("SELECT frame FROM inbox ORDER BY position")
 
     @override
     def outgoing(self, *, unsent: bool = False) -> list[Frame]:
-        return self._frames(f"SELECT parcel FROM outbox {'WHERE sent = 0' if unsent else ''} ORDER BY position")  # noqa: S608
+        return self._frames(f"SELECT frame FROM outbox {'WHERE sent = 0' if unsent else ''} ORDER BY position")  # noqa: S608
 
     @override
     def commit(
@@ -423,7 +423,7 @@ def _locked(path: Path) -> sqlite3.Connection:
 def _insert(execute: Callable[..., sqlite3.Cursor], table: str, frames: Iterable[Frame]) -> None:
     for p in frames:
         execute(
-            f"INSERT INTO {table} (sender, addressee, lane, number, digest, parcel) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608
+            f"INSERT INTO {table} (sender, addressee, lane, number, digest, frame) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608
             (p.sender, p.to, p.lane, p.number, p.digest, p.encode()),
         )
 

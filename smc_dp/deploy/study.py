@@ -1,7 +1,7 @@
 """A study: what organisations agree on before any of them takes part, one document that each of them reads and signs.
 
 It states all of the agreement of a run, and besides who takes part under which identity, how long each waits, and
-where the mail goes. A changed study is another study.
+the relay. A changed study is another study.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ STUDY_FORMAT: StudyFormat
 """Format of the studies that this version reads and writes."""
 LAST_OF_FORMAT_1 = "0.1.0"
 """Last version of smc-dp that reads studies of format 1."""
-PARTY_PATIENCE = 2  # times as long as Charlie, who may be waiting for somebody himself; a program can declare others
+PARTY_PATIENCE = 2  # times as long as the curator, which may wait itself; a program can declare others
 
 
 class StudyMethod(MethodSettings):
@@ -77,7 +77,7 @@ class PinnedParty(Document):
 
 
 class PinnedCurator(Document):
-    """The identity of Charlie, who is called so in every study."""
+    """Identity of the curator, whose name is charlie in every study."""
 
     key: PublicKeyText
 

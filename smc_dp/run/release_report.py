@@ -142,12 +142,12 @@ def _released(release: PublishedRelease) -> Iterator[PageBlock]:
     several = f" for each of {len(bounds.classes)} classes" if len(bounds.classes) > 2 else ""
     public = "" if agreement.auxiliary is None else f" Rows that all of them had besides are public, in {AUXILIARY}."
     yield Prose(
-        f"The weights of a linear classifier, made of the rows of {len(agreement.parties)} parties: it says of a row "
-        f"in which of {len(bounds.classes)} classes it is. Rows of a party are in none of these files.{public}"
+        f"The weights of a linear classifier, trained on the rows of {len(agreement.parties)} parties. It predicts one "
+        f"of {len(bounds.classes)} classes for a row. No file here contains a row of a party.{public}"
     )
     apart = f"{shorten(str(bounds.label))}: {join_first(bounds.classes, _MOST_NAMES)}"
     how = (("Method", agreement.method.name), ("Protocol", agreement.protocol))
-    yield FactList((("What is told apart", apart), ("Weights", f"{bounds.dimension}{several}"), *how))
+    yield FactList((("Classes", apart), ("Weights", f"{bounds.dimension}{several}"), *how))
 
 
 def _guaranteed(statement: PrivacyStatement) -> Iterator[PageBlock]:

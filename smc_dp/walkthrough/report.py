@@ -30,28 +30,27 @@ from smc_dp.walkthrough.walkthrough_steps import WalkthroughStep, leaving_steps,
 
 ON_EVERY_SHEET = "SECRET: this page shows what participants keep to themselves"
 DRY_RUN_NOTICE = (
-    "A dry run: a real session of the program, with small keys and made-up numbers; its coins follow from a number "
-    "that everybody knows, so it protects nothing."
+    "A dry run: a real session of the program, with small keys and made-up numbers; its randomness follows from a "
+    "number that everybody knows, so it protects nothing."
 )
 
 HOW_TO_READ = (
     "Each step is one step of the paper, or of the notes of the protocol. It begins with a picture: a lane for each "
     "participant, and an arrow for what it sends; a dashed arrow is published, for everybody to read. The sentences "
     "before the picture say the same.",
-    "Then comes what the paper or the notes say of the step, word for word, and where the program departs from the "
-    "paper.",
-    "Then what each kind of message is, how each of its fields is protected, and the values of this session. Long "
-    "numbers and vectors are cut. A ciphertext stands in brackets; what follows is what it holds, to those who have "
+    "The text of the paper or of the notes follows, word for word, with the departures of the program from the paper.",
+    "Each kind of message is then explained, with the protection of each of its fields and the values of this session. "
+    "Long numbers and vectors are cut. A ciphertext stands in brackets, followed by its content, for those who have "
     "the key.",
-    "Last comes what is known by now: what each participant, and each set of participants who put together what they "
-    "saw, can work out of the secrets of the others.",
+    "The knowledge so far comes last: what each participant, and each coalition that combines its views, can compute "
+    "of the secrets of the others.",
 )
 DEPARTS = "Where the program departs from it, and why"
 BESIDE = "What else the notes have on it"
-IS_WRONG = "What is wrong with it as printed, and what fixes it"
+IS_WRONG = "What is wrong with it as published, and what fixes it"
 FIXED_NOTES = (
     'These are the notes of the fixed program: where they say "here", they speak of that one. The steps of this page '
-    "are as printed."
+    "are as published."
 )
 HOW_KNOWN = (
     "It is computed from the program's own role code, which runs over symbols, with the messages up to that step and "
@@ -167,9 +166,9 @@ def _claim(protocol: Protocol, observed: ObservedSession) -> Iterator[PageBlock]
         yield Banner("Nothing is claimed: this protocol is here for its flaws.", "insecure")
         return
     yield Prose(
-        "A claim is about coalitions whose view can be made up from what they are given anyway. Of these it holds:"
+        "A claim is about coalitions whose view can be simulated from what they are given anyway. It holds for these:"
     )
-    yield Bullets(tuple(f"{who}: what it sees can be made from {claim.simulated_from}." for who in claim.simulators))
+    yield Bullets(tuple(f"{who}: the view can be simulated from {claim.simulated_from}." for who in claim.simulators))
     if assumed := claim.assumed(p) if claim.assumed else claim.assumptions:
         yield Prose(f"It assumes {assumed}.")
     yield Prose("Not claimed, the worst first:")

@@ -106,6 +106,7 @@ PARTIAL = (
         "async def receive_shares(me, p, dealt, shown)",
     ),
     Patch("disputes", "others = me.others", "others = [name for name in me.others if name in shown]"),
+    Patch("complaints", "every.get(name, ())", "every.get(name, (NOTHING_HELD,) * p.R)"),
     Patch("complaints", "if i != holder and", "if p.parties[i] in greetings and i != holder and"),
     Patch(
         "roster",

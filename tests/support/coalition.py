@@ -277,6 +277,9 @@ class Coalition:
                 share = x.message.shares[index]
                 if share == getattr(dealt.shares[holder][r], kind):
                     seen[holder] = share
+            if type(x.message).__name__ == "Disclosed" and x.sender == dealer:
+                told = getattr(x.message, kind)[r :: self.p.R]
+                seen |= {j: share for j, share in enumerate(told) if share == getattr(dealt.shares[j][r], kind)}
         return seen
 
     def opened(self, r: int, dealer: str, kind: str) -> bytes | None:

@@ -61,7 +61,7 @@ class Corrupted:
         self.run.relay.put(Frame(self.run.study.digest, self.name, to, lane, number, body))
 
     def _put(self, envelope: Envelope) -> Envelope:
-        self.put(envelope.to, "mail", envelope.number, envelope.encode())
+        self.put(envelope.to, "envelope", envelope.number, envelope.encode())
         return envelope
 
 

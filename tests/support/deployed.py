@@ -23,8 +23,8 @@ from smc_dp.core.documents import canonical_line, canonical_text
 from smc_dp.data.columns import CategoricalColumn, Column, DateColumn, NumericColumn
 from smc_dp.data.sources import PreparedData
 from smc_dp.deploy.merge import Mark
-from smc_dp.deploy.record import OwnLog, build_transcript, owed_absences, read_transcript
 from smc_dp.deploy.release import own_view
+from smc_dp.deploy.site_transcript import OwnLog, build_transcript, owed_absences, read_transcript
 from smc_dp.deploy.study import STUDY_FORMAT, JointStudy
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import DEFAULT_SIMULATION, TEST_KEYS, Agreement, method_settings

@@ -101,16 +101,16 @@ class Spelling:
 
 @dataclass(frozen=True)
 class Export:
-    """A form of a file: `write` makes its content; book: its data dictionary, None where that is the file's own schema.
+    """A form of a file: `write` makes its content; dictionary: its own, None where that is the file's schema.
 
-    filled: what a person who knows writes where the book is silent, None to strike a line out. form: the lines of a
+    filled: what a person writes where the dictionary is silent, None to strike a line out. form: the lines of a
     section [file] that say how the file is written.
     """
 
     name: str
     ending: str
     write: Callable[[Sequence[Patient]], bytes]
-    book: str | None
+    dictionary: str | None
     filled: dict[str, str | None] = field(default_factory=dict)
     form: str = ""
 
@@ -123,7 +123,7 @@ class Export:
         return path
 
     def bounds(self, folder: Path) -> Path:
-        """The bounds drafted from the data dictionary, with what a person has to say: rules for empty cells."""
+        """The bounds that the tool drafts from the dictionary, with what a person has to say: rules for empty cells."""
         text = self._draft(folder)
         for name, value in self.filled.items():
             text = re.sub(rf"^{name} = \[\?.*$", "" if value is None else f"{name} = {value}", text, flags=re.MULTILINE)
@@ -135,12 +135,12 @@ class Export:
         return path
 
     def _draft(self, folder: Path) -> str:
-        book = folder / f"{self.name}.codebook"
-        if self.book is None:
-            book.write_bytes(self.write(patients(3, seed=9)))
+        dictionary = folder / f"{self.name}.codebook"
+        if self.dictionary is None:
+            dictionary.write_bytes(self.write(patients(3, seed=9)))
         else:
-            book.write_text(self.book, encoding="utf-8")
-        return draft_bounds(read_data_dictionary(book), LABEL).text
+            dictionary.write_text(self.dictionary, encoding="utf-8")
+        return draft_bounds(read_data_dictionary(dictionary), LABEL).text
 
 
 REDCAP = f"""\

@@ -175,7 +175,7 @@ class FlareSites:
         policy = {"class_list_enforcement_mode": "enforce", "class_allow_list": [EXECUTOR, CONTROLLER]}
         (local / "resources.json").write_text(json.dumps({"format_version": 2, **policy, "allow_log_streaming": False}))
         relay = local / "smc_dp" / self.study.digest / "relay.toml"  # a new trial deletes the simulator's own folders
-        relay.write_text(relay.read_text().replace('"parcels"', f'"{self.folder / "parcels"}"'))
+        relay.write_text(relay.read_text().replace('"frames"', f'"{self.folder / "frames"}"'))
         command = [str(self.programs / "nvflare"), "simulator", str(self.kit / "job"), "-w", str(local.parent)]
         count = str(len(self.names))
         environ = {"PATH": f"{self.programs}:{os.environ['PATH']}", "HOME": str(self.folder)}
@@ -186,15 +186,15 @@ class FlareSites:
     def under_two_digests(self) -> int:
         """How many places of the relay hold two different frames."""
         return self._asked(
-            "SELECT count(*) FROM (SELECT 1 FROM parcels GROUP BY sender, addressee, lane, number HAVING count(*) > 1)"
+            "SELECT count(*) FROM (SELECT 1 FROM frames GROUP BY sender, addressee, lane, number HAVING count(*) > 1)"
         )
 
     def frames(self, sender: str) -> int:
         """How many frames the relay has of this participant."""
-        return self._asked("SELECT count(*) FROM parcels WHERE sender = ?", sender)
+        return self._asked("SELECT count(*) FROM frames WHERE sender = ?", sender)
 
     def _asked(self, question: str, *values: str) -> int:
-        folder = self.packages / self.relay / "local" / "smc_dp" / self.study.digest / "parcels"
+        folder = self.packages / self.relay / "local" / "smc_dp" / self.study.digest / "frames"
         address = f"{(folder / self.study.digest).as_uri()}.sqlite?mode=ro"
         with suppress(sqlite3.OperationalError), closing(sqlite3.connect(address, uri=True)) as relay:
             return int(relay.execute(question, values).fetchone()[0])

@@ -14,7 +14,7 @@ from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Carrier, Frame, Lane
-from smc_dp.deploy.release import record_frames, record_from_frames
+from smc_dp.deploy.release import transcript_frames, transcript_from_frames
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run.status_message import Code, Notice
 from support import sites
@@ -134,11 +134,11 @@ def record(make: Callable[[bytes], bytes]) -> Change:
     """The record is another; it is in one part in these small studies."""
 
     def change(frame: Frame) -> list[Frame]:
-        if frame.lane != "record":
+        if frame.lane != "transcript":
             return [frame]
-        content = record_from_frames([frame])
+        content = transcript_from_frames([frame])
         assert content is not None
-        return record_frames(frame.study, make(content))
+        return transcript_frames(frame.study, make(content))
 
     return change
 

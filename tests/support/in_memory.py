@@ -16,7 +16,7 @@ class InMemoryCarrier:
 
     def __init__(self, relay: RelayStore, name: str, *, everything: bool = False) -> None:
         self._relay, self._name, self._everything = relay, name, everything
-        self._places: dict[bytes, int] = {}
+        self._positions: dict[bytes, int] = {}
         self._at = 0
 
     def send(self, frames: Sequence[Frame]) -> None:
@@ -32,12 +32,12 @@ class InMemoryCarrier:
             if found or time.monotonic() >= until:
                 break
             time.sleep(_LOOKS)
-        self._places.update((frame.digest, at) for at, frame in found)
+        self._positions.update((frame.digest, at) for at, frame in found)
         return [frame for _, frame in found]
 
     def taken(self, frames: Sequence[Frame]) -> None:
         """As `Carrier`."""
-        self._at = max([self._at, *(self._places.pop(frame.digest, 0) for frame in frames)])
+        self._at = max([self._at, *(self._positions.pop(frame.digest, 0) for frame in frames)])
 
     def last(self, to: str, lane: Lane) -> Frame | None:
         """As `Carrier`."""

@@ -39,7 +39,7 @@ class SocketCarrier:
     def __init__(self, address: Path, name: str, *, everything: bool) -> None:
         self._address, self._name, self._everything = address, name, everything
         self._at = 0
-        self._places: dict[bytes, int] = {}
+        self._positions: dict[bytes, int] = {}
 
     def send(self, frames: Sequence[Frame]) -> None:
         for frame in frames:
@@ -50,11 +50,11 @@ class SocketCarrier:
         while not (found := self._ask("since", self._at, self._name, self._everything)) and time.monotonic() < until:
             time.sleep(_LOOKS)
         frames = [Frame.decode(body) for _, body in found]
-        self._places.update((frame.digest, at) for frame, (at, _) in zip(frames, found, strict=True))
+        self._positions.update((frame.digest, at) for frame, (at, _) in zip(frames, found, strict=True))
         return frames
 
     def taken(self, frames: Sequence[Frame]) -> None:
-        self._at = max([self._at, *(self._places.pop(frame.digest, 0) for frame in frames)])
+        self._at = max([self._at, *(self._positions.pop(frame.digest, 0) for frame in frames)])
 
     def last(self, to: str, lane: Lane) -> Frame | None:
         found = self._ask("last", self._name, to, lane)
@@ -158,7 +158,7 @@ def one_run(folder: Path, places: Collection[str]) -> dict[str, Any]:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
     return {
-        "parcels": [p.encode().hex() for _, p in RelayStore(kept).since(0, "", everything=True, most=1 << 20)],
+        "frames": [p.encode().hex() for _, p in RelayStore(kept).since(0, "", everything=True, most=1 << 20)],
         "releases": {name: here.release.read_text() for name, here in at.items()},
         "entries": [at[name].entries() for name in study.parties],
         "deaths": fate.deaths(),

@@ -262,7 +262,7 @@ def left_at(run: Sites, name: str, secrets: Secrets) -> dict[str, int]:
     """
     here = run.at[name]
     contents = [*files(here.folder).values(), *opened(here, here.folder / "state", identity(name))]
-    published = b"".join(p.body for p in run.frames() if p.to == PUBLIC_NAME and p.lane == "mail")
+    published = b"".join(p.body for p in run.frames() if p.to == PUBLIC_NAME and p.lane == "envelope")
     own = secrets.by_name[name].items()
     secret = {kind: {v for v in values if not (isinstance(v, bytes) and v in published)} for kind, values in own}
     return found_in(contents, secret)

@@ -17,7 +17,7 @@ from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.conformity import CONVERSATION_CHECKS, LINK_CHECKS, SESSION_CHECKS
 from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.deploy.merge import Mark
-from smc_dp.deploy.record import owed_absences
+from smc_dp.deploy.site_transcript import owed_absences
 from smc_dp.run.agreement import SEEDED, TEST_KEYS
 from smc_dp.run.release import RELEASE, TRANSCRIPT
 from support.sessions import Setup

@@ -24,7 +24,7 @@ from smc_dp.deploy.frame import MOST_FRAME_BYTES
 from smc_dp.deploy.join import SiteFiles
 from smc_dp.deploy.nats.carrier import NatsCarrier
 from smc_dp.deploy.nats.connection import relay_address
-from smc_dp.deploy.nats.provision import open_study, places_of, provision_relay
+from smc_dp.deploy.nats.provision import open_study, provision_relay, subjects_of
 from smc_dp.deploy.nats.subjects import RelaySubjects
 from smc_dp.deploy.study import STUDY_FORMAT, JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
@@ -90,15 +90,15 @@ def free_port(host: str = "127.0.0.1") -> int:
 
 @dataclass
 class NatsRelay:
-    """A nats-server and the kit that it runs from; `places` says what is where."""
+    """A nats-server and the kit that it runs from; `subjects` are those of its study."""
 
     study: JointStudy
     kit: Path
     process: subprocess.Popen[bytes]
 
     @property
-    def places(self) -> RelaySubjects:
-        return places_of(self.study)
+    def subjects(self) -> RelaySubjects:
+        return subjects_of(self.study)
 
     @property
     def operator(self) -> Path:
@@ -109,7 +109,7 @@ class NatsRelay:
 
     def carrier(self, name: str, patience: float = 15.0, most_bytes: int = MOST_FRAME_BYTES) -> NatsCarrier:
         folder, options = self.site(name), {"patience": patience, "most_bytes": most_bytes}
-        return NatsCarrier(self.places, self.study.relay, name, folder, **options)
+        return NatsCarrier(self.subjects, self.study.relay, name, folder, **options)
 
     def kill(self) -> None:
         """SIGKILL."""
@@ -138,7 +138,7 @@ def relay(
     study = joint_study(f"tls://127.0.0.1:{free_port()}", title)
     provision_relay(study, folder / "kit")
     if twin is not None:
-        (folder / "kit" / "operator" / "server.conf").write_text(twin(places_of(study), study.relay))
+        (folder / "kit" / "operator" / "server.conf").write_text(twin(subjects_of(study), study.relay))
     running = NatsRelay(study, folder / "kit", served(folder / "kit" / "operator"))
     try:
         wait_for(running.study)

@@ -280,7 +280,7 @@ class Sites:
 
     def evidence(self, name: str) -> list[bytes]:
         """What it kept of what is wrong."""
-        return [row[0] for row in self.stores[name]._connection.execute("SELECT parcel FROM evidence")]
+        return [row[0] for row in self.stores[name]._connection.execute("SELECT frame FROM evidence")]
 
     def releases(self) -> dict[str, bytes]:
         """The release of each who has one."""
@@ -297,7 +297,7 @@ class Sites:
 
 def by_link(frames: Iterable[Frame]) -> dict[tuple[str, str], list[bytes]]:
     """The envelopes of each link, in their order."""
-    mail = sorted((p for p in frames if p.lane == "mail"), key=lambda p: p.number)
+    mail = sorted((p for p in frames if p.lane == "envelope"), key=lambda p: p.number)
     links: dict[tuple[str, str], list[bytes]] = defaultdict(list)
     for frame in mail:
         links[frame.sender, frame.to].append(frame.body)

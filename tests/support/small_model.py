@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar, NamedTuple, Self
@@ -42,8 +42,8 @@ from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.report import run_checks
 from smc_dp.audit.run.time_budget import Allowance
 from smc_dp.core.errors import InputError
-from smc_dp.deploy.record import check_record
 from smc_dp.deploy.release import SessionRelease, released_from
+from smc_dp.deploy.site_transcript import check_transcript
 from smc_dp.run import agreement
 from smc_dp.run.protocols.execution import decode_value
 from smc_dp.run.release_consistency import find_contradictions, published_message
@@ -347,7 +347,7 @@ class Model:
         site: Any = SimpleNamespace(session=made.session, name=name, actor=actor)
         member: Any = SimpleNamespace(agreement=made.agreement, study=SimpleNamespace(content=made.study))
         try:
-            found = check_record(content, made.session, made.log(name), made.approvals, made.agreement.marks)
+            found = check_transcript(content, made.session, made.log(name), made.approvals, made.agreement.marks)
             release: SessionRelease = released_from(found, site, member, made.approvals)
         except (InputError, ProtocolError) as error:
             return Outcome(code=error.code)
@@ -383,6 +383,13 @@ class Model:
         code = "" if rule is None else rule.fault.code
         assert _used(folders) == code
         return code
+
+    @cached_property
+    def true_release(self) -> tuple[Any, tuple[str, ...]]:
+        """What everybody accepts of the transcript of an honest curator."""
+        found = self.at_site(self.made.session.parties[0], self.made.content)
+        assert not found.code
+        return found.weights, found.members
 
     def weights_of(self, members: tuple[str, ...]) -> Any:
         """Those of the sum of what these added."""

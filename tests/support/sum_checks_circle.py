@@ -30,12 +30,12 @@ def session(code: Code) -> Setup:
     return start(code.PROGRAM, p, inputs | {CURATOR_NAME: (p,)})
 
 
-def refused(setup: Setup, culprit: str, rule: str) -> bool:
-    """Whether the run ends because somebody breaks this rule."""
+def refused(setup: Setup, culprit: str, code: str) -> bool:
+    """Return whether the run ends because of this participant, with a fault of this code."""
     try:
         setup.simulate()
     except PeerError as error:
-        return (error.culprit, error.rule) == (culprit, rule)
+        return (error.culprit, error.broken.code) == (culprit, code)
     return False
 
 
@@ -53,10 +53,10 @@ def the_order_is_made_of_all_coins(code: Code) -> None:
             me.send(name, code.messages.Circle(root, path))
         return bytes(root)
 
-    why = "a circle without the greeting and the coin of somebody who stands in it"
+    fault = "circle.without_a_greeting"
     for at in (0, 1):
         with patch.object(code.neighbour_graph, "_drawn", partial(drawn, at)):
-            hold(refused(session(code), CURATOR_NAME, why), "the order of the circle is Charlie's")
+            hold(refused(session(code), CURATOR_NAME, fault), "the order of the circle is Charlie's")
 
 
 def coins_are_committed_to(code: Code) -> None:
@@ -67,9 +67,7 @@ def coins_are_committed_to(code: Code) -> None:
         return await seated(me, p, own, bytes(32) if me.name == "P2" else coin)
 
     with patch.object(code.neighbour_graph, "_seated", other):
-        hold(
-            refused(session(code), "P2", "a coin that it has not committed to"), "a coin was chosen after the greetings"
-        )
+        hold(refused(session(code), "P2", "coin.not_as_committed"), "a coin was chosen after the greetings")
 
 
 def vaults(code: Code, setup: Setup) -> tuple[dict[str, Any], Run]:

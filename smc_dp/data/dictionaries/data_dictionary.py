@@ -11,7 +11,7 @@ from typing import TypeAlias
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
 
 _MOST_COLUMNS = 1 << 16
-"""Of a data dictionary, those that are left out among them."""
+"""Most columns of a data dictionary, with those that are left out."""
 _MOST_CLASSES = 10  # whole numbers between two bounds that may be meant as classes
 
 

@@ -97,12 +97,12 @@ class _Line:
     waits: bool = False
 
 
-def draft_bounds(book: DataDictionary, label: str | None = None) -> BoundsDraft:
+def draft_bounds(dictionary: DataDictionary, label: str | None = None) -> BoundsDraft:
     """Draft the bounds that a dictionary gives; raise InputError for a label that it lacks, or that is no class."""
-    entries = tuple(replace(entry, said=_settled(entry.said)) for entry in book.entries)
-    of_classes = None if label is None else _labelled(book.source, entries, label)
+    entries = tuple(replace(entry, said=_settled(entry.said)) for entry in dictionary.entries)
+    of_classes = None if label is None else _labelled(dictionary.source, entries, label)
     features = [entry for entry in entries if entry.name != label]
-    lines = [*_top(book), *_label(of_classes), *_columns(features)]
+    lines = [*_top(dictionary), *_label(of_classes), *_columns(features)]
     lines += [*_aliases([*([] if of_classes is None else [of_classes]), *features]), *_missing(features)]
     text = "\n".join(line.text for line in lines) + "\n"
     return BoundsDraft(text, tuple(line.text for line in lines if line.waits))
@@ -134,21 +134,17 @@ def _labelled(source: str, entries: Sequence[DescribedColumn], label: str) -> De
     raise InputError("codebook.no_classes", label=shown(label), came=came).within(source)
 
 
-def _top(book: DataDictionary) -> Iterator[_Line]:
-    yield _comment(
-        f"Drafted from {book.source}, {book.kind}: all of it is the data dictionary's, nothing comes from rows."
-    )
-    yield _comment("A line with a ? waits for a person who knows: until it is filled in, nothing reads this file.")
-    if book.form:
+def _top(dictionary: DataDictionary) -> Iterator[_Line]:
+    yield _comment(f"Drafted from {dictionary.source}, {dictionary.kind}. Nothing comes from rows.")
+    yield _comment("Fill in each line with a ?. Until then every command refuses this file.")
+    if dictionary.form:
         yield _Line("#")
-        yield _comment(
-            "The data dictionary also says how the file is written. That belongs to whoever has the file, into"
-        )
+        yield _comment("The dictionary also states the format of the data file. Its owner copies these lines into")
         yield _comment(
             "[file] of own.toml, or beside the data into a file of its whole name and .toml (rows.csv.toml):"
         )
         yield _comment("[file]")
-        yield from (_comment(f"{name} = {_value(value)}") for name, value in book.form.items())
+        yield from (_comment(f"{name} = {_value(value)}") for name, value in dictionary.form.items())
     yield _Line("")
 
 
@@ -163,9 +159,7 @@ def _label(entry: DescribedColumn | None) -> Iterator[_Line]:
             of_two = "  # the second is the class +1" if len(entry.said.levels) == 2 else ""
             yield _Line(f"classes = {_levels(entry.said)}{of_two}")
         else:
-            yield _Line(
-                "classes = [?, ?]  # the data dictionary lists none; of two, the second is the class +1", waits=True
-            )
+            yield _Line("classes = [?, ?]  # the dictionary lists none; of two, the second is the class +1", waits=True)
     yield _Line("")
 
 
@@ -196,7 +190,7 @@ def _bounds(said: NumberEntry | DateEntry | LevelsEntry) -> tuple[str, str]:
 def _lacks(low: object, high: object, both: str, lowest: str, highest: str) -> str:
     if low is not None and high is not None:
         return ""
-    return f"the data dictionary gives {both if low is high else lowest if low is None else highest}"
+    return f"the dictionary gives {both if low is high else lowest if low is None else highest}"
 
 
 def _aliases(entries: Iterable[DescribedColumn]) -> Iterator[_Line]:

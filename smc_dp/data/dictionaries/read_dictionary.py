@@ -1,7 +1,7 @@
 """Reading of a data dictionary, whose format shows in its first bytes; a file of rows is refused.
 
 The schema of a Parquet file is a dictionary of names and types. Its footer also has the least and the greatest value of
-columns, which are private: only the schema is asked for, and the rest is dropped.
+columns, which are private: only the schema is read, and the rest is dropped.
 """
 
 from __future__ import annotations

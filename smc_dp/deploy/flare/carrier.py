@@ -33,7 +33,7 @@ class FlareCarrier(Carrier):
 
     def __init__(self, ask: Ask, most_bytes: int = MOST_FRAME_BYTES) -> None:
         self._ask, self._most = ask, most_bytes
-        self._places: dict[bytes, int] = {}
+        self._positions: dict[bytes, int] = {}
         self._at = 0
 
     @override
@@ -50,12 +50,12 @@ class FlareCarrier(Carrier):
         if parts and not came:  # nothing else has come, and these need not come again
             self._at = max(parts[::2])
         found = [decode_frame(data) for _, data in came]
-        self._places.update(zip((one.digest for one in found), (at for at, _ in came), strict=True))
+        self._positions.update(zip((one.digest for one in found), (at for at, _ in came), strict=True))
         return found
 
     @override
     def taken(self, frames: Sequence[Frame]) -> None:
-        self._at = max([self._at, *(self._places.pop(one.digest, 0) for one in frames)])
+        self._at = max([self._at, *(self._positions.pop(one.digest, 0) for one in frames)])
 
     @override
     def last(self, to: str, lane: Lane) -> Frame | None:

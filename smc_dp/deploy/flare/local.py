@@ -40,7 +40,7 @@ class RelayPlace(Document):
     """
 
     sites: Annotated[dict[str, SiteName], Field(min_length=2), AfterValidator(_flare_names)]
-    folder: str = "parcels"
+    folder: str = "frames"
     longest: Duration = 28 * 86_400.0
     rest: Duration = 86_400.0
     _beside: Path = PrivateAttr(default=Path())

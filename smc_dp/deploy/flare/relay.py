@@ -84,7 +84,7 @@ class RelayController(Controller):  # type: ignore[misc]  # FLARE has no types
             time.sleep(_LOOKS)
 
     def stop_controller(self, fl_ctx: FLContext) -> None:
-        """Let the sites go that still wait for mail."""
+        """Release the sites that still wait for frames."""
         if self._desk:
             self._desk.close()
 

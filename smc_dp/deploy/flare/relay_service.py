@@ -21,14 +21,14 @@ from smc_dp.deploy.flare.wire import (
 from smc_dp.deploy.frame import LANES, CarrierError, Frame
 from smc_dp.deploy.relay_store import RelayStore
 
-_AT_ONCE = 16  # frames asked of the store at a time: one may be large
+_AT_ONCE = 16  # frames read from the store at a time: one may be large
 _WAITING = 32  # questions that are kept open at a time: FLARE answers from 64 threads
 
 
 class RelayService:
     """Relay of one study; `sites` maps FLARE's names to participants.
 
-    Charlie keeps the record, so he also gets the mail between others.
+    The curator builds the transcript, so it also gets the envelopes between others.
     """
 
     def __init__(self, study: str, store: RelayStore, sites: Mapping[str, str]) -> None:

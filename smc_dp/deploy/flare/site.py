@@ -40,7 +40,7 @@ class SiteExecutor(Executor):  # type: ignore[misc]  # FLARE has no types
         self._study, self.logger = study, job_logger("site")
 
     def execute(self, task_name: str, shareable: Shareable, fl_ctx: FLContext, abort_signal: Signal) -> Shareable:
-        """Take part until the site has all it waits for, or FLARE ends the job; what is told is a fixed code."""
+        """Take part until the site has all it waits for, or FLARE ends the job; the job gets a fixed code."""
         local, who = Path(fl_ctx.get_engine().get_workspace().get_site_config_dir()), fl_ctx.get_identity_name()
         with details_of(local, self._study, who) as note:
             try:

@@ -36,7 +36,7 @@ def project(sites: Iterable[str], host: str, port: int) -> str:
 
 
 def meta(study: JointStudy, sites: Mapping[str, str]) -> str:
-    """Return the job's `meta.json`: it begins once Charlie and all sites are there that the protocol cannot lose.
+    """Return the job's `meta.json`: it begins once the curator and all sites are there that the protocol cannot lose.
 
     Were one more wanted than there is, it would wait in silence.
     """
@@ -104,11 +104,11 @@ def authorization() -> str:
 
 
 def relay_settings_toml(study: JointStudy, sites: Mapping[str, str]) -> str:
-    """Return the server's own settings; see `RelayPlace`. A party waits twice as long for a message as Charlie does."""
+    """Return the server's own settings; see `RelayPlace`. A party waits twice as long as the curator."""
     rest = 2 * study.deadlines.messages
     lines = [
-        "# The relay of one study. Parcels are kept in a folder beside this file unless it names another.",
-        'folder = "parcels"',
+        "# The relay of one study. Frames are kept in a folder beside this file unless it names another.",
+        'folder = "frames"',
         'longest = "28d"  # a job that lasts longer is ended; submit it again to go on',
         f"rest = {rest}  # seconds for which a job that some sites have left stays for the others",
         "",

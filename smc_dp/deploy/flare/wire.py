@@ -22,7 +22,7 @@ DONE, STOPPED, REFUSED, FAILED = CODES = ("done", "stopped", "refused", "failed"
 LONGEST_WAIT = 5.0
 """Seconds for which the relay keeps a question for new frames open."""
 BATCH_BYTES = 4 << 20
-"""Parcels travel in heaps of about this size; a larger one travels alone."""
+"""Most bytes of a batch of frames, about; a larger frame travels alone."""
 _MALFORMED = InputFault("relay.malformed_message")
 
 

@@ -34,7 +34,7 @@ _DIGEST, _PIECES, _STATUS = "Nats-Msg-Id", "Smc-Pieces", "Status"
 _SPLIT = re.compile("([0-9a-f]{64}) ([0-9]{1,4})")
 _BATCH = 32  # messages that a request asks for
 _STANDS = 5.0  # seconds for which the relay keeps a request
-_LATE = 2.0  # seconds after which a request without any answer is asked again
+_LATE = 2.0  # seconds after which a request without any answer is repeated
 _ENDED = "408"  # the status of a request whose time is over
 _LEAST = 0.05  # seconds that any fetch waits, for an answer takes its time
 PATIENCE = 15.0
@@ -53,14 +53,14 @@ class _Request:
 
 
 class NatsCarrier(Carrier):
-    """Carrier of one site over NATS. The curator's also brings the mail between others.
+    """Carrier of one site over NATS. The curator's also brings the envelopes between others.
 
     `most_bytes`: of a frame; a longer one is not brought, as if the relay had lost it.
     """
 
     def __init__(
         self,
-        places: RelaySubjects,
+        subjects: RelaySubjects,
         relay: str,
         name: str,
         credentials: Path,
@@ -68,11 +68,11 @@ class NatsCarrier(Carrier):
         patience: float = PATIENCE,
         most_bytes: int = MOST_FRAME_BYTES,
     ) -> None:
-        if name not in places.names:
+        if name not in subjects.names:
             raise InputError("relay.of_nobody", name=name)
-        self._places, self._name, self._most = places, name, most_bytes
-        self._connection = RelayConnection(relay, credentials, places.inbox(name), patience)
-        self._acknowledged = tuple(map(places.acknowledging, places.consumers(name)))
+        self._subjects, self._name, self._most = subjects, name, most_bytes
+        self._connection = RelayConnection(relay, credentials, subjects.inbox(name), patience)
+        self._acknowledged = tuple(map(subjects.acknowledging, subjects.consumers(name)))
         self._client: Client | None = None  # the one that the requests were made over
         self._requests: list[_Request] = []
         self._came: list[Msg] = []
@@ -98,7 +98,7 @@ class NatsCarrier(Carrier):
 
     @override
     def last(self, to: str, lane: Lane) -> Frame | None:
-        return self._connection.call(partial(self._last, self._places.subject(self._name, to, lane)))
+        return self._connection.call(partial(self._last, self._subjects.subject(self._name, to, lane)))
 
     @override
     def close(self) -> None:
@@ -107,7 +107,7 @@ class NatsCarrier(Carrier):
     async def _post(self, frame: Frame, client: Client) -> None:
         """Put a frame into the stream, its pieces first, so that whoever reads of them finds them."""
         data, digest = frame.encode(), frame.digest.hex()
-        subject = self._places.subject(frame.sender, frame.to, frame.lane)
+        subject = self._subjects.subject(frame.sender, frame.to, frame.lane)
         split: dict[str, str] = {}
         if len(data) > NATS_PIECE_BYTES:
             pieces = [data[at : at + NATS_PIECE_BYTES] for at in range(0, len(data), NATS_PIECE_BYTES)]
@@ -118,7 +118,7 @@ class NatsCarrier(Carrier):
 
     async def _put(self, client: Client, subject: str, data: bytes, headers: dict[str, str]) -> None:
         await client.jetstream(timeout=self._connection.answered).publish(
-            subject, data, stream=self._places.stream, headers=headers
+            subject, data, stream=self._subjects.stream, headers=headers
         )
 
     async def _fetch(self, seconds: float, client: Client) -> list[Frame]:
@@ -138,9 +138,11 @@ class NatsCarrier(Carrier):
 
     async def _begin(self, client: Client) -> None:
         """Subscribe to the answers of each consumer. Messages of a former connection will come again."""
-        await self._stored(client, self._places.subject(self._name, PUBLIC_NAME, "mail"))  # no answer: no such study
+        await self._stored(
+            client, self._subjects.subject(self._name, PUBLIC_NAME, "envelope")
+        )  # no answer: no such study
         own = client.new_inbox()
-        self._requests = [_Request(consumer, f"{own}.{consumer}") for consumer in self._places.consumers(self._name)]
+        self._requests = [_Request(consumer, f"{own}.{consumer}") for consumer in self._subjects.consumers(self._name)]
         self._came.clear()
         for request in self._requests:
             await client.subscribe(f"{request.replies}.*", cb=partial(self._hear, request))
@@ -152,12 +154,12 @@ class NatsCarrier(Carrier):
             return
         request.number, request.left, request.until = request.number + 1, _BATCH, now + _STANDS + _LATE
         wanted = json.dumps({"batch": _BATCH, "expires": int(_STANDS * 1e9)}).encode()
-        await client.publish(self._places.asking(request.consumer), wanted, f"{request.replies}.{request.number}")
+        await client.publish(self._subjects.asking(request.consumer), wanted, f"{request.replies}.{request.number}")
 
     async def _hear(self, request: _Request, message: Msg) -> None:
         """Note a message of a consumer of ours, or that a request has ended; of an earlier one that is no news.
 
-        Another site can have its mail sent here, and put any header on what it posts: neither is taken for an answer.
+        Another site can have its frames sent here, and put any header on what it posts: neither is taken for an answer.
         """
         if message.reply.startswith(self._acknowledged):
             request.left -= 1
@@ -188,7 +190,7 @@ class NatsCarrier(Carrier):
             frame = Frame.decode(await self._content(client, message.subject, message))
         except InputError:
             return None
-        fits = self._places.fits(message.subject, frame) and self._places.is_for(self._name, frame)
+        fits = self._subjects.fits(message.subject, frame) and self._subjects.is_for(self._name, frame)
         return frame if fits else None
 
     async def _content(self, client: Client, subject: str, message: Msg) -> bytes:
@@ -217,7 +219,7 @@ class NatsCarrier(Carrier):
 
     async def _stored(self, client: Client, subject: str) -> Msg | None:
         """Return the last message under a subject, if there is one."""
-        found = await client.request(self._places.looking(subject), timeout=self._connection.answered)
+        found = await client.request(self._subjects.looking(subject), timeout=self._connection.answered)
         return None if (found.headers or {}).get(_STATUS) else found
 
     async def _acknowledge(self, receipts: Sequence[str], client: Client) -> None:

@@ -34,7 +34,7 @@ _CONNECTING, _CLOSING = 5, 2.0
 _ANSWERED = 10.0  # seconds for any answer of the relay
 _PAUSE = 0.2
 _FORBIDDEN, _UNKNOWN = "permissions violation", "authorization violation"
-_ENDED = ("broken pipe", "connection reset")  # what is seen instead where a letter was on its way
+_ENDED = ("broken pipe", "connection reset")  # the error instead where a message was on its way
 _PERHAPS = "; so ends a relay that does not know our certificate"
 _Answer = TypeVar("_Answer")
 

@@ -29,20 +29,20 @@ _PATIENCE = 15.0
 _INBOX = "_INBOX_operator"
 
 
-def open_at_relay(places: RelaySubjects, relay: str, credentials: Path) -> None:
+def open_at_relay(subjects: RelaySubjects, relay: str, credentials: Path) -> None:
     """Create the stream and consumers of a study that are missing at the relay. Raise `CarrierError`."""
     with closing(RelayConnection(relay, credentials, _INBOX, _PATIENCE)) as connection:
-        connection.call(partial(_open, places))
+        connection.call(partial(_open, subjects))
 
 
-async def _open(places: RelaySubjects, client: Client) -> None:
+async def _open(subjects: RelaySubjects, client: Client) -> None:
     from nats.js import api
 
     manager = client.jetstream()
     await manager.add_stream(
         api.StreamConfig(
-            name=places.stream,
-            subjects=[f"{places.stream}.>"],
+            name=subjects.stream,
+            subjects=[f"{subjects.stream}.>"],
             storage=api.StorageType.FILE,
             retention=api.RetentionPolicy.LIMITS,
             discard=api.DiscardPolicy.NEW,  # a full disk refuses, and never drops what is there
@@ -52,9 +52,9 @@ async def _open(places: RelaySubjects, client: Client) -> None:
             deny_purge=True,
         )
     )
-    for consumer, brought in (item for name in places.names for item in places.consumers(name).items()):
+    for consumer, brought in (item for name in subjects.names for item in subjects.consumers(name).items()):
         await manager.add_consumer(
-            places.stream,
+            subjects.stream,
             api.ConsumerConfig(
                 durable_name=consumer,
                 filter_subject=brought,
@@ -80,16 +80,16 @@ def provision_relay(study: JointStudy, folder: Path) -> list[Path]:
     host, _ = relay_address(study.relay)
     if os.path.lexists(folder):
         raise InputError("kit.exists", folder=str(folder))
-    places = places_of(study)
-    by = certificates.authority(f"{places.stream}-authority")
+    subjects = subjects_of(study)
+    by = certificates.authority(f"{subjects.stream}-authority")
     handed = [folder / SITES / name for name in study.names]
     for name, site in zip(study.names, handed, strict=True):
-        write_folder(site, _credentials(by, certificates.client(by, places.certificate_name(name))), 0o700)
+        write_folder(site, _credentials(by, certificates.client(by, subjects.certificate_name(name))), 0o700)
     operator = {
-        **_credentials(by, certificates.client(by, f"{places.stream}-{OPERATOR}")),
+        **_credentials(by, certificates.client(by, f"{subjects.stream}-{OPERATOR}")),
         **_server(by, certificates.server(by, host)),
         _AUTHORITY_KEY: [by.key_pem],
-        CONFIGURATION: [configuration(places, study.relay).encode()],
+        CONFIGURATION: [configuration(subjects, study.relay).encode()],
         README: [relay_readme(study, handed).encode()],
     }
     write_folder(folder / OPERATOR, operator, 0o700)
@@ -101,10 +101,10 @@ def open_study(study: JointStudy, folder: Path) -> None:
 
     Raises `CarrierError`, and InputError for a folder that is no provisioning kit.
     """
-    open_at_relay(places_of(study), study.relay, folder / OPERATOR)
+    open_at_relay(subjects_of(study), study.relay, folder / OPERATOR)
 
 
-def places_of(study: JointStudy) -> RelaySubjects:
+def subjects_of(study: JointStudy) -> RelaySubjects:
     """Return the subjects of a study at its relay."""
     return RelaySubjects(study.digest, study.names)
 

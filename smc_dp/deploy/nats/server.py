@@ -29,13 +29,13 @@ tls {{
   timeout: 5
 }}
 jetstream {{ store_dir: "{store}" }}
-max_payload: 2MB  # longer parcels come in pieces
+max_payload: 2MB  # longer frames come in pieces
 max_pending: 256MB
 write_deadline: "60s"
 """
 
 
-def configuration(places: RelaySubjects, relay: str) -> str:
+def configuration(subjects: RelaySubjects, relay: str) -> str:
     """Return the text of server.conf. The files that it names lie beside it."""
     host, port = relay_address(relay)
     head = _HEAD.format(
@@ -45,15 +45,15 @@ def configuration(places: RelaySubjects, relay: str) -> str:
         ca=CA_FILE,
         store=STORE,
     )
-    exports = [line for name in places.names for line in _exports(places, name)]
+    exports = [line for name in subjects.names for line in _exports(subjects, name)]
     lines = [
         "accounts {",
         f"  {_RELAY}: {{",
         "    jetstream: enabled",
-        f"    users: [{{user: {_user(f'{places.stream}-{OPERATOR}')}}}]",
+        f"    users: [{{user: {_user(f'{subjects.stream}-{OPERATOR}')}}}]",
         *_listed("exports", exports, "    "),
         "  }",
-        *(line for name in places.names for line in _account(places, name)),
+        *(line for name in subjects.names for line in _account(subjects, name)),
         "}",
     ]
     return head + "\n".join(lines) + "\n"
@@ -69,33 +69,33 @@ def _listen(host: str, port: int) -> Iterable[str]:
     yield f"port: {port}"
 
 
-def _exports(places: RelaySubjects, name: str) -> Iterable[str]:
+def _exports(subjects: RelaySubjects, name: str) -> Iterable[str]:
     """Yield the exports of the relay's account to one site alone."""
-    account = _account_of(places, name)
-    for subject in _subjects(places, name):
-        many = ", response_type: stream" if subject in map(places.asking, places.consumers(name)) else ""
+    account = _account_of(subjects, name)
+    for subject in _published(subjects, name):
+        many = ", response_type: stream" if subject in map(subjects.asking, subjects.consumers(name)) else ""
         yield f"{{service: {json.dumps(subject)}{many}, accounts: [{account}]}}"
 
 
-def _account(places: RelaySubjects, name: str) -> Iterable[str]:
+def _account(subjects: RelaySubjects, name: str) -> Iterable[str]:
     """Yield the account of one site: its user, who may publish imported subjects and subscribe to its own inbox."""
-    subjects = _subjects(places, name)
-    yield f"  {_account_of(places, name)}: {{"
+    published = _published(subjects, name)
+    yield f"  {_account_of(subjects, name)}: {{"
     yield "    users: [{"
-    yield f"      user: {_user(places.certificate_name(name))}"
+    yield f"      user: {_user(subjects.certificate_name(name))}"
     yield "      permissions: {"
-    yield from _listed("publish", map(json.dumps, subjects), "        ")
-    yield f"        subscribe: [{json.dumps(f'{places.inbox(name)}.>')}]"
+    yield from _listed("publish", map(json.dumps, published), "        ")
+    yield f"        subscribe: [{json.dumps(f'{subjects.inbox(name)}.>')}]"
     yield "      }"
     yield "    }]"
-    imports = (f"{{service: {{account: {_RELAY}, subject: {json.dumps(s)}}}}}" for s in subjects)
+    imports = (f"{{service: {{account: {_RELAY}, subject: {json.dumps(s)}}}}}" for s in published)
     yield from _listed("imports", imports, "    ")
     yield "  }"
 
 
-def _subjects(places: RelaySubjects, name: str) -> list[str]:
+def _published(subjects: RelaySubjects, name: str) -> list[str]:
     """Return all subjects on which a site publishes."""
-    return [*places.posting(name), *places.request_subjects(name), *places.acknowledged(name)]
+    return [*subjects.posting(name), *subjects.request_subjects(name), *subjects.acknowledged(name)]
 
 
 def _listed(what: str, items: Iterable[str], margin: str) -> Iterable[str]:
@@ -104,8 +104,8 @@ def _listed(what: str, items: Iterable[str], margin: str) -> Iterable[str]:
     yield f"{margin}]"
 
 
-def _account_of(places: RelaySubjects, name: str) -> str:
-    return f"SITE_{places.seats[name]}"
+def _account_of(subjects: RelaySubjects, name: str) -> str:
+    return f"SITE_{subjects.seats[name]}"
 
 
 def _user(certificate_name: str) -> str:

@@ -1,6 +1,6 @@
 """Subjects of a study at a NATS relay: its stream, its frames, and the consumers of each site.
 
-A participant is its seat, the position of its name in the study, so that no subject depends on the letters of a name.
+A participant is its seat, the position of its name in the study, so that no subject depends on the text of a name.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class RelaySubjects:
         return known and frame.study == self.study and subject == self.subject(frame.sender, frame.to, frame.lane)
 
     def is_for(self, name: str, frame: Frame) -> bool:
-        """Return whether a site fetches this frame: its own, those for all, and for the curator all mail."""
-        kept = self.keeps(name) and frame.lane == "mail"
+        """Return whether a site fetches this frame: its own, those for all, and for the curator all envelopes."""
+        kept = self.keeps(name) and frame.lane == "envelope"
         return frame.sender != name and (frame.to in (name, PUBLIC_NAME) or kept)
 
     def keeps(self, name: str) -> bool:
@@ -80,8 +80,8 @@ class RelaySubjects:
 
     def posting(self, name: str) -> list[str]:
         """Return the subjects under which a site may store frames of its own, and their pieces."""
-        places = [self.subject(name, to, lane) for to in self.seats if to != name for lane in LANES]
-        return [*places, *(f"{place}.*.*" for place in places)]
+        own = [self.subject(name, to, lane) for to in self.seats if to != name for lane in LANES]
+        return [*own, *(f"{subject}.*.*" for subject in own)]
 
     def request_subjects(self, name: str) -> list[str]:
         """Return the subjects on which a site may ask: its consumers, its own frames, and pieces of others."""

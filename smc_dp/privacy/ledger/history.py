@@ -79,8 +79,9 @@ class Standing:
     def left(self) -> Fraction:
         """The limit's epsilon without the total; negative when the limit is passed.
 
-        It is no price list: a pure release after a Gaussian one adds more than its epsilon to the total, and a further
-        Gaussian one less. Where all are pure and added as they are, a pure release of this epsilon fits.
+        The next release may cost another amount: a pure release after a Gaussian one adds more than its epsilon to the
+        total, and a further Gaussian one less. Where all are pure and added as they are, a pure release of this
+        epsilon fits.
         """
         return self.limit.epsilon - self.total.epsilon if self.total else Fraction(-1)
 

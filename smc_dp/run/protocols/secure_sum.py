@@ -131,7 +131,7 @@ class SumTerms(ProtocolTerms):
         noise = f"{limits.honest} honest parties whose noise stays secret"
         if spec.statement.adversary == limits.everybody_else:  # each model has noise of its own
             who, noise = "the curator and all other parties", "nobody else's noise"
-        how = "as long as all follow the protocol" if limits.has_sparse_graph else "even if they are malicious"
+        how = "as long as all follow the protocol" if limits.has_sparse_graph else "even if malicious"
         late = f"at most {self.dropouts} drop-outs" if self.dropouts else "no drop-outs"
         result = "a withheld result" if self.verifiable or not limits.by_curator else "a withheld or false result"
         return PrivacySummary(

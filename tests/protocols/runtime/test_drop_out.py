@@ -100,6 +100,6 @@ def test_an_early_end_is_a_code_that_a_state_keeps() -> None:
     assert replay.resume(session, state, identities["P1"], 1).why == why
     kept = states.load_state(state, records)
     assert kept["end"] == ("gone", tuple(vars(why).values()))
-    for text, found in (("P1 is gone", "P1 is gone"), ("", "None")):
+    for text, found in (("P1 has dropped out", "P1 has dropped out"), ("", "None")):
         old = states.dump_state(kept | {"end": ("gone", text)}, records)
         assert str(replay.resume(session, old, identities["P1"], 1).why) == found

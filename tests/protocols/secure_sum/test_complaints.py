@@ -16,6 +16,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.errors import Fault
 from protocols.runtime.inbox import Absent
 from protocols.secure_sum import dealing
+from protocols.secure_sum.complaints import NOTHING_HELD
 
 HONEST = role_code.honest()
 ALL = ("P1", "P2", "P3", "P4", "P5")
@@ -130,10 +131,17 @@ def test_a_dealer_that_stays_silent_is_the_one_who_is_missing() -> None:
 
 
 def without(
-    to: Iterable[str], sent: bytes | None, K: int = 5, t: int = 1, kind: str = "Shares", *, opens: bool = True
+    to: Iterable[str],
+    sent: bytes | None,
+    K: int = 5,
+    t: int = 1,
+    kind: str = "Shares",
+    *,
+    opens: bool = True,
+    greets: Callable[[str, Any], Any] = lambda name, greeting: greeting,
 ) -> Coalition:
     """K parties; the last deals to all but these, who get nothing, or something else, and have waited long enough."""
-    c = session(HONEST, K, t, 1, charlie=False)
+    c = session(HONEST, K, t, 1, charlie=False, said=greets)
     c.greet()
     c.pump()
     names, bad = c.p.parties, c.p.parties[-1]
@@ -188,6 +196,16 @@ def test_a_dealer_that_sends_a_holder_no_share_and_no_answer_is_the_one_who_is_m
     assert {actor.end for actor in c.honest.values()} == {"stopped"}
     assert not c.failed
     assert not c.charged
+
+
+def test_a_dealer_that_committed_to_zeros_and_sends_nothing_is_accused_all_the_same() -> None:
+    """Else its holder would go on without a complaint, and no session is like that: an audit would doubt the holder."""
+    zeros = dealing.merkle_root(dealing.share_leaves(ALL.index(BAD), 0, [NOTHING_HELD]))
+    c = without(("P1",), None, greets=lambda _, said: replace(said, leaves=(zeros, *said.leaves[1:])))
+    assert said(c, BAD, "Accused").accused == (bit(BAD), 0, 0, 0, 0)
+    c.say(BAD, CURATOR_NAME, answer(c, change=lambda shares: (NOTHING_HELD, *shares[1:])))
+    assert started(c)
+    assert held(c, "P1") == (NOTHING_HELD,)
 
 
 def test_a_share_that_comes_after_its_dealer_was_accused_is_left_out() -> None:

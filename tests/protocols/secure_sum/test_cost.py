@@ -11,6 +11,7 @@ from support.sums import made, parameters
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
+from protocols.crypto.identity import SIGNATURE_BYTES
 from protocols.secure_sum import masks
 
 
@@ -22,6 +23,19 @@ def test_parties_agree_once_a_session_and_not_once_a_sum(lengths: tuple[int, ...
     K = 6
     made(parameters(K, K - 1, 0, lengths)).simulate()
     assert len(counted) == K * K + K
+
+
+@pytest.mark.parametrize(("K", "d", "most"), [(3, 10, 0.025), (4, 124, 0.0125), (10, 10, 0.025)])
+def test_where_nobody_complains_no_message_comes_on_top_and_few_bytes(K: int, d: int, most: float) -> None:
+    """Of `Ready` the dealers that are accused and a signature, of `Start` the list."""
+    p = parameters(K, 0, 1, (d,), 64)
+    run = made(p).simulate()
+    kinds = [e.kind for e in run.transcript.envelopes]
+    assert not {"Accused", "Disclosed", "Replaced"} & {*kinds}
+    assert (kinds.count("Ready"), kinds.count("Start")) == (K, K)
+    members = p.layout()["members"]
+    added = K * (members + SIGNATURE_BYTES) + K * members
+    assert added <= most * sum(e.size for e in run.transcript.envelopes)
 
 
 def best(work: Callable[[], object]) -> float:

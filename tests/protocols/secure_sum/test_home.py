@@ -105,7 +105,7 @@ def test_answers_are_inputs_of_whoever_runs_the_role_again(p: Parameters) -> Non
     assert found.fault is None
     assert [e.body for e in found.sent] == [e.body for e in record.values() if e.sender == "P2"]
     short = recompute(setup.session, RecordedView(**{**vars(view), "inputs": view.inputs[:-1]}), record)
-    assert "nobody is at home" in (short.fault or "")
+    assert "no local program answers" in (short.fault or "")
 
 
 def test_other_drivers_ask_at_home_as_well_and_no_state_asks_twice() -> None:

@@ -9,7 +9,7 @@ import pytest
 from broken.secure_sum_mutants import MUTANTS
 from support import role_code
 from support.coalition import Coalition, session
-from support.role_code import Code
+from support.role_code import Code, Patch, copied
 
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
@@ -36,14 +36,17 @@ def broken_rule(c: Coalition, r: int) -> str | None:
     return None
 
 
-def wander(code: Code, K: int, t: int, D: int, seed: int) -> Coalition:
+def wander(code: Code, K: int, t: int, D: int, seed: int, *, disputed: bool = False) -> Coalition:
     """Two sums against a coalition that chooses by these coins."""
     coins = Stream.insecure_from_seed(f"wander {K} {t} {D} {seed}")
     c = session(code, K, t, D, sums=(1, 1), seed=seed)
     c.greet()
     _two_faces(c, coins)
-    c.pump()
-    _set_up(c)
+    if disputed:
+        _dispute(c, coins)
+    else:
+        c.pump()
+        _set_up(c)
     for r in range(2):
         _lead(c, r, coins)
     return c
@@ -66,6 +69,58 @@ def _set_up(c: Coalition) -> None:
                 c.deal(name)
     for name, ready in c.to_charlie("Ready").items():
         c.say(CURATOR_NAME, name, c.start_with(ready.roster))
+
+
+def _dispute(c: Coalition, coins: Stream) -> None:
+    """Shares between honest parties are held up, members accuse anybody and deal what they like, and Charlie tells each
+    party one of two sets of complaints, or of none.
+    """
+    parties = [name for name in c.honest if name in c.p.parties]
+    held = {pair for dealer in parties for pair in _late(c, dealer, parties, coins)}
+    c.withholds = lambda e: e.kind == "Shares" and (e.sender, e.to) in held and c.p.may_accuse_silence
+    c.pump()
+    for name in c.members[:-1]:
+        c.deal(name, lambda shares, _: c.code.complaints.wrong_shares(shares) if not coins.below(3) else shares)
+    for holder in parties:
+        if gone := [dealer for dealer in c.honest[holder].awaited if (dealer, holder) in held]:
+            c.miss(holder, *gone)
+    if coins.below(2):
+        c.release()
+    told = [_complaints(c, coins)] * 2 if coins.below(4) else [_complaints(c, coins) for _ in range(2)]
+    said = {name: told[coins.below(2)] if coins.below(30) else None for name in c.to_charlie("Ready")}
+    for name, every in said.items():
+        c.say(CURATOR_NAME, name, c.start_with(c.to_charlie("Ready")[name].roster, int(every is not None)))
+        if every is not None and c.plays(name):
+            c.say(CURATOR_NAME, name, every)
+    for name, every in said.items():
+        if every is not None and c.plays(name):
+            c.say(CURATOR_NAME, name, c.start_with(c.to_charlie("Ready")[name].roster))
+            c.say(CURATOR_NAME, name, c.code.complaints.replacements(c.p, every.accused, *_disclosed(c, name)))
+    c.release()
+
+
+def _late(c: Coalition, dealer: str, parties: list[str], coins: Stream) -> list[tuple[str, str]]:
+    """To whom the shares of a dealer are late: as a rule to no more than it opens them."""
+    others = [name for name in parties if name != dealer]
+    most = min(c.p.most_accusers + (not coins.below(20)), len(others))
+    return [(dealer, others.pop(coins.below(len(others)))) for _ in range(most - coins.below(2) if most else 0)]
+
+
+def _complaints(c: Coalition, coins: Stream) -> Any:
+    """What honest parties complained of, and members of anybody."""
+    ready = c.to_charlie("Ready")
+    roster = next(iter(ready.values())).roster
+    accused = {name: 0 if coins.below(3) else coins.below(1 << c.p.K) for name in c.members[:-1]}
+    ready |= {name: c.ready(name, roster, dealers) for name, dealers in accused.items()}
+    every = [ready[name] for name in c.p.parties]
+    return c.code.messages.Accused(tuple(x.accused[0] for x in every), tuple(x.signature[0] for x in every))
+
+
+def _disclosed(c: Coalition, name: str) -> tuple[int, list[Any]]:
+    """The place of a party, and what all dealers disclose to it: what they dealt, for the test knows it."""
+    place, message = c.p.parties.index(name), c.code.messages.Disclosed
+    every = [[x for of_holder in c.dealt(dealer).shares for x in of_holder] for dealer in c.p.parties]
+    return place, [message(tuple(x.b for x in held), tuple(x.s for x in held), b"") for held in every]
 
 
 def _lead(c: Coalition, r: int, coins: Stream) -> None:
@@ -137,6 +192,39 @@ def test_coalitions_get_one_sum_over_enough(case: tuple[int, int, int]) -> None:
     found, sums = broken(role_code.honest(), case, MANY)
     assert found == []
     assert sums >= MANY // 5  # else they tried nothing that leads anywhere
+
+
+DISPUTED = [(4, 1, 1), (5, 1, 1), (6, 2, 1), (7, 1, 2), (10, 3, 1), (5, 2, 1), (4, 0, 1)]
+"""In the first five silence is accused."""
+IS_OPENED_TO_MORE = Patch("parameters", " - (self.t if self.may_accuse_silence else 0)", "")
+
+
+def disputed(code: Code, case: tuple[int, int, int], tries: int) -> tuple[list[str], int]:
+    """Which rules were broken where shares are held up and parties accused, and how many sums were read."""
+    found, sums = [], 0
+    for seed in range(tries):
+        c = wander(code, *case, seed, disputed=True)
+        found += [why for r in range(2) if (why := broken_rule(c, r))]
+        found += [f"{e.culprit} was named" for e in c.failed.values() if e.culprit in c.honest]
+        sums += sum(len(c.readable(r)) for r in range(2))
+    return found, sums
+
+
+@pytest.mark.parametrize("case", DISPUTED[:2])
+def test_a_few_coalitions_that_hold_up_shares_get_no_more(case: tuple[int, int, int]) -> None:
+    assert disputed(role_code.honest(), case, FEW)[0] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", DISPUTED)
+def test_coalitions_that_hold_up_shares_get_no_more(case: tuple[int, int, int]) -> None:
+    found, sums = disputed(role_code.honest(), case, MANY)
+    assert found == []
+    assert sums
+
+
+def test_coalitions_that_hold_up_shares_find_a_dealer_that_opens_to_one_more() -> None:
+    assert "both secrets of one party are open" in disputed(copied(IS_OPENED_TO_MORE), DISPUTED[1], FEW)[0]
 
 
 @pytest.mark.slow

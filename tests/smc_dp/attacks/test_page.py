@@ -62,7 +62,7 @@ def sides(section: Section) -> list[tuple[str, list[str]]]:
 @pytest.mark.parametrize("attack", OF_PUBLICATION, ids=lambda attack: attack.name)
 def test_the_printed_step_stands_beside_what_mends_it_as_it_runs(attack: MeasuredAttack) -> None:
     (left, printed), (right, mended) = sides(attack_section(came_to(attack)))
-    assert (left, right) == (f"{attack.name}: as printed", f"{attack.name}: what stands here in its place")
+    assert (left, right) == (f"{attack.name}: as published", f"{attack.name}: what stands here in its place")
     assert printed == [function_source(f) for v in attack.attacked for f in v.code]
     assert mended == [function_source(f) for v in attack.fixed for f in v.code]
     assert printed != mended
@@ -176,11 +176,11 @@ def test_a_place_is_a_file_and_a_name() -> None:
 
 
 def test_a_panel_says_how_far_release_and_remainder_are_from_the_exact_sum() -> None:
-    held = NoisyPanel("As printed", "the party", [3, -4] * 10, [3, 0] * 10, [3, -4] * 10)
+    held = NoisyPanel("As published", "the party", [3, -4] * 10, [3, 0] * 10, [3, -4] * 10)
     lost = replace(held, version="Secure sum", left=[3, -2] * 10)
     drawing = draw_panels((held, lost))
     assert drawing.said[0] == (
-        "As printed: over all 20 coordinates the release is 0.80 lengths of the exact sum away from it, and what the "
+        "As published: over all 20 coordinates the release is 0.80 lengths of the exact sum away from it, and what the "
         "party holds after taking its own noise off is exactly 0: it holds the exact sum."
     )
     assert drawing.said[1].endswith("its own noise off is 0.40.")
@@ -190,10 +190,10 @@ def test_a_panel_says_how_far_release_and_remainder_are_from_the_exact_sum() -> 
 
 def test_what_lies_farther_out_than_a_row_can_stands_at_the_edge_as_a_ring() -> None:
     secret = np.array([0.5, -0.25, 0.0])
-    found = [Recovery("As printed", secret + 1e-9, 1), Recovery("With a proof", np.array([30.0, -0.2, -2.0]), 0)]
+    found = [Recovery("As published", secret + 1e-9, 1), Recovery("With a proof", np.array([30.0, -0.2, -2.0]), 0)]
     drawing = draw_recoveries(secret, 1, found)
     assert drawing.said[:2] == (
-        "As printed: the 3 features are off by up to 1e-09, the label 1 is right.",
+        "As published: the 3 features are off by up to 1e-09, the label 1 is right.",
         "With a proof: the 3 features are off by up to 30, the label 0 is wrong.",
     )
     drawn = drawing.svg.markup("x")

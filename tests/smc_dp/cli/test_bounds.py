@@ -54,7 +54,7 @@ def test_a_draft_goes_to_the_screen_or_into_a_new_file_and_names_what_is_to_be_f
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, text, err = said(capsys, "draft", "dictionary.csv", "--label", "back")
-    assert (code, err) == (0, "to fill in: bmi = [?, ?] # the data dictionary gives no range\n")
+    assert (code, err) == (0, "to fill in: bmi = [?, ?] # the dictionary gives no range\n")
     assert said(capsys, "draft", "dictionary.csv", "--label", "back", "--out", "b.toml") == (
         0,
         "Written: b.toml.\n",
@@ -71,7 +71,7 @@ def test_a_file_of_rows_and_a_label_that_is_not_there_are_refused(capsys: pytest
     code, out, err = said(capsys, "draft", "good.csv")
     assert (code, out) == (2, "")
     assert err.startswith(
-        "error: data dictionary good.csv: is no data dictionary, and a file of rows is not looked into; wanted"
+        "error: data dictionary good.csv: is no data dictionary, and a file of rows is not read; wanted"
     )
     code, out, err = said(capsys, "draft", "dictionary.csv", "--label", "gone")
     assert err == "error: dictionary.csv: has no column 'gone', which --label names\n"

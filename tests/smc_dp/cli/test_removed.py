@@ -45,8 +45,8 @@ def test_what_to_run_in_a_checkout_exists(instead: str) -> None:
 
 @pytest.mark.parametrize("instead", sorted(one for one in INSTEAD if not one.endswith(" in a checkout")))
 def test_what_to_use_exists(instead: str) -> None:
-    """The words after `smc-dp` lead to a command of today, its options are among those of that command, and a page
-    that is named exists.
+    """The words after `smc-dp` lead to a command or group of today, its options are among those of that command, and
+    a page that is named exists.
     """
     group: object = typer.main.get_command(app)
     call, _, page = instead.partition(", see ")
@@ -56,7 +56,7 @@ def test_what_to_use_exists(instead: str) -> None:
     while words and words[0] in getattr(group, "commands", {}):
         group = group.commands[words.pop(0)]  # type: ignore[attr-defined]
     known = {option for parameter in getattr(group, "params", ()) for option in parameter.opts}
-    assert not hasattr(group, "commands")
+    assert not (words and hasattr(group, "commands"))
     assert {word for word in words if word.startswith("-")} <= known
 
 

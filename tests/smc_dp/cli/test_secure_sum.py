@@ -105,7 +105,7 @@ def test_settings_of_a_secure_sum_do_not_go_with_the_curator_protocol(
 def test_a_ledger_that_is_made_for_a_delta_has_room_for_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     charged = ("run", "--method", "wsum", *THREE, "--delta", "1e-6", "--ledgers", "l")
     assert main([*charged, "--budget", "3", "--out", "a"]) == 2
-    assert "for a delta of 0" in capsys.readouterr().err
+    assert "The ledger has delta 0" in capsys.readouterr().err
     assert not list(folder.glob("l/*"))
     assert main([*charged, "--budget", "3", "--budget-delta", "1e-5", "--out", "a"]) == 0
     assert capsys.readouterr().out.count("Budget of hospital-") == 3

@@ -1,4 +1,4 @@
-"""Eight awkward exports of the same rows, and bounds drafted from data dictionaries: the same features and models."""
+"""Eight awkward exports of the same rows, with bounds from their data dictionaries: the same features and models."""
 
 from __future__ import annotations
 

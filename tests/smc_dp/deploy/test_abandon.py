@@ -128,11 +128,11 @@ def test_without_a_key_it_erases_and_its_program_does_the_rest(
     found = abandon(run, with_key=False)
     assert (found.notified, found.settled, is_erased(run), notices(run)) == (False, False, True, [])
     assert found.charged == (entry == "open")
-    before = [p for p in run.frames() if (p.sender, p.lane) == ("P1", "mail")]
+    before = [p for p in run.frames() if (p.sender, p.lane) == ("P1", "envelope")]
     run.begin("P1")
     run.turn("P1")
     assert (run.ends["P1"], run.at["P1"].entries(), notices(run)) == ("abandoned", [entry], ["aborted"])
-    assert [p for p in run.frames() if (p.sender, p.lane) == ("P1", "mail")] == before
+    assert [p for p in run.frames() if (p.sender, p.lane) == ("P1", "envelope")] == before
     run.stop("P1")
     here = run.at["P1"]
     assert site_status(run.study, here.folder / "state") == found.status

@@ -91,7 +91,7 @@ def test_every_message_of_whole_sessions_may_arrive_and_none_more(curator_run: S
     for whole, disputed in ((curator_run, 0), (sum_run, 4)):
         session = whole.study.session(sites.approvals(whole.study))
         limits = Arrivals(session)
-        mail = [p for p in whole.frames() if p.lane == "mail"]
+        mail = [p for p in whole.frames() if p.lane == "envelope"]
         assert not [fault for p in mail if (fault := limits.too_much(p))]
         envelopes = [Envelope.decode(p.body) for p in mail]
         assert not [fault for e in envelopes if (fault := limits.unexpected(e) or limits.count(e))]
@@ -116,7 +116,7 @@ def test_nobody_is_blamed_for_what_nobody_is_seen_to_have_made(
 ) -> None:
     session = site_of(run, C).session
     made = Envelope(session.id, sender, to, "Masked", "sum0", number, 1, bytes(32), b"x")
-    run.relay.put(Frame(STUDY.digest, sender, to, "mail", number, made.encode() if body is None else body))
+    run.relay.put(Frame(STUDY.digest, sender, to, "envelope", number, made.encode() if body is None else body))
     run.turn(C)
     run.turn(C) if C not in run.ends else None
     assert run.facts(C)["code"] == code
@@ -125,7 +125,7 @@ def test_nobody_is_blamed_for_what_nobody_is_seen_to_have_made(
 
 def test_before_the_session_nothing_overlong_is_kept_either(fast_path: Path) -> None:
     run = Sites(STUDY, fast_path)
-    run.relay.put(Frame(STUDY.digest, "P1", "P2", "mail", 0, bytes(LONG)))
+    run.relay.put(Frame(STUDY.digest, "P1", "P2", "envelope", 0, bytes(LONG)))
     run.begin("P2")
     run.turn("P2")
     assert (run.ends["P2"], run.facts("P2")["code"]) == ("aborted", "arrival.too_long")
@@ -141,7 +141,7 @@ def test_status_messages_approvals_and_parts_of_a_record_are_bounded_too(run: Si
         who.say("aborted")
         who.say("refused", session=False)
         who.put(PUBLIC_NAME, "approval", number + 1, b"x")
-        who.put(PUBLIC_NAME, "record", number, b"x")
+        who.put(PUBLIC_NAME, "transcript", number, b"x")
         who.put("P2", "notice", number, b"x")
         who.put(PUBLIC_NAME, "notice", 1000 + number, bytes(1 << 19))
     for _ in range(4):

@@ -9,7 +9,7 @@ from support import sites
 from support.sites import Sites
 
 from protocols.runtime.session import PUBLIC_NAME
-from smc_dp.deploy import record
+from smc_dp.deploy import site_transcript
 
 
 def back_too_late(folder: Path) -> Sites:
@@ -25,7 +25,7 @@ def back_too_late(folder: Path) -> Sites:
     for _ in range(3):
         if "P3" not in run.ends:
             run.turn("P3")
-    assert any((p.sender, p.to, p.lane) == ("P3", PUBLIC_NAME, "mail") for p in run.frames()[before:])
+    assert any((p.sender, p.to, p.lane) == ("P3", PUBLIC_NAME, "envelope") for p in run.frames()[before:])
     run.away.clear()
     return run.run()
 
@@ -39,7 +39,7 @@ def test_who_was_away_takes_the_record_although_a_party_came_back_after_it(fast_
 
 
 def test_the_twin_that_wants_all_that_came_loses_it(fast_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record, "_came_late", lambda found, own, e: False)
+    monkeypatch.setattr(site_transcript, "_came_late", lambda found, own, e: False)
     run = back_too_late(fast_path)
     assert (run.ends["P1"], run.at["P1"].entries()) == ("aborted", ["open"])
     assert run.facts("P1")["code"] == "record.lacks_message"

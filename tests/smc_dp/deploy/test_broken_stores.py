@@ -128,8 +128,10 @@ def test_nobody_else_reads_a_state(halfway: Sites) -> None:
     """Neither the files, by their mode, nor what is in them: the state is sealed."""
     for name in ("P1", CURATOR_NAME):
         folder = halfway.at[name].folder
-        modes = {path.name: path.stat().st_mode & 0o077 for path in (folder / "state").iterdir()}
-        assert set(modes.values()) == {0}
+        kept_apart = [folder / "state", folder / "counters"]  # the second holds the key of the state
+        files = [*kept_apart, *(path for each in kept_apart for path in each.iterdir())]
+        assert {path.name for path in files if path.stat().st_mode & 0o077} == set()
+        assert {path.parent for path in files} > {*kept_apart}
         site = halfway.going[name]._site
         assert site
         secret = site.actor.seed.key

@@ -37,7 +37,7 @@ class HeldUp:
 
     def fetch(self, seconds: float) -> list[Frame]:
         frames = self.inner.fetch(seconds)
-        self.kept += [x for x in frames if (x.lane, x.sender, x.to) == ("mail", "P4", "P1")]
+        self.kept += [x for x in frames if (x.lane, x.sender, x.to) == ("envelope", "P4", "P1")]
         others = [x for x in frames if x not in self.kept]
         if self.passes():
             others, self.kept = [*self.kept, *others], []
@@ -61,7 +61,7 @@ def bad(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bytes, ...]]:
 
 
 def kinds(run: Sites) -> list[str]:
-    return [Envelope.decode(frame.body).kind for frame in run.frames() if frame.lane == "mail"]
+    return [Envelope.decode(frame.body).kind for frame in run.frames() if frame.lane == "envelope"]
 
 
 @pytest.mark.usefixtures("bad")
@@ -117,6 +117,18 @@ def test_a_dealer_that_sends_one_site_no_share_opens_it_or_is_the_one_who_is_giv
         assert all(run.at[name].entries() in ([], ["refunded"]) for name in ("P2", "P3", "P4"))
     assert [mark.sender for _, mark in run.going["P3"]._site.marks] == ["P1"]
     assert not run.going["charlie"]._site.marks if answers else True
+    run.close()
+
+
+def test_a_holder_that_is_back_after_the_deadline_of_its_dealer_accuses_it(fast_path: Path) -> None:
+    """Charlie still waits for the holder. Were the session over for it, it would be the one who is missing."""
+    run = Sites(sites.joint(ACCUSED, 4), fast_path, lambda name, x: HeldUp(x, lambda: False) if name == "P1" else x)
+    run.run(until=lambda: run.facts("P1").get("stage") == "setup" and run.clock.now > sites.NOON)
+    run.clock.now = sites.NOON + sites.MESSAGES + 1
+    run.begin("P1")
+    run.run()
+    assert set(run.ends.values()) == {"released"}
+    assert run.facts("P1")["marks"] == [["P4", "Shares", "setup", 0]]
     run.close()
 
 

@@ -24,12 +24,12 @@ SUM, BRITTLE_SUM = newton(colluders=0, dropouts=1), newton()
 def made(run: Sites, name: str) -> list[Envelope]:
     """What this participant has committed to send: it may be out."""
     store = run.stores.get(name)
-    return [Envelope.decode(p.body) for p in store.outgoing() if p.lane == "mail"] if store else []
+    return [Envelope.decode(p.body) for p in store.outgoing() if p.lane == "envelope"] if store else []
 
 
 def sent(run: Sites, name: str) -> list[Envelope]:
     """What the relay has of this participant's role."""
-    return [Envelope.decode(p.body) for p in run.frames() if p.lane == "mail" and p.sender == name]
+    return [Envelope.decode(p.body) for p in run.frames() if p.lane == "envelope" and p.sender == name]
 
 
 def has_sent(name: str, kind: str, stage: str = "") -> Callable[[Sites], bool]:
@@ -165,7 +165,7 @@ def test_without_all_approvals_nothing_begins_and_nothing_is_charged(fast_path: 
     run.run()
     assert run.ends == all_end("deadline", gone="P2")
     assert {run.facts(name)["code"] for name in run.ends} == {"approvals.deadline"}
-    assert not any(p.lane == "mail" for p in run.frames())
+    assert not any(p.lane == "envelope" for p in run.frames())
     assert [run.at[name].entries() for name in run.study.parties] == [[], [], []]
     assert GREETINGS <= run.clock.now - sites.NOON <= GREETINGS + 15
     run.close()

@@ -40,10 +40,10 @@ def released(run: Sites) -> None:
 
 def aborted(run: Sites) -> None:
     """Whoever carries the mail brings P1 another frame under a known key; P1's word ends it for others or does not."""
-    there = next(p for p in run.stores["P1"].received() if p.lane == "mail")
+    there = next(p for p in run.stores["P1"].received() if p.lane == "envelope")
     run.begin("P1")
     run.turn("P1")
-    run.relay.put(Frame(there.study, there.sender, there.to, "mail", there.number, b"another"))
+    run.relay.put(Frame(there.study, there.sender, there.to, "envelope", there.number, b"another"))
     run.run(until=lambda: "P1" in run.ends)
     run.away.clear()
 

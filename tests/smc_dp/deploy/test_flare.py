@@ -33,7 +33,7 @@ STUDY = "ab" * 32
 SITES = {"site-1": NORTH, "site-2": SOUTH, "site-3": WEST, "site-4": CURATOR_NAME}
 
 
-def frame(to: str, number: int, body: bytes = b"sealed", lane: Lane = "mail", sender: str = NORTH) -> Frame:
+def frame(to: str, number: int, body: bytes = b"sealed", lane: Lane = "envelope", sender: str = NORTH) -> Frame:
     return Frame(STUDY, sender, to, lane, number, body)
 
 
@@ -49,21 +49,21 @@ def carrier(desk: RelayService, site: str) -> FlareCarrier:
 def test_each_gets_its_own_and_what_is_for_all_and_charlie_all_mail(desk: RelayService) -> None:
     north, south, west, charlie = (carrier(desk, site) for site in SITES)
     sent = [frame(SOUTH, 0), frame(PUBLIC_NAME, 0), frame(SOUTH, 0, lane="notice"), frame(CURATOR_NAME, 0)]
-    assert north.last(SOUTH, "mail") is None
+    assert north.last(SOUTH, "envelope") is None
     north.send(sent)
     north.send(sent)  # repeats do no harm
     assert south.fetch(0) == sent[:3]
     assert west.fetch(0) == [sent[1]]
     assert charlie.fetch(0) == [sent[0], sent[1], sent[3]]
     assert north.fetch(0) == []
-    assert north.last(SOUTH, "mail") == sent[0]
-    assert south.last(SOUTH, "mail") is None  # what others sent is not asked for here
+    assert north.last(SOUTH, "envelope") == sent[0]
+    assert south.last(SOUTH, "envelope") is None  # what others sent is not asked for here
     south.taken(sent[:3])
     assert south.fetch(0) == []
     assert carrier(desk, "site-2").fetch(0) == sent[:3]  # a new process takes all of it again
 
 
-def test_a_parcel_that_is_too_long_for_the_study_is_left_out_and_the_next_is_brought(desk: RelayService) -> None:
+def test_a_frame_that_is_too_long_for_the_study_is_left_out_and_the_next_is_brought(desk: RelayService) -> None:
     north = carrier(desk, "site-1")
     short, long = frame(SOUTH, 0), frame(SOUTH, 1, bytes(1000))
     north.send([short, long])
@@ -111,23 +111,23 @@ def test_a_question_waits_for_mail_and_no_longer_than_the_relay_is_open(desk: Re
 
 
 HOSTILE: dict[str, tuple[str, str, bytes, str]] = {
-    "nobody": ("site-9", FETCH, encode_parts([0, 0]), "takes no part"),
+    "nobody": ("site-9", FETCH, encode_parts([0, 0]), "is no participant"),
     "another sender": ("site-2", SEND, encode_parts([frame(WEST, 0).encode()]), "another sender"),
     "another study": (
         "site-1",
         SEND,
-        encode_parts([Frame("cd" * 32, NORTH, WEST, "mail", 0, b"").encode()]),
+        encode_parts([Frame("cd" * 32, NORTH, WEST, "envelope", 0, b"").encode()]),
         "another study",
     ),
-    "no parcel": ("site-1", SEND, encode_parts([b"x"]), "no parcel"),
-    "no bytes": ("site-1", SEND, encode_parts(["x"]), "is not what"),
-    "no array": ("site-1", FETCH, b"\xa0", "is not what"),
-    "no CBOR": ("site-1", FETCH, b"\xff\x00", "is not what"),
-    "a long array": ("site-1", FETCH, encode_parts([0, 0, 0, 0]), "is not what"),
-    "a short array": ("site-1", LAST, encode_parts([]), "is not what"),
-    "true for a number": ("site-1", FETCH, encode_parts([True, 0]), "is not what"),
-    "a number too large": ("site-1", FETCH, encode_parts([1 << 63, 0]), "is not what"),
-    "a number below 0": ("site-1", FETCH, encode_parts([-1, 0]), "is not what"),
+    "no frame": ("site-1", SEND, encode_parts([b"x"]), "no frame"),
+    "no bytes": ("site-1", SEND, encode_parts(["x"]), "is malformed"),
+    "no array": ("site-1", FETCH, b"\xa0", "is malformed"),
+    "no CBOR": ("site-1", FETCH, b"\xff\x00", "is malformed"),
+    "a long array": ("site-1", FETCH, encode_parts([0, 0, 0, 0]), "is malformed"),
+    "a short array": ("site-1", LAST, encode_parts([]), "is malformed"),
+    "true for a number": ("site-1", FETCH, encode_parts([True, 0]), "is malformed"),
+    "a number too large": ("site-1", FETCH, encode_parts([1 << 63, 0]), "is malformed"),
+    "a number below 0": ("site-1", FETCH, encode_parts([-1, 0]), "is malformed"),
     "no lane": ("site-1", LAST, encode_parts([WEST, "air"]), "no lane"),
     "no topic": ("site-1", "erase", b"", "knows no"),
 }
@@ -204,7 +204,7 @@ def test_a_site_and_the_server_read_what_they_wrote(kit: Path, study: JointStudy
     relay = RelayPlace.read(kit / "relay/local", study.digest)
     assert relay.sites == flare_names(study) == SITES
     assert relay.rest == 2 * study.deadlines.messages
-    assert relay.store_folder == kit / "relay/local/smc_dp" / study.digest / "parcels"
+    assert relay.store_folder == kit / "relay/local/smc_dp" / study.digest / "frames"
     own = kit / "site-2/local/smc_dp" / study.digest
     (own / "study.toml").write_text(tomlkit.dumps(study.model_dump(by_alias=True, exclude_none=True)))
     study_file, files = site_files(kit / "site-2/local", study.digest, "site-2")
@@ -232,10 +232,10 @@ def test_a_job_for_another_study_or_site_is_refused(study: JointStudy, tmp_path:
     own = local / "smc_dp" / study.digest
     changed = text_of(study, 61)
     refusals: dict[str, tuple[str, str]] = {
-        "cd" * 32: ("site-2", "is not among"),
+        "cd" * 32: ("site-2", "has no folder"),
         "../../../etc": ("site-2", "wanted a digest"),
         study.digest.upper(): ("site-2", "wanted a digest"),
-        study.digest: ("../site-2", "name of FLARE's"),
+        study.digest: ("../site-2", "name in FLARE"),
     }
     for digest, (site, why) in refusals.items():
         with pytest.raises(InputError, match=why):
@@ -256,9 +256,9 @@ def test_a_job_for_another_study_or_site_is_refused(study: JointStudy, tmp_path:
     ("old", "new", "why"),
     [
         ('"north"', '"charlie"', "two names"),
-        ("site-1", '"a.b"', "names of FLARE"),
+        ("site-1", '"a.b"', "names in FLARE"),
         ('"28d"', '"soon"', "wanted seconds"),
-        ('folder = "parcels"', "folder = 3", "wanted a text"),
+        ('folder = "frames"', "folder = 3", "wanted a text"),
     ],
 )
 def test_a_relay_file_of_other_things_is_refused(

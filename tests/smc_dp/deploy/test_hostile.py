@@ -17,9 +17,9 @@ from smc_dp.deploy.frame import Frame
 from smc_dp.deploy.site import frame_fault
 from smc_dp.deploy.site_policy import SitePolicy
 
-LETTER, GREETING = At("P2", "P1", "mail", 0), At("P2", "public", "mail", 0)
-STAGE_END, APPROVAL = At("P2", "public", "mail", 1), At("P2", "public", "approval", 0)
-BETWEEN = At("P2", "P3", "mail", 0)
+LETTER, GREETING = At("P2", "P1", "envelope", 0), At("P2", "public", "envelope", 0)
+STAGE_END, APPROVAL = At("P2", "public", "envelope", 1), At("P2", "public", "approval", 0)
+BETWEEN = At("P2", "P3", "envelope", 0)
 STUDY = sites.joint(PRR_MEAN)
 SESSION = STUDY.session(sites.approvals(STUDY)).id
 OTHER_STUDY = sites.joint({**PRR_MEAN, "title": "another"})
@@ -65,14 +65,15 @@ STOPS = {
         LETTER.becomes(lambda p: replace(p, study=OTHER_STUDY.digest)), "from P2 to P1 is of another study"
     ),
     "a letter of a stranger": Mutant(
-        LETTER.becomes(lambda p: replace(p, sender="mallory")), "from mallory to P1 is of nobody who takes part"
+        LETTER.becomes(lambda p: replace(p, sender="mallory")), "from mallory to P1 is of a stranger"
     ),
     "a letter in the reader's own name": Mutant(
-        LETTER.becomes(lambda p: replace(p, sender="P1", to="public", number=99)), "has not been sent from here"
+        LETTER.becomes(lambda p: replace(p, sender="P1", to="public", number=99)), "was not sent by this site"
     ),
     "a letter for somebody else": Mutant(LETTER.becomes(lambda p: replace(p, to="P3")), "is not for P1"),
     "two letters of one number": Mutant(
-        LETTER.becomes(lambda p: [p, inside(flipped)(p)]), "two parcels are number 0 of mail from P2 to P1"
+        LETTER.becomes(lambda p: [p, inside(flipped)(p)]),
+        "have one number: envelope 0 from P2 to P1",
     ),
     "a greeting's key": Mutant(GREETING.becomes(inside(lambda b: flipped(b, 0))), WAY + "Hello .* not signed by"),
     "a greeting under another identity": Mutant(
@@ -80,14 +81,16 @@ STOPS = {
     ),
     "two greetings": Mutant(
         GREETING.becomes(lambda p: [p, hubs.signed_by(MALLORY)(p)]),
-        "two parcels are number 0 of mail from P2 to public",
+        "have one number: envelope 0 from P2 to public",
     ),
     "the end of a stage": Mutant(STAGE_END.becomes(inside(flipped)), WAY + "'StageEnd' .* is not number 1 of what P2"),
     "mail between others, at Charlie": Mutant(
         BETWEEN.becomes(envelope(to="P1")), "or not the envelope that it came as", "charlie"
     ),
     "two letters between others, at Charlie": Mutant(
-        BETWEEN.becomes(lambda p: [p, inside(flipped)(p)]), "two parcels are number 0 of mail from P2 to P3", "charlie"
+        BETWEEN.becomes(lambda p: [p, inside(flipped)(p)]),
+        "have one number: envelope 0 from P2 to P3",
+        "charlie",
     ),
     "mail to nobody, at Charlie": Mutant(
         BETWEEN.becomes(lambda p: replace(p, to="mallory")), "is not for charlie", "charlie"
@@ -102,48 +105,49 @@ STOPS = {
     ),
     "a second approval in the same place": Mutant(
         APPROVAL.becomes(besides(approved(sites.approval(STUDY, "P2", "older")))),
-        "two parcels are number 0 of approval",
+        "have one number: approval 0",
     ),
     "an approval that nobody signed": Mutant(
-        APPROVAL.becomes(body(lambda b: re.sub(rb'"random":"..', b'"random":"00', b))), "was not signed by the key"
+        APPROVAL.becomes(body(lambda b: re.sub(rb'"random":"..', b'"random":"00', b))), "is not signed by the key"
     ),
     "somebody else's approval": Mutant(
-        APPROVAL.becomes(body(lambda b: sites.approval(STUDY, "P3").encode())), "an approval of P3 came as one of P2"
+        APPROVAL.becomes(body(lambda b: sites.approval(STUDY, "P3").encode())), "an approval of P3 came from P2"
     ),
     "an approval of another study": Mutant(
         APPROVAL.becomes(body(lambda b: sites.approval(OTHER_STUDY, "P2").encode())),
-        "approval of P2: is of another study",
+        "approval of P2: is of study",
     ),
     "an approval written otherwise": Mutant(
-        APPROVAL.becomes(body(lambda b: b + b" ")), "is not written as approvals are"
+        APPROVAL.becomes(body(lambda b: b + b" ")), "wanted one line of JSON with sorted keys"
     ),
     "an approval of garbage": Mutant(APPROVAL.becomes(body(lambda b: b"\xff")), "approval"),
     # The record.
-    "a record without a message": Mutant(record(lambda b: without(b, 5)), "record: "),
+    "a record without a message": Mutant(record(lambda b: without(b, 5)), "transcript: "),
     "a record without my last message": Mutant(record(lambda b: without(b, last_of(b, "P1"))), "record: "),
-    "a record with a changed byte": Mutant(record(lambda b: flipped(b, len(b) // 2)), "record: "),
-    "a record in another order": Mutant(record(lambda b: reordered(b)), "record: is not written as the record of this"),
+    "a record with a changed byte": Mutant(record(lambda b: flipped(b, len(b) // 2)), "transcript: "),
+    "a record in another order": Mutant(record(lambda b: reordered(b)), "transcript: its bytes do not follow"),
     "a record with another approval": Mutant(
-        record(lambda b: b.replace(sites.approval(STUDY, "P2").random.encode(), b"0" * 64)), "record: "
+        record(lambda b: b.replace(sites.approval(STUDY, "P2").random.encode(), b"0" * 64)), "transcript: "
     ),
-    "a record with a mark": Mutant(record(lambda b: b + marked(b)), "record: "),
-    "a longer record": Mutant(record(lambda b: b + b"{}\n"), "record: "),
+    "a record with a mark": Mutant(record(lambda b: b + marked(b)), "transcript: "),
+    "a longer record": Mutant(record(lambda b: b + b"{}\n"), "transcript: "),
     "an empty record": Mutant(record(lambda b: b"\n"), "record line 0: "),
     "a record of garbage": Mutant(
-        At("charlie", "public", "record", 0).becomes(body(lambda b: b"\xff")), "is not a part"
+        At("charlie", "public", "transcript", 0).becomes(body(lambda b: b"\xff")), "a part of it is malformed"
     ),
     "a part that says it is another": Mutant(
-        At("charlie", "public", "record", 0).becomes(hubs.part(1, 2, b"x")), "what came of it is not a part of one"
+        At("charlie", "public", "transcript", 0).becomes(hubs.part(1, 2, b"x")), "transcript: a part of it is malformed"
     ),
     "a part beyond the last": Mutant(
-        At("charlie", "public", "record", 0).becomes(lambda p: replace(hubs.part(5, 1, b"x")(p), number=5)),
-        "what came of it is not a part of one",
+        At("charlie", "public", "transcript", 0).becomes(lambda p: replace(hubs.part(5, 1, b"x")(p), number=5)),
+        "transcript: a part of it is malformed",
     ),
     "no parts at all": Mutant(
-        At("charlie", "public", "record", 0).becomes(hubs.part(0, -1, b"x")), "what came of it is not a part of one"
+        At("charlie", "public", "transcript", 0).becomes(hubs.part(0, -1, b"x")),
+        "transcript: a part of it is malformed",
     ),
     "a part of text": Mutant(
-        At("charlie", "public", "record", 0).becomes(hubs.part(0, 1, "x")), "is not a part of one"
+        At("charlie", "public", "transcript", 0).becomes(hubs.part(0, 1, "x")), "a part of it is malformed"
     ),
 }
 
@@ -219,15 +223,15 @@ NO_EFFECT = {
     "a mark that is no text": besides(said(STUDY, "P2", "done", SESSION, mark="\ud800")),
     "a notice of garbage": besides(Frame(STUDY.digest, "P2", "public", "notice", 7, b"\xff")),
     "a notice without end": besides(Frame(STUDY.digest, "P2", "public", "notice", 7, b"[" * 4000)),
-    "the record as one of P3": besides(Frame(STUDY.digest, "P3", "public", "record", 0, b"\x83\x00\x01\x40")),
+    "the record as one of P3": besides(Frame(STUDY.digest, "P3", "public", "transcript", 0, b"\x83\x00\x01\x40")),
 }
-LEFT_OUT = r"what came as a notice of 'P2' is none|a notice of P2 is of another session"
+LEFT_OUT = r"ignored a malformed status message of 'P2'|ignored a status message of P2"
 
 
 @pytest.mark.parametrize("reader", ["P1", pytest.param("charlie", marks=pytest.mark.slow)])
 def test_what_is_made_up_beside_the_mail_changes_nothing(reader: str, curator_run: Sites, fast_path: Path) -> None:
     """All of it comes with P2's greeting, each under a number of its own."""
-    made = [make(Frame("", "", "", "mail", 0, b""))[1] for make in NO_EFFECT.values()]
+    made = [make(Frame("", "", "", "envelope", 0, b""))[1] for make in NO_EFFECT.values()]
     forged = [replace(p, number=p.number + at) if p.lane in ("notice", "refusal") else p for at, p in enumerate(made)]
     run = Sites(STUDY, fast_path)
     change = GREETING.becomes(besides(*forged))
@@ -275,7 +279,7 @@ def test_evidence_is_kept_of_what_stopped_a_site(fast_path: Path) -> None:
     run.close()
 
 
-def test_each_rule_about_parcels_is_needed(fast_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_rule_about_frames_is_needed(fast_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The twin without them takes a letter of another study, of a stranger, in its own name and for somebody else."""
     monkeypatch.setattr("smc_dp.deploy.site.frame_fault", lambda *said: None)
     for number, what in enumerate(("a letter of another study", "two letters of one number")):

@@ -77,7 +77,7 @@ def test_an_approval_that_another_key_signed_or_that_came_as_anothers_makes_no_s
     run.away = {"P2"}
     run.run(until=lambda: "P1" in run.ends)
     assert (run.ends["P1"], run.at["P1"].entries()) == ("aborted", [])
-    wanted = "was not signed by the key" if name == "P2" else "an approval of P3 came as one of P2"
+    wanted = "is not signed by the key" if name == "P2" else "an approval of P3 came from P2"
     assert wanted in run.facts("P1")["why"]
     assert name == "P2" or run.facts("P1")["code"] == "approval.other_sender"
     run.close()
@@ -86,7 +86,7 @@ def test_an_approval_that_another_key_signed_or_that_came_as_anothers_makes_no_s
 @pytest.mark.parametrize(
     ("sender", "to", "lane", "code"),
     [
-        ("P1", "P2", "mail", "parcel.not_from_here"),
+        ("P1", "P2", "envelope", "parcel.not_from_here"),
         ("P2", "P3", "notice", "parcel.not_for_us"),
         ("P9", PUBLIC_NAME, "notice", "parcel.of_nobody"),
     ],
@@ -107,11 +107,11 @@ def test_what_no_relay_should_bring_ends_the_session_and_blames_nobody(
     run.close()
 
 
-def test_both_of_two_parcels_under_one_key_are_kept(curator_run: Sites, fast_path: Path) -> None:
+def test_both_of_two_frames_under_one_key_are_kept(curator_run: Sites, fast_path: Path) -> None:
     run = under_way(curator_run, fast_path)
     site = run.going["P1"]._site
     assert site is not None
-    known = next(p for p in run.stores["P1"].received() if p.lane == "mail")
+    known = next(p for p in run.stores["P1"].received() if p.lane == "envelope")
     other = Frame(known.study, known.sender, known.to, known.lane, known.number, b"another")
     site.step([other])
     assert site.end == "aborted"

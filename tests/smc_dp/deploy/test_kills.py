@@ -60,7 +60,7 @@ def check(whole: Sites, runs: Sequence[Mapping[str, Any]]) -> None:
     """Each run left what the undisturbed one did."""
     links, releases = sites.stage_result(whole)
     for run in runs:
-        assert sites.by_link(Frame.decode(bytes.fromhex(text)) for text in run["parcels"]) == links
+        assert sites.by_link(Frame.decode(bytes.fromhex(text)) for text in run["frames"]) == links
         assert {name: text.encode() for name, text in run["releases"].items()} == releases
         assert run["entries"] == [["released"]] * 3
 
@@ -105,7 +105,7 @@ def mortal(
 
 
 def test_dead_between_a_commit_and_its_send_a_site_sends_what_it_committed(curator_run: Sites, fast_path: Path) -> None:
-    place = f"{COMMITTED}: mail 0 from P2 to public"
+    place = f"{COMMITTED}: envelope 0 from P2 to public"
     run = mortal(curator_run, fast_path, lambda fate, relay: partial(DyingStore, fate), place).run()
     assert sites.ends(run) == ["released"] * 4
     assert len(list((fast_path / "met").iterdir())) == 1
@@ -114,16 +114,16 @@ def test_dead_between_a_commit_and_its_send_a_site_sends_what_it_committed(curat
 
 def test_a_twin_that_sends_before_it_commits_is_caught(curator_run: Sites, fast_path: Path) -> None:
     """What it sends it would make anew, under the same number: it does not begin again."""
-    place = f"{BEFORE}: mail 0 from P2 to public"
+    place = f"{BEFORE}: envelope 0 from P2 to public"
     run = mortal(curator_run, fast_path, lambda fate, relay: partial(HastyStore, relay, fate), place)
-    with refused("state.older_than_relay", error=StoreError, parcel="number 0 of mail from P2 to public"):
+    with refused("state.older_than_relay", error=StoreError, frame="envelope 0 from P2 to public"):
         run.run()
     run.close()
 
 
 def test_a_twin_that_commits_what_it_sends_apart_from_its_state_is_caught(curator_run: Sites, fast_path: Path) -> None:
     """The state says that it was sent, and nobody gets it."""
-    place = f"{BEFORE}: mail 1 from P2 to public"
+    place = f"{BEFORE}: envelope 1 from P2 to public"
     run = mortal(curator_run, fast_path, lambda fate, relay: partial(TornStore, fate), place).run()
     assert not run.releases()
     assert run.ends["charlie"] == "deadline"

@@ -68,7 +68,7 @@ def test_so_it_is_when_a_party_vanishes_in_the_middle(fast_path: Path) -> None:
 
 def sent(run: Sites, name: str) -> list[Envelope]:
     """What the relay has of this participant."""
-    return [Envelope.decode(p.body) for p in run.frames() if p.lane == "mail" and p.sender == name]
+    return [Envelope.decode(p.body) for p in run.frames() if p.lane == "envelope" and p.sender == name]
 
 
 class OtherSeed(Sites):

@@ -21,7 +21,7 @@ from protocols.runtime.session import PUBLIC_NAME
 from protocols.runtime.simulate import DropOutAfter
 from protocols.secure_sum.parameters import SHARES
 from smc_dp.deploy.merge import GapError, Mark, TwoMessagesError, merge
-from smc_dp.deploy.record import owed_absences
+from smc_dp.deploy.site_transcript import owed_absences
 from smc_dp.run.agreement import SEEDED
 from tests.support.refusals import refused
 

@@ -33,7 +33,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsRelay]:
         yield found
 
 
-def frame(relay: NatsRelay, to: str, number: int, body: bytes, lane: Lane = "mail", sender: str = NORTH) -> Frame:
+def frame(relay: NatsRelay, to: str, number: int, body: bytes, lane: Lane = "envelope", sender: str = NORTH) -> Frame:
     return Frame(relay.study.digest, sender, to, lane, number, body)
 
 
@@ -54,7 +54,7 @@ def test_what_is_sent_comes_in_order_and_outlives_a_killed_server(tmp_path: Path
         )
         large = frame(running, SOUTH, 2, bytes(range(256)) * (5 * NATS_PIECE_BYTES // 512))
         sent = [frame(running, SOUTH, 0, b"first"), frame(running, PUBLIC_NAME, 0, b"all"), large]
-        assert north.last(SOUTH, "mail") is None
+        assert north.last(SOUTH, "envelope") is None
         north.send(sent[:2])
         running.kill()
         running.start()
@@ -62,15 +62,15 @@ def test_what_is_sent_comes_in_order_and_outlives_a_killed_server(tmp_path: Path
         open_study(running.study, running.kit)  # again, and nothing changes
         assert brought(charlie, 3) == sent
         assert sorted(p.key for p in brought(south, 3)) == sorted(p.key for p in sent)
-        assert north.last(SOUTH, "mail") == large
+        assert north.last(SOUTH, "envelope") == large
         assert north.last(SOUTH, "notice") is None
-        assert north.last(PUBLIC_NAME, "mail") == sent[1]
+        assert north.last(PUBLIC_NAME, "envelope") == sent[1]
         assert north.fetch(0) == []
         running.kill()
         south.taken(sent)  # which only the relay needs to know, and it will ask again
 
 
-def test_a_parcel_that_is_too_long_for_the_study_is_not_read(tmp_path: Path) -> None:
+def test_a_frame_that_is_too_long_for_the_study_is_not_read(tmp_path: Path) -> None:
     with relay(tmp_path) as running, ExitStack() as stack:
         north = stack.enter_context(closing(running.carrier(NORTH)))
         south = stack.enter_context(closing(running.carrier(SOUTH, most_bytes=2 * NATS_PIECE_BYTES)))
@@ -95,7 +95,7 @@ def test_what_was_taken_is_not_brought_again_and_the_rest_is(running: NatsRelay)
         assert again.fetch(0) == []
 
 
-def test_two_parcels_under_one_number_are_both_brought(running: NatsRelay) -> None:
+def test_two_frames_under_one_number_are_both_brought(running: NatsRelay) -> None:
     with closing(running.carrier(NORTH)) as north, closing(running.carrier(WEST)) as west:
         for size in (1, NATS_PIECE_BYTES + 1):
             both = [frame(running, WEST, size, bytes([n]) * size) for n in range(2)]
@@ -104,14 +104,14 @@ def test_two_parcels_under_one_number_are_both_brought(running: NatsRelay) -> No
             west.taken(both)
 
 
-def test_a_parcel_that_lies_where_its_sender_could_not_put_it_is_left_out(
+def test_a_frame_that_lies_where_its_sender_could_not_put_it_is_left_out(
     running: NatsRelay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with ExitStack() as stack:
         north, south = (stack.enter_context(closing(running.carrier(n))) for n in (NORTH, SOUTH))
         forged, true = frame(running, SOUTH, 7, b"", sender=WEST), frame(running, SOUTH, 7, b"")
-        subject = running.places.subject(NORTH, SOUTH, "mail")
-        for body in (forged.encode(), b"no parcel", replace(true, study="0" * 64).encode(), true.encode()):
+        subject = running.subjects.subject(NORTH, SOUTH, "envelope")
+        for body in (forged.encode(), b"no frame", replace(true, study="0" * 64).encode(), true.encode()):
             north._connection.call(lambda client, body=body: client.jetstream().publish(subject, body))
         digest = {"Nats-Msg-Id": "0" * 64}
         for headers in ({"Smc-Pieces": "1"}, {**digest, "Smc-Pieces": "1"}, {**digest, "Smc-Pieces": "9999"}, STATUS):
@@ -135,7 +135,7 @@ def waiting(running: NatsRelay, name: str) -> int:
     """How many messages to a site the relay has brought and would bring again."""
 
     async def pending(client: Client) -> int:
-        info = await client.jetstream().consumer_info(running.places.stream, running.places.seats[name])
+        info = await client.jetstream().consumer_info(running.subjects.stream, running.subjects.seats[name])
         return int(info.num_ack_pending or 0)
 
     with closing(RelayConnection(running.study.relay, running.operator, "_INBOX", 5.0)) as operator:
@@ -145,43 +145,43 @@ def waiting(running: NatsRelay, name: str) -> int:
 @pytest.mark.slow
 def test_sixty_megabytes_travel(running: NatsRelay) -> None:
     with closing(running.carrier(WEST)) as west, closing(running.carrier(NORTH)) as north:
-        large = frame(running, NORTH, 0, bytes(60_000_000), "record", WEST)
+        large = frame(running, NORTH, 0, bytes(60_000_000), "transcript", WEST)
         west.send([large])
         assert brought(north, 1, 60) == [large]
-        assert west.last(NORTH, "record") == large
+        assert west.last(NORTH, "transcript") == large
 
 
 def test_a_study_that_was_not_opened_is_one_line(tmp_path: Path) -> None:
     with relay(tmp_path, opened=False) as closed, closing(closed.carrier(NORTH, 0.5)) as north:
         one = frame(closed, SOUTH, 0, b"")
-        for ask in (lambda: north.last(SOUTH, "mail"), lambda: north.send([one]), lambda: north.fetch(0)):
+        for ask in (lambda: north.last(SOUTH, "envelope"), lambda: north.send([one]), lambda: north.fetch(0)):
             with pytest.raises(CarrierError, match=r"^relay \S+: cannot be reached: no answer: perhaps"):
                 ask()
         open_study(closed.study, closed.kit)
         north.send([one])
-        assert north.last(SOUTH, "mail") == one
+        assert north.last(SOUTH, "envelope") == one
 
 
 def test_a_relay_of_another_study_refuses(running: NatsRelay) -> None:
     other = RelaySubjects("0" * 64, running.study.names)
     stranger = NatsCarrier(other, running.study.relay, NORTH, running.site(NORTH), patience=0.5)
-    refused = rf"^relay {running.study.relay}: refused: these credentials are another site's, .*permissions violation"
+    refused = rf"^relay {running.study.relay}: refused: these credentials are for another site .*permissions violation"
     with closing(stranger), pytest.raises(CarrierError, match=refused):
-        stranger.last(SOUTH, "mail")
+        stranger.last(SOUTH, "envelope")
 
 
 def test_a_relay_that_is_away_is_one_line_that_names_it(running: NatsRelay) -> None:
     address = f"tls://127.0.0.1:{free_port()}"
-    carrier = NatsCarrier(running.places, address, NORTH, running.site(NORTH), patience=0.5)
+    carrier = NatsCarrier(running.subjects, address, NORTH, running.site(NORTH), patience=0.5)
     with closing(carrier), pytest.raises(CarrierError, match=f"^relay {address}: cannot be reached: .*refused"):
         carrier.fetch(0)
     for wrong in ("http://x", "tls://", "nats://a:b", "tls://user@host", "tls://host/path", "host:4222"):
         with refused("relay.no_nats_address"):
-            NatsCarrier(running.places, wrong, NORTH, running.site(NORTH))
+            NatsCarrier(running.subjects, wrong, NORTH, running.site(NORTH))
     with pytest.raises(InputError, match="cannot be read: No such file"):
-        NatsCarrier(running.places, address, NORTH, running.kit)
+        NatsCarrier(running.subjects, address, NORTH, running.kit)
     with refused("relay.of_nobody"):
-        NatsCarrier(running.places, address, "stranger", running.site(NORTH))
+        NatsCarrier(running.subjects, address, "stranger", running.site(NORTH))
 
 
 def test_what_the_library_logs_is_not_for_a_person(running: NatsRelay, caplog: pytest.LogCaptureFixture) -> None:

@@ -16,7 +16,7 @@ from support.relays import PARTIES, joint_study
 from protocols.curator import CURATOR_NAME
 from smc_dp.cli.main import main
 from smc_dp.deploy.nats.connection import CA_FILE, CERTIFICATE_FILE, KEY_FILE
-from smc_dp.deploy.nats.provision import places_of, provision_relay
+from smc_dp.deploy.nats.provision import provision_relay, subjects_of
 from tests.support.refusals import refused
 
 CREDENTIALS = {CA_FILE, CERTIFICATE_FILE, KEY_FILE}
@@ -48,15 +48,15 @@ def test_certificates_are_for_the_host_and_for_seats_and_not_for_names(kit: Path
     relay.verify_directly_issued_by(by)
     hosts = relay.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     assert hosts.get_values_for_type(x509.DNSName) == ["relay.example.org"]
-    places = places_of(joint_study("tls://relay.example.org"))
-    for n, name in enumerate(places.names):
+    subjects = subjects_of(joint_study("tls://relay.example.org"))
+    for n, name in enumerate(subjects.names):
         site = x509.load_pem_x509_certificate((kit / "sites" / name / CERTIFICATE_FILE).read_bytes())
         site.verify_directly_issued_by(by)
-        assert site.subject.rfc4514_string() == f"CN={places.stream}-p{n}"
+        assert site.subject.rfc4514_string() == f"CN={subjects.stream}-p{n}"
         with pytest.raises((InvalidSignature, ValueError)):
             relay.verify_directly_issued_by(site)
     text = (kit / "operator" / "server.conf").read_text()
-    assert not [name for name in places.names if name in text]
+    assert not [name for name in subjects.names if name in text]
     assert "port: 4222" in text
 
 

@@ -31,31 +31,31 @@ NORTH, SOUTH, WEST = PARTIES
 SHORT = 0.2
 
 
-def users(places: RelaySubjects, permissions: Callable[[str], str]) -> str:
+def users(subjects: RelaySubjects, permissions: Callable[[str], str]) -> str:
     """Everybody in the relay's own account."""
-    names = [f'{{user: "CN={places.certificate_name(n)}"{permissions(n)}}}' for n in places.names]
-    everybody = [f'{{user: "CN={places.stream}-operator"}}', *names]
+    names = [f'{{user: "CN={subjects.certificate_name(n)}"{permissions(n)}}}' for n in subjects.names]
+    everybody = [f'{{user: "CN={subjects.stream}-operator"}}', *names]
     return f"accounts {{ RELAY: {{ jetstream: enabled, users: [{', '.join(everybody)}] }} }}"
 
 
-def broad(places: RelaySubjects, address: str) -> str:
+def broad(subjects: RelaySubjects, address: str) -> str:
     """A twin without any permissions."""
-    return head(places, address) + users(places, lambda name: "")
+    return head(subjects, address) + users(subjects, lambda name: "")
 
 
-def one_account(places: RelaySubjects, address: str) -> str:
+def one_account(subjects: RelaySubjects, address: str) -> str:
     """A twin with the permissions of the kit, but without accounts."""
 
     def permissions(name: str) -> str:
-        allowed = [*places.posting(name), *places.request_subjects(name), *places.acknowledged(name)]
+        allowed = [*subjects.posting(name), *subjects.request_subjects(name), *subjects.acknowledged(name)]
         publish = ", ".join(f'"{subject}"' for subject in allowed)
-        return f', permissions: {{publish: [{publish}], subscribe: ["{places.inbox(name)}.>"]}}'
+        return f', permissions: {{publish: [{publish}], subscribe: ["{subjects.inbox(name)}.>"]}}'
 
-    return head(places, address) + users(places, permissions)
+    return head(subjects, address) + users(subjects, permissions)
 
 
-def head(places: RelaySubjects, address: str) -> str:
-    text, cut, _ = configuration(places, address).partition("accounts {")
+def head(subjects: RelaySubjects, address: str) -> str:
+    text, cut, _ = configuration(subjects, address).partition("accounts {")
     assert cut
     return text
 
@@ -64,7 +64,7 @@ def with_mail(running: NatsRelay) -> NatsRelay:
     """With a letter from WEST to NORTH, one from SOUTH to himself as it were, and one that SOUTH posted to WEST."""
     for sender, to in ((WEST, NORTH), (SOUTH, WEST)):
         with closing(running.carrier(sender)) as carrier:
-            carrier.send([Frame(running.study.digest, sender, to, "mail", 0, b"sealed")])
+            carrier.send([Frame(running.study.digest, sender, to, "envelope", 0, b"sealed")])
     return running
 
 
@@ -95,81 +95,81 @@ async def _heard(client: Client, subject: str, doing: Callable[[], Awaitable[obj
     return False
 
 
-async def _post_to_north(client: Client, places: RelaySubjects) -> None:
-    await client.publish(places.subject(SOUTH, NORTH, "mail"), b"sealed, to NORTH")
+async def _post_to_north(client: Client, subjects: RelaySubjects) -> None:
+    await client.publish(subjects.subject(SOUTH, NORTH, "envelope"), b"sealed, to NORTH")
 
 
-async def reads_mail_as_it_passes(client: Client, places: RelaySubjects) -> bool:
-    return await _heard(client, f"{places.stream}.>", lambda: _post_to_north(client, places))
+async def reads_mail_as_it_passes(client: Client, subjects: RelaySubjects) -> bool:
+    return await _heard(client, f"{subjects.stream}.>", lambda: _post_to_north(client, subjects))
 
 
-async def reads_an_inbox(client: Client, places: RelaySubjects) -> bool:
+async def reads_an_inbox(client: Client, subjects: RelaySubjects) -> bool:
     return await _heard(client, "_INBOX_p0.>", lambda: client.publish("_INBOX_p0.x", b"for NORTH"))
 
 
-async def makes_a_consumer(client: Client, places: RelaySubjects) -> bool:
+async def makes_a_consumer(client: Client, subjects: RelaySubjects) -> bool:
     manager = client.jetstream(timeout=SHORT)
-    return bool(await manager.add_consumer(places.stream, api.ConsumerConfig(filter_subject=f"{places.stream}.>")))
+    return bool(await manager.add_consumer(subjects.stream, api.ConsumerConfig(filter_subject=f"{subjects.stream}.>")))
 
 
-async def gets_a_message(client: Client, places: RelaySubjects) -> bool:
-    return bool((await client.jetstream(timeout=SHORT).get_msg(places.stream, 1)).data)
+async def gets_a_message(client: Client, subjects: RelaySubjects) -> bool:
+    return bool((await client.jetstream(timeout=SHORT).get_msg(subjects.stream, 1)).data)
 
 
-async def looks_at_a_subject(client: Client, places: RelaySubjects) -> bool:
-    subject = places.subject(WEST, NORTH, "mail")
-    return bool((await client.jetstream(timeout=SHORT).get_msg(places.stream, subject=subject, direct=True)).data)
+async def looks_at_a_subject(client: Client, subjects: RelaySubjects) -> bool:
+    subject = subjects.subject(WEST, NORTH, "envelope")
+    return bool((await client.jetstream(timeout=SHORT).get_msg(subjects.stream, subject=subject, direct=True)).data)
 
 
-async def looks_at_a_number(client: Client, places: RelaySubjects) -> bool:
-    return bool((await client.jetstream(timeout=SHORT).get_msg(places.stream, 1, direct=True)).data)
+async def looks_at_a_number(client: Client, subjects: RelaySubjects) -> bool:
+    return bool((await client.jetstream(timeout=SHORT).get_msg(subjects.stream, 1, direct=True)).data)
 
 
-async def takes_from_a_consumer(client: Client, places: RelaySubjects) -> bool:
-    own = f"{places.inbox(SOUTH)}.taken"
-    asking = places.asking(next(iter(places.consumers(NORTH))))
+async def takes_from_a_consumer(client: Client, subjects: RelaySubjects) -> bool:
+    own = f"{subjects.inbox(SOUTH)}.taken"
+    asking = subjects.asking(next(iter(subjects.consumers(NORTH))))
     return await _heard(client, own, lambda: client.publish(asking, b'{"batch": 1, "no_wait": true}', own))
 
 
-async def lists_consumers(client: Client, places: RelaySubjects) -> bool:
-    return bool(await client.jetstream(timeout=SHORT).consumers_info(places.stream))
+async def lists_consumers(client: Client, subjects: RelaySubjects) -> bool:
+    return bool(await client.jetstream(timeout=SHORT).consumers_info(subjects.stream))
 
 
-async def changes_a_consumer(client: Client, places: RelaySubjects) -> bool:
+async def changes_a_consumer(client: Client, subjects: RelaySubjects) -> bool:
     changed = api.ConsumerConfig(durable_name="p0", ack_policy=api.AckPolicy.EXPLICIT, ack_wait=3600, max_ack_pending=1)
-    changed.filter_subject = places.consumers(NORTH)["p0"]
-    return bool(await client.jetstream(timeout=SHORT).add_consumer(places.stream, changed))
+    changed.filter_subject = subjects.consumers(NORTH)["p0"]
+    return bool(await client.jetstream(timeout=SHORT).add_consumer(subjects.stream, changed))
 
 
-async def deletes_a_consumer(client: Client, places: RelaySubjects) -> bool:
-    return bool(await client.jetstream(timeout=SHORT).delete_consumer(places.stream, "p2"))
+async def deletes_a_consumer(client: Client, subjects: RelaySubjects) -> bool:
+    return bool(await client.jetstream(timeout=SHORT).delete_consumer(subjects.stream, "p2"))
 
 
-async def deletes_the_own_consumer(client: Client, places: RelaySubjects) -> bool:
-    return bool(await client.jetstream(timeout=SHORT).delete_consumer(places.stream, "p1"))
+async def deletes_the_own_consumer(client: Client, subjects: RelaySubjects) -> bool:
+    return bool(await client.jetstream(timeout=SHORT).delete_consumer(subjects.stream, "p1"))
 
 
-async def reads_about_the_stream(client: Client, places: RelaySubjects) -> bool:
-    return bool(await client.jetstream(timeout=SHORT).stream_info(places.stream))
+async def reads_about_the_stream(client: Client, subjects: RelaySubjects) -> bool:
+    return bool(await client.jetstream(timeout=SHORT).stream_info(subjects.stream))
 
 
-async def makes_a_stream(client: Client, places: RelaySubjects) -> bool:
+async def makes_a_stream(client: Client, subjects: RelaySubjects) -> bool:
     return bool(await client.jetstream(timeout=SHORT).add_stream(name="mine", subjects=["mine.>"]))
 
 
-async def changes_the_stream(client: Client, places: RelaySubjects) -> bool:
-    changed = api.StreamConfig(name=places.stream, subjects=[f"{places.stream}.>"], max_msgs=1)
+async def changes_the_stream(client: Client, subjects: RelaySubjects) -> bool:
+    changed = api.StreamConfig(name=subjects.stream, subjects=[f"{subjects.stream}.>"], max_msgs=1)
     changed.allow_direct = changed.deny_delete = changed.deny_purge = True
     return bool(await client.jetstream(timeout=SHORT).update_stream(changed))
 
 
-async def posts_as_another(client: Client, places: RelaySubjects) -> bool:
-    subject = places.subject(NORTH, WEST, "mail")
-    return bool(await client.jetstream(timeout=SHORT).publish(subject, b"forged", stream=places.stream))
+async def posts_as_another(client: Client, subjects: RelaySubjects) -> bool:
+    subject = subjects.subject(NORTH, WEST, "envelope")
+    return bool(await client.jetstream(timeout=SHORT).publish(subject, b"forged", stream=subjects.stream))
 
 
-async def deletes_the_stream(client: Client, places: RelaySubjects) -> bool:
-    return bool(await client.jetstream(timeout=SHORT).delete_stream(places.stream))
+async def deletes_the_stream(client: Client, subjects: RelaySubjects) -> bool:
+    return bool(await client.jetstream(timeout=SHORT).delete_stream(subjects.stream))
 
 
 ATTEMPTS: tuple[Attempt, ...] = (
@@ -182,7 +182,7 @@ ATTEMPTS: tuple[Attempt, ...] = (
 def succeeded(running: NatsRelay, attempt: Attempt) -> bool:
     async def tried(client: Client) -> bool:
         try:
-            return await attempt(client, running.places)
+            return await attempt(client, running.subjects)
         except (Error, TimeoutError):
             return False
 
@@ -191,7 +191,7 @@ def succeeded(running: NatsRelay, attempt: Attempt) -> bool:
 
 
 def connection(running: NatsRelay, name: str, folder: Path | None = None) -> RelayConnection:
-    return RelayConnection(running.study.relay, folder or running.site(name), running.places.inbox(name), 0.3)
+    return RelayConnection(running.study.relay, folder or running.site(name), running.subjects.inbox(name), 0.3)
 
 
 def test_a_site_reaches_nothing_of_another_and_changes_nothing(strict: NatsRelay) -> None:
@@ -204,19 +204,19 @@ def test_without_permissions_every_attempt_succeeds(loose: NatsRelay) -> None:
 
 def forged_by_an_answer(running: NatsRelay) -> bool:
     """Whether SOUTH can have his own bytes stored as NORTH's, by asking for them to be sent there."""
-    places = running.places
-    own, of_north = places.subject(SOUTH, WEST, "mail"), places.subject(NORTH, WEST, "mail")
+    subjects = running.subjects
+    own, of_north = subjects.subject(SOUTH, WEST, "envelope"), subjects.subject(NORTH, WEST, "envelope")
 
     async def ask(client: Client) -> None:
-        await client.publish(places.looking(own), b"", of_north)
+        await client.publish(subjects.looking(own), b"", of_north)
         await client.publish(own, b"another", of_north)  # its receipt
-        await client.publish(places.asking("p1"), b'{"batch": 1, "no_wait": true}', of_north)
+        await client.publish(subjects.asking("p1"), b'{"batch": 1, "no_wait": true}', of_north)
         await client.flush()
         await asyncio.sleep(SHORT)
 
     async def stored(client: Client) -> bool:
         with suppress(NotFoundError):
-            return bool(await client.jetstream().get_msg(places.stream, subject=of_north))
+            return bool(await client.jetstream().get_msg(subjects.stream, subject=of_north))
         return False
 
     with (
@@ -237,12 +237,12 @@ def taken_for_another(running: NatsRelay) -> bool:
     """Whether SOUTH can say that NORTH took his mail, so that it is not brought again."""
 
     async def waiting(client: Client) -> int:
-        info = await client.jetstream().consumer_info(running.places.stream, "p0")
+        info = await client.jetstream().consumer_info(running.subjects.stream, "p0")
         return int(info.num_ack_pending or 0)
 
     async def acknowledge(client: Client) -> None:
         for n in range(1, 30):
-            await client.publish(f"{running.places.acknowledging('p0')}1.{n}.1.1.0", b"+ACK")
+            await client.publish(f"{running.subjects.acknowledging('p0')}1.{n}.1.1.0", b"+ACK")
         await client.flush()
 
     with closing(running.carrier(NORTH)) as north, closing(connection(running, SOUTH)) as south:
@@ -266,11 +266,11 @@ def test_nobody_takes_the_mail_of_another(strict: NatsRelay, tmp_path: Path) -> 
 def test_only_certificates_of_the_kit_connect(strict: NatsRelay, tmp_path: Path) -> None:
     provision_relay(strict.study, tmp_path / "other")  # the same names, vouched for by another authority
     stranger = connection(strict, SOUTH, tmp_path / "other" / "sites" / SOUTH)
-    refused = rf"^relay {strict.study.relay}: its certificate and ours do not fit: CERT"
+    refused = rf"^relay {strict.study.relay}: its certificate and the credentials do not fit: CERT"
     with closing(stranger), pytest.raises(CarrierError, match=refused):
         stranger.call(lambda client: client.flush())
     for folder, said in (
-        (unknown_to_the_relay(strict, tmp_path), "does not know our certificate$"),
+        (unknown_to_the_relay(strict, tmp_path), "does not know the certificate of this site$"),
         (vouched_for_by_another(strict, tmp_path), r"(do not fit|cannot be reached): "),
     ):
         with closing(connection(strict, SOUTH, folder)) as unknown, pytest.raises(CarrierError, match=said):
@@ -285,13 +285,13 @@ def unknown_to_the_relay(running: NatsRelay, folder: Path) -> Path:
     key = serialization.load_pem_private_key((running.operator / "ca.key").read_bytes(), None)
     assert isinstance(key, ec.EllipticCurvePrivateKey)
     by = Certified(x509.load_pem_x509_certificate((running.operator / CA_FILE).read_bytes()), key)
-    return credentials(folder / "unknown", by, client(by, f"{running.places.stream}-p9"))
+    return credentials(folder / "unknown", by, client(by, f"{running.subjects.stream}-p9"))
 
 
 def vouched_for_by_another(running: NatsRelay, folder: Path) -> Path:
     """Credentials with the true authority, and a certificate with the right name that another authority made."""
     true = Certified(x509.load_pem_x509_certificate((running.operator / CA_FILE).read_bytes()), authority("x").key)
-    return credentials(folder / "forged", true, client(authority("x"), running.places.certificate_name(SOUTH)))
+    return credentials(folder / "forged", true, client(authority("x"), running.subjects.certificate_name(SOUTH)))
 
 
 def credentials(folder: Path, by: Certified, one: Certified) -> Path:
@@ -302,8 +302,8 @@ def credentials(folder: Path, by: Certified, one: Certified) -> Path:
     return folder
 
 
-def open_to_all(places: RelaySubjects, address: str) -> str:
-    return head(places, address).replace("verify_and_map: true", "verify: false")
+def open_to_all(subjects: RelaySubjects, address: str) -> str:
+    return head(subjects, address).replace("verify_and_map: true", "verify: false")
 
 
 def anonymous(running: NatsRelay) -> bool:
@@ -330,10 +330,10 @@ async def _ignore(error: Exception) -> None:
 
 
 def test_a_relay_without_tls_is_refused(tmp_path: Path) -> None:
-    def plain(places: RelaySubjects, address: str) -> str:
-        return re.sub(r"tls \{.*?\n\}\n", "", head(places, address), flags=re.DOTALL)
+    def plain(subjects: RelaySubjects, address: str) -> str:
+        return re.sub(r"tls \{.*?\n\}\n", "", head(subjects, address), flags=re.DOTALL)
 
-    refused = "its certificate and ours do not fit: it offers no TLS"
+    refused = "its certificate and the credentials do not fit: it offers no TLS"
     with (
         relay(tmp_path, twin=plain, opened=False) as clear,
         closing(clear.carrier(NORTH, 0.5)) as north,
@@ -343,14 +343,14 @@ def test_a_relay_without_tls_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
-    def small(places: RelaySubjects, address: str) -> str:
-        return configuration(places, address).replace('"store"', '"store", max_file_store: 100KB')
+    def small(subjects: RelaySubjects, address: str) -> str:
+        return configuration(subjects, address).replace('"store"', '"store", max_file_store: 100KB')
 
     with relay(tmp_path, twin=small) as full, closing(full.carrier(NORTH)) as north:
-        sent = [Frame(full.study.digest, NORTH, SOUTH, "mail", n, bytes(40_000)) for n in range(4)]
+        sent = [Frame(full.study.digest, NORTH, SOUTH, "envelope", n, bytes(40_000)) for n in range(4)]
         with pytest.raises(CarrierError, match=r"^relay \S+: .*(insufficient|exceeded)"):
             north.send(sent)
-        last = north.last(SOUTH, "mail")
+        last = north.last(SOUTH, "envelope")
         with closing(full.carrier(SOUTH)) as south:
             kept: list[Frame] = []
             while last not in kept:

@@ -155,7 +155,7 @@ def messages_at(running: NatsRelay) -> int:
     """How many messages the relay has of its study."""
 
     async def count(client: Client) -> int:
-        return (await client.jetstream().stream_info(running.places.stream)).state.messages
+        return (await client.jetstream().stream_info(running.subjects.stream)).state.messages
 
     with closing(RelayConnection(running.study.relay, running.operator, "_INBOX", 10.0)) as operator:
         return operator.call(count)

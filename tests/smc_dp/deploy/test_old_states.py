@@ -41,7 +41,7 @@ def stopped(curator_run: Sites, fast_folder: Path) -> Iterator[Stopped]:
     """P1 has sent sealed letters; of the time when it had greeted there is a copy."""
     root = Path(tempfile.mkdtemp(dir=fast_folder))  # a worker may come back to this module
     run, copy, relay = Sites(curator_run.study, root / "old"), root / "copy", RelayStore()
-    run.run(until=lambda: any(p.sender == "P1" and p.lane == "mail" for p in run.frames()))
+    run.run(until=lambda: any(p.sender == "P1" and p.lane == "envelope" for p in run.frames()))
     assert not letters(run)
     run.stop("P1")
     shutil.copytree(run.at["P1"].folder, copy)
@@ -55,7 +55,7 @@ def stopped(curator_run: Sites, fast_folder: Path) -> Iterator[Stopped]:
 
 def letters(run: Sites) -> dict[tuple[str, int], Envelope]:
     """The sealed letters of P1, by their place."""
-    mail = [Envelope.decode(p.body) for p in run.frames() if p.lane == "mail" and p.sender == "P1"]
+    mail = [Envelope.decode(p.body) for p in run.frames() if p.lane == "envelope" and p.sender == "P1"]
     return {(e.to, e.number): e for e in mail if not e.is_public}
 
 
@@ -90,8 +90,8 @@ def test_with_its_number_put_back_too_it_is_refused_by_what_the_relay_has(stoppe
         restored(stopped, STATE, COUNTERS).begin("P1")
 
 
-@pytest.mark.parametrize("lane", ["approval", "mail"])
-def test_a_state_does_not_go_on_where_the_relay_has_another_parcel_under_a_key_of_its_own(
+@pytest.mark.parametrize("lane", ["approval", "envelope"])
+def test_a_state_does_not_go_on_where_the_relay_has_another_frame_under_a_key_of_its_own(
     lane: Lane, curator_run: Sites, fast_path: Path
 ) -> None:
     """The relay has no more than this state has sent; but the last of it is of another state of the same site."""
@@ -168,7 +168,7 @@ def test_the_twin_that_lets_an_old_state_go_on_makes_a_two_time_pad(
 def outgoing_key(run: Sites, to: str) -> bytes:
     """With what P1 seals what it sends there."""
     secret = sites.coins("P1").seed.fork("channel").fork("x25519").bytes(sealing.KEY_BYTES)
-    mail = [Envelope.decode(p.body) for p in run.frames() if p.lane == "mail" and p.sender == to]
+    mail = [Envelope.decode(p.body) for p in run.frames() if p.lane == "envelope" and p.sender == to]
     greeting = next(e for e in mail if e.is_public and e.number == 0)
     theirs = signed_payload(greeting)[: sealing.KEY_BYTES]
     return sealing.link_keys(secret, theirs, greeting.session, "P1", to).outgoing

@@ -8,21 +8,24 @@ import json
 import logging
 import shutil
 import stat
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from support import sites
 from support.flare_stubs import flare_site
 from support.in_memory import InMemoryCarrier
 from support.relays import PARTIES, joint_study, ready, relay, without_server
+from support.sites import PromptCarrier, Sites
 
 import smc_dp
 from smc_dp.core.errors import InputError
 from smc_dp.core.private_text import PrivateText
 from smc_dp.deploy.flare.wire import END_CODE, encode_parts
-from smc_dp.deploy.frame import Carrier, Frame
+from smc_dp.deploy.frame import Carrier, CarrierError, Frame
 from smc_dp.deploy.join import SiteFiles, open_carrier, take_part
 from smc_dp.deploy.relay_store import RelayStore
 
@@ -146,6 +149,31 @@ def test_carriers_and_loggers_have_nothing_of_what_the_owner_is_told(
     assert found_in(sent, *heard.lines) == []
 
 
+class Failing(PromptCarrier):
+    """Says once why it does not reach the relay, in words of somebody else."""
+
+    failed = False
+
+    def fetch(self, seconds: float) -> list[Frame]:
+        if not self.failed:
+            self.failed = True
+            raise CarrierError("relay.not_reached", why=CELL, hint="")
+        return super().fetch(seconds)
+
+
+def test_a_site_logs_the_code_of_an_error_of_its_carrier_and_its_owner_has_the_text(
+    fast_path: Path, heard: Heard
+) -> None:
+    study = sites.joint(sites.PRR_MEAN)
+    run = Sites(study, fast_path, between=lambda name, carrier: Failing(carrier._relay, name))
+    run.begin(study.parties[0])
+    run.turn(study.parties[0])
+    assert any(CELL in line for line in run.said[study.parties[0]])
+    assert any("relay.not_reached" in line for line in heard.lines)
+    assert found_in(*heard.lines) == []
+    run.close()
+
+
 class Cell:
     """FLARE's way to the server: it answers that there is nothing."""
 
@@ -209,6 +237,20 @@ def test_flare_hears_of_a_failure_that_nobody_foresaw_what_kind_it_is_and_no_mor
     assert found_in(dict(reply), *heard.lines, capfd.readouterr()) == []
     assert CELL in details.read_text()
     assert "a line about" not in details.read_text()  # sites of one process would write into each other's files
+
+
+def test_a_warning_inside_flare_is_its_owner_s(tmp_path: Path, heard: Heard, capfd: pytest.CaptureFixture[str]) -> None:
+    """Python writes warnings to standard error, which FLARE keeps: they may say how many rows are clipped."""
+    local, digest, details = in_flare(tmp_path, lambda files: files)
+
+    def warns(*_: object) -> None:
+        warnings.simplefilter("default")  # as outside of a test
+        warnings.warn(CELL, stacklevel=1)
+        raise InputError("rows.none")
+
+    assert flare_job(local, Cell(), digest, take_part=warns)[END_CODE] == "refused"
+    assert found_in(*heard.lines, capfd.readouterr()) == []
+    assert f"UserWarning: {CELL}" in details.read_text().splitlines()
 
 
 # The type.

@@ -59,6 +59,32 @@ def test_junk_of_one_party_does_not_hide_that_another_has_dropped_out(fast_path:
     run.close()
 
 
+@pytest.mark.parametrize("start", ["slow", "again"])
+def test_junk_in_each_look_from_the_start_does_not_make_a_holder_late(start: str, fast_path: Path) -> None:
+    """P4 is silent and P2 sends junk: P1 and P3 accuse P4 after one deadline, before Charlie would give them up. P1
+    gets the last approval and all greetings with one look, or is started again between them.
+    """
+    run = Sites(sites.joint(newton(dropouts=1), 4), fast_path)
+    if start == "slow":
+        run.away.update({"P1", "P4"})
+        run.run(until=lambda: len(run.frames()) == 3)
+        run.begin("P1")
+        run.turn("P1")
+        run.away.discard("P4")
+        run.run(until=lambda: sum(frame.lane == "envelope" for frame in run.frames()) == 4)
+        run.away.clear()
+    else:
+        run.run(until=lambda: "P1" in run.stores and bool(run.facts("P1").get("session")))
+        run.begin("P1")
+    run.run(until=lambda: run.facts("P1").get("stage") == "setup")
+    corrupted, stages = Corrupted(run, "P2"), iter(["setup", *(f"sum{r}" for r in range(8))])
+    run.away.add("P4")
+    found = course(run, lambda: (stage := next(stages, None)) and corrupted.sign(STAGE_END, stage))
+    assert {found.consumed[name] for name in ("P1", "P3")} == {MESSAGES + ROUND - MESSAGES % ROUND}
+    assert {mark.sender for mark in site_of(run, CURATOR_NAME).actor.marks} == {"P2", "P4"}
+    run.close()
+
+
 def test_a_twin_for_which_unread_mail_is_progress_waits_for_whoever_sends_it(
     fast_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -244,9 +270,40 @@ def test_a_sum_that_is_given_up_is_charged_to_nobody(status_first: bool, fast_pa
     run.close()
 
 
+class OneByOneCarrier(StatusFirstCarrier):
+    """Brings status messages at once, and of all else one in each look."""
+
+    def fetch(self, seconds: float) -> list[Frame]:
+        taken = self.__dict__.setdefault("_taken", set())
+        found = [p for p in PromptCarrier.fetch(self, seconds) if p.digest not in taken]
+        return [p for p in found if p.lane == "notice"] + [p for p in found if p.lane != "notice"][:1]
+
+    def taken(self, frames: Sequence[Frame]) -> None:
+        self._taken.update(frame.digest for frame in frames)
+
+
+def test_a_program_that_was_suspended_reads_all_that_was_sent_before_the_session_ended(fast_path: Path) -> None:
+    """P1 wakes up after its deadline: first an empty list comes, and then the certificate that voids its charge."""
+    run = Sites(sites.joint(newton(colluders=0, dropouts=1), 7), fast_path)
+    run.run(until=lambda: run.facts("P1").get("stage") == "sum0")
+    run.away.update({"P6", "P7"})
+    run.run(until=lambda: bool(site_of(run, CURATOR_NAME).marks))
+    run.away.add("P1")
+    run.run()
+    run.clock.now += 2 * patience("P1")
+    run.away.discard("P1")
+    place = run.going["P1"]._carrier._at
+    run.going["P1"]._carrier = OneByOneCarrier(run.relay, "P1")
+    run.going["P1"]._carrier._at = place
+    run.run()
+    assert run.ends["P1"] == "ended"
+    assert run.at["P1"].entries() == ["refunded"]
+    run.close()
+
+
 def counted(run: Sites, name: str) -> Counter[str]:
     """How many messages this participant has sent to whom."""
-    return Counter(frame.to for frame in run.frames() if (frame.sender, frame.lane) == (name, "mail"))
+    return Counter(frame.to for frame in run.frames() if (frame.sender, frame.lane) == (name, "envelope"))
 
 
 def test_nothing_new_leaves_once_somebody_has_ended_the_session(fast_path: Path) -> None:

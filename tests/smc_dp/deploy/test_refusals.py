@@ -21,8 +21,8 @@ def test_a_refusal_is_heard_before_there_is_a_session(fast_path: Path) -> None:
     study.away.add("P2")
     study.begin("P1")
     study.turn("P1")
-    assert study.said["P1"].count("P2 says: refused") == 1
-    assert study.said["P1"].count("what came as a notice of 'P2' is none, and is left out") == 1
+    assert study.said["P1"].count("status of P2: refused") == 1
+    assert study.said["P1"].count("ignored a malformed status message of 'P2'") == 1
     assert study.facts("P1")["waiting"] == ["P2", "P3", "charlie"]
     study.away.clear()
     assert sites.ends(study.run()) == ["released"] * 4  # it has thought again

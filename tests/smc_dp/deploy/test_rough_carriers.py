@@ -76,7 +76,7 @@ def test_a_twin_that_takes_letters_as_they_come_is_caught(
     curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def as_they_come(self: Site, frames: Sequence[Frame]) -> Iterator[Envelope]:
-        yield from (self._envelope(p) for p in frames if p.lane == "mail" and p.to in (self.name, PUBLIC_NAME))
+        yield from (self._envelope(p) for p in frames if p.lane == "envelope" and p.to in (self.name, PUBLIC_NAME))
 
     monkeypatch.setattr(Site, "_due", as_they_come)
     draws = Stream.insecure_from_seed("rough")
@@ -167,7 +167,7 @@ def test_an_approval_that_is_lost_for_ever_is_waited_for_by_name(curator_run: Si
 def test_a_letter_that_is_lost_for_ever_is_waited_for_by_name_and_then_no_more(
     curator_run: Sites, fast_path: Path
 ) -> None:
-    run = without(curator_run, fast_path, "P1", "P2", "mail", 1)
+    run = without(curator_run, fast_path, "P1", "P2", "envelope", 1)
     assert any("waiting for P2" in line for line in run.said["P1"])
     assert run.ends == {"P1": "ended", "P2": "ended", "P3": "ended", "charlie": "deadline"}  # he waits the least
     assert run.facts("P1")["code"] == "session.ended_by_others"
@@ -177,9 +177,9 @@ def test_a_letter_that_is_lost_for_ever_is_waited_for_by_name_and_then_no_more(
 
 
 def test_a_lost_record_is_looked_for_again(curator_run: Sites, fast_path: Path) -> None:
-    run = without(curator_run, fast_path, "P1", "charlie", "record", 0)
+    run = without(curator_run, fast_path, "P1", "charlie", "transcript", 0)
     assert run.ends == {"P1": "waiting", "P2": "released", "P3": "released", "charlie": "released"}
-    assert "the role is at its end: waiting for the record of charlie" in run.said["P1"]
+    assert "the role is at its end: waiting for the transcript of charlie" in run.said["P1"]
     assert run.at["P1"].entries() == ["open"]
     run.between = lambda name, way: way
     run.begin("P1")

@@ -34,7 +34,7 @@ LIMITS = {
         policy("min_colluders = 1"),
         text(),
         text().replace("colluders = 1", "colluders = 0"),
-        {"wanted": 1, "protocol": "secure_sum", "held": "withstands 0"},
+        {"wanted": 1, "protocol": "secure_sum", "held": "tolerates 0"},
     ),
     "adjacency": (
         policy('adjacency = ["replace", "party"]'),
@@ -102,7 +102,7 @@ def test_the_epsilon_that_counts_is_the_true_one() -> None:
 def test_the_curators_protocol_withstands_nobody_who_deviates() -> None:
     (fault,) = policy("min_colluders = 1").faults(study(by_curator()))
     assert fault.code == "terms.min_colluders"
-    assert fault.fields == {"wanted": 1, "protocol": "pathak2010", "held": "needs all to keep to the rules"}
+    assert fault.fields == {"wanted": 1, "protocol": "pathak2010", "held": "needs semi-honest participants"}
 
 
 def test_a_sum_whose_delta_follows_from_its_noise_is_held_to_the_limit_too() -> None:

@@ -35,7 +35,7 @@ def test_a_session_that_was_charged_by_a_lost_state_is_not_answered_again(curato
     run = begun_anew(curator_run, fast_path)
     with refused("ledger.charged_by_another_state"):
         run.run()
-    assert not [p for p in run.frames() if (p.sender, p.lane) == ("P1", "mail")]
+    assert not [p for p in run.frames() if (p.sender, p.lane) == ("P1", "envelope")]
     run.close()
 
 
@@ -49,7 +49,7 @@ def test_an_approval_does_not_serve_a_second_session(
     run = begun_anew(curator_run, fast_path)
     with refused("ledger.approval_used", number=2):
         run.run()
-    assert not [p for p in run.frames() if (p.sender, p.lane) == ("P1", "mail")]
+    assert not [p for p in run.frames() if (p.sender, p.lane) == ("P1", "envelope")]
     assert run.at["P1"].entries() == ["released"]
     run.close()
     monkeypatch.setattr(sites, "approvals", lambda study: again)
@@ -102,8 +102,8 @@ def stopped_after_release(whole: Sites, folder: Path) -> Sites:
     run.run(until=lambda: run.facts("P1").get("left") == [RELEASED])
     run.begin("P1")
     run.turn("P1")
-    there = next(p for p in run.stores["P1"].received() if p.lane == "mail")
-    run.relay.put(Frame(there.study, there.sender, there.to, "mail", there.number, b"another"))
+    there = next(p for p in run.stores["P1"].received() if p.lane == "envelope")
+    run.relay.put(Frame(there.study, there.sender, there.to, "envelope", there.number, b"another"))
     run.run(until=lambda: "P1" in run.ends)
     return run
 
@@ -141,11 +141,11 @@ def ended(curator_run: Sites, fast_path: Path) -> Iterator[Sites]:
     run = Sites(curator_run.study, fast_path / "run")
     run.run(until=lambda: run.facts("P1").get("stage") not in (None, "", "approvals", "setup"))
     folder = run.at["P1"].folder
-    there = next(p for p in run.stores["P1"].received() if p.lane == "mail")
+    there = next(p for p in run.stores["P1"].received() if p.lane == "envelope")
     run.begin("P1")
     run.turn("P1")
     shutil.copytree(folder, fast_path / "copy")  # nothing is being committed
-    run.relay.put(Frame(there.study, there.sender, there.to, "mail", there.number, b"another"))
+    run.relay.put(Frame(there.study, there.sender, there.to, "envelope", there.number, b"another"))
     for _ in range(4):
         if "P1" not in run.ends:
             run.turn("P1")
@@ -168,7 +168,7 @@ def test_a_state_of_before_the_end_is_refused_by_its_number_and_by_what_it_has_s
     with refused("state.is_old", error=StoreError):
         ended.begin("P1")
     put_back(ended, fast_path / "copy", "counters")
-    with refused("state.older_than_relay", error=StoreError, parcel="number 0 of notice from P1 to public"):
+    with refused("state.older_than_relay", error=StoreError, frame="notice 0 from P1 to public"):
         ended.begin("P1")
 
 
@@ -176,6 +176,6 @@ def test_a_twin_that_asks_for_its_letters_alone_goes_on(
     ended: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_back(ended, fast_path / "copy", "state", "counters")
-    monkeypatch.setattr(SessionDriver, "_own_places", lambda self: iter([("public", "approval")]))
+    monkeypatch.setattr(SessionDriver, "_own_lanes", lambda self: iter([("public", "approval")]))
     ended.begin("P1")
     assert ended.going["P1"].end is None

@@ -36,6 +36,16 @@ def test_a_state_follows_the_newest_and_no_other(tmp_path: Path) -> None:
         assert store.newest() == KeptState(1, b"secret")
 
 
+def test_a_state_that_is_replaced_is_overwritten(tmp_path: Path) -> None:
+    with closing(opened(tmp_path)) as store:
+        store.commit(state=lambda: KeptState(1, bytes(20_000)))
+        (sealed,) = store._connection.execute("SELECT sealed FROM state").fetchone()
+        assert sealed[-64:] in store.path.read_bytes()
+        store.commit(state=kept(2))
+        parts = {sealed[at : at + 64] for at in range(0, len(sealed) - 64, 512)}
+        assert not [part for part in parts if part in store.path.read_bytes()]
+
+
 def test_who_commits_after_another_stops_even_where_no_lock_was_between_them(tmp_path: Path) -> None:
     with closing(opened(tmp_path)) as store:
         with closing(sqlite3.connect(store.path)) as other:

@@ -66,11 +66,11 @@ def test_the_figures_are_those_of_the_statement(run: str) -> None:
 
 def test_each_circumstance_has_its_words() -> None:
     against, needs, beyond = "Holds against", "Needs", "Not covered"
-    assert lines("newton")[against] == "the curator and any 1 of the 5 parties, even if they are malicious."
-    assert lines("nobody corrupted")[against] == "the curator, even if they are malicious."
-    assert lines("shares")[against] == "any 1 of the 5 parties, even if they are malicious."
+    assert lines("newton")[against] == "the curator and any 1 of the 5 parties, even if malicious."
+    assert lines("nobody corrupted")[against] == "the curator, even if malicious."
+    assert lines("shares")[against] == "any 1 of the 5 parties, even if malicious."
     assert lines("sparse graph")[against].endswith("40 of the 400 parties, as long as all follow the protocol.")
-    assert lines("ofpa")[against] == "the curator and all other parties, even if they are malicious."
+    assert lines("ofpa")[against] == "the curator and all other parties, even if malicious."
     assert lines("newton")[needs] == "4 honest parties whose noise stays secret; no drop-outs."
     assert lines("drop-outs")[needs] == "4 honest parties whose noise stays secret; at most 3 drop-outs."
     assert "a withheld or false result" in lines("newton")[beyond]

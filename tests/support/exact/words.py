@@ -11,13 +11,14 @@ from support.exact.matrix import MORE, ExactMatrix, ExactRow
 WORDS = (("all", "learn"), ("partly", "have hints on"))
 KEY = (
     "all: nothing that the coalition can see fits two values. partly: some values are less likely than before, once it "
-    "has seen that. -: what it sees has one and the same law for all values. own: a member's own. *: more than the "
-    "results and the members' own numbers tell. Anything more: of the others' numbers, where results are the same."
+    "has seen that. -: its view has one and the same distribution for all values. own: a member's own. *: more than "
+    "the results and the members' own numbers tell. Anything more: of the others' numbers, where results are the same."
 )
 LIMITS = (
-    "These are the laws themselves: the role code ran on each of these inputs with every value of every coin. Ideal "
-    "are encryption, which opens for whoever has the key and shows every exponent that is not new, and sealed links; "
-    "participants follow the protocol. What the code would do at other sizes only is not in here."
+    "These are the distributions themselves: the role code ran on each of these inputs with every value of every "
+    "random number. Ideal are encryption, which opens for whoever has the key and shows every exponent that is not "
+    "new, and sealed links; participants follow the protocol. What the code would do at other sizes only is not in "
+    "here."
 )
 
 

@@ -75,7 +75,11 @@ def refuted_readers(evidence: Evidence) -> tuple[str, ...]:
     if not readers or APPROVALS not in evidence.head:
         return ()
     tries: list[tuple[str, ...]] = [(), *((name,) for name in readers), tuple(readers)]
-    return next((some for some in tries if _fits(evidence, some)), ())
+    found = next((some for some in tries if _fits(evidence, some)), ())
+    for name in found if len(found) > 1 else ():  # several lied: the others told the truth
+        if _fits(evidence, fewer := tuple(other for other in found if other != name)):
+            found = fewer
+    return found
 
 
 def _fits(evidence: Evidence, refuted: Collection[str]) -> bool:

@@ -22,7 +22,7 @@ from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import STAGE_END
 from protocols.runtime.inbox import Absent
 from protocols.runtime.session import PUBLIC_NAME
-from protocols.secure_sum import publishing, steps
+from protocols.secure_sum import complaints, publishing, steps
 from protocols.secure_sum.messages import Shares
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.report import audit_evidence
@@ -225,6 +225,27 @@ def test_a_false_absence_is_the_word_of_its_signer_and_stops_nobody(tmp_path: Pa
     assert report.audited.missing == ()
     assert (found["absences"].code, found["absences"].fault.fields["names"]) == ("absences.refuted", [P1])
     assert verify_release(folders.run).missing_files_text is None
+
+
+def test_who_tells_the_truth_beside_those_who_lie_is_not_refuted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """P1 accuses P2, whose shares it went on without; P3 and P4 sign the same of a list that they read."""
+    data, accused, asked = hospitals((12, 8, 20, 9), 2), complaints.accused_dealers, list[int]()
+
+    def accuse(p: Any, greetings: Any, holder: int, held: Any) -> int:
+        asked.append(holder)
+        found: int = accused(p, greetings, holder, held)
+        return found or (0b10 if holder == 0 and asked.count(0) == 1 else 0)
+
+    monkeypatch.setattr(complaints, "accused_dealers", accuse)
+    made = deployed(data, sum_agreement(data, seeded=False, colluders=1, dropouts=1))
+    monkeypatch.undo()
+    first, *_, third, fourth = data.federation.names
+    lies = [(name, Absent(CURATOR_NAME, "Survivors", "sum0")) for name in (third, fourth)]
+    folders = replace(made, marks=[(first, FALSE[1]), *lies]).write(tmp_path, views=False)
+    found = audited(folders)["absences"]
+    assert (found.code, found.fault.fields["names"]) == ("absences.refuted", [third, fourth])
 
 
 def at_sites(made: Deployed) -> set[str]:

@@ -48,6 +48,8 @@ def look_at(model: Model, lie: Lie, folder: Path, views: list[tuple[str, ...]]) 
     outcomes = {name: model.at_site(name, content) for name in sites}
     accepted = {(o.weights, o.members) for o in outcomes.values() if not o.code}
     assert len(accepted) <= 1, lie.what
+    if lie.made is not model.made:  # so whatever Charlie hands to whom, they accept no different releases
+        assert accepted <= {model.true_release}, lie.what
     assert lie.spoils_sum or all(weights == model.weights_of(members) for weights, members in accepted), lie.what
     folders = written(lie, folder)
     if folders is None:

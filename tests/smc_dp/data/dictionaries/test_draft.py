@@ -72,13 +72,13 @@ def test_what_the_code_book_says_is_in_the_bounds() -> None:
 @pytest.mark.parametrize(
     ("said", "line"),
     [
-        (NumberEntry(), "x = [?, ?]  # the data dictionary gives no range"),
-        (NumberEntry(low=0.0), "x = [0, ?]  # the data dictionary gives no highest value"),
-        (NumberEntry(high=0.5), "x = [?, 0.5]  # the data dictionary gives no lowest value"),
-        (NumberEntry(5.0, 5.0), "x = [?, ?]  # the data dictionary gives no range"),
-        (DateEntry(last=DAYS[1]), "x = [?, 2024-12-31]  # the data dictionary gives no first day"),
-        (DateEntry(*reversed(DAYS)), "x = [?, ?]  # the data dictionary gives no first and last day"),
-        (LevelsEntry(), "x = [?]  # the data dictionary lists no levels; of free text, the line goes"),
+        (NumberEntry(), "x = [?, ?]  # the dictionary gives no range"),
+        (NumberEntry(low=0.0), "x = [0, ?]  # the dictionary gives no highest value"),
+        (NumberEntry(high=0.5), "x = [?, 0.5]  # the dictionary gives no lowest value"),
+        (NumberEntry(5.0, 5.0), "x = [?, ?]  # the dictionary gives no range"),
+        (DateEntry(last=DAYS[1]), "x = [?, 2024-12-31]  # the dictionary gives no first day"),
+        (DateEntry(*reversed(DAYS)), "x = [?, ?]  # the dictionary gives no first and last day"),
+        (LevelsEntry(), "x = [?]  # the dictionary lists no levels; delete the line if this is free text"),
         (LevelsEntry(lacks="a dictionary, not read"), "x = [?]  # a dictionary, not read"),
     ],
 )

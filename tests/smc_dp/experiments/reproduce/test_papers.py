@@ -204,7 +204,7 @@ def test_the_documents_quote_what_the_grids_compare():
     written = (Path(papers.__file__).parent / "README.md").read_text()
     for asked in (*pathak2010._SAME, *(str(e) for e in hamm2016._SAME.values() if e != 1)):
         assert re.search(rf"{f'{float(Fraction(asked)):g}'.removeprefix('0')}\s+asked", written), asked
-    assert not re.search(r"printed noise \(\.\d+\)", written)  # as it was, without a word of what is guaranteed
+    assert not re.search(r"published noise \(\.\d+\)", written)  # as it was, without a word of what is guaranteed
 
 
 @NEEDS_DATA

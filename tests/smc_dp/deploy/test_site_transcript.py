@@ -27,16 +27,16 @@ from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView
 from smc_dp.deploy.arrival import plausible_absences
 from smc_dp.deploy.merge import TwoMessagesError
-from smc_dp.deploy.record import (
+from smc_dp.deploy.release import own_view
+from smc_dp.deploy.site_transcript import (
     OwnLog,
-    Record,
+    SessionEnvelopes,
     build_transcript,
-    check_record,
+    check_transcript,
     incomplete_senders,
     owed_absences,
     read_transcript,
 )
-from smc_dp.deploy.release import own_view
 from smc_dp.methods.gradients.newton import Newton
 from smc_dp.privacy.target import Target
 from smc_dp.run.release_consistency import ReleaseEvidence
@@ -62,7 +62,7 @@ def gone() -> Deployed:
 
 
 def test_what_comes_again_is_kept_once(made: Deployed) -> None:
-    record = Record(made.session)
+    record = SessionEnvelopes(made.session)
     assert [record.append(e) for e in made.envelopes] == [True] * len(made.envelopes)
     again = [Envelope.decode(e.encode()) for e in reversed(made.envelopes)]
     assert not any(record.append(e) for e in again)
@@ -74,7 +74,7 @@ def test_two_messages_of_one_number_are_both_kept(kind: str, made: Deployed) -> 
     """The second one of something for everybody is signed by its sender: then both show who signed them."""
     one = next(e for e in made.envelopes if e.sender == P2 and e.kind == kind)
     other = other_of(one, made)
-    record = Record(made.session, made.envelopes)
+    record = SessionEnvelopes(made.session, made.envelopes)
     with pytest.raises(TwoMessagesError, match=f"number {one.number} from {P2}") as raised:
         record.append(other)
     assert raised.value.kept == (one, other)
@@ -101,7 +101,7 @@ STRAYS: dict[str, Callable[[Envelope], Envelope]] = {
 
 @pytest.mark.parametrize("name", STRAYS)
 def test_strays_are_left_out_and_nobody_is_blamed(name: str, made: Deployed) -> None:
-    record = Record(made.session, made.envelopes)
+    record = SessionEnvelopes(made.session, made.envelopes)
     e = next(e for e in made.envelopes if e.kind == "Masked")
     with pytest.raises(PeerError) as raised:
         record.append(STRAYS[name](e))
@@ -223,7 +223,7 @@ def test_what_those_who_use_the_release_could_not_read_no_site_accepts(made: Dep
 
 def checked(made: Deployed, content: bytes, name: str = P1, **changed: Any) -> ReleaseEvidence:
     own = replace(made.log(name), **changed)
-    return check_record(content, made.session, own, made.approvals, made.agreement.marks)
+    return check_transcript(content, made.session, own, made.approvals, made.agreement.marks)
 
 
 @pytest.mark.parametrize("which", ["made", "gone"])

@@ -1,8 +1,9 @@
 """Transcript of a session that ran at separate sites: assembled by the curator, checked by all.
 
-Whoever keeps it has all mail from the relay, and from each site at its end a signed word which message was its last.
-Who gave no such word has vanished; what it owed everybody is noted. From the same messages, marks and approvals
-everybody makes the same bytes, so a site that holds a record makes it again, and compares it with what it saw itself.
+The curator has all envelopes from the relay, and at the end a signed status message of each site that names its last
+message. A participant without such a message has dropped out; the messages that it owed all are noted as absences. The
+same messages, absences and approvals always make the same bytes. So a site that gets a transcript makes it again, and
+compares it with its own messages.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ from smc_dp.run.transcript_header import read_head
 from smc_dp.run.transcript_lines import TranscriptLines, parse_lines
 from smc_dp.run.verify_release import read_release_evidence
 
-MOST_RECORD_BYTES = 1 << 28
-"""Of a record: what an audit reads."""
+MOST_TRANSCRIPT_BYTES = 1 << 28
+"""Most bytes of a transcript: as many as an audit reads."""
 PIECE_BYTES = 1 << 19
-"""Of a part of a record on its way."""
+"""Bytes of a part of a transcript on its way."""
 
 
-class Record:
-    """Messages of a session as they come in, each once.
+class SessionEnvelopes:
+    """Envelopes of a session as they come in, each once.
 
-    What is for everybody has to be signed by its sender. Sealed mail shows nobody else who made it: that its sender's
-    later signatures hold it, `merge` and the audit find out.
+    A public envelope has to be signed by its sender. A sealed one shows nobody but its addressee who made it; `merge`
+    and the audit check that its sender's later signatures hold it.
     """
 
     def __init__(self, session: Session, envelopes: Iterable[Envelope] = ()) -> None:
@@ -49,7 +50,7 @@ class Record:
         return tuple(self._kept.values())
 
     def append(self, e: Envelope) -> bool:
-        """Keep it; False for one that is there already.
+        """Add an envelope; return False for one that is there already.
 
         Raises `TwoMessagesError`, which has both, where another one stands in its place, and `PeerError`, which names
         nobody, for what is not of this session or not signed. Either is left out.
@@ -83,15 +84,15 @@ def owed_absences(
 ) -> tuple[Mark, ...]:
     """Return the public messages that dropped-out participants owed, where no absence names that participant yet.
 
-    `marks`: of all who have told theirs; a role that stopped for want of a letter has signed all that it sent, and owes
-    nothing. `done`: who said at its end that it is done. What the others of its kind signed for everybody shows what
-    somebody owed: the first of that which it did not sign. Where they signed no more than it did, it owed nothing.
+    `marks`: absences that participants have stated; a role that stopped for want of a message has signed all that it
+    sent, and owes nothing. `done`: participants whose last status message is done. The public messages of
+    other participants of its kind show what a participant owed: the first of them that it did not sign.
     """
     chains, known = chains_of(session, envelopes), tuple(marks)
     missed = {absent.sender for _, absent in known}
     stopped = {reader for reader, _ in known if reader in chains and chains[reader][-1].is_public}
-    gone = [name for name in session.names if not (name in missed or name in done or name in stopped)]
-    lines = ((name, _next_for_all(session, chains, name, done)) for name in gone)
+    dropped_out = [name for name in session.names if not (name in missed or name in done or name in stopped)]
+    lines = ((name, _next_for_all(session, chains, name, done)) for name in dropped_out)
     return tuple((PUBLIC_NAME, absent) for _, absent in lines if absent is not None)
 
 
@@ -126,8 +127,8 @@ def build_transcript(
     raises.
 
     `approvals`: those of all as documents, in the order of the session, and `notices`: the last of each who gave one;
-    None for a session without a study. `insecure`: what makes the run insecure. Without a `file` the record stays in
-    memory.
+    None for a session without a study. `insecure`: what makes the run insecure. Without a `file` the transcript
+    stays in memory.
     """
     made = Transcript(session, insecure, file=file, approvals=approvals, notices=notices)
     for entry in merge(session, envelopes, marks):
@@ -149,7 +150,7 @@ class OwnLog:
     marks: frozenset[Absent] = frozenset()
 
 
-def check_record(
+def check_transcript(
     content: bytes,
     session: Session,
     own: OwnLog,
@@ -158,11 +159,11 @@ def check_record(
 ) -> ReleaseEvidence:
     """Return the content of a transcript, after it was compared with all that this site saw of its session.
 
-    Raises InputError for any other: for one that is not written as it is made, byte for byte, in which a signature does
-    not hold or something is missing, and for one that has other mail of or to this site, or other marks of it, than it
-    knows of itself. Letters of those whom it gave up may have come too late for it; what somebody whom anybody gave up
-    signed for everybody may have come here when the record was made already; and of a site that others gave up the
-    record may have only what came in time, which `marks` say.
+    Raises InputError for any other: for bytes that do not follow from its content, for a wrong signature or a gap, and
+    for other messages of or to this site, or other absences of it, than it knows. Three differences are allowed.
+    Messages of participants that this site gave up may have come too late for it. A public message of a participant
+    that any other gave up may have come here after the transcript was made. Of a site that others gave up, the
+    transcript may have only the messages that came in time, as `marks` state.
     """
     found = read_transcript(content, session)
     try:
@@ -170,26 +171,26 @@ def check_record(
             session, found.envelopes.values(), found.marks, approvals, insecure, notices=found.notices
         )
     except ProtocolError as error:
-        raise InputError(error.fault.within("record")) from None
+        raise InputError(error.fault.within("transcript")) from None
     if b"".join(made.chunks()) != content:
         raise InputError("record.other_bytes")
     if fault := next(_differences(found, own), None):
-        raise InputError(fault.within("record"))
+        raise InputError(fault.within("transcript"))
     return found
 
 
 def read_transcript(content: bytes, session: Session) -> ReleaseEvidence:
     """Read a transcript of this session, each public message signed. InputError for any other bytes."""
-    if len(content) > MOST_RECORD_BYTES or not content.isascii():
-        raise InputError("record.too_long", most=MOST_RECORD_BYTES)
+    if len(content) > MOST_TRANSCRIPT_BYTES or not content.isascii():
+        raise InputError("record.too_long", most=MOST_TRANSCRIPT_BYTES)
     try:
         lines = TranscriptLines(content)
-        head = read_head(lines.text(0), "record")
+        head = read_head(lines.text(0), "transcript")
         envelopes, absences = parse_lines(session, lines)
-        kept = Record(session, envelopes.values()).envelopes
+        kept = SessionEnvelopes(session, envelopes.values()).envelopes
         read_release_evidence(content)  # as all read it who use the release
     except ProtocolError as error:
-        raise InputError(error.fault.within("record")) from None
+        raise InputError(error.fault.within("transcript")) from None
     if len(kept) + len(absences) != len(lines):
         raise InputError("record.unknown_lines")
     return ReleaseEvidence(head, session, dict(envelopes.items()), dict(absences.items()))
@@ -198,18 +199,18 @@ def read_transcript(content: bytes, session: Session) -> ReleaseEvidence:
 def _differences(found: ReleaseEvidence, own: OwnLog) -> Iterator[Fault]:
     """Yield the differences between a transcript and what the site saw.
 
-    A site that the others gave up may have come back when the record was made already: then it has sent more, and knows
-    of more, than stands there.
+    A site that the others gave up may have come back after the transcript was made: then it has sent more, and knows of
+    more, than the transcript has.
     """
-    there = {e.digest for e in found.envelopes.values()}
+    listed = {e.digest for e in found.envelopes.values()}
     given_up = own.name in {absent.sender for _, absent in found.marks}
-    vanished = own.name in {absent.sender for absent in found.absent_to(PUBLIC_NAME)}
+    dropped_out = own.name in {absent.sender for absent in found.absent_to(PUBLIC_NAME)}
     sent = {e.digest for e in own.sent}
     if not {e.digest for e in found.envelopes.values() if e.sender == own.name} <= sent:
         yield InputFault("record.other_messages", {"name": own.name})
-    if not sent <= there and not given_up:
+    if not sent <= listed and not given_up:
         yield InputFault("record.lacks_messages", {"name": own.name})
-    if sent <= there and vanished:
+    if sent <= listed and dropped_out:
         yield InputFault("record.not_vanished", {"name": own.name})
     missed = {absent.sender for absent in own.marks}
     mine = {e.digest for e in own.received}
@@ -219,7 +220,7 @@ def _differences(found: ReleaseEvidence, own: OwnLog) -> Iterator[Fault]:
                 "record.unknown_message", {"sender": shown(e.sender), "name": own.name, "number": e.number}
             )
     for e in (*own.received, *own.public):
-        if e.sender != own.name and e.digest not in there and not _came_late(found, own, e):
+        if e.sender != own.name and e.digest not in listed and not _came_late(found, own, e):
             yield InputFault(
                 "record.lacks_message",
                 {"kind": shown(e.kind), "sender": shown(e.sender), "to": e.to, "number": e.number},
@@ -232,7 +233,7 @@ def _differences(found: ReleaseEvidence, own: OwnLog) -> Iterator[Fault]:
 def _came_late(found: ReleaseEvidence, own: OwnLog, e: Envelope) -> bool:
     """Return whether the sender was given up and may have come back after the transcript was made.
 
-    A letter to this site is late only where the site itself went on without that sender: else it may have read it.
+    A message to this site is late only where the site itself went on without that sender: else it may have read it.
     """
-    gone = {absent.sender for _, absent in found.marks}
-    return e.sender in gone and (e.is_public or e.sender in {absent.sender for absent in own.marks})
+    absent = {mark.sender for _, mark in found.marks}
+    return e.sender in absent and (e.is_public or e.sender in {mark.sender for mark in own.marks})
