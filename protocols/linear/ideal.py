@@ -143,7 +143,7 @@ def _seeds(count: int, rng: Stream) -> list[int]:
     return [rng.bits(8 * MASK_SEED_BYTES) for _ in range(count)]
 
 
-# The readings of the garbler's messages. These are declared public, for they reveal nothing without labels.
+# What of the garbler's messages is looked at: they are declared public, for they tell nobody anything without labels.
 
 _POINTS = 4  # of the 128 that are alike
 _WORDS = 4  # at either end of the gates

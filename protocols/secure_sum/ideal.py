@@ -8,8 +8,8 @@ Charlie says, or nothing: neither a right sum nor any sum is promised. In a spar
 against a semi-honest Charlie and t semi-honest parties, and but for the probability that the graph does not do
 (`distance`).
 
-Where nobody may drop out nothing is ever opened: masks come from a stream cipher then, every t up to K-1 will do, and
-the proof programs nothing.
+Where nobody may drop out nothing is ever opened: masks come from a stream cipher, every t up to K-1 will do, and the
+proof programs nothing.
 
 The simulators follow the proof: seeds, keys and shares are real, and the masked inputs of the honest hide any numbers
 that add up to the honest sum. They are tried for semi-honest coalitions; the proof, and the tests of this folder, are
@@ -104,7 +104,7 @@ def simulate_with_charlie(
     dropped_out: Collection[int] = (),
 ) -> Readings:
     """Simulate what Charlie and these parties read, from their own inputs and the sums of the honest who have not
-    dropped out; the parties in `dropped_out` drop out when they have dealt.
+    dropped out; those in `dropped_out` drop out when they have dealt.
     """
     survivors = [i for i in range(p.K) if i not in dropped_out]
     if not p.D:
