@@ -39,22 +39,27 @@ from smc_dp.attacks.sessions import draw_secrets, linear_variant, run_program
 
 PARTIES, DIMENSION = 4, 2  # as many parties as all meet in the first round of the tournament
 BITS_EACH = 7
-FLIPPED = range(1, 1 + BITS_EACH)  # E; bit 0 of Delta is 1, as everybody knows
-OUTSIDE = range(1 + BITS_EACH, 1 + 2 * BITS_EACH)
-WIRE = SIZE_BITS - 1  # the highest bit of P_1's size
-MEMBER = 1  # whose noise Charlie knows: P_2's
-"""The attacker's choices: bits are counted from the lowest of the first byte."""
+FLIPPED_COLUMNS = range(1, 1 + BITS_EACH)  # bit 0 of Delta is 1, as everybody knows
+"""E: the bits of Delta in whose columns Charlie flips the choice, counted from the lowest of the first byte."""
+SEARCHED_OUTSIDE = range(1 + BITS_EACH, 1 + 2 * BITS_EACH)
+"""Bits of Delta outside E that are really searched; the other bits outside E are given."""
+WIRE = SIZE_BITS - 1
+"""Wire whose choice is flipped: the highest bit of P_1's size."""
+KNOWN_NOISE_PARTY = 1
+"""Index of the party whose noise Charlie knows: P_2."""
 
 
 @dataclass(frozen=True, repr=False)
 class Loot:
-    """Secrets that Charlie keeps of the session: his labels, right but for those bits, and what P_1 sent.
+    """Values that Charlie keeps of the session.
 
-    `inside`: Delta and E, found when a row opened.
+    `session`: its id. `box_secret`: the secret of his box key, which unmasks rows. `labels`: his labels, of which that
+    of the flipped wire is wrong by bits of Delta. `tables`, `locked`: the garbled circuit and the locked rows, as P_1
+    sent them. `inside`: Delta and E, found when a row opened. `summand`: that row, eta + s.
     """
 
     session: bytes
-    box: bytes
+    box_secret: bytes
     labels: bytes
     tables: bytes
     locked: bytes
@@ -122,7 +127,7 @@ def flipping_program(columns: Sequence[int]) -> Program:
 
 def search_delta(p: Parameters, loot: Loot, given_bits: int) -> int | None:
     """Return Delta, from the bits in E, those that are given, and a search of the others; None if nothing opens."""
-    for rest in subsets_of_bits(OUTSIDE):
+    for rest in subsets_of_bits(SEARCHED_OUTSIDE):
         outside = given_bits | rest
         if loot.opened(p, loot.with_wire(outside)) is not None:  # the label of the other bit
             return loot.inside | outside
@@ -130,11 +135,11 @@ def search_delta(p: Parameters, loot: Loot, given_bits: int) -> int | None:
 
 
 def read_everything_with(p: Parameters, loot: Loot, delta: int, noise: Vector, S: Vector) -> Everything | None:
-    """Return sizes, noises and the exact sum, from Delta and MEMBER's noise; None if some row stays locked.
+    """Return sizes, noises and the exact sum, from Delta and `noise`; None if some row stays locked.
 
-    With Delta both labels of every wire are known. Of an AND three pairs of labels lead to one output label and the
-    fourth to the other: that is the pair of ones. So every input bit shows; and whoever knows them makes any party the
-    smallest, whose row opens then.
+    `noise`: that of `KNOWN_NOISE_PARTY`. With Delta both labels of every wire are known. Of an AND three pairs of
+    labels lead to one output label and the fourth to the other: that is the pair of ones. So every input bit shows; and
+    whoever knows them makes any party the smallest, whose row opens then.
     """
     labels = loot.with_wire(loot.inside)
     sizes = _sizes(p, loot, labels, delta)
@@ -144,7 +149,7 @@ def read_everything_with(p: Parameters, loot: Loot, delta: int, noise: Vector, S
         if content is None:
             return None
         behind_s.append(_bare(p, loot, content))
-    s = p.weights.subtract_vectors(behind_s[MEMBER], noise)
+    s = p.weights.subtract_vectors(behind_s[KNOWN_NOISE_PARTY], noise)
     noises = tuple(p.weights.subtract_vectors(row, s) for row in behind_s)
     return Everything(tuple(sizes), noises, p.weights.subtract_vectors(S, noises[sizes.index(min(sizes))]))
 
@@ -164,7 +169,7 @@ def search_costs(K: int) -> dict[str, float]:
 
 def _bare(p: Parameters, loot: Loot, content: bytes) -> Vector:
     epk, masked = masks.unpack_row(p, content)
-    return masks.unmask_row(p, masked, encapsulation.opened(loot.box, epk, loot.session))
+    return masks.unmask_row(p, masked, encapsulation.opened(loot.box_secret, epk, loot.session))
 
 
 def _with_smallest(labels: bytes, sizes: Sequence[int], place: int, delta: int) -> bytes:
@@ -214,11 +219,13 @@ def _attacked(name: str, about: str, columns: Sequence[int]) -> Variant:
         seen = run_program(flipping_program(columns), drawn, key_bits, rng)
         loot = next(result for result in seen.charlie.results if isinstance(result, Loot))
         gathered: Gathered = seen.party(0).results[1][1]
-        given_bits = int.from_bytes(gathered.choice.delta, "little") & ~sum(1 << bit for bit in (*FLIPPED, *OUTSIDE))
+        given_bits = int.from_bytes(gathered.choice.delta, "little") & ~sum(
+            1 << bit for bit in (*FLIPPED_COLUMNS, *SEARCHED_OUTSIDE)
+        )
         delta = search_delta(seen.parameters, loot, given_bits)
         if delta is None:
             return False
-        known = seen.ring.vector(drawn[MEMBER].eta)
+        known = seen.ring.vector(drawn[KNOWN_NOISE_PARTY].eta)
         return read_everything_with(seen.parameters, loot, delta, known, seen.released) == true_secrets(seen, drawn)
 
     malicious = bool(columns)
@@ -231,7 +238,7 @@ _AT_1000 = search_costs(1000)
 ATTACK = describe_attack(
     "inconsistent-extension",
     variants=(
-        _attacked("some columns", "Charlie flips a choice in some columns", tuple(FLIPPED)),
+        _attacked("some columns", "Charlie flips a choice in some columns", tuple(FLIPPED_COLUMNS)),
         _attacked("all alike", "Charlie sends the extension that is due", ()),
     ),
     chance=2.0**-BITS_EACH,

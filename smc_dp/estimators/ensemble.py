@@ -16,7 +16,7 @@ from smc_dp.estimators.validation import check_public_rows
 from smc_dp.methods.hamm2016.ensemble import Learner
 from smc_dp.methods.hamm2016.votes import ONE_ROW_CAVEATS, PUBLIC_ROWS_CAVEAT
 
-GENERATED_AUXILIARY = (
+GENERATED_AUXILIARY_CAVEAT = (
     "The auxiliary rows are 1000 points of the ball, drawn by a public seed, because none were given: they are "
     "nobody's rows."
 )
@@ -119,7 +119,7 @@ class EnsembleClassifier(FederatedClassifier):
             of_others = (
                 caveat for caveat in self.privacy_.caveats if caveat not in (PUBLIC_ROWS_CAVEAT, *ONE_ROW_CAVEATS)
             )
-            self.privacy_ = replace(self.privacy_, caveats=(GENERATED_AUXILIARY, *of_others))
+            self.privacy_ = replace(self.privacy_, caveats=(GENERATED_AUXILIARY_CAVEAT, *of_others))
         return self
 
     def _auxiliary(self, given: npt.ArrayLike | None) -> Array:

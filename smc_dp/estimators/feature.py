@@ -17,7 +17,7 @@ from smc_dp.estimators.validation import check_labels, check_public_rows, list_f
 from smc_dp.methods.feature_method import LossName
 from smc_dp.methods.method import Trust
 
-LAST_PARTY_AGGREGATES = (
+LAST_PARTY_AGGREGATES_CAVEAT = (
     "No public rows and no aggregator were named: the last party that rows were dealt to is the aggregator, and no "
     "site."
 )
@@ -111,7 +111,7 @@ class FeatureMethodClassifier(FederatedClassifier):
         if public_X is None or public_y is None:
             self._release(self._with_aggregator(data, dealt), dealt, private_labelled=True)
             if self.aggregator is None:
-                self.privacy_ = replace(self.privacy_, caveats=(LAST_PARTY_AGGREGATES, *self.privacy_.caveats))
+                self.privacy_ = replace(self.privacy_, caveats=(LAST_PARTY_AGGREGATES_CAVEAT, *self.privacy_.caveats))
             return self
         return self._release(replace(data, labelled=self._public(public_X, public_y)), dealt)
 

@@ -89,7 +89,7 @@ def draw_messages(
     dropped_out: Collection[str] = (),
     dropping_out: Collection[str] = (),
 ) -> Drawing:
-    """Return the messages between lanes, after sentences.
+    """Return a drawing of the messages between lanes, with sentences that say the same.
 
     `dropped_out`: participants that dropped out before this step; `dropping_out`: in it.
     """

@@ -25,7 +25,7 @@ def rows(labels: bytes) -> list[int]:
     return [int.from_bytes(labels[i : i + LABEL_BYTES], "little") for i in range(0, len(labels), LABEL_BYTES)]
 
 
-@pytest.mark.parametrize("columns", [(), (5,), tuple(extension.FLIPPED)])
+@pytest.mark.parametrize("columns", [(), (5,), tuple(extension.FLIPPED_COLUMNS)])
 def test_a_flip_shifts_one_wire_by_delta_in_these_columns_alone(columns: tuple[int, ...]) -> None:
     rng, session, count = seeded(columns), bytes(32), 70
     offer = oblivious.offer(rng)
@@ -44,7 +44,7 @@ def deviated() -> tuple[FinishedRun, list[PartySecret], Loot, int]:
     """A session with a Charlie who deviates, what the parties brought, what he kept, and Delta."""
     rng = seeded("session")
     drawn = draw_secrets(extension.PARTIES, extension.DIMENSION, rng)
-    seen = run_program(extension.flipping_program(tuple(extension.FLIPPED)), drawn, 512, rng)
+    seen = run_program(extension.flipping_program(tuple(extension.FLIPPED_COLUMNS)), drawn, 512, rng)
     loot = next(result for result in seen.charlie.results if isinstance(result, Loot))
     return seen, drawn, loot, int.from_bytes(seen.party(0).results[1][1].choice.delta, "little")
 
@@ -53,7 +53,7 @@ def test_charlie_has_his_bits_of_delta_and_nobody_notices(
     deviated: tuple[FinishedRun, list[PartySecret], Loot, int],
 ) -> None:
     seen, drawn, loot, delta = deviated
-    assert loot.inside == delta & sum(1 << bit for bit in extension.FLIPPED)
+    assert loot.inside == delta & sum(1 << bit for bit in extension.FLIPPED_COLUMNS)
     smallest = min(drawn, key=lambda secret: secret.n)
     assert seen.lifted == [sum(column) for column in zip(*(s.w for s in drawn), smallest.eta, strict=True)]
 
@@ -62,7 +62,7 @@ def test_with_delta_everything_opens_and_with_another_one_nothing(
     deviated: tuple[FinishedRun, list[PartySecret], Loot, int],
 ) -> None:
     seen, drawn, loot, delta = deviated
-    p, noise = seen.parameters, seen.ring.vector(drawn[extension.MEMBER].eta)
+    p, noise = seen.parameters, seen.ring.vector(drawn[extension.KNOWN_NOISE_PARTY].eta)
     assert extension.read_everything_with(p, loot, delta, noise, seen.released) == true_secrets(seen, drawn)
     for bit in (1, 77, 127):
         found = extension.read_everything_with(p, loot, delta ^ 1 << bit, noise, seen.released)
@@ -73,7 +73,7 @@ def test_each_half_of_delta_opens_a_row_and_nothing_else_does(
     deviated: tuple[FinishedRun, list[PartySecret], Loot, int],
 ) -> None:
     seen, _, loot, delta = deviated
-    outside = delta & ~sum(1 << bit for bit in extension.FLIPPED)
+    outside = delta & ~sum(1 << bit for bit in extension.FLIPPED_COLUMNS)
     for shift, opens in ((loot.inside, True), (outside, True), (delta, False), (loot.inside ^ 1 << 90, False)):
         assert (loot.opened(seen.parameters, loot.with_wire(shift)) is not None) == opens
 

@@ -49,7 +49,7 @@ from smc_dp.estimators.base import (
     SINGLE_RELEASE,
     FederatedClassifier,
 )
-from smc_dp.estimators.ensemble import GENERATED_AUXILIARY, points_of_the_ball
+from smc_dp.estimators.ensemble import GENERATED_AUXILIARY_CAVEAT, points_of_the_ball
 from smc_dp.estimators.rows import Ball, RowAssignment
 from smc_dp.estimators.validation import check_exact_number
 from smc_dp.methods.functionality import ideal
@@ -975,5 +975,5 @@ def test_nobody_is_told_of_auxiliary_rows_that_nobody_gave(method: str) -> None:
     """Those that are given are public, and the statement says what follows from that."""
     words = [" ".join(EnsembleClassifier(method).fit(BLOBS, LABELS, parties=WHO, **given).privacy_.caveats)
              for given in ({}, {"auxiliary": BLOBS[:9]})]  # fmt: skip
-    assert [GENERATED_AUXILIARY in said for said in words] == [True, False]
+    assert [GENERATED_AUXILIARY_CAVEAT in said for said in words] == [True, False]
     assert ["auxiliary row is replaced" in said or "are public" in said for said in words] == [False, True]
