@@ -51,7 +51,7 @@ def recommendation_blocks(plan: Plan) -> Iterator[Prose]:
         take = "If you do: take" if hopeless else "Take"
         yield coded_prose("plan.advised_method", take=take, method=plan.method, who=who, why=str(plan.why))
     else:
-        instead = "" if plan.advised is None else f" {plan.advised} is advised. {plan.why}"
+        instead = "" if plan.advised is None else f" {plan.advised} is recommended. {plan.why}"
         yield coded_prose("plan.named_method", method=plan.method, who=who, instead=instead)
     if found.staying is not None:
         yield Prose(f"What to expect: {_lost(found.staying)}{_needed(found)}", "plan.expected_loss")

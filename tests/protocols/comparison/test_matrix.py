@@ -100,7 +100,7 @@ def test_the_command_prints_no_table_for_other_role_code(
             "got 'other'",
         ),
         *(
-            (("comparison", *option), f"{option[0]}: not with comparison, whose matrix is the table that is printed")
+            (("comparison", *option), f"{option[0]}: not with comparison, whose matrix is the shipped table")
             for option in (("--parties", "3"), ("--report", "matrix.html"), ("--json",))
         ),
     ],

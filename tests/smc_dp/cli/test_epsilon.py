@@ -163,7 +163,7 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
         (("knorm", "--epsilon", "500001"), "--epsilon: wanted at most 500000, as half the noise is for twice as much"),
         (("knorm", "--trials", "59"), "--trials: wanted 60 to 1000000, got 59"),
         (("knorm", "--confidence", "1"), "--confidence: wanted a number from 0.5 to below 1, got '1'"),
-        (("knorm", "--noise", "laplace"), "--calibration, --noise: knorm is a law of noise by itself"),
+        (("knorm", "--noise", "laplace"), "--calibration, --noise: knorm is itself a distribution of noise"),
         (("knorm", "--mutant", "float-sampler"), "--mutant: float-sampler is a mutant of laplace, got knorm"),
         (("vote", "--mutant", "float-sampler"), "--mutant: float-sampler is a mutant of a mechanism"),
         (("all", "--mutant", "float-sampler"), "--mutant: float-sampler is a mutant of one mechanism, wanted its name"),

@@ -159,7 +159,7 @@ def test_no_shell_or_an_unknown_one_is_one_line(
     monkeypatch.setattr(shellingham, "detect_shell", nobody)
     monkeypatch.delenv("SHELL", raising=False)
     for arguments, why in (
-        (["--show-completion"], "which shell this is cannot be told"),
+        (["--show-completion"], "the shell in use is not recognised"),
         (["--show-completion", "csh"], "wanted one of bash, zsh, .* got 'csh'"),
         (["--install-completion", "bash", "zsh"], "wanted one shell or none"),
     ):

@@ -72,7 +72,7 @@ def test_a_command_has_the_names_of_no_other() -> None:
         ("run --split 50,50 --parties 3", "--split: wanted 3 percentages, one for each party, got 2"),
         (
             "run --ledgers L --insecure-seed 1",
-            "--ledgers: wanted a run that guarantees something, got one of kind none: it has no price",
+            "--ledgers: wanted a run with a privacy guarantee, got one of kind none, which cannot be charged",
         ),
         (
             "run --ledgers L",

@@ -220,8 +220,8 @@ def test_a_run_is_about_what_was_agreed_on(tmp_path: Path) -> None:
         (agreement(other), seeded, "wanted one about the parties"),
         (replace(agreement(data), parties=data.federation.names[::-1]), seeded, "wanted one about the parties"),
         (agreement(hospitals((9, 8), 3)), seeded, "wanted one about the parties"),
-        (agreement(data), system, "wanted the mark 'insecure seed' exactly where"),
-        (agreement(data, seeded=False), seeded, "wanted the mark 'insecure seed' exactly where"),
+        (agreement(data), system, "wanted the marker 'insecure seed' exactly where"),
+        (agreement(data, seeded=False), seeded, "wanted the marker 'insecure seed' exactly where"),
     ):
         with pytest.raises(InputError, match=why):
             simulate_run(data, agreed, rng, tmp_path / "run")

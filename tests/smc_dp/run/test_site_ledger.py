@@ -137,7 +137,7 @@ def test_it_says_before_what_a_reservation_would(own: SiteLedger, tmp_path: Path
     for asked in (own.check, lambda agreed: own.reserve(SESSION, agreed, ROWS)):
         with pytest.raises(OverBudgetError, match=r"own.ledger: the budget would be exceeded"):
             asked(much)
-        with pytest.raises(InputError, match="kind none: it has no price"):
+        with pytest.raises(InputError, match="kind none, which cannot be charged"):
             asked(nothing)
     assert states(own) == []
     with pytest.raises(InputError, match=r"no\.ledger: cannot be read"):

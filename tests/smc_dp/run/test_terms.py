@@ -145,7 +145,7 @@ def test_settings_are_those_of_the_protocol_and_of_the_method() -> None:
     assert settle_protocol("pathak2010", PathakMean(), {"key_bits": 2048}) == CuratorTerms(2048)
     with pytest.raises(InputError, match="dropouts: does not go with method prr_mean, whose protocol is pathak2010"):
         settle_protocol("pathak2010", PathakMean(), {"dropouts": 0})
-    with pytest.raises(InputError, match="terms: wanted those of secure_sum, got CuratorTerms"):
+    with pytest.raises(InputError, match="terms: wanted the settings of secure_sum, got CuratorTerms"):
         SettledRun(WeightedSum(), Target(1, noise="vg"), "secure_sum", CuratorTerms()).check(test_keys=False)
     with pytest.raises(InputError, match="insecure_test_keys: secure_sum has no keys that could be too short"):
         replace(sum_agreement(CASE), marks=("insecure seed", "insecure test keys"))

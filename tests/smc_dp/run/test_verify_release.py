@@ -177,7 +177,7 @@ FORGED: dict[str, tuple[Callable[[Path, Path], Path], str]] = {
     "no share in the record": (of_share(f.drop), f"the transcript holds no share of {P1}"),
     "the same share twice": (of_share(f.duplicate), f"'{P1}' published on line "),
     "a mark that nobody knows": (
-        lambda r, t: f.forge(r, t, f.with_head(insecure=["insecure test keys", "a"])), "than the marks on line 0",
+        lambda r, t: f.forge(r, t, f.with_head(insecure=["insecure test keys", "a"])), "than the markers on line 0",
     ),
     "a flipped share in the record": (of_share(lambda i: f.flip(i, 3)), f"'{P1}' does not have its signature"),
     "a flipped signature": (of_share(lambda i: f.flip(i, -1)), f"'{P1}' does not have its signature"),
@@ -188,7 +188,7 @@ FORGED: dict[str, tuple[Callable[[Path, Path], Path], str]] = {
         lambda r, t: f.forge(r, t, f.with_parameters(agreed="00" * 32)), "does not have its signature",
     ),
     "a record of another wire format": (lambda r, t: f.forge(r, t, f.with_head(format=1)), "has wire format 1"),
-    "no record in the file": (lambda r, t: f.with_text(r, t, "{}\n"), "states no wire format"),
+    "no record in the file": (lambda r, t: f.with_text(r, t, "{}\n"), "has no wire format"),
     "a line that is none": (
         lambda r, t: f.with_text(r, t, (r / TRANSCRIPT).read_text() + '{"to":"public"}\n'), "not a line",
     ),
