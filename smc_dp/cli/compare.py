@@ -35,7 +35,7 @@ FIGURES = "pathak-fig2|hamm-fig2|hamm-fig3|feature-fig1..3|collaborative-fig2..5
 
 Out = Annotated[
     Path | None,
-    typer.Option(help="Folder of results [default: a new one in runs/]. An existing one continues where it was stopped."),
+    typer.Option(help="Folder of results [default: a new one in runs/]. A stopped run in it continues."),
 ]
 Jobs = Annotated[str | None, typer.Option(metavar="INTEGER", help="Worker processes [default: all cores].")]
 Backend = Annotated[
