@@ -60,7 +60,9 @@ STOPS = {
     "a letter of another kind": Mutant(LETTER.becomes(envelope(kind="Ready")), "is not number 0 of that link"),
     "a letter of another round": Mutant(LETTER.becomes(envelope(round=9)), "is not number 0 of that link"),
     "a letter of another chain": Mutant(LETTER.becomes(envelope(prev=bytes(32))), "is not number 0 of that link"),
-    "a letter of another session": Mutant(LETTER.becomes(other_session), "the envelope in the frame is of another session"),
+    "a letter of another session": Mutant(
+        LETTER.becomes(other_session), "the envelope in the frame is of another session"
+    ),
     "a letter of another study": Mutant(
         LETTER.becomes(lambda p: replace(p, study=OTHER_STUDY.digest)), "from P2 to P1 is of another study"
     ),
@@ -101,7 +103,8 @@ STOPS = {
     ),
     # Approvals.
     "an older approval": Mutant(
-        APPROVAL.becomes(lambda p: approved(sites.approval(STUDY, "P2", "older"))), "the envelope in the frame is of another session"
+        APPROVAL.becomes(lambda p: approved(sites.approval(STUDY, "P2", "older"))),
+        "the envelope in the frame is of another session",
     ),
     "a second approval in the same place": Mutant(
         APPROVAL.becomes(besides(approved(sites.approval(STUDY, "P2", "older")))),
