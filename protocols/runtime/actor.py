@@ -76,7 +76,7 @@ class Actor(RoleStepper):
         self.held = HeldEnvelopes()
         self.broken: Exception | None = None  # raised by the role or by an envelope: the role does not go on after it
         self.out: list[Envelope] = []  # what it has sent since the driver last looked
-        self.doubted: set[Absent] = set()  # letters that this role read and left out of account
+        self.doubted: set[Absent] = set()  # messages that this role read and disregarded
         self.heard: dict[Attestation, None] = {}  # the statements of others that this role has seen to be signed
         self._signer, self._charge, self._refund, self._local_program = signer, charge, refund, local_program
         self._posted = 0  # greetings on the board when it looked there last

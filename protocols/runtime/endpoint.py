@@ -200,8 +200,8 @@ class Endpoint:
         Wait for all of them, and verify the signature of each that is returned; raise `StoppedError` when one is
         absent.
         """
-        asked = None if of is None else tuple(of)
-        got: dict[str, Greeted[MessageT]] = await self._wait(Want(self._greeters, kind, greetings=True, of=asked))
+        named = None if of is None else tuple(of)
+        got: dict[str, Greeted[MessageT]] = await self._wait(Want(self._greeters, kind, greetings=True, of=named))
         return got
 
     async def stage(

@@ -275,8 +275,8 @@ class RoleStepper(ABC):
         payload, place = self.statement_bytes(self.name, message), (self.stage, kind)
         if place not in self.progress.statements:
             self.progress.statements[place] = payload, self.signature(self.name, kind, payload)
-        stated, signature = self.progress.statements[place]
-        if stated != payload:
+        attested_payload, signature = self.progress.statements[place]
+        if attested_payload != payload:
             raise LocalError("statement.attested_another", name=self.name, kind=kind, stage=self.stage)
         return signature
 
@@ -398,10 +398,10 @@ class RoleStepper(ABC):
         want = self._want
         if want is None:
             return {}
-        asked = want.senders
-        if want.of is not None and not self.inbox.marks and all(map(self.board.__contains__, asked)):
-            asked = want.of  # all have greeted, and no more is to be read
-        found = {sender: self._found(want, sender) for sender in asked}
+        senders = want.senders
+        if want.of is not None and not self.inbox.marks and all(map(self.board.__contains__, senders)):
+            senders = want.of  # all have greeted, and no more is to be read
+        found = {sender: self._found(want, sender) for sender in senders}
         there = {sender: answer for sender, answer in found.items() if answer is not None}
         return there if len(there) == len(found) or _is_given_up(want, there.values()) else None
 
@@ -471,8 +471,8 @@ class RoleStepper(ABC):
         if self.end is not None or absent.sender not in self.session.participants:
             return False
         if absent.kind == HELLO:
-            asked = self._want is not None and self._want.greetings and absent.sender not in self.board
-            return asked or not self._started
+            is_awaited = self._want is not None and self._want.greetings and absent.sender not in self.board
+            return is_awaited or not self._started
         if absent.stage == self.stage:
             return self.inbox.due(absent.sender, absent.kind, self.stage).read <= absent.read
         return absent.stage not in self.inbox.ended
