@@ -251,7 +251,7 @@ class Endpoint:
         self._engine.spend(label)
 
     def refund(self, label: str) -> None:
-        """Refund the charge under this label: the role has proof that nothing was released.
+        """Refund the charge under this label: the role has proof that nothing of this participant was released.
 
         Raise `LocalError` for a label without a charge. A timeout is no proof.
         """
