@@ -75,8 +75,8 @@ def inputs(p: Comparisons, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
     """Return the shares of both roles, each an unknown."""
     places = range(1, p.comparisons + 1)
     return {
-        role: (p, tuple(unknown(f"D_{letter}({i})", p.bits) for i in places))
-        for role, letter in ((CHOOSER, "p"), (HOLDER, "c"))
+        role: (p, tuple(unknown(f"D_{symbol}({i})", p.bits) for i in places))
+        for role, symbol in ((CHOOSER, "p"), (HOLDER, "c"))
     }
 
 
@@ -94,7 +94,7 @@ MODEL = Model(
     dry_run_parameters, inputs, (), lambda p: (), sample, lambda p, j: {}, matrix_file="comparison/matrix.txt"
 )
 
-# How the claim is tried.
+# Trials of the claim.
 
 _TRIED = Comparisons(16, 4, DRY_RUN_KEY_BITS)
 
@@ -157,7 +157,7 @@ def _counts(values: Sequence[int], cells: range) -> list[int]:
     return [counted[cell] for cell in cells]
 
 
-# What is not claimed.
+# Limitations.
 
 
 def half_of_each(p: Comparisons, views: tuple[View, ...], published: Mapping[str, Any]) -> list[int]:
@@ -186,7 +186,7 @@ def _true_differences(p: Comparisons, given: Inputs, names: tuple[str, ...]) -> 
 
 
 LIMITATIONS = (
-    Limitation("A holder that makes its key or its bits against the rules may learn more of the chooser's input."),
+    Limitation("A malicious holder that makes its key or its bits falsely may learn more of the chooser's input."),
     Limitation(
         "A sign tells the holder in which half of the ring the chooser's share lies, counted from its own: where a "
         "share is not uniform, or compared again and again, that tells of it.",

@@ -1,8 +1,8 @@
 """Security of the linear path: the ideal functionality, the simulators, and the trials of the claim.
 
 Theorem. Let every participant follow the protocol, and let a coalition that has not both P_1 and Charlie, of whatever
-size, look at all that its members see. Then its view can be made from the coalition's own inputs and what
-`functionality` and `heard` hand to its members, up to a distance of
+size, combine its members' views. Then its view can be made from the coalition's own inputs and what `functionality` and
+`heard` hand to its members, up to a distance of
 
     `distance`: 0
     + the advantage against CDH on curve25519 and square CDH on edwards25519 in the random-oracle model (HKDF-SHA256,
@@ -10,7 +10,7 @@ size, look at all that its members see. Then its view can be made from the coali
     generator and ChaCha20-Poly1305, the sealed links, the commitments (SHA-256), and the coins.
 
 Everybody gets the sum S as K+1 shares, uniform given S; P_1 gets rho and Charlie c, drawn independently of all inputs,
-by which equal sizes are ordered; a coalition with Charlie is told which of its members has the smallest size, or that
+by which equal sizes are ordered; a coalition with Charlie learns which of its members has the smallest size, or that
 none has. The proof is in NOTES.md; the simulator with Charlie is P_1's own code on other inputs.
 """
 
@@ -143,7 +143,7 @@ def _seeds(count: int, rng: Stream) -> list[int]:
     return [rng.bits(8 * MASK_SEED_BYTES) for _ in range(count)]
 
 
-# What of the garbler's letters is looked at: they are declared public, for they tell nobody anything without labels.
+# What of the garbler's messages is looked at: they are declared public, for they tell nobody anything without labels.
 
 _POINTS = 4  # of the 128 that are alike
 _WORDS = 4  # at either end of the gates
@@ -238,7 +238,7 @@ MODEL = Model(
     profiles=profiles,
 )
 
-# How the claim is tried.
+# Trials of the claim.
 
 
 def claimed(p: Parameters, names: Sequence[str]) -> bool:
@@ -247,7 +247,7 @@ def claimed(p: Parameters, names: Sequence[str]) -> bool:
 
 
 def leakage(p: Parameters, inputs: Inputs, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return all that the functionality may tell this coalition in this world: coins decide ties."""
+    """Return all that the functionality may reveal to this coalition in this world: randomness decides ties."""
     return tuple(dict.fromkeys(heard(p, names, j) for j in all_smallest(p, inputs)))
 
 

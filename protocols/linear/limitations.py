@@ -94,7 +94,8 @@ def _submitted(view: View) -> Submitted:
     return first_instance(every, Submitted, view.name)
 
 
-# The same in the form in which a claim is tried. Where sizes are equal, coins decide, and nothing is there to be found.
+# The same attacks, in the form in which a claim is tried. Where sizes are equal, randomness decides, and there is
+# nothing to find.
 
 
 def _encircled(p: Parameters) -> int:
@@ -135,8 +136,8 @@ LIMITATIONS = (
         Attack(_cutting, weights_behind_a_cut, lambda p, inputs, names: input_of(inputs, p.parties[_encircled(p)]).w),
     ),
     Limitation(
-        "The party with the smallest data set knows its own noise: it obtains the exact sum of all weights. It is not "
-        "told that it is the smallest, but knows it where the sizes show it.",
+        "The party with the smallest data set knows its own noise: it obtains the exact sum of all weights. The "
+        "protocol does not reveal that it is the smallest, but it knows it where the sizes show it.",
         BY_SMALLEST,
     ),
     Limitation(
@@ -160,11 +161,11 @@ LIMITATIONS = (
         "follows from the sizes alone, which the privacy of records does not protect."
     ),
     Limitation(
-        "A P_1 that deviates can put noise that it knows, or none, into the result and so learn the exact sum, and can "
+        "A malicious P_1 can put noise that it knows, or none, into the result and so learn the exact sum, and can "
         "learn log2(K+1) bits of its choice about all sizes in each session; nobody notices."
     ),
     Limitation(
-        "A Charlie that deviates can change which party is selected; with that party it learns the exact sum, or "
+        "A malicious Charlie can change which party is selected; with that party it learns the exact sum, or "
         "compares the size of any party with a number of its choice, once a session."
     ),
     Limitation(
@@ -174,7 +175,7 @@ LIMITATIONS = (
     ),
     Limitation(
         "Charlie with a party can stop sessions until that party is selected, and then learns the exact sum: a refused "
-        "session is to be looked into, not simply repeated."
+        "session is to be investigated, not simply repeated."
     ),
     Limitation(
         "A party that puts another key in its row learns from the sum, which is spoilt then, that it has the smallest "
@@ -182,8 +183,8 @@ LIMITATIONS = (
     ),
     Limitation("Each participant can spoil the sum, or stop it, and nobody sees who spoilt it."),
     Limitation(
-        "Keys of links are kept until a participant's own part is over: who gets hold of the states of both Charlie "
-        "and P_1 before that opens what they were told in the session."
+        "Keys of links are kept until a participant's own part is over: an adversary that obtains the states of both "
+        "Charlie and P_1 before that opens what they received in the session."
     ),
     Limitation("The last to publish learns the sum first and can keep its share back."),
     SCALE_OF_THE_NOISE,

@@ -1,7 +1,7 @@
 """Security of the protocol: the ideal functionality, what each coalition may learn, and the simulators.
 
 Theorem. Let every participant follow the protocol, and let a coalition that is either Charlie alone, or any set of
-parties without Charlie, look at all that its members see. Then its view can be made, up to a distance of
+parties without Charlie, combine its members' views. Then its view can be made, up to a distance of
 
     `distance`: 2**-sigma (blinding, step 1.4) + K (K-1) 2**-(t_b + 1) (equal tie bits of parties with equal sizes)
     + 2**-sigma (masks, step 3.1) + (2l + 1) 2**-(t/2) (each comparison of l bits, the DGK key's orders of t bits)
@@ -29,8 +29,9 @@ having first been replaced by full ones: for that nobody may hold the key, and a
 to the power of the noise carries a randomiser that depends on the noise; the new one that it is multiplied by hides it
 just as well.) A Paillier
 ciphertext that returns to the holder of its key (steps 1.4 and 3.1) is perfectly uniform over those of its plaintext
-with Jacobi symbol +1, whatever primes the holder took, so the randomisers tell nothing either. Each party sends a relay
-or a cover of the same length to each other party, so neither Charlie nor a reader of the wire sees an edge of pi_1.
+with Jacobi symbol +1, whatever primes the holder took, so the randomisers reveal nothing either. Each party sends a
+relay or a cover of the same length to each other party, so neither Charlie nor a reader of the wire sees an edge of
+pi_1.
 
 The same argument gives the computational differential privacy (SIM-CDP) of the noise for each such coalition that
 does not contain the party whose noise was selected.
@@ -209,7 +210,7 @@ MODEL = Model(
     variants=variants,
 )
 
-# How the claim is tried.
+# Trials of the claim.
 
 
 def claimed(p: Parameters, names: tuple[str, ...]) -> bool:

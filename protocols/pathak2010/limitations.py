@@ -64,7 +64,7 @@ def noise_of_charlie_and_first(p: Parameters, charlie: View, first: View) -> Vec
     return p.weights.vector(p.packing.unpack(zeta.decrypt_all(message_from(first, smallest, Selected).psi)))
 
 
-# The same in the form in which a claim is tried. Sizes that differ say who is smallest without anybody's coins.
+# The same attacks, in the form in which a claim is tried. Where sizes differ, they alone decide who is the smallest.
 
 
 def _with_charlie(p: Parameters) -> Coalitions:
@@ -87,12 +87,11 @@ def _noise_and_sum(p: Parameters, views: tuple[View, ...], published: Mapping[st
 
 LIMITATIONS = (
     Limitation(
-        "One party that breaks the rules removes all noise: it enters no rows, or few, and no noise, and the release "
-        "is the exact sum of all weights, for everybody; with noise that it chose itself, for itself alone."
+        "One malicious party removes all noise: it enters no rows, or few, and no noise, and the release is the exact "
+        "sum of all weights, for everybody; with noise that it chose itself, for itself alone."
     ),
     Limitation(
-        "Charlie removes all noise too if he breaks the rules: he selects none. He or a party can also spoil the "
-        "result."
+        "Charlie removes all noise too if he is malicious: he selects none. He or a party can also spoil the result."
     ),
     Limitation(
         "The party with the smallest data set knows its own noise: it obtains the exact sum of all weights.",
@@ -121,11 +120,11 @@ LIMITATIONS = (
     ),
     SCALE_OF_THE_NOISE,
     Limitation(
-        "Where all pairs are compared, a P_1 that answers one comparison against the rules sees by whether Charlie "
-        "refuses something of how the two sizes stand to the others; whose they are, it does not see."
+        "Where all pairs are compared, a malicious P_1 that answers one comparison falsely learns something of how the "
+        "two sizes compare with the others, by whether Charlie refuses; it does not learn whose they are."
     ),
     Limitation(
-        "Whose state is read before its own part is over counts among those who work together: it has its weights, the "
-        "size and the noise that are not used yet, and the keys of its links."
+        "A participant whose state is read before its own part is over counts among the coalition: the state has its "
+        "weights, the size and the noise that are not used yet, and the keys of its links."
     ),
 )

@@ -1,7 +1,7 @@
 """Model of the noisy sum for claims and audits: inputs as unknowns, outcomes, and attacks on the sum alone.
 
 An attack here is given own inputs and the published messages, so it succeeds whatever protocol has added up. Where
-sizes are equal, coins decide, and there is nothing to find.
+sizes are equal, randomness decides, and there is nothing to find.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def inputs(p: WeightParameters, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
     made: dict[str, tuple[Any, ...]] = {CURATOR_NAME: (p,)}
     for j, party in enumerate(p.parties, start=1):
         w, eta = (
-            tuple(unknown(f"{letter}_{j}({i})", p.ring_bits) for i in range(1, p.dimension + 1))
-            for letter in ("w", "eta")
+            tuple(unknown(f"{symbol}_{j}({i})", p.ring_bits) for i in range(1, p.dimension + 1))
+            for symbol in ("w", "eta")
         )
         made[party] = (p, PartyInput(unknown(f"n_{j}", SIZE_BITS), w, eta))
     return made
@@ -64,14 +64,14 @@ def outcomes(p: WeightParameters, j: int) -> dict[str, tuple[str, ...]]:
 
 
 def agrees(p: WeightParameters, inputs: Inputs, published: Mapping[str, Any]) -> bool:
-    """Tell whether the shares add up to the exact sum and the noise of a party with the smallest size; coins decide
-    ties.
+    """Tell whether the shares add up to the exact sum and the noise of a party with the smallest size; randomness
+    decides ties.
     """
     noises = [input_of(inputs, p.parties[j]).eta for j in all_smallest(p, inputs)]
     return published_sum(p, published) in [p.weights.add_vectors(exact_sum(p, inputs), eta) for eta in noises]
 
 
-# What is there to be found.
+# Secrets to be found.
 
 
 def input_of(inputs: Inputs, party: str) -> PartyInput:
@@ -90,7 +90,7 @@ def exact_sum(p: WeightParameters, inputs: Inputs) -> Vector:
 
 
 def all_smallest(p: WeightParameters, inputs: Inputs) -> list[int]:
-    """Return the places of the parties with the fewest records; coins decide among them."""
+    """Return the places of the parties with the fewest records; randomness decides among them."""
     sizes = [input_of(inputs, party).n for party in p.parties]
     return [j for j, n in enumerate(sizes) if n == min(sizes)]
 
@@ -112,7 +112,7 @@ def _weights_for_the_others(p: WeightParameters, inputs: Inputs, names: tuple[st
     return input_of(inputs, left).w
 
 
-# What is found.
+# Attacks.
 
 
 def exact_sum_of_smallest(p: WeightParameters, smallest: View, S: Vector) -> Vector:

@@ -1,19 +1,19 @@
 """Ideal functionality of the sums, simulators, and a model for audits. The theorem is in NOTES.md.
 
-Theorem. Let Charlie and any t parties deviate at will, statically. Their view of R sums can be made from: for each sum
+Theorem. Let Charlie and any t parties be malicious, statically. Their view of R sums can be made from: for each sum
 at most one pair of a query and a set U of at least K-D parties, chosen by them before they get the sum over the honest
 members of U of what these add, noise included; and at least H = K-D-t honest parties are in it. There is no statistical
 term. Complaints about shares open fewer than T of a secret, those of the coalition included. Honest parties output what
-Charlie says, or nothing: that the sum is right, and that there is one, is not promised. In a circle (`graph.py`) all of
-this is against Charlie and t parties who keep to the protocol, and but for the probability that the circle does not do
+Charlie says, or nothing: neither a right sum nor any sum is promised. In a sparse graph (`graph.py`) all of this is
+against a semi-honest Charlie and t semi-honest parties, and but for the probability that the graph does not do
 (`distance`).
 
-Where nobody may vanish nothing is ever opened: masks come from a stream cipher then, every t up to K-1 will do, and the
+Where nobody may drop out nothing is ever opened: masks come from a stream cipher, every t up to K-1 will do, and the
 proof programs nothing.
 
 The simulators follow the proof: seeds, keys and shares are real, and the masked inputs of the honest hide any numbers
-that add up to the honest sum. They are tried for coalitions that follow the protocol; what deviating ones can do is in
-the proof, and in the tests of this folder.
+that add up to the honest sum. They are tried for semi-honest coalitions; the proof, and the tests of this folder, are
+about malicious ones.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def is_semi_honest(p: Parameters) -> bool:
 
 
 def functionality(p: Parameters, inputs: Mapping[str, Addends], r: int, members: Collection[int]) -> Vector:
-    """Return S_r: the sum of what these parties add, noise included."""
+    """Return S_r: the sum of these parties' contributions, noise included."""
     mine = [inputs[p.parties[i]] for i in members]
     return p.ring.add_vectors(*(x.numbers[r] for x in mine), *(x.noise[r] for x in mine))
 
@@ -101,12 +101,12 @@ def simulate_with_charlie(
     own: Mapping[int, Addends],
     honest: Sequence[Vector],
     rng: Stream,
-    gone: Collection[int] = (),
+    dropped_out: Collection[int] = (),
 ) -> Readings:
     """Simulate what Charlie and these parties read, from their own inputs and the sums of the honest who have not
-    dropped out; those in `gone` drop out when they have dealt.
+    dropped out; those in `dropped_out` drop out when they have dealt.
     """
-    survivors = [i for i in range(p.K) if i not in gone]
+    survivors = [i for i in range(p.K) if i not in dropped_out]
     if not p.D:
         return _simulate_closed(p, members, own, honest, rng)
     dealt = [dealing.deal_seeds(p, rng.fork(f"dealer {i}")) for i in range(p.K)]
@@ -239,7 +239,7 @@ def inputs(p: Parameters, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
 
 
 def split_answers(p: Parameters, given: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Split a party's inputs: it knows what it adds to the first sum, and asks for its addends of the others."""
+    """Split a party's inputs: it knows its addends of the first sum, and queries its addends of the others."""
     if len(given) < 2:
         return given, ()
     each = zip(given[1].numbers, given[1].noise, strict=True)
@@ -279,12 +279,12 @@ def hygiene_masks(p: Parameters) -> tuple[Mask, ...]:
 
 
 def join_inputs(p: Parameters, given: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Join what a party knew and what it asked for as one input; Charlie has none."""
+    """Join what a party knew and the answers to its queries as one input; Charlie has none."""
     return given if len(given) < 2 else (given[0], join_addends(p, *given[1:]))
 
 
 def agrees(p: Parameters, given: Inputs, published: Mapping[str, Any]) -> bool:
-    """Return whether the published sums are those of what their members added."""
+    """Return whether the published sums are those of their members' contributions."""
     addends = {name: join_addends(p, *given[name][1:]) for name in p.parties}
     if p.output == SHARES:
         total = p.ring.add_vectors(*(share.y for share in published.values()))
@@ -318,14 +318,15 @@ MODEL = Model(
     detour=Detour(Accused, Shares, complaints.wrong_shares),
 )
 
-# How the claim is tried.
+# Trials of the claim.
 
 _RING_BITS = 16
 
 
 def small(p: Parameters) -> Parameters:
     """Return a session of four parties, of whom one may be corrupted and one may drop out if any may in p; six parties
-    in a circle. Its ring is the same for every `ring_bits`: no branch of a role depends on it, and masks are uniform.
+    in a sparse graph. Its ring is the same for every `ring_bits`: no branch of a role depends on it, and masks are
+    uniform.
     """
     if p.degree:
         return Parameters(_names(6), 1, 1, ((Block(2, "none"),),), _RING_BITS, degree=graph.LEAST_DEGREE)
@@ -358,7 +359,7 @@ def worlds(p: Parameters) -> tuple[Inputs, Inputs]:
     return one, other
 
 
-def simulation(p: Parameters, rng: Stream, gone: Collection[int] = ()) -> Callable[[tuple[str, ...]], Readings]:
+def simulation(p: Parameters, rng: Stream, dropped_out: Collection[int] = ()) -> Callable[[tuple[str, ...]], Readings]:
     """Return the simulators for one execution in either world."""
     world, _ = worlds(p)
     given = {name: world[name][1] for name in p.parties}
@@ -367,9 +368,9 @@ def simulation(p: Parameters, rng: Stream, gone: Collection[int] = ()) -> Callab
         members = [p.parties.index(name) for name in names if name != CURATOR_NAME]
         if CURATOR_NAME not in names:
             return simulate_parties(p, members, rng)
-        honest = [i for i in range(p.K) if i not in members and i not in gone]
+        honest = [i for i in range(p.K) if i not in members and i not in dropped_out]
         sums = [functionality(p, given, r, honest) for r in range(p.R)]
-        return simulate_with_charlie(p, members, {i: given[p.parties[i]] for i in members}, sums, rng, gone)
+        return simulate_with_charlie(p, members, {i: given[p.parties[i]] for i in members}, sums, rng, dropped_out)
 
     return simulated
 

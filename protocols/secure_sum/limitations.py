@@ -94,8 +94,8 @@ def _read(view: View, kind: type[M], sender: str) -> M:
 
 LIMITATIONS = (
     Limitation(
-        "Charlie with T or more parties can take the masks off what a single party added, of which only that party's "
-        "own share of the noise is left; where masked inputs are published, T parties can without him.",
+        "Charlie with T or more parties can take the masks off a single party's contribution, in which only that "
+        "party's own share of the noise is left; where masked inputs are published, T parties can without him.",
         Attack(with_shares_enough, addend_of_victim, _true_addend),
     ),
     Limitation(
@@ -104,31 +104,31 @@ LIMITATIONS = (
         Attack(all_but_one, addend_of_the_last, _true_addend),
     ),
     Limitation(
-        "Where each party shares masks with its neighbours in a circle alone, nothing is claimed against a Charlie, or "
-        "parties of his, who deviate: lists of survivors that differ from one arc to another open both secrets of "
-        "whoever stands between, and parties that vanish in view of the circle can cut it in two."
+        "Where each party shares masks with its neighbours in a sparse graph alone, nothing is claimed against a "
+        "malicious Charlie or malicious parties. Lists of survivors that differ from one arc of the order to another "
+        "open both secrets of the parties between, and parties that drop out in view of the graph can cut it in two."
     ),
     Limitation(
-        "What parties put in is not checked: each can spoil the sum, and Charlie can withhold it, or state another "
-        "unless what he added up is published."
+        "Inputs are not validated: each party can spoil the sum. Charlie can withhold it, or state another unless what "
+        "he added up is published."
     ),
     Limitation(
-        "Charlie chooses who of the parties that may vanish is left out of a sum, in view of the sums before; parties "
-        "that refuse to answer can stop it, and what has been paid for it by then stays paid."
+        "Charlie chooses which of the parties that may drop out are left out of a sum, in view of the sums before. "
+        "Parties that refuse to answer can stop it, and what has been charged for it by then is not refunded."
     ),
     Limitation(
         "A party that goes back to an old state can be made to open both of its secrets: a site has to keep the "
         "number of the last state apart from what it backs up."
     ),
     Limitation(
-        "A dealer whose shares open nothing can stop a sum after all have paid, and is named. Whether a dealer kept "
-        "silent when others complained of its shares, or Charlie withheld its answer, only Charlie knows. Where "
+        "A dealer whose shares open nothing can stop a sum after all have been charged, and is named. Only Charlie "
+        "knows whether a dealer kept silent when others complained of its shares, or he withheld its answer. Where "
         "a holder complains falsely of a dealer, or of a share that came too late, its shares of that dealer count as "
         "Charlie's."
     ),
     Limitation(
-        "Who is corrupted, or whose state is read, later than a sum but before its secrets are erased counts among the "
-        "t. So does every name that Charlie writes into the list of parties: each party has to know the others from "
-        "elsewhere."
+        "A party that is corrupted, or whose state is read, later than a sum but before its secrets are erased counts "
+        "among the t. So does every name that Charlie writes into the list of parties: each party has to know the "
+        "others from elsewhere."
     ),
 )

@@ -55,7 +55,7 @@ def count_longer(X: Array, radius: float) -> int:
 
 
 def first_outside(X: Array) -> int | None:
-    """Return the number of the first row of X whose norm exceeds 1, decided exactly; None if there is none."""
+    """Return the index, from 0, of the first row of X whose norm exceeds 1, decided exactly; None if there is none."""
     X = X.astype(np.float64, copy=False)  # squares of shorter numbers may overflow or be rounded away
     with np.errstate(over="ignore", under="ignore"):
         squares = np.einsum("ij,ij->i", X, X)

@@ -13,7 +13,7 @@ LONGEST = 120  # characters of a name, unless somebody wants another number
 
 
 def shorten(text: str, most: int = LONGEST) -> str:
-    """Return the text, at most so many characters of it."""
+    """Return the text; one of more than `most` characters is cut to so many, of which the last is an ellipsis."""
     return text if len(text) <= most else f"{text[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 

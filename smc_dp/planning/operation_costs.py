@@ -153,4 +153,4 @@ PRIMITIVES: Mapping[str, Callable[[Any], float]] = MappingProxyType(
         SENT_BYTE: lambda p: seconds_of(_sending(_WORDS)) / (_WORDS * _WIDTH),
     }
 )
-"""Processor seconds of one operation of each kind, under the parameters of a program."""
+"""For each kind of operation, the function that measures its processor seconds under the parameters of a program."""

@@ -189,7 +189,7 @@ def test_beyond_a_thousand_columns_another_method_is_advised() -> None:
 
 
 def test_who_must_not_collude_is_said_in_the_words_of_the_claim(paper: Plan, usual: Plan) -> None:
-    assert paper.must_not_collude[0].startswith("One party that breaks the rules removes all noise")
+    assert paper.must_not_collude[0].startswith("One malicious party removes all noise")
     assert (
         paper.must_not_collude[-1]
         == "Charlie together with P_1 learns the noise eta, and so the exact sum of all weights."

@@ -109,10 +109,10 @@ def test_it_says_what_the_statement_says_and_what_the_protocol_does_not_promise(
     text, stated = shown(agreed).text, agreed.statement
     assert all(caveat in text for caveat in stated.caveats)
     assert replace(stated, caveats=()).plain_words() in text
-    assert "One party that breaks the rules removes all noise" in text
+    assert "One malicious party removes all noise" in text
     assert shown(replace(agreed, target=Target(2))).text != text
     summed = sum_agreement(hospitals((12, 8, 9), 2), WeightedSum(0.1), seeded=False)
-    assert "One party that breaks the rules removes all noise" not in shown(summed).text
+    assert "One malicious party removes all noise" not in shown(summed).text
     printed = agreement(hospitals((12, 8), 2), key_bits=3072, as_printed=True, seeded=False)
     assert "claims nothing against those who take part" in shown(printed).text
 
