@@ -30,7 +30,9 @@ corner. And mu^2 <= epsilon^2 pi/2, because the derivative 2 s (1 - s)/phi(mu/2)
 4 Phi(x) Phi(-x) <= e^(-x^2/2), as a square holds its inner circle.
 
 A release that was charged before the switch and refunded only after it still counts: whoever gives it up may have seen
-the Gaussian answer, and would otherwise choose between two accounts (1.5 to 1.9 times the delta, a test shows).
+the Gaussian answer, and would otherwise choose between two accounts (1.5 to 1.9 times the delta, a test shows). It does
+not count where all that was charged from the switch up to that refund was refunded, too: nothing of that was answered,
+so the sums before the first answer of the curve are fixed without it.
 
 An approximate release after the switch, or a Gaussian one without a mu, is counted for figures that were decided
 beforehand alone; see `holds_however_chosen`. No rule as simple as this gives more: what an approximate release shows

@@ -189,11 +189,12 @@ class History:
         switch = next((e.number for e in reserved if e.kind == "zcdp"), None)
         if switch is None:
             return [e.guarantee for e in self.charged.get(account, [])], None
-        # A charge from before the switch that is refunded after it still counts: the Gaussian answer may be known.
         refunded = {entry.refers for entry in self.entries if entry.is_refund}
-        before_switch = {entry.refers for entry in self.entries[:switch] if entry.is_refund}
-        before = [e for e in reserved if e.number < switch and e.number not in before_switch]
         after = [e for e in reserved if e.number >= switch and e.number not in refunded]
+        # A charge from before the switch that is refunded after it still counts where an answer since may be known.
+        first = after[0].number if after else len(self.entries)
+        in_time = {entry.refers for entry in self.entries[:first] if entry.is_refund}
+        before = [e for e in reserved if e.number < switch and e.number not in in_time]
         return [e.guarantee for e in (*before, *after)], len(before)
 
     def by_data_set(self, account: Account) -> dict[str, Standing]:

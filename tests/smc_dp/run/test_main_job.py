@@ -19,6 +19,7 @@ from smc_dp.core.errors import InputError
 from smc_dp.data import sources
 from smc_dp.data.partition import split_ordered
 from smc_dp.privacy.ledger import export
+from smc_dp.privacy.ledger.history import RECORDS
 from smc_dp.run.agreement import default_method
 from smc_dp.run.main_job import described, is_main_job, prepare_both
 from smc_dp.run.protocols import execution
@@ -47,6 +48,12 @@ def charges() -> list[int]:
     """How many runs each hospital's ledger is charged for."""
     histories = [export.read_history(Path("books") / f"{name}.ledger") for name in HOSPITALS]
     return [sum(map(len, history.charged.values())) for history in histories]
+
+
+def spent() -> set[float]:
+    """What the accounts of the hospitals come to."""
+    totals = [export.read_history(Path("books") / f"{name}.ledger").standing(RECORDS).total for name in HOSPITALS]
+    return {float(total.epsilon) for total in totals if total is not None}
 
 
 def test_two_releases_one_table_and_what_both_cost(capsys: pytest.CaptureFixture[str]) -> None:
@@ -108,6 +115,7 @@ def test_who_has_not_begun_is_refunded(
     monkeypatch.setattr(execution, "run_session", run)
     assert main(["run", "--out", "runs", *BOOKS]) == 2
     assert charges() == [left] * 5
+    assert spent() == {float(left)}
     told = capsys.readouterr()
     assert "alone" not in told.out
     refunded = "nothing was revealed, and no budget charged"

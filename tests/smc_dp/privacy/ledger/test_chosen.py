@@ -214,6 +214,33 @@ def test_a_pure_reservation_given_up_after_a_gaussian_answer_leaves_nothing(tmp_
     assert after_it.epsilon == before.epsilon
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_two_reservations_that_both_came_to_nothing_leave_no_charge(tmp_path: Path, order: tuple[int, int]) -> None:
+    """As of two runs that are charged together and stop before anything leaves, whichever is refunded first."""
+    with Ledger.create(tmp_path / "x", Fraction(20), DELTA) as ledger:
+        numbers = [ledger.reserve("0" * 64, "m", g, f"{n:064x}") for n, g in enumerate((pure(FIRST), gauss(FIRST)))]
+        for place in order:
+            ledger.settle(numbers[place], "refunded")
+        nothing = ledger.spent(RECORDS).total
+        ledger.reserve("0" * 64, "m", gauss(MORE), "5" * 64)
+        one = ledger.spent(RECORDS).total
+    assert nothing is not None
+    assert one is not None
+    assert (nothing.epsilon, one.epsilon) == (0, epsilon_of(MORE**2, DELTA))
+
+
+def test_a_refund_after_any_answer_since_the_switch_leaves_the_charge(tmp_path: Path) -> None:
+    """Also after the answer of a pure release, which counts as a Gaussian one, where the Gaussian came to nothing."""
+    with Ledger.create(tmp_path / "x", Fraction(20), DELTA) as ledger:
+        releases = (pure(FIRST), gauss(FIRST), pure(MORE))
+        numbers = [ledger.reserve("0" * 64, "m", g, f"{n:064x}") for n, g in enumerate(releases)]
+        ledger.settle(numbers[2], "released", "0" * 64)
+        ledger.settle(numbers[1], "refunded")
+        before = ledger.spent(RECORDS, gauss(MORE)).total
+        ledger.settle(numbers[0], "refunded")
+        assert ledger.spent(RECORDS, gauss(MORE)).total == before
+
+
 def test_the_twin_a_reservation_that_can_be_given_up_late_is_no_filter() -> None:
     limit_, held = 2.0, 1.0
     mu = [brentq(lambda m, e=e: float(after(m, e)) - float(DELTA), 0.01, 5) for e in (limit_ - held, limit_)]
