@@ -38,8 +38,12 @@ class CuratorTerms(MeanTerms):
         values=get_args(ExponentsName),
     )  # fmt: skip
     unsaid: ClassVar[Mapping[str, Any]] = MappingProxyType({"exponents": "full"})
-    coalitions: ClassVar[str] = "(the curator alone, or parties without the curator)"
-    assumed: ClassVar[str] = "Paillier, DGK, X25519, ChaCha20-Poly1305, SHA-256 and SHAKE-256"
+    coalitions: ClassVar[str] = "(the curator alone, or parties without it)"
+
+    @override
+    def assumed(self, parties: int) -> str:
+        paillier = "Paillier (short exponents)" if self.exponents == "short" else "Paillier"
+        return f"{paillier}, DGK, X25519, HKDF, ChaCha20-Poly1305, SHA-256, SHAKE-256, system randomness"
 
     @override
     def check_setting(self, name: str, declared: Mapping[str, Any]) -> None:
