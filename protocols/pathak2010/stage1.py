@@ -35,7 +35,10 @@ async def party(me: Endpoint, p: Parameters, keys: PartyKeys, n: int) -> None:
 
 
 async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Halves:
-    """Run Charlie. Learns uniform shares b, and uniform b~ = pi2(b - r)."""
+    """Run Charlie, who blinds and permutes both halves of all sizes; return b~ and pi2.
+
+    Learns uniform shares b, and uniform b~ = pi2(b - r).
+    """
     slots = await me.gather(me.parties, Slot)
     # 4. blind both halves with r, then permute both with pi2; fresh randomness, or the parties would link them [N4]
     r = [me.rng.bits(p.blind_bits) for _ in slots]

@@ -274,4 +274,6 @@ KINDS = (
     ),
     *(PublishedSum, PublishedOpening, PublishedShare),
 )
+"""Messages that are sent or published after the greeting, `MaskKeys`."""
 STATEMENTS = (Complaint, Disclosure, Input, Listed, Agreed, Ended)
+"""Statements that participants sign: a signature under one stands in a message."""
