@@ -75,8 +75,8 @@ def inputs(p: Comparisons, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
     """Return the shares of both roles, each an unknown."""
     places = range(1, p.comparisons + 1)
     return {
-        role: (p, tuple(unknown(f"D_{letter}({i})", p.bits) for i in places))
-        for role, letter in ((CHOOSER, "p"), (HOLDER, "c"))
+        role: (p, tuple(unknown(f"D_{symbol}({i})", p.bits) for i in places))
+        for role, symbol in ((CHOOSER, "p"), (HOLDER, "c"))
     }
 
 

@@ -42,14 +42,14 @@ async def take_key(me: Endpoint, p: Comparisons) -> ChooserKey:
 
 
 async def choose(me: Endpoint, p: Comparisons, key: ChooserKey, shares: Vector) -> None:
-    """Play the chooser's side of all comparisons, one after the other; it learns nothing."""
+    """Run the chooser's side of all comparisons, one after the other; it learns nothing."""
     for share in shares:
         x, flip = steps.chooser_half(p.ring, share)
         await roles.answer_offer(me, HOLDER, key.dgk, x, flip)
 
 
 async def hold(me: Endpoint, p: Comparisons, key: HolderKey, shares: Vector) -> Vector:
-    """Play the holder's side: all offers at once, then 1 for each negative difference, else 0."""
+    """Run the holder's side: all offers at once, then 1 for each negative difference, else 0."""
     halves = [steps.holder_half(p.ring, share) for share in shares]
     for y, _ in halves:
         roles.send_offer(me, CHOOSER, key.dgk, y, p.compared_bits)
@@ -57,12 +57,12 @@ async def hold(me: Endpoint, p: Comparisons, key: HolderKey, shares: Vector) -> 
 
 
 async def chooser(me: Endpoint, p: Comparisons, shares: Vector) -> None:
-    """Play the chooser: its shares of the differences in, nothing out."""
+    """Run the chooser: its shares of the differences in, nothing out."""
     key = await me.stage(take_key, p, name="key of chooser")
     await me.stage(choose, p, key, shares)
 
 
 async def holder(me: Endpoint, p: Comparisons, shares: Vector) -> Vector:
-    """Play the holder: its shares of the differences in, their signs out."""
+    """Run the holder: its shares of the differences in, their signs out."""
     key = await me.stage(give_key, p, name="key of holder")
     return await me.stage(hold, p, key, shares)

@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from protocols.crypto.half_gates import Waiting, Wires
+from protocols.crypto.half_gates import PendingAnds, Wires
 
-AndRows = Callable[[Wires], Waiting]
+AndRows = Callable[[Wires], PendingAnds]
 """Takes the first inputs of rows of AND gates; returns for each row the function from its second inputs to its
 outputs.
 """

@@ -33,7 +33,8 @@ _ONE, _TWO = np.uint64(1), np.uint64(2)
 # Labels as pairs of words, in the last axis; what stands before it is the caller's.
 Wires = np.ndarray[tuple[int, ...], np.dtype[np.uint64]]
 BitRows = np.ndarray[tuple[int, int], np.dtype[np.uint8]]
-Waiting = list[Callable[[Wires], Wires]]  # for each row of first inputs, what makes of the second ones the outputs
+PendingAnds = list[Callable[[Wires], Wires]]
+"""Function for each row of AND gates: it takes the second inputs of the row and returns the outputs."""
 
 
 def wires(labels: bytes) -> Wires:
@@ -100,8 +101,8 @@ class Garbler:
         """Bytes of all gates in their order."""
         return self._tables.tobytes()
 
-    def ands(self, x: Wires) -> Waiting:
-        """Return the gates for a row of first inputs each."""
+    def ands(self, x: Wires) -> PendingAnds:
+        """Start AND gates on rows of first inputs; return for each row the function that takes its second inputs."""
         gates, numbers = _next(self._tables, self._done, x)
         self._done += numbers.size
         zero, one = self._both(x, numbers)
@@ -125,8 +126,8 @@ class Evaluator:
         self._hash, self._done = Hash(session), 0
         self._tables = wires(tables).reshape(-1, 2, 2)
 
-    def ands(self, x: Wires) -> Waiting:
-        """Return the gates for a row of first inputs each."""
+    def ands(self, x: Wires) -> PendingAnds:
+        """Start AND gates on rows of first inputs; return for each row the function that takes its second inputs."""
         gates, numbers = _next(self._tables, self._done, x)
         self._done += numbers.size
         first = self._hash(x, numbers) ^ (_colours(x) & gates[..., 0, :])

@@ -24,7 +24,7 @@ _SUBMITTED, _SELECTED = 2, 3  # stages that are over by then
 
 
 async def party(me: Endpoint, p: Parameters, mine: PartyInput) -> Announced:
-    """Play P_j: its size, weights and noise in; its published share of the noisy sum out, with the digest that Go
+    """Run P_j: its size, weights and noise in; its published share of the noisy sum out, with the digest that Go
     announced.
     """
     p.check_length(mine.w, mine.eta)
@@ -38,7 +38,7 @@ async def party(me: Endpoint, p: Parameters, mine: PartyInput) -> Announced:
 
 
 async def curator(me: Endpoint, p: Parameters) -> Announced:
-    """Play Charlie, the untrusted curator: no input; his published share of the noisy sum out, and all commitments."""
+    """Run Charlie, the untrusted curator: no input; his published share of the noisy sum out, and all commitments."""
     keys = await me.stage(setup.curator, p)
     mine = await me.stage(submission.curator, p)
     row = await me.stage(selection.curator, p, keys, mine)

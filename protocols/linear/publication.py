@@ -22,29 +22,29 @@ from protocols.runtime.endpoint import Endpoint
 
 
 async def party(me: Endpoint, p: Parameters, summand: Vector, edges: Masks) -> Announced:
-    """Play P_j. Its summand is w_j, that of P_1 w_1 - s; publishes its share of the sum."""
+    """Run P_j. Its summand is w_j, that of P_1 w_1 - s; publishes its share of the sum."""
     y = masks.masked_share(p, summand, edges)
     # 4. nobody publishes before everybody has committed: an abort up to here reveals nothing
     committed, opening = commitment.commit(_context(me.session_id, me.name), words.canonical(y), me.rng)
     me.send(me.curator, Ready(committed))
-    told = (await me.receive(me.curator, Go)).go
+    go = (await me.receive(me.curator, Go)).go
     # 5.
-    me.publish(PublishedShare(y, opening, told))
-    return Announced(y, told)
+    me.publish(PublishedShare(y, opening, go))
+    return Announced(y, go)
 
 
 async def curator(me: Endpoint, p: Parameters, summand: Vector, edges: Masks) -> Announced:
-    """Play Charlie. His summand is eta + s; publishes his share of the sum."""
+    """Run Charlie. His summand is eta + s; publishes his share of the sum."""
     y = masks.masked_share(p, summand, edges)
     # 4. he commits like everybody else, before he sends Go
     committed, opening = commitment.commit(_context(me.session_id, me.name), words.canonical(y), me.rng)
     commitments = [ready.commitment for ready in await me.gather(p.parties, Ready)]
     commitments.insert(me.everyone.index(me.name), committed)
-    told = go_digest(me.session_id, me.everyone, commitments)
-    me.broadcast(p.parties, Go(told))
+    go = go_digest(me.session_id, me.everyone, commitments)
+    me.broadcast(p.parties, Go(go))
     # 5.
-    me.publish(PublishedShare(y, opening, told))
-    return Announced(y, told, tuple(commitments))
+    me.publish(PublishedShare(y, opening, go))
+    return Announced(y, go, tuple(commitments))
 
 
 def go_digest(session_id: bytes, names: Sequence[str], commitments: Sequence[bytes]) -> bytes:
@@ -80,9 +80,9 @@ def unlike_go(session_id: bytes, names: Sequence[str], published: Mapping[str, P
     A participant then published another share than it had committed to, or opened it wrongly, or Charlie announced
     other commitments: the shares do not show which.
     """
-    told = {published[name].go for name in names}
+    announced = {published[name].go for name in names}
     commitments = [_committed(session_id, name, published[name]) for name in names]
-    if told == {go_digest(session_id, names, commitments)}:
+    if announced == {go_digest(session_id, names, commitments)}:
         return None
     return Fault("shares.not_committed_to")
 

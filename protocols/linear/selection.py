@@ -20,7 +20,7 @@ from protocols.runtime.endpoint import Endpoint
 
 
 async def first(me: Endpoint, p: Parameters, all_rows: Gathered, w: Vector) -> Vector:
-    """Play P_1, who garbles. Returns w_1 - s, its summand; learns nothing."""
+    """Run P_1, who garbles. Returns w_1 - s, its summand; learns nothing."""
     s = p.weights.random_vector(p.dimension, me.rng)
     # rho orders equal sizes, together with Charlie's c: neither of them alone says who wins
     rho = Permutation.random(p.K, me.rng)
@@ -37,7 +37,7 @@ async def first(me: Endpoint, p: Parameters, all_rows: Gathered, w: Vector) -> V
 
 
 async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys, mine: Halves) -> OpenedRow:
-    """Play Charlie, who evaluates. Returns eta + s of the smallest, his summand; learns nothing.
+    """Run Charlie, who evaluates. Returns eta + s of the smallest, his summand; learns nothing.
 
     The summand is uniform, and the key in its row is one that he has not seen.
     """

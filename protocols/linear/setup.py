@@ -11,13 +11,13 @@ from protocols.runtime.endpoint import Endpoint
 
 
 async def party(me: Endpoint, p: Parameters) -> PartyKeys:
-    """Play P_j: take Charlie's keys. Learns nothing."""
+    """Run P_j: return Charlie's keys. It learns nothing."""
     box = (await me.receive(me.curator, BoxKey)).box
     return PartyKeys(box, (await me.receive(me.curator, OtKey)).A if not me.index else None)
 
 
 async def curator(me: Endpoint, p: Parameters) -> CuratorKeys:
-    """Play Charlie: make the keys."""
+    """Run Charlie: make his keys and announce them."""
     box = me.once("box", encapsulation.secret)
     offer = me.once("transfers", oblivious.offer)
     # 0.

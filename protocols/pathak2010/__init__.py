@@ -25,7 +25,7 @@ _SELECTED, _END = 4, 5  # stages of Charlie's that are over when the noise is se
 
 
 async def party(me: Endpoint, p: Parameters, mine: PartyInput) -> Announced:
-    """Play P_j: its size, weights and noise in; its published share of the noisy sum out, and all commitments."""
+    """Run P_j: its size, weights and noise in; its published share of the noisy sum out, and all commitments."""
     p.check_length(mine.w, mine.eta)
     keys = await me.stage(setup.party, p)
     await me.stage(stage1.party, p, keys, mine.n)
@@ -34,7 +34,7 @@ async def party(me: Endpoint, p: Parameters, mine: PartyInput) -> Announced:
 
 
 async def curator(me: Endpoint, p: Parameters) -> Announced:
-    """Play Charlie, the untrusted curator: no input; his published share of the noisy sum out, and all commitments."""
+    """Run Charlie, the untrusted curator: no input; his published share of the noisy sum out, and all commitments."""
     keys = await me.stage(setup.curator, p)
     halves = await me.stage(stage1.curator, p, keys)
     smallest = await me.stage(stage1.smallest, p, keys, halves)

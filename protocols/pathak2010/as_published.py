@@ -190,12 +190,12 @@ async def stage3_curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Anno
 
 
 async def party(me: Endpoint, p: Parameters, mine: PrintedInput) -> Announced:
-    """Play P_j as published."""
+    """Run P_j as published."""
     return await _party(me, p, mine, stage1_party)
 
 
 async def plain_party(me: Endpoint, p: Parameters, mine: PrintedInput) -> Announced:
-    """Play P_j as published, where r comes as a plaintext."""
+    """Run P_j as published, where r comes as a plaintext."""
     return await _party(me, p, mine, plain_stage1_party)
 
 
@@ -210,12 +210,12 @@ async def _party(
 
 
 async def curator(me: Endpoint, p: Parameters) -> Announced:
-    """Play Charlie as published."""
+    """Run Charlie as published."""
     return await _curator(me, p, stage1_curator)
 
 
 async def plain_curator(me: Endpoint, p: Parameters) -> Announced:
-    """Play Charlie as published, who multiplies r in as a plaintext."""
+    """Run Charlie as published, who multiplies r in as a plaintext."""
     return await _curator(me, p, plain_stage1_curator)
 
 

@@ -31,8 +31,8 @@ def inputs(p: WeightParameters, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
     made: dict[str, tuple[Any, ...]] = {CURATOR_NAME: (p,)}
     for j, party in enumerate(p.parties, start=1):
         w, eta = (
-            tuple(unknown(f"{letter}_{j}({i})", p.ring_bits) for i in range(1, p.dimension + 1))
-            for letter in ("w", "eta")
+            tuple(unknown(f"{symbol}_{j}({i})", p.ring_bits) for i in range(1, p.dimension + 1))
+            for symbol in ("w", "eta")
         )
         made[party] = (p, PartyInput(unknown(f"n_{j}", SIZE_BITS), w, eta))
     return made

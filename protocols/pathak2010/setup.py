@@ -16,7 +16,7 @@ from protocols.runtime.endpoint import Endpoint
 
 
 async def party(me: Endpoint, p: Parameters) -> PartyKeys:
-    """Play P_j: its keys and pi_1. P_1 makes xi for all parties; Charlie makes zeta."""
+    """Run P_j: its keys and pi_1. P_1 makes xi for all parties; Charlie makes zeta."""
     first = me.parties[0]
     # 1. Charlie's key zeta, and from P_1 the public part of xi to Charlie, each with its proof.
     if me.name == first:
@@ -39,7 +39,7 @@ async def party(me: Endpoint, p: Parameters) -> PartyKeys:
 
 
 async def curator(me: Endpoint, p: Parameters) -> CuratorKeys:
-    """Play Charlie: his keys."""
+    """Run Charlie: his keys."""
     first = me.parties[0]
     zeta = me.once("zeta", lambda rng: paillier.generate(p.key_bits, rng, p.exponents))
     # 1.

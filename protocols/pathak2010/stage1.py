@@ -15,7 +15,7 @@ from protocols.runtime.endpoint import Endpoint
 
 
 async def party(me: Endpoint, p: Parameters, keys: PartyKeys, n: int) -> None:
-    """Play P_j with n records. Learns nothing: every size it sees is masked, and the result goes to Charlie alone."""
+    """Run P_j with n records. Learns nothing: every size it sees is masked, and the result goes to Charlie alone."""
     xi, zeta, pi1, j = keys.xi, keys.zeta, keys.pi1, me.index
     # 1. n_j = a_j + b_j, the shares uniform in Z_(2**L') and n_j followed by random tie bits [N2]
     a, b = p.sizes.split(minimum.with_tie_bits(n, p.tie_bits, me.rng), me.rng)
@@ -35,7 +35,10 @@ async def party(me: Endpoint, p: Parameters, keys: PartyKeys, n: int) -> None:
 
 
 async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Halves:
-    """Play Charlie. Learns uniform shares b, and uniform b~ = pi2(b - r)."""
+    """Run Charlie, who blinds and permutes both halves of all sizes; return b~ and pi2.
+
+    Learns uniform shares b, and uniform b~ = pi2(b - r).
+    """
     slots = await me.gather(me.parties, Slot)
     # 4. blind both halves with r, then permute both with pi2; fresh randomness, or the parties would link them [N4]
     r = [me.rng.bits(p.blind_bits) for _ in slots]
@@ -50,7 +53,7 @@ async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Halves:
 
 
 async def smallest(me: Endpoint, p: Parameters, keys: CuratorKeys, halves: Halves) -> int:
-    """Play Charlie's side of step 6: the place j~ of the smallest size behind both permutations."""
+    """Run Charlie's side of step 6: the place j~ of the smallest size behind both permutations."""
     first, b = me.parties[0], halves.b_tilde
     search = minimum.search(p.comparison, p.K)
     while not search.found:
@@ -70,7 +73,7 @@ async def smallest(me: Endpoint, p: Parameters, keys: CuratorKeys, halves: Halve
 
 
 async def compare(me: Endpoint, p: Parameters, keys: PartyKeys, a: list[int]) -> None:
-    """Play P_1's side of step 6, with all blinded halves a~. Learns nothing: these and the matches are uniform."""
+    """Run P_1's side of step 6, with all blinded halves a~. Learns nothing: these and the matches are uniform."""
     if keys.dgk is None:
         raise LocalError("comparison.without_a_key", name=me.name)
     for _ in range(minimum.comparisons(p.comparison, p.K)):

@@ -11,14 +11,14 @@ from protocols.runtime.endpoint import Endpoint
 
 
 async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys, halves: Halves, permuted_place: int) -> None:
-    """Play Charlie, who knows the place j~ of the smallest behind both permutations, not whose it is."""
+    """Run Charlie, who knows the place j~ of the smallest behind both permutations, not whose it is."""
     # 1. u has a one at j~; zeta(pi2^-1(u)) to every party
     u = [int(place == permuted_place) for place in range(p.K)]
     me.broadcast(me.parties, Indicator(tuple(keys.zeta.encrypt_all(halves.pi2.inverse(u), me.rng))))
 
 
 async def party(me: Endpoint, p: Parameters, keys: PartyKeys, eta: Vector) -> tuple[Ciphertext, ...] | None:
-    """Play P_j with noise eta. Returns psi for P_1, None for the others; learns nothing, for it cannot open zeta."""
+    """Run P_j with noise eta. Returns psi for P_1, None for the others; learns nothing, for it cannot open zeta."""
     zeta, j = keys.zeta, me.index
     # 2. zeta(v) = pi1^-1(zeta(pi2^-1(u)))
     indicator = await me.receive(me.curator, Indicator)

@@ -20,7 +20,7 @@ from protocols.runtime.endpoint import Endpoint
 async def party(
     me: Endpoint, p: Parameters, keys: PartyKeys, w: Vector, psi: tuple[Ciphertext, ...] | None
 ) -> Announced:
-    """Play P_j with weights w, and psi for P_1. Returns this party's published share, and all commitments."""
+    """Run P_j with weights w, and psi for P_1. Returns this party's published share, and all commitments."""
     if psi is not None:
         # 1. P_1 masks psi with s for Charlie, and takes s off its own weights
         s = [me.rng.bits(p.mask_bits) for _ in w]
@@ -32,7 +32,7 @@ async def party(
 
 
 async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Announced:
-    """Play Charlie. Returns his share, and all commitments; learns eta + s, which is uniform up to 2**-sigma."""
+    """Run Charlie. Returns his share, and all commitments; learns eta + s, which is uniform up to 2**-sigma."""
     # 2. eta + s, which takes the place of a summand of its own
     masked = await me.receive(me.parties[0], Masked)
     x = p.weights.vector(p.packing.unpack(keys.zeta.decrypt_all(masked.psi)))

@@ -76,7 +76,7 @@ class Actor(RoleStepper):
         self.held = HeldEnvelopes()
         self.broken: Exception | None = None  # raised by the role or by an envelope: the role does not go on after it
         self.out: list[Envelope] = []  # what it has sent since the driver last looked
-        self.doubted: set[Absent] = set()  # letters that this role read and left out of account
+        self.doubted: set[Absent] = set()  # messages that this role read and disregarded
         self.heard: dict[Attestation, None] = {}  # the statements of others that this role has seen to be signed
         self._signer, self._charge, self._refund, self._local_program = signer, charge, refund, local_program
         self._posted = 0  # greetings on the board when it looked there last
@@ -171,7 +171,7 @@ class Actor(RoleStepper):
         self.channel.close(self.channel.peers)
 
     def restore(self, progress: Progress, keys: dict[str, Key]) -> None:
-        """Continue from what an earlier actor of this role saved."""
+        """Continue from the progress that an earlier actor of this role saved, with the keys that it had admitted."""
         self.progress, self.keys, self._finished = progress, dict(keys), len(progress.results)
 
     # What it replaces of the engine.
@@ -186,11 +186,11 @@ class Actor(RoleStepper):
             super().step()
 
     @override
-    def leave(self, result: Any) -> None:
+    def finish_stage(self, result: Any) -> None:
         if self._resent < len(self.progress.sent):
             raise ReplayError("replay.sends_fewer", name=self.name, stage=self.stage)
         over = self.stage or ""
-        super().leave(result)
+        super().finish_stage(result)
         self._resent = 0
         if self.session.program.closed:
             self.channel.close(self.session.program.closed(self.session.parameters, self.name, over))
@@ -238,9 +238,9 @@ class Actor(RoleStepper):
         self.inbox.note(Note(sender, None, rule))
 
     @override
-    def is_to_come(self, absent: Absent) -> bool:
+    def may_still_read(self, absent: Absent) -> bool:
         # Nobody knows of a resumed role, before it has come to where it stood.
-        return not self.rising and super().is_to_come(absent)
+        return not self.rising and super().may_still_read(absent)
 
     @override
     def greet(self) -> None:
@@ -261,12 +261,12 @@ class Actor(RoleStepper):
             self.progress.unpublished.append((type(message).__name__, self.stage or "", payload))
 
     @override
-    def end_stage(self, stage: str) -> None:
+    def announce_stage_end(self, stage: str) -> None:
         self._emit(self.channel.sign(STAGE_END, stage, b""))
 
     @override
-    def signature(self, name: str, kind: str, payload: bytes) -> bytes:
-        return self._signer.sign(signing_input(self.session.id, name, kind, payload))
+    def statement_signature(self, signer: str, kind: str, payload: bytes) -> bytes:
+        return self._signer.sign(signing_input(self.session.id, signer, kind, payload))
 
     @override
     def consume(self, entry: InboxEntry) -> None:

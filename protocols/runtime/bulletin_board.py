@@ -34,9 +34,9 @@ class BulletinBoard:
         if sender not in self.session.participants:
             raise PeerError("somebody", "board.sender_takes_no_part", sender=sender[:80])
         wanted = self.received.get(sender, 0)
-        due = envelope.due(self.session.id, PUBLIC_NAME, wanted)
+        expected = envelope.as_expected(self.session.id, PUBLIC_NAME, wanted)
         greets = wanted == 0 and envelope.kind == HELLO
-        if not _is_encodable(envelope) or due.header != envelope.header or not self._holds(envelope, greets):
+        if not _is_encodable(envelope) or expected.header != envelope.header or not self._holds(envelope, greets):
             raise PeerError(
                 somebody_between(sender), "board.not_the_next", kind=envelope.kind[:80], wanted=wanted, sender=sender
             )

@@ -96,11 +96,11 @@ class Channel:
         if sender not in self.peers:
             raise PeerError("somebody", "link.with_a_stranger", name=self.name, sender=sender[:_SHOWN])
         wanted = self.counters.received.get(sender, 0)
-        due = envelope.due(self.session.id, self.name, wanted)
+        expected = envelope.as_expected(self.session.id, self.name, wanted)
         key = self.link(sender).incoming
         try:
-            payload = sealing.unseal(key, wanted, due.header, envelope.body)
-            if due.header != envelope.header:
+            payload = sealing.unseal(key, wanted, expected.header, envelope.body)
+            if expected.header != envelope.header:
                 raise DecodeError("envelope.another_header")
         except (DecodeError, ArithmeticError, UnicodeError) as error:
             raise PeerError(
@@ -128,8 +128,8 @@ class Channel:
             if name not in self._board:
                 raise LocalError("greeting.not_there", name=self.name, peer=name)
             hello = self._board[name]
-            due = Envelope(self.session.id, name, PUBLIC_NAME, HELLO, GREETING_STAGE, 0, 1, START, hello.body)
-            if due.header != hello.header or not is_signed(self.session.identities[name], hello):
+            expected = Envelope(self.session.id, name, PUBLIC_NAME, HELLO, GREETING_STAGE, 0, 1, START, hello.body)
+            if expected.header != hello.header or not is_signed(self.session.identities[name], hello):
                 raise PeerError(somebody_between(name), "message.not_signed", kind=HELLO)
             self.greetings[name] = hello
         return signed_payload(self.greetings[name])

@@ -18,8 +18,8 @@ from protocols.runtime.message import Message
 
 V = TypeVar("V")
 
-# "Kind.field" -> the numbers that a coalition reads there, in the order of arrival.
 Readings = dict[str, list[int]]
+"""Numbers that a coalition reads, by "Kind.field", in the order of arrival."""
 
 
 @dataclass(frozen=True)
@@ -141,13 +141,13 @@ Inputs = Mapping[str, tuple[Any, ...]]
 class Detour:
     """Longer conversation after an incorrect message, whichever it was.
 
-    Messages of the kind `shown_by` stand in a transcript then. `spoilt(message)`: an incorrect message of the kind
-    `spoils`, which sends a dry run the same way.
+    Messages of the kind `shown_by` stand in a transcript then. `make_incorrect(message)`: an incorrect message
+    instead of this one, of the kind `spoils`; it sends a dry run the same way.
     """
 
     shown_by: type[Message]
     spoils: type[Message]
-    spoilt: Callable[[Any], Message]
+    make_incorrect: Callable[[Any], Message]
 
 
 @dataclass(frozen=True)
@@ -268,7 +268,7 @@ class Trials:
         )
 
     def read(self, p: Any, views: tuple[View, ...]) -> Readings:
-        """Return what the owners of these views read together."""
+        """Return the readings of these views together, and what `besides` computes from the views."""
         return {**readings(*views), **self.besides(p, views)}
 
 

@@ -60,10 +60,10 @@ class Engine(Protocol):
     def publish(self, message: Message) -> None:
         """Keep a message for publication."""
 
-    def enter(self, name: str, replaces: bool) -> tuple[bool, Any, Stream]:
+    def begin_stage(self, name: str, replaces: bool) -> tuple[bool, Any, Stream]:
         """Begin a stage; return whether it was finished before, its result, its randomness."""
 
-    def leave(self, result: Any) -> None:
+    def finish_stage(self, result: Any) -> None:
         """End the stage."""
 
     def once(self, label: str, make: Callable[[Stream], Any]) -> Any:
@@ -200,8 +200,8 @@ class Endpoint:
         Wait for all of them, and verify the signature of each that is returned; raise `StoppedError` when one is
         absent.
         """
-        asked = None if of is None else tuple(of)
-        got: dict[str, Greeted[MessageT]] = await self._wait(Want(self._greeters, kind, greetings=True, of=asked))
+        named = None if of is None else tuple(of)
+        got: dict[str, Greeted[MessageT]] = await self._wait(Want(self._greeters, kind, greetings=True, of=named))
         return got
 
     async def stage(
@@ -213,12 +213,12 @@ class Endpoint:
         stage before it.
         """
         name = name or role.__module__.rpartition(".")[2]
-        done, result, rng = self._engine.enter(f"{name}.{role.__name__}", replaces)
+        done, result, rng = self._engine.begin_stage(f"{name}.{role.__name__}", replaces)
         if not done:
             self._rng = rng
             result = await role(self, *args)
             self._rng = None
-            self._engine.leave(result)
+            self._engine.finish_stage(result)
         kept: _T = result
         return kept
 
@@ -251,7 +251,7 @@ class Endpoint:
         self._engine.spend(label)
 
     def refund(self, label: str) -> None:
-        """Refund the charge under this label: the role has proof that nothing was released.
+        """Refund the charge under this label: the role has proof that nothing of this participant was released.
 
         Raise `LocalError` for a label without a charge. A timeout is no proof.
         """

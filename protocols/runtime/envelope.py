@@ -65,8 +65,8 @@ class Envelope:
         """True for an envelope to everybody, which is signed; any other is sealed."""
         return self.to == PUBLIC_NAME
 
-    def due(self, session: bytes, to: str, number: int) -> Envelope:
-        """Return the envelope with this session, addressee and number on its link."""
+    def as_expected(self, session: bytes, to: str, number: int) -> Envelope:
+        """Return this envelope as its reader expects it: a copy whose header has this session, addressee and number."""
         if (session, to, number) == (self.session, self.to, self.number):
             return self
         return replace(self, session=session, to=to, number=number)

@@ -27,9 +27,9 @@ class Events:
     """Log of one session; without a listener it counts nothing and formats nothing."""
 
     def __init__(self, session: Session) -> None:
-        self._told, self._each = _LOG.isEnabledFor(logging.INFO), _LOG.isEnabledFor(logging.DEBUG)
+        self._enabled, self._each = _LOG.isEnabledFor(logging.INFO), _LOG.isEnabledFor(logging.DEBUG)
         self._kinds: dict[tuple[str, str], _Counted] = {}
-        if self._told:
+        if self._enabled:
             participants = len(session.names)
             _LOG.info("session %s: %s, %d participants", session.id.hex()[:16], session.program.name, participants)
 
@@ -40,7 +40,7 @@ class Events:
 
     def sent(self, envelope: Envelope) -> None:
         """Log an envelope."""
-        if not self._told:
+        if not self._enabled:
             return
         counted = self._kinds.setdefault((envelope.stage, envelope.kind), _Counted())
         counted.messages += 1
@@ -51,12 +51,12 @@ class Events:
 
     def missed(self, reader: str, absent: Absent) -> None:
         """Log that a reader goes on without a message."""
-        if self._told:
+        if self._enabled:
             _LOG.info("%s goes on without %s of %s in %s", reader, absent.kind, absent.sender, absent.stage)
 
     def over(self, ends: Mapping[str, str]) -> None:
         """Log the ends of all roles."""
-        if self._told:
+        if self._enabled:
             for line in self._totals():
                 _LOG.info("%s", line)
             for name, end in ends.items():

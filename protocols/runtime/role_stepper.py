@@ -178,7 +178,7 @@ class RoleStepper(ABC):
         Raise `LocalError` when the role has read it already: a mark has to precede the message.
         """
         marks = self.inbox.marks
-        if absent not in marks and not self.is_to_come(absent):
+        if absent not in marks and not self.may_still_read(absent):
             raise LocalError(
                 "absence.too_late", name=self.name, kind=absent.kind, sender=absent.sender, stage=absent.stage
             )
@@ -215,7 +215,7 @@ class RoleStepper(ABC):
         self.check_route(PUBLIC_NAME, message)
         self.keep(message)
 
-    def enter(self, name: str, replaces: bool) -> tuple[bool, Any, Stream]:
+    def begin_stage(self, name: str, replaces: bool) -> tuple[bool, Any, Stream]:
         """Begin a stage; return whether it was finished before, its result, and its randomness."""
         if self.stage is not None:
             raise LocalError("stage.inside_another", name=self.name, inner=name, stage=self.stage)
@@ -231,7 +231,7 @@ class RoleStepper(ABC):
         self.measure(self.stage)
         return False, None, rng
 
-    def leave(self, result: Any) -> None:
+    def finish_stage(self, result: Any) -> None:
         """End the stage: keep its result, delete the rest, and the result that it replaces."""
         results = self.progress.results
         if self._replaces and results:
@@ -274,15 +274,15 @@ class RoleStepper(ABC):
             raise LocalError("statement.outside_a_stage", name=self.name, kind=kind)
         payload, place = self.statement_bytes(self.name, message), (self.stage, kind)
         if place not in self.progress.statements:
-            self.progress.statements[place] = payload, self.signature(self.name, kind, payload)
-        stated, signature = self.progress.statements[place]
-        if stated != payload:
+            self.progress.statements[place] = payload, self.statement_signature(self.name, kind, payload)
+        attested_payload, signature = self.progress.statements[place]
+        if attested_payload != payload:
             raise LocalError("statement.attested_another", name=self.name, kind=kind, stage=self.stage)
         return signature
 
     def attested(self, name: str, message: Message, signature: bytes) -> bool:
         """Tell whether this participant signed this statement."""
-        return signature == self.signature(name, type(message).__name__, self.statement_bytes(name, message))
+        return signature == self.statement_signature(name, type(message).__name__, self.statement_bytes(name, message))
 
     def spend(self, label: str) -> None:
         """Charge the budget."""
@@ -320,12 +320,15 @@ class RoleStepper(ABC):
         """Send the greeting."""
 
     @abstractmethod
-    def end_stage(self, stage: str) -> None:
+    def announce_stage_end(self, stage: str) -> None:
         """Announce the end of a stage to everybody."""
 
     @abstractmethod
-    def signature(self, name: str, kind: str, payload: bytes) -> bytes:
-        """Return the signature of a statement, the participant's own where it cannot make another's."""
+    def statement_signature(self, signer: str, kind: str, payload: bytes) -> bytes:
+        """Return the signature of `signer` under the encoded statement `payload` of this kind.
+
+        An engine that has the participant's own key alone signs with it: it attests for nobody else.
+        """
 
     def statement_bytes(self, name: str, message: Message) -> bytes:
         """Return the canonical bytes of a statement."""
@@ -398,10 +401,10 @@ class RoleStepper(ABC):
         want = self._want
         if want is None:
             return {}
-        asked = want.senders
-        if want.of is not None and not self.inbox.marks and all(map(self.board.__contains__, asked)):
-            asked = want.of  # all have greeted, and no more is to be read
-        found = {sender: self._found(want, sender) for sender in asked}
+        senders = want.senders
+        if want.of is not None and not self.inbox.marks and all(map(self.board.__contains__, senders)):
+            senders = want.of  # all have greeted, and no more is to be read
+        found = {sender: self._found(want, sender) for sender in senders}
         there = {sender: answer for sender, answer in found.items() if answer is not None}
         return there if len(there) == len(found) or _is_given_up(want, there.values()) else None
 
@@ -466,13 +469,13 @@ class RoleStepper(ABC):
             return mark
         return self.board.get(sender)
 
-    def is_to_come(self, absent: Absent) -> bool:
-        """Tell whether the role has not read this message yet, and may come to it."""
+    def may_still_read(self, absent: Absent) -> bool:
+        """Tell whether the role has not read the message of this mark yet, and may still come to it."""
         if self.end is not None or absent.sender not in self.session.participants:
             return False
         if absent.kind == HELLO:
-            asked = self._want is not None and self._want.greetings and absent.sender not in self.board
-            return asked or not self._started
+            is_awaited = self._want is not None and self._want.greetings and absent.sender not in self.board
+            return is_awaited or not self._started
         if absent.stage == self.stage:
             return self.inbox.due(absent.sender, absent.kind, self.stage).read <= absent.read
         return absent.stage not in self.inbox.ended
@@ -515,7 +518,7 @@ class RoleStepper(ABC):
     def _sign_off(self, unless: str | None = None) -> None:
         """Announce the end of a stage once: two checkpoints may share a stage."""
         if self.progress.stage not in (None, unless):
-            self.end_stage(self.progress.stage or "")
+            self.announce_stage_end(self.progress.stage or "")
             self.progress.stage = None
 
     def refuse_unread(self) -> None:

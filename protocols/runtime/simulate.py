@@ -152,8 +152,8 @@ class _Everybody:
         wire, setting = _Wire(self.session, self.setting), self.setting
         roles = self._made(wire.board.greetings, wire, setting.charge, setting.refund, self.session.names)
         for name, n in setting.drop_outs.items():
-            left, by_letters = (n.number, True) if isinstance(n, DropOutAfter) else (n, False)
-            roles[name].drop_out(left, counts_sealed=by_letters)
+            left, counts_sealed = (n.number, True) if isinstance(n, DropOutAfter) else (n, False)
+            roles[name].drop_out(left, counts_sealed=counts_sealed)
         try:
             _to_the_end(wire, roles)
         finally:
@@ -246,7 +246,7 @@ def _publish(wire: _Wire, roles: Mapping[str, DrivenRole]) -> None:
             if wire.setting.released and role.publishes:
                 wire.setting.released(name)
             role.release()
-            wire.note_gone(role)
+            wire.note_dropped_out(role)
     wire.settle(roles)
     check_announcements(wire.session, roles.values(), wire.board.published)
 
@@ -282,7 +282,7 @@ class _Wire:
         self.board = BulletinBoard(session)
         self.events = Events(session)
         self.moves = 0
-        self._unsent: dict[str, Absent] = {}  # with what somebody vanished that everybody should have read
+        self._unsent: dict[str, Absent] = {}  # by participant, the public envelope that its drop-out left unsent
         self._public: deque[Envelope] = deque()
         self._in_the_middle: deque[tuple[str, Envelope]] = deque()
         self.read_by: dict[str, list[tuple[str, Message]]] = {name: [] for name in session.names}
@@ -304,7 +304,7 @@ class _Wire:
             role.advance()
         finally:
             self.clock.stop()
-        self.note_gone(role)
+        self.note_dropped_out(role)
 
     def read_board(self) -> None:
         """Check the envelopes posted for everybody."""
@@ -327,7 +327,7 @@ class _Wire:
         if lost:
             raise StallError({PUBLIC_NAME: f"a signed message from {', '.join(lost)}"})
 
-    def note_gone(self, role: DrivenRole) -> None:
+    def note_dropped_out(self, role: DrivenRole) -> None:
         """Keep the envelope with which a participant dropped out, in the order of the drop-outs."""
         if role.unsent is not None:
             self._unsent.setdefault(role.name, role.unsent)

@@ -209,7 +209,7 @@ class _Reader:
 
 def view_of(actor: Actor, signer: Signer, seed: Stream, read: Iterable[InboxEntry]) -> RecordedView:
     """Return the view of an actor, signed by its owner, from its first stream and the entries that it read."""
-    stated = actor.progress.statements.items()
+    statements = actor.progress.statements.items()
     view = RecordedView(
         actor.session.id,
         actor.name,
@@ -218,7 +218,7 @@ def view_of(actor: Actor, signer: Signer, seed: Stream, read: Iterable[InboxEntr
         actor.inputs,
         tuple(_opened(entry) for entry in read),
         tuple(sorted(astuple(mark) for mark in actor.marks)),
-        tuple((*place, *signed) for place, signed in stated),
+        tuple((*place, *signed) for place, signed in statements),
         _relied_on(actor),
     )
     return view.signed(actor.session, signer)
@@ -281,10 +281,10 @@ def recompute(session: Session, view: RecordedView, record: Mapping[int, Envelop
     kept = View(name, view.inputs, tuple(actor.progress.results), tuple((s, m) for _, s, m in reads), session.id)
     known_by_line = {n: (entry.payload, m) for (n, _, m), (entry, _) in zip(reads, reader.entries, strict=True)}
     keys = actor.keys
-    opened, letters = tuple(_opened(entry) for entry, _ in reader.entries), links.open_all(keys, known_by_line)
+    opened, disclosed = tuple(_opened(entry) for entry, _ in reader.entries), links.open_all(keys, known_by_line)
     greetings = _relied_on(actor)
     return Recomputed(
-        tuple(sent), reads, opened, kept, tuple(reader.written), keys, links, letters, greetings,
+        tuple(sent), reads, opened, kept, tuple(reader.written), keys, links, disclosed, greetings,
         actor.result if actor.done else None, tuple(actor.heard), frozenset(actor.doubted), *stopped,
     )  # fmt: skip
 

@@ -1,8 +1,8 @@
 """Masking one party's numbers, and taking the masks off a sum.
 
 y_j = x_j + E_j + self mask of j + the pair masks of j with everybody else, those with later parties added, those with
-earlier ones taken away: each pair's cancel in a sum over both. Where nobody may vanish there are no self masks, nothing
-is ever opened, and the pair masks come from a stream cipher.
+earlier ones taken away: each pair's cancel in a sum over both. Where nobody may drop out there are no self masks,
+nothing is ever opened, and the pair masks come from a stream cipher.
 """
 
 from __future__ import annotations

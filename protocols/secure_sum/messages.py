@@ -1,6 +1,6 @@
 """Messages of a sum in the order they are sent, and the statements that participants sign beside them.
 
-With nobody who may vanish (D = 0) there are no shares and no survivors; or, beside mask keys, nothing but published
+With nobody who may drop out (D = 0) there are no shares and no survivors; or, beside mask keys, nothing but published
 shares.
 """
 
@@ -274,4 +274,6 @@ KINDS = (
     ),
     *(PublishedSum, PublishedOpening, PublishedShare),
 )
+"""Messages that are sent or published after the greeting, `MaskKeys`."""
 STATEMENTS = (Complaint, Disclosure, Input, Listed, Agreed, Ended)
+"""Statements that participants sign: a signature under one stands in a message."""

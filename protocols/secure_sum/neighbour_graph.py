@@ -44,7 +44,7 @@ async def curator(me: Endpoint, p: Parameters) -> CuratorState:
     said = [greetings[name].message for name in p.parties]
     root = await _drawn(me, p, greetings)
     near = graph.all_neighbours(p.degree, graph.draw_order(me.session_id, root, p.K))
-    dealt = [letter.shares for letter in await me.gather(p.parties, Handed)]
+    dealt = [message.shares for message in await me.gather(p.parties, Handed)]
     for name, beside in zip(p.parties, near, strict=True):
         me.send(name, Passed(dealing.shares_passed_on(p, beside, dealt)))
     vault = Vault(root, roster.first_query(me.session_id), roster.mask_keys(p, greetings))
@@ -66,11 +66,11 @@ async def _drawn(me: Endpoint, p: Parameters, greetings: _Greetings) -> bytes:
     """Return the root over all greetings and coins, checked against their commitments, and send everybody its path
     (step 1).
     """
-    coins = [opened.coin for opened in await me.gather(p.parties, Coin)]
+    opened = [message.coin for message in await me.gather(p.parties, Coin)]
     for i, name in enumerate(p.parties):
-        if dealing.coin_commitment(i, coins[i]) != greetings[name].message.commitments[p.R]:
+        if dealing.coin_commitment(i, opened[i]) != greetings[name].message.commitments[p.R]:
             me.refuse(name, "coin.not_as_committed")
-    leaves = [graph.greeting_leaf(i, greetings[name].digest, coins[i]) for i, name in enumerate(p.parties)]
+    leaves = [graph.greeting_leaf(i, greetings[name].digest, opened[i]) for i, name in enumerate(p.parties)]
     root, paths = dealing.merkle_root_and_paths(leaves)
     for name, path in zip(p.parties, paths, strict=True):
         me.send(name, Circle(root, path))

@@ -14,7 +14,7 @@ from protocols.errors import LocalError
 from protocols.secure_sum import graph
 from protocols.secure_sum.graph import LEAST_THRESHOLD, Neighbourhood
 
-MOST_CLOSED = 1_000  # with nobody who may vanish, everybody agrees with everybody once: beyond that, this is the cost
+MOST_CLOSED = 1_000  # where nobody may drop out, everybody agrees with everybody once: beyond that, this is the cost
 MOST_COMPLETE = 200  # else everybody agrees with everybody, and deals shares to everybody, for each sum
 MOST_PARTIES = 2_000  # on a circle, where each shares masks with its neighbours
 MOST_INPUTS = 1 << 20  # masked inputs of all parties in all sums: an audit makes them all, at toy size, in its memory
@@ -50,8 +50,9 @@ class Parameters:
     is no Charlie. `agreed` is a digest of whatever else the parties agreed on before. Raises `LocalError` otherwise.
 
     `degree`: 0 where everybody shares masks with everybody; else with so many neighbours in a circle (`graph.py`). More
-    than `MOST_COMPLETE` parties of whom some may vanish stand in a circle of the least degree that will do, if none is
-    given. There Q and T are of the neighbours of one party, and Charlie and the t parties have to keep to the protocol.
+    than `MOST_COMPLETE` parties of whom some may drop out stand in a circle of the least degree that will do, if none
+    is given. There Q and T are of the neighbours of one party, and Charlie and the t parties have to follow the
+    protocol.
     """
 
     parties: tuple[str, ...]

@@ -21,7 +21,7 @@ def greetings_digest(p: Parameters, greetings: Mapping[str, Greeted[MaskKeys]]) 
 
 
 def mask_keys(p: Parameters, greetings: Mapping[str, Greeted[MaskKeys]]) -> tuple[tuple[bytes, ...], ...]:
-    """Return the mask keys by sum and party; with D = 0 there is one for all sums, for none is ever opened."""
+    """Return the mask keys by sum and party; with D = 0 the one key of a party stands in every sum: none is opened."""
     said = [greetings[name].message.keys for name in p.parties]
     if not p.D:
         return (tuple(own[0] for own in said),) * p.R

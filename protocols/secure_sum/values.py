@@ -69,7 +69,7 @@ class Vault:
     """State of a party, or of Charlie, between two sums.
 
     `roster` is the digest of all greetings, `query` that of the next sum's query. `keys` are the mask keys, by sum and
-    party. `secrets` has an entry for each sum, None for those that are over; or, where nobody may vanish, it is what
+    party. `secrets` has an entry for each sum, None for those that are over; or, where nobody may drop out, it is what
     the next sum is masked with, of another type than all that may be opened. `trees`: by dealer, what the shares that
     are held of it hash to, by sum. `values` and `members`: the sums that are over, and who is in them.
 

@@ -35,7 +35,7 @@ def run_attacks(
         str | None, typer.Option(metavar="INTEGER", help="Repeatable: all randomness from this number.")
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a page: each broken step beside what stands here.")
+        Path | None, typer.Option(metavar="FILE", help="Write a page: each broken step beside its fix.")
     ] = None,
     as_json: AsJson = False,
 ) -> int:

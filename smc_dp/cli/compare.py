@@ -35,15 +35,15 @@ FIGURES = "pathak-fig2|hamm-fig2|hamm-fig3|feature-fig1..3|collaborative-fig2..5
 
 Out = Annotated[
     Path | None,
-    typer.Option(help="Folder of results [default: a new one in runs/]. One that exists goes on where it was stopped."),
+    typer.Option(help="Folder of results [default: a new one in runs/]. A stopped run in it continues."),
 ]
 Jobs = Annotated[str | None, typer.Option(metavar="INTEGER", help="Worker processes [default: all cores].")]
 Backend = Annotated[
     str,
     typer.Option(
         metavar="loky|dask",
-        help="Where trials run: worker processes here, or the workers of a Dask cluster that is running (pip install "
-        "'distributed>=2024.1' there and here). It sees the rows, and whoever reaches it can run anything on it.",
+        help="Where trials run: worker processes here, or the workers of a running Dask cluster (pip install "
+        "'distributed>=2024.1' there and here). The cluster sees the rows, and its users can run anything on it.",
     ),
 ]
 Address = Annotated[
@@ -122,11 +122,11 @@ def compare_methods(
 ) -> int | None:
     """Run methods side by side on one data set, and write results.csv, figures and a page.
 
-    Rows are dealt as in the paper that uses the data set, unless options say otherwise. A run that was stopped goes
-    on when the same command names the same folder. Where a secure sum computes a method there are two curves: with a
-    trusted aggregator, and with nobody trusted and noise that the parties draw in shares. Epsilons are as asked for;
-    the noise of a paper is proved to give another, or none, and tables, axes and sentences have that beside it.
-    Nothing here is a release: it looks at test labels, and budgets add up over epsilons, repeats and draws.
+    Rows are partitioned as in the paper that uses the data set, unless options say otherwise. To continue a stopped
+    run, give the same command with the same folder. If a secure sum computes a method there are two curves: with a
+    trusted aggregator, and with nobody trusted and noise that the parties draw in shares. Epsilons are the requested
+    ones. The noise of a paper is proved to give another, or none; tables, axes and sentences have that one beside it.
+    Nothing here is a release: it reads test labels, and budgets add up over epsilons, repeats and draws.
 
     \b
     Examples:

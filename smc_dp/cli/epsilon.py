@@ -33,7 +33,7 @@ def bound_epsilon(
     method: Annotated[
         str | None, typer.Argument(metavar="METHOD", help="A method, a noise (knorm, laplace, gauss), or all.")
     ] = None,
-    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="What the release is asked to guarantee.")] = "1",
+    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="Epsilon that the release claims.")] = "1",
     calibration: Annotated[
         str | None, typer.Option(metavar="proven|paper", help="Only this calibration of the noise.")
     ] = None,
@@ -66,19 +66,19 @@ def bound_epsilon(
     as_list: Annotated[bool, typer.Option("--list", help="List methods, noises and mutants, and stop.")] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Bound epsilon from below: by how well two neighbouring data sets can be told apart from what is released.
+    """Bound epsilon from below: by how well a test distinguishes the releases of two neighbouring data sets.
 
-    Releases of two neighbours made to differ as much as they can are drawn again and again. A bound above what is
-    claimed refutes the claim; a bound below proves nothing. Therefore the same audit is repeated, 10 times (of all, and
-    with --dimension: 5), with half the noise, and how often that was caught is stated: without --trials each time with
-    fewer draws, so that all of these take as long as the audit itself. A mutant is audited as often.
+    The audit draws many releases of two neighbours that differ as much as they can. A bound above the claim refutes
+    it; a bound below proves nothing. Therefore the same audit is repeated, 10 times (of all, and with --dimension: 5),
+    with half the noise, and the report says how often that was caught. Without --trials each repetition has fewer
+    draws, so that all of them take as long as the audit itself. A mutant is audited as often.
 
-    Methods are audited at d = 1 on neighbours made by hand; with --dimension on a pair that is searched for, and how
-    much of the claimed sensitivity it reaches is stated (prr_mean, central, local, wsum, wsum_ar).
+    Methods are audited at d = 1 on neighbours made by hand. --dimension searches for a pair, and the report says how
+    much of the claimed sensitivity it reaches (prr_mean, central, local, wsum, wsum_ar).
 
-    With --protocol whole runs are made: of prr_mean by the curator protocol, and of wsum, newton and gd by the secure
-    sum, where one of three parties is Charlie's and sends what it likes, in six ways. Of newton and gd all sums are
-    looked at, with --protocol and without, while Charlie lies about each so that they tell as much as they can.
+    --protocol makes whole runs: of prr_mean by the curator protocol, and of wsum, newton and gd by the secure sum. One
+    of three parties colludes with Charlie and deviates in six ways. Of newton and gd all sums are audited, with
+    --protocol and without, while Charlie lies about each so that they reveal as much as they can.
 
     Exit code 0: nothing contradicts the claim; 1: a bound exceeds what is claimed; 2: bad input.
 

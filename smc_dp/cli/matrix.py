@@ -36,7 +36,7 @@ def print_matrix(
 ) -> int:
     """Compute the coalition matrix of a protocol: what each coalition learns beyond the release, from the role code.
 
-    The comparison computes with bits, for which no symbol can stand: its matrix is a table that the package ships, and
+    The comparison computes with bits, which no symbol can represent. Its matrix is a table that the package ships and
     that its tests compute.
 
     \b

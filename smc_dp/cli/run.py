@@ -29,8 +29,9 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
 
     Parties run as in-process actors that exchange encrypted messages over a simulated channel.
 
-    Without --party and --method it is the main job: five hospitals run the paper's curator protocol (prr_mean) and
-    then newton on the same rows of a built-in data set, and one table compares the results.
+    Without files, a method, a protocol and a noise it is the main job: five hospitals run the paper's curator protocol
+    (prr_mean) and then newton on the same rows of a built-in data set, and one table compares the results. Each release
+    has the given epsilon, so together they cost twice that.
 
     newton (recommended, for any number of classes; gd for very many columns) adds up what single records contribute,
     sum after sum. For two classes it is nearly as accurate as pooling the data. wsum adds up the models.

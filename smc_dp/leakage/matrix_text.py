@@ -118,7 +118,7 @@ def _margin(m: Matrix) -> str:
     """Return the sentence on the largest safe coalitions, as computed and as claimed."""
     computed = _largest(m, lambda row: not row.beyond)
     claimed = _largest(m, lambda row: row.claimed)
-    how = "some of whom may deviate" if any(row.even_malicious for row in m.rows) else "who follow it as well"
+    how = "some of whom may be malicious" if any(row.even_malicious for row in m.rows) else "who follow it as well"
     return _sentence("title", "safe", computed=computed, claimed=claimed, how=how)
 
 

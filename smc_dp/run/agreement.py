@@ -377,14 +377,16 @@ def default_method(
 ) -> str:
     """Return the method of a run that names none, but perhaps a protocol, `settings` of a method, and of a protocol.
 
-    It is newton, or else the first to which what is named belongs; newton where it belongs to none.
+    It is the one method to which what is named belongs; newton where that is none, or one of several. A setting of many
+    methods, such as lambda, chooses none: their guarantees hold against different adversaries.
     """
-    suited = []
+    suited = set()
     for method, known in PROTOCOLS_BY_METHOD.items():
         mine = [name for name in known if is_as_published(name) == as_published and protocol in (None, name)]
         fits = set(settings) <= set(required_settings(METHODS[method]))
-        suited += [method for name in mine if fits and set(of_protocol) <= set(setting_names(find_terms(name)))]
-    return DEFAULT_METHOD if DEFAULT_METHOD in suited or not suited else suited[0]
+        if fits and any(set(of_protocol) <= set(setting_names(find_terms(name))) for name in mine):
+            suited.add(method)
+    return suited.pop() if len(suited) == 1 else DEFAULT_METHOD
 
 
 def default_protocol(method: str, parties: int, named: Iterable[str] = ()) -> str:

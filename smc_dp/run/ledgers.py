@@ -200,16 +200,20 @@ class Reservations:
 
 
 @contextmanager
-def accounted(reserved: Reservations | None, harmless: tuple[type[BaseException], ...] = ()) -> Iterator[None]:
-    """Add a note of its cost to any error; one of a `harmless` kind refunds the parties whose share has not left."""
+def accounted(
+    reserved: Reservations | None, harmless: tuple[type[BaseException], ...] = (), run: str = ""
+) -> Iterator[None]:
+    """Add a note of its cost to any error; one of a `harmless` kind refunds the parties whose share has not left.
+
+    `run`: what the note calls the run, where the error is of another one.
+    """
     try:
         yield
     except BaseException as error:
         if reserved is not None and reserved.entries:
             aborted = isinstance(error, harmless) and reserved.unreleased
             note = _refund_note(reserved, reserved.refund()) if aborted else KEPT
-            if note not in getattr(error, "__notes__", ()):  # of another run that stopped with this one
-                error.add_note(note)
+            error.add_note(f"{run}: {note}" if run else note)
         raise
 
 

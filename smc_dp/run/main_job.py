@@ -7,6 +7,7 @@ their guarantees add up, and every party is charged for both before the first me
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from statistics import mean
 from types import MappingProxyType
@@ -15,15 +16,21 @@ from typing import Any
 from smc_dp.data.sources import PreparedData
 from smc_dp.pages.blocks import Banner, PageBlock, PageTable, Prose, Section
 from smc_dp.privacy.ledger.history import account_of
+from smc_dp.privacy.ledger.numbers import digits_rounded_up
 from smc_dp.privacy.ledger.report import budget_blocks
+from smc_dp.privacy.statement import round_up
 from smc_dp.run.agreement import Agreement
+from smc_dp.run.budget_charge import charge_of_run
 from smc_dp.run.preparation import prepare_run, usual_classes
 from smc_dp.run.privacy_summary import summary_blocks
 from smc_dp.run.report import Report
 from smc_dp.run.settings import MethodSettings, RunRequest
 
-MAIN_METHODS: Mapping[str, str] = MappingProxyType({"prr_mean": "the paper's protocol", "newton": "secure sums"})
-"""Methods of the main job, each with what computes it."""
+MAIN_METHODS = ("prr_mean", "newton")
+"""Methods of the main job, in the order of its releases."""
+_COMPUTED_BY: Mapping[str, str] = MappingProxyType(
+    {"pathak2010": "the paper's protocol", "linear": "the linear path", "secure_sum": "secure sums"}
+)
 _NAMED = 10  # of more parties the table has the mean alone
 
 
@@ -46,10 +53,15 @@ def prepare_both(request: RunRequest) -> tuple[PreparedData, tuple[Agreement, ..
     return found[0][0], tuple(agreement for _, agreement in found)
 
 
+def described(agreement: Agreement) -> str:
+    """Return what computes the method of this agreement: with many parties prr_mean does not take the paper's way."""
+    return _COMPUTED_BY[agreement.protocol]
+
+
 def both_as_dict(reports: Sequence[Report]) -> dict[str, Any]:
     """Return plain values for JSON: the report of each method, and what both releases cost together."""
     together = _together(reports)
-    cost = None if together is None else {"epsilon": together[0], "delta": together[1]}
+    cost = None if together is None else {"epsilon": round_up(together[0]), "delta": round_up(together[1])}
     return {"runs": {report.agreement.method.name: report.as_dict() for report in reports}, "together": cost}
 
 
@@ -66,33 +78,35 @@ def both_blocks(reports: Sequence[Report], details: Callable[[Path], str]) -> It
     for report in reports:
         name = report.agreement.method.name
         yield Section(
-            f"Privacy of {name}, {MAIN_METHODS[name]}", tuple(summary_blocks(report.agreement, details(report.run_dir)))
+            f"Privacy of {name}, {described(report.agreement)}",
+            tuple(summary_blocks(report.agreement, details(report.run_dir))),
         )
     if (together := _together(reports)) is not None:
-        delta = f" and delta {together[1]:g}" if together[1] else ""
-        yield Prose(f"Both releases together cost epsilon {together[0]:g}{delta}.")
+        epsilon, delta = digits_rounded_up(together[0]), f"{round_up(together[1]):g}"
+        yield Prose(f"Where both guarantees hold, both releases together cost epsilon {epsilon} and delta {delta}.")
     yield Prose(f"Written to {reports[0].run_dir.parent}: {', '.join(f'{r.run_dir.name}/' for r in reports)}")
     last = reports[-1]
     yield from budget_blocks(last.standings, account_of(last.privacy))
     yield from (Prose(str(remark), remark.code) for remark in dict.fromkeys(r for x in reports for r in x.remarks))
 
 
-def _together(reports: Sequence[Report]) -> tuple[float, float] | None:
+def _together(reports: Sequence[Report]) -> tuple[Fraction, Fraction] | None:
     """Return epsilon and delta of all releases by basic composition; None where one of them has no guarantee."""
-    found = [report.privacy.epsilon for report in reports]
-    if None in found:
+    if any(report.privacy.kind == "none" for report in reports):
         return None
-    return sum(e for e in found if e is not None), sum(report.privacy.delta for report in reports)
+    charges = [charge_of_run(report.agreement) for report in reports]
+    return sum((c.epsilon for c in charges), Fraction(0)), sum((c.delta for c in charges), Fraction(0))
 
 
 def _accuracies(reports: Sequence[Report]) -> Iterator[tuple[str, str]]:
     """Yield the rows of the table. Models that nobody releases are the least regularised ones, of the last method."""
     compared = {r.agreement.method.name: r.comparison for r in reports if r.comparison is not None}
+    computed_by = {r.agreement.method.name: described(r.agreement) for r in reports}
     last = compared["newton"]
     if len(last.individual) <= _NAMED:
         yield from ((f"{name} alone", f"{value:.3f}") for name, value in last.individual.items())
     yield "each alone, mean", f"{mean(last.individual.values()):.3f}"
     for name, found in compared.items():
-        yield f"together by {MAIN_METHODS[name]} ({name})", f"{found.accuracy:.3f}"
+        yield f"together by {computed_by[name]} ({name})", f"{found.accuracy:.3f}"
     yield "all rows pooled, no privacy", f"{last.pooled:.3f}"
     yield "majority class", f"{last.majority:.3f}"

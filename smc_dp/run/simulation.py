@@ -122,7 +122,8 @@ def simulate_each(
                 reports.append(go())
         except BaseException as error:
             for report in reports:
-                error.add_note(f"the release in {report.run_dir} was made before, and stays charged")
+                cost = "" if ledgers is None else ", and stays charged"
+                error.add_note(f"the release in {report.run_dir} was made before{cost}")
             raise
     return reports
 
@@ -196,7 +197,8 @@ class _Run:
             except BaseException:
                 if begun:
                     raise
-                with accounted(reserved, harmless=(BaseException,)):  # nothing has left anybody
+                unbegun = f"{self.folder}, which had not begun"
+                with accounted(reserved, harmless=(BaseException,), run=unbegun):  # nothing has left anybody
                     raise
 
     def _released(self, outcome: Outcome, reserved: Reservations | None) -> Report:

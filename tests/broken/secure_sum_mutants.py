@@ -494,7 +494,7 @@ MUTANTS = (
     Mutant(
         37,
         "coins are not committed to",
-        (Patch("neighbour_graph", "if dealing.coin_commitment(i, coins[i]) != ", "if False and coins[i] != "),),
+        (Patch("neighbour_graph", "if dealing.coin_commitment(i, opened[i]) != ", "if False and opened[i] != "),),
         sum_checks_circle.coins_are_committed_to,
         "a coin was chosen after the greetings",
     ),

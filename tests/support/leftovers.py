@@ -112,18 +112,18 @@ class Secrets:
 
     def watch(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Take note at every end of a stage, and whenever a state is made."""
-        leave, state = Actor.leave, SiteActor.state
+        finish_stage, state = Actor.finish_stage, SiteActor.state
 
         def leaving(actor: Actor, result: Any) -> None:
             self._note(actor, result)
-            leave(actor, result)
+            finish_stage(actor, result)
 
         def made(own: SiteActor) -> bytes:
             self._note(own.actor)
             self.by_name[own.actor.name]["randomness"] |= {*own._home.left.values()}
             return state(own)
 
-        monkeypatch.setattr(Actor, "leave", leaving)
+        monkeypatch.setattr(Actor, "finish_stage", leaving)
         monkeypatch.setattr(SiteActor, "state", made)
 
     def _note(self, actor: Actor, *more: Any) -> None:

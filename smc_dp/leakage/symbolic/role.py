@@ -62,8 +62,8 @@ class SymbolicRole(RoleStepper):
                 self._put(sent)
 
     @override
-    def enter(self, name: str, replaces: bool) -> tuple[bool, Any, Any]:
-        entered = super().enter(name, replaces)
+    def begin_stage(self, name: str, replaces: bool) -> tuple[bool, Any, Any]:
+        entered = super().begin_stage(name, replaces)
         self.stages.append(self.stage or "")
         return entered
 
@@ -80,7 +80,7 @@ class SymbolicRole(RoleStepper):
         pass  # the engine has posted all greetings before it makes the first role
 
     @override
-    def end_stage(self, stage: str) -> None:
+    def announce_stage_end(self, stage: str) -> None:
         pass  # `stages` shows which stages are over
 
     @override
@@ -107,8 +107,8 @@ class SymbolicRole(RoleStepper):
         return b"".join(len(part).to_bytes(8, "big") + part for part in (type(message).__name__.encode(), *said))
 
     @override
-    def signature(self, name: str, kind: str, payload: bytes) -> bytes:
-        return self._tape.strings.signature(name, [payload])
+    def statement_signature(self, signer: str, kind: str, payload: bytes) -> bytes:
+        return self._tape.strings.signature(signer, [payload])
 
     def _put(self, sent: Sent) -> None:
         self.count_out(sent.to, type(sent.message).__name__, sent.stage)

@@ -15,7 +15,7 @@ from protocols.secure_sum.parameters import MOST_PARTIES, Block, Parameters
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, InputFault, refuse_all, shown
 from smc_dp.data.federation import Public
-from smc_dp.methods.method import MechanismSpec, SumSpec
+from smc_dp.methods.method import MechanismSpec, NeedsRowCounts, SumSpec
 from smc_dp.methods.sums.simulated_sum import default_secure_noise, require_secure_sum
 from smc_dp.methods.sums.threat_model import COLLUDERS, DROPOUTS, AnnouncedRows, RowCounts, ThreatModel
 from smc_dp.privacy.pathak2010 import LARGEST_N
@@ -128,17 +128,24 @@ class SumTerms(ProtocolTerms):
         limits = self.threat_model(parties)
         some = f"any {self.colluders} of the {parties} parties" if self.colluders else ""
         who = " and ".join(["the curator"] * limits.by_curator + [some] * bool(some)) or "outsiders"
-        noise = f"{limits.honest} honest parties whose noise stays secret"
+        noise = f"{limits.honest} honest {'party' if limits.honest == 1 else 'parties'} whose noise stays secret"
         if spec.statement.adversary == limits.everybody_else:  # each model has noise of its own
-            who, noise = "the curator and all other parties", "nobody else's noise"
-        how = "as long as all follow the protocol" if limits.has_sparse_graph else "even if malicious"
+            who = "the curator and all other parties" if limits.by_curator else "all other parties"
+            noise = "nobody else's noise"
+        sparse = limits.has_sparse_graph
+        how = "as long as all follow the protocol" if sparse else "even if malicious"
+        fixed = "corruption and drop-outs" if sparse else "corruption"
         late = f"at most {self.dropouts} drop-outs" if self.dropouts else "no drop-outs"
         result = "a withheld result" if self.verifiable or not limits.by_curator else "a withheld or false result"
+        # Neighbours have equally many rows under `replace`; elsewhere a method can take the number to be public.
+        is_public = spec.statement.adjacency == "replace" or isinstance(getattr(spec, "method", None), NeedsRowCounts)
+        sizes = "numbers of rows; " if is_public else ""
         return PrivacySummary(
             f"{who}, {how}.",
-            f"{noise}; {late}.",
-            f"wrong inputs; {result}; who took part; further releases of the same records (see the ledger).",
-            "X25519, Ed25519, ChaCha20-Poly1305, SHA-256 and SHAKE-256; computational (SIM-CDP).",
+            f"{noise}; {late}; {fixed} fixed beforehand; no party restored from an old state.",
+            f"{sizes}wrong inputs; {result}; who took part; further releases (see the ledger).",
+            f"X25519, Ed25519, {'AES-256-CCM, ' * sparse}ChaCha20-Poly1305, SHA-256 and SHAKE-256; computational "
+            "(SIM-CDP).",
         )
 
     @override

@@ -65,7 +65,7 @@ def test_ranks_are_all_different() -> None:
 # What must hold, and which twin shows that it is looked at.
 
 
-def clear(x: Wires) -> half_gates.Waiting:
+def clear(x: Wires) -> half_gates.PendingAnds:
     """Gates of bits, as words of one or zero."""
     return [partial(np.bitwise_and, row) for row in x]
 

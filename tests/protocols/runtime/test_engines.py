@@ -280,11 +280,11 @@ def test_finished_stages_leave_neither_mail_nor_secrets(monkeypatch: pytest.Monk
     made = setup(3, 2)
     secrets: dict[str, set[bytes]] = {}
     now = {"stage": ""}
-    enter, take, draw, decode = Actor.enter, Stream.bytes, Stream.bits, messages.decode
+    begin_stage, take, draw, decode = Actor.begin_stage, Stream.bytes, Stream.bits, messages.decode
 
     def entering(actor: Actor, name: str, replaces: bool) -> Any:
         now["stage"] = f"{actor.name} {name.split('.')[0]}"
-        return enter(actor, name, replaces)
+        return begin_stage(actor, name, replaces)
 
     def drawing(stream: Stream, n: int) -> bytes:
         out = take(stream, n)
@@ -300,7 +300,7 @@ def test_finished_stages_leave_neither_mail_nor_secrets(monkeypatch: pytest.Monk
         secrets.setdefault(now["stage"], set()).add(data)
         return decode(kind, data, *args)
 
-    monkeypatch.setattr(Actor, "enter", entering)
+    monkeypatch.setattr(Actor, "begin_stage", entering)
     monkeypatch.setattr(Stream, "bytes", drawing)
     monkeypatch.setattr(Stream, "bits", drawing_bits)
     monkeypatch.setattr(messages, "decode", reading)

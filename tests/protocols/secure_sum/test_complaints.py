@@ -273,6 +273,21 @@ def test_where_silence_cannot_be_accused_a_holder_without_a_share_is_missing() -
     assert not c.charged
 
 
+@pytest.mark.parametrize(
+    ("kind", "opens", "code"),
+    [
+        ("Ready", True, "message.of_another_kind"),
+        ("Shares", True, "message.another_size"),
+        ("Shares", False, "link.not_the_next"),
+    ],
+)
+def test_where_silence_cannot_be_accused_a_holder_of_junk_is_missing(kind: str, opens: bool, code: str) -> None:
+    c = without(("P1",), b"junk", 5, 2, kind, opens=opens)
+    assert {name: error.fault.code for name, error in c.failed.items()} == {"P1": code}
+    assert "P1" in c.honest[CURATOR_NAME].awaited
+    assert not c.charged
+
+
 def held_up(t: int, to: tuple[str, ...], code: Code = HONEST, K: int = 7) -> Coalition:
     """Charlie carries all messages, and keeps P1's shares from these: they accuse P1, and he asks it to open theirs."""
     c = session(code, K, t, 1)

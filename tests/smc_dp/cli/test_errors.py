@@ -175,7 +175,10 @@ def test_rows_out_of_bounds_are_an_error_only_when_asked(folder, capsys):
         (["--epsilon", "1" * 200], ["--epsilon"]),
         (["--epsilon", "1" * 100 + "x"], ["--epsilon"]),
         (["--epsilon", "1e-8"], ["hospital-1", "too large for the grid", "raise epsilon or lambda"]),
-        (["--lambda", "1e-8"], ["hospital-1", "too large for the grid", "raise epsilon or lambda"]),
+        (
+            ["--method", "prr_mean", "--lambda", "1e-8"],
+            ["hospital-1", "too large for the grid", "raise epsilon or lambda"],
+        ),
         (["--lambda", "0"], ["--lambda", "positive"]),
         (["--lambda", "nan"], ["--lambda", "'nan'"]),
         (["--calibration", "guess"], ["--calibration", "'guess'", "proven, paper"]),

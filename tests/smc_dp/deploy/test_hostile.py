@@ -47,11 +47,11 @@ STOPS = {
     "a letter of garbage": Mutant(LETTER.becomes(body(lambda b: b"\x00" * 40)), "envelope"),
     "an empty letter": Mutant(LETTER.becomes(body(lambda b: b"")), "envelope"),
     "a letter under another number": Mutant(
-        LETTER.becomes(lambda p: replace(p, number=1)), WAY + "what came is of another session, or not the envelope"
+        LETTER.becomes(lambda p: replace(p, number=1)), WAY + "the envelope in the frame is of another session, or not"
     ),
     "a letter as one of another sender": Mutant(
         LETTER.becomes(lambda p: replace(p, sender="P3", number=9)),
-        "on the way from P3: what came is of another session, or not",
+        "on the way from P3: the envelope in the frame is of another session, or not",
     ),
     "a letter for everybody": Mutant(
         LETTER.becomes(lambda p: replace(p, to="public", number=9)), "or not the envelope that it came as"
@@ -60,7 +60,9 @@ STOPS = {
     "a letter of another kind": Mutant(LETTER.becomes(envelope(kind="Ready")), "is not number 0 of that link"),
     "a letter of another round": Mutant(LETTER.becomes(envelope(round=9)), "is not number 0 of that link"),
     "a letter of another chain": Mutant(LETTER.becomes(envelope(prev=bytes(32))), "is not number 0 of that link"),
-    "a letter of another session": Mutant(LETTER.becomes(other_session), "what came is of another session"),
+    "a letter of another session": Mutant(
+        LETTER.becomes(other_session), "the envelope in the frame is of another session"
+    ),
     "a letter of another study": Mutant(
         LETTER.becomes(lambda p: replace(p, study=OTHER_STUDY.digest)), "from P2 to P1 is of another study"
     ),
@@ -101,7 +103,8 @@ STOPS = {
     ),
     # Approvals.
     "an older approval": Mutant(
-        APPROVAL.becomes(lambda p: approved(sites.approval(STUDY, "P2", "older"))), "what came is of another session"
+        APPROVAL.becomes(lambda p: approved(sites.approval(STUDY, "P2", "older"))),
+        "the envelope in the frame is of another session",
     ),
     "a second approval in the same place": Mutant(
         APPROVAL.becomes(besides(approved(sites.approval(STUDY, "P2", "older")))),

@@ -266,7 +266,7 @@ def test_new_writes_a_study_or_nothing(
 
 
 def test_show_says_what_taking_part_means(site: Paths, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["study", "show", str(site["study"])]) == 0
+    assert main(["study", "show", str(site["study"]), "--details"]) == 0
     said = capsys.readouterr().out
     agreed = study()
     for words in (

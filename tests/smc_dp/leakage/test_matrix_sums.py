@@ -200,7 +200,7 @@ def test_in_a_circle_charlie_reads_whom_enough_of_his_stand_beside(all_of_it: bo
         assert not (row.claimed and row.beyond), (row.members, str(row.pattern))
         assert not row.even_malicious
     said = matrix_text.matrix_as_text(m)
-    assert "some of whom may deviate" not in said
+    assert "some of whom may be malicious" not in said
 
 
 def test_shares_that_are_not_covered_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:

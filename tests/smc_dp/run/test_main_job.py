@@ -20,7 +20,7 @@ from smc_dp.data import sources
 from smc_dp.data.partition import split_ordered
 from smc_dp.privacy.ledger import export
 from smc_dp.run.agreement import default_method
-from smc_dp.run.main_job import is_main_job
+from smc_dp.run.main_job import described, is_main_job, prepare_both
 from smc_dp.run.protocols import execution
 from smc_dp.run.settings import RunRequest
 
@@ -59,7 +59,7 @@ def test_two_releases_one_table_and_what_both_cost(capsys: pytest.CaptureFixture
     accuracy = {name: float(value) for name, value in table.items()}
     assert accuracy["each alone, mean"] < accuracy[together[1]] - 0.02
     assert accuracy["hospital-5 alone"] < accuracy["majority class"] + 0.05
-    assert "Both releases together cost epsilon 2 and delta 1e-05." in said.splitlines()
+    assert "Where both guarantees hold, both releases together cost epsilon 2 and delta 1e-05." in said.splitlines()
     assert [said.count(f"Privacy of {name}, ") for name in BOTH] == [1, 1]
     methods = [json.loads(Path("runs", name, "release.json").read_text())["parameters"]["method"] for name in BOTH]
     assert methods == [*BOTH]
@@ -110,7 +110,10 @@ def test_who_has_not_begun_is_refunded(
     assert charges() == [left] * 5
     told = capsys.readouterr()
     assert "alone" not in told.out
-    assert told.err.count("nothing was revealed") == 1
+    refunded = "nothing was revealed, and no budget charged"
+    own, newton = f"; {refunded}", f"; runs/newton, which had not begun: {refunded}"
+    assert told.err.count(own) == 1  # of the run that stopped; the other has its name in the note
+    assert (newton in told.err) == (failing == "pathak2010")
     assert ("runs/prr_mean was made before" in told.err) == Path("runs/prr_mean").exists() == bool(left)
 
 
@@ -147,7 +150,11 @@ def test_it_is_the_run_that_names_neither_rows_nor_a_method(sections: dict[str, 
         (None, (), (), False, "newton"),
         ("secure_sum", (), (), False, "newton"),
         ("linear", (), (), False, "prr_mean"),
-        (None, ("lambda",), (), False, "prr_mean"),
+        (None, ("lambda",), (), False, "newton"),  # which refuses it: of many methods it chooses none
+        ("linear", ("lambda",), (), False, "prr_mean"),
+        (None, ("lambda",), ("colluders",), False, "newton"),
+        (None, ("rounds",), (), False, "newton"),
+        (None, ("rows",), (), False, "gd"),
         (None, ("clip",), ("colluders",), False, "avg_clip"),
         (None, ("clip",), ("key_bits",), False, "newton"),
         (None, (), ("key_bits",), False, "prr_mean"),
@@ -158,6 +165,70 @@ def test_a_method_follows_from_the_settings_that_only_it_has(
     protocol: str | None, settings: tuple[str, ...], of_protocol: tuple[str, ...], as_published: bool, method: str
 ) -> None:
     assert default_method(protocol, settings, of_protocol, as_published=as_published) == method
+
+
+def test_without_ledgers_nothing_is_said_to_be_charged(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    real = execution.run_session
+
+    def run(functionality: Any, parts: Any, opened: Any, **rest: Any) -> Any:
+        if opened.session.program.name == "secure_sum":
+            raise InputError("party.twice")
+        return real(functionality, parts, opened, **rest)
+
+    monkeypatch.setattr(execution, "run_session", run)
+    assert main(["run", "--out", "runs"]) == 2
+    told = capsys.readouterr().err
+    assert "runs/prr_mean was made before" in told
+    assert "charged" not in told
+
+
+def test_an_error_after_which_nobody_knows_does_not_speak_for_the_other_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(*given: Any, **rest: Any) -> Any:
+        raise RuntimeError
+
+    monkeypatch.setattr(execution, "run_session", run)
+    with pytest.raises(RuntimeError) as stopped:
+        main(["run", "--out", "runs", *BOOKS])
+    kept, refunded = stopped.value.__notes__
+    assert kept == "something may have been revealed: the run counts as spent in every ledger"
+    assert refunded == "runs/newton, which had not begun: nothing was revealed, and no budget charged"
+    assert charges() == [1] * 5
+
+
+def test_both_costs_are_exact_sums_rounded_up(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--epsilon", "0.12345678"]) == 0
+    assert " together cost epsilon 0.246914 and delta 1e-05." in capsys.readouterr().out
+
+
+def test_with_many_parties_the_table_does_not_speak_of_the_papers_protocol() -> None:
+    def computed_by(parties: int) -> list[str]:
+        request = validate_document(RunRequest, {"data": {"parties": parties}}, "options")
+        return [described(agreement) for agreement in prepare_both(request)[1]]
+
+    assert computed_by(19) == ["the paper's protocol", "secure sums"]
+    assert computed_by(20) == ["the linear path", "secure sums"]
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--test", "a.csv"), ("--bounds", "b.toml"), ("--label", "x"), ("--parties-by", "x"), ("--auxiliary", "5"),
+        ("--drop-out", "hospital-1:x"), ("--insecure-test-keys",), ("--budget", "1"), ("--workers", "0"),
+    ],
+)  # fmt: skip
+def test_an_option_that_the_main_job_does_not_have_is_refused(option: tuple[str, ...]) -> None:
+    assert main(["run", "--out", "runs", *option]) == 2
+    assert not Path("runs").exists()
+
+
+def test_views_and_a_topology_are_of_both_runs() -> None:
+    assert main(["run", "--out", "runs", "--record-views", "views", "--topology", "star"]) == 0
+    stated = [json.loads(Path("runs", name, "release.json").read_text())["parameters"]["topology"] for name in BOTH]
+    assert stated == ["star", "star"]
+    assert all(Path("views", name).is_dir() for name in BOTH)
+    assert any(Path("views", "newton").iterdir())  # the other one is computed without participants here
 
 
 def test_hospitals_see_different_patients_unless_somebody_says_how_rows_are_dealt() -> None:

@@ -25,6 +25,8 @@ RUNS: dict[str, dict[str, Any]] = {
     "sparse graph": {"method": "wsum", "parties": 400, "colluders": 40, "dropouts": 40, "semi_honest": True},
     "hardly private": {"method": "newton", "epsilon": 20, "delta": 1e-9},
     "one record more or less": {"method": "newton", "adjacency": "addremove"},
+    "each its own noise, shares": {"method": "ofpa", "output": "shares"},
+    "public number of rows": {"method": "gd", "rows": 500, "adjacency": "addremove"},
     "paper": {"method": "prr_mean", "calibration": "paper"},
 }
 
@@ -54,14 +56,20 @@ def test_the_figures_are_those_of_the_statement(run: str) -> None:
     assert f"epsilon {whole.statement.epsilon:.3g}"[:12] in found["Guarantee"].replace(".0,", ",")
     assert f"delta {whole.statement.delta:g}, " in found["Guarantee"]
     limits = whole.threat_model
-    if whole.protocol == "secure_sum" and run != "ofpa":
+    if whole.protocol == "secure_sum" and whole.method.name != "ofpa":
         assert f"{limits.honest} honest parties" in found["Needs"]
         assert (f"any {limits.colluders} of" in found["Holds against"]) == (limits.colluders > 0)
     assumed = " ".join(whole.statement.caveats)
     for name in re.findall(
-        r"\b(?:Paillier|DGK|X25519|Ed25519|ChaCha20-Poly1305|SHA-256|SHAKE-256)\b", found["Rests on"]
+        r"\b(?:Paillier|DGK|X25519|Ed25519|ChaCha20-Poly1305|SHA-256|SHAKE-256|AES-256-CCM)\b", found["Rests on"]
     ):
         assert name in assumed
+    assert ("AES-256-CCM" in found["Rests on"]) == ("AES-256-CCM" in assumed)
+    assert ("short Paillier exponents" in found["Rests on"]) == ("exponents of 256 bits" in assumed)
+    assert ("restored from an old state" in found["Needs"]) == ("goes back to an old state" in assumed)
+    assert not re.search(
+        "(numbers?|sizes) of (all )?(rows|the data sets).* not (covered|protected)", assumed
+    ) or re.search("numbers of rows|the sizes", found["Not covered"])
 
 
 @pytest.mark.parametrize("run", ["prr_mean", "full exponents", "linear", "paper"])
@@ -83,8 +91,15 @@ def test_each_circumstance_has_its_words() -> None:
     assert lines("shares")[against] == "any 1 of the 5 parties, even if malicious."
     assert lines("sparse graph")[against].endswith("40 of the 400 parties, as long as all follow the protocol.")
     assert lines("ofpa")[against] == "the curator and all other parties, even if malicious."
-    assert lines("newton")[needs] == "4 honest parties whose noise stays secret; no drop-outs."
-    assert lines("drop-outs")[needs] == "4 honest parties whose noise stays secret; at most 3 drop-outs."
+    assert lines("each its own noise, shares")[against] == "all other parties, even if malicious."
+    always = "; corruption fixed beforehand; no party restored from an old state."
+    assert lines("newton")[needs] == f"4 honest parties whose noise stays secret; no drop-outs{always}"
+    assert lines("drop-outs")[needs] == f"4 honest parties whose noise stays secret; at most 3 drop-outs{always}"
+    assert "; corruption and drop-outs fixed beforehand; " in lines("sparse graph")[needs]
+    covered = {run: "numbers of rows" not in lines(run)[beyond] for run in ("newton", "one record more or less")}
+    assert covered == {"newton": False, "one record more or less": True}
+    assert "numbers of rows" in lines("public number of rows")[beyond]
+    assert lines("newton", parties=2)[needs].startswith("1 honest party whose noise stays secret; ")
     assert "a withheld or false result" in lines("newton")[beyond]
     assert "a withheld result" in lines("verifiable")[beyond]
     assert "curator and the first party" in lines("linear")[against]
@@ -96,4 +111,5 @@ def test_each_circumstance_has_its_words() -> None:
 def test_without_a_guarantee_there_is_one_line() -> None:
     assert list(lines("newton", seeded=True)) == ["Guarantee"]
     tested = agreed(method="prr_mean", key_bits=512, insecure_test_keys=True)
-    assert dict(summary_lines(tested))["Holds against"] == tested.statement.adversary
+    assert dict(summary_lines(tested))["Holds against"] == f"{tested.statement.adversary}."
+    assert dict(summary_lines(tested))["Rests on"] == "the noise alone: test keys protect no message."

@@ -54,7 +54,7 @@ class _Tried(RoleStepper):
     def greet(self) -> None:
         """No role that is tried says anything in its greeting."""
 
-    def end_stage(self, stage: str) -> None:
+    def announce_stage_end(self, stage: str) -> None:
         """Nobody looks at marks."""
 
     def send(self, to: str, message: Message) -> None:
@@ -63,7 +63,7 @@ class _Tried(RoleStepper):
     def keep(self, message: Message) -> None:
         self.sent.append((self.name, PUBLIC_NAME, message))
 
-    def signature(self, name: str, kind: str, payload: bytes) -> bytes:
+    def statement_signature(self, signer: str, kind: str, payload: bytes) -> bytes:
         raise LocalError("exact.attests", name=self.name, kind=kind)
 
 

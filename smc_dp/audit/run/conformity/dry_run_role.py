@@ -51,7 +51,7 @@ class DryRunMessages:
         if detour is None or not isinstance(message, detour.spoils):
             return message
         self._detour = None
-        return detour.spoilt(message)
+        return detour.make_incorrect(message)
 
 
 class DryRunRole(RoleStepper):
@@ -98,7 +98,7 @@ class DryRunRole(RoleStepper):
         self.progress.unpublished.append((type(message).__name__, self.stage or ""))
 
     @override
-    def end_stage(self, stage: str) -> None:
+    def announce_stage_end(self, stage: str) -> None:
         self._move(PUBLIC_NAME, STAGE_END, stage)
 
     @override
@@ -111,9 +111,9 @@ class DryRunRole(RoleStepper):
         self._round = max(self._round, entry.round)
 
     @override
-    def signature(self, name: str, kind: str, payload: bytes) -> bytes:
+    def statement_signature(self, signer: str, kind: str, payload: bytes) -> bytes:
         # nobody forges any here
-        return hashlib.sha512(signing_input(self.session.id, name, kind, payload)).digest()
+        return hashlib.sha512(signing_input(self.session.id, signer, kind, payload)).digest()
 
     def _move(self, to: str, kind: str, stage: str) -> None:
         self.count_out(to, kind, stage)
