@@ -121,7 +121,10 @@ def _alternately(p: Comparisons, chosen: Sequence[int], held: Sequence[int]) -> 
 
 
 def simulation(p: Comparisons, rng: Stream) -> Callable[[tuple[str, ...]], Readings]:
-    """Return the simulators for one execution; in both worlds the holder gets equal signs, under equal top bits."""
+    """Return the simulators for one execution.
+
+    In both worlds the holder gets the same signs, under the same top bits.
+    """
     world, _ = worlds(p)
     held, negative = world[HOLDER][1], gives(p, world)[HOLDER] or ()
     return lambda names: simulate_signs(p, held, negative, rng) if names == (HOLDER,) else simulate_chooser()
@@ -186,7 +189,9 @@ def _true_differences(p: Comparisons, given: Inputs, names: tuple[str, ...]) -> 
 
 
 LIMITATIONS = (
-    Limitation("A malicious holder that makes its key or its bits falsely may learn more of the chooser's input."),
+    Limitation(
+        "A malicious holder that makes its key or its bits against the protocol may learn more of the chooser's input."
+    ),
     Limitation(
         "A sign tells the holder in which half of the ring the chooser's share lies, counted from its own: where a "
         "share is not uniform, or compared again and again, that tells of it.",

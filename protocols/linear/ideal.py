@@ -49,9 +49,14 @@ ASSUMPTIONS = (
 )
 
 
+def search_security_bits(K: int) -> int:
+    """Return the bits of security of the garbled search among K parties."""
+    return garbling.security_bits(K, SIZE_BITS)
+
+
 def strength(p: Parameters) -> str:
     """Return the sentence about the security bits of the garbling."""
-    bits = garbling.security_bits(p.K, SIZE_BITS)
+    bits = search_security_bits(p.K)
     return (
         f"The garbled search is worth about {bits} bits, not 128: so many calls of AES, 2^{bits}, find the difference "
         "of its labels (derived for ideal permutations, and no artefact of the proof)"
@@ -100,7 +105,7 @@ def simulate_parties(p: Parameters, members: Sequence[int], rng: Stream) -> Read
 def simulate_with_charlie(
     p: Parameters, members: Sequence[int], smallest: int | None, rng: Stream, garbler: SimulatedSearch | None = None
 ) -> Readings:
-    """Return all that Charlie and these parties read without P_1, from the smallest member, if it is one.
+    """Return all that Charlie and these parties read without P_1, from which member, if any, is the smallest.
 
     `garbler` is the search that the simulator made before, for other members in the same execution.
     """
@@ -168,9 +173,9 @@ def _numbers(texts: Sequence[bytes]) -> list[int]:
 
 
 def besides(p: Parameters, views: tuple[View, ...]) -> Readings:
-    """Return what Charlie reads of the garbled search, and of the row that opened, with its owner.
+    """Return what Charlie reads of the garbled search, and of the row that opened, with its owner if members know it.
 
-    The members know the owner by the epks in their inputs and messages.
+    They know it by an epk of their own, or one in a message to them.
     """
     charlie = next((view for view in views if view.name == CURATOR_NAME), None)
     row = next((x for x in charlie.results if isinstance(x, OpenedRow)), None) if charlie else None
@@ -279,7 +284,7 @@ def worlds(p: Parameters) -> tuple[Inputs, ...]:
 
     P_1 is the smallest with few records and small weights; the last party, and twice the one before it, with large
     weights that differ; and all parties alike, with as many records as there can be. So a coalition with Charlie finds
-    two of them in which different parties beside it are the smallest, or one member is.
+    two of them in which different parties beside it are the smallest, or the same member is.
     """
     K, M, most = p.K, p.weights.modulus, (1 << SIZE_BITS) - 1
     numbers = range(1, K + 1)

@@ -120,8 +120,9 @@ LIMITATIONS = (
     ),
     SCALE_OF_THE_NOISE,
     Limitation(
-        "Where all pairs are compared, a malicious P_1 that answers one comparison falsely learns something of how the "
-        "two sizes compare with the others, by whether Charlie refuses; it does not learn whose they are."
+        "Where all pairs are compared, a malicious P_1 that answers one comparison against the protocol learns "
+        "something of how the two sizes compare with the others, by whether Charlie refuses; it does not learn whose "
+        "they are."
     ),
     Limitation(
         "A participant whose state is read before its own part is over counts among the coalition: the state has its "

@@ -37,6 +37,7 @@ from smc_dp.pages.blocks import (
     coded_prose,
 )
 from smc_dp.pages.shortening import join_first, shorten
+from smc_dp.run.privacy_summary import summary_lines
 from smc_dp.run.release import RELEASE, PublishedRelease
 
 NO_PROOF = "An audit can refute what a run claims; it proves none of it."
@@ -154,10 +155,14 @@ def _guaranteed(audited: AuditedRun) -> Iterator[PageBlock]:
     if stated is None:
         yield Prose(UNREADABLE_STATEMENT)
         return
-    count = len(stated.caveats)
-    more = f" What it does not cover stands on the next sheet ({count})." if count else ""
-    said = f"As the release states it: {shorten(stated.promise, 4 * _LONG)}"
-    yield Prose(("Nothing, as said above." if stated.kind == "none" else said) + more)
+    more = "The statement in full, and what it does not cover, stand on the next sheet."
+    if stated.kind == "none":
+        yield Prose(f"Nothing, as said above. {more}")
+    elif audited.release is not None and audited.release.agreement.statement == stated:
+        yield FactList(tuple(summary_lines(audited.release.agreement)))
+        yield Prose(more)
+    else:  # it does not follow from the settings: a check fails, and nothing but its own words is known
+        yield Prose(f"As the release states it: {shorten(stated.promise, 4 * _LONG)} {more}")
 
 
 def missing_for_next_level(report: AuditReport) -> str:
@@ -209,6 +214,8 @@ def _made(report: AuditReport) -> Iterator[str]:
 
 def _caveats(audited: AuditedRun) -> Iterator[PageBlock]:
     caveats = audited.statement.caveats if audited.statement else ()
+    if audited.statement is not None and audited.statement.kind != "none":
+        yield Prose(shorten(audited.statement.promise, 4 * _LONG))
     yield Prose("Of the statement of privacy:" if caveats else "The statement of privacy names nothing.")
     if caveats:
         yield Bullets(tuple(shorten(text, _DETAIL) for text in caveats[:_NAMED]))

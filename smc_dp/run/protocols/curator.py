@@ -12,10 +12,9 @@ from typing_extensions import override
 from protocols.pathak2010.parameters import REMOVED_COMPARISON, REMOVED_REFUSAL
 from protocols.programs import PROTOCOLS
 from smc_dp.core.errors import InputError
-from smc_dp.methods.method import MechanismSpec
 from smc_dp.privacy.target import Target
 from smc_dp.run.protocols.mean import MeanTerms, ring_setting
-from smc_dp.run.protocols.settings import PrivacySummary, protocol_setting
+from smc_dp.run.protocols.settings import protocol_setting
 
 ComparisonName: TypeAlias = Literal["all-pairs", "tournament"]
 ExponentsName: TypeAlias = Literal["short", "full"]
@@ -39,14 +38,12 @@ class CuratorTerms(MeanTerms):
         values=get_args(ExponentsName),
     )  # fmt: skip
     unsaid: ClassVar[Mapping[str, Any]] = MappingProxyType({"exponents": "full"})
-    coalitions: ClassVar[str] = "(the curator alone, or parties without the curator)"
-    assumed: ClassVar[str] = "Paillier, DGK, X25519, ChaCha20-Poly1305, SHA-256 and SHAKE-256"
+    coalitions: ClassVar[str] = "(the curator alone, or parties without it)"
 
     @override
-    def summary(self, spec: MechanismSpec, parties: int) -> PrivacySummary:
-        found = super().summary(spec, parties)
+    def assumed(self, parties: int) -> str:
         short = "" if self.exponents == "full" else "short Paillier exponents, "
-        return found._replace(rests_on=short + found.rests_on)
+        return f"{short}Paillier, DGK, X25519, HKDF, ChaCha20-Poly1305, SHA-256, SHAKE-256, system randomness"
 
     @override
     def check_setting(self, name: str, declared: Mapping[str, Any]) -> None:

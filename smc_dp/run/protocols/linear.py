@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from typing_extensions import override
 
+from protocols.linear.ideal import search_security_bits
 from smc_dp.data.federation import Public
 from smc_dp.methods.method import MechanismSpec
 from smc_dp.privacy.pathak2010 import by_linear_path
@@ -26,8 +27,15 @@ class LinearTerms(MeanTerms):
     ring_bits: int = ring_setting()
     ring_degree: int = protocol_setting(8, "linear: neighbours that share masks.", most=_MOST_NEIGHBOURS, on=())
     usual_from: ClassVar[int] = 20
-    coalitions: ClassVar[str] = "(not both the curator and the first party)"
-    assumed: ClassVar[str] = "X25519, edwards25519, AES-128, ChaCha20-Poly1305, SHA-256 and SHA-512"
+    coalitions: ClassVar[str] = "(not both curator and the first party)"
+
+    @override
+    def assumed(self, parties: int) -> str:
+        bits = search_security_bits(parties)
+        return (
+            f"X25519, edwards25519, AES-128 (about {bits} bits), HKDF, ChaCha20-Poly1305, SHA-256, SHA-512, "
+            "system randomness"
+        )
 
     @override
     def spec(self, method: Any, public: Public, target: Target) -> MechanismSpec:

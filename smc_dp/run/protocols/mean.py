@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -37,7 +38,6 @@ class MeanTerms(ProtocolTerms):
 
     ring_bits: int
     coalitions: ClassVar[str]
-    assumed: ClassVar[str]
 
     @override
     def check(self, protocol: str, method: Any, target: Target, *, test_keys: bool) -> None:
@@ -50,14 +50,19 @@ class MeanTerms(ProtocolTerms):
         check_classes(public, method)
         return MeanByCurator(method, public, target, self.ring_bits)
 
+    @abstractmethod
+    def assumed(self, parties: int) -> str:
+        """Return the assumptions of the protocol among so many parties, in a few words."""
+
     @override
     def summary(self, spec: MechanismSpec, parties: int) -> PrivacySummary:
         return PrivacySummary(
-            f"outsiders, and semi-honest participants {self.coalitions}, without the party with the fewest rows.",
-            "participants who follow the protocol; all parties to the end.",
-            "malicious participants, who can remove all noise; the party with the fewest rows, which knows the noise; "
-            "the sizes; wrong inputs; the fact that a run takes place; further releases (see the ledger).",
-            f"{self.assumed}; computational (SIM-CDP).",
+            f"readers of all publications, and semi-honest participants {self.coalitions}, without the party with the "
+            "fewest rows.",
+            "all participants following the protocol to the end.",
+            "malicious participants, who can remove all noise; the party with the fewest rows, which knows it; the "
+            "sizes; wrong inputs; the fact of a run or refusal; further releases (see the ledger).",
+            f"{self.assumed(parties)}; computational (SIM-CDP).",
         )
 
     @override

@@ -72,6 +72,17 @@ def test_the_figures_are_those_of_the_statement(run: str) -> None:
     ) or re.search("numbers of rows|the sizes", found["Not covered"])
 
 
+@pytest.mark.parametrize("run", ["prr_mean", "full exponents", "linear", "paper"])
+def test_no_assumption_of_the_statement_is_left_out(run: str) -> None:
+    rests, assumed = lines(run)["Rests on"], " ".join(agreed(**RUNS[run]).statement.caveats)
+    for name in re.findall(
+        r"\b(?:Paillier|DGK|X25519|HKDF|ChaCha20-Poly1305|[Ee]dwards25519|AES-128|SHA-\d+)\b", assumed
+    ):
+        assert name in rests
+    bits = re.search(r"worth about (\d+) bits", assumed)
+    assert f"about {bits[1]} bits" in rests if bits else "bits" not in rests
+
+
 def test_each_circumstance_has_its_words() -> None:
     against, needs, beyond = "Holds against", "Needs", "Not covered"
     assert lines("newton")[against] == "the curator and any 1 of the 5 parties, even if malicious."

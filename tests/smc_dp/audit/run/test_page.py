@@ -119,7 +119,13 @@ def test_whose_machines_it_ran_on_and_that_somebody_vanished_stands_on_the_first
         assert "a simulation: one process" not in other  # the twin
     gone = text(replace(report, audited=replace(report.audited, missing=("north-0",))))
     assert "messages of some did not come, and their rows may not be in it" in gone
-    assert "As the release states it: Suppose one record" in simulated
+    assert "Holds against the curator and any 1 of the 3 parties, even if malicious." in simulated
+    release = report.audited.release
+    assert release is not None
+    stronger = {**release.privacy, "adversary": "everybody"}  # a statement that does not follow speaks for itself alone
+    forged = text(replace(report, audited=replace(report.audited, release=replace(release, privacy=stronger))))
+    assert "As the release states it: Suppose one record" in forged
+    assert "Holds against" not in forged
 
 
 def test_what_is_no_release_is_said(report: AuditReport, charged: Folders) -> None:
