@@ -138,7 +138,7 @@ class MethodSettings(SettingsSection):
         "|".join(PROTOCOLS_BY_METHOD), short=(RUN, STUDY, PLAN), usual="newton, or the one whose settings are given",
         title="Method", sentences={
             PLAN: "Method that the plan is about [default: the recommended one].",
-            STUDY: "What is learned [default: newton].",
+            STUDY: "What is learned [default: newton, or the one whose settings are given].",
         },
     )  # fmt: skip
     lam: MethodSetting = _planned(
