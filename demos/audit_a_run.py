@@ -2,8 +2,8 @@
 
 Three hospitals run the protocol with real keys. You will see every check of the honest run; then somebody doubles a
 published weight, somebody cuts a message out of the transcript and makes its hash chain anew, and a hospital tells the
-auditor of other data than it put in. The last shows because a view (input, coins and mail of one participant) is
-enough to make every message that it sent again.
+auditor of other data than it put in. The last shows because a view (input, randomness and messages of one participant)
+is enough to make every message that it sent again.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def main() -> None:
     data = sources.dataset("breast_cancer", parties=3)
     with tempfile.TemporaryDirectory() as folder:
         run, views = Path(folder) / "run", Path(folder) / "views"
-        run_protocol(data.federation, bounds=data.bounds, out=run, views=views)
+        run_protocol(data.federation, method="prr_mean", bounds=data.bounds, out=run, views=views)
         honest = audit_run(run, views=views)
         screen.print_blocks(blocks(honest))
         if not honest.passed:

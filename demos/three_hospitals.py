@@ -39,7 +39,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         run = Path(place) / "run"
         # epsilon = 1, lambda = 0.1, noise as proven, keys of 3072 bits: what is not said
-        report = run_protocol(data.federation, bounds=data.bounds, test=data.test, out=run, progress=progress)
+        settings = {"method": "prr_mean", "bounds": data.bounds, "test": data.test}
+        report = run_protocol(data.federation, **settings, out=run, progress=progress)
         published = folder.read_release(run)  # from here on, what Dave has
         document = json.loads((run / SHARES).read_text(encoding="utf-8"))
 

@@ -137,7 +137,7 @@ class Evil(Executor):
             names.append(name)
             asked = cell.send_request(
                 channel="smc_dp", target="server." + fl_ctx.get_job_id(), topic="last", timeout=5.0,
-                request=Message(payload=bytes.fromhex("82656e6f727468646d61696c")),
+                request=Message(payload=bytes.fromhex("82656e6f72746868656e76656c6f7065")),
             )
             codes[name] = asked.get_header(MessageHeaderKey.RETURN_CODE)
         HERE.write_text(json.dumps(codes))

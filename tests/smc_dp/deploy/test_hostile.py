@@ -54,7 +54,7 @@ STOPS = {
         "on the way from P3: the envelope in the frame is of another session, or not",
     ),
     "a letter for everybody": Mutant(
-        LETTER.becomes(lambda p: replace(p, to="public", number=9)), "or not the envelope that it came as"
+        LETTER.becomes(lambda p: replace(p, to="public", number=9)), "or not the one that the frame names"
     ),
     "a letter of another stage": Mutant(LETTER.becomes(envelope(stage="stage9")), "is not number 0 of that link"),
     "a letter of another kind": Mutant(LETTER.becomes(envelope(kind="Ready")), "is not number 0 of that link"),
@@ -87,7 +87,7 @@ STOPS = {
     ),
     "the end of a stage": Mutant(STAGE_END.becomes(inside(flipped)), WAY + "'StageEnd' .* is not number 1 of what P2"),
     "mail between others, at Charlie": Mutant(
-        BETWEEN.becomes(envelope(to="P1")), "or not the envelope that it came as", "charlie"
+        BETWEEN.becomes(envelope(to="P1")), "or not the one that the frame names", "charlie"
     ),
     "two letters between others, at Charlie": Mutant(
         BETWEEN.becomes(lambda p: [p, inside(flipped)(p)]),
@@ -126,7 +126,7 @@ STOPS = {
     "an approval of garbage": Mutant(APPROVAL.becomes(body(lambda b: b"\xff")), "approval"),
     # The record.
     "a record without a message": Mutant(record(lambda b: without(b, 5)), "transcript: "),
-    "a record without my last message": Mutant(record(lambda b: without(b, last_of(b, "P1"))), "record: "),
+    "a record without my last message": Mutant(record(lambda b: without(b, last_of(b, "P1"))), "transcript: "),
     "a record with a changed byte": Mutant(record(lambda b: flipped(b, len(b) // 2)), "transcript: "),
     "a record in another order": Mutant(record(lambda b: reordered(b)), "transcript: its bytes do not follow"),
     "a record with another approval": Mutant(
@@ -134,7 +134,7 @@ STOPS = {
     ),
     "a record with a mark": Mutant(record(lambda b: b + marked(b)), "transcript: "),
     "a longer record": Mutant(record(lambda b: b + b"{}\n"), "transcript: "),
-    "an empty record": Mutant(record(lambda b: b"\n"), "record line 0: "),
+    "an empty record": Mutant(record(lambda b: b"\n"), "transcript line 0: "),
     "a record of garbage": Mutant(
         At("charlie", "public", "transcript", 0).becomes(body(lambda b: b"\xff")), "a part of it is malformed"
     ),

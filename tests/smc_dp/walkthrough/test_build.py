@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -99,13 +98,12 @@ def test_what_is_wrong_is_said_in_one_line(
 
 
 @pytest.mark.slow
-def test_a_page_with_measured_attacks_costs_less_than_a_minute_and_two_megabytes(tmp_path: Path) -> None:
-    for name in ("pathak2010", "pathak2010-as-printed-insecure"):
-        out, start = tmp_path / f"{name}.html", time.process_time()
-        assert main(["lab", "walkthrough", "--protocol", name, "--out", str(out)]) == 0
-        assert time.process_time() - start < 60
-        assert out.stat().st_size < 2_000_000
-        assert f"{name}, step by step" in out.read_text()
+def test_a_page_with_measured_attacks_is_below_two_megabytes(tmp_path: Path) -> None:
+    """That of the steps as published, which has the most attacks; `test_every_page` makes the one of the fixed steps."""
+    out = tmp_path / "page.html"
+    assert main(["lab", "walkthrough", "--protocol", "pathak2010-as-printed-insecure", "--out", str(out)]) == 0
+    assert out.stat().st_size < 2_000_000
+    assert "pathak2010-as-printed-insecure, step by step" in out.read_text()
 
 
 def test_a_protocol_without_a_drop_out_on_request() -> None:
