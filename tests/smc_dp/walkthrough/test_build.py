@@ -99,7 +99,7 @@ def test_what_is_wrong_is_said_in_one_line(
 
 @pytest.mark.slow
 def test_a_page_with_measured_attacks_is_below_two_megabytes(tmp_path: Path) -> None:
-    """That of the steps as published, which has the most attacks; `test_every_page` makes the one of the fixed steps."""
+    """That of the steps as published, with the most attacks; `test_every_page` makes the one of the fixed steps."""
     out = tmp_path / "page.html"
     assert main(["lab", "walkthrough", "--protocol", "pathak2010-as-printed-insecure", "--out", str(out)]) == 0
     assert out.stat().st_size < 2_000_000
