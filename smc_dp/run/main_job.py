@@ -21,14 +21,14 @@ from smc_dp.privacy.ledger.report import budget_blocks
 from smc_dp.privacy.statement import round_up
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.budget_charge import charge_of_run
-from smc_dp.run.preparation import prepare_run, usual_classes
+from smc_dp.run.preparation import prepare_runs, usual_classes
 from smc_dp.run.privacy_summary import summary_blocks
 from smc_dp.run.report import Report
 from smc_dp.run.settings import MethodSettings, RunRequest
 
 MAIN_METHODS = ("prr_mean", "newton")
 """Methods of the main job, in the order of its releases."""
-_COMPUTED_BY: Mapping[str, str] = MappingProxyType(
+_NAMES: Mapping[str, str] = MappingProxyType(
     {"pathak2010": "the paper's protocol", "linear": "the linear path", "secure_sum": "secure sums"}
 )
 _NAMED = 10  # of more parties the table has the mean alone
@@ -43,19 +43,19 @@ def is_main_job(request: RunRequest) -> bool:
     return all(value is None for value in named) and not any(own) and usual_classes(data) == 2
 
 
-def prepare_both(request: RunRequest) -> tuple[PreparedData, tuple[Agreement, ...]]:
+def prepare_both(request: RunRequest) -> tuple[PreparedData, list[Agreement]]:
     """Return everybody's rows and the agreement of each method; raise an InputError before any row is read."""
-    found = []
+    requests = []
     for name in MAIN_METHODS:
         target = request.target if name == "newton" else request.target.model_copy(update={"delta": None})
         own = {"method": MethodSettings(name=name), "target": target}
-        found.append(prepare_run(request.model_copy(update=own)))
-    return found[0][0], tuple(agreement for _, agreement in found)
+        requests.append(request.model_copy(update=own))
+    return prepare_runs(*requests)
 
 
-def described(agreement: Agreement) -> str:
+def computed_by(agreement: Agreement) -> str:
     """Return what computes the method of this agreement: with many parties prr_mean does not take the paper's way."""
-    return _COMPUTED_BY[agreement.protocol]
+    return _NAMES[agreement.protocol]
 
 
 def both_as_dict(reports: Sequence[Report]) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def both_blocks(reports: Sequence[Report], details: Callable[[Path], str]) -> It
     for report in reports:
         name = report.agreement.method.name
         yield Section(
-            f"Privacy of {name}, {described(report.agreement)}",
+            f"Privacy of {name}, {computed_by(report.agreement)}",
             tuple(summary_blocks(report.agreement, details(report.run_dir))),
         )
     if (together := _together(reports)) is not None:
@@ -100,13 +100,12 @@ def _together(reports: Sequence[Report]) -> tuple[Fraction, Fraction] | None:
 
 def _accuracies(reports: Sequence[Report]) -> Iterator[tuple[str, str]]:
     """Yield the rows of the table. Models that nobody releases are the least regularised ones, of the last method."""
-    compared = {r.agreement.method.name: r.comparison for r in reports if r.comparison is not None}
-    computed_by = {r.agreement.method.name: described(r.agreement) for r in reports}
-    last = compared["newton"]
+    compared = [(report.agreement, report.comparison) for report in reports if report.comparison is not None]
+    last = compared[-1][1]
     if len(last.individual) <= _NAMED:
         yield from ((f"{name} alone", f"{value:.3f}") for name, value in last.individual.items())
     yield "each alone, mean", f"{mean(last.individual.values()):.3f}"
-    for name, found in compared.items():
-        yield f"together by {computed_by[name]} ({name})", f"{found.accuracy:.3f}"
+    for agreement, found in compared:
+        yield f"together by {computed_by(agreement)} ({agreement.method.name})", f"{found.accuracy:.3f}"
     yield "all rows pooled, no privacy", f"{last.pooled:.3f}"
     yield "majority class", f"{last.majority:.3f}"

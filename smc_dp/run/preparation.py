@@ -23,8 +23,18 @@ USUAL_DATASET = "breast_cancer"
 
 def prepare_run(request: RunRequest) -> tuple[PreparedData, Agreement]:
     """Return everybody's rows and the agreement; raise an InputError with all faults before any row is read."""
-    data, announced = request.data, _announced(request.data)
-    agreed = _settled(request, announced, usual_classes(data))
+    found, (agreement,) = prepare_runs(request)
+    return found, agreement
+
+
+def prepare_runs(*requests: RunRequest) -> tuple[PreparedData, list[Agreement]]:
+    """Return everybody's rows and an agreement for each of these requests, which have the same section of data.
+
+    The rows are read once, after all requests are settled; an InputError before that has all faults of one request.
+    """
+    data = requests[0].data
+    announced = _announced(data)
+    agreed = [_settled(request, announced, usual_classes(data)) for request in requests]
     if data.party:
         public = None if data.auxiliary is None else Path(data.auxiliary)
         found = sources.read_own_files(
@@ -38,8 +48,9 @@ def prepare_run(request: RunRequest) -> tuple[PreparedData, Agreement]:
         )  # fmt: skip
     federation = found.federation
     if len(federation.parties) != announced:  # one file said who has which rows
-        agreed = _settled(request, len(federation.parties), federation.classes)
-    return found, agreed.for_simulation(federation, found.bounds, auxiliary=data.auxiliary is not None)
+        agreed = [_settled(request, len(federation.parties), federation.classes) for request in requests]
+    public_rows = data.auxiliary is not None
+    return found, [one.for_simulation(federation, found.bounds, auxiliary=public_rows) for one in agreed]
 
 
 def parse_drop_outs(texts: Iterable[str]) -> dict[str, int]:

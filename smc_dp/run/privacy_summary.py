@@ -10,8 +10,7 @@ from smc_dp.run.agreement import ONLY_THE_RELEASE, TEST_KEYS, Agreement
 
 def summary_blocks(agreement: Agreement, details: str) -> Iterator[PageBlock]:
     """Yield the six lines, and the whole statement as details; `details`: the command that prints it."""
-    lines = [line for line in (*summary_lines(agreement), ("Details", details)) if line[1]]
-    yield FactList(tuple(lines))
+    yield FactList((*summary_lines(agreement), ("Details", details)))
     yield Section("Privacy statement in full", (Prose(agreement.statement.plain_words()),), details=True)
 
 

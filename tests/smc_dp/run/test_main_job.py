@@ -21,7 +21,7 @@ from smc_dp.data.partition import split_ordered
 from smc_dp.privacy.ledger import export
 from smc_dp.privacy.ledger.history import RECORDS
 from smc_dp.run.agreement import default_method
-from smc_dp.run.main_job import described, is_main_job, prepare_both
+from smc_dp.run.main_job import computed_by, is_main_job, prepare_both
 from smc_dp.run.protocols import execution
 from smc_dp.run.settings import RunRequest
 
@@ -211,12 +211,12 @@ def test_both_costs_are_exact_sums_rounded_up(capsys: pytest.CaptureFixture[str]
 
 
 def test_with_many_parties_the_table_does_not_speak_of_the_papers_protocol() -> None:
-    def computed_by(parties: int) -> list[str]:
+    def ways(parties: int) -> list[str]:
         request = validate_document(RunRequest, {"data": {"parties": parties}}, "options")
-        return [described(agreement) for agreement in prepare_both(request)[1]]
+        return [computed_by(agreement) for agreement in prepare_both(request)[1]]
 
-    assert computed_by(19) == ["the paper's protocol", "secure sums"]
-    assert computed_by(20) == ["the linear path", "secure sums"]
+    assert ways(19) == ["the paper's protocol", "secure sums"]
+    assert ways(20) == ["the linear path", "secure sums"]
 
 
 @pytest.mark.parametrize(
@@ -248,3 +248,11 @@ def test_hospitals_see_different_patients_unless_somebody_says_how_rows_are_deal
     assert all(one[1] <= other[0] for one, other in itertools.pairwise(by_size))
     assert not any(one[1] <= other[0] for one, other in itertools.pairwise(at_random))
     assert [part.tolist() for part in split_ordered(np.array([3.0, 1.0, 2.0, 1.0, 0.0]), 2)] == [[1, 3, 4], [0, 2]]
+
+
+def test_the_rows_of_both_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read, real = [], sources.dataset
+    monkeypatch.setattr(sources, "dataset", lambda *given, **named: read.append(given) or real(*given, **named))
+    data, agreed = prepare_both(validate_document(RunRequest, {}, "options"))
+    assert len(read) == 1
+    assert [agreement.parties for agreement in agreed] == [data.federation.names] * 2
