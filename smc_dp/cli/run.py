@@ -16,6 +16,7 @@ from smc_dp.core.errors import InputError
 if TYPE_CHECKING:
     from smc_dp.run.ledgers import Ledgers
     from smc_dp.run.settings import Simulation
+    from smc_dp.run.simulation import SimulationOptions
 
 _NEWTON_INSTEAD = (
     "One malicious party removes this noise, and the smallest party can subtract it. Use `--method newton`: nobody "
@@ -78,28 +79,32 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     refuse_existing(folder)
     seed = how.insecure_seed
     rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
-    simulated: dict[str, Any] = {"topology": how.topology or "mesh", "link": how.link or "none"}
-    simulated |= {"views": how.record_views, "ledgers": ledgers, "workers": how.workers or 1}
+    simulated: SimulationOptions = {
+        **{"topology": how.topology or "mesh", "link": how.link or "none"},
+        **{"views": how.record_views, "ledgers": ledgers, "workers": how.workers or 1},
+    }
     if main_job.is_main_job(request):
         found, agreed = main_job.prepare_both(request)
-        known = None if how.identities is None else load_with_warning(how.identities, agreed[0].participants)
+        if how.identities is not None:
+            simulated["identities"] = load_with_warning(how.identities, agreed[0].participants)
         by_folder = {folder / one.method.name: one for one in agreed}
         with screen.progress_bars(quiet=as_json) as hear:
-            reports = simulate_each(found, by_folder, rng, hear, identities=known, **simulated)
+            reports = simulate_each(found, by_folder, rng, hear, **simulated)
         if as_json:
             print(json.dumps(main_job.both_as_dict(reports), allow_nan=False))
         else:
             screen.print_blocks(main_job.both_blocks(reports, screen.full_statement))
         return
     found, agreement = prepare_run(request) if request.data.study is None else rehearse(request, rng)
-    known = None if how.identities is None else load_with_warning(how.identities, agreement.participants)
+    if how.identities is not None:
+        simulated["identities"] = load_with_warning(how.identities, agreement.participants)
     if not as_json:
         check_parties(local_parties(found, agreement, rng))  # who cannot take part is refused before anything is said
         having = {name: len(own) for name, own in found.federation.by_name.items()}
         screen.print_blocks(expected_in_simulation(agreement, having))
     with screen.progress_bars(quiet=as_json) as hear:
         drop_outs = parse_drop_outs(how.drop_out or [])
-        report = simulate_run(found, agreement, rng, folder, hear, identities=known, drop_out=drop_outs, **simulated)
+        report = simulate_run(found, agreement, rng, folder, hear, drop_out=drop_outs, **simulated)
     if as_json:
         print(json.dumps(report.as_dict(), allow_nan=False))
         return

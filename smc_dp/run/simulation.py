@@ -14,7 +14,7 @@ from functools import partial
 from itertools import permutations
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Any, TypeAlias
+from typing import IO, Any, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
@@ -53,6 +53,22 @@ HearProgress: TypeAlias = Callable[[str, int, int], None]
 """Function that is called with the name of a stage, how much of it is done, and of how much."""
 
 
+class SimulationOptions(TypedDict, total=False):
+    """Options of a simulation, on which no party agrees.
+
+    `link`, `topology`: "none" and "mesh" unless given. `identities`: long-term identities, else new ones are made.
+    `views`: folder for the secret views. `ledgers`: checked before anybody trains, and charged before the first
+    message, under a key of the session. `workers`: processes that roles may run in, with the same transcript; else 1.
+    """
+
+    link: str
+    topology: str
+    identities: Mapping[str, Identity] | None
+    views: Path | None
+    ledgers: Ledgers | None
+    workers: int
+
+
 def simulate_run(
     data: PreparedData,
     agreement: Agreement,
@@ -60,25 +76,17 @@ def simulate_run(
     folder: Path,
     progress: HearProgress | None = None,
     *,
-    link: str = "none",
-    topology: str = "mesh",
-    identities: Mapping[str, Identity] | None = None,
-    views: Path | None = None,
-    ledgers: Ledgers | None = None,
     drop_out: Mapping[str, int] = MappingProxyType({}),
-    workers: int = 1,
+    **how: Unpack[SimulationOptions],
 ) -> Report:
     """Simulate a run and write the run folder, and the secret views into the folder `views` if one is named.
 
-    `identities`: long-term identities, else new ones are made. `ledgers`: checked before anybody trains, and charged
-    before the first message, under a key of this session. `drop_out`: the party of this name drops out before its n-th
-    envelope; the greeting and every sealed message count one. `workers`: processes that roles may run in, with the same
-    transcript. Raises InputError before any message where inputs do not fit, a folder exists, or a party's budget would
-    be passed. Errors of the protocol pass through; then nothing was written but in ledgers, and with `ledgers` a note
-    says who was charged.
+    `drop_out`: the party of this name drops out before its n-th envelope; the greeting and every sealed message count
+    one. `how`: see `SimulationOptions`. Raises InputError before any message where inputs do not fit, a folder exists,
+    or a party's budget would be passed. Errors of the protocol pass through; then nothing was written but in ledgers,
+    and with `ledgers` a note says who was charged.
     """
-    simulated = {"topology": topology, "link": link}
-    run = _Run(data, agreement, rng, simulated, folder, views, identities, ledgers, drop_out, workers)
+    run = _Run(data, agreement, rng, folder, drop_out, **how)
     run.check()
     while True:
         charged: set[str] = set()
@@ -97,23 +105,17 @@ def simulate_each(
     agreements: Mapping[Path, Agreement],
     rng: Stream,
     progress: HearProgress | None = None,
-    *,
-    link: str = "none",
-    topology: str = "mesh",
-    identities: Mapping[str, Identity] | None = None,
-    views: Path | None = None,
-    ledgers: Ledgers | None = None,
-    workers: int = 1,
+    **how: Unpack[SimulationOptions],
 ) -> list[Report]:
     """Simulate several runs on the same rows, each written to the folder of its agreement; return their reports.
 
     Every party is charged for all of them before the first begins. An error in one refunds those that have not begun.
     The rest is as in `simulate_run`; `views` receives a folder for each run, called as the run's own.
     """
-    simulated, runs = {"topology": topology, "link": link}, []
+    runs, views = [], how.get("views")
     for folder, agreement in agreements.items():
-        own, seen = rng.fork(f"run {folder.name}"), None if views is None else views / folder.name
-        runs.append(_Run(data, agreement, own, simulated, folder, seen, identities, ledgers, {}, workers))
+        own: SimulationOptions = {**how, "views": None if views is None else views / folder.name}
+        runs.append(_Run(data, agreement, rng.fork(f"run {folder.name}"), folder, {}, **own))
         runs[-1].check()
     reports: list[Report] = []
     with ExitStack() as all_charged:
@@ -122,7 +124,7 @@ def simulate_each(
                 reports.append(go())
         except BaseException as error:
             for report in reports:
-                cost = "" if ledgers is None else ", and stays charged"
+                cost = "" if how.get("ledgers") is None else ", and stays charged"
                 error.add_note(f"the release in {report.run_dir} was made before{cost}")
             raise
     return reports
@@ -135,14 +137,20 @@ class _Run:
     data: PreparedData
     agreement: Agreement
     rng: Stream
-    simulated: Mapping[str, str]
     folder: Path
-    views: Path | None
-    identities: Mapping[str, Identity] | None
-    ledgers: Ledgers | None
     drop_out: Mapping[str, int]
-    workers: int
+    link: str = "none"
+    topology: str = "mesh"
+    identities: Mapping[str, Identity] | None = None
+    views: Path | None = None
+    ledgers: Ledgers | None = None
+    workers: int = 1
     left_out: tuple[str, ...] = ()
+
+    @property
+    def simulated(self) -> Mapping[str, str]:
+        """Topology and link, as the session is bound to them."""
+        return {"topology": self.topology, "link": self.link}
 
     def check(self) -> None:
         """Raise an InputError for inputs that do not fit together, before anything is written."""
@@ -153,7 +161,7 @@ class _Run:
         _check_drop_outs(self.drop_out, self.agreement)
         if type(self.workers) is not int or self.workers < 1:
             raise InputError("workers.no_number", got=shown(self.workers))
-        if self.simulated["topology"] == "star" and CURATOR_NAME not in self.agreement.participants:
+        if self.topology == "star" and CURATOR_NAME not in self.agreement.participants:
             raise InputError("topology.no_curator")
 
     def once(self, charged: set[str], progress: HearProgress | None) -> Report:
@@ -261,8 +269,8 @@ class _Run:
                 reserved.disowned(name, label)
 
         return Setting(
-            self.simulated["topology"],
-            self.simulated["link"],
+            self.topology,
+            self.link,
             drop_outs={name: DropOutAfter(n - 1) for name, n in self.drop_out.items()},
             marks=self.agreement.marks,
             views=self.views is not None,
