@@ -1,14 +1,19 @@
-"""The wheel that is built contains both packages and their data files, and runs from an empty folder."""
+"""The wheel runs from an empty folder, the source distribution has every file, and both can be reproduced."""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+import tarfile
 import zipfile
+from email import message_from_bytes
 from pathlib import Path
 
 import pytest
+
+from smc_dp.core.version import __version__
 
 ROOT = Path(__file__).parents[1]
 
@@ -16,35 +21,63 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel's content, built from a copy so that nothing is left in the tree."""
-    copy, out = tmp_path_factory.mktemp("copy"), tmp_path_factory.mktemp("out")
-    tracked = subprocess.run(
+def tracked() -> list[str]:
+    """Names of the files that belong to the repository, also those that are not committed yet."""
+    listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
         capture_output=True,
         check=True,
     ).stdout
-    for name in filter(None, tracked.decode().split("\0")):
-        if (ROOT / name).is_file():
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            (copy / name).write_bytes((ROOT / name).read_bytes())
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "--quiet",
-        "--no-deps",
-        "--no-build-isolation",
-        "-w",
-        str(out),
-        ".",
-    ]
-    subprocess.run(command, cwd=copy, check=True)
-    with zipfile.ZipFile(next(out.glob("smc_dp-*.whl"))) as wheel:
-        wheel.extractall(out / "content")
-    return out / "content"
+    return [name for name in listed.decode().split("\0") if name and (ROOT / name).is_file()]
+
+
+def build(copy: Path, out: Path) -> tuple[Path, Path]:
+    """Build the source distribution and the wheel, as of one fixed moment."""
+    command = [sys.executable, "-m", "hatchling", "build", "-d", str(out)]
+    subprocess.run(command, cwd=copy, check=True, env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"})
+    return next(out.glob("smc_dp-*.tar.gz")), next(out.glob("smc_dp-*.whl"))
+
+
+@pytest.fixture(scope="module")
+def built(tracked: list[str], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Source distribution and wheel, built from a copy so that nothing is left in the tree."""
+    copy = tmp_path_factory.mktemp("copy")
+    for name in tracked:
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        (copy / name).write_bytes((ROOT / name).read_bytes())
+    return build(copy, tmp_path_factory.mktemp("out"))
+
+
+@pytest.fixture(scope="module")
+def unpacked(built: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel's content."""
+    content = tmp_path_factory.mktemp("content")
+    with zipfile.ZipFile(built[1]) as wheel:
+        wheel.extractall(content)
+    return content
+
+
+def test_the_source_distribution_has_all_files_and_builds_the_same_again(
+    tracked: list[str], built: tuple[Path, Path], tmp_path: Path
+) -> None:
+    with tarfile.open(built[0]) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (source,) = tmp_path.iterdir()
+    found = {str(path.relative_to(source)) for path in source.rglob("*") if path.is_file()}
+    assert found == {*tracked, "PKG-INFO"}
+    again = build(source, tmp_path / "again")
+    assert [path.read_bytes() for path in again] == [path.read_bytes() for path in built]
+
+
+def test_a_package_index_gets_a_page_without_links_into_the_checkout(unpacked: Path) -> None:
+    described = message_from_bytes(next(unpacked.glob("*.dist-info/METADATA")).read_bytes())
+    assert described["Version"] == __version__
+    page = described.get_payload()
+    assert isinstance(page, str)
+    assert page.startswith("# smc-dp\n")
+    assert "pip install" in page
+    assert not re.search(r"\]\((?!https:)|<img|src=", page)
 
 
 def test_everything_is_in_the_wheel(unpacked: Path) -> None:

@@ -6,7 +6,6 @@ import ast
 import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -83,16 +82,3 @@ def test_type_checkers_see_the_names_of_the_table() -> None:
     assert shown_to_type_checkers(source) == dict(smc_dp._MODULES)
     mutant = source.replace("from smc_dp.run.run_protocol", "from smc_dp.run.simulation", 1)
     assert shown_to_type_checkers(mutant) != dict(smc_dp._MODULES)
-
-
-def test_setuptools_reads_the_version_of_the_package() -> None:
-    """It must be a literal: then setuptools finds it without importing what the package needs."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    module, _, name = project["tool"]["setuptools"]["dynamic"]["version"]["attr"].rpartition(".")
-    (stated,) = (
-        node.value
-        for node in ast.parse((ROOT / module.replace(".", "/")).with_suffix(".py").read_text()).body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name
-    )
-    assert project["project"]["dynamic"] == ["version"]
-    assert ast.literal_eval(stated) == smc_dp.__version__
