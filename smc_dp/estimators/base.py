@@ -7,7 +7,7 @@ from abc import ABC
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from os import PathLike
-from typing import Any, ClassVar, Protocol, Self, TypeAlias, get_args, runtime_checkable
+from typing import Any, ClassVar, Self, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ import scipy.special
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
-from typing_extensions import override
+from typing_extensions import Protocol, override, runtime_checkable
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Generic, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
-from typing_extensions import override
+from typing_extensions import Protocol, override, runtime_checkable
 
 from protocols.arithmetic.rng import Forks, Stream
 from smc_dp.core.errors import InputError, shown

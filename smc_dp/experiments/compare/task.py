@@ -7,10 +7,10 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 from threadpoolctl import threadpool_limits
+from typing_extensions import Protocol, runtime_checkable
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Self
+
+from typing_extensions import Protocol, runtime_checkable
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError

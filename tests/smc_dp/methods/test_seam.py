@@ -27,7 +27,7 @@ from smc_dp.methods.functionality import ideal
 from smc_dp.methods.gradients.newton import Newton
 from smc_dp.methods.hamm2016.per_query import Committee, NoisyMax, Service
 from smc_dp.methods.hamm2016.votes import Average, Soft, SoftAuxiliary, Vote
-from smc_dp.methods.method import Method, Trust, noise_names
+from smc_dp.methods.method import Method, SumSpec, Trust, noise_names
 from smc_dp.methods.model import LinearModel, Release, ReleasedModel
 from smc_dp.methods.nonprivate import Each, Individual
 from smc_dp.methods.pathak2010.mean import PathakMean
@@ -366,3 +366,18 @@ def test_a_statement_is_refused_where_shares_and_sites_do_not_match() -> None:
     method = AverageMethod(LAM, site_epsilons=(1.0, 2.0))
     with refused("site_epsilons.wrong_number", wanted=3, got=2):
         method.statement(a_federation().public, Target(Fraction(1)))
+
+
+def test_a_library_that_is_too_old_is_not_taken_for_a_method_that_is_no_sum() -> None:
+    """On Python 3.11 `isinstance` with typing's own Protocol evaluates `sums`, and hides an AttributeError in it."""
+
+    class Broken:
+        @property
+        def sums(self) -> Any:
+            raise AttributeError("a library without this function")
+
+    others = {"check", "functionality", "grid", "length", "model", "part", "public", "smallest_sets_noise", "statement"}
+    spec = type("Spec", (Broken,), dict.fromkeys(others, 0))()
+    assert isinstance(spec, SumSpec)
+    with pytest.raises(AttributeError, match="a library without"):
+        _ = spec.sums
