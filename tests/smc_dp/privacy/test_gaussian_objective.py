@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.integrate
 import scipy.stats
 from dp_accounting.pld.privacy_loss_mechanism import GaussianPrivacyLoss
 from mpmath import mp, mpf
@@ -176,7 +177,7 @@ def realised(law: GaussianPerturbation, loss: Loss, epsilon: float, deviation: f
             for x[0], y[0] in pair:
                 p.append(density(f, x, y, loss, modulus, deviation))
             for a, b in (p, p[::-1]):
-                worst = max(worst, float(np.trapezoid(np.maximum(a - math.exp(epsilon) * b, 0), f)))
+                worst = max(worst, float(scipy.integrate.trapezoid(np.maximum(a - math.exp(epsilon) * b, 0), f)))
     return worst
 
 
