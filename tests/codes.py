@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from string import Formatter
 
@@ -71,9 +72,15 @@ def _fields(node: ast.Call) -> frozenset[str] | None:
     return None if None in names else frozenset(name for name in names if name is not None)
 
 
+@cache
+def nodes(source: str) -> tuple[ast.AST, ...]:
+    """Return all nodes of a source; each file is looked through three times."""
+    return tuple(ast.walk(ast.parse(source)))
+
+
 def calls_in(source: str, file: str) -> Iterator[CodedCall]:
     """Yield the calls in the source of a file that make a fault of a literal code."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Call):
             name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
             codes = [text for text in map(_literal, node.args) if text is not None and CODE.fullmatch(text)]
@@ -83,7 +90,7 @@ def calls_in(source: str, file: str) -> Iterator[CodedCall]:
 
 def uncoded_in(source: str, file: str) -> Iterator[tuple[str, int, str]]:
     """Yield file, line and sentence of each error with a sentence where its code should stand."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CODED:
             texts = [text for text in map(_literal, node.args) if text is not None]
             written = [argument for argument in node.args if isinstance(argument, ast.JoinedStr)]
@@ -93,11 +100,12 @@ def uncoded_in(source: str, file: str) -> Iterator[tuple[str, int, str]]:
 
 def literals_in(source: str) -> set[str]:
     """Return all literals in the source of a file that could be codes."""
-    texts = {_literal(node) for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)}
+    texts = {_literal(node) for node in nodes(source) if isinstance(node, ast.Constant)}
     return {text for text in texts if text is not None and CODE.fullmatch(text)}
 
 
-def sources(package: str) -> Iterator[tuple[str, str]]:
-    """Yield name and source of each file of a package."""
-    for path in sorted((ROOT / package).rglob("*.py")):
-        yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
+@cache
+def sources() -> dict[str, str]:
+    """Return the source of each file of both packages."""
+    files = (path for package in ("protocols", "smc_dp") for path in sorted((ROOT / package).rglob("*.py")))
+    return {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in files}

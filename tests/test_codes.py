@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,28 +11,32 @@ import pytest
 from protocols.errors import Fault, load_sentences
 from tests.codes import CODE, ROOT, calls_in, catalogues, literals_in, needed, sources, uncoded_in
 
-SOURCES = [found for package in ("protocols", "smc_dp") for found in sources(package)]
-LITERALS = {file: literals_in(source) for file, source in SOURCES}
 FILES = sorted(path.relative_to(ROOT) for path in ROOT.glob("[ps]*/**/faults.toml"))
-CALLS = [call for file, source in SOURCES for call in calls_in(source, file)]
+
+
+@cache
+def literals() -> dict[str, set[str]]:
+    """Return all literals of each file that could be codes."""
+    return {file: literals_in(source) for file, source in sources().items()}
 
 
 def test_every_code_in_the_source_has_a_sentence_with_the_fields_that_are_given():
-    assert len(CALLS) > 1000
+    calls = [call for file, source in sources().items() for call in calls_in(source, file)]
+    assert len(calls) > 1000
     known = catalogues()
-    assert [call for call in CALLS if not any(call.code in one for one in known)] == []
-    given = [(call, one[call.code]) for call in CALLS if call.given is not None for one in known if call.code in one]
+    assert [call for call in calls if not any(call.code in one for one in known)] == []
+    given = [(call, one[call.code]) for call in calls if call.given is not None for one in known if call.code in one]
     assert [(call, needed(said)) for call, said in given if not needed(said) <= call.given] == []
 
 
 def test_no_error_has_a_sentence_in_place_of_its_code():
-    assert [found for file, source in SOURCES for found in uncoded_in(source, file)] == []
+    assert [found for file, source in sources().items() for found in uncoded_in(source, file)] == []
     planted = 'raise InputError(f"wanted {x}")\nraise PeerError(name, "is wrong here")\nraise InputError("a.b", x=1)'
     assert [line for _, line, _ in uncoded_in(planted, "x.py")] == [1, 2]
 
 
 def test_every_sentence_belongs_to_a_code_in_the_source():
-    used = set().union(*LITERALS.values())
+    used = set().union(*literals().values())
     assert [sorted(set(one) - used) for one in catalogues()] == [[], []]
 
 
@@ -42,7 +47,7 @@ def test_a_code_that_stands_in_both_catalogues_has_one_sentence():
 
 def makers(code: str) -> set[Path]:
     """Return the folders, rooms or protocols, in which this code stands."""
-    files = [Path(file) for file, source in SOURCES if code in LITERALS[file]]
+    files = [Path(file) for file, found in literals().items() if code in found]
     return {Path(*file.parts[:2]) if len(file.parts) > 2 else file.parent for file in files}
 
 
