@@ -54,7 +54,7 @@ from smc_dp.methods.model import Weights
 from smc_dp.privacy.statement import Adjacency, GuaranteeKind, PrivacyStatement, Unit
 from smc_dp.run.agreement import REASONS, Agreement, refuse_earlier_version
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.release_format import ReleaseFormat, in_current_format
+from smc_dp.run.release_format import RELEASE_FORMAT, ReleaseFormat, in_current_format
 
 SIMULATED = ("topology", "link")
 """Parameters of a release that say how it was simulated, on which no party agreed."""
@@ -181,7 +181,7 @@ StatedWeights: TypeAlias = Annotated[
 class ReleaseFile(Document):
     """Schema of release.json; one of format 1 is read with the sentences of today."""
 
-    format: ReleaseFormat
+    format: ReleaseFormat = RELEASE_FORMAT
     weights_stated: Annotated[StatedWeights, Field(alias="weights")]
     privacy: StatedPrivacy
     parameters: StatedParameters
