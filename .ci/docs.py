@@ -15,6 +15,7 @@ import warnings
 from pathlib import Path, PurePosixPath
 
 import pdoc
+import reference
 from mkdocs.commands.build import build as mkdocs_build
 from mkdocs.config import load_config
 
@@ -118,12 +119,14 @@ def as_page(page: Path, text: str) -> str:
 
 
 def build_site() -> None:
-    """Copy all pages of the repository and build the site of them."""
+    """Copy all pages of the repository, write those of reference, and build the site of them."""
     folders = (ROOT / name for name in (".github", "demos", "protocols", "smc_dp", "tests"))
     for page in (*ROOT.glob("*.md"), *(page for folder in folders for page in folder.rglob("*.md"))):
         here = DOCS / place_of(PurePosixPath(page.relative_to(ROOT)))
         here.parent.mkdir(parents=True, exist_ok=True)
         here.write_text(as_page(page, page.read_text(encoding="utf-8")), encoding="utf-8")
+    for name, page_of_reference in reference.PAGES.items():
+        (DOCS / name).write_text(as_page(ROOT / name, page_of_reference()), encoding="utf-8")
     shutil.copyfile(CONFIGURATION.with_name("docs.css"), DOCS / "docs.css")
     mkdocs_build(load_config(str(CONFIGURATION), site_dir=str(SITE), strict=True))
 

@@ -25,7 +25,7 @@ from layers import (
 
 import smc_dp
 
-MOST_ROOMS, MOST_ARROWS = 20, 102  # every room that reports something makes blocks of `pages`
+MOST_ROOMS, MOST_ARROWS = 20, 103  # every room that reports something makes blocks of `pages`
 CORE = ("arithmetic", "crypto", "runtime")  # the folders of `protocols` that hold no protocol
 SOURCES = {module: path.read_text(encoding="utf-8") for module, path in files().items()}
 

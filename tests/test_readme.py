@@ -1,34 +1,25 @@
-"""What the Markdown files say of the tree and of the program is so: every link, path, command and Python block."""
+"""What the Markdown files say of the tree and of the program is so: every link, path and command."""
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
+from support.pages import PAGES, ROOT, blocks, name_of
 
 from smc_dp.attacks import ATTACKS, inconsistent_extension
-from smc_dp.cli.main import app, main
+from smc_dp.cli.main import app
 from smc_dp.data.bounds import read_bounds
 from smc_dp.deploy.site_policy import SitePolicy
 from smc_dp.methods.registry import METHODS
 
-ROOT = Path(__file__).parents[1]
-FOLDERS = (".github", "demos", "protocols", "smc_dp", "tests")
-PAGES = [*sorted(ROOT.glob("*.md")), *(page for name in FOLDERS for page in sorted((ROOT / name).rglob("*.md")))]
 FRONT = ROOT / "README.md"
 TUTORIAL = ROOT / "smc_dp" / "TUTORIAL.md"
-NEEDS_DATA = "needs-data"
-"""The second word of a Python block that needs the papers' data sets, which are not in the package."""
-HAS_DATA = (Path(os.environ.get("SMC_DP_DATA", "/nowhere")) / "a9a" / "a9a.gz").is_file()
 OF_A_PACKAGE = re.compile(r"`((?:protocols|smc_dp|demos|tests)/[\w./-]*)`")
 _UsageError: Any = typer.BadParameter.__base__  # of click, or of the copy that typer carries
 LINK = re.compile(r"\]\(([^)\s]+)\)|<img src=\"([^\"]+)\"")
@@ -46,38 +37,6 @@ KNOWN_LINES = (
     r"\(cd runs/first && sha256sum \*\) \| while .+; done",
     r"cd provisioning-kit/operator && nats-server -c server\.conf",
 )
-
-
-@dataclass(frozen=True)
-class Block:
-    """A fenced block: the words after the fence, the text, the number of its first line.
-
-    One that is `indented` belongs to a step of a recipe, and `test_recipes.py` carries it out.
-    """
-
-    words: tuple[str, ...]
-    text: str
-    line: int
-    indented: bool
-
-    def of(self, language: str) -> bool:
-        return self.words[:1] == (language,) and not self.indented
-
-
-def blocks(page: str) -> Iterator[Block]:
-    words: tuple[str, ...] = ()
-    held: list[str] = []
-    fence, indented, start = "", False, 0
-    for number, line in enumerate(page.splitlines(), start=1):
-        opening = re.match(r" *(`{3,})(.*)", line)
-        if opening and not fence:
-            fence, words, held, start = opening[1], tuple(opening[2].split()), [], number + 1
-            indented = line.startswith(" ")
-        elif fence and line.strip() == fence:
-            yield Block(words, "\n".join(held) + "\n", start, indented)
-            fence = ""
-        elif fence:
-            held.append(line)
 
 
 def prose(page: str) -> str:
@@ -143,39 +102,12 @@ def wrong_shell(text: str) -> Iterator[str]:
             yield from wrong_command(f"smc-dp {rest}")
 
 
-def python_of(page: str, *, data: bool) -> str:
-    """All Python blocks of a page, one after the other, each at its own lines, so that an error names the line."""
-    lines = [""] * len(page.splitlines())
-    for block in blocks(page):
-        if block.of("python") and (data or NEEDS_DATA not in block.words):
-            inside = block.text.splitlines()
-            lines[block.line - 1 : block.line - 1 + len(inside)] = inside
-    return "\n".join(lines) + "\n"
-
-
-def run_python(source: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """The source in a process of its own that stands in this folder."""
-    script = folder / "page.py"
-    script.write_text(source, encoding="utf-8")
-    variables = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
-    command = [sys.executable, "-P", script.name]
-    return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=600, check=False)
-
-
-def name_of(page: Path) -> str:
-    return str(page.relative_to(ROOT))
-
-
-WITH_PYTHON = [page for page in PAGES if python_of(page.read_text(encoding="utf-8"), data=True).strip()]
-
-
 def test_the_pages_are_there() -> None:
     wanted = {"README.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md", "demos/README.md", "tests/README.md"}
     wanted |= {
         f"smc_dp{room}/README.md" for room in ("", "/audit", "/data", "/deploy", "/methods", "/experiments/reproduce")
     }
     assert wanted | {"protocols/README.md", "protocols/pathak2010/NOTES.md"} <= {name_of(page) for page in PAGES}
-    assert {FRONT, ROOT / "smc_dp/README.md", ROOT / "protocols/README.md"} <= set(WITH_PYTHON)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -201,36 +133,6 @@ def test_every_block_of_bounds_or_terms_is_read(page: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_no_placeholder_is_left(page: Path) -> None:
     assert not re.findall(r"\b(?:TODO|FIXME|XXX|[A-Z]{4,}LINE)\b", page.read_text(encoding="utf-8"))
-
-
-@pytest.mark.slow
-def test_the_tutorial_goes_from_an_exported_file_to_an_audit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for block in blocks(TUTORIAL.read_text(encoding="utf-8")):
-        if block.of("python"):
-            exec(block.text, {})
-        elif block.of("text"):
-            Path(block.words[1]).write_text(block.text, encoding="utf-8")
-        else:
-            for line in block.text.splitlines():
-                _, *words = shlex.split(line)
-                assert (line, main(words)) == (line, 0)
-    assert len(Path("predictions.csv").read_text().splitlines()) == 51
-    assert "PASSED: no check failed" in capsys.readouterr().out
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("page", WITH_PYTHON, ids=name_of)
-def test_every_python_block_runs(page: Path, tmp_path: Path) -> None:
-    done = run_python(python_of(page.read_text(encoding="utf-8"), data=HAS_DATA), tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-@pytest.mark.parametrize("page", WITH_PYTHON, ids=name_of)
-def test_every_python_block_compiles(page: Path) -> None:
-    compile(python_of(page.read_text(encoding="utf-8"), data=True), name_of(page), "exec")
 
 
 # The front page, and the landing.
@@ -343,19 +245,6 @@ def test_links_that_are_right_are_left_alone() -> None:
 def test_a_broken_command_is_noticed(text: str, said: str) -> None:
     (fault,) = wrong_shell(text)
     assert said in fault
-
-
-def test_a_broken_python_block_is_noticed_at_its_line(tmp_path: Path) -> None:
-    page = "# A\n```python\nx = 1\n```\nand\n```python\nassert x == 2\n```\n"
-    done = run_python(python_of(page, data=False), tmp_path)
-    assert done.returncode == 1
-    assert "line 7" in done.stderr
-
-
-def test_a_block_that_needs_data_waits_for_them() -> None:
-    page = "```python needs-data\nx = 1\n```\n1. A step\n   ```python\n   y = 1\n   ```\n"
-    assert python_of(page, data=False).strip() == ""
-    assert python_of(page, data=True).strip() == "x = 1"
 
 
 def all_tests() -> set[str]:

@@ -1,6 +1,4 @@
-"""The recipes of CONTRIBUTING.md work as they are written, and each step that is left out is noticed by the test that
-it names.
-"""
+"""Recipes work as they are written, and each step that is left out is noticed by the test that it names."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / ".github" / "CONTRIBUTING.md"
+PAGES = (".github/CONTRIBUTING.md", "protocols/HOWTO_PROTOCOL.md", "smc_dp/methods/HOWTO_METHOD.md")
 COPIED = (".github", "demos", "protocols", "smc_dp", "tests", "README.md", "CHANGELOG.md", "pyproject.toml")
 STEP = re.compile(
     r"^(?P<number>\d+)\. (?P<words>[^\n]*\n(?: {3,4}\S[^\n]*\n)*)\n"
@@ -58,11 +56,10 @@ class Step:
 
 
 def recipes(page: str) -> dict[str, tuple[Step, ...]]:
-    """The recipes of the page by their headings; raises ValueError for a numbered step that is not one."""
-    _, _, part = page.partition("\n## Recipes\n")
-    part = re.split(r"^## ", part, flags=re.MULTILINE)[0]
-    sections = re.split(r"^### (.+)$", part, flags=re.MULTILINE)[1:]
-    return {name: tuple(_steps(name, text)) for name, text in zip(sections[::2], sections[1::2], strict=True)}
+    """The recipes of a page by their headings; raises ValueError for a numbered step that is not one."""
+    sections = re.split(r"^#+ (.+)$", page, flags=re.MULTILINE)[1:]
+    named = zip(sections[::2], sections[1::2], strict=True)
+    return {name: tuple(_steps(name, text)) for name, text in named if "Forgotten: `" in text}
 
 
 def _steps(recipe: str, text: str) -> Iterator[Step]:
@@ -111,7 +108,7 @@ def notices(root: Path, *tests: str) -> str | None:
     return None if done.returncode == 0 else done.stdout + done.stderr
 
 
-RECIPES = recipes(PAGE.read_text(encoding="utf-8"))
+RECIPES = {name: steps for page in PAGES for name, steps in recipes((ROOT / page).read_text(encoding="utf-8")).items()}
 EACH = [pytest.param(name, i, id=f"{name}, without {i + 1}") for name in RECIPES for i in range(len(RECIPES[name]))]
 
 

@@ -42,10 +42,10 @@ NO_MEMBER = "none of them"
 NOT_A_MEMBER = 2  # in place of the number of a row's owner: no epk that the coalition knows
 
 ASSUMPTIONS = (
-    "that computational Diffie-Hellman is hard on curve25519, and its square form on edwards25519, that HKDF, SHA-256 "
-    "and SHA-512 are like random oracles and AES-128 under a public key is like a random permutation, that ChaCha20, "
-    "ChaCha20-Poly1305, X25519 links and the commitments (SHA-256) are as strong as they are held to be, and that the "
-    "coins of the operating system and their expansion (ChaCha20, HMAC-SHA-256) cannot be told from true ones"
+    "that computational Diffie-Hellman is hard on curve25519, and its square form on edwards25519; that HKDF, SHA-256 "
+    "and SHA-512 are like random oracles and AES-128 under a public key is like a random permutation; that ChaCha20, "
+    "ChaCha20-Poly1305, X25519 links and the commitments (SHA-256) are as strong as they are held to be; that the "
+    "randomness of the operating system and its expansion (ChaCha20, HMAC-SHA-256) cannot be told from true randomness"
 )
 
 
@@ -58,8 +58,8 @@ def strength(p: Parameters) -> str:
     """Return the sentence about the security bits of the garbling."""
     bits = search_security_bits(p.K)
     return (
-        f"The garbled search is worth about {bits} bits, not 128: so many calls of AES, 2^{bits}, find the difference "
-        "of its labels (derived for ideal permutations, and no artefact of the proof)"
+        f"The garbled search has about {bits} bits of security, not 128: 2^{bits} calls of AES find the difference of "
+        "its labels (derived for ideal permutations, and no artefact of the proof)"
     )
 
 
@@ -324,7 +324,7 @@ CLAIM = Claim(
     assumptions=ASSUMPTIONS,
     strength=strength,
     simulated_from=(
-        "the release, its own inputs, the coins of its own that order equal sizes and, with Charlie, which of its "
-        "members has the smallest data set, or that none has,"
+        "the release, its own inputs, its own randomness that orders equal sizes and, with Charlie, which of its "
+        "members has the smallest data set (or that none has)"
     ),
 )

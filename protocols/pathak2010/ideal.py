@@ -65,9 +65,9 @@ DRY_RUN_KEY_BITS, SHORTER_KEY_BITS = 512, 384  # three slots and two
 _RING_BITS = 64  # of the small session
 
 ASSUMPTIONS = (
-    "that Paillier (DCR), DGK, X25519, ChaCha20-Poly1305, HKDF, SHA-256 (commitments) and SHAKE-256 (what makes h) "
-    "are as strong as they are held to be, and that the coins of the operating system and their expansion (ChaCha20, "
-    "HMAC-SHA-256) cannot be told from true ones"
+    "that Paillier (DCR), DGK, X25519, ChaCha20-Poly1305, HKDF, SHA-256 (commitments) and SHAKE-256 (which makes h) "
+    "are as strong as they are held to be; that the randomness of the operating system and its expansion "
+    "(ChaCha20, HMAC-SHA-256) cannot be told from true randomness"
 )
 
 

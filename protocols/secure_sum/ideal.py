@@ -47,18 +47,19 @@ from protocols.secure_sum.parameters import SHARES, Block, Parameters
 from protocols.secure_sum.values import Addends, Held, join_addends
 
 _STRENGTH = (
-    "that no party goes back to an old state, that X25519 (gap Diffie-Hellman), Ed25519 and ChaCha20-Poly1305 are as "
-    "strong as they are held to be, SHA-256 and SHAKE-256 like random oracles, and that the coins of the operating "
-    "system and their expansion (ChaCha20, HMAC-SHA-256), and where nobody may vanish the masks (ChaCha20), cannot be "
-    "told from true ones"
+    "that no party goes back to an old state; that X25519 (gap Diffie-Hellman), Ed25519 and ChaCha20-Poly1305 are as "
+    "strong as they are held to be; that SHA-256 and SHAKE-256 are like random oracles; that the randomness of the "
+    "operating system and its expansion (ChaCha20, HMAC-SHA-256) cannot be told from true randomness; where nobody "
+    "may drop out, the same of the masks (ChaCha20)"
 )
-ASSUMPTIONS = f"that who deviates is fixed from the start, {_STRENGTH}"
+ASSUMPTIONS = f"that the corrupted participants are fixed from the start; {_STRENGTH}"
 
 
 SPARSE_GRAPH_ASSUMPTIONS = (
-    "that Charlie and these parties keep to the protocol, that who they are, and who vanishes, was fixed before the "
-    "coins of the circle in which each party shares masks with {degree} neighbours, {threshold} of whom can open its "
-    "seeds, and does not depend on it, that AES-256-CCM is secure authenticated encryption, "
+    "that Charlie and these parties are semi-honest; that the choice of these parties, and of those that drop out, was "
+    "fixed before the randomness of the sparse graph and does not depend on it (in this graph each party shares masks "
+    "with {degree} neighbours, {threshold} of whom can open its seeds); that AES-256-CCM is secure authenticated "
+    "encryption; "
 )
 
 

@@ -44,12 +44,11 @@ from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 CLASSES_FROM_LABELS = (
-    "Which classes there are was read off the labels and is not protected: name them beforehand with the parameter "
-    "classes."
+    "The classes were read off the labels and are not protected: name them beforehand with the parameter classes."
 )
 SIMULATED_PARTIES = "The parties are a simulation: the rows of one table, dealt by a public seed."
-SINGLE_RELEASE = "This speaks of one fit: further fits add up, and scores on private rows are not covered."
-REFUSAL = "That a fit is refused because of private rows is not covered."
+SINGLE_RELEASE = "This is the guarantee of one fit. Further fits add up, and scores on private rows are not covered."
+REFUSAL = "The fact that a fit is refused because of private rows is not covered."
 NO_RANDOM_STATE = InputFault("random_state.not_a_parameter")
 
 PartyRows: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike]

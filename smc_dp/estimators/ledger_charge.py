@@ -20,7 +20,7 @@ from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import account_of
 from smc_dp.privacy.ledger.ledger import Ledger
-from smc_dp.privacy.statement import PrivacyStatement, round_up
+from smc_dp.privacy.statement import PrivacyStatement, round_up, short_figure
 from smc_dp.privacy.target import Target
 
 _RUN_BYTES = 32
@@ -47,11 +47,12 @@ class FitCharge:
         if standing.total is None:
             raise RuntimeError("a ledger has charged what it has no bound for")
         fits, total = len(history.charged[account]), standing.total
+        alone = short_figure(stated.epsilon or 0.0)
         every = "the one release" if fits == 1 else f"all {fits} releases"
         said = (
-            f"This speaks of {every} that the ledger {shown(str(self.ledger.path))} holds about such a change, "
-            f"this fit the last ({total.how}); this fit alone has epsilon {stated.epsilon:g}. Scores on private rows "
-            "are not covered."
+            f"This is the guarantee of {every} that the ledger {shown(str(self.ledger.path))} holds about such a "
+            f"change, this fit the last ({total.how}). This fit alone has epsilon {alone}. Scores on private rows are "
+            "not covered."
         )
         return replace(
             stated,

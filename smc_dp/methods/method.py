@@ -45,7 +45,7 @@ FOR_ANY_CLASSES = ("newton", "wsum", "wsum_ar", "gd", "soft_ss", "avg_clip")
 
 They are written here and not computed, because the registry imports every method, and every method imports this file.
 """
-SEED_CAVEAT = "All randomness comes from a seed: whoever guesses it has the noise."
+SEED_CAVEAT = "All randomness comes from a seed. Anybody who guesses it has the noise."
 """Reason why a release with a seed guarantees nothing."""
 
 
@@ -177,6 +177,11 @@ class SumSpec(MechanismSpec, Protocol):
     @property
     def sums(self) -> tuple[SumBlocks, ...]:
         """Blocks of each sum."""
+
+
+def has_own_noise(spec: MechanismSpec) -> bool:
+    """Return whether the noise of each party is enough for its own rows, so that epsilon needs no secrecy."""
+    return getattr(spec, "noise", spec) is None
 
 
 @runtime_checkable

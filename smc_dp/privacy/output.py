@@ -109,7 +109,7 @@ def noise_statement(
 def published_noise_caveat(nominal: Fraction, true: float) -> str:
     """Return the caveat of noise as published, without its full stop."""
     shown, proved = short_figure(float(nominal)), short_figure(true)
-    return f"The noise is the paper's: its nominal epsilon is {shown}, what it is proved to give is at most {proved}"
+    return f"The noise is the paper's. Its nominal epsilon is {shown}; the epsilon proved for it is at most {proved}"
 
 
 def implied_epsilon(rho: Fraction, mu: float | None, target: Target) -> Fraction:

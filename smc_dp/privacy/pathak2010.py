@@ -25,44 +25,46 @@ _MECHANISM: dict[str, type[KNorm] | type[DiscreteLaplace]] = {"knorm": KNorm, "l
 _ROOT_BITS = 64  # of the square root of the dimension, rounded up
 
 _ADVERSARY = (
-    "anyone who sees the published shares and the release, Charlie, and any set of semi-honest parties that "
-    "acts without Charlie and without the party whose noise was selected (the one with the smallest data set)"
+    "anyone who sees the published shares and the release, Charlie, and any coalition of semi-honest parties without "
+    "Charlie and without the party whose noise was selected (the one with the smallest data set)"
 )
-_SELECTS_NONE = "; a Charlie who breaks them selects none. "
+_SELECTS_NONE = " A malicious Charlie removes it too: he selects none."
 _REMOVED = (
-    "One party that breaks the rules removes all noise: it enters no rows, or few, and no noise, and what is released "
-    f"is the exact sum of all models{_SELECTS_NONE}Nothing here prevents that.",
-    "The party with the smallest data set knows its own noise, can subtract it, and so obtains the exact sum "
-    "of all models: it is outside this guarantee.",
+    "One malicious party removes all noise: it enters no rows, or few, and no noise. The release is then the exact "
+    f"sum of all models.{_SELECTS_NONE} Nothing here prevents that.",
+    "The party with the smallest data set is outside this guarantee. It knows its own noise, can subtract it, and so "
+    "obtains the exact sum of all models.",
 )
 _ONE_KEY = (
     "Charlie together with any one party is outside this guarantee, because the parties share one decryption key."
 )
 _LIMITS = (
     _ONE_KEY,
-    "Inside the protocol the guarantee is computational (SIM-CDP): it rests on the encryption, and on "
-    "participants who follow the protocol even if they are curious.",
-    "The sizes of the data sets are not protected: the smallest one sets the scale of the noise and can be "
-    "estimated from the release.",
-    "That a run takes place at all, or is refused because of the rows of a party (only one class, an unknown value), "
-    "is not covered.",
+    "Inside the protocol the guarantee is computational (SIM-CDP). It rests on the encryption, and on semi-honest "
+    "participants, who follow the protocol even if they are curious.",
+    "The sizes of the data sets are not protected. The smallest one sets the scale of the noise and can be estimated "
+    "from the release.",
+    "The fact that a run takes place at all, or is refused because of the rows of a party (only one class, an unknown "
+    "value), is not covered.",
 )
 
 
 _LINEAR_ADVERSARY = (
-    "anyone who sees the published shares and the release, and any set of semi-honest participants that has not both "
-    "Charlie and the first party in it, and not the party whose noise was selected (the one with the smallest data set)"
+    "anyone who sees the published shares and the release, and any coalition of semi-honest participants that does "
+    "not contain both Charlie and the first party, and does not contain the party whose noise was selected (the one "
+    "with the smallest data set)"
 )
 _BOTH_HUBS = (
     "Charlie together with the first party learns every size and every noise, and so the exact sum.",
-    "A first party that breaks the rules can put noise that it knows, or none, into the result; a Charlie who breaks "
-    "them chooses whose noise it is, and with that party learns the exact sum. Nobody notices.",
-    "Charlie with parties learns in each session whether one of them is the smallest.",
+    "A malicious first party can put noise that it knows, or none, into the result. A malicious Charlie chooses whose "
+    "noise it is, and together with that party learns the exact sum. Nobody notices either.",
+    "Charlie together with parties learns in each session whether one of them is the smallest.",
 )
-_OF_TWO = "Of two parties, the one with fewer records so obtains the other's model exactly: nothing of it is hidden."
+_OF_TWO = (
+    "Of two parties, the one with fewer records therefore obtains the other's model exactly. Nothing of it is hidden."
+)
 _OF_MORE = (
-    "All parties but one, if the smallest is among them and they pool what they know, so obtain the last one's model "
-    "exactly."
+    "A coalition of all parties but one, with the smallest among them, therefore obtains the last one's model exactly."
 )
 
 LARGEST_N = 10**7
@@ -145,6 +147,6 @@ class SmallestNoise:
 
 def by_linear_path(stated: PrivacyStatement) -> PrivacyStatement:
     """Return the statement for the linear path: against other sets of participants, with other limitations."""
-    instead = {_ONE_KEY: _BOTH_HUBS, _REMOVED[0]: (_REMOVED[0].replace(_SELECTS_NONE, ". "),)}
+    instead = {_ONE_KEY: _BOTH_HUBS, _REMOVED[0]: (_REMOVED[0].replace(_SELECTS_NONE, ""),)}
     caveats = tuple(sentence for caveat in stated.caveats for sentence in instead.get(caveat, (caveat,)))
     return replace(stated, adversary=_LINEAR_ADVERSARY, caveats=caveats)

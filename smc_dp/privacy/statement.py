@@ -145,7 +145,8 @@ class PrivacyStatement:
         """Guarantee in two sentences, without the adversary."""
         if self.kind == "none":
             return "none: treat this release as if the exact result were published."
-        figures = f"epsilon {short_figure(self.epsilon or 0.0)}, delta {self.delta:g}, for {_CHANGED[self.adjacency]}."
+        epsilon, delta = short_figure(self.epsilon or 0.0), short_delta(self.delta)
+        figures = f"epsilon {epsilon}, delta {delta}, for {_CHANGED[self.adjacency]}."
         found = self.certainty
         percent = math.ceil(1000 * found.posterior) / 10
         if found.missed >= 1:
@@ -223,18 +224,17 @@ class PrivacyStatement:
             raise InputError("statement.mu_too_large", mu=self.mu, epsilon=self.epsilon, delta=self.delta)
 
     def _bound(self) -> str:
-        found, figures = self.certainty, f"epsilon = {short_figure(self.epsilon or 0.0)}, delta = {self.delta:g}"
+        epsilon, delta = short_figure(self.epsilon or 0.0), short_delta(self.delta)
+        found, figures = self.certainty, f"epsilon = {epsilon}, delta = {delta}"
         percent = math.ceil(1000 * found.posterior) / 10
         if found.missed < 1:
             words = (
-                "Whoever thought both versions equally likely before the release can afterwards be at most "
+                "An attacker who thought both versions equally likely before the release can afterwards be at most "
                 f"{percent:g} % sure of either ({figures})"
             )
             words += f", except with a probability of at most {_three_digits(found.missed)}." if found.missed else "."
         else:
-            words = (
-                f"Nothing that is seen changes in probability by more than a factor e^epsilon and delta ({figures})."
-            )
+            words = f"No observation changes in probability by more than a factor e^epsilon and delta ({figures})."
             words += " These figures do not bound how sure anybody can be afterwards."
         if self.rho is not None:
             curve = f"rho = {short_figure(self.rho)}"
@@ -248,7 +248,17 @@ class PrivacyStatement:
 
 def _three_digits(probability: float) -> str:
     """Return a probability, rounded up."""
-    return f"{float(Context(prec=3, rounding=ROUND_CEILING).create_decimal(repr(probability))):g}"
+    return _rounded_up(probability, 3)
+
+
+def short_delta(delta: float) -> str:
+    """Return six digits of a delta, rounded up, with an exponent where it is small."""
+    return _rounded_up(delta, 6)
+
+
+def _rounded_up(probability: float, digits: int) -> str:
+    # Of at most six digits, :g writes each of them.
+    return f"{float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(repr(probability))):g}"
 
 
 def round_up(value: Fraction) -> float:

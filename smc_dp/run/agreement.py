@@ -35,7 +35,7 @@ from smc_dp.data.federation import Federation, Public
 from smc_dp.methods.collaborative.rounds import BiasedModel
 from smc_dp.methods.expected_accuracy import ExpectedAccuracy, expected_accuracy
 from smc_dp.methods.functionality import Functionality
-from smc_dp.methods.method import MechanismSpec, Method, NeedsRowCounts, SecureMethod
+from smc_dp.methods.method import MechanismSpec, Method, NeedsRowCounts, SecureMethod, has_own_noise
 from smc_dp.methods.model import LinearModel, Weights
 from smc_dp.methods.pathak2010.mean import RESIDUES_CAVEAT
 from smc_dp.methods.registry import METHODS, find_method
@@ -55,13 +55,13 @@ SEEDED, TEST_KEYS, AS_PUBLISHED = "insecure seed", "insecure test keys", "as pri
 SIMULATED_STUDY = "simulation of a study"
 REASONS = MappingProxyType(
     {
-        SEEDED: "the run was made from a seed: whoever knows the seed knows every secret",
+        SEEDED: "the run was made from a seed, and anybody who knows the seed knows every secret",
         TEST_KEYS: "the keys are test keys, too short to protect anything",
-        AS_PUBLISHED: "the steps were run exactly as printed in the paper, leaks included",
+        AS_PUBLISHED: "the steps were run exactly as published in the paper, leaks included",
         SIMULATED_STUDY: "SIMULATION: one process played all participants of a study, whose rows need not be real",
     }
 )
-ONLY_THE_RELEASE = "whoever sees the published shares and the release, and nothing that was sent to make them"
+ONLY_THE_RELEASE = "anyone who sees the published shares and the release, and nothing that was sent to make them"
 
 
 PROTOCOLS_BY_METHOD = MappingProxyType(
@@ -255,16 +255,14 @@ class Agreement(SettledRun):
     @cached_property
     def statement(self) -> PrivacyStatement:
         """Privacy statement of the release, with the distance and the assumptions of the protocol."""
-        return add_insecure_markers(
-            add_assumptions(self.spec.statement, self.protocol, self.program_parameters("")), self.marks
-        )
+        return whole_statement(self.spec, self.protocol, self.program_parameters(""), self.marks)
 
     @property
     def mechanism(self) -> str:
         """Name in ledgers: the protocol, and its weaker threat model where other sessions of it claim more."""
         claim = PROTOCOLS[self.protocol].claim
         less = claim is not None and claim.keeps is not None and claim.keeps(self.program_parameters(""))
-        return f"{self.protocol} (against those who keep to it)" if less else self.protocol
+        return f"{self.protocol} (against semi-honest participants)" if less else self.protocol
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -425,17 +423,26 @@ def make_method(name: str, protocol: str, settings: Mapping[str, Any]) -> Any:
     return secure_method(name, protocol)(**settings, **published)
 
 
-def add_assumptions(privacy: PrivacyStatement, protocol: str, p: Any) -> PrivacyStatement:
-    """Return the statement with the protocol's assumptions, and its statistical distance for these parameters p."""
+def whole_statement(spec: MechanismSpec, protocol: str, p: Any, marks: tuple[str, ...]) -> PrivacyStatement:
+    """Return the statement of a mechanism by a protocol with parameters p, with assumptions and insecure markers."""
+    return add_insecure_markers(add_assumptions(spec.statement, protocol, p, own_noise=has_own_noise(spec)), marks)
+
+
+def add_assumptions(privacy: PrivacyStatement, protocol: str, p: Any, *, own_noise: bool = False) -> PrivacyStatement:
+    """Return the statement with the protocol's assumptions, and its statistical distance for these parameters p.
+
+    `own_noise`: epsilon holds without them, and the secrecy of the sum alone rests on them.
+    """
     claim = PROTOCOLS[protocol].claim
     if claim is None or not claim.assumptions:
         return privacy
-    said = f"It assumes {claim.assumed(p) if claim.assumed else claim.assumptions}"
+    subject = "The secrecy of single contributions" if own_noise else "It"
+    said = f"{subject} assumes {claim.assumed(p) if claim.assumed else claim.assumptions}"
     distance = claim.distance(p) if claim.distance else None
     if distance is not None:
         most = f"at most 2^-{security_bits(distance)}" if distance else "0"
         said += (
-            "; beyond that, what such a set of participants sees differs from what it could have made up itself from "
+            ". Beyond that, the view of such a coalition differs from one that is simulated from "
             f"{claim.simulated_from} by a statistical distance of {most}"
         )
     more = [f"{claim.strength(p)}."] if claim.strength(p) else []

@@ -54,6 +54,7 @@ from smc_dp.methods.model import Weights
 from smc_dp.privacy.statement import Adjacency, GuaranteeKind, PrivacyStatement, Unit
 from smc_dp.run.agreement import REASONS, Agreement, refuse_earlier_version
 from smc_dp.run.auxiliary import AuxiliaryRows
+from smc_dp.run.release_format import RELEASE_FORMAT, ReleaseFormat, in_current_format
 
 SIMULATED = ("topology", "link")
 """Parameters of a release that say how it was simulated, on which no party agreed."""
@@ -178,8 +179,9 @@ StatedWeights: TypeAlias = Annotated[
 
 
 class ReleaseFile(Document):
-    """Schema of release.json."""
+    """Schema of release.json; one of format 1 is read with the sentences of today."""
 
+    format: ReleaseFormat = RELEASE_FORMAT
     weights_stated: Annotated[StatedWeights, Field(alias="weights")]
     privacy: StatedPrivacy
     parameters: StatedParameters
@@ -197,6 +199,11 @@ class ReleaseFile(Document):
     bins: Annotated[dict[str, FiniteNumbers], limit_keys(_MANY)] = Field(default_factory=dict)
     missing: Annotated[dict[str, EmptyCell], limit_keys(_MANY)] = Field(default_factory=dict)
     aliases: Annotated[dict[str, dict[str, Texts]], limit_keys(_LEVELS, deep=True)] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_today(cls, found: object) -> object:
+        return in_current_format(found) if isinstance(found, dict) else found
 
     @property
     def bounds(self) -> Bounds:

@@ -28,6 +28,7 @@ from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.documents import SIMULATED, ReleaseFile, SharesFile
 from smc_dp.run.protocols.cost import Execution, Outcome
 from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
+from smc_dp.run.release_format import RELEASE_FORMAT
 from smc_dp.run.run_files import RunFiles, RunPlace, has_file, path_of, read_run_file
 
 PAGE = "page.html"
@@ -150,6 +151,7 @@ def _as_json(release: PublishedRelease, digests: Mapping[str, str]) -> dict[str,
     columns = release.bounds.columns
     said = {name: found for name, found in _said_of_columns(release.bounds).items() if found}
     document = {
+        "format": RELEASE_FORMAT,
         "weights": list(release.weights),
         "privacy": dict(release.privacy),
         "parameters": dict(release.parameters),

@@ -18,7 +18,7 @@ from smc_dp.pages.blocks import Banner, PageBlock, PageTable, Prose, Section
 from smc_dp.privacy.ledger.history import account_of
 from smc_dp.privacy.ledger.numbers import digits_rounded_up
 from smc_dp.privacy.ledger.report import budget_blocks
-from smc_dp.privacy.statement import round_up
+from smc_dp.privacy.statement import round_up, short_delta
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.budget_charge import charge_of_run
 from smc_dp.run.preparation import prepare_runs, usual_classes
@@ -82,7 +82,7 @@ def both_blocks(reports: Sequence[Report], details: Callable[[Path], str]) -> It
             tuple(summary_blocks(report.agreement, details(report.run_dir))),
         )
     if (together := _together(reports)) is not None:
-        epsilon, delta = digits_rounded_up(together[0]), f"{round_up(together[1]):g}"
+        epsilon, delta = digits_rounded_up(together[0]), short_delta(round_up(together[1]))
         yield Prose(f"Where both guarantees hold, both releases together cost epsilon {epsilon} and delta {delta}.")
     yield Prose(f"Written to {reports[0].run_dir.parent}: {', '.join(f'{r.run_dir.name}/' for r in reports)}")
     last = reports[-1]

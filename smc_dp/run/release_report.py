@@ -21,7 +21,7 @@ from smc_dp.core.version import __version__
 from smc_dp.data.report import column_table
 from smc_dp.pages.blocks import Banner, Bullets, FactList, Page, PageBlock, PageTable, Prose, Section, Verbatim
 from smc_dp.pages.shortening import first_texts, join_first, shorten
-from smc_dp.privacy.statement import PrivacyStatement, short_figure
+from smc_dp.privacy.statement import PrivacyStatement, short_delta, short_figure
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.folder import read_content, read_listed_file, read_release_file, read_run_files
 from smc_dp.run.privacy_summary import plain_lines, summary_lines
@@ -155,7 +155,7 @@ def _guaranteed(statement: PrivacyStatement) -> Iterator[PageBlock]:
     yield Prose(statement.promise)
     if statement.epsilon is not None:
         whose = "one record" if statement.unit == "record" else "all records of one party"
-        figured = (("Epsilon", short_figure(statement.epsilon)), ("Delta", f"{statement.delta:g}"))
+        figured = (("Epsilon", short_figure(statement.epsilon)), ("Delta", short_delta(statement.delta)))
         against = (("Whose", whose), ("Against whom", statement.adversary))
         yield FactList((("Kind", _KINDS[statement.kind]), *figured, *against))
 

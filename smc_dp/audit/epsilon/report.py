@@ -9,7 +9,7 @@ from smc_dp.audit.epsilon.audit import CaseAudit, EpsilonFinding
 from smc_dp.audit.epsilon.gaussian import claimed_mu
 from smc_dp.audit.epsilon.power import MeasuredPower, MutantPower, Power
 from smc_dp.pages.blocks import Banner, PageBlock, PageTable, Prose, Section
-from smc_dp.privacy.statement import PrivacyStatement, short_figure
+from smc_dp.privacy.statement import PrivacyStatement, short_delta, short_figure
 
 _FIGURE = {"epsilon": "epsilon", "delta": "delta at it", "rho": "rho", "mu": "mu"}
 _LEGEND = (
@@ -73,7 +73,8 @@ def claim_figures(statement: PrivacyStatement) -> str:
     """Return the figures of a statement."""
     if statement.epsilon is None:
         return "nothing"
-    figures = f"epsilon {short_figure(statement.epsilon)}{f', delta {statement.delta:g}' if statement.delta else ''}"
+    delta = f", delta {short_delta(statement.delta)}" if statement.delta else ""
+    figures = f"epsilon {short_figure(statement.epsilon)}{delta}"
     for name, figure in (("rho", statement.rho), ("mu", claimed_mu(statement))):
         figures += "" if figure is None else f", {name} {short_figure(figure)}"
     return f"{statement.kind} {figures} (one {statement.unit}, {statement.adjacency})"
@@ -86,7 +87,7 @@ def verdict_banner(audited: CaseAudit) -> Banner:
 
 
 def _row(finding: EpsilonFinding) -> tuple[str, ...]:
-    claimed = "-" if finding.claimed is None else f"{finding.claimed:g}"
+    claimed = "-" if finding.claimed is None else f"{float(short_figure(finding.claimed)):g}"
     inside = "" if finding.inside is None else f"{finding.inside[0]}, {finding.inside[1]}"
     mark = "  CONTRADICTS" if finding.refutes else ""
     # A lower bound stays one only if it is rounded down.

@@ -20,7 +20,7 @@ from smc_dp.audit.run.levels import NO_LEVEL, assurance
 from smc_dp.audit.run.run_summary import AuditedRun, SentCount
 from smc_dp.core.errors import one_line
 from smc_dp.pages.shortening import join_first
-from smc_dp.privacy.statement import PrivacyStatement, short_figure
+from smc_dp.privacy.statement import PrivacyStatement, short_delta, short_figure
 from smc_dp.run.release import RELEASE, SHARES, PublishedRelease
 
 FactStatus: TypeAlias = Literal["checked", "failed", "not checked"]
@@ -237,7 +237,7 @@ def _tolerance(known: _Known) -> str | None:
 def _charge(known: _Known) -> str | None:
     if (stated := known.statement).epsilon is None:
         return None
-    figures = f"epsilon {short_figure(stated.epsilon)}, delta {stated.delta:g}"
+    figures = f"epsilon {short_figure(stated.epsilon)}, delta {short_delta(stated.delta)}"
     return f"This release costs the records of each party {figures}. Releases of the same rows add up."
 
 

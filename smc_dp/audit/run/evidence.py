@@ -32,6 +32,7 @@ from smc_dp.run.folder import listed_files, parse_release, recompute_release, wa
 from smc_dp.run.identities import parse_identities
 from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.release_consistency import ReleaseEvidence
+from smc_dp.run.release_format import in_current_format
 from smc_dp.run.run_files import RunPlace, has_file, path_of, read_run_file
 from smc_dp.run.transcript_header import read_head, read_session
 from smc_dp.run.transcript_lines import Absence, TranscriptLines, parse_lines
@@ -142,7 +143,11 @@ class Evidence:
 def load_evidence(folder: RunPlace, identities: Path | None = None, views: Path | None = None) -> Evidence:
     """Read all evidence; raise InputError, naming the file, for what cannot be read."""
     files = {RELEASE: read_run_file(folder, RELEASE, reading.MAX_JSON_BYTES)}
-    release, shares = reading.parse_object(files[RELEASE], str(path_of(folder, RELEASE))), None
+    stated, shares = reading.parse_object(files[RELEASE], str(path_of(folder, RELEASE))), None
+    try:
+        release = in_current_format(stated)
+    except InputError as error:
+        raise error.within(str(path_of(folder, RELEASE))) from None
     named = listed_files(release)
     if has_file(folder, SHARES) or SHARES in named:
         files[SHARES] = read_run_file(folder, SHARES, reading.MAX_JSON_BYTES)

@@ -26,6 +26,7 @@ from smc_dp.experiments.compare.peers import PEERS
 from smc_dp.experiments.compare.results import Summary, Trial, summarise
 from smc_dp.experiments.compare.study import MEASURES, Panel, PaperFigure, Study, point_of, trials_at
 from smc_dp.methods.registry import METHODS
+from smc_dp.privacy.statement import short_delta
 
 _OTHERS = ("#bcbd22", "#17becf", "#e377c2", "#8c564b", "#7f7f7f")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -112,7 +113,7 @@ def _over_epsilon(label: str, method: str, calibration: str, trials: list[Trial]
         given = {x: guarantee.worst_guarantee(some) for x, some in by_epsilon.items()}
         points = tuple((AxisPoint(x, given[x]), summarise(some, panel.measure)) for x, some in by_epsilon.items())
         name = f"{label}, {setting}" if len(present) > 1 else label
-        deltas = {f"δ = {found.delta:g}" for found in given.values() if found is not None and found.delta}
+        deltas = {f"δ = {short_delta(found.delta)}" for found in given.values() if found is not None and found.delta}
         note = ", ".join(sorted(deltas)) if any(given.values()) else "no guarantee"
         found.append(PanelCurve(name, method, calibration, points, note=note))
     return found

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from smc_dp.experiments.compare.results import Trial
-from smc_dp.privacy.statement import short_figure
+from smc_dp.privacy.statement import short_delta, short_figure
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class GridGuarantee:
 
     @override
     def __str__(self) -> str:
-        return round_up_epsilon(self.epsilon) + (f" at δ = {self.delta:g}" if self.delta else "")
+        return round_up_epsilon(self.epsilon) + (f" at δ = {short_delta(self.delta)}" if self.delta else "")
 
 
 def worst_guarantee(trials: Sequence[Trial]) -> GridGuarantee | None:

@@ -19,6 +19,7 @@ from smc_dp.methods.registry import METHODS
 from smc_dp.pages.blocks import Banner, Bullets, Page, PageBlock, PageTable, Picture, Prose, Section
 from smc_dp.pages.html import html
 from smc_dp.pages.shortening import first_texts
+from smc_dp.privacy.statement import short_delta
 
 _CHANGED = {
     "replace": "one record, replaced",
@@ -170,7 +171,9 @@ def _spread(trials: Sequence[Trial], measure: str) -> str:
 def _guaranteed(trials: Sequence[Trial]) -> dict[str, str]:
     """Return the worst guarantee of these releases; "none" where one of them guarantees nothing."""
     found = guarantee.worst_guarantee(trials)
-    epsilon, delta = ("none", "") if found is None else (guarantee.round_up_epsilon(found.epsilon), f"{found.delta:g}")
+    if found is None:
+        return {"guaranteed_epsilon": "none", "guaranteed_delta": ""}
+    epsilon, delta = guarantee.round_up_epsilon(found.epsilon), short_delta(found.delta)
     return {"guaranteed_epsilon": epsilon, "guaranteed_delta": delta}
 
 
@@ -213,7 +216,7 @@ def _weakness(statement: dict[str, Any]) -> float:
 def _given(statement: dict[str, Any]) -> str:
     if statement["kind"] == "none":
         return "nothing"
-    delta = f", delta = {statement['delta']:g}" if statement["delta"] else ""
+    delta = f", delta = {short_delta(statement['delta'])}" if statement["delta"] else ""
     mu = f", mu = {statement['mu']:.3g}" if statement.get("mu") else ""
     rho = f" (zCDP, rho = {statement['rho']:.3g}{mu})" if statement["rho"] else ""
     return f"epsilon = {guarantee.round_up_epsilon(statement['epsilon'])}{delta}{rho}"

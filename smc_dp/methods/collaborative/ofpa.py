@@ -65,8 +65,6 @@ from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, own_noise_pa
 from smc_dp.methods.pathak2010.models import SIZES_CAVEAT
 from smc_dp.methods.sums.noisy_sum import check_announced_rows, row_cap_caveat, unreleased_rows_caveat
 from smc_dp.methods.sums.threat_model import (
-    COMPUTATIONAL_CAVEAT,
-    STATE_LEAK_CAVEAT,
     AnnouncedRows,
     RowCounts,
     ThreatModel,
@@ -87,14 +85,14 @@ Reading = Literal["exact", "truncated"]
 _LARGEST_WEIGHT = 1 << 22
 
 _WHY: dict[Reading, str] = {
-    "exact": "The bias has no noise: whoever knows all records of a party but one computes the label of the last from "
-    "one upload, and the whole record from as many uploads as there are features.",
-    "truncated": "The bias has no noise: the uploads that one data set can lead to and those of its neighbour hardly "
-    "ever coincide; and the paper's argument is about minimisers, which are not reached.",
+    "exact": "The bias has no noise. Anybody who knows all records of a party but one computes the label of the last "
+    "from one upload, and the whole record from as many uploads as there are features.",
+    "truncated": "The bias has no noise. The uploads that one data set can lead to and those of its neighbour hardly "
+    "ever coincide. The paper's argument is about minimisers, which are not reached.",
 }
 _UNBOUNDED = (
-    "Without a regulariser the change of variables from noise to model has no bounded Jacobian, and whether the noisy "
-    "objective has a minimiser at all depends on the data."
+    "Without a regulariser the change of variables from noise to model has no bounded Jacobian. The data decide "
+    "whether the noisy objective has a minimiser at all."
 )
 
 
@@ -271,8 +269,7 @@ class SharedPerturbedModels:
         stated = self.method.statement(self.public, self.target)
         if stated.kind == "none":
             return stated
-        in_shares = (COMPUTATIONAL_CAVEAT, STATE_LEAK_CAVEAT)  # here each party's own noise is there before
-        of_all = (caveat for caveat in self.threat_model.caveats() if caveat not in in_shares)
+        of_all = self.threat_model.caveats_of_own_noise()
         return replace(stated, adversary=self.threat_model.everybody_else, caveats=(*of_all, *self._of_sizes()))
 
     def check(self, n: int) -> None:
@@ -299,20 +296,14 @@ class SharedPerturbedModels:
         return BiasedModel(np.array(self.grid.decode(value[: self.public.dimension + 1], divisor)))
 
     def _of_sizes(self) -> Iterator[str]:
-        K, t = self.threat_model.parties, self.threat_model.colluders
-        curator = "Charlie and " if self.threat_model.by_curator else ""
-        yield (
-            f"What the sum hides from {curator}{t} of {K} parties besides, "
-            "single models and numbers of rows, no epsilon speaks of, and it is hidden computationally."
-        )
         yield SIZES_CAVEAT
         yield row_cap_caveat(self.announced)
         if self.announced.sizes == "hidden":
             yield unreleased_rows_caveat(self.threat_model, self.announced)
             return
-        yield "The number of rows of all who took part together is released exactly."
-        if t == K - 1:
-            yield f"With {t} colluders the model and the number of rows of the last party show."
+        yield "The total number of rows of all who took part is released exactly."
+        if (t := self.threat_model.colluders) == (K := self.threat_model.parties) - 1:
+            yield f"A coalition of {t} of the {K} parties learns the last one's model and number of rows."
 
 
 def unregularised_pair(method: Ofpa) -> NeighbourPair:

@@ -30,13 +30,14 @@ from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 _AGAINST_OTHERS = (
-    "anyone who sees the release, except the one who computed it from the models of all parties and whoever drew the "
-    "noise"
+    "anyone who sees the release, except the one who computed it from the models of all parties and the one who drew "
+    "the noise"
 )
 _CAVEATS = (
-    "Whoever computed this release had all models and is trusted with them.",
-    "The noise is made for the smallest party; whoever draws it knows it, can subtract it, and so has the exact mean.",
-    "The sizes of the data sets are not protected: the smallest one sets the scale of the noise and can be estimated "
+    "The one who computed this release had all models and is trusted with them.",
+    "The noise is made for the smallest party. The one who draws it knows it, can subtract it, and so has the exact "
+    "mean.",
+    "The sizes of the data sets are not protected. The smallest one sets the scale of the noise and can be estimated "
     "from the release.",
 )
 RESIDUES_CAVEAT = "The published integers equal the sum of all models modulo the number of parties, without any noise."

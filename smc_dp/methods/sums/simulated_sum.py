@@ -26,8 +26,9 @@ from smc_dp.privacy.target import NoiseName, Target
 
 _SECURE_SUM = "secure_sum"
 ONE_PLACE_CAVEAT = (
-    "The sum was computed in one place, by somebody who has all rows, as the function that the secure sum computes: "
-    "against whom it holds is said of a run of that protocol, which adds its own assumptions and statistical distance."
+    "The sum was computed in one place, by somebody who has all rows, as the function that the secure sum computes. "
+    "The adversary named here is that of a run of that protocol, which adds its own assumptions and statistical "
+    "distance."
 )
 
 

@@ -17,18 +17,27 @@ from smc_dp.privacy.statement import PrivacyStatement, round_up
 
 COMPUTATIONAL_CAVEAT = "Inside the protocol the guarantee is computational (SIM-CDP)."
 MALICIOUS_CAVEAT = (
-    "Who deviates can deny everybody the result, also after it was paid for, and can enter numbers that are no model "
-    "of any rows: neither a result nor a true one is promised, only that nothing else shows."
+    "A malicious participant can deny everybody the result, also after the ledgers were charged for it. It can enter "
+    "numbers that are no model of any rows. Neither a result nor a true one is promised, only that nothing else shows."
+)
+_THEY_MAY = (
+    "They may take the masks off single parties' contributions, deny everybody the result, or make it a false one."
 )
 SEMI_HONEST_CAVEAT = (
-    "Nothing is claimed against Charlie, or parties of his, who deviate from the protocol, for each party shares masks "
-    "with neighbours alone: they may take the masks off what single parties add, deny everybody the result, or make it "
-    "a false one."
+    "Nothing is claimed against a malicious Charlie, or malicious parties with him, because each party shares masks "
+    f"with its neighbours alone. {_THEY_MAY}"
+)
+SEMI_HONEST_SECRECY_CAVEAT = (
+    "Against a malicious Charlie, or malicious parties with him, nothing but epsilon is claimed, because each party "
+    f"shares masks with its neighbours alone. {_THEY_MAY}"
 )
 STATE_LEAK_CAVEAT = (
-    "A party whose state leaks during the session counts among those who collude, for its share of the noise is known."
+    "A party whose state leaks during the session counts among the corrupted ones, because its share of the noise is "
+    "known."
 )
-PARTICIPATION_CAVEAT = "That a run takes place at all, who took part and who vanished, is not covered."
+PARTICIPATION_CAVEAT = (
+    "The fact that a run takes place at all is not covered. Neither is who took part and who dropped out."
+)
 
 
 RowCounts: TypeAlias = Literal["released", "hidden"]
@@ -110,9 +119,9 @@ class ThreatModel:
         """Adversary that the noise of the sum holds against, with all five numbers; completes "this holds against"."""
         K, t, D, H = self.parties, self.colluders, self.dropouts, self.honest
         who = f"Charlie and any {t} of {K} parties" if self.by_curator else f"any {t} of {K} parties"
-        how = "who keep to the protocol" if self.has_sparse_graph else "deviating at will"
+        how = "if they are semi-honest" if self.has_sparse_graph else "even if they are malicious"
         return (
-            f"{who}, {how}, while up to {D} vanish: epsilon with the noise of H = K - D - t = "
+            f"{who}, {how}, while up to {D} drop out: epsilon with the noise of H = K - D - t = "
             f"{K} - {D} - {t} = {H} honest parties, or no result"
         )
 
@@ -121,8 +130,8 @@ class ThreatModel:
         """Adversary that noise holds against which a party adds to its own numbers before they are masked."""
         who = "Charlie and all" if self.by_curator else "all"
         return (
-            f"{who} {self.parties - 1} other parties, deviating at will, whoever vanishes: epsilon with the noise of "
-            "each party for its own rows alone, and nobody else's"
+            f"{who} {self.parties - 1} other parties, even if they are malicious, and whoever drops out: epsilon with "
+            "the noise of each party for its own rows alone, and nobody else's"
         )
 
     def caveats(self) -> Iterator[str]:
@@ -130,11 +139,29 @@ class ThreatModel:
         yield SEMI_HONEST_CAVEAT if self.has_sparse_graph else MALICIOUS_CAVEAT
         yield COMPUTATIONAL_CAVEAT
         yield STATE_LEAK_CAVEAT
+        yield from self._caveats_of_result("This holds")
+
+    def caveats_of_own_noise(self) -> Iterator[str]:
+        """Yield the caveats of a sum in which each party's noise is enough for its own rows: of its secrecy alone."""
+        yield SEMI_HONEST_SECRECY_CAVEAT if self.has_sparse_graph else MALICIOUS_CAVEAT
+        yield from self._caveats_of_result("The secrecy of single contributions holds")
+        who = f"{'Charlie and ' if self.by_curator else ''}{self.colluders} of {self.parties} parties"
+        condition = ", if they are semi-honest" if self.has_sparse_graph else ""
+        yield (
+            f"The sum also hides single models and numbers of rows from {who}{condition}. No epsilon describes this "
+            "secrecy, and it is computational."
+        )
+
+    def _caveats_of_result(self, holds: str) -> Iterator[str]:
+        """Yield the caveats about the run and its result; `holds` begins "... against so many of them"."""
         yield PARTICIPATION_CAVEAT
         if self.by_curator and not self.verifiable:
-            yield "That Charlie published the sum of what he got, nobody else can see: a false sum is not found out."
+            yield (
+                "Nobody but Charlie can see whether he published the sum of what he received. If he publishes a false "
+                "sum, nobody notices."
+            )
         if self.verifiable:
             yield (
-                "What takes the masks off the sum is published, so that anybody can add up; so parties do without "
-                f"Charlie what they can do with him, and this holds against {self.colluders} of them either way."
+                "The values that take the masks off the sum are published, so that anybody can add up. So parties do "
+                f"without Charlie what they can do with him. {holds} against {self.colluders} of them either way."
             )

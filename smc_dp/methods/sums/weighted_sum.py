@@ -55,7 +55,7 @@ from smc_dp.privacy.target import Calibration, Target
 
 WEIGHTED_SUM_CAVEATS = (SIZES_CAVEAT,)
 ADD_REMOVE_CAVEATS = (
-    f"That a release takes place at all, because each party has from 1 to {LARGEST_N} rows, is not covered.",
+    f"The fact that a release takes place at all, because each party has from 1 to {LARGEST_N} rows, is not covered.",
     f"The weights are the sum over all rows divided by {LARGEST_N}, a public constant, because the number of rows is "
     "protected: labels depend on their direction only, and their length says nothing about how sure the model is.",
 )
@@ -229,11 +229,14 @@ class SharedWeightedSum(NoisySum[_BySize]):
             yield unreleased_rows_caveat(self.threat_model, self.announced)
             return
         yield (
-            "The number of rows of all who took part together is released exactly: numbers of rows are constants of "
-            "the neighbourhood, and not protected."
+            "The total number of rows of all who took part is released exactly. Numbers of rows are constants of the "
+            "neighbourhood, and not protected."
         )
         if self.threat_model.colluders == K - 1:
-            yield f"With {K - 1} colluders the number of rows of the last party shows: the rest of the sum is theirs."
+            yield (
+                f"A coalition of {K - 1} of the {K} parties learns the last one's number of rows, because the rest of "
+                "the sum is its own."
+            )
 
 
 def _model(total: Vector, divisor: int, public: Public) -> LinearModel:

@@ -15,7 +15,7 @@ from protocols.secure_sum.parameters import MOST_PARTIES, Block, Parameters
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, InputFault, refuse_all, shown
 from smc_dp.data.federation import Public
-from smc_dp.methods.method import MechanismSpec, NeedsRowCounts, SumSpec
+from smc_dp.methods.method import MechanismSpec, NeedsRowCounts, SumSpec, has_own_noise
 from smc_dp.methods.sums.simulated_sum import default_secure_noise, require_secure_sum
 from smc_dp.methods.sums.threat_model import COLLUDERS, DROPOUTS, AnnouncedRows, RowCounts, ThreatModel
 from smc_dp.privacy.pathak2010 import LARGEST_N
@@ -129,11 +129,12 @@ class SumTerms(ProtocolTerms):
         some = f"any {self.colluders} of the {parties} parties" if self.colluders else ""
         who = " and ".join(["the curator"] * limits.by_curator + [some] * bool(some)) or "outsiders"
         noise = f"{limits.honest} honest {'party' if limits.honest == 1 else 'parties'} whose noise stays secret"
-        if spec.statement.adversary == limits.everybody_else:  # each model has noise of its own
+        own_noise = has_own_noise(spec)
+        if own_noise:
             who = "the curator and all other parties" if limits.by_curator else "all other parties"
             noise = "nobody else's noise"
         sparse = limits.has_sparse_graph
-        how = "as long as all follow the protocol" if sparse else "even if malicious"
+        how = "as long as all follow the protocol" if sparse and not own_noise else "even if malicious"
         fixed = "corruption and drop-outs" if sparse else "corruption"
         late = f"at most {self.dropouts} drop-outs" if self.dropouts else "no drop-outs"
         result = "a withheld result" if self.verifiable or not limits.by_curator else "a withheld or false result"

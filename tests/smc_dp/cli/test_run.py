@@ -210,8 +210,8 @@ def test_a_seed_repeats_a_run_and_marks_it(folder, capsys):
     [
         (["--key-bits", "512", "--insecure-test-keys"], "pure", ["test keys"]),
         (["--insecure-test-keys"], "pure", []),
-        (["--as-published-insecure"], "none", ["exactly as printed"]),
-        (["--as-published-insecure", "--insecure-seed", "1"], "none", ["seed", "exactly as printed"]),
+        (["--as-published-insecure"], "none", ["exactly as published"]),
+        (["--as-published-insecure", "--insecure-seed", "1"], "none", ["seed", "exactly as published"]),
     ],
 )
 def test_insecure_runs_are_marked_on_screen_and_in_the_release(flags, kind, reasons, folder, capsys):

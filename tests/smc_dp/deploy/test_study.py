@@ -520,7 +520,7 @@ def test_with_many_parties_and_drop_outs_a_study_has_to_accept_that_all_follow_t
         ("study.semi_honest_only", {"parties": 201})
     ]
     agreed = study(text(protocol=one + asked, parties="".join(many)))
-    assert "who keep to the protocol" in agreed.agreement().statement.adversary
+    assert "if they are semi-honest" in agreed.agreement().statement.adversary
     assert agreed.agreement().parameters["semi_honest"] is True
     few = study(text(protocol=one.replace("colluders = 1", "colluders = 0")))  # three parties need not say so
     assert "semi_honest" not in few.agreement().parameters

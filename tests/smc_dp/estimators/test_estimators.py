@@ -914,7 +914,7 @@ def test_one_number_covers_all_fits_of_a_grid_search(book: Path) -> None:
     stated = search.best_estimator_.privacy_
     assert (stated.kind, stated.epsilon, stated.delta) == ("pure", 7 * 0.25, 0.0)  # six fits and the last
     assert "all 7 releases" in stated.caveats[-1]
-    assert "this fit alone has epsilon 0.25" in stated.caveats[-1]
+    assert "This fit alone has epsilon 0.25" in stated.caveats[-1]
     assert SINGLE_RELEASE not in stated.caveats
     assert entries(book) == ["reserved", "released"] * 7
     alone = AveragingClassifier(epsilon=0.25, classes=[0, 1]).fit(BLOBS, LABELS).privacy_  # twin: without a ledger

@@ -262,7 +262,7 @@ def test_the_papers_noise_is_stated_with_what_it_gives() -> None:
     federation, _ = sites(2, 40, 3)
     privacy = AverageMethod().train(federation).release(Target(Fraction(1, 2), "paper"), Stream.from_system()).privacy
     assert privacy.epsilon == pytest.approx(0.25 + 0.125 + 0.005, rel=1e-9)
-    assert any("nominal epsilon is 0.5, what it is proved to give is at most 0.38" in c for c in privacy.caveats)
+    assert any("nominal epsilon is 0.5; the epsilon proved for it is at most 0.38" in c for c in privacy.caveats)
 
 
 def test_every_site_has_its_own_epsilon_and_the_worst_is_stated() -> None:

@@ -298,7 +298,7 @@ def test_paper_guarantee_is_the_known_fraction_of_the_nominal_epsilon() -> None:
         for noise, factor in (("knorm", 1.0), ("laplace", math.sqrt(123))):
             statement = SmallestNoise(**public | {"noise": noise}).guarantee(10_000)
             assert statement.epsilon == pytest.approx(factor * G / (4 * parties), rel=1e-4)
-            assert any("nominal epsilon is 1.0," in caveat for caveat in statement.caveats)
+            assert any("nominal epsilon is 1.0;" in caveat for caveat in statement.caveats)
 
 
 def test_paper_laplace_noise_really_loses_more_than_its_nominal_epsilon() -> None:

@@ -230,7 +230,7 @@ def test_the_paper_s_noise_is_stated_with_what_it_really_gives() -> None:
     target = Target(Fraction(1, 2), "paper", "knorm")
     found = said(target, calibrate_as_published(target, 3, DELTA, DELTA))
     assert found.epsilon == pytest.approx(1.0, rel=1e-6)  # and not the nominal 1/2
-    assert "its nominal epsilon is 0.5, what it is proved to give is at most 1.0000" in found.caveats[-1]
+    assert "Its nominal epsilon is 0.5; the epsilon proved for it is at most 1.0000" in found.caveats[-1]
 
 
 def test_without_noise_nothing_is_promised() -> None:

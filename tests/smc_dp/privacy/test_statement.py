@@ -6,6 +6,7 @@ import json
 import math
 import re
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smc_dp.privacy.gaussian import mu_for
-from smc_dp.privacy.statement import PrivacyStatement, round_up, short_figure
+from smc_dp.privacy.statement import PrivacyStatement, round_up, short_delta, short_figure
 from tests.support.refusals import refused
 
 PURE = PrivacyStatement("pure", 0.5, 0.0, "record", "replace", "anyone but Charlie", ("Charlie is outside.",))
@@ -80,6 +81,21 @@ def test_rounding_to_nearest_would_flatter() -> None:
     assert short_figure(0.1) == "0.1"
     assert short_figure(0.12345649) == "0.123457"
     assert f"{0.12345649:.6g}" == "0.123456"  # the broken twin
+
+
+@given(st.floats(min_value=1e-100, max_value=1.0, exclude_max=True))
+def test_a_printed_delta_is_never_below_the_true_one(delta: float) -> None:
+    shown = Decimal(short_delta(delta))
+    assert Decimal(repr(delta)) <= shown <= Decimal(repr(delta)) * Decimal("1.00001")
+    stated = replace(PURE, kind="approx", delta=delta)
+    assert f"delta {short_delta(delta)}, " in stated.brief
+    assert f"delta = {short_delta(delta)})" in stated.promise
+
+
+def test_a_delta_of_few_digits_is_printed_as_it_is() -> None:
+    assert [short_delta(delta) for delta in (0.0, 1e-5, 0.25, 1e-100)] == ["0", "1e-05", "0.25", "1e-100"]
+    assert short_delta(1.0000001e-05) == "1.00001e-05"
+    assert f"{1.0000001e-05:g}" == "1e-05"  # a mutant
 
 
 def test_plain_words_name_the_figure_the_adversary_and_every_caveat() -> None:

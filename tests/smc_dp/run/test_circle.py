@@ -1,4 +1,4 @@
-"""What a release says where parties stand in a circle: nothing of it is claimed against those who deviate."""
+"""Statement of a release over a sparse graph: nothing of it is claimed against malicious participants."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from support.audited import hospitals, sum_agreement
 from support.sums import parameters
 
 from smc_dp.core.errors import InputError
-from smc_dp.methods.sums.threat_model import STATE_LEAK_CAVEAT, ThreatModel
+from smc_dp.methods.sums.threat_model import SEMI_HONEST_CAVEAT, STATE_LEAK_CAVEAT, ThreatModel
 from smc_dp.privacy.statement import GuaranteeKind, PrivacyStatement
 from smc_dp.run.agreement import add_assumptions
 
-ACTIVE = ("at will", "only that nothing else shows", "who deviates is fixed")
+ACTIVE = ("even if they are malicious", "only that nothing else shows", "the corrupted participants are fixed")
 
 
 def said(K: int, t: int, D: int) -> str:
@@ -26,9 +26,9 @@ def said(K: int, t: int, D: int) -> str:
 def test_a_circle_is_claimed_against_those_who_keep_to_the_protocol() -> None:
     text = said(300, 30, 15)
     assert not any(words in text for words in ACTIVE)
-    assert text.startswith("Charlie and any 30 of 300 parties, who keep to the protocol, while up to 15 vanish: ")
-    assert "Nothing is claimed against Charlie, or parties of his, who deviate from the protocol" in text
-    assert "that Charlie and these parties keep to the protocol" in text
+    assert text.startswith("Charlie and any 30 of 300 parties, if they are semi-honest, while up to 15 drop out: ")
+    assert SEMI_HONEST_CAVEAT in text
+    assert "that Charlie and these parties are semi-honest" in text
     assert "with 36 neighbours, 21 of whom can open its seeds" in text
     assert "a statistical distance of at most 2^-42.6" in text
 
@@ -37,7 +37,7 @@ def test_a_circle_is_claimed_against_those_who_keep_to_the_protocol() -> None:
 def test_all_others_are_claimed_against_those_who_deviate(K: int, D: int) -> None:
     text = said(K, 30, D)
     assert all(words in text for words in ACTIVE)
-    assert "keep to the protocol" not in text
+    assert "semi-honest" not in text
     assert "statistical distance" not in text
     assert "neighbours" not in text
 
@@ -45,10 +45,10 @@ def test_all_others_are_claimed_against_those_who_deviate(K: int, D: int) -> Non
 def test_ledgers_and_agreements_say_it_too() -> None:
     data = hospitals((1,) * 201, 2)
     circle, all_with_all = sum_agreement(data, seeded=False, dropouts=1), sum_agreement(data, seeded=False)
-    assert circle.mechanism == "secure_sum (against those who keep to it)"
+    assert circle.mechanism == "secure_sum (against semi-honest participants)"
     assert all_with_all.mechanism == "secure_sum"
-    assert "who keep to the protocol" in circle.statement.adversary
-    assert "at will" in all_with_all.statement.adversary
+    assert "if they are semi-honest" in circle.statement.adversary
+    assert "even if they are malicious" in all_with_all.statement.adversary
 
 
 def test_more_drop_outs_than_parties_are_refused_in_one_line() -> None:

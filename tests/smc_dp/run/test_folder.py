@@ -90,7 +90,8 @@ def test_the_files_are_as_announced(tmp_path):
     assert all(text.isdecimal() for values in shares["shares"].values() for text in values)
     document = json.loads((tmp_path / "run" / "release.json").read_text())
     assert list(document) == [
-        "weights", "privacy", "parameters", "columns", "categories", "bounds", "clip", "bias", "classes", "digests",
+        "format", "weights", "privacy", "parameters",
+        "columns", "categories", "bounds", "clip", "bias", "classes", "digests",
     ]  # fmt: skip
     total = [sum(int(s[i]) for s in shares["shares"].values()) % 2**64 for i in range(4)]
     lifted = [t - 2**64 if t >= 2**63 else t for t in total]

@@ -82,7 +82,7 @@ def test_its_statement_names_its_own_limits() -> None:
     data = hospitals((12, 8, 20), 2)
     ours, theirs = (agreement(data, protocol=name, seeded=False).statement for name in ("linear", "pathak2010"))
     assert (ours.kind, ours.epsilon, ours.unit, ours.adjacency) == (theirs.kind, theirs.epsilon, "record", "replace")
-    assert "has not both Charlie and the first party" in ours.adversary
+    assert "does not contain both Charlie and the first party" in ours.adversary
     assert "share one decryption key" in " ".join(theirs.caveats)
     assert "share one decryption key" not in " ".join(ours.caveats)
     assert "selects none" in theirs.caveats[0]

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from smc_dp.data import tabular_datasets
+from smc_dp.methods.sums.threat_model import MALICIOUS_CAVEAT, SEMI_HONEST_CAVEAT
+from smc_dp.privacy.statement import PrivacyStatement, short_delta
 from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, Agreement
+from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.privacy_summary import summary_lines
 from smc_dp.run.settings import RunSettings
 
@@ -25,15 +30,24 @@ RUNS: dict[str, dict[str, Any]] = {
     "sparse graph": {"method": "wsum", "parties": 400, "colluders": 40, "dropouts": 40, "semi_honest": True},
     "hardly private": {"method": "newton", "epsilon": 20, "delta": 1e-9},
     "one record more or less": {"method": "newton", "adjacency": "addremove"},
+    "each its own noise, sparse graph": {
+        "method": "ofpa",
+        "parties": 400,
+        "colluders": 40,
+        "dropouts": 40,
+        "semi_honest": True,
+    },
     "each its own noise, shares": {"method": "ofpa", "output": "shares"},
     "public number of rows": {"method": "gd", "rows": 500, "adjacency": "addremove"},
     "paper": {"method": "prr_mean", "calibration": "paper"},
 }
 
 
-def agreed(parties: int = 5, *, seeded: bool = False, **settings: Any) -> Agreement:
+def agreed(
+    parties: int = 5, *, seeded: bool = False, public: AuxiliaryRows | None = None, **settings: Any
+) -> Agreement:
     settled = RunSettings.from_options(**settings).settle(parties, seeded=seeded)
-    return settled.with_parties(tuple(f"site-{j}" for j in range(parties)), BOUNDS)
+    return settled.with_parties(tuple(f"site-{j}" for j in range(parties)), BOUNDS, public)
 
 
 def lines(run: str, **more: Any) -> dict[str, str]:
@@ -54,7 +68,7 @@ def test_the_lines_are_few_and_short(run: str) -> None:
 def test_the_figures_are_those_of_the_statement(run: str) -> None:
     found, whole = lines(run), agreed(**RUNS[run])
     assert f"epsilon {whole.statement.epsilon:.3g}"[:12] in found["Guarantee"].replace(".0,", ",")
-    assert f"delta {whole.statement.delta:g}, " in found["Guarantee"]
+    assert f"delta {short_delta(whole.statement.delta)}, " in found["Guarantee"]
     limits = whole.threat_model
     if whole.protocol == "secure_sum" and whole.method.name != "ofpa":
         assert f"{limits.honest} honest parties" in found["Needs"]
@@ -79,7 +93,7 @@ def test_no_assumption_of_the_statement_is_left_out(run: str) -> None:
         r"\b(?:Paillier|DGK|X25519|HKDF|ChaCha20-Poly1305|[Ee]dwards25519|AES-128|SHA-\d+)\b", assumed
     ):
         assert name in rests
-    bits = re.search(r"worth about (\d+) bits", assumed)
+    bits = re.search(r"has about (\d+) bits", assumed)
     assert f"about {bits[1]} bits" in rests if bits else "bits" not in rests
 
 
@@ -105,6 +119,39 @@ def test_each_circumstance_has_its_words() -> None:
     assert "semi-honest" in lines("prr_mean")[against]
     assert "one record of one party added or removed" in lines("one record more or less")["Guarantee"]
     assert "hardly" in lines("hardly private")["Guarantee"]
+
+
+EVEN, ONLY = "even if", "semi-honest"
+GRAPHS: dict[str, dict[str, Any]] = {
+    "full": {},
+    "sparse": {"parties": 400, "colluders": 40, "dropouts": 40, "semi_honest": True},
+}
+
+
+def denied(stated: PrivacyStatement, against: str) -> bool:
+    """Tell whether a statement denies the coalition that it claims, or is said in one line to hold against another."""
+    malicious = EVEN in stated.adversary
+    other = "as long as all follow" in against if malicious else "even if malicious" in against
+    assumed = [text for text in stated.caveats if text.startswith("It assumes")]
+    if malicious:
+        return other or SEMI_HONEST_CAVEAT in stated.caveats or any(ONLY in text for text in assumed)
+    return other or MALICIOUS_CAVEAT in stated.caveats
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize("method", [name for name, by in PROTOCOLS_BY_METHOD.items() if "secure_sum" in by])
+def test_no_statement_both_claims_and_denies_a_coalition(method: str, graph: str) -> None:
+    public = AuxiliaryRows(np.zeros((3, BOUNDS.dimension))) if method == "soft_ss" else None
+    more = {"rows": 500} if method == "gd" else {}
+    found = agreed(method=method, public=public, **GRAPHS[graph], **more)
+    own, sparse = method == "ofpa", graph == "sparse"
+    assert found.threat_model.has_sparse_graph == sparse
+    assert (EVEN in found.statement.adversary) == (own or not sparse)
+    assert (ONLY in " ".join(found.statement.caveats)) == sparse
+    assert not denied(found.statement, dict(summary_lines(found))["Holds against"])
+    # A twin of the statement that says what others say of a sparse graph claims and denies the coalition.
+    text = SEMI_HONEST_CAVEAT if own or not sparse else MALICIOUS_CAVEAT
+    assert denied(replace(found.statement, caveats=(*found.statement.caveats, text)), "")
 
 
 def test_without_a_guarantee_there_is_one_line() -> None:

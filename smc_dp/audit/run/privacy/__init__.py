@@ -18,7 +18,8 @@ from smc_dp.core.errors import shown
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.sensitivity import logistic_constants
-from smc_dp.run.agreement import AS_PUBLISHED, REASONS, SEEDED, TEST_KEYS, add_assumptions, add_insecure_markers
+from smc_dp.privacy.statement import short_delta, short_figure
+from smc_dp.run.agreement import AS_PUBLISHED, REASONS, SEEDED, TEST_KEYS, whole_statement
 from smc_dp.run.release_consistency import statement_fault
 
 _SIZES = tuple(10**k for k in range(8))  # up to the largest size that the calibration knows
@@ -71,14 +72,13 @@ def _short(value: Fraction) -> str:
 def _statement(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
     """Check the claimed statement against the one that follows, field by field."""
     marks = tuple(mark for mark in REASONS if mark in {*_due(evidence), *_recorded(evidence)})
-    made = found.spec.statement
     protocol = evidence.protocol.program.name
-    follows = add_insecure_markers(add_assumptions(made, protocol, evidence.session.parameters), marks).as_dict()
+    follows = whole_statement(found.spec, protocol, evidence.session.parameters, marks).as_dict()
     if fault := statement_fault(reading.require_object("privacy", evidence.release.get("privacy")), follows):
         return failed(fault)
-    figure = (
-        "no epsilon" if follows["epsilon"] is None else f"epsilon {follows['epsilon']:g}, delta {follows['delta']:g}"
-    )
+    figure = "no epsilon"
+    if follows["epsilon"] is not None:
+        figure = f"epsilon {short_figure(follows['epsilon'])}, delta {short_delta(follows['delta'])}"
     return passed("statement.holds", kind=follows["kind"], figure=figure)
 
 

@@ -47,7 +47,7 @@ def test_the_two_are_kept_apart_in_tables_statements_and_on_the_page(grid: runne
     assert "trusted aggregator" in adversaries["aggregator"]
     text = html(report.grid_page(study.plan_study("x", "X", "Words", PLAN), grid, [], 1.0))
     assert (
-        "Secure on s: a run holds against Charlie and any 1 of 5 parties, deviating at will, while up to 1 vanish"
+        "Secure on s: a run holds against Charlie and any 1 of 5 parties, even if they are malicious, while up to 1"
         in text
     )
     assert text.count(secure.CAP) == text.count(simulated_sum.ONE_PLACE_CAVEAT) == 1

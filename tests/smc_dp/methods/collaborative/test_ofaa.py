@@ -154,7 +154,7 @@ def test_statements_of_the_printed_form_add_up_degrees_and_rounds(d):
     assert privacy[0].epsilon == pytest.approx(one, rel=1e-9)
     assert privacy[1].epsilon == pytest.approx(10 * one, rel=1e-9)
     assert (privacy[0].epsilon > 0.8) == (d == 1)
-    assert any("nominal epsilon is 0.8, what it is proved to give is at most" in c for c in privacy[0].caveats)
+    assert any("nominal epsilon is 0.8; the epsilon proved for it is at most" in c for c in privacy[0].caveats)
     assert any("10 rounds" in c for c in privacy[1].caveats)
     assert not any("rounds" in c for c in privacy[0].caveats)
     assert Ofaa().train(federation(20)).release(target, stream(0)).privacy.kind == "none"

@@ -254,7 +254,11 @@ def test_the_mean_in_the_clear_is_stated_without_the_protocol() -> None:
     assert of_the_protocol(found.plain_words()) == []
     assert len(of_the_protocol(protocol.plain_words())) == 5  # the twin: the protocol's own statement
     assert "except the one who computed it" in found.adversary
-    for told in ("is trusted with them", "made for the smallest party; whoever draws it knows it", "sizes of the data"):
+    for told in (
+        "is trusted with them",
+        "made for the smallest party. The one who draws it knows it",
+        "sizes of the data",
+    ):
         assert told in found.plain_words()
 
 
@@ -266,7 +270,7 @@ def test_printed_noise_is_stated_with_its_true_epsilon(noise: NoiseName) -> None
         found = stated(method, target)
         assert found.kind == "pure"
         assert found.epsilon == pytest.approx(root * G / (4 * parties) / 2, rel=1e-5)
-        assert "nominal epsilon is 0.5," in found.plain_words()
+        assert "nominal epsilon is 0.5;" in found.plain_words()
     bound = SmallestNoise(
         parties=3, dimension=3, epsilon=Fraction(1, 2), lam=Fraction(LAM), calibration=PAPER, noise=noise,
         grid=GRID, tau=PUBLIC_TAU,

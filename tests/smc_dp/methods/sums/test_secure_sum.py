@@ -89,18 +89,18 @@ def test_the_statement_has_all_numbers_and_what_is_not_claimed() -> None:
     stated = made.statement
     assert (stated.kind, stated.epsilon, stated.adjacency) == ("zcdp", 1.0, "replace")
     assert stated.adversary == (
-        "Charlie and any 1 of 5 parties, deviating at will, while up to 1 vanish: epsilon with the noise of H = "
-        "K - D - t = 5 - 1 - 1 = 3 honest parties, or no result"
+        "Charlie and any 1 of 5 parties, even if they are malicious, while up to 1 drop out: epsilon with the noise "
+        "of H = K - D - t = 5 - 1 - 1 = 3 honest parties, or no result"
     )
     words = stated.plain_words()
-    for said in ("deny everybody the result", "neither a result nor a true one", "SIM-CDP", "from 1 to 1000 rows"):
+    for said in ("deny everybody the result", "Neither a result nor a true one", "SIM-CDP", "from 1 to 1000 rows"):
         assert said in words
     assert "is released exactly" in words
     hidden = spec(sizes="hidden").statement.plain_words()
     assert "Numbers of rows are not released: the weights are the sum over 5000" in hidden
     assert "is released exactly" not in hidden
     shares = spec(threat_model=ThreatModel(5, 1, 0, by_curator=False)).statement
-    assert shares.adversary.startswith("any 1 of 5 parties, deviating")
+    assert shares.adversary.startswith("any 1 of 5 parties, even if")
     assert "anybody can add up" not in words
     assert "anybody can add up" in spec(threat_model=ThreatModel(5, 1, 1, True)).statement.plain_words()
 
@@ -109,7 +109,7 @@ def test_the_statement_has_all_numbers_and_what_is_not_claimed() -> None:
 def test_the_last_party_is_told_that_its_size_shows(sizes: RowCounts) -> None:
     for t in (3, 4):
         words = spec(threat_model=ThreatModel(5, t, 0), sizes=sizes).statement.plain_words()
-        assert ("the number of rows of the last party shows" in words) == (t == 4 and sizes == "released")
+        assert ("A coalition of 4 of the 5 parties" in words) == (t == 4 and sizes == "released")
 
 
 def test_each_law_states_its_own_kind() -> None:

@@ -264,10 +264,12 @@ def test_the_statement_is_of_the_honest_shares(method: Any) -> None:
     for said in stated.values():
         assert (said.epsilon, said.unit) == (1.0, method.protects)
         assert said.adjacency == ("party" if method.protects == "party" else "replace")
-        assert said.adversary.startswith("Charlie and any 1 of 5 parties, deviating at will, while up to 1 vanish")
+        assert said.adversary.startswith(
+            "Charlie and any 1 of 5 parties, even if they are malicious, while up to 1 drop out"
+        )
         words = said.plain_words()
         assert ("all records of one party were replaced" in words) == (method.protects == "party")
-        for needed in ("neither a result nor a true one", "SIM-CDP", "from 1 to 1000 rows"):
+        for needed in ("Neither a result nor a true one", "SIM-CDP", "from 1 to 1000 rows"):
             assert needed in words
         assert "trusted aggregator" not in words
         assert ("The auxiliary rows are public" in words) == (method.name == "soft_ss")
@@ -289,8 +291,8 @@ def test_ofpa_says_whose_noise_protects_whom() -> None:
     said = made.statement
     assert (said.kind, said.epsilon, said.unit, said.adjacency) == ("pure", 1.0, "record", "replace")
     assert said.adversary == (
-        "Charlie and all 4 other parties, deviating at will, whoever vanishes: epsilon with the noise of each party "
-        "for its own rows alone, and nobody else's"
+        "Charlie and all 4 other parties, even if they are malicious, and whoever drops out: epsilon with the noise of "
+        "each party for its own rows alone, and nobody else's"
     )
     words = said.plain_words()
     assert "SIM-CDP" not in words  # the noise is there before anything is masked
@@ -301,7 +303,7 @@ def test_ofpa_says_whose_noise_protects_whom() -> None:
     assert hidden.sums == (((4, "none"),),)
     assert "a public constant" in hidden.statement.plain_words()
     last = RECORD[1].shared(public(5), Target(1), ThreatModel(5, 4, 0), AnnouncedRows(MOST, "released"))  # type: ignore[attr-defined, arg-type]
-    assert "of the last party show" in last.statement.plain_words()
+    assert "A coalition of 4 of the 5 parties" in last.statement.plain_words()
     # the noise is in what a party enters, and new every time; nothing is added after
     ones = [made.part(rows(30, 1), Stream.insecure_from_seed(seed)) for seed in (1, 2)]
     assert ones[0].numbers[:-1] != ones[1].numbers[:-1]

@@ -1,0 +1,208 @@
+"""Every page says of which kind it is and stands in the site under it, and what its blocks show is carried out.
+
+A page that is carried out here begins in the folder that `start` makes: the files of the tutorial's two hospitals under
+the names that pages give them, and runs of theirs.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from support.pages import PAGES, ROOT, Block, blocks, carry_out, differing, lines_of, name_of, prepare_folder, run_shell
+
+TUTORIAL = ROOT / "smc_dp" / "TUTORIAL.md"
+KIND = re.compile(r"# [^\n]+\n\n\*This page is (?:a (tutorial|how-to|reference)|an (explanation))\.\*\s")
+NO_KIND = {
+    "README.md": "the front page leads to all kinds",
+    "CHANGELOG.md": "a list by versions",
+    ".github/SECURITY.md": "forges show it where people report a fault",
+}
+"""Pages of no kind, with the reason."""
+NO_KIND_YET = (
+    *("smc_dp/README.md", "smc_dp/audit/README.md", "smc_dp/data/README.md", "smc_dp/deploy/README.md"),
+    *("smc_dp/experiments/reproduce/README.md", "smc_dp/methods/README.md", "smc_dp/pages/README.md"),
+    *("smc_dp/planning/README.md", "smc_dp/walkthrough/README.md"),
+)
+"""Pages that are still of several kinds."""
+CARRIED_OUT_BY = {
+    **dict.fromkeys(
+        (".github/CONTRIBUTING.md", "protocols/HOWTO_PROTOCOL.md", "smc_dp/methods/HOWTO_METHOD.md"),
+        "tests/test_recipes.py",
+    ),
+    "smc_dp/deploy/README.md": "tests/smc_dp/deploy/test_operator_page.py",
+}
+"""Pages whose blocks another test carries out."""
+LEFT_OUT = {
+    r"\.venv/bin/pytest": "it is the suite itself, or a benchmark, which needs a quiet machine",
+    r"\.venv/bin/python \.ci/docs\.py": "`.ci/run` builds the site",
+    r"\.venv/bin/python demos/": "`tests/test_demos.py` runs every demo",
+    r"smc-dp lab reproduce": "minutes to hours; `tests/smc_dp/experiments/reproduce` computes small figures",
+    r"smc-dp lab compare .*--(dataset|backend)": "minutes; `tests/smc_dp/experiments/compare` does both on few rows",
+    r"smc-dp lab attack --all": "minutes; `tests/smc_dp/attacks` runs each attack",
+    r"smc-dp lab epsilon": "a minute; `tests/smc_dp/cli/test_epsilon.py` does it with few samples",
+    r'ssh-keygen|echo "auditor|\(cd runs/first ': "`tests/smc_dp/audit/run/test_signed_audit.py` signs and verifies",
+    r"\[file\]": "`tests/smc_dp/data/test_file_format.py` reads it",
+    r"@software": "a citation",
+}
+"""How a line for the shell, or a block of another language, begins that is not carried out, with the reason."""
+PATTERN_LEFT_OUT = re.compile("|".join(LEFT_OUT))
+
+
+def kind_of(page: str) -> str | None:
+    """Return the kind that a page states below its title."""
+    found = KIND.match(page)
+    return found and (found[1] or found[2])
+
+
+def not_carried_out(page: str) -> list[Block]:
+    """Return the blocks of a page that nothing here carries out or compares, and that are not left out."""
+    found, after_commands = [], False
+    for block in blocks(page):
+        known = block.of("sh") or block.of("python") or block.of("toml") or (block.file and not block.indented)
+        if not known and not (block.of("text") and after_commands) and not PATTERN_LEFT_OUT.match(block.text):
+            found.append(block)
+        after_commands = block.of("sh")
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_page_says_of_which_kind_it_is(page: Path) -> None:
+    assert bool(kind_of(page.read_text(encoding="utf-8"))) == (name_of(page) not in {*NO_KIND, *NO_KIND_YET})
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_block_is_carried_out(page: Path) -> None:
+    by = CARRIED_OUT_BY.get(name_of(page))
+    if by is None:
+        assert not_carried_out(page.read_text(encoding="utf-8")) == []
+    else:
+        assert page.name in (ROOT / by).read_text(encoding="utf-8")
+
+
+def test_no_list_has_more_than_there_is() -> None:
+    names = set(map(name_of, PAGES))
+    assert names >= {*NO_KIND, *CARRIED_OUT_BY}
+    found = [block for page in PAGES for block in blocks(page.read_text(encoding="utf-8"))]
+    texts = [text for block in found for text in ([block.text] if not block.of("sh") else lines_of(block.text))]
+    assert [start for start in LEFT_OUT if not any(re.match(start, text) for text in texts)] == []
+
+
+# The site.
+
+
+def groups_of_the_site() -> dict[str, str]:
+    """Return the group of the site's navigation in which each page stands, by the page's place in the site."""
+    found, group = {}, ""
+    navigation = (ROOT / ".github" / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    for indent, name, place in re.findall(r"^( *)- ([^:\n]+):(?: (\S+))?$", navigation, flags=re.MULTILINE):
+        if len(indent) == 2:
+            group = name
+        if place:
+            found[place] = group
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_the_site_has_every_page_under_its_kind(page: Path) -> None:
+    group = groups_of_the_site()[name_of(page).replace(".github", "project")]
+    kind = kind_of(page.read_text(encoding="utf-8"))
+    assert group == "Project" or kind is None or group.lower() == kind
+
+
+# Pages are carried out.
+
+
+@pytest.fixture(scope="session")
+def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which each page begins."""
+    folder = tmp_path_factory.mktemp("pages")
+    prepare_folder(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        tutorial = TUTORIAL.read_text(encoding="utf-8").partition("## 3. ")[0]
+        carry_out(tutorial, folder, re.compile("(?!)"))
+    run_shell("smc-dp identities new ids north south && cp ids/identities.json . && cp new.csv held_out.csv", folder)
+    files = "--party north.csv --party south.csv --bounds bounds.toml --identities ids"
+    budget = "--ledgers ledgers --budget 3 --budget-delta 1e-4"
+    for run, views in (("first", "first-views"), ("second", "views")):
+        run_shell(f"smc-dp run {files} {budget} --record-views {views} --out runs/{run}", folder)
+    table = pyarrow.csv.read_csv(folder / "south.csv")
+    for name in ("south.parquet", "data.parquet"):
+        pyarrow.parquet.write_table(table, folder / name)
+    (head, *north), (_, *south) = ((folder / f"{name}.csv").read_text().splitlines() for name in ("north", "south"))
+    rows = (f"{row},{name}" for name, found in (("north", north), ("south", south)) for row in found)
+    (folder / "all.csv").write_text("\n".join([f"{head},hospital", *rows]) + "\n")
+    return folder
+
+
+HERE = [page for page in PAGES if name_of(page) not in CARRIED_OUT_BY and "```" in page.read_text(encoding="utf-8")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", HERE, ids=name_of)
+def test_the_page_is_carried_out(page: Path, start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "folder"
+    if page == TUTORIAL:  # which begins with nothing
+        prepare_folder(folder)
+    else:
+        shutil.copytree(start, folder, symlinks=True)
+    text = page.read_text(encoding="utf-8")
+    for made in re.findall(r"--out (\S+)", text):  # what a page makes is not there before
+        shutil.rmtree(folder / made, ignore_errors=True) if (folder / made).is_dir() else (folder / made).unlink(True)
+    monkeypatch.chdir(folder)
+    carry_out(text, folder, PATTERN_LEFT_OUT)
+    if page == TUTORIAL:
+        assert len(Path("predictions.csv").read_text().splitlines()) == 51
+        assert "PASSED: no check failed" in run_shell("smc-dp audit first", folder)
+
+
+# Broken pages.
+
+
+def test_a_page_without_its_kind_is_noticed() -> None:
+    assert kind_of("# A\n\n*This page is a how-to.* It says how.\n") == "how-to"
+    assert kind_of("# A\n\n*This page is an explanation.*\n") == "explanation"
+    assert kind_of("# A\n\nWords. *This page is a how-to.*\n") is None
+    assert kind_of("# A\n\n*This page is a poem.* It says how.\n") is None
+
+
+def test_a_block_that_nothing_carries_out_is_noticed() -> None:
+    page = "```sh\nls\n```\n```text\nx\n```\n```text\ny\n```\n```json\n{}\n```\n"
+    page += "```text a.csv\nz\n```\n  ```python\n  1\n  ```\n"
+    assert [block.text for block in not_carried_out(page)] == ["y\n", "{}\n", "  1\n"]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "```sh\nfalse\n```\n",
+        "```sh\nfalse | true\n```\n",
+        "```python\nx = 1\n```\n```python\nassert x == 2\n```\n",
+        "```sh\necho 'accuracy 0.5'\n```\n```text\nloss 0.5\n```\n",
+        "```text a.txt\none\n```\n```sh\ngrep two a.txt\n```\n",
+    ],
+)
+def test_a_block_that_fails_is_noticed(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(AssertionError):
+        carry_out(page, tmp_path, PATTERN_LEFT_OUT)
+
+
+def test_output_is_compared_but_for_numbers() -> None:
+    printed = "Plan\nmodel  accuracy\na       0.9\nb      1e-05\nmore\nWritten to runs/2026-ab: x/\n"
+    assert differing("model accuracy\na 0.8\n...\nWritten to runs/0-f: x/\n", printed) == []
+    assert differing("model accuracy\nb 0.8\n...\nmore\n", printed) == ["model accuracy\nb 0.8\n"]
+    assert differing("more\n...\nmodel\n", printed) == ["model\n"]
+
+
+def test_the_installation_is_not_repeated() -> None:
+    line = "python3 -m venv .venv && .venv/bin/pip install --quiet . && .venv/bin/smc-dp run"
+    assert lines_of(f"{line}\nls a \\\n  b\n") == [".venv/bin/smc-dp run", "ls a    b"]
+    assert lines_of(".venv/bin/pip install --quiet --editable '.[docs]' && .venv/bin/python .ci/docs.py") == [
+        ".venv/bin/python .ci/docs.py"
+    ]
