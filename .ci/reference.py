@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import redirect_stdout
-from io import StringIO
+from collections.abc import Iterable, Iterator
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import typer
 
-from smc_dp.cli.main import app, main
+from smc_dp.cli.main import app
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT))  # behind everything else: `tests` is no package that is installed
@@ -25,8 +22,8 @@ from tests.codes import calls_in, literals_in, sources  # noqa: E402
 COMMANDS = """\
 # Commands
 
-*This page is a reference.* It has the help of every command, as `smc-dp COMMAND --help` prints it.
-`smc-dp run --help` has the options that users need, and `smc-dp run --help-all` has all of them.
+*This page is a reference.* It has what `--help` prints of every command. Run folders and what is in them are
+[described apart](smc_dp/README.md#run).
 """
 CODES = """\
 # Codes of faults and findings
@@ -37,28 +34,45 @@ To find the code of a message, search for its words.
 """
 
 
-def all_commands(command: Any, *names: str) -> Iterator[tuple[str, ...]]:
-    """Yield the names of a command, and of all commands below it."""
-    yield names
+def all_commands(command: Any, *names: str) -> Iterator[tuple[Any, tuple[str, ...]]]:
+    """Yield a command with its names, and all commands below it."""
+    yield command, names
     for name, below in getattr(command, "commands", {}).items():
         yield from all_commands(below, *names, name)
 
 
-def help_of(*words: str) -> str:
-    """Return what the command line prints for these words, in lines of 80 letters."""
-    with patch.dict(os.environ, COLUMNS="80"), redirect_stdout(StringIO()) as printed:
-        main(list(words))
-    return printed.getvalue().rstrip()
-
-
 def commands_page() -> str:
     """Return the page of all commands."""
-    parts = [COMMANDS]
-    for names in all_commands(typer.main.get_command(app)):
-        title = " ".join(("smc-dp", *names))
-        asked = [(title, "--help"), *([(f"{title} --help-all", "--help-all")] if names == ("run",) else [])]
-        parts += [f"## {heading}\n\n```text\n{help_of(*names, option)}\n```\n" for heading, option in asked]
-    return "\n".join(parts)
+    found = all_commands(typer.main.get_command(app), "smc-dp")
+    return "\n".join([COMMANDS, *(part for command, names in found for part in parts_of_command(command, names))])
+
+
+def parts_of_command(command: Any, names: tuple[str, ...]) -> Iterator[str]:
+    """Yield heading, usage, help, arguments and options of a command, and the names of the commands below it."""
+    title = " ".join(names)
+    context = command.context_class(command, info_name=title)
+    yield f"## {title}\n\n`{command.get_usage(context).removeprefix('Usage: ')}`\n"
+    for paragraph in cleandoc(command.help).split("\n\n"):
+        first, _, rest = paragraph.partition("\n")
+        yield f"```text\n{rest}\n```\n" if first == "\b" else f"{as_text(paragraph)}\n"
+    below = [f"[{name}](#{'-'.join((*names, name))})" for name in getattr(command, "commands", {})]
+    yield f"Commands: {', '.join(below)}.\n" if below else ""
+    parameters = command.get_params(context)
+    hidden = [parameter for parameter in parameters if getattr(parameter, "hidden", False)]
+    yield lines_of_parameters([parameter for parameter in parameters if parameter not in hidden], context)
+    if hidden:
+        yield f"More options, which `{title} --help-all` shows:\n"
+        for parameter in hidden:
+            parameter.hidden = False
+        yield lines_of_parameters(hidden, context)
+        for parameter in hidden:
+            parameter.hidden = True
+
+
+def lines_of_parameters(parameters: Iterable[Any], context: Any) -> str:
+    """Return a list of arguments and options, each with what it does."""
+    records = filter(None, (parameter.get_help_record(context) for parameter in parameters))
+    return "".join(f"* **`{names}`** {as_text(text)}\n" for names, text in records)
 
 
 def places_of_codes() -> dict[str, list[str]]:
@@ -75,7 +89,7 @@ def places_of_codes() -> dict[str, list[str]]:
 def codes_page() -> str:
     """Return the page of all codes, by the folder of their sentences."""
     parts, places = [CODES], places_of_codes()
-    for path in sorted(ROOT.glob("[ps]*/**/faults.toml")):
+    for path in sorted(ROOT.glob("[ps]*/**/faults.toml"), key=lambda found: found.parent):
         parts.append(f"## {path.parent.relative_to(ROOT)}\n")
         for subject, named in tomllib.loads(path.read_text(encoding="utf-8")).items():
             lines = [f"### {subject}\n"]
