@@ -106,3 +106,28 @@ def test_runs_from_an_empty_folder(unpacked: Path, tmp_path: Path) -> None:
     written = {str(path.relative_to(tmp_path / "first")) for path in (tmp_path / "first").rglob("*.json*")}
     each = {f"{name}/{file}" for name in ("prr_mean", "newton") for file in FILES}
     assert written == each | {"prr_mean/shares.json"}
+
+
+def test_the_protocols_run_in_another_package(tmp_path: Path) -> None:
+    (tmp_path / "mypkg").mkdir()
+    (tmp_path / "mypkg" / "__init__.py").touch()
+    page = (ROOT / "protocols" / "HOWTO_VENDOR.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
+    environment = {**os.environ, "SOURCE": str(ROOT), "PYTHONPATH": str(tmp_path)}
+    subprocess.run(["/bin/bash", "-ec", block], cwd=tmp_path, env=environment, check=True)
+    demo = (ROOT / "demos" / "in_process_actors.py").read_text(encoding="utf-8")
+    assert "smc_dp" not in demo
+    (tmp_path / "demo.py").write_text(re.sub(r"(?m)^from protocols\b", "from mypkg.protocols", demo), encoding="utf-8")
+    last = "import demo, sys; demo.main(); print(sorted({name.partition('.')[0] for name in sys.modules}))"
+    command = [sys.executable, "-P", "-c", last]
+    said = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True).stdout
+    loaded = said.splitlines()[-1]
+    assert "'mypkg'" in loaded
+    assert "'protocols'" not in loaded
+    assert "'smc_dp'" not in loaded
+    named = re.findall(r"`([\w-]+)`", page[page.index("The copy needs") : page.index("in the versions")])
+    sources = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "mypkg").rglob("*.py"))
+    imported = (
+        set(re.findall(r"(?m)^ *(?:from|import) (\w+)", sources)) - set(sys.stdlib_module_names) - {"mypkg", "the"}
+    )
+    assert imported == {{"PyNaCl": "nacl"}.get(name, name).replace("-", "_") for name in named}

@@ -34,7 +34,9 @@ CARRIED_OUT_BY = {
         (".github/CONTRIBUTING.md", "protocols/HOWTO_PROTOCOL.md", "smc_dp/methods/HOWTO_METHOD.md"),
         "tests/test_recipes.py",
     ),
+    "protocols/HOWTO_VENDOR.md": "tests/test_package.py",
     "smc_dp/deploy/README.md": "tests/smc_dp/deploy/test_operator_page.py",
+    "smc_dp/deploy/container/README.md": "tests/smc_dp/deploy/test_container.py",
 }
 """Pages whose blocks another test carries out."""
 LEFT_OUT = {

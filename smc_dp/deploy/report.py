@@ -30,6 +30,7 @@ def blocks(study: JointStudy, agreement: Agreement) -> Iterator[Section]:
     learned = Bullets(tuple(_learned(study, agreement)))
     yield Section("What is learned", (learned, *column_table(study.bounds)))
     yield _section("What leaves the site", _leaving(study, agreement))
+    yield _section("What the release tells about one record", [agreement.statement.example])
     yield Section("Privacy statement of the release", (FactList(tuple(summary_lines(agreement))),))
     yield Section("Privacy statement in full", (Prose(agreement.statement.plain_words()),), details=True)
     yield _section("Charge", _cost(agreement))

@@ -27,6 +27,11 @@ _CHANGED = {
     "addremove": "one record of one party added or removed",
     "party": "all records of one party replaced by others",
 }
+_UNKNOWN = {
+    "replace": "which of two versions of one record was used",
+    "addremove": "whether one record was used",
+    "party": "which of two versions of one party's records was used",
+}
 
 
 _FLOATS = 1 + 2.0**-30  # far above what a few operations on floats can lose
@@ -151,6 +156,24 @@ class PrivacyStatement:
         return (
             f"{figures} An attacker who knows everything else, and starts at 50 %, reaches at most {percent:g} % "
             f"certainty about it{rarely}.{hardly}"
+        )
+
+    @property
+    def example(self) -> str:
+        """Guarantee in whole cases out of a hundred, without a symbol.
+
+        The better of two guesses with equal chances is right with probability (1 + TV)/2, for the total variation TV
+        of both worlds. (epsilon, delta) bounds it by (e^epsilon - 1 + 2 delta)/(e^epsilon + 1), so that no guess is
+        right more often than (e^epsilon + delta)/(1 + e^epsilon) (Kairouz, Oh and Viswanath. The composition theorem
+        for differential privacy. ICML 2015, theorem 2.1).
+        """
+        if self.epsilon is None:
+            return "None: nothing hides a record. Treat this release as if the exact result were published."
+        right = math.ceil(100 * _FLOATS * (1 + self.delta * math.exp(-self.epsilon)) / (1 + math.exp(-self.epsilon)))
+        bound = f"in at most {right} of 100" if right < 100 else "it may be right in all of them"
+        return (
+            f"An attacker knows everything except {_UNKNOWN[self.adjacency]}, and finds both answers equally likely. "
+            f"By guessing, the attacker is right in 50 of 100 such cases. With this release, {bound}."
         )
 
     @property

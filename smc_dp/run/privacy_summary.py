@@ -1,4 +1,7 @@
-"""The privacy statement of a run in six lines, at most 120 words; the whole statement stands beside it as details."""
+"""The privacy statement of a run in six lines, at most 120 words; the whole statement stands beside it as details.
+
+On the first sheet of a paper that somebody signs, an example takes the place of the figures.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,15 @@ def summary_blocks(agreement: Agreement, details: str) -> Iterator[PageBlock]:
     """Yield the six lines, and the whole statement as details; `details`: the command that prints it."""
     yield FactList((*summary_lines(agreement), ("Details", details)))
     yield Section("Privacy statement in full", (Prose(agreement.statement.plain_words()),), details=True)
+
+
+def plain_lines(agreement: Agreement) -> Iterator[tuple[str, str]]:
+    """Yield the label and the text of each line of a first sheet, which has no symbol and no formula."""
+    _, *others = summary_lines(agreement)
+    yield "Example", agreement.statement.example
+    for label, text in others:
+        standard = label == "Rests on" and TEST_KEYS not in agreement.marks
+        yield label, "standard cryptography, which the privacy statement names." if standard else text
 
 
 def summary_lines(agreement: Agreement) -> Iterator[tuple[str, str]]:

@@ -24,7 +24,7 @@ from smc_dp.pages.shortening import first_texts, join_first, shorten
 from smc_dp.privacy.statement import PrivacyStatement, short_delta, short_figure
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.folder import read_content, read_listed_file, read_release_file, read_run_files
-from smc_dp.run.privacy_summary import summary_lines
+from smc_dp.run.privacy_summary import plain_lines, summary_lines
 from smc_dp.run.release import AUXILIARY, RELEASE, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.settings import TITLES
 from smc_dp.run.verify_release import verify_release
@@ -107,8 +107,9 @@ def release_page(
         sections=(
             Section("What was released", tuple(_released(release))),
             Section("Parties", tuple(_parties(release))),
-            Section("Privacy", (FactList(tuple(summary_lines(agreement))),)),
-            Section("What it guarantees", tuple(_guaranteed(agreement.statement)), details=True),
+            Section("What it guarantees", (FactList(tuple(plain_lines(agreement))),), details=True),
+            Section("Privacy statement", (FactList(tuple(summary_lines(agreement))),), new_sheet=True),
+            Section("Privacy statement in full", tuple(_guaranteed(agreement.statement)), details=True),
             Section("What it does not guarantee", tuple(_not_guaranteed(agreement)), details=True),
             Section("Columns and their public bounds", tuple(_columns(release))),
             Section("How it was computed", tuple(_computed(release, sent))),

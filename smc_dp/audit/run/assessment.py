@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 from protocols.curator import CURATOR_NAME
 from protocols.programs import PROTOCOLS
-from smc_dp.audit.run.budget_report import group_budgets
+from smc_dp.audit.run.budget_report import budget_sentence, group_budgets
 from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.audit.run.check import Finding
 from smc_dp.audit.run.levels import NO_LEVEL, assurance
@@ -242,7 +242,9 @@ def _charge(known: _Known) -> str | None:
 
 
 def _ledgers(known: _Known) -> Sequence[str]:
-    return [f"{_listed(parties)}: {said}" for parties, said in group_budgets(known.budgets or ())][:_LISTED]
+    return [f"{_listed(parties)}: {said}" for parties, said in group_budgets(known.budgets or (), budget_sentence)][
+        :_LISTED
+    ]
 
 
 def _identities(known: _Known) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
 from smc_dp.audit.run.budgets import PartyBudget
@@ -42,11 +43,30 @@ def budget_sentence(found: PartyBudget) -> str:
     )
 
 
-def group_budgets(budgets: Sequence[PartyBudget]) -> Iterator[tuple[list[str], str]]:
+def budget_share(found: PartyBudget) -> str:
+    """Return how much of the budget was spent, in percent, as a sentence without a symbol or the party's name."""
+    charged = found.charged
+    if charged is None:
+        return budget_sentence(found)
+    doubts = " This entry is in doubt: see the annex." if charged.doubts else ""
+    before, after = map(_percent, (charged.before, charged.after))
+    return f"{before} of the budget was spent before this run, {after} after it; {_OUTCOMES[charged.outcome]}.{doubts}"
+
+
+def _percent(standing: Standing) -> str:
+    """Return the share of the limit's epsilon that is spent, rounded up."""
+    if standing.total is None:
+        return "more than all"
+    return f"{math.ceil(100 * standing.total.epsilon / standing.limit.epsilon)} %"
+
+
+def group_budgets(
+    budgets: Sequence[PartyBudget], tell: Callable[[PartyBudget], str]
+) -> Iterator[tuple[list[str], str]]:
     """Yield each sentence once, with all parties that it is true of; first what somebody should look into."""
     parties: dict[str, list[str]] = {}
     for found in sorted(budgets, key=_worst):
-        parties.setdefault(budget_sentence(found), []).append(found.party)
+        parties.setdefault(tell(found), []).append(found.party)
     yield from ((names, said) for said, names in parties.items())
 
 

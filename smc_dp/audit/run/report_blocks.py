@@ -7,7 +7,7 @@ where it would fill a sheet, for a page has to fit into its 2 MB.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import PurePath
@@ -16,7 +16,14 @@ from typing import get_args
 import numpy as np
 
 from smc_dp.audit.run.assessment import AssessmentFact
-from smc_dp.audit.run.budget_report import BUDGET_HEADINGS, LEDGER_NOTE, budget_row, group_budgets
+from smc_dp.audit.run.budget_report import (
+    BUDGET_HEADINGS,
+    LEDGER_NOTE,
+    budget_row,
+    budget_sentence,
+    budget_share,
+    group_budgets,
+)
 from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.audit.run.check import CheckOutcome, Finding, Status
 from smc_dp.audit.run.levels import Assurance, AssuranceLevel
@@ -37,7 +44,7 @@ from smc_dp.pages.blocks import (
     coded_prose,
 )
 from smc_dp.pages.shortening import join_first, shorten
-from smc_dp.run.privacy_summary import summary_lines
+from smc_dp.run.privacy_summary import plain_lines, summary_lines
 from smc_dp.run.release import RELEASE, PublishedRelease
 
 NO_PROOF = "An audit can refute what a run claims; it proves none of it."
@@ -49,7 +56,7 @@ _MOST, _NAMED = 1200, 40  # rows of a table, sentences in a list
 
 
 def audit_sections(report: AuditReport) -> tuple[Section, ...]:
-    """Return the report of an audit; the second sheet begins with the caveats."""
+    """Return the report of an audit: a first sheet without symbols or formulas, and an annex with the figures."""
     audited, budgets = report.audited, report.budgets
     ledgers = () if budgets is None else (Section("Ledgers", tuple(_ledgers(budgets)), details=True),)
     facts = tuple(_assessment(report.assessment))
@@ -66,9 +73,11 @@ def audit_sections(report: AuditReport) -> tuple[Section, ...]:
         Section("What was released", tuple(_released(report)), details=True),
         Section(f"{claimed}, and against whom", tuple(_guaranteed(audited)), details=True),
         Section("Three levels of assurance", tuple(_assured(report))),
-        Section("Budget before and after", tuple(_budget(budgets))),
+        Section("Budget before and after", tuple(_budget(budgets, budget_share)), details=True),
         Section("Signature", (signature, Blanks(("Name", "Function", "Date", "Signature"))), details=True),
-        Section("What the guarantee does not cover", tuple(_caveats(audited)), new_sheet=True, details=True),
+        Section("Annex: the privacy statement", tuple(_figures(audited)), new_sheet=True, details=True),
+        Section("What the guarantee does not cover", tuple(_caveats(audited)), details=True),
+        Section("Budget in figures", tuple(_budget(budgets, budget_sentence))),
         Section("Facts for a data-protection assessment", facts, new_sheet=True, details=True),
         Section("Every check", tuple(_checks(report.findings)), new_sheet=True),
         Section("Who took part", tuple(_participants(audited)), details=True),
@@ -155,14 +164,25 @@ def _guaranteed(audited: AuditedRun) -> Iterator[PageBlock]:
     if stated is None:
         yield Prose(UNREADABLE_STATEMENT)
         return
-    more = "The statement in full, and what it does not cover, stand on the next sheet."
+    more = "The annex has the privacy statement in figures, and all that it does not cover."
     if stated.kind == "none":
         yield Prose(f"Nothing, as said above. {more}")
     elif audited.release is not None and audited.release.agreement.statement == stated:
-        yield FactList(tuple(summary_lines(audited.release.agreement)))
+        yield FactList(tuple(plain_lines(audited.release.agreement)))
         yield Prose(more)
-    else:  # it does not follow from the settings: a check fails, and nothing but its own words is known
-        yield Prose(f"As the release states it: {shorten(stated.promise, 4 * _LONG)} {more}")
+    else:  # a check fails
+        yield Prose(f"Nothing is known: the statement in the release does not follow from its settings. {more}")
+
+
+def _figures(audited: AuditedRun) -> Iterator[PageBlock]:
+    """Yield the privacy statement with its figures; nothing but its own words where it does not follow."""
+    stated = audited.statement
+    if stated is None:
+        yield Prose(UNREADABLE_STATEMENT)
+    elif audited.release is not None and audited.release.agreement.statement == stated:
+        yield FactList(tuple(summary_lines(audited.release.agreement)))
+    else:
+        yield Prose(f"As the release states it: {shorten(stated.promise, 4 * _LONG)}")
 
 
 def missing_for_next_level(report: AuditReport) -> str:
@@ -196,11 +216,11 @@ def _reasons(level: AssuranceLevel, most: int = _REASONS) -> str:
     return join_first(list(map(str, level.missing)), most, _LONG, "; ")
 
 
-def _budget(budgets: Sequence[PartyBudget] | None) -> Iterator[PageBlock]:
+def _budget(budgets: Sequence[PartyBudget] | None, tell: Callable[[PartyBudget], str]) -> Iterator[PageBlock]:
     if budgets is None:
         yield Prose(NO_LEDGERS)
         return
-    lines = [f"{join_first(parties, _FEW, _SHORT)}: {said}" for parties, said in group_budgets(budgets)]
+    lines = [f"{join_first(parties, _FEW, _SHORT)}: {said}" for parties, said in group_budgets(budgets, tell)]
     yield Bullets((*lines[:_ROWS], *([f"{len(lines) - _ROWS:,} lines more, below."] if len(lines) > _ROWS else [])))
 
 

@@ -18,7 +18,8 @@ from smc_dp.privacy.statement import PrivacyStatement, round_up
 COMPUTATIONAL_CAVEAT = "Inside the protocol the guarantee is computational (SIM-CDP)."
 MALICIOUS_CAVEAT = (
     "A malicious participant can deny everybody the result, also after the ledgers were charged for it. It can enter "
-    "numbers that are no model of any rows. Neither a result nor a true one is promised, only that nothing else shows."
+    "numbers that are no model of any rows. Neither a result nor a true one is promised, only that nothing else "
+    "is revealed."
 )
 _THEY_MAY = (
     "They may take the masks off single parties' contributions, deny everybody the result, or make it a false one."
@@ -130,7 +131,7 @@ class ThreatModel:
         """Adversary that noise holds against which a party adds to its own numbers before they are masked."""
         who = "Charlie and all" if self.by_curator else "all"
         return (
-            f"{who} {self.parties - 1} other parties, even if they are malicious, and whoever drops out: epsilon with "
+            f"{who} {self.parties - 1} other parties, even if they are malicious, and whichever drop out: epsilon with "
             "the noise of each party for its own rows alone, and nobody else's"
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -121,3 +122,25 @@ def test_plain_words_of_the_other_kinds() -> None:
     party = replace(PURE, unit="party", adjacency="party")
     assert "all records of one party" in party.plain_words()
     assert "added or taken away" in replace(PURE, adjacency="addremove").plain_words()
+
+
+@given(st.floats(1e-3, 12), st.sampled_from([0.0, 1e-9, 1e-3, 0.3]))
+def test_the_example_is_the_best_guess_against_the_worst_mechanism(epsilon: float, delta: float) -> None:
+    """Output the record openly with probability delta, else a randomised response: nothing keeps less."""
+    kept = math.exp(epsilon) / (1 + math.exp(epsilon))
+    one = [delta, 0.0, (1 - delta) * kept, (1 - delta) * (1 - kept)]
+    other = [0.0, delta, one[3], one[2]]
+    assert sum(max(0.0, p - math.exp(epsilon) * q) for p, q in zip(one, other, strict=True)) <= delta + 1e-9
+    best = sum(max(p, q) for p, q in zip(one, other, strict=True)) / 2
+    stated = replace(PURE, kind="approx" if delta else "pure", epsilon=epsilon, delta=delta).example
+    right = re.search(r"With this release, in at most (\d+) of 100\.$", stated)
+    assert right or best > 0.99
+    assert not right or best <= int(right[1]) / 100 < best + 0.01 + 1e-9
+
+
+def test_the_example_says_what_is_unknown_to_the_attacker() -> None:
+    assert "except which of two versions of one record was used" in PURE.example
+    assert "except whether one record was used" in replace(PURE, adjacency="addremove").example
+    assert "of one party's records was used" in replace(PURE, unit="party", adjacency="party").example
+    assert "it may be right in all of them" in replace(PURE, epsilon=9.0).example
+    assert replace(PURE, kind="none", epsilon=None).example.startswith("None: ")

@@ -13,7 +13,7 @@ from smc_dp.methods.sums.threat_model import SEMI_HONEST_CAVEAT, STATE_LEAK_CAVE
 from smc_dp.privacy.statement import GuaranteeKind, PrivacyStatement
 from smc_dp.run.agreement import add_assumptions
 
-ACTIVE = ("even if they are malicious", "only that nothing else shows", "the corrupted participants are fixed")
+ACTIVE = ("even if they are malicious", "only that nothing else is revealed", "the corrupted participants are fixed")
 
 
 def said(K: int, t: int, D: int) -> str:

@@ -291,8 +291,8 @@ def test_ofpa_says_whose_noise_protects_whom() -> None:
     said = made.statement
     assert (said.kind, said.epsilon, said.unit, said.adjacency) == ("pure", 1.0, "record", "replace")
     assert said.adversary == (
-        "Charlie and all 4 other parties, even if they are malicious, and whoever drops out: epsilon with the noise of "
-        "each party for its own rows alone, and nobody else's"
+        "Charlie and all 4 other parties, even if they are malicious, and whichever drop out: epsilon with the noise "
+        "of each party for its own rows alone, and nobody else's"
     )
     words = said.plain_words()
     assert "SIM-CDP" not in words  # the noise is there before anything is masked

@@ -1,0 +1,69 @@
+"""The page on containers is carried out without a container engine: each service by its own command."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from support import compose
+from support.organisations import Organisation
+from support.relays import free_port, without_server
+
+from smc_dp.privacy.ledger.ledger import Ledger
+
+SITES = ("north", "south", "west")
+BLOCKS = re.findall(r"^```sh\n(.*?)^```$", (compose.CONTAINER / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+
+
+def test_no_service_can_write_outside_its_folders_or_gain_rights() -> None:
+    services = yaml.safe_load((compose.CONTAINER / "compose.yaml").read_text())["services"]
+    assert set(services) == {"relay", "open", "charlie", *SITES}
+    for name, found in services.items():
+        assert (found["read_only"], found["cap_drop"]) == (True, ["ALL"]), name
+        assert found["security_opt"] == ["no-new-privileges:true"]
+        mounted = {outside for outside, _, _ in (mount.partition(":") for mount in found["volumes"])}
+        assert mounted == ({"./relay"} if name in ("relay", "open") else {f"./{name}", f"./counters/{name}"})
+
+
+def test_the_first_block_builds_the_image_from_the_checkout() -> None:
+    (built,) = re.findall(r"--file (\S+) \.$", BLOCKS[0], re.MULTILINE)
+    assert (compose.CONTAINER.parents[2] / built).samefile(compose.CONTAINER / "Dockerfile")
+
+
+@without_server
+@pytest.mark.slow
+def test_the_page_leads_to_one_release_at_every_site(tmp_path: Path) -> None:
+    home = Organisation.made(tmp_path / "home")
+    docker = home.folder / "bin" / "docker"
+    docker.write_text(f'#!/bin/sh\nexec {sys.executable} {compose.__file__} "$@"\n')
+    docker.chmod(0o755)
+    shutil.copy(compose.CONTAINER / "compose.yaml", home.folder)
+    address = f"tls://127.0.0.1:{free_port()}"
+    try:
+        for block in BLOCKS[1:]:
+            subprocess.run(
+                ["/bin/bash", "-ec", block.replace("tls://relay:4222", address)],
+                cwd=home.folder,
+                env=home.environment,
+                check=True,
+            )
+            for site in SITES:  # there is a folder from the first block on
+                write_rows(home.folder / site / "rows.csv")
+    finally:
+        subprocess.run([str(docker), "compose", "down"], cwd=home.folder, check=True)
+    runs = [home.folder / site / f"study.{site}.state" / "run" for site in SITES] + [home.folder / "charlie" / "run"]
+    assert len({(run / "release.json").read_bytes() for run in runs}) == 1
+    for site in SITES:
+        assert len(list((home.folder / "counters" / site).iterdir())) > 0
+        with Ledger.open(home.folder / site / f"{site}.ledger") as ledger:
+            assert [entry.state for entry in ledger.history().entries] == ["limit", "reserved", "released"]
+
+
+def write_rows(path: Path) -> None:
+    rows = [f"{20 + i % 75},{i % 30},{'fm'[i % 2]},{'yes' if i % 30 > 12 else 'no'}" for i in range(300)]
+    path.write_text("\n".join(["age,days,sex,back", *rows]) + "\n")
