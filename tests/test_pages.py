@@ -23,11 +23,7 @@ NO_KIND = {
     ".github/SECURITY.md": "forges show it where people report a fault",
 }
 """Pages of no kind, with the reason."""
-NO_KIND_YET = (
-    *("smc_dp/README.md", "smc_dp/audit/README.md", "smc_dp/data/README.md", "smc_dp/deploy/README.md"),
-    *("smc_dp/experiments/reproduce/README.md", "smc_dp/methods/README.md", "smc_dp/pages/README.md"),
-    *("smc_dp/planning/README.md", "smc_dp/walkthrough/README.md"),
-)
+NO_KIND_YET = ("smc_dp/deploy/README.md",)
 """Pages that are still of several kinds."""
 CARRIED_OUT_BY = {
     **dict.fromkeys(
