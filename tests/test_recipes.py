@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from support.pages import ROOT, blocks
 
-ROOT = Path(__file__).parents[1]
 PAGES = (".github/CONTRIBUTING.md", "protocols/HOWTO_PROTOCOL.md", "smc_dp/methods/HOWTO_METHOD.md")
 COPIED = (".github", "demos", "protocols", "smc_dp", "tests", "README.md", "CHANGELOG.md", "pyproject.toml")
 STEP = re.compile(
@@ -117,6 +117,12 @@ def test_there_are_five_recipes_with_numbered_steps() -> None:
     for steps in RECIPES.values():
         assert [step.number for step in steps] == list(range(1, len(steps) + 1))
         assert len(steps) >= 3
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_block_in_a_step_is_of_a_recipe(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert sum(map(len, recipes(text).values())) == sum(block.indented for block in blocks(text)) > 0
 
 
 @pytest.mark.slow
