@@ -26,6 +26,7 @@ NO_KIND = {
 NO_KIND_YET = ("smc_dp/deploy/README.md",)
 """Pages that are still of several kinds."""
 CARRIED_OUT_BY = {
+    "smc_dp/deploy/HOWTO_FLARE.md": "tests/smc_dp/deploy/test_flare_page.py",
     **dict.fromkeys(
         (".github/CONTRIBUTING.md", "protocols/HOWTO_PROTOCOL.md", "smc_dp/methods/HOWTO_METHOD.md"),
         "tests/test_recipes.py",
