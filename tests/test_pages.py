@@ -24,7 +24,7 @@ NO_KIND = {
 }
 """Pages of no kind, with the reason."""
 NO_KIND_YET = (
-    *("smc_dp/README.md", "smc_dp/audit/README.md", "smc_dp/data/README.md", "smc_dp/deploy/README.md"),
+    *("smc_dp/README.md", "smc_dp/audit/README.md", "smc_dp/data/README.md"),
     *("smc_dp/experiments/reproduce/README.md", "smc_dp/methods/README.md", "smc_dp/pages/README.md"),
     *("smc_dp/planning/README.md", "smc_dp/walkthrough/README.md"),
 )
@@ -35,7 +35,10 @@ CARRIED_OUT_BY = {
         "tests/test_recipes.py",
     ),
     "protocols/HOWTO_VENDOR.md": "tests/test_package.py",
-    "smc_dp/deploy/README.md": "tests/smc_dp/deploy/test_operator_page.py",
+    **dict.fromkeys(
+        (f"smc_dp/deploy/HOWTO_{name}.md" for name in ("NATS", "OWN_TOML", "OFFICER")),
+        "tests/smc_dp/deploy/test_operator_page.py",
+    ),
     "smc_dp/deploy/container/README.md": "tests/smc_dp/deploy/test_container.py",
 }
 """Pages whose blocks another test carries out."""
@@ -50,6 +53,7 @@ LEFT_OUT = {
     r'ssh-keygen|echo "auditor|\(cd runs/first ': "`tests/smc_dp/audit/run/test_signed_audit.py` signs and verifies",
     r"\[file\]": "`tests/smc_dp/data/test_file_format.py` reads it",
     r"@software": "a citation",
+    r"study approval policy preflight ": "a diagram",
 }
 """How a line for the shell, or a block of another language, begins that is not carried out, with the reason."""
 PATTERN_LEFT_OUT = re.compile("|".join(LEFT_OUT))
