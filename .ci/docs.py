@@ -113,6 +113,7 @@ def as_page(page: Path, text: str) -> str:
             lines.append("")
         if line.lstrip().startswith("```"):
             fenced, of_step = not fenced, line.startswith("   ")
+            line = re.sub(r"(?<=`)(\w+) .*", r"\1", line)  # with a second word it is no fence to MkDocs
         led = line if fenced else LINK.sub(lambda m: linked(page, m[1] or m[3]) + (m[2] or ""), line)
         lines.append(f" {led}" if re.match("   (?! )", led) or (fenced and of_step) else led)
     return "\n".join(lines) + "\n"
@@ -129,6 +130,8 @@ def build_site() -> None:
         (DOCS / name).write_text(as_page(ROOT / name, page_of_reference()), encoding="utf-8")
     shutil.copyfile(CONFIGURATION.with_name("docs.css"), DOCS / "docs.css")
     mkdocs_build(load_config(str(CONFIGURATION), site_dir=str(SITE), strict=True))
+    if broken := [page for page in sorted(SITE.rglob("*.html")) if "```" in page.read_text(encoding="utf-8")]:
+        raise SystemExit(f"{broken[0]}: the page shows a fence of a block: see as_page in .ci/docs.py")
 
 
 if __name__ == "__main__":

@@ -30,7 +30,9 @@ def audit_folder(
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.html", help="A page to file and sign, a new file; of a failed audit too."),
+        typer.Option(
+            metavar="FILE.html", help="Write a page to sign and archive, also of a failed audit. The file must be new."
+        ),
     ] = None,
     seconds: Annotated[
         str | None,
@@ -38,12 +40,12 @@ def audit_folder(
     ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Check a run: transcript, release, privacy statement, and with views what its participants did and saw.
+    """Check a run: its transcript, release and privacy statement. With views, also check what participants did and saw.
 
-    Every check is listed as passed, failed, or not possible with what was given; then which of three levels of
-    assurance was reached (the transcript is whole; it is authentic; every message was replayed), and what is missing
-    for the next one. Exit code 0: no check failed; 1: one did, and the first offending message is named, or one took
-    too long; 2: the input cannot be read.
+    The output lists each check as passed, failed, or not possible with the given files. It then names the level of
+    assurance that was reached (1: the transcript is whole; 2: it is authentic; 3: every message was replayed), and what
+    the next one needs. Exit code 0: no check failed. 1: a check failed, and the first offending message is named; or a
+    check took too long. 2: the input cannot be read.
 
     --report writes a page to sign, with the facts for a data-protection assessment. --json prints the same, with the
     SHA-256 of each file that was read. To sign an audit, sign what --json prints with `ssh-keygen -Y sign`.

@@ -20,7 +20,7 @@ bounds_group = typer.Typer(rich_markup_mode=None)
 
 
 def _describe_group() -> None:
-    """Draft or check public bounds of a table: ranges, levels and classes, from a data dictionary, never from rows."""
+    """Draft public bounds (ranges, levels, classes) from a data dictionary, never from rows. Check a table."""
 
 
 def print_draft(

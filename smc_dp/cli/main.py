@@ -87,8 +87,8 @@ def _root(
             "-v",
             count=True,
             show_default=False,
-            help="Before a command: log its course to standard error; twice, every message. "
-            f"{verbose.VARIABLE}=info or debug does the same.",
+            help="Log the progress of a command to standard error; give it twice to log every message. Write it before "
+            f"the command. {verbose.VARIABLE}=info or debug does the same.",
         ),
     ] = 0,
     version: Annotated[
@@ -98,7 +98,8 @@ def _root(
         str | None, typer.Option(metavar="[SHELL]", help="Print the completion script of a shell [default: this one].")
     ] = None,
     install_completion: Annotated[
-        str | None, typer.Option(metavar="[SHELL]", help="Put it where the shell reads it.")
+        str | None,
+        typer.Option(metavar="[SHELL]", help="Install the completion script of a shell [default: this one]."),
     ] = None,
 ) -> None:
     for option, value in ((completion.SHOW, show_completion), (completion.INSTALL, install_completion)):

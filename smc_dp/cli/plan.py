@@ -47,7 +47,7 @@ def plan_learning(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say what to expect of learning together, and what to do, before anything is spent: from public numbers alone.
+    """Predict the accuracy and recommend a method, from public numbers alone. No privacy budget is spent.
 
     Which method to take and why; how much of the accuracy is lost to noise, against the same method without noise on
     the same rows (an interval that held it in nine of ten settings); whose few rows would spoil it for all, and from

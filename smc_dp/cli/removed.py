@@ -26,7 +26,7 @@ REMOVED_COMMANDS: Mapping[str, str] = MappingProxyType(
 """Removed command, with its group if it has one -> what to use instead: a command of today, or `pytest` with a path of
 a checkout."""
 
-_SIGNED_AUDIT = "smc-dp audit --json and ssh-keygen -Y sign, see smc_dp/audit/README.md"
+_SIGNED_AUDIT = "smc-dp audit --json and ssh-keygen -Y sign, see smc_dp/audit/HOWTO_AUDIT.md"
 
 REMOVED_OPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
     {

@@ -30,19 +30,20 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
 
     Parties run as in-process actors that exchange encrypted messages over a simulated channel.
 
-    Without files, a method, a protocol and a noise it is the main job: five hospitals run the paper's curator protocol
-    (prr_mean) and then newton on the same rows of a built-in data set, and one table compares the results. Each release
-    has the given epsilon, so together they cost twice that.
+    Without any file, method, protocol or noise, `run` does the main job: five hospitals run the paper's curator
+    protocol (prr_mean) and then newton on the same rows of a built-in data set. One table compares the results. Each
+    release has the given epsilon, so together they cost twice that.
 
     newton (recommended, for any number of classes; gd for very many columns) adds up what single records contribute,
     sum after sum. For two classes it is nearly as accurate as pooling the data. wsum adds up the models.
 
-    All methods except prr_mean tolerate malicious parties, a malicious curator, and drop-outs; above 200 parties with
-    drop-outs all participants must follow the protocol. A malicious participant sees only the sums, with the noise of
-    all others in them (in ofpa each model has its own before it is added). A result, or a true one, is not promised.
+    All methods except prr_mean tolerate malicious parties, a malicious curator, and drop-outs. Exception: with
+    drop-outs and more than 200 parties, all participants must follow the protocol. A malicious participant sees only
+    the sums, which contain the noise of all others. (In ofpa each model has noise of its own before it is added.)
+    There is no promise that a run gives a result, or that the result is correct.
 
     prr_mean needs participants who follow the protocol: one malicious party removes all noise. The party with the
-    fewest records knows the noise; of two parties, it obtains the other's model exactly.
+    fewest records knows the noise. With only two parties, it obtains the other's model exactly.
 
     \b
     Examples:

@@ -18,7 +18,7 @@ def show_run(
     ] = None,
     details: Annotated[bool, typer.Option("--details", help="Print the privacy statement in full, too.")] = False,
 ) -> None:
-    """Print what a run released, what that guarantees and does not, the parties, the settings and the files.
+    """Print the release of a run, its guarantee and limits, the parties, the settings and the files.
 
     The release is verified first. The page always has the privacy statement in full. Text and page are made from the
     published files alone: no row, no accuracy and no duration.

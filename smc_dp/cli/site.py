@@ -124,7 +124,7 @@ def serve_study(
 def study_status(
     study_file: StudyPath, state: State = None, counters: CountersFolder = None, as_json: AsJson = False
 ) -> None:
-    """Show the status of a study at this site: its stage, and whom the site waits for until when. Nothing is sent.
+    """Show the status of a study at this site: its stage, the participants that it waits for, and the deadline.
 
     If the session is over or was missed, the command also erases its secrets. So do `join`, `serve` and
     `study abandon`, before they read another file or contact the relay.

@@ -21,7 +21,7 @@ from smc_dp.data.preprocess import examine_table
 from smc_dp.data.table_reader import read_table
 from smc_dp.data.validation_errors import TableFault, unnamed_label_fault
 
-PRIVATE_NOTICE = "What is said here quotes cells and counts rows: it is private, for this party's own machine alone."
+PRIVATE_NOTICE = "This output quotes cells and counts rows. It is private: keep it on this party's machine."
 
 
 @dataclass(frozen=True)

@@ -208,9 +208,6 @@ class NeedsRowCounts(Protocol):
 class HasSignal(Protocol):
     """Specification whose signal follows from public figures."""
 
-    def counted(self, n: int) -> int:
-        """Return the number of rows that is assumed where there are n in all: n, unless another one is public."""
-
     def signal(self, n: int) -> float:
         """Return the signal of n rows in all; see `privacy.distributed.sums_signal`."""
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from smc_dp.methods.expected_accuracy import ExpectedAccuracy
-from smc_dp.methods.method import HasSignal
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, coded_prose, format_counts
 from smc_dp.planning import recommendation
 from smc_dp.planning.candidate import Candidate, Circumstances
@@ -29,7 +28,7 @@ def blocks(plan: Plan, *, cost: bool = False) -> Iterator[PageBlock]:
     """Yield the report of a plan; with `cost` its figures by stage and by role too."""
     yield from recommendation_blocks(plan)
     yield PageTable("Methods", _HEADINGS, tuple(_methods(plan)), numbers=(2, 7, 8))
-    if refused := tuple(f"{m.method} cannot be: {m.refused}" for m in plan.methods if m.refused is not None):
+    if refused := tuple(f"{m.method} is not in this plan. {m.refused}" for m in plan.methods if m.refused is not None):
         yield Bullets(refused)
     yield Prose(f"It holds against {plan.holds_against}.")
     yield Bullets(plan.must_not_collude)
@@ -93,10 +92,10 @@ def cost_blocks(found: SessionCost) -> Iterator[PageBlock]:
         )
 
 
-def _lost(accuracy: ExpectedAccuracy, formula: str = "signal against noise") -> str:
+def _lost(accuracy: ExpectedAccuracy) -> str:
     """Return the accuracy interval in a sentence, and the figure from which it follows."""
-    against = "is lost against the same method without noise on the same rows"
-    return f"{_within(accuracy)} of the accuracy {against} ({formula} {accuracy.signal:.3g})."
+    against = "lower than with the same method without noise on the same rows"
+    return f"an accuracy {_within(accuracy)} {against} (signal against noise: {accuracy.signal:.3g})."
 
 
 def _within(accuracy: ExpectedAccuracy) -> str:
@@ -113,11 +112,8 @@ def expected_in_simulation(agreement: Agreement, sizes: Mapping[str, int]) -> It
     accuracy = agreement.expected_accuracy(rows)
     if accuracy is None or agreement.target.epsilon is None:
         return
-    spec, formula = agreement.spec, "signal against noise"
-    if isinstance(spec, HasSignal):
-        formula = f"n mu/sqrt(d(k-1)) sqrt(H/K) for n = {spec.counted(sum(rows))} rows:"
-    yield Prose(f"What to expect: {_lost(accuracy, formula)}", "plan.expected_loss")
-    if not spec.smallest_sets_noise:
+    yield Prose(f"What to expect: {_lost(accuracy)}", "plan.expected_loss")
+    if not agreement.spec.smallest_sets_noise:
         return
     settings = RunSettings.from_options(epsilon=agreement.target.epsilon)
     known = Circumstances(tuple(sizes), rows, bounds.dimension, len(bounds.classes), settings)

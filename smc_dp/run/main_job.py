@@ -73,7 +73,7 @@ def both_blocks(reports: Sequence[Report], details: Callable[[Path], str]) -> It
     yield from (Banner(f"INSECURE: {reason}.", "insecure", "run.insecure") for reason in reports[0].insecure)
     yield PageTable("Test accuracy", ("model", "accuracy"), tuple(_accuracies(reports)), numbers=(1,))
     yield Prose(
-        "The lines alone and pooled need everybody's rows in one place, as a simulation has them; they are not private."
+        "The lines 'alone' and 'pooled' are not private. They need all rows in one place, which only a simulation has."
     )
     for report in reports:
         name = report.agreement.method.name
@@ -83,7 +83,10 @@ def both_blocks(reports: Sequence[Report], details: Callable[[Path], str]) -> It
         )
     if (together := _together(reports)) is not None:
         epsilon, delta = digits_rounded_up(together[0]), short_delta(round_up(together[1]))
-        yield Prose(f"Where both guarantees hold, both releases together cost epsilon {epsilon} and delta {delta}.")
+        yield Prose(
+            f"Both releases together cost epsilon {epsilon} and delta {delta}, against attackers whom both guarantees "
+            "cover."
+        )
     yield Prose(f"Written to {reports[0].run_dir.parent}: {', '.join(f'{r.run_dir.name}/' for r in reports)}")
     last = reports[-1]
     yield from budget_blocks(last.standings, account_of(last.privacy))

@@ -56,9 +56,11 @@ def count_traffic(lines: Iterable[bytes], overhead: int) -> TrafficTotals:
     return TrafficTotals(messages, size)
 
 
+NO_PROOF = "An audit can show that a claim is false. It cannot prove that a claim is true."
+
 PARAMETER_TITLES = TITLES | {
     "agreed": "Digest of all that was agreed on",
-    "center": "Whether numbers are moved so that 0 is their middle",
+    "center": "Numbers centred at 0",
     "dimension": "Numbers in an encoded row",
     "learner": "What each party trained",
 }
@@ -170,7 +172,7 @@ def _not_guaranteed(agreement: Agreement) -> Iterator[PageBlock]:
     else:
         yield Prose(f"Of the protocol {agreement.protocol}, the worst first:")
         yield Bullets(tuple(said.sentence for said in claim.limitations))
-    yield Prose("Several releases of the same rows add up. How well a release classifies is nothing that it promises.")
+    yield Prose("Several releases of the same rows add up. A release makes no promise about how well it classifies.")
 
 
 def _parties(release: PublishedRelease) -> Iterator[PageBlock]:
@@ -189,12 +191,12 @@ def _parties(release: PublishedRelease) -> Iterator[PageBlock]:
 def _columns(release: PublishedRelease) -> Iterator[PageBlock]:
     bounds = release.bounds
     yield Prose(
-        "The bounds are public, and were agreed on before the first message. No file shows where they come from: if "
-        "somebody measured them on rows, they reveal something about these. Values beyond them are clipped."
+        "The bounds are public, and were agreed on before the first message. No file shows where they come from. If "
+        "somebody measured them on rows, they reveal something about those rows. Values beyond them are clipped."
     )
     yield from column_table(bounds)
-    constant = f"; a constant of {bounds.bias:g} is added to each" if bounds.bias else ""
-    yield Prose(f"Rows are clipped to the norm {bounds.clip:g}{constant}.")
+    constant = f" and gets the constant {bounds.bias:g} as a further number" if bounds.bias else ""
+    yield Prose(f"Each row is clipped to the norm {bounds.clip:g}{constant}.")
 
 
 def _computed(release: PublishedRelease, sent: TrafficTotals | None) -> Iterator[PageBlock]:
@@ -224,8 +226,8 @@ def _use(agreement: Agreement) -> Iterator[PageBlock]:
 
 def _check(digests: Mapping[str, str]) -> Iterator[PageBlock]:
     yield Prose(
-        "Anybody who has the folder can hold the release against the transcript that the participants signed, with "
-        "smc-dp audit FOLDER, or from Python. An audit can refute what a run claims; it proves none of it."
+        "Use smc-dp audit FOLDER, or Python, to compare the release with the transcript that the participants signed. "
+        f"You need the folder alone. {NO_PROOF}"
     )
     yield Verbatim(_AUDIT, "How to audit in Python")
     yield PageTable("Files, with their digests (SHA-256)", ("file", "digest"), tuple(digests.items()))

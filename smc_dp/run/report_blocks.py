@@ -32,8 +32,8 @@ def blocks(report: Report, details: str) -> Iterator[PageBlock]:
     if report.cost:
         yield PageTable("Cost", _HEADINGS, tuple(_costs(report.cost)), numbers=tuple(range(1, len(_HEADINGS))))
         yield Prose(
-            "party s: the parties' mean; slowest s: the slowest party, in the last row from start to end, all "
-            f"participants computing at the same time, {_described(report.simulated)}."
+            "party s: mean of the parties; slowest s: the slowest party. The last row has the time of the whole run if "
+            f"all participants compute in parallel, with {_described(report.simulated)}."
         )
     yield Section("Privacy", tuple(summary_blocks(report.agreement, details)))
     yield from _presence(report)
@@ -91,10 +91,10 @@ def accuracy_blocks(found: Comparison | None, planned: ExpectedAccuracy | None =
     others = {f"{name} alone": value for name, value in found.individual.items()} | {"pooled, no privacy": found.pooled}
     others |= {} if found.without_noise is None else {"without noise": found.without_noise}
     others["majority class"] = found.majority
-    yield Prose("Comparison of a simulation, needs everyone's data in one place; not part of the release:")
+    yield Prose("Only a simulation can compare these: it has the rows of all. They are not part of the release:")
     yield FactList(tuple((name, f"{value:.3f}") for name, value in others.items()))
     if found.baseline_lambda is not None:
-        yield Prose(f"The method has no lambda; the models that it is compared with have {found.baseline_lambda:g}.")
+        yield Prose(f"This method has no lambda. The models in the comparison use lambda = {found.baseline_lambda:g}.")
     if found.lost is not None and planned is not None:
         yield _lost(found.lost, planned)
     yield from _remark(found)

@@ -135,21 +135,21 @@ class MethodSettings(SettingsSection):
 
     name: OneLine | None = _planned(
         "What is learned. prr_mean: the mean of the parties' models; newton (recommended): one model of all rows.",
-        "|".join(PROTOCOLS_BY_METHOD), short=(RUN, STUDY, PLAN), usual="newton, or the one whose settings are given",
-        title="Method", sentences={
+        "|".join(PROTOCOLS_BY_METHOD), short=(RUN, STUDY, PLAN), title="Method",
+        usual="newton; the method of any setting that is given", sentences={
             PLAN: "Method that the plan is about [default: the recommended one].",
-            STUDY: "What is learned [default: newton, or the one whose settings are given].",
+            STUDY: "What is learned [default: newton; the method of any setting that is given].",
         },
     )  # fmt: skip
     lam: MethodSetting = _planned(
-        "Regularisation, of methods that have one.", "NUMBER", usual="0.1", alias="lambda", title="Regularisation"
+        "Regularisation, for methods that use it.", "NUMBER", usual="0.1", alias="lambda", title="Regularisation"
     )
     adjacency: MethodSetting = _agreed(
-        "newton, gd: whether neighbouring data sets have another record, or one more or less.",
-        _choices(RecordAdjacency), "choice", usual="replace",
+        "newton, gd: neighbouring data sets differ in one record (replace), or one has a record more (addremove).",
+        _choices(RecordAdjacency), "choice", usual="replace", title="Adjacency",
     )  # fmt: skip
     rows: MethodSetting = _agreed(
-        "gd: the number of all rows, which is public.", "INTEGER", "count", usual="what is known"
+        "gd: the number of all rows, which is public.", "INTEGER", "count", usual="in a simulation, all rows"
     )
     clip: MethodSetting = _agreed("avg_clip: the norm that models are clipped to.", "NUMBER", usual="10")
     rounds: MethodSetting = _without_option("ofpa, ofaa: rounds of learning.")
@@ -171,12 +171,12 @@ class TargetSettings(SettingsSection):
         title="The epsilon that was asked for",
     )  # fmt: skip
     delta: PositiveRatio | None = _planned(
-        "Delta of noise ddg, which a secure sum adds.", "NUMBER", "probability", usual="1e-5",
+        "Delta for the noise ddg, which only secure sums add.", "NUMBER", "probability", usual="1e-5",
         title="The delta that was asked for",
     )  # fmt: skip
     noise: OneLine | None = _agreed(
         NOISE_HELP, "|".join((*NOISES_AS_PUBLISHED, *SHARED_NOISES)), "choice",
-        usual="knorm; ddg for newton and gd; for other secure sums ddg with `delta`, else vg",
+        usual="ddg for newton and gd; for other secure sums ddg if `delta` is given, vg if not; knorm for prr_mean",
     )  # fmt: skip
     calibration: OneLine | None = _agreed(
         CALIBRATION_HELP, _choices(Calibration), "choice",
@@ -209,18 +209,20 @@ class DataRoles(Document):
     """Section of the rows of a simulation, their owners, columns and files."""
 
     study: Path | None = _setting(
-        "Study to simulate before anybody signs it; it says all that is agreed on.", "FILE", short=(RUN,)
+        "Study file to simulate before anybody signs it. It contains all agreed settings.", "FILE", short=(RUN,)
     )
     party: list[str] | None = _setting(
         "CSV or Parquet file of one party; repeat the option.", "[NAME=]FILE", "texts", short=(RUN,)
     )
-    parties_by: str | None = _setting("The single `party` is one table; this column says whose row it is.", "COLUMN")
+    parties_by: str | None = _setting(
+        "Column that names the party of each row, where a single `party` file has the rows of all.", "COLUMN"
+    )
     label: str | None = _setting("The column of classes.", "COLUMN", short=(RUN,))
     bounds: Path | None = _setting("TOML file of public bounds, categories and classes.", "FILE", short=(RUN,))
     test: Path | None = _setting("CSV or Parquet file to measure the accuracy on.", "FILE", short=(RUN,))
     auxiliary: str | None = _setting(
-        "soft_ss: public rows without labels that all parties vote on. With `party` or `study` a CSV or Parquet file, "
-        "else how many rows of the data set become public. They are published.",
+        "soft_ss: public rows without labels that all parties vote on. With `party` or `study`, give a CSV or Parquet "
+        "file; else give a number of rows of the data set. These rows are published.",
         "FILE|INTEGER", title="Digest of the public rows",
     )  # fmt: skip
     strict_bounds: bool = _setting(
@@ -246,18 +248,20 @@ class Simulation(Document):
     )
     link: str | None = _setting("Network whose delays are simulated.", "lan|wan|none", "choice", usual="none")
     workers: int | None = _setting(
-        "Processes that roles may run in; more of them may take less time.", "INTEGER", "count", usual="1"
+        "Number of processes; more of them may make a run faster.", "INTEGER", "count", usual="1"
     )
     out: Path | None = _setting("Run folder to make.", "DIR", short=(RUN,), usual="a new one in runs/")
-    record_views: Path | None = _setting("SECRET: folder to make for the view of each participant, for audits.", "DIR")
+    record_views: Path | None = _setting(
+        "New folder for the view of each participant, for audits. The views are SECRET.", "DIR"
+    )
     ledgers: Path | None = _setting(
-        "Folder with each party's ledger; a run that would pass a budget is refused.", "DIR"
+        "Folder with each party's ledger; a run that would exceed a budget is refused.", "DIR"
     )
     budget: str | None = _setting(
-        "With `ledgers`: the limit, an epsilon, of a ledger that is made now; it never changes.", "NUMBER", "text"
+        "With `ledgers`: epsilon limit of the ledgers that this run creates. The limit never changes.", "NUMBER", "text"
     )
     budget_delta: str | None = _setting(
-        "With `budget`: delta of the limit, which ddg and vg need.", "NUMBER", "text", usual="0"
+        "With `budget`: delta limit. The noises ddg and vg need one.", "NUMBER", "text", usual="0"
     )
     identities: Path | None = _setting("Folder made by `smc-dp identities new`, with a key for each party.", "DIR")
     insecure_seed: int | None = _setting("Reproducible and INSECURE: take all randomness from this number.", "INTEGER")

@@ -24,6 +24,7 @@ from smc_dp.audit.run.report_blocks import audit_page
 from smc_dp.cli.main import main
 from smc_dp.pages.blocks import Page
 from smc_dp.pages.html import html
+from smc_dp.run.release_report import NO_PROOF
 from smc_dp.walkthrough import build
 from support.all_blocks import every_block
 from support.audited import Folders, charged_run, toy_run
@@ -38,7 +39,7 @@ FIRST_SHEET = (  # of a report: what everybody reads
         "Budget before and after",
         "Signature",
         "Function",
-        "An audit can refute what a run claims; it proves none of it.",
+        NO_PROOF,
     ),
 )
 

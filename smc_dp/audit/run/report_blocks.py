@@ -46,8 +46,8 @@ from smc_dp.pages.blocks import (
 from smc_dp.pages.shortening import join_first, shorten
 from smc_dp.run.privacy_summary import plain_lines, summary_lines
 from smc_dp.run.release import RELEASE, PublishedRelease
+from smc_dp.run.release_report import NO_PROOF
 
-NO_PROOF = "An audit can refute what a run claims; it proves none of it."
 NO_LEDGERS = "Nothing is known of anybody's budget: no ledgers, and no exports of them, were handed over."
 UNREADABLE_STATEMENT = "What stands in release.json as the statement of privacy cannot be read as one."
 _SHORT, _VERDICT, _LONG, _DETAIL = 60, 200, 280, 3000  # characters of a name, a verdict, a sentence, a detail

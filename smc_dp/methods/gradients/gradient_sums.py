@@ -107,16 +107,11 @@ class GradientSums:
         promised = rounds_statement(self.noise, self.target, self.threat_model.adversary, tuple(self._caveats()))
         return self.threat_model.with_graph_failure(promised, len(self.sums))
 
-    def counted(self, n: int) -> int:
-        """Return n, or the number of rows that `gd` takes to be public; see `HasSignal`."""
-        return self.method.counted(n, self.public, self.threat_model, self.announced)
-
     def signal(self, n: int) -> float:
-        """Return the signal with the noise of all parties; see `HasSignal`."""
+        """Return the signal with the noise of all parties, of n rows or those that `gd` takes to be public."""
         mu, k = self._noisy.mu, self.public.classes
-        return sums_signal(
-            self.counted(n), mu, self.public.dimension, k, self.threat_model.honest, self.threat_model.parties
-        )
+        rows = self.method.counted(n, self.public, self.threat_model, self.announced)
+        return sums_signal(rows, mu, self.public.dimension, k, self.threat_model.honest, self.threat_model.parties)
 
     def check(self, n: int) -> None:
         """Raise InputError for more rows than were announced."""

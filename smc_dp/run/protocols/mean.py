@@ -57,11 +57,10 @@ class MeanTerms(ProtocolTerms):
     @override
     def summary(self, spec: MechanismSpec, parties: int) -> PrivacySummary:
         return PrivacySummary(
-            f"readers of all publications, and semi-honest participants {self.coalitions}, without the party with the "
-            "fewest rows.",
+            f"readers, and semi-honest participants {self.coalitions}, except the party with the fewest rows.",
             "all participants following the protocol to the end.",
-            "malicious participants, who can remove all noise; the party with the fewest rows, which knows it; the "
-            "sizes; wrong inputs; the fact of a run or refusal; further releases (see the ledger).",
+            "malicious participants, who can remove all noise; the party with the fewest rows, which knows the "
+            "noise; sizes; wrong inputs; that a run took place or was refused; further releases (see the ledger).",
             f"{self.assumed(parties)}; computational (SIM-CDP).",
         )
 

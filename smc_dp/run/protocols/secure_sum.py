@@ -51,19 +51,22 @@ class SumTerms(ProtocolTerms):
     dropouts: int = _party_limit(0, DROPOUTS)
     most_rows: int = protocol_setting(LARGEST_N, "Secure sum: the most rows that a party may have.", most=LARGEST_N)
     sizes: RowCounts = protocol_setting(
-        "released", "Secure sum: whether the number of all rows is released.", values=get_args(RowCounts),
-        usual="released for wsum and ofpa, else hidden",
+        "released", "Secure sum: release the number of all rows, or hide it.", values=get_args(RowCounts),
+        usual="released for wsum and ofpa, else hidden", title="Number of all rows",
     )  # fmt: skip
     verifiable: bool = protocol_setting(
         False, "Secure sum: publish the masked inputs, so that anybody can add them up.", kind="flag",
-        title="Whether anybody can add up",
+        title="Masked inputs are published",
     )  # fmt: skip
     output: OutputName = protocol_setting(
-        "curator", "Secure sum: who gets the masked inputs.", values=get_args(OutputName), on=(RUN,)
+        "curator",
+        "Secure sum: masked inputs go to the curator alone, or are published as shares of the result.",
+        values=get_args(OutputName),
+        on=(RUN,),
     )
     semi_honest: bool = protocol_setting(
         False, "Secure sum: accept that above 200 parties with drop-outs nothing holds against malicious participants.",
-        kind="flag", on=(STUDY,), title="Whether a guarantee against semi-honest participants alone is accepted",
+        kind="flag", on=(STUDY,), title="Semi-honest participants only",
     )  # fmt: skip
     left_out: tuple[str, ...] = protocol_setting(
         (), "Secure sum: parties that dropped out before anybody was charged.", on=()
@@ -135,7 +138,7 @@ class SumTerms(ProtocolTerms):
             noise = "nobody else's noise"
         sparse = limits.has_sparse_graph
         how = "as long as all follow the protocol" if sparse and not own_noise else "even if malicious"
-        fixed = "corruption and drop-outs" if sparse else "corruption"
+        fixed = "malicious parties and drop-outs" if sparse else "malicious parties"
         late = f"at most {self.dropouts} drop-outs" if self.dropouts else "no drop-outs"
         result = "a withheld result" if self.verifiable or not limits.by_curator else "a withheld or false result"
         # Neighbours have equally many rows under `replace`; elsewhere a method can take the number to be public.

@@ -208,8 +208,8 @@ def learnt(argv: list[str], folder: Path) -> float:
 def test_the_first_example_learns(folder):
     """Clearly more than the share of the commonest class; its twin, as it was, without a lambda, does not."""
     examples = re.findall(r"smc-dp (lab compare .+?)(?:\n|$)", compare_methods.__doc__ or "")
-    methods = (Path(smc_dp.__file__).parent / "methods" / "README.md").read_text()
-    assert re.findall(r"^smc-dp (lab compare .+)$", methods, re.MULTILINE)[0] == examples[0]
+    page = (Path(smc_dp.__file__).parent / "experiments" / "HOWTO_COMPARE.md").read_text()
+    assert re.findall(r"^smc-dp (lab compare .+)$", page, re.MULTILINE)[0] == examples[0]
     first = examples[0].partition(" --out")[0].split()
     pool = load_pool("breast_cancer")
     commonest = float(np.bincount(pool.train.y).max() / len(pool.train.y))

@@ -68,9 +68,9 @@ def test_a_release_that_is_worse_than_its_band_says_so(reports: dict[str, Report
     assert (bad.worse_than_planned, replace(bad, planned=_planned(0.3)).worse_than_planned) == (True, False)
     assert replace(bad, planned=None).worse_than_planned is replace(bad, comparison=None).worse_than_planned is None
     worse = texts_by_code(accuracy_blocks(bad.comparison, bad.planned))
-    assert "0.200, planned 0.000 to 0.100" in worse["run.lost_more_than_planned"]
+    assert "0.200. Predicted: 0.000 to 0.100" in worse["run.lost_more_than_planned"]
     good = texts_by_code(accuracy_blocks(bad.comparison, _planned(0.3)))
-    assert "0.200, planned 0.000 to 0.300" in good["run.lost_as_planned"]
+    assert "0.200. Predicted: 0.000 to 0.300" in good["run.lost_as_planned"]
 
 
 def _planned(high: float) -> ExpectedAccuracy:
@@ -83,7 +83,7 @@ def test_the_clinic_is_named_before_anything_is_spent(reports: dict[str, Report]
     assert all(fact in harm.text for fact in ("8 rows", "clinic", "1,108"))
     assert len(list(expected_in_simulation(reports["prr_mean"].agreement, {**SIZES, "clinic": 400}))) == 1
     (only,) = expected_in_simulation(reports["newton"].agreement, SIZES)
-    assert "n mu/sqrt(d(k-1)) sqrt(H/K) for n = 1108 rows: " in only.text
+    assert "(signal against noise: 140)" in only.text
     printed = reports["prr_mean"].agreement
     paper = replace(printed, target=replace(printed.target, calibration="paper"))
     assert list(expected_in_simulation(paper, SIZES)) == []  # no figures were made for that noise

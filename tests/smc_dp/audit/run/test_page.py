@@ -22,6 +22,7 @@ from smc_dp.audit.run.run_summary import AuditedRun
 from smc_dp.cli.schemas import json_schema
 from smc_dp.pages.html import MOST_PAGE_BYTES, html
 from smc_dp.run.release import RELEASE
+from smc_dp.run.release_report import NO_PROOF
 
 FIRST = (
     "What was released",
@@ -54,7 +55,7 @@ def test_the_first_sheet_says_what_everybody_asks(report: AuditReport) -> None:
     found = text(report)
     stated = report.audited.statement
     assert stated is not None
-    for said in (replace(stated, caveats=()).plain_words(), *stated.caveats, page.NO_LEDGERS, page.NO_PROOF):
+    for said in (replace(stated, caveats=()).plain_words(), *stated.caveats, page.NO_LEDGERS, NO_PROOF):
         assert said in found
     for label in ("Name", "Function", "Date", "Signature", "north-0, north-1, north-2", "wsum", "x0, x1", "2 numbers"):
         assert label in found
@@ -87,7 +88,7 @@ def test_a_failed_check_is_said_first_and_written_all_the_same(charged: Folders,
     assert found.index("FAILED: ") < found.index("What was released")
     assert "What it claims to guarantee, and against whom" in found
     assert "PASSED" not in found
-    assert page.NO_PROOF in found
+    assert NO_PROOF in found
     assert found.count("FAILED: ") == 2  # at the top, and under the levels
 
 

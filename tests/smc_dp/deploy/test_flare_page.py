@@ -1,0 +1,92 @@
+"""HOWTO_FLARE.md is followed as it is, by organisations with a folder each, over a real NVIDIA FLARE."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from support.flare_sites import environment, until
+from support.organisations import ROOT, Organisation, organisations
+from support.pages import blocks
+from support.relays import free_port
+
+from smc_dp.privacy.ledger.ledger import Ledger
+from tests.smc_dp.deploy.test_operator_page import EVERYBODY, PARTIES, Step, follow, lines, rows, steps
+
+PAGE = (ROOT / "smc_dp" / "deploy" / "HOWTO_FLARE.md").read_text(encoding="utf-8")
+HOST, PORT = "relay.example", ":8002"
+"""The address of the relay, the one thing on the page that is not taken as it stands."""
+AFTERWARDS, STARTS = "6. Afterwards", "startup/start.sh"
+
+
+def test_every_block_of_the_page_is_followed_but_the_installation() -> None:
+    found = [block.text.rstrip("\n") for block in blocks(PAGE)]
+    followed = {step.text for step in steps(PAGE)}
+    assert [text for text in found if text not in followed] == [found[0]]
+    assert "pip install" in found[0]
+
+
+def kill_all(folder: Path) -> None:
+    """SIGKILL for all that FLARE runs in this folder: its scripts start processes of their own."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if f"{folder}/" in (process / "cmdline").read_text():
+                os.kill(int(process.name), signal.SIGKILL)
+
+
+def with_flare(one: Organisation, programs: Path) -> None:
+    """Put FLARE's programs on the organisation's path."""
+    for name in ("python3", "nvflare"):
+        program = one.folder / "bin" / name
+        program.write_text(f'#!/bin/sh\nexec {programs / name} "$@"\n')
+        program.chmod(0o755)
+
+
+def follow_with_flare(step: Step, everybody: dict[str, Organisation]) -> None:
+    """Do it; the scripts of FLARE leave processes behind, which would keep a pipe open."""
+    if STARTS not in step.text:
+        follow(step, everybody, "")
+        return
+    for line in lines(step.text):
+        one = everybody[step.at]
+        one.start(line) if STARTS in line else one.run(line)
+
+
+@pytest.mark.slow
+def test_the_page_leads_to_one_release_at_every_site(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    programs = environment(tmp_path_factory.getbasetemp().parent)
+    page = PAGE.replace(PORT, f":{free_port()}").replace(HOST, "localhost")
+    with organisations(tmp_path, EVERYBODY) as everybody:
+        for one in everybody.values():
+            with_flare(one, programs)
+        for name, count in zip(PARTIES, (600, 450, 300), strict=True):
+            rows(everybody[name].folder, count)
+        sites = {name: everybody[name].folder for name in EVERYBODY[:-1]}
+        try:
+            for step in steps(page):
+                if "job submit" in step.text:
+                    until("all sites", lambda: all("uccessfully registered" in log(f) for f in sites.values()), 90)
+                if step.heading == AFTERWARDS:
+                    until("all releases", lambda: all(map(released, sites.values())), 120)
+                follow_with_flare(step, everybody)
+        finally:
+            kill_all(tmp_path)
+        assert len({next(f.glob("package/local/smc_dp/*/run/release.json")).read_bytes() for f in sites.values()}) == 1
+        for name in PARTIES:
+            (path,) = sites[name].glob(f"package/local/smc_dp/*/{name}.ledger")
+            with Ledger.open(path) as ledger:
+                assert [entry.state for entry in ledger.history().entries] == ["limit", "reserved", "released"]
+
+
+def log(site: Path) -> str:
+    """Return what FLARE's log of a site has."""
+    file = site / "package" / "log.txt"
+    return file.read_text(errors="replace") if file.exists() else ""
+
+
+def released(site: Path) -> bool:
+    """Tell whether a site has said that it has a release."""
+    return "the study is over here: released" in (site / "said.txt").read_text(errors="replace")
