@@ -23,8 +23,6 @@ NO_KIND = {
     ".github/SECURITY.md": "forges show it where people report a fault",
 }
 """Pages of no kind, with the reason."""
-NO_KIND_YET = ("smc_dp/deploy/README.md",)
-"""Pages that are still of several kinds."""
 CARRIED_OUT_BY = {
     "smc_dp/deploy/HOWTO_FLARE.md": "tests/smc_dp/deploy/test_flare_page.py",
     **dict.fromkeys(
@@ -32,7 +30,10 @@ CARRIED_OUT_BY = {
         "tests/test_recipes.py",
     ),
     "protocols/HOWTO_VENDOR.md": "tests/test_package.py",
-    "smc_dp/deploy/README.md": "tests/smc_dp/deploy/test_operator_page.py",
+    **dict.fromkeys(
+        (f"smc_dp/deploy/HOWTO_{name}.md" for name in ("NATS", "OWN_TOML", "OFFICER")),
+        "tests/smc_dp/deploy/test_operator_page.py",
+    ),
     "smc_dp/deploy/container/README.md": "tests/smc_dp/deploy/test_container.py",
 }
 """Pages whose blocks another test carries out."""
@@ -48,6 +49,7 @@ LEFT_OUT = {
     r'ssh-keygen|echo "auditor|\(cd runs/first ': "`tests/smc_dp/audit/run/test_signed_audit.py` signs and verifies",
     r"\[file\]": "`tests/smc_dp/data/test_file_format.py` reads it",
     r"@software": "a citation",
+    r"study approval policy preflight ": "a diagram",
 }
 """How a line for the shell, or a block of another language, begins that is not carried out, with the reason."""
 PATTERN_LEFT_OUT = re.compile("|".join(LEFT_OUT))
@@ -72,7 +74,7 @@ def not_carried_out(page: str) -> list[Block]:
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_page_says_of_which_kind_it_is(page: Path) -> None:
-    assert bool(kind_of(page.read_text(encoding="utf-8"))) == (name_of(page) not in {*NO_KIND, *NO_KIND_YET})
+    assert bool(kind_of(page.read_text(encoding="utf-8"))) == (name_of(page) not in NO_KIND)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

@@ -1,15 +1,17 @@
-"""The operator's page is followed word for word, by organisations with a folder each, over a real nats-server."""
+"""The operators' pages are followed word for word, by organisations with a folder each, over a real nats-server."""
 
 from __future__ import annotations
 
 import re
 import shutil
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from support.organisations import ROOT, Organisation, organisations, wait_until
+from support.pages import blocks, differing
 from support.relays import free_port, without_server
 
 from smc_dp.core.documents import Document
@@ -17,13 +19,18 @@ from smc_dp.data.file_format import FileSection
 from smc_dp.deploy.site_policy import RelaySection, SiteLimits, SitePolicy
 from smc_dp.privacy.ledger.ledger import Ledger
 
-PAGE = (ROOT / "smc_dp" / "deploy" / "README.md").read_text(encoding="utf-8")
+PAGE, OWN_TOML, OFFICER, REFERENCE = (
+    (ROOT / "smc_dp" / "deploy" / name).read_text(encoding="utf-8")
+    for name in ("HOWTO_NATS.md", "HOWTO_OWN_TOML.md", "HOWTO_OFFICER.md", "README.md")
+)
+FAULTS = ROOT / "smc_dp" / "deploy" / "faults.toml"
 ADDRESS = "relay.example:4222"
 """The one thing on the page that is not taken as it stands."""
 EVERYBODY = ("north", "south", "west", "charlie", "relay")
 PARTIES = EVERYBODY[:3]
 GOING_ON = ("nats-server ", "smc-dp join ", "smc-dp serve ")
-AFTERWARDS = "6. Afterwards"
+RELAY, AFTERWARDS = "4. Start the relay", "6. Afterwards"
+BEFORE_A_STUDY, AFTER_A_STUDY = "1. Before the study", "2. After the study"
 NAMES = r"\w+(?:(?:, | and )\w+)*"
 PLACE = re.compile(rf"At (\w+)(?:, and likewise at ({NAMES}))?(?:, `([\w.]+)`)?:")
 HANDED = re.compile(
@@ -85,8 +92,9 @@ def lines(text: str) -> list[str]:
     return text.replace("\\\n", " ").splitlines()
 
 
-def follow(step: Step, everybody: dict[str, Organisation], address: str) -> None:
-    """Do it."""
+def follow(step: Step, everybody: dict[str, Organisation], address: str) -> str:
+    """Do it, and return what its commands printed that end by themselves."""
+    printed = ""
     one, text = everybody[step.at], step.text.replace(ADDRESS, address)
     if step.to:
         found, place = one.folder / text, everybody[step.to].folder / step.file
@@ -95,7 +103,11 @@ def follow(step: Step, everybody: dict[str, Organisation], address: str) -> None
         (one.folder / step.file).write_text(text, encoding="utf-8")
     else:
         for line in lines(text):
-            (one.start if any(word in line for word in GOING_ON) else one.run)(line)
+            if any(word in line for word in GOING_ON):
+                one.start(line)
+            else:
+                printed += one.run(line)
+    return printed
 
 
 def rows(folder: Path, count: int) -> None:
@@ -120,15 +132,34 @@ def wait_for(site: Organisation) -> None:
 
 
 def test_every_block_of_the_page_is_followed_but_the_installation() -> None:
-    blocks = re.findall(r"^```(?:sh|toml)\b[^\n]*\n(.*?)\n^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+    found = re.findall(r"^```(?:sh|toml)\b[^\n]*\n(.*?)\n^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
     followed = list(steps(PAGE))
-    assert [text for text in blocks if text not in {step.text for step in followed}] == [blocks[0]]
-    assert "pip install" in blocks[0]
+    assert [text for text in found if text not in {step.text for step in followed}] == [found[0]]
+    assert "pip install" in found[0]
     assert {step.at for step in followed} == set(EVERYBODY)
     assert [step.text for step in followed if step.to == "charlie" and step.at in PARTIES] == [
         f"{n}.pub" for n in PARTIES
     ]
     assert {step.to for step in followed if step.file == "credentials"} == set(EVERYBODY[:-1])
+
+
+def test_every_block_of_the_other_pages_is_followed() -> None:
+    for page, headings in ((OWN_TOML, 3), (OFFICER, 2)):
+        found = [block.text.rstrip("\n") for block in blocks(page) if block.language in ("sh", "toml")]
+        assert [step.text for step in steps(page)] == found
+        assert len({step.heading for step in steps(page)}) == headings
+    assert {step.heading for step in steps(OFFICER)} == {BEFORE_A_STUDY, AFTER_A_STUDY}
+
+
+def unexplained(page: str) -> set[str]:
+    """The codes of what does not fit a site policy that no row of the page's table names."""
+    known = {f"terms.{name}" for name in tomllib.loads(FAULTS.read_text(encoding="utf-8"))["terms"]}
+    return known - set(re.findall(r"`(terms\.\w+)`", " ".join(re.findall(r"^\| `.*", page, flags=re.MULTILINE))))
+
+
+def test_the_page_explains_every_fault_of_a_policy() -> None:
+    assert unexplained(OWN_TOML) == set()
+    assert unexplained(OWN_TOML.replace("| `terms.purposes` |", "| |")) == {"terms.purposes"}
 
 
 def missing_keys(page: str) -> set[str]:
@@ -139,8 +170,27 @@ def missing_keys(page: str) -> set[str]:
 
 
 def test_the_page_has_every_key_of_own_toml() -> None:
-    assert missing_keys(PAGE) == set()
-    assert missing_keys(PAGE.replace("| `purposes` |", "| |")) == {"purposes"}
+    assert missing_keys(REFERENCE) == set()
+    assert missing_keys(REFERENCE.replace("| `purposes` |", "| |")) == {"purposes"}
+
+
+def read_before_a_study(everybody: dict[str, Organisation], address: str) -> None:
+    """Follow what the other pages say of the time before a study; its policy fits, and the papers show the example."""
+    (example,) = (block.text for block in blocks(OFFICER) if block.of("text"))
+    for step in steps(OWN_TOML):
+        follow(step, everybody, address)
+    for step in steps(OFFICER):
+        if step.heading == BEFORE_A_STUDY:
+            assert "No problems: " in follow(step, everybody, address)
+    shown = (everybody["north"].folder / "study.txt").read_text(encoding="utf-8")
+    assert differing(example, shown) == []
+
+
+def check_first_sheet(page: str) -> None:
+    """Assert that the headings before the annex are those in the officer's table."""
+    headings = re.findall(r"<h2[^>]*>([^<]+)</h2>", page)
+    rows = re.findall(r"^\| ([A-Z][^|]+) \|", OFFICER, flags=re.MULTILINE)
+    assert headings[: len(rows) + 1] == [*rows, "Annex: the privacy statement"]
 
 
 @without_server
@@ -150,13 +200,21 @@ def test_the_page_leads_to_one_release_at_every_site(tmp_path: Path) -> None:
         address, sites = f"127.0.0.1:{free_port()}", [everybody[name] for name in EVERYBODY[:-1]]
         for name, count in zip(PARTIES, (600, 450, 300), strict=True):
             rows(everybody[name].folder, count)
+        heading = ""
         for step in steps(PAGE):
+            if step.heading == RELAY != heading:
+                read_before_a_study(everybody, address)
+            heading = step.heading
             if step.heading == AFTERWARDS:
                 for site in sites:
                     wait_for(site)
             follow(step, everybody, address)
             if step.at == "north" and "smc-dp join" in step.text:
                 kill_and_go_on(everybody["north"], step.text)
+        for step in steps(OFFICER):
+            if step.heading == AFTER_A_STUDY:
+                follow(step, everybody, address)
+        check_first_sheet((everybody["north"].folder / "audit.html").read_text(encoding="utf-8"))
         releases = {name: everybody[name].folder / f"study.{name}.state" / "run" / "release.json" for name in PARTIES}
         releases["charlie"] = everybody["charlie"].folder / "published" / "release.json"
         assert len({path.read_bytes() for path in releases.values()}) == 1
