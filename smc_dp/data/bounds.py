@@ -80,7 +80,11 @@ class Bounds:
             raise InputError("columns.same_name")
         if self.label in names:
             with_range = not isinstance(self.columns[names.index(self.label)], CategoricalColumn)
-            why = f"has a range; {NO_REGRESSION}" if with_range else "is also listed as a feature"
+            why = (
+                f"has a range; {NO_REGRESSION}"
+                if with_range
+                else "is also listed as a feature; remove it from [columns]"
+            )
             raise InputError("columns.label_among_them", label=shown(self.label), why=why)
         for column in self.columns:
             column.check()

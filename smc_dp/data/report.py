@@ -97,16 +97,17 @@ def blocks(found: FileValidation) -> Iterator[PageBlock]:
             yield Verbatim("\n".join(lines), "Lines for the bounds")
     else:
         classes = ", ".join(f"{count:,} {name}" for name, count in (found.classes or {}).items())
-        yield Prose(f"{found.source}: {found.rows:,} rows fit the bounds ({classes}). {PRIVATE_NOTICE}", "file.fits")
+        yield Prose(f"{found.source}: {found.rows:,} rows can be used ({classes}). {PRIVATE_NOTICE}", "file.fits")
     yield from (Prose(f"warning: {text}") for text in found.warnings())
 
 
 def _fault(fault: TableFault) -> str:
     if not fault.rows:
         return fault.what
+    where = "" if fault.code == "row.empty" else f"column {shown(fault.column)}, "
     rows = ", ".join(f"{row:,}" for row in fault.rows) + (", ..." if fault.count > len(fault.rows) else "")
     many = "row " + rows if fault.count == 1 else f"{fault.count:,} rows ({rows})"
-    return f"column {shown(fault.column)}, {many}: {fault.what}"
+    return f"{where}{many}: {fault.what}"
 
 
 def _to_add(faults: Sequence[TableFault]) -> list[str]:

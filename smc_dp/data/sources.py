@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -16,6 +17,7 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.data import tabular_datasets
 from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.data.federation import Federation, Rows
+from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.data.partition import check_names, even_shares, group_rows, parse_split, split_ordered, split_rows
 from smc_dp.data.preprocess import encode_labelled_rows, encode_rows
 from smc_dp.data.table import Table
@@ -150,14 +152,27 @@ def read_file_of_each(parties: Sequence[str | tuple[str, Path]]) -> dict[str, Ta
     """Read the file of each party; files are paths, name=path, or pairs of them."""
     named = [_name_and_path(text) for text in parties]
     check_names([name for name, _ in named])
-    return {name: read_table(path, f"party {name} ({path})") for name, path in named}
+    tables = {name: read_table(path, f"party {name} ({path})") for name, path in named}
+    _refuse_same_rows(tables)
+    return tables
+
+
+def _refuse_same_rows(tables: Mapping[str, Table]) -> None:
+    """Raise InputError where two parties have the same rows: the guarantee counts each row once."""
+    known: dict[str, str] = {}
+    numbers = Counter(table.rows for table in tables.values())
+    for name, table in tables.items():
+        if table.rows and numbers[table.rows] > 1:  # else there is nothing to compare
+            other = known.setdefault(fingerprint_data(b"", table), name)
+            if other != name:
+                raise InputError("party.same_rows", other=other).within(f"party {name}")
 
 
 def _name_and_path(text: str | tuple[str, Path]) -> tuple[str, Path]:
     if isinstance(text, tuple):
         return text
     name, equals, path = text.partition("=")
-    if not equals:
+    if not equals and Path(text).stem:
         return Path(text).stem, Path(text)
     if not path:
         raise InputError("party.no_file", got=shown(text))

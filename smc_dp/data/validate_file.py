@@ -30,7 +30,7 @@ class FileValidation:
 
     faults: what a run would refuse. outside: numbers and dates that a run clips to their bounds. Only without faults:
     left_out, rows dropped for an empty cell; clipped, rows shortened to the norm of the bounds; classes, the number of
-    rows of each class by its name.
+    rows of each class by its name; unused, columns of the file that the bounds do not name.
     """
 
     source: str
@@ -40,6 +40,7 @@ class FileValidation:
     left_out: int = 0
     clipped: int = 0
     classes: dict[str, int] | None = None
+    unused: tuple[str, ...] = ()
 
     @property
     def fits(self) -> bool:
@@ -48,7 +49,7 @@ class FileValidation:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        counts = {name: getattr(self, name) for name in ("left_out", "clipped", "classes")}
+        counts = {name: getattr(self, name) for name in ("left_out", "clipped", "classes", "unused")}
         found = {name: [fault.as_dict() for fault in getattr(self, name)] for name in ("faults", "outside")}
         warnings = list(self.warnings())
         faults = {"fits": self.fits, "rows": self.rows, **found}
@@ -60,8 +61,13 @@ class FileValidation:
             many = "1 cell lies" if fault.count == 1 else f"{fault.count:,} cells lie"
             first = f"the first, in row {fault.rows[0]}: {fault.what}"
             yield f"column {shown(fault.column)}: {many} outside the bounds and will be clipped to them; {first}"
+            if self.rows is not None and 2 * fault.count > self.rows:
+                share = f"{fault.count / self.rows:.0%} of its cells are clipped"
+                yield f"column {shown(fault.column)}: {share}. Check the unit of the column, and the bounds"
         if self.rows is None or not self.fits:
             return
+        if self.unused:
+            yield f"the bounds do not use these columns: {', '.join(map(shown, self.unused))}"
         kept = self.rows - self.left_out
         if self.left_out:
             yield f"{self.left_out:,} of {self.rows:,} rows will be left out for an empty cell"
@@ -70,7 +76,7 @@ class FileValidation:
             yield f"{share} are longer than clip in [rows] of the bounds and will be shortened to it"
         if self.classes is not None and sum(count > 0 for count in self.classes.values()) == 1:
             only = next(name for name, count in self.classes.items() if count)
-            yield f"all rows are of class {shown(only)}, which the method prr_mean refuses of a party"
+            yield f"all rows are of class {shown(only)}. The method prr_mean refuses such a party"
 
 
 def validate_file(
@@ -95,11 +101,16 @@ def validate_file(
     if not table.rows:
         return FileValidation(source, 0, (TableFault("", NO_ROWS),))
     found = examine_table(table, public, column)
-    wrong = found.faults
+    empty = [fault for fault in found.faults if fault.code == "row.empty"]
+    wrong = tuple(
+        fault for fault in found.faults if fault not in empty[1:]
+    )  # such a row is one fault, not one a column
     if bounds.label is None and any(fault.column == column and fault.line is not None for fault in wrong):
         wrong = (unnamed_label_fault(column), *wrong)
     if wrong:
         return FileValidation(source, table.rows, wrong, found.outside)
     counts = np.bincount(found.y, minlength=len(public.classes)).tolist()
     classes = dict(zip(public.classes, counts, strict=True))
-    return FileValidation(source, table.rows, (), found.outside, table.rows - len(found.kept), found.clipped, classes)
+    left_out, used = table.rows - len(found.kept), {column, *(one.name for one in public.columns)}
+    unused = tuple(name for name in table.columns if name not in used)
+    return FileValidation(source, table.rows, (), found.outside, left_out, found.clipped, classes, unused)

@@ -483,7 +483,6 @@ def secure_method(method: str, protocol: str) -> Any:
     if method in PROTOCOLS and known:
         raise InputError("method.is_a_protocol", method=method, known=known)
     if method not in PROTOCOLS_BY_METHOD:
-        find_method(method)
         raise InputError("method.without_protocol", by_protocol=list(PROTOCOLS_BY_METHOD), got=method)
     if protocol not in PROTOCOLS_BY_METHOD[method]:
         raise InputError("protocol.not_of_method", known=PROTOCOLS_BY_METHOD[method], got=shown(protocol))

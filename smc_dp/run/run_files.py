@@ -44,9 +44,18 @@ def has_file(place: RunPlace, name: str) -> bool:
     return name in place.contents if isinstance(place, RunFiles) else os.path.lexists(place / name)
 
 
+def _require_run(folder: Path, name: str) -> None:
+    """Raise InputError for no folder, and for one that holds several runs in place of the file."""
+    if not folder.is_dir():
+        raise InputError("run.no_folder", run=str(folder))
+    if not os.path.lexists(folder / name) and (runs := sorted(path.parent.name for path in folder.glob(f"*/{name}"))):
+        raise InputError("run.several_runs", run=str(folder), runs=runs, first=str(folder / runs[0]))
+
+
 def read_run_file(place: RunPlace, name: str, limit: int) -> bytes:
     """Return a file of a run; raise InputError if it is missing, no plain file, or longer than `limit` bytes."""
     if not isinstance(place, RunFiles):
+        _require_run(place, name)
         return reading.read_file(place / name, limit)
     where = str(path_of(place, name))
     if name not in place.contents:

@@ -71,7 +71,7 @@ def test_a_file_of_rows_and_a_label_that_is_not_there_are_refused(capsys: pytest
     code, out, err = said(capsys, "draft", "good.csv")
     assert (code, out) == (2, "")
     assert err.startswith(
-        "error: data dictionary good.csv: is no data dictionary, and a file of rows is not read; wanted"
+        "error: data dictionary good.csv: is no data dictionary, and a file of rows is never read for bounds; wanted"
     )
     code, out, err = said(capsys, "draft", "dictionary.csv", "--label", "gone")
     assert err == "error: dictionary.csv: has no column 'gone', which --label names\n"
@@ -109,11 +109,11 @@ def test_a_file_without_faults_ends_well_and_says_what_will_be_cut(capsys: pytes
     code, out, err = said(capsys, "check", "good.csv", "--bounds", "bounds.toml", "--party", "north")
     assert (code, err) == (0, "")
     assert out.rstrip("\n").split("\n") == [
-        f"party north (good.csv): 3 rows fit the bounds (3 no, 0 yes). {PRIVATE_NOTICE}",
+        f"party north (good.csv): 3 rows can be used (3 no, 0 yes). {PRIVATE_NOTICE}",
         "warning: column 'age': 1 cell lies outside the bounds and will be clipped to them; "
         "the first, in row 3: 111.0 is outside its bounds [18.0, 110.0]",
         "warning: 2 of 3 rows (67%) are longer than clip in [rows] of the bounds and will be shortened to it",
-        "warning: all rows are of class 'no', which the method prr_mean refuses of a party",
+        "warning: all rows are of class 'no'. The method prr_mean refuses such a party",
     ]
 
 
@@ -163,3 +163,16 @@ def test_a_site_s_own_terms_say_how_its_file_is_written(folder: Path, capsys: py
     code, out, err = said(capsys, *options, "north/south")
     assert (code, out) == (2, "")
     assert err.startswith("error: party name 'north/south': wanted letters")
+
+
+def test_columns_that_no_bounds_name_and_columns_of_another_unit_are_warned_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("north.csv").write_text("weight,back,ward\n150,no,a\n160,yes,b\n70,yes,b\n")
+    Path("bounds.toml").write_text('[label]\ncolumn = "back"\nclasses = ["no", "yes"]\n[columns]\nweight = [30, 120]\n')
+    assert main(["bounds", "check", "north.csv", "--bounds", "bounds.toml", "--party", "north", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["unused"] == ["ward"]
+    assert [(one["column"], one["count"]) for one in found["outside"]] == [("weight", 2)]
+    assert len([text for text in found["warnings"] if "67% of its cells" in text]) == 1

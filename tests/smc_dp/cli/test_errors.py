@@ -131,7 +131,7 @@ def test_rows_out_of_bounds_are_an_error_only_when_asked(folder, capsys):
         (["--party", "a/b=north.csv", "--party", "south.csv", *OWN[4:]], ["'a/b'", "letters"]),
         (["--party", "north.csv", *OWN[4:]], ["parties", "at least 2, got 1"]),
         (["--party", "none.csv", "--party", "south.csv", *OWN[4:]], ["party none (none.csv)", "No such file"]),
-        (["--party", ".", "--party", "south.csv", *OWN[4:]], ["party name ''"]),
+        (["--party", ".", "--party", "south.csv", *OWN[4:]], ["--party: wanted a file"]),
         (["--party", "x=.", "--party", "south.csv", *OWN[4:]], ["party x (.)", "Is a directory"]),
         (["--party", "x=", *OWN[4:]], ["--party", "'x='"]),
         (OWN[:4], ["--bounds", "missing"]),
@@ -218,7 +218,7 @@ def test_a_bad_option_names_the_option(argv, names, folder, capsys):
         (["--nonsense"], ["--nonsense"]),
         (["predict"], ["RUN"]),
         (["predict", "runs/x"], ["--data"]),
-        (["predict", "none", "--data", "north.csv"], ["none/release.json", "No such file"]),
+        (["predict", "none", "--data", "north.csv"], ["run folder none: does not exist"]),
     ],
 )
 def test_a_bad_command_is_one_line_too(argv, names, folder, capsys):

@@ -76,7 +76,7 @@ def test_a_command_has_the_names_of_no_other() -> None:
         ),
         (
             "run --ledgers L",
-            "party hospital-1: ledger L/hospital-1.ledger: there is none, wanted one, or a --budget to make it with",
+            "party hospital-1: ledger L/hospital-1.ledger: does not exist. Give a --budget to make it",
         ),
         (
             "run --as-published-insecure --calibration proven",

@@ -144,3 +144,14 @@ def test_a_page_of_an_earlier_version_is_ignored_with_one_line(
         assert {f["file"] for f in json.loads(out)["files"]} >= {RELEASE, TRANSCRIPT}
     if command == "publish":
         assert sorted(os.listdir("published")) == sorted({RELEASE, "shares.json", TRANSCRIPT})
+
+
+def test_a_folder_of_runs_names_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("newton", "prr_mean"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "release.json").write_text("{}")
+    for command in (["show"], ["audit"], ["predict", "--data", "x.csv"]):
+        assert main([command[0], str(tmp_path), *command[1:]]) == 2
+        said = capsys.readouterr().err
+        assert f"{tmp_path}/newton" in said
+        assert "prr_mean" in said

@@ -300,10 +300,10 @@ def test_a_form_is_a_plain_small_file_with_one_section(tmp_path: Path) -> None:
 def test_every_reader_finds_what_stands_beside_a_file(tmp_path: Path) -> None:
     """Parties, one table of all, test rows, public rows, a site's own rows and public ones."""
     bounds = parse_bounds('[columns]\nage = [0, 120]\n[label]\nclasses = ["no", "yes"]\ncolumn = "y"\n')
-    for name in ("north", "south"):
-        (tmp_path / f"{name}.csv").write_text("age;y;h\n1,5;no;a\n50,5;yes;b\n")
+    for name in ("north", "south", "west"):  # the same rows but for a column that no bounds name
+        (tmp_path / f"{name}.csv").write_text(f"age;y;h;z\n1,5;no;a;{name}\n50,5;yes;b;{name}\n")
         (tmp_path / f"{name}.csv.toml").write_text('[file]\nseparator = ";"\ndecimal = ","\n')
-    north, south = (str(tmp_path / f"{name}.csv") for name in ("north", "south"))
+    north, south, west = (str(tmp_path / f"{name}.csv") for name in ("north", "south", "west"))
     data = read_own_files([north, south], bounds, test=Path(north), auxiliary=Path(south))
     rows = data.federation.parties[0].X.tolist()
     grouped = read_own_files([north], bounds, parties_by="h").federation
@@ -316,8 +316,8 @@ def test_every_reader_finds_what_stands_beside_a_file(tmp_path: Path) -> None:
     (tmp_path / "south.csv.toml").unlink()
     for read_it in (
         lambda: read_own_files([north, south], bounds),
-        lambda: read_own_files([north, f"x={north}"], bounds, test=Path(south)),
-        lambda: read_own_files([north, f"x={north}"], bounds, auxiliary=Path(south)),
+        lambda: read_own_files([north, west], bounds, test=Path(south)),
+        lambda: read_own_files([north, west], bounds, auxiliary=Path(south)),
         lambda: read_own_files([south], bounds, parties_by="h"),
         lambda: preflight.read_rows(Path(south), bounds),
         lambda: preflight.read_auxiliary(Path(south), bounds),

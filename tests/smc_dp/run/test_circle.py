@@ -53,7 +53,7 @@ def test_ledgers_and_agreements_say_it_too() -> None:
 
 def test_more_drop_outs_than_parties_are_refused_in_one_line() -> None:
     for dropouts in (299, 300, 400):
-        with pytest.raises(InputError, match="dropouts: for 300 parties of whom 1 may collude wanted at most 280, got"):
+        with pytest.raises(InputError, match="too many for 300 parties of whom 1 may collude; wanted at most 280"):
             ThreatModel(300, 1, dropouts).check()
 
 

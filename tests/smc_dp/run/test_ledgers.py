@@ -107,7 +107,7 @@ def test_without_ledgers_nothing_is_kept(tmp_path: Path, sent: list[str]) -> Non
 def test_no_message_is_sent_beyond_the_limit(tmp_path: Path, books: Ledgers, sent: list[str]) -> None:
     run(tmp_path, "first", books)
     run(tmp_path, "second", books)
-    with pytest.raises(OverBudgetError, match=r"spent 0.8 of epsilon 1, 0.2 is left, .* epsilon 0.4") as caught:
+    with pytest.raises(OverBudgetError, match=r"Limit: epsilon 1. Spent: 0.8. Left: 0.2. .* epsilon 0.4") as caught:
         run(tmp_path, "third", books)
     assert len(sent) == 2
     assert not (tmp_path / "third").exists()
@@ -123,7 +123,7 @@ def test_the_last_party_refuses_and_nobody_is_charged(tmp_path: Path, books: Led
         run(tmp_path, "first", with_two(books))
     assert PARTIES[2] in str(caught.value)
     assert not any(other in str(caught.value) for other in PARTIES[:2])
-    assert "0.1 is left" in str(caught.value)
+    assert "Left: 0.1" in str(caught.value)
     assert sent == []
     assert [states(books, party) for party in PARTIES] == [["limit"]] * 3
     with pytest.raises(OverBudgetError):  # and so it is when a budget is used up while the parties train
@@ -414,7 +414,7 @@ def test_the_options_of_run(
         (["--budget", "1"], "goes with --ledgers"),
         (["--ledgers", "books", "--budget", "0"], "--budget"),
         (["--ledgers", "books", "--insecure-seed", "1"], "kind none"),
-        (["--ledgers", "other"], "there is none"),
+        (["--ledgers", "other"], "does not exist"),
     ):
         assert main(["run", "--method", "prr_mean", *wrong]) == 2
         assert words in capsys.readouterr().err

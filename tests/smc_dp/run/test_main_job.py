@@ -207,7 +207,7 @@ def test_an_error_after_which_nobody_knows_does_not_speak_for_the_other_run(monk
 
 def test_both_costs_are_exact_sums_rounded_up(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--epsilon", "0.12345678"]) == 0
-    assert " together cost epsilon 0.246914 and delta 1e-05." in capsys.readouterr().out
+    assert " together cost epsilon 0.246914 and delta 1e-05, " in capsys.readouterr().out
 
 
 def test_with_many_parties_the_table_does_not_speak_of_the_papers_protocol() -> None:
