@@ -51,7 +51,7 @@ LEFT_OUT = {
     r'ssh-keygen|echo "auditor|\(cd runs/first ': "`tests/smc_dp/audit/run/test_signed_audit.py` signs and verifies",
     r"\[file\]": "`tests/smc_dp/data/test_file_format.py` reads it",
     r"@software": "a citation",
-    r"study  approval  policy  preflight": "a diagram",
+    r"study  approval  site_policy": "a diagram",
 }
 """How a line for the shell, or a block of another language, begins that is not carried out, with the reason."""
 PATTERN_LEFT_OUT = re.compile("|".join(LEFT_OUT))
