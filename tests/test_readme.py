@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,12 @@ import typer
 from support.pages import PAGES, ROOT, blocks, name_of
 
 from smc_dp.attacks import ATTACKS, inconsistent_extension
+from smc_dp.audit.run.levels import LEVEL_RULES
 from smc_dp.cli.main import app
 from smc_dp.data.bounds import read_bounds
 from smc_dp.deploy.site_policy import SitePolicy
 from smc_dp.methods.registry import METHODS
+from smc_dp.run.agreement import PROTOCOLS_BY_METHOD
 
 FRONT = ROOT / "README.md"
 TUTORIAL = ROOT / "smc_dp" / "TUTORIAL.md"
@@ -69,7 +72,7 @@ def wrong_links(page: str, folder: Path) -> Iterator[str]:
 
 def wrong_command(line: str) -> Iterator[str]:
     """What the real command line would say of the options and arguments of one line."""
-    _, *words = shlex.split(re.sub(r" > \S+$", "", line), comments=True)  # what it prints may go into a file
+    _, *words = shlex.split(re.sub(r" (> \S+|2>&1 \|\| echo .+)$", "", line), comments=True)  # where its output goes
     command: Any = typer.main.get_command(app)
     name = "smc-dp"
     while commands := getattr(command, "commands", None):
@@ -203,6 +206,39 @@ def test_the_page_has_every_method() -> None:
     page = (ROOT / "smc_dp/methods/README.md").read_text(encoding="utf-8")
     assert missing_methods(page) == set()
     assert missing_methods(page.replace("| `avg_clip` |", "| |")) == {"avg_clip"}
+
+
+def neighbours(page: str) -> dict[str, set[str]]:
+    """The neighbours of each method of runs, by the page's table."""
+    found: dict[str, set[str]] = {}
+    for left, right in re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", page, flags=re.MULTILINE)[1:]:
+        (adjacency,) = re.findall(r"`(\w+)`", left)
+        for name in re.findall(r"`(\w+)`", right):
+            found.setdefault(name, set()).add(adjacency)
+    return found
+
+
+def test_the_page_has_the_neighbours_of_every_method_of_runs() -> None:
+    stated = {}
+    for name in PROTOCOLS_BY_METHOD:
+        method: Any = METHODS[name]
+        settable = "adjacency" in {field.name for field in fields(method)}
+        stated[name] = {"replace", "addremove"} if settable else {getattr(method, "adjacency", "replace")}
+    page = (ROOT / "smc_dp/privacy/README.md").read_text(encoding="utf-8")
+    assert neighbours(page) == stated
+    assert neighbours(page.replace("| `wsum_ar`;", "|")) != stated
+
+
+def stated_levels(page: str) -> list[tuple[str, str]]:
+    """Number and name of each level of assurance, by the page's table."""
+    return re.findall(r"^\| (\d), ([^|]+) \|", page, flags=re.MULTILINE)
+
+
+def test_the_page_has_every_level_of_assurance() -> None:
+    page = (ROOT / "smc_dp/audit/HOWTO_AUDIT.md").read_text(encoding="utf-8")
+    levels = [(str(number), rule.name) for number, rule in LEVEL_RULES.items()]
+    assert stated_levels(page) == levels
+    assert stated_levels(page.replace("| 2, it is authentic |", "| 2, it is true |")) != levels
 
 
 # Broken pages.

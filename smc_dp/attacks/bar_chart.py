@@ -31,7 +31,8 @@ def describe_result(variant: Variant, result: AttackResult) -> str:
     fix = ", and no fix is known" if result.no_fix_yet and result.outcome == "succeeds" else ""
     return (
         f"Against {variant.about}: succeeded in {result.successes} of {result.trials} trials, 95 % interval "
-        f"{low:.3f} to {high:.3f}, where a guess has {result.chance:.3g}: {result.outcome}{fix}."
+        f"{low:.3f} to {high:.3f}. A guess succeeds with probability {result.chance:.3g}. Outcome of the attack: "
+        f"{result.outcome}{fix}."
     )
 
 

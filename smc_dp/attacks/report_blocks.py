@@ -55,7 +55,7 @@ def measured_sections(reports: Sequence[AttackReport]) -> tuple[Section, ...]:
     rows = tuple((one.attack.name, one.attack.breaks, one.attack.attacker, *row) for one, row in each)
     when = tuple(f"{report.attack.name}: {report.attack.when}." for report in reports)
     table = PageTable(TRIALS, ("attack", "breaks", "attacker", *_HEADINGS), rows, numbers=(5, 6, 7))
-    said = Prose("Where an attack succeeds it does so on these conditions:")
+    said = Prose("An attack that succeeds needs these conditions:")
     overview = Section("All attacks", (table, said, Bullets(when)))
     return (overview, *(replace(attack_section(report), details=True) for report in reports))
 
@@ -80,7 +80,8 @@ def attack_page(reports: Sequence[AttackReport]) -> Page:
 def attack_verdicts(reports: Sequence[AttackReport]) -> tuple[Banner, ...]:
     """Return a banner for every outcome that is not the one on record, or one that says that all are."""
     wrong = (
-        f"NOT AS EXPECTED: {m.attack} against {m.variant}: {m.outcome}, and {m.expected} is on record"
+        f"NOT AS EXPECTED: {m.attack} against {m.variant}: the outcome is {m.outcome!r}, "
+        f"and the recorded one is {m.expected!r}"
         for report in reports
         for m in report.measured
         if not m.as_expected
@@ -112,7 +113,7 @@ def _section(
 ) -> Section:
     facts = FactList(
         (
-            ("Attacker", f"{attack.attacker}; it has {attack.takes}, and nothing else"),
+            ("Attacker", f"{attack.attacker}. Its knowledge: only {attack.takes}"),
             ("Success", attack.success),
             ("It works", attack.when),
             *more,
@@ -175,6 +176,6 @@ def describe_power(reports: Iterable[AttackReport]) -> list[str]:
         return []
     quarter, half = (max(m.missed(real) for m in failed) for real in (FAILS_BELOW, SUCCEEDS_ABOVE))
     return [
-        f"What failed was tried {min(m.trials for m in failed)} times or more: an attack with an advantage of 1/4 "
-        f"would have passed for a failure with probability {quarter:.2g} at most, and one with 1/2 with {half:.1g}."
+        f"Each attack that failed was tried {min(m.trials for m in failed)} times or more. An attack with an advantage "
+        f"of 1/4 would have counted as a failure with probability {quarter:.2g} at most, one with 1/2 with {half:.1g}."
     ]

@@ -13,8 +13,8 @@ from smc_dp.pages.svg import Svg
 _SHOWN = 16
 _WIDTH, _LEFT, _PANEL, _HEAD, _HALF = 352.0, 16.0, 170.0, 26.0, 62.0
 _READING = (
-    f"Shown are the first {_SHOWN} coordinates: a bar is the exact sum, a ring the release, a dot what is left after "
-    "the party took its own noise off. Each version has a scale of its own."
+    f"Shown are the first {_SHOWN} coordinates: a bar is the exact sum, a ring the release, a dot the remainder "
+    "after the party subtracted its own noise. Each version has a scale of its own."
 )
 
 
@@ -33,10 +33,11 @@ class NoisyPanel:
         """Sentence on the distance of release and remainder from the exact sum, in lengths of that sum."""
         scale = vector_distance(self.exact, [0] * len(self.exact))
         before, after = (vector_distance(x, self.exact) / scale for x in (self.release, self.left))
-        ends = "exactly 0: it holds the exact sum" if list(self.left) == list(self.exact) else f"{after:.2f}"
+        is_exact = list(self.left) == list(self.exact)
+        ends = "exactly 0. It holds the exact sum" if is_exact else f"{after:.2f} lengths"
         return (
-            f"{self.version}: over all {len(self.exact)} coordinates the release is {before:.2f} lengths of the exact "
-            f"sum away from it, and what {self.whose} holds after taking its own noise off is {ends}."
+            f"{self.version}, over all {len(self.exact)} coordinates: the release is {before:.2f} lengths of the exact "
+            f"sum away from that sum. After {self.whose} has subtracted its own noise, the distance is {ends}."
         )
 
 

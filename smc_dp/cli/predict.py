@@ -40,12 +40,12 @@ def classify_rows(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Add the published shares and classify new rows, one class a line.
+    """Classify new rows with the model of a run, one class a line.
 
-    The shares must add up to the weights of the release and be those that were signed in the transcript (of a secure
-    sum, which has none, the published sum must be the one that was signed), and what was signed must be what the
-    release states: classes, bounds, parameters, privacy. Without a transcript that is not known, and a line on standard
-    error says so. Whose identities signed, `smc-dp audit` says.
+    The command first verifies the release. Published shares must be those that were signed in the transcript, and add
+    up to the weights. A secure sum has no shares: its published sum must be the one that was signed. The signed
+    classes, bounds, parameters and privacy must be those of the release. Without a transcript none of that is known,
+    and a line on standard error says so. `smc-dp audit` says whose identities signed.
 
     With --level, the folder is read once, audited as `smc-dp audit` does it, and used only if no check fails and the
     audit reaches this level of assurance: 1, the transcript is whole; 2, it is authentic (needs --identities); 3, every

@@ -35,7 +35,8 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     release has the given epsilon, so together they cost twice that.
 
     newton (recommended, for any number of classes; gd for very many columns) adds up what single records contribute,
-    sum after sum. For two classes it is nearly as accurate as pooling the data. wsum adds up the models.
+    in several rounds of secure sums. For two classes it is nearly as accurate as pooling the data. wsum adds up the
+    models.
 
     All methods except prr_mean tolerate malicious parties, a malicious curator, and drop-outs. Exception: with
     drop-outs and more than 200 parties, all participants must follow the protocol. A malicious participant sees only

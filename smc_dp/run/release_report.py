@@ -71,7 +71,7 @@ _MOST_NAMES, _MOST_LEVELS = 200, 12
 _KINDS = {
     "pure": "pure epsilon-differential privacy",
     "approx": "(epsilon, delta)-differential privacy",
-    "zcdp": "zero-concentrated differential privacy, and the epsilon at the delta that follows",
+    "zcdp": "zero-concentrated differential privacy, and an epsilon and a delta that follow from it",
     "none": "none",
 }
 _PREDICT = 'from smc_dp import predict\n\nprint(predict("FOLDER", "new.csv").labels)'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,8 +31,9 @@ class Comparison:
     """Test accuracies of a simulation: the release, each party alone, all rows pooled, the majority class.
 
     `smallest_rows`: number of rows of the smallest party, None unless they set the noise. `baseline_lambda`: lambda of
-    the models compared with, where the method has none. `without_noise`: the same method on the same rows. The figures
-    need the rows of everybody, so only a simulation has them, and no file that is meant to be shared.
+    the models compared with, where the method has none. `without_noise`: the same method on the same rows. `rows`:
+    number of test rows. The figures need the rows of everybody, so only a simulation has them, and no file that is
+    meant to be shared.
     """
 
     accuracy: float
@@ -41,6 +43,12 @@ class Comparison:
     smallest_rows: int | None
     baseline_lambda: float | None = None
     without_noise: float | None = None
+    rows: int | None = None
+
+    @property
+    def margin(self) -> float:
+        """Two standard errors of the accuracy on so many rows: a smaller difference says nothing."""
+        return 2 * math.sqrt(self.accuracy * (1 - self.accuracy) / self.rows) if self.rows else 0.0
 
     @property
     def lost(self) -> float | None:

@@ -87,7 +87,8 @@ def accuracy_blocks(found: Comparison | None, planned: ExpectedAccuracy | None =
     if found is None:
         yield Prose("No rows to test on were given, so no accuracy is known.")
         return
-    yield Prose(f"Test accuracy of the release: {found.accuracy:.3f}")
+    of = "" if found.rows is None else f" ({found.rows:,} rows; two standard errors: {found.margin:.3f})"
+    yield Prose(f"Test accuracy of the release: {found.accuracy:.3f}{of}")
     others = {f"{name} alone": value for name, value in found.individual.items()} | {"pooled, no privacy": found.pooled}
     others |= {} if found.without_noise is None else {"without noise": found.without_noise}
     others["majority class"] = found.majority
@@ -109,11 +110,13 @@ def _lost(lost: float, planned: ExpectedAccuracy) -> Prose:
 
 
 def _remark(found: Comparison) -> Iterator[Prose]:
-    """Yield a warning about a release that is worse than what some parties could do alone."""
-    better = sum(value > found.accuracy for value in found.individual.values())
+    """Yield a warning about a release that is worse than what some parties could do alone, beyond chance."""
+    better = sum(value > found.accuracy + found.margin for value in found.individual.values())
     larger = "epsilon or lambda" if found.baseline_lambda is None else "epsilon"
-    if found.smallest_rows is None:
-        why = f". A larger {larger}, fewer columns, or more rows in all make the noise count less."
+    if found.lost is not None and found.lost <= found.margin:
+        why = f", and noise is not the cause: without noise the same method has {found.without_noise:.3f}."
+    elif found.smallest_rows is None:
+        why = f". A larger {larger}, fewer columns, or more rows in total reduce the effect of the noise."
     else:
         why = (
             f": the smallest party's {found.smallest_rows} rows set the noise. A larger epsilon or lambda, fewer "

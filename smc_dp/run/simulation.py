@@ -398,6 +398,7 @@ def _comparison(
         smallest_rows=min(len(rows) for rows in federation.parties) if agreement.spec.smallest_sets_noise else None,
         baseline_lambda=lam if own is None else None,
         without_noise=_without_noise(federation, agreement, rng).accuracy(test),
+        rows=len(test),
     )
 
 

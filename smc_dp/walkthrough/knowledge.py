@@ -22,11 +22,14 @@ LEVEL_VERBS: tuple[tuple[Level, str], ...] = (
 BEYOND_RESULT = "which is more than the result and their own inputs will tell"
 IN_SOME_CASES = "in some cases"
 CASES_NOTE = (
-    f"{IN_SOME_CASES.capitalize()}: for some of the secret permutations and orders of the sizes, and for each secret "
-    "by itself, so not for all that are named at once. Where no cases are named it is so in all of them. A cell of a "
-    "table is that of the case in which most is known of it, whoever has the smallest number."
+    f'"{IN_SOME_CASES.capitalize()}" means: for some of the secret permutations and orders of the sizes. The cases can '
+    "differ from secret to secret, so that not all named secrets are known at once. A sentence without these words "
+    "holds in all cases. A cell of a table shows the case in which most is known, whoever has the smallest number."
 )
-SUBSETS_NOTE = "A coalition also knows what any part of it knows; only what is new by coming together is said of it."
+SUBSETS_NOTE = (
+    "A coalition also knows everything that any part of it knows. Sentences name only the knowledge that is new when "
+    "the parts combine theirs."
+)
 
 
 class Known(NamedTuple):

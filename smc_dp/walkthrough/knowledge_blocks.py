@@ -13,17 +13,15 @@ from smc_dp.walkthrough.knowledge import CASES_NOTE, SUBSETS_NOTE, Knowledge
 from smc_dp.walkthrough.knowledge_trace import KnowledgeTrace
 
 NOTHING_NEW = "Nobody knows more than before this step."
-NOBODY_YET = (
-    "No message was sent, so nobody knows anything of the others but what follows from the members' own inputs; who "
-    "has all sizes knows which is the smallest."
-)
+NOBODY_YET = "No message was sent. A coalition knows only what follows from its own inputs."
+WITH_ALL_SIZES = "A coalition that has all sizes knows the smallest."
 NOT_LOOKED_AT = (
-    "What is known after this step was not computed: it is in no step of the session that the engine ran. What was "
-    "known before is known still."
+    "The knowledge after this step was not computed: the session that the engine ran does not have this step. What was "
+    "known before is still known."
 )
 
 NAMING = "A secret has a letter, the number of its party, and in brackets that of a coordinate"
-MIXED = "Two words in a cell: of some of these secrets the one holds, of the rest the other."
+MIXED = "If a cell has two words, the first holds for some of these secrets and the second for the rest."
 STILL_READS = "A participant that dropped out counts as a reader of what is sent to it: it may read it when it is back."
 
 
@@ -43,11 +41,12 @@ def knowledge_before(trace: KnowledgeTrace) -> Section:
     patterns = bool(trace.pattern.name) or now.matrix.has_patterns
     readers_note = (Prose(STILL_READS),) if trace.pattern.name else ()
     cases = (Prose(CASES_NOTE),) if _compares(now) else ()
+    nobody_yet = f"{NOBODY_YET} {WITH_ALL_SIZES}" if _compares(now) else NOBODY_YET
     key, limits = (SUM_KEY_ALONE, SUM_LIMITS) if patterns or not _compares(now) else (KEY, LIMITS)
     return Section(
         "What is known before the first message",
         (
-            *(Prose(NOBODY_YET), Prose(SUBSETS_NOTE), *cases, knowledge_table(now)),
+            *(Prose(nobody_yet), Prose(SUBSETS_NOTE), *cases, knowledge_table(now)),
             *(Prose(_names(trace)), Prose(f"{key} {MIXED}"), *readers_note, Prose(limits)),
         ),
     )

@@ -71,10 +71,13 @@ def walkthrough_page(
     modules = dict.fromkeys(role.__module__ for role in protocol.program.roles.values())
     what = tuple(Prose(_first(sys.modules[module].__doc__)) for module in modules)
     worlds = f"{trace.worlds} worlds" if trace.worlds > 1 else "one world"
+    many = len(trace.settings) > 1
+    setting = f"the first of {len(trace.settings)} settings" if many else "one setting"
+    worst = " The audit's matrix shows the worst of all settings." if many else ""
     made = (
         f"Made by smc-dp {__version__}, command lab walkthrough.",
-        f"What is known: computed among {len(trace.parties)} parties in {worlds} (secret permutations and orders of "
-        f"the sizes), in the first of {len(trace.settings)} settings of which the audit's matrix takes the worst.",
+        f"The knowledge was computed for {len(trace.parties)} parties, {worlds} (secret permutations and orders of the "
+        f"sizes) and {setting}.{worst}",
         "Texts of papers are quoted from the papers named beside them; notes from the NOTES.md of the protocols.",
     )
     pages = tuple(_step(observed, trace, step, at, left) for at, step in enumerate(steps))
@@ -163,7 +166,7 @@ def _otherwise(observed: ObservedSession, trace: KnowledgeTrace) -> Iterator[str
 def _claim(protocol: Protocol, observed: ObservedSession) -> Iterator[PageBlock]:
     claim, p = protocol.claim, observed.session.parameters
     if claim is None:
-        yield Banner("Nothing is claimed: this protocol is here for its flaws.", "insecure")
+        yield Banner("Nothing is claimed for this protocol. It is here to show its flaws.", "insecure")
         return
     yield Prose(
         "A claim is about coalitions whose view can be simulated from what they are given anyway. It holds for these:"
@@ -171,7 +174,7 @@ def _claim(protocol: Protocol, observed: ObservedSession) -> Iterator[PageBlock]
     yield Bullets(tuple(f"{who}: the view can be simulated from {claim.simulated_from}." for who in claim.simulators))
     if assumed := claim.assumed(p) if claim.assumed else claim.assumptions:
         yield Prose(f"It assumes {assumed}.")
-    yield Prose("Not claimed, the worst first:")
+    yield Prose("Limitations of the claim, the worst first:")
     yield Bullets(tuple(unclaimed.sentence for unclaimed in claim.limitations))
 
 

@@ -78,8 +78,8 @@ def _alone(texts: Sequence[str], names: set[str], claimed: Counter[str]) -> Iter
 _TRUTH = ("false", "true")
 _LONGEST = 90  # characters of aliases on a line
 _EMPTY_CELLS = (
-    "Cells that are empty: a column takes a value in their place, has a feature of its own for them, or goes with its",
-    "row (only where the guarantee allows the number of rows to change). Without a line an empty cell is refused.",
+    "Empty cells: fill in a value, add a feature for them, or leave the row out (only where the guarantee allows the",
+    "number of rows to change). Without a line an empty cell is refused.",
 )
 
 

@@ -13,7 +13,7 @@ from smc_dp.privacy.ledger.numbers import digits_rounded_down, digits_rounded_up
 _HEADINGS = ("entry", "date", "state", "of", "data set", "mechanism", "kind", "epsilon", "delta", "run")
 _SHOWN = 16  # digits of a digest
 _COUNTED = {
-    RECORDS: "every release, as what it guarantees where one record is replaced: one for a record more or less twice",
+    RECORDS: "every release, at its cost where one record is replaced; one for a record more or less counts twice",
     PARTIES: "releases that protect all records of a party; the account of records counts them too",
 }
 
@@ -67,7 +67,7 @@ def _account(account: Account, history: History) -> str:
     """Return an account, and how it stands."""
     said = f"unit {account.unit}, adjacency {account.adjacency}: {standing_sentence(history.standing(account))}"
     if any(entry.kind == "zcdp" for entry in history.charged[account]):
-        said += "; a pure release now adds more than its epsilon"
+        said += "; a release with delta 0 now adds more than its epsilon"
     if not history.holds_however_chosen(account):
         said += ", if no figure was chosen in view of an earlier release: an approximate one came after a Gaussian one"
     return said

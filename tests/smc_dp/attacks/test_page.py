@@ -180,10 +180,10 @@ def test_a_panel_says_how_far_release_and_remainder_are_from_the_exact_sum() -> 
     lost = replace(held, version="Secure sum", left=[3, -2] * 10)
     drawing = draw_panels((held, lost))
     assert drawing.said[0] == (
-        "As published: over all 20 coordinates the release is 0.80 lengths of the exact sum away from it, and what the "
-        "party holds after taking its own noise off is exactly 0: it holds the exact sum."
+        "As published, over all 20 coordinates: the release is 0.80 lengths of the exact sum away from that sum. After "
+        "the party has subtracted its own noise, the distance is exactly 0. It holds the exact sum."
     )
-    assert drawing.said[1].endswith("its own noise off is 0.40.")
+    assert drawing.said[1].endswith("the distance is 0.40 lengths.")
     drawn = drawing.svg.markup("x")
     assert drawn.count("stroke-strong") == drawn.count('class="fill-paper"') == drawn.count('class="fill-solid"') == 32
 
@@ -206,7 +206,7 @@ def test_an_attack_draws_a_run_of_both_sides(name: str) -> None:
     assert attack.picture is not None
     drawing = attack.picture(Stream.insecure_from_seed(f"picture {name}"), 512)
     printed, mended, _ = drawing.said
-    won = "exactly 0: it holds the exact sum" if name == "strip-noise" else "e-1"
+    won = "exactly 0. It holds the exact sum" if name == "strip-noise" else "e-1"
     assert (won in printed, won in mended) == (True, False)
     section = attack_section(replace(came_to(attack), drawing=drawing))
     assert drawing in list(blocks_in(section))

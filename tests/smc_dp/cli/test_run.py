@@ -375,6 +375,24 @@ def test_a_release_that_parties_could_do_without_says_so(folder, capsys):
     assert remarked("\n".join(block_lines(accuracy_blocks(as_good), 999, 999))) == (0, [])
 
 
+@pytest.mark.parametrize(
+    ("north", "without_noise", "rows", "said"),
+    [
+        (0.98, 0.97, 50, None),  # two standard errors are 0.085
+        (0.99, 0.99, 50, "more rows in total reduce"),
+        (0.99, 0.90, 50, "noise is not the cause: without noise the same method has 0.900."),
+        (0.98, 0.97, 5000, "more rows in total reduce"),
+    ],
+)
+def test_a_difference_within_chance_is_no_warning_and_noise_is_blamed_for_its_own_alone(
+    north: float, without_noise: float, rows: int, said: str | None
+) -> None:
+    found = Comparison(0.9, {"north": north}, 0.95, 0.6, None, None, without_noise, rows)
+    text = "\n".join(block_lines(accuracy_blocks(found), 999, 999))
+    assert (said is None) == ("The release is worse than" not in text)
+    assert said is None or said in text
+
+
 def test_only_what_goes_to_a_terminal_is_folded(folder, capsys, monkeypatch):
     prose = []
     for terminal in (False, True):

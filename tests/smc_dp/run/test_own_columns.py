@@ -63,13 +63,18 @@ ROWS = (
 )
 
 
+def rows_of(party: str) -> str:
+    """Rows that differ between parties in the column `id` alone, which is in no bounds."""
+    return "".join(f"{party}-{line}" for line in ROWS.splitlines(keepends=True))
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with two parties' files, their bounds, and a run of them under a guarantee that allows to leave out."""
     place = tmp_path_factory.mktemp("columns")
     (place / "bounds.toml").write_text(COLUMNS)
-    for name in ("north", "south"):
-        (place / f"{name}.csv").write_text(HEADER + ROWS)
+    for name in ("north", "south", "west"):
+        (place / f"{name}.csv").write_text(HEADER + rows_of(name))
     given: dict[str, Any] = {"bounds": place / "bounds.toml", "method": "wsum_ar", "insecure_seed": 1}
     run_protocol([place / "north.csv", place / "south.csv"], out=place / "run", **given)
     return place
@@ -97,7 +102,7 @@ def test_a_release_states_its_columns_and_what_reads_it_encodes_alike(made: Path
 
 def test_rows_that_are_left_out_get_no_class_and_no_score(made: Path) -> None:
     found = predict(made / "run", made / "north.csv", "id")
-    assert found.ids == ("a", "b", "c", "d", "e")
+    assert found.ids == tuple(f"north-{name}" for name in "abcde")
     assert [label == "" for label in found.labels] == [False, True, False, False, False]
     assert [score is None for score in found.scores] == [False, True, False, False, False]
     weights = np.array(folder.parse_release(folder.read_release_file(made / "run")).weights)
@@ -136,7 +141,7 @@ def test_ledgers_call_a_table_by_its_rows_as_they_were_read(made: Path) -> None:
     some, all_of_them = (read_own_files([*map(str, files)], parse_bounds(text)) for text in (COLUMNS, without))
     assert (some.federation.sizes.tolist(), all_of_them.federation.sizes.tolist()) == ([3, 3], [4, 4])
     names = {fingerprint_data(b"key", held) for data in (some, all_of_them) for held in data.as_read.values()}
-    assert len(names) == 1
+    assert len(names) == 2  # one for each party, whose ids differ
 
 
 LEAVING = Bounds((NumericColumn("age", 0.0, 120.0, LEAVE_OUT),), ("no", "yes"), "outcome")
@@ -198,7 +203,10 @@ def test_a_study_of_such_columns_ends_in_a_release_that_can_be_audited_and_used(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checks, "CHECKS", OF_THE_RUN)  # the others do not look at this run
-    data = read_own_files([f"{name}={made / 'north.csv'}" for name in "abc"], parse_bounds(COLUMNS))
+    data = read_own_files(
+        [f"{a}={made / name}.csv" for a, name in zip("abc", ("north", "south", "west"), strict=True)],
+        parse_bounds(COLUMNS),
+    )
     done = deployed(data, agreed(find_method("wsum_ar")(), "vg", bounds=data.bounds, sizes="hidden", most_rows=100))
     folders = done.write(tmp_path)
     assert audit_run(folders.run, views=folders.views).passed

@@ -47,6 +47,8 @@ def shell(place: Path, script: str) -> subprocess.CompletedProcess[str]:
 def signed(charged: Folders, tmp_path: Path) -> Path:
     """A folder in which an auditor signed the audit of `runs/first` by the commands of the page."""
     shutil.copytree(charged.run, tmp_path / "runs" / "first")
+    (tmp_path / "ids").mkdir()
+    shutil.copy(charged.run.parent / "identities.json", tmp_path / "ids")
     (tmp_path / ".ssh").mkdir(mode=0o700)
     program = tmp_path / "smc-dp"
     program.write_text(PROGRAM.format(python=sys.executable, paths=[str(ROOT), str(ROOT / "tests")]))
@@ -77,7 +79,7 @@ def test_a_file_that_was_not_audited_is_named(signed: Path, name: str) -> None:
 
 def test_a_changed_audit_and_another_auditor_are_refused(signed: Path) -> None:
     audit = (signed / "audit.json").read_text()
-    (signed / "audit.json").write_text(audit.replace('"number": 1', '"number": 3'))
+    (signed / "audit.json").write_text(audit.replace('"number": 2', '"number": 3'))
     assert shell(signed, steps()[1]).returncode != 0
     (signed / "audit.json").write_text(audit)
     (signed / ".ssh" / "id_ed25519").unlink()
