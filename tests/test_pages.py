@@ -6,8 +6,10 @@ the names that pages give them, and runs of theirs.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pyarrow.csv
@@ -161,6 +163,14 @@ def test_the_page_is_carried_out(page: Path, start: Path, tmp_path: Path, monkey
     if page == TUTORIAL:
         assert len(Path("predictions.csv").read_text().splitlines()) == 51
         assert "PASSED: no check failed" in run_shell("smc-dp audit first", folder)
+
+
+@pytest.mark.slow
+def test_the_page_counts_the_checks_of_a_run_with_little_evidence(start: Path) -> None:
+    findings = json.loads(run_shell("smc-dp audit runs/first --json", start))["findings"]
+    count = Counter(finding["status"] for finding in findings)
+    page = " ".join((ROOT / "smc_dp" / "audit" / "HOWTO_AUDIT.md").read_text(encoding="utf-8").split())
+    assert f" {count['passed']} checks pass and {count['not possible']} are not possible." in page
 
 
 # Broken pages.

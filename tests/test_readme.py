@@ -14,6 +14,7 @@ import typer
 from support.pages import PAGES, ROOT, blocks, name_of
 
 from smc_dp.attacks import ATTACKS, inconsistent_extension
+from smc_dp.audit.run.levels import LEVEL_RULES
 from smc_dp.cli.main import app
 from smc_dp.data.bounds import read_bounds
 from smc_dp.deploy.site_policy import SitePolicy
@@ -226,6 +227,18 @@ def test_the_page_has_the_neighbours_of_every_method_of_runs() -> None:
     page = (ROOT / "smc_dp/privacy/README.md").read_text(encoding="utf-8")
     assert neighbours(page) == stated
     assert neighbours(page.replace("| `wsum_ar`;", "|")) != stated
+
+
+def stated_levels(page: str) -> list[tuple[str, str]]:
+    """Number and name of each level of assurance, by the page's table."""
+    return re.findall(r"^\| (\d), ([^|]+) \|", page, flags=re.MULTILINE)
+
+
+def test_the_page_has_every_level_of_assurance() -> None:
+    page = (ROOT / "smc_dp/audit/HOWTO_AUDIT.md").read_text(encoding="utf-8")
+    levels = [(str(number), rule.name) for number, rule in LEVEL_RULES.items()]
+    assert stated_levels(page) == levels
+    assert stated_levels(page.replace("| 2, it is authentic |", "| 2, it is true |")) != levels
 
 
 # Broken pages.

@@ -204,7 +204,10 @@ def _unit(known: _Known) -> str:
 
 
 def _adversary(known: _Known) -> str | None:
-    said = f"The guarantee holds against {known.statement.adversary}. It holds against nobody else."
+    against = f"The guarantee holds against {known.statement.adversary}."
+    said = (
+        f"{against} It holds too against anybody who sees only the release. It is claimed against no other coalition."
+    )
     return said if known.guaranteed else None
 
 

@@ -130,7 +130,12 @@ def _cited(evidence: Evidence, check: str) -> CheckOutcome:
 
 
 CHECKS: tuple[Check, ...] = (
-    Check("leakage", "structure", "Does each view hold what its simulator makes, and nothing else?", check_structure),
+    Check(
+        "leakage",
+        "structure",
+        "Does each view have the structure of the simulated view, and nothing else?",
+        check_structure,
+    ),
     Check(
         "leakage",
         "structure-together",
@@ -140,5 +145,5 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "leakage", "law", "Is what a claimed coalition reads distributed as the simulator says?", distribution_of_code
     ),
-    Check("leakage", "boundary", "Do the coalitions that are not claimed really succeed?", limitations_of_code),
+    Check("leakage", "boundary", "Do the attacks that the limitations warn of work?", limitations_of_code),
 )

@@ -317,10 +317,15 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "replay",
         "view-agrees",
-        "Are the messages in each view those that the transcript holds for its owner?",
+        "Are the messages in each view the ones in the transcript for its owner?",
         check_view,
     ),
-    Check("replay", "messages-recomputed", "Did each owner of a view send what its program sends?", check_messages),
-    Check("replay", "result", "Does what was published follow from the views?", check_result),
+    Check(
+        "replay",
+        "messages-recomputed",
+        "Did each owner of a view send the messages that its program sends?",
+        check_messages,
+    ),
+    Check("replay", "result", "Do the published values follow from the views?", check_result),
     Check("replay", "dispute", "Does every message open, and does its reader accept it?", check_disputes),
 )

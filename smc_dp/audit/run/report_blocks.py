@@ -111,7 +111,8 @@ def audit_verdict(report: AuditReport) -> Prose:
         )
     if report.unfinished:
         return coded_prose("audit.not_finished", names=report.unfinished)
-    return coded_prose("audit.passed", no_proof=NO_PROOF)
+    counts = Counter(finding.outcome.status for finding in report.findings)
+    return coded_prose("audit.passed", passed=counts["passed"], undone=counts["not possible"], no_proof=NO_PROOF)
 
 
 def _notices(report: AuditReport) -> Iterator[Banner]:
@@ -188,7 +189,7 @@ def _figures(audited: AuditedRun) -> Iterator[PageBlock]:
 def missing_for_next_level(report: AuditReport) -> str:
     """Return what the next level of assurance needs; nothing where the last one was reached."""
     level = report.assurance.next
-    return f"Missing for level {level.number} of 3, {level.name}: {_reasons(level)}." if level else ""
+    return f"Level {level.number} of 3 ({level.name}) needs: {_reasons(level)}." if level else ""
 
 
 def _assured(report: AuditReport) -> Iterator[PageBlock]:
@@ -206,10 +207,9 @@ def _said(level: AssuranceLevel, of: Assurance) -> str:
     if level.reached:
         return f"reached. {level.reached.meaning}"
     if level is of.next:
-        return "not reached; it takes what is missing above."
-    if of.level is None or not level.missing:
-        return "not reached; it takes the level before."
-    return f"not reached; it takes the level before, and {_reasons(level, 1)}."
+        return "not reached: see above."
+    before = f"not reached: needs level {level.number - 1}"
+    return f"{before}." if of.level is None or not level.missing else f"{before}, and {_reasons(level, 1)}."
 
 
 def _reasons(level: AssuranceLevel, most: int = _REASONS) -> str:
@@ -229,17 +229,18 @@ def _made(report: AuditReport) -> Iterator[str]:
     kinds = {name.partition("/")[0] for name in report.audited.handed_over}
     beside = [kind for kind in ("identities", "views") if kind in kinds] + ["ledgers"] * (report.budgets is not None)
     given = (repr(shorten(PurePath(report.run).name, _SHORT)), *(f"{kind}={kind.upper()}" for kind in beside))
-    yield f"Made in Python as audit_page(audit_run({', '.join(given)})), where capitals stand for what was handed over."
+    capitals = " Names in capitals stand for the files that were given." if beside else ""
+    yield f"Made in Python as audit_page(audit_run({', '.join(given)})).{capitals}"
 
 
 def _caveats(audited: AuditedRun) -> Iterator[PageBlock]:
     caveats = audited.statement.caveats if audited.statement else ()
     if audited.statement is not None and audited.statement.kind != "none":
         yield Prose(shorten(audited.statement.promise, 4 * _LONG))
-    yield Prose("Of the statement of privacy:" if caveats else "The statement of privacy names nothing.")
+    yield Prose("Limits that the privacy statement names:" if caveats else "The privacy statement names no limits.")
     if caveats:
         yield Bullets(tuple(shorten(text, _DETAIL) for text in caveats[:_NAMED]))
-    yield Prose("Several releases of the same rows add up: what each costs, a ledger keeps.")
+    yield Prose("Several releases of the same rows add up. A ledger records the cost of each.")
 
 
 def _assessment(facts: Sequence[AssessmentFact]) -> Iterator[PageBlock]:
@@ -249,7 +250,8 @@ def _assessment(facts: Sequence[AssessmentFact]) -> Iterator[PageBlock]:
     )
     yield PageTable("Facts, each with its source and its check", ("topic", "fact", "source", "check"), rows)
     yield Prose(
-        "A checked fact agrees with the other files of this run. Controller, legal basis and recipients are in no file."
+        "'Checked' means only: the fact agrees with the other files of this run. Controller, legal basis and "
+        "recipients are in no file."
     )
 
 
@@ -260,7 +262,7 @@ def _checks(findings: Sequence[Finding]) -> Iterator[PageBlock]:
     counts = Counter(finding.outcome.status for finding in findings)
     yield Prose(", ".join(f"{counts[status]} {status}" for status in get_args(Status)))
     undone = [(f.check.name, f.outcome.inapplicable) for f in findings if f.outcome.status == "not possible"]
-    kinds = ("Not checked, for want of what these need", "Nothing to ask in what was given")
+    kinds = ("Not checked, because files are missing or checks before them did not pass", "Not applicable to this run")
     for at, said in enumerate(kinds):
         if names := [name for name, inapplicable in undone if inapplicable == at]:
             yield Prose(f"{said}: {', '.join(names)}.")
@@ -308,7 +310,7 @@ def _ledgers(budgets: Sequence[PartyBudget]) -> Iterator[PageBlock]:
     yield from _more(len(budgets))
     yield Prose(LEDGER_NOTE)
     if doubts := [f"{shorten(b.party)}: {doubt}" for b in budgets if b.charged for doubt in b.charged.doubts]:
-        yield Prose("What of the entries is not as the release has it:")
+        yield Prose("Entries that differ from the release:")
         yield Bullets(tuple(doubts[:_NAMED]))
         yield from _more(len(doubts), _NAMED)
 

@@ -106,7 +106,7 @@ def check_commitments(evidence: Evidence) -> CheckOutcome:
 
 
 CHECKS: tuple[Check, ...] = (
-    Check("statements", "statements", "Did nobody sign two statements about the same thing?", check_statements),
-    Check("statements", "word", "Is what was published what the owners of views were told?", check_word),
-    Check("statements", "commitments", "Do messages open what greetings committed to?", check_commitments),
+    Check("statements", "statements", "Did no participant sign two statements about the same thing?", check_statements),
+    Check("statements", "word", "Are the published values those that the owners of views received?", check_word),
+    Check("statements", "commitments", "Do messages open the commitments of the greetings?", check_commitments),
 )

@@ -30,7 +30,7 @@ LINK_CHECKS: tuple[Check, ...] = (
         links.check_sender_chain,
         "lines",
     ),
-    _check("signatures", "Has each participant signed all that it sent?", links.check_signatures, "lines"),
+    _check("signatures", "Has each participant signed all its messages?", links.check_signatures, "lines"),
 )
 SESSION_CHECKS: tuple[Check, ...] = (
     _check(
@@ -41,25 +41,31 @@ SESSION_CHECKS: tuple[Check, ...] = (
     ),
     _check("routes", "Does every message travel on a declared route?", session.check_routes),
     _check("sizes", "Is every message as long as the public parameters say?", session.check_message_sizes),
-    _check("greetings", "Has nobody greeted twice?", session.check_greetings),
+    _check("greetings", "Did every participant greet at most once?", session.check_greetings),
 )
 CONVERSATION_CHECKS: tuple[Check, ...] = (
-    _scheduled("order", "Did everybody send what its role sends, in that order?", conversation.check_order),
-    _scheduled("rounds", "Was nothing sent before what it follows from?", conversation.check_causal_rounds),
-    _scheduled("completeness", "Is nothing missing and nothing there twice?", conversation.check_completeness),
-    _scheduled("headers", "Do headers tell nothing about data or randomness?", conversation.check_headers),
+    _scheduled(
+        "order", "Did each participant send the messages of its role, in their order?", conversation.check_order
+    ),
+    _scheduled(
+        "rounds", "Was every message sent after the messages that it depends on?", conversation.check_causal_rounds
+    ),
+    _scheduled("completeness", "Is no message missing, and none there twice?", conversation.check_completeness),
+    _scheduled("headers", "Do headers reveal nothing about data or randomness?", conversation.check_headers),
 )
 PUBLICATION_CHECKS: tuple[Check, ...] = (
-    _check("files", "Are the files those whose digests the release states?", publication.check_files),
-    _check("shares", "Are the shares those that the participants published?", publication.check_shares),
+    _check("files", "Do the files have the digests that the release states?", publication.check_files),
+    _check("shares", "Are the shares the ones that the participants published?", publication.check_shares),
     _check("release", "Are the released weights the sum of the shares?", publication.check_release),
-    _check("openings", "Can anybody make again what was published?", publication.check_openings),
-    _check("members", "Has each member of a published sum its input in the transcript?", publication.check_members),
-    _check("absences", "Did everybody sign whom it went on without?", publication.check_absences, "much"),
-    _check("agreed", "Did everybody agree on what the release states?", publication.check_agreement),
-    _check("cost", "Is the stated cost that of the transcript?", publication.check_cost, "much"),
+    _check("openings", "Can anybody recompute the published values?", publication.check_openings),
+    _check(
+        "members", "Does the transcript have the input of each member of a published sum?", publication.check_members
+    ),
+    _check("absences", "Did each participant sign the list of absent parties?", publication.check_absences, "much"),
+    _check("agreed", "Did every participant agree on the facts that the release states?", publication.check_agreement),
+    _check("cost", "Is the stated cost the one of the transcript?", publication.check_cost, "much"),
 )
 STUDY_CHECKS: tuple[Check, ...] = (
-    _check("approvals", "Did everybody approve of the study that was run?", publication.check_approvals),
+    _check("approvals", "Did every participant approve of the study that was run?", publication.check_approvals),
 )
 CHECKS: tuple[Check, ...] = (*LINK_CHECKS, *SESSION_CHECKS, *CONVERSATION_CHECKS, *PUBLICATION_CHECKS, *STUDY_CHECKS)

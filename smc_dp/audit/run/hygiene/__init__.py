@@ -19,11 +19,15 @@ def _check(name: str, asks: str, run: Callable[[Evidence], CheckOutcome]) -> Che
 
 
 CHECKS: tuple[Check, ...] = (
-    _check("keys", "Are all keys what they should be, and the secret ones those announced?", keys.check_keys),
+    _check(
+        "keys",
+        "Are all Paillier and DGK keys well formed, and do secret keys match the announced ones?",
+        keys.check_keys,
+    ),
     _check("units", "Is every ciphertext a unit of its kind?", ciphertexts.check_units),
-    _check("repeats", "Is every ciphertext sent only once?", ciphertexts.check_repeats),
+    _check("repeats", "Was every ciphertext sent only once?", ciphertexts.check_repeats),
     _check("freshness", "Does every ciphertext carry new randomness?", ciphertexts.check_freshness),
     _check("nonces", "Is no key used twice with one nonce?", nonces.check_nonces),
     _check("masks", "Are masks as wide as declared, and wide enough?", secrecy.check_masks),
-    _check("canaries", "Does nobody read a private number of somebody else?", secrecy.check_canaries),
+    _check("canaries", "Does no view contain a private number of another participant?", secrecy.check_canaries),
 )

@@ -114,7 +114,7 @@ def _marks(evidence: Evidence) -> CheckOutcome:
     reasons = [REASONS[mark] for mark in recorded]
     if evidence.release.get("insecure", []) != reasons:
         return failed("marks.other_reasons", marks=", ".join(recorded) or "no mark")
-    said = ", ".join(recorded) or "no mark: nothing makes this run insecure, as far as its participants say"
+    said = ", ".join(recorded) or "none. According to its participants, the run is secure"
     return passed("marks.hold", marks=said)
 
 
@@ -122,22 +122,22 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "privacy",
         "mechanism",
-        "Which noise, which sensitivity and which scale do the parameters give?",
+        "Which noise, sensitivity and scale follow from the parameters?",
         from_parameters(_mechanism, shared.check_shared_mechanism, own_noise.check_own_mechanism),
     ),
-    Check("privacy", "statement", "Does the claimed statement follow?", from_parameters(_statement)),
-    Check("privacy", "marks", "Does an insecure run say so, in the transcript and in the release?", _marks),
+    Check("privacy", "statement", "Does the privacy statement follow from them?", from_parameters(_statement)),
+    Check("privacy", "marks", "Do transcript and release have the insecure markers of this run?", _marks),
     Check(
         "privacy",
         "noise",
-        "Is the parties' noise as long as its distribution makes it, in no direction?",
+        "Does the noise have the length that its distribution predicts, and no preferred direction?",
         from_parameters(check_noise, shared.check_shared_noise, own_noise.check_own_noise),
         takes="views",
     ),
     Check(
         "privacy",
         "models",
-        "Is nothing that a party entered longer than its rows can make it?",
+        "Is every input of a party within the length that its rows allow?",
         from_parameters(check_models, shared.check_shared_models, own_noise.check_own_models),
         takes="views",
     ),

@@ -94,11 +94,11 @@ def _words(found: DerivedParameters, H: int) -> str:
     curved = sum(1 for bound in most if bound.curvature)
     last = most[-1].gradient
     said = f"ddg noise in shares on {count_noun('sum', len(most))} of gradients of d = {d} weights and {k} classes"
-    entered = f"one record enters at most {last} in L2"
+    entered = f"one record contributes at most {last} grid units (L2 norm) to a gradient"
     if not curved:
-        return f"{said}: {entered}, and the shares of H = {H} parties count."
-    first = f"there at most {most[0].gradient} and {most[0].curvature}"
-    return f"{said}, {curved} of them with a curvature: {entered} and {first}, and the shares of H = {H} parties count."
+        return f"{said}: {entered}. The shares of H = {H} parties count."
+    first = f"beside a curvature, at most {most[0].gradient} to the gradient and {most[0].curvature} to the curvature"
+    return f"{said}, {curved} of them with a curvature: {entered}; {first}. The shares of H = {H} parties count."
 
 
 def _blocks_fault(found: DerivedParameters) -> Fault | None:
