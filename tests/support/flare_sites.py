@@ -12,7 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -43,8 +43,9 @@ def environment(shared: Path) -> Path:
     with (shared / "flare-environment.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not made.exists():
-            subprocess.run([sys.executable, "-m", "venv", str(made)], check=True)
-            install = [str(made / "bin" / "pip"), "install", "--quiet", "--editable", f"{ROOT}[flare]"]
+            subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(made)], check=True)
+            install = [sys.executable, "-m", "pip", "--python", str(made / "bin" / "python3"), "install", "--quiet"]
+            install += ["--no-compile", "--editable", f"{ROOT}[flare]"]  # what is imported is compiled then
             done = subprocess.run(install, capture_output=True, text=True)
             (made / "failed").write_text(done.stderr if done.returncode else "")
     if why := (made / "failed").read_text().strip():
@@ -65,6 +66,52 @@ def text_of(study: JointStudy, messages: float = 600) -> str:
     """The study as a file, with deadlines that a busy machine keeps."""
     stated = study.model_dump(by_alias=True, exclude_none=True)
     return tomlkit.dumps({**stated, "deadlines": {"greetings": 600, "messages": messages}})
+
+
+def processes_in(folder: Path) -> list[int]:
+    """The processes that were started with something in this folder: FLARE starts those of jobs in new sessions."""
+    return [process for process, words in _running() if any(f"{word}/".startswith(f"{folder}/") for word in words)]
+
+
+def jobs_in(package: Path) -> list[int]:
+    """The processes of the jobs of a site, or of the server, with this package."""
+    return [process for process, words in _running() if str(package) in words and any(kind in words for kind in _JOBS)]
+
+
+def _running() -> Iterator[tuple[int, list[str]]]:
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            yield int(process.name), (process / "cmdline").read_text(errors="replace").split("\0")
+
+
+def kill(*processes: int) -> None:
+    """SIGKILL for each of them that is left."""
+    for process in processes:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+
+
+def frames_of(package: Path, sender: str) -> int:
+    """How many frames the relay with this package has of this participant."""
+    return _asked(package, "SELECT count(*) FROM frames WHERE sender = ?", sender)
+
+
+def under_two_digests(package: Path) -> int:
+    """How many places of the relay with this package hold two different frames."""
+    return _asked(
+        package,
+        "SELECT count(*) FROM (SELECT 1 FROM frames GROUP BY sender, addressee, lane, number HAVING count(*) > 1)",
+    )
+
+
+def _asked(package: Path, question: str, *values: str) -> int:
+    for store in package.glob("local/smc_dp/*/frames/*.sqlite"):
+        with (
+            suppress(sqlite3.OperationalError),
+            closing(sqlite3.connect(f"{store.as_uri()}?mode=ro", uri=True)) as relay,
+        ):
+            return int(relay.execute(question, values).fetchone()[0])
+    return 0  # there is no store yet
 
 
 @dataclass
@@ -125,29 +172,17 @@ class FlareSites:
 
     def all_of(self, who: str) -> list[int]:
         """The processes of FLARE at a site, and of its jobs."""
-        return self._running(lambda words: any(word.startswith(str(self.packages / who)) for word in words))
+        return processes_in(self.packages / who)
 
     def kill_all(self) -> None:
-        """SIGKILL for all that runs in this folder; FLARE starts the processes of jobs in sessions of their own."""
-        for process in [*(p.pid for p in self.started.values()), *self._running(lambda words: True)]:
-            with suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
+        """SIGKILL for all that runs in this folder."""
+        kill(*(process.pid for process in self.started.values()), *processes_in(self.folder))
         for process in self.started.values():
             process.wait()
 
     def jobs_of(self, who: str) -> list[int]:
         """The processes of the jobs of a site, or of the server."""
-        return self._running(lambda words: str(self.packages / who) in words and any(kind in words for kind in _JOBS))
-
-    def _running(self, wanted: Callable[[list[str]], bool]) -> list[int]:
-        """The processes that were started with something in this folder, and as it is wanted."""
-        found = []
-        for process in Path("/proc").glob("[0-9]*"):
-            with suppress(OSError):
-                words = (process / "cmdline").read_text().split("\0")
-                if any(word.startswith(f"{self.folder}/") for word in words) and wanted(words):
-                    found.append(int(process.name))
-        return found
+        return jobs_in(self.packages / who)
 
     def submit(self, job: Path) -> None:
         """As the page of the kit says."""
@@ -183,22 +218,9 @@ class FlareSites:
             subprocess.run([*command, "-n", count, "-t", count], env=environ, stdout=log, stderr=log, timeout=seconds)
         self.kill_all()
 
-    def under_two_digests(self) -> int:
-        """How many places of the relay hold two different frames."""
-        return self._asked(
-            "SELECT count(*) FROM (SELECT 1 FROM frames GROUP BY sender, addressee, lane, number HAVING count(*) > 1)"
-        )
-
     def frames(self, sender: str) -> int:
         """How many frames the relay has of this participant."""
-        return self._asked("SELECT count(*) FROM frames WHERE sender = ?", sender)
-
-    def _asked(self, question: str, *values: str) -> int:
-        folder = self.packages / self.relay / "local" / "smc_dp" / self.study.digest / "frames"
-        address = f"{(folder / self.study.digest).as_uri()}.sqlite?mode=ro"
-        with suppress(sqlite3.OperationalError), closing(sqlite3.connect(address, uri=True)) as relay:
-            return int(relay.execute(question, values).fetchone()[0])
-        return 0  # there is no store yet
+        return frames_of(self.packages / self.relay, sender)
 
 
 def written(folder: Path, study: JointStudy) -> None:

@@ -1,17 +1,15 @@
-"""Studies under a real NVIDIA FLARE 2.9: its simulator, and provisioned sites that meet a hostile hub, and deaths."""
+"""Studies under a real NVIDIA FLARE 2.9: its simulator, and provisioned sites that meet a hostile hub, and a death."""
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from support.flare_sites import RELEASED, FlareSites, agreed, environment, provisioned, until
+from support.flare_sites import RELEASED, FlareSites, agreed, environment, kill, provisioned, until
 
 from smc_dp.cli.main import main
 from smc_dp.deploy.flare.provision import provision_flare
@@ -67,27 +65,6 @@ def test_three_parties_and_charlie_in_the_simulator(
     check_releases([o / "run" for o in own], [o / f"{o.name}.ledger" for o in own[:-1]], capsys)
 
 
-def test_a_dead_job_is_submitted_again_and_everybody_goes_on(
-    sites: FlareSites, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A site's job and the relay's are killed in the middle of the session; who had released nothing, releases."""
-    sites.begin_all()
-    sites.submit(sites.kit / "job")
-    until("a session", lambda: sites.frames("so.uth") >= 1, 60, look=0.005)
-    killed = [*sites.jobs_of("site-2"), *sites.jobs_of(sites.relay)]
-    until("its middle", lambda: sites.frames("so.uth") >= 4, 60, look=0.005)
-    for process in killed:
-        os.kill(process, signal.SIGKILL)
-    assert len(killed) == 2
-    until("the job's end", lambda: not any(sites.jobs_of(site) for site in sites.names), 60)
-    assert not any(RELEASED in sites.log(site) for site in sites.names)
-    sites.submit(sites.kit / "job")
-    until("a release at every site", lambda: all(RELEASED in sites.log(site) for site in sites.names), 90)
-    assert sites.under_two_digests() == 0
-    ledgers = [sites.own(site) / f"{name}.ledger" for site, name in sites.names.items() if name != "charlie"]
-    check_releases([sites.own(site) / "run" for site in sites.names], ledgers, capsys)
-
-
 def test_a_site_that_never_returns_is_gone_on_without(
     tmp_path: Path, programs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -105,8 +82,7 @@ def test_a_site_that_never_returns_is_gone_on_without(
         until("a session", lambda: "greetings: " in sites.details("site-2"), 60, look=0.005)
         doomed = sites.all_of("site-2")
         until("a sum", lambda: "sum1: " in sites.details("site-2"), 60, look=0.005)  # before, nobody can be lost
-        for process in doomed:
-            os.kill(process, signal.SIGKILL)
+        kill(*doomed)
         left = [site for site in sites.names if site != "site-2"]
         until("a release at the others", lambda: all(RELEASED in sites.log(site) for site in left), 90)
         until("the job's end", lambda: not sites.jobs_of(sites.relay), 60)

@@ -1,14 +1,11 @@
-"""HOWTO_FLARE.md is followed as it is, by organisations with a folder each, over a real NVIDIA FLARE."""
+"""HOWTO_FLARE.md is followed as it is, by organisations with a folder each, over a real NVIDIA FLARE; one job dies."""
 
 from __future__ import annotations
 
-import os
-import signal
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from support.flare_sites import environment, until
+from support.flare_sites import RELEASED, environment, frames_of, jobs_in, kill, processes_in, under_two_digests, until
 from support.organisations import ROOT, Organisation, organisations
 from support.pages import blocks
 from support.relays import free_port
@@ -29,14 +26,6 @@ def test_every_block_of_the_page_is_followed_but_the_installation() -> None:
     assert "pip install" in found[0]
 
 
-def kill_all(folder: Path) -> None:
-    """SIGKILL for all that FLARE runs in this folder: its scripts start processes of their own."""
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if f"{folder}/" in (process / "cmdline").read_text():
-                os.kill(int(process.name), signal.SIGKILL)
-
-
 def with_flare(one: Organisation, programs: Path) -> None:
     """Put FLARE's programs on the organisation's path."""
     for name in ("python3", "nvflare"):
@@ -55,8 +44,20 @@ def follow_with_flare(step: Step, everybody: dict[str, Organisation]) -> None:
         one.start(line) if STARTS in line else one.run(line)
 
 
+def kill_the_job(sites: dict[str, Path], relay: Path) -> None:
+    """A site's job and the relay's are killed in the middle of the session, and nobody has released anything."""
+    until("a session", lambda: frames_of(relay, "south") >= 1, 90, look=0.005)
+    killed = [*jobs_in(sites["south"] / "package"), *jobs_in(relay)]
+    until("its middle", lambda: frames_of(relay, "south") >= 4, 60, look=0.005)
+    kill(*killed)
+    assert len(killed) == 2
+    until("the job's end", lambda: not any(map(jobs_in, (relay, *(f / "package" for f in sites.values())))), 60)
+    assert not any(map(released, sites.values()))
+
+
 @pytest.mark.slow
 def test_the_page_leads_to_one_release_at_every_site(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The first job dies; as the page says, the same command again has all go on."""
     programs = environment(tmp_path_factory.getbasetemp().parent)
     page = PAGE.replace(PORT, f":{free_port()}").replace(HOST, "localhost")
     with organisations(tmp_path, EVERYBODY) as everybody:
@@ -65,6 +66,7 @@ def test_the_page_leads_to_one_release_at_every_site(tmp_path: Path, tmp_path_fa
         for name, count in zip(PARTIES, (600, 450, 300), strict=True):
             rows(everybody[name].folder, count)
         sites = {name: everybody[name].folder for name in EVERYBODY[:-1]}
+        relay = everybody["relay"].folder / "provisioned/smc_dp/prod_00/localhost"
         try:
             for step in steps(page):
                 if "job submit" in step.text:
@@ -72,9 +74,15 @@ def test_the_page_leads_to_one_release_at_every_site(tmp_path: Path, tmp_path_fa
                 if step.heading == AFTERWARDS:
                     until("all releases", lambda: all(map(released, sites.values())), 120)
                 follow_with_flare(step, everybody)
+                if "job submit" in step.text:
+                    kill_the_job(sites, relay)
+                    follow_with_flare(step, everybody)
         finally:
-            kill_all(tmp_path)
-        assert len({next(f.glob("package/local/smc_dp/*/run/release.json")).read_bytes() for f in sites.values()}) == 1
+            kill(*processes_in(tmp_path))
+        for name in ("release.json", "transcript.jsonl"):
+            assert len({next(f.glob(f"package/local/smc_dp/*/run/{name}")).read_bytes() for f in sites.values()}) == 1
+        assert frames_of(relay, "south") > 4
+        assert under_two_digests(relay) == 0
         for name in PARTIES:
             (path,) = sites[name].glob(f"package/local/smc_dp/*/{name}.ledger")
             with Ledger.open(path) as ledger:
@@ -89,4 +97,4 @@ def log(site: Path) -> str:
 
 def released(site: Path) -> bool:
     """Tell whether a site has said that it has a release."""
-    return "the study is over here: released" in (site / "said.txt").read_text(errors="replace")
+    return RELEASED in (site / "said.txt").read_text(errors="replace")
