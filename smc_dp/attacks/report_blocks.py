@@ -80,8 +80,7 @@ def attack_page(reports: Sequence[AttackReport]) -> Page:
 def attack_verdicts(reports: Sequence[AttackReport]) -> tuple[Banner, ...]:
     """Return a banner for every outcome that is not the one on record, or one that says that all are."""
     wrong = (
-        f"NOT AS EXPECTED: {m.attack} against {m.variant}: the outcome is {m.outcome!r}, "
-        f"and the recorded one is {m.expected!r}"
+        f"NOT AS EXPECTED: {m.attack} against {m.variant}: {m.outcome}. The outcome on record is: {m.expected}"
         for report in reports
         for m in report.measured
         if not m.as_expected
