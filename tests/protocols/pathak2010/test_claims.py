@@ -160,7 +160,7 @@ def test_both_worlds_release_the_same_sum() -> None:
 @pytest.mark.slow
 def test_readings_are_alike_in_both_worlds_and_those_of_the_simulator() -> None:
     """Every day, and of all coalitions, `test_fresh_executions_pass` in `test_leakage.py` compares 48 runs."""
-    worlds = [seen(world, count=300) for world in WORLDS]
+    worlds = [seen(world, count=150) for world in WORLDS]
     for coalition in COALITIONS:
         assert compare_samples(*(read_by(coalition, runs) for runs in worlds)).p_value > ACCEPT
         for runs in worlds:

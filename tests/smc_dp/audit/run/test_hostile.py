@@ -32,6 +32,7 @@ from protocols.pathak2010.parameters import Parameters
 from protocols.runtime.envelope import START, Envelope
 from protocols.runtime.transcript import encode_line, link
 from smc_dp.audit.run.evidence import MAX_TRANSCRIPT_BYTES
+from smc_dp.audit.run.time_budget import DEFAULT_SECONDS
 from smc_dp.run.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 from smc_dp.run.transcript_lines import LEAST_LINE
 
@@ -339,7 +340,7 @@ def test_names_that_the_terminal_has_no_letters_for(copy):
     path = copy.run / TRANSCRIPT
     path.write_text(path.read_text().replace('"from":"north-0"', '"from":"\\u65e5\\u672c"', 1))
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    given_ = [sys.executable, "-c", _MEASURED, "participants,routes", "audit", str(copy.run)]
+    given_ = [sys.executable, "-c", _MEASURED, "participants,routes", "1", "audit", str(copy.run)]
     done = subprocess.run(given_, capture_output=True, text=True, env=environment)
     assert "Traceback" not in done.stderr
     assert done.stderr.startswith("1 ")
@@ -349,22 +350,31 @@ def test_names_that_the_terminal_has_no_letters_for(copy):
 # Memory and time.
 
 _MEASURED = """
-import resource, sys
-from smc_dp.audit.run import checks
+import sys, time
+from smc_dp.audit.run import checks, evidence
 from smc_dp.cli.main import main
+from smc_dp.run import transcript_lines
+def peak(): # what the kernel says of resource.ru_maxrss begins with the size of whoever started this process
+    return 1024 * next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM:"))
 checks.CHECKS = tuple(check for check in checks.CHECKS if check.name in sys.argv[1].split(","))
-code = main(sys.argv[2:])
-used = resource.getrusage(resource.RUSAGE_SELF)
-# What the kernel says of resource.ru_maxrss begins with the size of whoever started this process.
-peak = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM:"))
-print(code, peak * 1024, used.ru_utime + used.ru_stime, file=sys.stderr)
+smaller = int(sys.argv[2])
+for module, limits in (evidence, "MAX_TRANSCRIPT_BYTES _MAX_REPLAYED"), (transcript_lines, "_KEPT _KEPT_LINES"):
+    for limit in limits.split():
+        setattr(module, limit, getattr(module, limit) // smaller)
+before = peak(), time.process_time()
+code = main(sys.argv[3:])
+memory, seconds = (start + smaller * (end - start) for start, end in zip(before, (peak(), time.process_time())))
+print(code, memory, seconds, file=sys.stderr)
 """
 
 
-def measured(*given_: str) -> tuple[int, int, float]:
-    """Exit code, largest memory in bytes, processor seconds of an audit in a process of its own."""
+def measured(*given_: str, smaller: int = 1) -> tuple[int, int, float]:
+    """Exit code, largest memory in bytes, processor seconds of an audit in a process of its own.
+
+    With limits that are so many times smaller, it counts what it takes and keeps so many times.
+    """
     names = ",".join(check.name for check in OF_THE_RUN)
-    command_line = [sys.executable, "-c", _MEASURED, names, "audit", *given_]
+    command_line = [sys.executable, "-c", _MEASURED, names, str(smaller), "audit", *given_]
     done = subprocess.run(command_line, capture_output=True, text=True)
     assert "Traceback" not in done.stderr
     code, memory, seconds = done.stderr.splitlines()[-1].split()
@@ -427,6 +437,10 @@ def test_memory_and_time_are_bounded(made, tmp_path, name):
     assert seconds < MOST_SECONDS
 
 
+SMALLER = 4
+LONGEST = MAX_TRANSCRIPT_BYTES // SMALLER
+
+
 def chained(folders: Folders, lines: int, body: int = 0) -> Folders:
     """The record replaced by one of short letters that hang together by every digest; `lines` 0: as many as may be."""
     found = f.read_record(folders.run)
@@ -434,7 +448,7 @@ def chained(folders: Folders, lines: int, body: int = 0) -> Folders:
     session, chain, size, n = bytes.fromhex(found.head["session"]), START, 10_000, 0
     with (folders.run / TRANSCRIPT).open("wb") as file:
         file.write(encode_line({**found.head, "digest": prev.hex()}) + b"\n")
-        while n < lines or (not lines and size < MAX_TRANSCRIPT_BYTES):
+        while n < lines or (not lines and size < LONGEST):
             e = Envelope(session, "north-0", "charlie", "Relay", "s", n, 2, chain, bytes(body))
             chain, before, prev, n = e.digest, prev, link(prev, e.digest), n + 1
             fields = {"from": e.sender, "to": e.to, "kind": e.kind, "stage": e.stage, "number": e.number, "round": 2}
@@ -447,14 +461,16 @@ def chained(folders: Folders, lines: int, body: int = 0) -> Folders:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("lines", "body", "views"),
-    [(0, 0, False), ((1 << 18) - 1, 450, True)],  # the most lines, and the most beside views: fewer hold no more
-    ids=["256 MB of the shortest lines", "256 MB and views"],
+    [(0, 0, False), ((1 << 18) // SMALLER - 1, 450, True)],  # the most lines, and beside views: fewer hold no more
+    ids=["the most of the shortest lines", "the most lines and views"],
 )
 def test_a_long_record_that_hangs_together_fits_into_memory(made, tmp_path, lines, body, views):
-    """No check may keep what it has read of every line."""
+    """No check may keep what it has read of every line. The record, and all limits, are a quarter of what may be."""
     folders = chained(copied(made, tmp_path / "long"), lines, body)
-    assert (folders.run / TRANSCRIPT).stat().st_size <= MAX_TRANSCRIPT_BYTES
-    code, memory, seconds = measured(str(folders.run), *(["--views", str(folders.views)] if views else []))
+    assert LONGEST * 0.9 < (folders.run / TRANSCRIPT).stat().st_size <= LONGEST
+    given_ = [str(folders.run), "--seconds", f"{DEFAULT_SECONDS / SMALLER:.0f}"]
+    given_ += ["--views", str(folders.views)] if views else []
+    code, memory, seconds = measured(*given_, smaller=SMALLER)
     assert code == 1
     assert memory < MOST_BYTES
     assert seconds < MOST_SECONDS
