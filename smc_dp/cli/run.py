@@ -30,9 +30,9 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
 
     Parties run as in-process actors that exchange encrypted messages over a simulated channel.
 
-    Without any file, method, protocol or noise, `run` does the main job: five hospitals run the paper's curator
-    protocol (prr_mean) and then newton on the same rows of a built-in data set. One table compares the results. Each
-    release has the given epsilon, so together they cost twice that.
+    Without a file, a method, a protocol, a noise or an option of one of these, `run` does the main job: five hospitals
+    run the paper's curator protocol (prr_mean) and then newton on the same rows of a built-in data set. One table
+    compares the results. Each release has the given epsilon, so together they cost twice that.
 
     newton (recommended, for any number of classes; gd for very many columns) adds up what single records contribute,
     in several rounds of secure sums. For two classes it is nearly as accurate as pooling the data. wsum adds up the
@@ -44,7 +44,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     There is no promise that a run gives a result, or that the result is correct.
 
     prr_mean needs participants who follow the protocol: one malicious party removes all noise. The party with the
-    fewest records knows the noise. With only two parties, it obtains the other's model exactly.
+    fewest records knows the noise. With only two parties, that party obtains the other's model exactly.
 
     \b
     Examples:

@@ -96,8 +96,12 @@ def blocks(found: FileValidation) -> Iterator[PageBlock]:
             yield Prose("Lines that would fix it in the bounds, which are public and the same for all parties:")
             yield Verbatim("\n".join(lines), "Lines for the bounds")
     else:
+        kept = (found.rows or 0) - found.left_out
         classes = ", ".join(f"{count:,} {name}" for name, count in (found.classes or {}).items())
-        yield Prose(f"{found.source}: {found.rows:,} rows can be used ({classes}). {PRIVATE_NOTICE}", "file.fits")
+        yield Prose(
+            f"{found.source}: {kept:,} of {found.rows:,} rows can be used ({classes}). {PRIVATE_NOTICE}",
+            "file.fits",
+        )
     yield from (Prose(f"warning: {text}") for text in found.warnings())
 
 

@@ -30,7 +30,7 @@ def blocks(plan: Plan, *, cost: bool = False) -> Iterator[PageBlock]:
     yield PageTable("Methods", _HEADINGS, tuple(_methods(plan)), numbers=(2, 7, 8))
     if refused := tuple(f"{m.method} is not in this plan. {m.refused}" for m in plan.methods if m.refused is not None):
         yield Bullets(refused)
-    yield Prose(f"It holds against {plan.holds_against}.")
+    yield Prose(f"The guarantee of {plan.method} holds against {plan.holds_against}.")
     yield Bullets(plan.must_not_collude)
     found = plan.cost
     counted = f"{found.messages:,} messages, {found.bytes:,} bytes, {found.rounds:,} rounds"

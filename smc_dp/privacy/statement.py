@@ -23,7 +23,7 @@ _CHANGE: dict[str, str] = {
     "party": "all records of one party were replaced by any others",
 }
 _CHANGED = {
-    "replace": "one record of one party replaced by another",
+    "replace": "one record of one party replaced by any other record",
     "addremove": "one record of one party added or removed",
     "party": "all records of one party replaced by others",
 }

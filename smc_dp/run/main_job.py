@@ -72,9 +72,7 @@ def both_blocks(reports: Sequence[Report], details: Callable[[Path], str]) -> It
     """
     yield from (Banner(f"INSECURE: {reason}.", "insecure", "run.insecure") for reason in reports[0].insecure)
     yield PageTable("Test accuracy", ("model", "accuracy"), tuple(_accuracies(reports)), numbers=(1,))
-    yield Prose(
-        "The lines 'alone' and 'pooled' are not private. They need all rows in one place, which only a simulation has."
-    )
+    yield Prose("The lines 'alone' and 'pooled' are not private. Side by side, they need all rows in one place.")
     for report in reports:
         name = report.agreement.method.name
         yield Section(

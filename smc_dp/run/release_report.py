@@ -195,8 +195,8 @@ def _columns(release: PublishedRelease) -> Iterator[PageBlock]:
         "somebody measured them on rows, they reveal something about those rows. Values beyond them are clipped."
     )
     yield from column_table(bounds)
-    constant = f" and gets the constant {bounds.bias:g} as a further number" if bounds.bias else ""
-    yield Prose(f"Each row is clipped to the norm {bounds.clip:g}{constant}.")
+    constant = f" Then the constant {bounds.bias:g} is appended as a further number." if bounds.bias else ""
+    yield Prose(f"A row that is longer than {bounds.clip:g} (Euclidean norm) is shortened to that.{constant}")
 
 
 def _computed(release: PublishedRelease, sent: TrafficTotals | None) -> Iterator[PageBlock]:

@@ -136,9 +136,9 @@ class MethodSettings(SettingsSection):
     name: OneLine | None = _planned(
         "What is learned. prr_mean: the mean of the parties' models; newton (recommended): one model of all rows.",
         "|".join(PROTOCOLS_BY_METHOD), short=(RUN, STUDY, PLAN), title="Method",
-        usual="newton; the method of any setting that is given", sentences={
+        usual="newton, or the one method that has the given settings", sentences={
             PLAN: "Method that the plan is about [default: the recommended one].",
-            STUDY: "What is learned [default: newton; the method of any setting that is given].",
+            STUDY: "What is learned [default: newton, or the one method that has the given settings].",
         },
     )  # fmt: skip
     lam: MethodSetting = _planned(
@@ -244,7 +244,7 @@ class Simulation(Document):
         "Secure sum: simulate a drop-out: NAME stops before its N-th message. Repeat the option.", "NAME:N", "texts"
     )
     topology: str | None = _setting(
-        "Direct links, or all messages through the curator.", "|".join(TOPOLOGIES), "choice", usual="mesh"
+        "Direct links (mesh), or all messages through the curator (star).", "|".join(TOPOLOGIES), "choice", usual="mesh"
     )
     link: str | None = _setting("Network whose delays are simulated.", "lan|wan|none", "choice", usual="none")
     workers: int | None = _setting(

@@ -38,7 +38,7 @@ class CuratorTerms(MeanTerms):
         values=get_args(ExponentsName),
     )  # fmt: skip
     unsaid: ClassVar[Mapping[str, Any]] = MappingProxyType({"exponents": "full"})
-    coalitions: ClassVar[str] = "(the curator alone, or parties without it)"
+    coalitions: ClassVar[str] = "the curator alone; parties without the one with the fewest rows"
 
     @override
     def assumed(self, parties: int) -> str:

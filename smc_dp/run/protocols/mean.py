@@ -57,7 +57,7 @@ class MeanTerms(ProtocolTerms):
     @override
     def summary(self, spec: MechanismSpec, parties: int) -> PrivacySummary:
         return PrivacySummary(
-            f"readers, and semi-honest participants {self.coalitions}, except the party with the fewest rows.",
+            f"readers; {self.coalitions}; all semi-honest.",
             "all participants following the protocol to the end.",
             "malicious participants, who can remove all noise; the party with the fewest rows, which knows the "
             "noise; sizes; wrong inputs; that a run took place or was refused; further releases (see the ledger).",

@@ -60,7 +60,7 @@ class SumTerms(ProtocolTerms):
     )  # fmt: skip
     output: OutputName = protocol_setting(
         "curator",
-        "Secure sum: masked inputs go to the curator alone, or are published as shares of the result.",
+        "Secure sum: masked inputs go to the curator alone, or are published as shares of the result (shares).",
         values=get_args(OutputName),
         on=(RUN,),
     )
@@ -137,7 +137,7 @@ class SumTerms(ProtocolTerms):
             who = "the curator and all other parties" if limits.by_curator else "all other parties"
             noise = "nobody else's noise"
         sparse = limits.has_sparse_graph
-        how = "as long as all follow the protocol" if sparse and not own_noise else "even if malicious"
+        how = "if all follow the protocol" if sparse and not own_noise else "even if malicious"
         fixed = "malicious parties and drop-outs" if sparse else "malicious parties"
         late = f"at most {self.dropouts} drop-outs" if self.dropouts else "no drop-outs"
         result = "a withheld result" if self.verifiable or not limits.by_curator else "a withheld or false result"
@@ -146,8 +146,8 @@ class SumTerms(ProtocolTerms):
         sizes = "numbers of rows; " if is_public else ""
         return PrivacySummary(
             f"{who}, {how}.",
-            f"{noise}; {late}; {fixed} fixed beforehand; no party restored from an old state.",
-            f"{sizes}wrong inputs; {result}; who took part; further releases (see the ledger).",
+            f"{noise}; {late}; {fixed} chosen beforehand; no party restored from an old state.",
+            f"{sizes}wrong inputs; {result}; who took part; further releases (see ledger).",
             f"X25519, Ed25519, {'AES-256-CCM, ' * sparse}ChaCha20-Poly1305, SHA-256 and SHAKE-256; computational "
             "(SIM-CDP).",
         )
