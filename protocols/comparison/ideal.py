@@ -190,11 +190,11 @@ def _true_differences(p: Comparisons, given: Inputs, names: tuple[str, ...]) -> 
 
 LIMITATIONS = (
     Limitation(
-        "A malicious holder that makes its key or its bits against the protocol may learn more of the chooser's input."
+        "A malicious holder whose key or bits are not made as the protocol says may learn more of the chooser's input."
     ),
     Limitation(
-        "A sign tells the holder in which half of the ring the chooser's share lies, counted from its own: where a "
-        "share is not uniform, or compared again and again, that tells of it.",
+        "A sign tells the holder in which half of the ring, counted from its own share, the chooser's share lies. "
+        "This reveals something about a share that is not uniform, or that is compared repeatedly.",
         Attack(lambda p: ((HOLDER,),), half_of_each, _true_halves),
     ),
     Limitation(

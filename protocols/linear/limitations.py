@@ -131,23 +131,24 @@ LIMITATIONS = (
         ),
     ),
     Limitation(
-        "Charlie and P_1 with as many further parties as each has neighbours, who cut the ring, learn the sums of the "
-        "weights on either side of the cut; with all neighbours of one party, its weights.",
+        "Charlie and P_1, with as many further parties as each party has neighbours, can cut the ring. They then "
+        "learn the sums of the weights on either side of the cut. With all neighbours of one party they learn its "
+        "weights.",
         Attack(_cutting, weights_behind_a_cut, lambda p, inputs, names: input_of(inputs, p.parties[_encircled(p)]).w),
     ),
     Limitation(
         "The party with the smallest data set knows its own noise: it obtains the exact sum of all weights. The "
-        "protocol does not reveal that it is the smallest, but it knows it where the sizes show it.",
+        "protocol does not tell the party that it is the smallest. The party knows this where the sizes show it.",
         BY_SMALLEST,
     ),
     Limitation(
-        "All parties but one, the smallest among them, together obtain the weights of the last one exactly, with "
-        "Charlie or without; of two parties, the smaller one obtains the other's.",
+        "All parties but one, with the smallest among them, together obtain the weights of the last one exactly, with "
+        "or without Charlie. Of two parties, the smaller one obtains the other's.",
         BY_ALL_BUT_ONE,
     ),
     Limitation(
-        "Charlie together with the party that has the smallest data set learns that it is the smallest, and so that "
-        "what they take off the sum is the noise.",
+        "Charlie together with the party that has the smallest data set learns that it is the smallest. They then "
+        "know that the vector that they subtract from the sum is the noise.",
         Attack(
             _with_charlie,
             lambda p, views, published: exact_sum_of_the_named(p, views[0], views[1], published_sum(p, published)),
@@ -156,17 +157,17 @@ LIMITATIONS = (
     ),
     Limitation(
         "Charlie together with parties learns in each session whether one of them is the smallest, and so whether the "
-        "smallest size of the rest is below theirs; over sessions in which a member's size changes this finds the "
-        "smallest size of the rest, and over sessions with ties how many are tied. This is no matter of noise: it "
-        "follows from the sizes alone, which the privacy of records does not protect."
+        "smallest size of the rest is below theirs. Sessions in which a member's size changes reveal the smallest "
+        "size of the rest. Sessions with ties reveal how many are tied. Noise does not prevent this: it follows from "
+        "the sizes alone, which the privacy of records does not protect."
     ),
     Limitation(
-        "A malicious P_1 can put noise that it knows, or none, into the result and so learn the exact sum, and can "
-        "learn log2(K+1) bits of its choice about all sizes in each session; nobody notices."
+        "A malicious P_1 can put noise that it knows, or none, into the result and so learn the exact sum. In each "
+        "session it can also learn log2(K+1) bits of its choice about all sizes. Nobody notices either."
     ),
     Limitation(
-        "A malicious Charlie can change which party is selected; with that party it learns the exact sum, or "
-        "compares the size of any party with a number of its choice, once a session."
+        "A malicious Charlie can change which party is selected. With that party he learns the exact sum, or compares "
+        "the size of any party with a number of his choice, once a session."
     ),
     Limitation(
         "A Charlie that sends an inconsistent Extension reduces the search for Delta to about 2^65 guesses, each of "
@@ -174,18 +175,18 @@ LIMITATIONS = (
         "noise and the exact sum (the check of Keller, Orsini and Scholl would prevent it)."
     ),
     Limitation(
-        "Charlie with a party can stop sessions until that party is selected, and then learns the exact sum: a refused "
-        "session is to be investigated, not simply repeated."
+        "Charlie with a party can stop sessions until that party is selected. He then learns the exact sum. "
+        "Investigate a refused session; do not simply repeat it."
     ),
     Limitation(
-        "A party that puts another key in its row learns from the sum, which is spoilt then, that it has the smallest "
-        "data set; one that enters few rows and no noise takes the noise out for everybody."
+        "A party that puts another key in its row spoils the sum if it has the smallest data set. It learns this from "
+        "the spoilt sum. A party that enters few rows and no noise removes the noise for everybody."
     ),
     Limitation("Each participant can spoil the sum, or stop it, and nobody sees who spoilt it."),
     Limitation(
-        "Keys of links are kept until a participant's own part is over: an adversary that obtains the states of both "
-        "Charlie and P_1 before that opens what they received in the session."
+        "Keys of links are kept until a participant's own part is over. An adversary that obtains the states of both "
+        "Charlie and P_1 before then can open the messages that they received in the session."
     ),
-    Limitation("The last to publish learns the sum first and can keep its share back."),
+    Limitation("The last participant to publish learns the sum first and can withhold its share."),
     SCALE_OF_THE_NOISE,
 )

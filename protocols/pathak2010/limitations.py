@@ -87,23 +87,22 @@ def _noise_and_sum(p: Parameters, views: tuple[View, ...], published: Mapping[st
 
 LIMITATIONS = (
     Limitation(
-        "One malicious party removes all noise: it enters no rows, or few, and no noise, and the release is the exact "
-        "sum of all weights, for everybody; with noise that it chose itself, for itself alone."
+        "One malicious party removes all noise: it enters no rows, or few, and no noise. Everybody then has the exact "
+        "sum of all weights. If it enters noise that it chose itself, it alone has the exact sum."
     ),
-    Limitation(
-        "Charlie removes all noise too if he is malicious: he selects none. He or a party can also spoil the result."
-    ),
+    Limitation("A malicious Charlie removes all noise too: he selects none. He or a party can also spoil the result."),
     Limitation(
         "The party with the smallest data set knows its own noise: it obtains the exact sum of all weights.",
         BY_SMALLEST,
     ),
     Limitation(
-        "All parties but one, the smallest among them, together obtain the weights of the last one exactly; of two "
-        "parties, the smaller one obtains the other's.",
+        "All parties but one, with the smallest among them, together obtain the weights of the last one exactly. Of "
+        "two parties, the smaller one obtains the other's.",
         BY_ALL_BUT_ONE,
     ),
     Limitation(
-        "Charlie together with any party learns every size and who is smallest, for all parties hold the key of xi.",
+        "Charlie together with any party learns every size and who is smallest, because all parties hold the secret "
+        "key of xi.",
         Attack(
             _with_charlie,
             lambda p, views, published: sizes_of_charlie_and_party(p, *views),
@@ -120,12 +119,12 @@ LIMITATIONS = (
     ),
     SCALE_OF_THE_NOISE,
     Limitation(
-        "Where all pairs are compared, a malicious P_1 that answers one comparison against the protocol learns "
-        "something of how the two sizes compare with the others, by whether Charlie refuses; it does not learn whose "
-        "they are."
+        "Where all pairs are compared, a malicious P_1 can answer one comparison against the protocol. From whether "
+        "Charlie refuses, it learns something about how the two compared sizes rank among the others. It does not "
+        "learn whose sizes they are."
     ),
     Limitation(
-        "A participant whose state is read before its own part is over counts among the coalition: the state has its "
-        "weights, the size and the noise that are not used yet, and the keys of its links."
+        "A participant whose state is read before its own part is over counts as a member of the coalition. The state "
+        "holds its weights, the size and the noise that are not used yet, and the keys of its links."
     ),
 )

@@ -102,7 +102,7 @@ class Protection:
 _IN_WORDS = MappingProxyType(
     {
         "public": "anybody may know it",
-        "masked": "to its reader uniform, or within the stated distance of that",
+        "masked": "uniform to its reader, or statistically close to uniform",
         "shared": "a secret that sender and reader are both meant to hold",
         "encrypted": "a ciphertext under the key {key}",
         "returned": "a ciphertext under the key {key}, back to whoever can open it",

@@ -1,5 +1,6 @@
 """Sums of integer vectors that no single participant computes: private against Charlie and any t of K malicious
-parties, while up to D parties drop out.
+parties, while up to D parties drop out. If t is 0, nothing is claimed against Charlie together with a party. All
+members of a sum but one can always compute the contribution of the last one, with its noise, from the sum.
 
 In outline after Bonawitz et al., "Practical Secure Aggregation for Privacy-Preserving Machine Learning" (CCS 2017), and
 Bell et al. (CCS 2020). `parameters.py` has the inequalities, `messages.py` lists the conversation, `setup.py`,
@@ -24,7 +25,9 @@ from protocols.secure_sum.values import RECORDS, Addends, Sums, Vault, join_adde
 
 
 async def party(me: Endpoint, p: Parameters, mine: Addends, *later: Addends) -> Sums:
-    """Run P_j: numbers and noise in, later ones as answers to queries; the sums out, and who is in them."""
+    """Run P_j. Inputs: numbers and noise, and later ones as answers to queries. Outputs: the sums, and the list of
+    the parties in each.
+    """
     mine = join_addends(p, mine, *later)
     vault = await me.stage(neighbour_graph.party if p.degree else setup.party, p, name=SETUP)
     if p.output == SHARES:

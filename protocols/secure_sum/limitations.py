@@ -94,41 +94,43 @@ def _read(view: View, kind: type[M], sender: str) -> M:
 
 LIMITATIONS = (
     Limitation(
-        "Charlie with T or more parties can take the masks off a single party's contribution, in which only that "
-        "party's own share of the noise is left; where masked inputs are published, T parties can without him.",
+        "Charlie together with T or more parties can remove the masks from a single party's contribution; T is the "
+        "number of shares that open a secret. Only that party's own share of the noise is left in the contribution. "
+        "Where masked inputs are published, T parties can do this without Charlie.",
         Attack(with_shares_enough, addend_of_victim, _true_addend),
     ),
     Limitation(
-        "More than t parties with Charlie leave fewer honest shares of the noise than were counted; all but one leave "
-        "the last one's alone.",
+        "If more than t parties collude with Charlie, fewer honest shares of the noise are left than the guarantee "
+        "counts. If all parties but one do, only the last one's share is left.",
         Attack(all_but_one, addend_of_the_last, _true_addend),
     ),
     Limitation(
         "Where each party shares masks with its neighbours in a sparse graph alone, nothing is claimed against a "
-        "malicious Charlie or malicious parties. Lists of survivors that differ from one arc of the order to another "
-        "open both secrets of the parties between, and parties that drop out in view of the graph can cut it in two."
+        "malicious Charlie or malicious parties. Charlie can send different lists of survivors to different arcs of "
+        "the cyclic order; this opens both secrets of the parties between the arcs. Parties that know the graph can "
+        "cut it in two by dropping out."
     ),
     Limitation(
-        "Inputs are not validated: each party can spoil the sum. Charlie can withhold it, or state another unless what "
-        "he added up is published."
+        "Inputs are not validated: each party can spoil the sum. Charlie can withhold the sum. He can also state "
+        "another sum, unless the values that he added up are published."
     ),
     Limitation(
         "Charlie chooses which of the parties that may drop out are left out of a sum, in view of the sums before. "
-        "Parties that refuse to answer can stop it, and what has been charged for it by then is not refunded."
+        "Parties that refuse to answer can stop a sum. A charge that was made for it by then is not refunded."
     ),
     Limitation(
-        "A party that goes back to an old state can be made to open both of its secrets: a site has to keep the "
-        "number of the last state apart from what it backs up."
+        "A party that goes back to an old state can be made to open both of its secrets. A site therefore has to keep "
+        "the number of its last state outside its backups."
     ),
     Limitation(
-        "A dealer whose shares open nothing can stop a sum after all have been charged, and is named. Only Charlie "
-        "knows whether a dealer kept silent when others complained of its shares, or he withheld its answer. Where "
-        "a holder complains falsely of a dealer, or of a share that came too late, its shares of that dealer count as "
-        "Charlie's."
+        "A dealer whose shares open no secret can stop a sum after all parties have been charged. That dealer is "
+        "named. If no answer comes from a dealer whose shares others complained of, only Charlie knows whether the "
+        "dealer kept silent or he withheld its answer. If a holder complains falsely of a dealer, or complains of a "
+        "share that came too late, Charlie counts as knowing its shares of that dealer."
     ),
     Limitation(
-        "A party that is corrupted, or whose state is read, later than a sum but before its secrets are erased counts "
-        "among the t. So does every name that Charlie writes into the list of parties: each party has to know the "
-        "others from elsewhere."
+        "A party counts among the t if it is corrupted, or its state is read, after a sum but before the secrets of "
+        "that sum are erased. Every name that Charlie writes into the list of parties counts among them too. Each "
+        "party therefore has to know the others from elsewhere."
     ),
 )

@@ -13,8 +13,8 @@ from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, Times, ma
 
 @message("0", PARTY >> PUBLIC)
 class MaskKeys(Message):
-    """Mask key of the sender for each sum, its commitments to its own seeds, and a digest of each holder's shares; in a
-    sparse graph also a key under which shares come, the last, and a commitment to a coin, the last as well.
+    """Mask key of the sender for each sum, its commitments to its own seeds, and a digest of each holder's shares. In a
+    sparse graph the last key is the one under which shares come, and the last commitment is to a coin.
     """
 
     keys: Annotated[tuple[bytes, ...], public("key"), Times("keys")]
@@ -32,8 +32,8 @@ class Shares(Message):
 
 @message("1", PARTY >> CURATOR)
 class Ready(Message):
-    """Readiness of the sender: the digest of all greetings, as it saw them, and where shares are dealt the dealers
-    whose shares are not those that they committed to, signed.
+    """Readiness of the sender: the digest of all greetings, as it saw them. Where shares are dealt, also a signed list
+    of the dealers that it accuses: their shares are not those that they committed to, or have not come.
     """
 
     roster: Annotated[bytes, public("digest")]
@@ -123,7 +123,7 @@ class Masked(Message):
 
 @message("3", CURATOR >> PARTY)
 class Survivors(Message):
-    """List of those whose masked inputs are there; an empty one proposes that the sum is given up."""
+    """List of the parties whose masked inputs arrived. An empty list proposes to give up the sum."""
 
     context: Annotated[bytes, public("digest")]
     members: Annotated[int, public("members")]
@@ -166,7 +166,7 @@ class Result(Message):
 
 @message("7", CURATOR >> PUBLIC)
 class PublishedSum(Message):
-    """Sums of the session, one after the other, and who is in each."""
+    """Sums of the session, one after the other, and the parties in each."""
 
     members: Annotated[tuple[int, ...], public("members"), Times("sums")]
     S: Annotated[tuple[int, ...], public("word"), Times("all")]

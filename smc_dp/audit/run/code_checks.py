@@ -87,19 +87,19 @@ def _distribution_check_text(found: DistributionCheck) -> str:
     caught = found.mutants - len(found.missed)
     coalitions = len({f.coalition for f in found.found})
     more = f" and {FURTHER_RUNS} in each of {found.worlds - TWO} more" if found.worlds > TWO else ""
-    without = f", in which {', '.join(found.drop_outs)} drops out," if found.drop_outs else ""
+    without = f". In every execution {', '.join(found.drop_outs)} drops out" if found.drop_outs else ""
     return (
-        f"{coalitions} coalitions, {found.runs} executions in each of two worlds{more} with equal output{without}"
-        f" and {found.simulated} simulated, {found.tests} exact tests, rejecting below {SIGNIFICANCE:.0e} in all;"
-        f" with probability {POWER} it shows {_power(found.simulator)} against the simulator,"
-        f" {_power(found.between)} between the worlds;"
-        f" mutants with one field one bit short: {caught} of {found.mutants} rejected"
+        f"{found.tests} exact tests at the significance level {SIGNIFICANCE:.0e} for all together, on {coalitions} "
+        f"coalitions. Compared: {found.runs} executions in each of two worlds{more} with equal output, and "
+        f"{found.simulated} simulated ones{without}. {_power(found.simulator)} between the protocol and the simulator. "
+        f"{_power(found.between)} between two worlds. Mutants with one field one bit short: {caught} of "
+        f"{found.mutants} rejected"
     )
 
 
 def _power(power: DetectionPower) -> str:
-    fair, rarer = ("nothing" if shift is None else f"{shift:.2f}" for shift in (power.fair, power.rarer))
-    return f"when a fair bit moves by {fair} or a rarer event gains {rarer}"
+    fair, rarer = ("no shift" if shift is None else f"a shift of {shift:.2f}" for shift in (power.fair, power.rarer))
+    return f"The power is {POWER:.0%} for {fair} of a fair bit and for {rarer} of a rarer event"
 
 
 def judge_limitations(shown: Sequence[limitations.AttackCounts], untried: Sequence[str]) -> CheckOutcome:
@@ -107,7 +107,8 @@ def judge_limitations(shown: Sequence[limitations.AttackCounts], untried: Sequen
     for one in shown:
         if one.found < one.tries or one.mistaken or not one.tries:
             return failed("boundary.attack_fails", about=_SCOPE, found=_counted(one), mistaken=one.mistaken)
-    said = "".join(f'; said, not tried: "{sentence}"' for sentence in untried)
+    listed = "; ".join(f'"{sentence}"' for sentence in untried)
+    said = f". These limitations are stated but were not tested: {listed}" if untried else ""
     succeeded = " ".join(_counted(one) for one in shown)
     return passed("boundary.holds", about=_SCOPE, succeeded=succeeded, said=said)
 
