@@ -24,7 +24,7 @@ SLOW = {
     *{"audit_a_run.py", "epsilon_curve.py", "federation_on_one_machine.py", "learn_from_sums.py", "own_exports.py"},
     *{"plan_first.py", "read_a_transcript.py", "three_hospitals.py"},
 }
-OPTIONS = {"epsilon_curve.py": ("--repeats", "20"), "recover_a_record.py": ("--page", "found.html")}
+OPTIONS = {"recover_a_record.py": ("--page", "found.html")}
 NEEDS_A9A = {"epsilon_curve.py"}
 NEEDS_NATS = {"federation_on_one_machine.py"}
 # A site of one's own takes more lines than a simulation, and so do files as three systems write them.
