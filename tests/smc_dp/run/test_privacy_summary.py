@@ -131,7 +131,7 @@ GRAPHS: dict[str, dict[str, Any]] = {
 def denied(stated: PrivacyStatement, against: str) -> bool:
     """Tell whether a statement denies the coalition that it claims, or is said in one line to hold against another."""
     malicious = EVEN in stated.adversary
-    other = "as long as all follow" in against if malicious else "even if malicious" in against
+    other = "if all follow" in against if malicious else "even if malicious" in against
     assumed = [text for text in stated.caveats if text.startswith("It assumes")]
     if malicious:
         return other or SEMI_HONEST_CAVEAT in stated.caveats or any(ONLY in text for text in assumed)
