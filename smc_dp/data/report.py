@@ -87,7 +87,10 @@ def blocks(found: FileValidation) -> Iterator[PageBlock]:
     """Yield the faults of a party's file, the lines to add to the bounds, and what will be clipped."""
     if found.faults:
         count = "1 fault" if len(found.faults) == 1 else f"{len(found.faults)} faults"
-        yield Prose(f"{found.source}: {count}. {PRIVATE_NOTICE}", "file.does_not_fit")
+        below = (
+            " Rows are counted from the first below the header." if any(fault.rows for fault in found.faults) else ""
+        )
+        yield Prose(f"{found.source}: {count}.{below} {PRIVATE_NOTICE}", "file.does_not_fit")
         # A fault that says what to write is to be copied: a terminal must not fold it.
         for is_to_copy, alike in groupby(map(_fault, found.faults), lambda text: " write " in text):
             faults = tuple(alike)

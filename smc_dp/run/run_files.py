@@ -13,6 +13,7 @@ from typing_extensions import override
 
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError
+from smc_dp.run.release import RELEASE
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,8 +49,10 @@ def _require_run(folder: Path, name: str) -> None:
     """Raise InputError for no folder, and for one that holds several runs in place of the file."""
     if not folder.is_dir():
         raise InputError("run.no_folder", run=str(folder))
-    if not os.path.lexists(folder / name) and (runs := sorted(path.parent.name for path in folder.glob(f"*/{name}"))):
-        raise InputError("run.several_runs", run=str(folder), runs=runs, first=str(folder / runs[0]))
+    if not os.path.lexists(folder / name) and name == RELEASE:
+        if runs := sorted(path.parent.name for path in folder.glob(f"*/{name}")):
+            raise InputError("run.several_runs", run=str(folder), runs=runs, first=str(folder / runs[0]))
+        raise InputError("run.no_release", run=str(folder))
 
 
 def read_run_file(place: RunPlace, name: str, limit: int) -> bytes:

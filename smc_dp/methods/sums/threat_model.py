@@ -43,7 +43,7 @@ PARTICIPATION_CAVEAT = (
 
 RowCounts: TypeAlias = Literal["released", "hidden"]
 """Treatment of the number of all rows: part of the release, or hidden."""
-COLLUDERS = "Secure sum: number of parties that may be malicious, together with the curator."
+COLLUDERS = "Secure sum: number of parties that may be malicious, besides the curator."
 DROPOUTS = "Secure sum: number of parties that may drop out."
 """Sentences of settings, for a protocol's terms and for parameters of estimators."""
 

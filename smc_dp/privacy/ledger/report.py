@@ -13,7 +13,7 @@ from smc_dp.privacy.ledger.numbers import digits_rounded_down, digits_rounded_up
 _HEADINGS = ("entry", "date", "state", "of", "data set", "mechanism", "kind", "epsilon", "delta", "run")
 _SHOWN = 16  # digits of a digest
 _COUNTED = {
-    RECORDS: "every release, at its cost where one record is replaced; one for a record more or less counts twice",
+    RECORDS: "every release, at its cost for one replaced record; a release for one record more or less twice",
     PARTIES: "releases that protect all records of a party; the account of records counts them too",
 }
 

@@ -86,7 +86,9 @@ def test_every_fault_is_in_one_list_with_the_lines_that_mend_it(
     assert sorted(folder.rglob("*")) == before
     assert out.isascii()
     first, *lines = out.splitlines()
-    assert first == f"party north (bad.csv): 6 faults. {PRIVATE_NOTICE}"
+    assert (
+        first == f"party north (bad.csv): 6 faults. Rows are counted from the first below the header. {PRIVATE_NOTICE}"
+    )
     assert [line for line in lines if line][:2] == [
         "* column 'age', row 2: wanted a number, the cell is empty",
         "* column 'age', row 4: wanted a number, got 'x'",

@@ -90,7 +90,7 @@ def linked(run: Path, target: Path) -> Path:
     [
         (without(TRANSCRIPT), "wanted a whole run, but"),
         (without(SHARES), "wanted a whole run, but"),
-        (without(RELEASE), "release.json: cannot be read"),
+        (without(RELEASE), "has no release.json"),
         (linked, "transcript.jsonl: cannot be read"),
         (f.altered_weight, "are not the sum of the shares"),
         (lambda r, t: f.edited(r, t, RELEASE, lambda d: d["classes"].reverse()), "classes"),
