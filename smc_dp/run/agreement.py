@@ -28,7 +28,7 @@ from protocols.crypto.identity import Identity
 from protocols.errors import LocalError
 from protocols.programs import PROTOCOLS
 from smc_dp.core import reading
-from smc_dp.core.errors import FaultCollector, InputError, shown
+from smc_dp.core.errors import FaultCollector, InputError, check_one_of, shown
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import LEAVE_OUT
 from smc_dp.data.federation import Federation, Public
@@ -483,6 +483,8 @@ def secure_method(method: str, protocol: str) -> Any:
     if method in PROTOCOLS and known:
         raise InputError("method.is_a_protocol", method=method, known=known)
     if method not in PROTOCOLS_BY_METHOD:
+        if method not in METHODS:
+            check_one_of("method", method, PROTOCOLS_BY_METHOD)
         raise InputError("method.without_protocol", by_protocol=list(PROTOCOLS_BY_METHOD), got=method)
     if protocol not in PROTOCOLS_BY_METHOD[method]:
         raise InputError("protocol.not_of_method", known=PROTOCOLS_BY_METHOD[method], got=shown(protocol))

@@ -222,8 +222,8 @@ def a_state_has_the_input_and_the_keys_of_its_owner() -> None:
 BEYOND = {
     "A participant whose state is read before its own part is over": a_state_has_the_input_and_the_keys_of_its_owner,
     "One malicious party removes all noise": one_party_enters_no_rows_and_no_noise,
-    "Charlie removes all noise": a_malicious_charlie_selects_no_noise,
-    "All parties but one, the smallest among them": the_last_ones_weights_are_all_that_is_left,
+    "A malicious Charlie removes all noise": a_malicious_charlie_selects_no_noise,
+    "All parties but one, with the smallest among them": the_last_ones_weights_are_all_that_is_left,
     "Where all pairs are compared": a_first_party_that_lies_once_sees_by_the_refusal_how_two_places_stand,
     "The party with the smallest data set knows": the_smallest_strips_its_noise,
     "Charlie together with any party learns every size": charlie_and_any_party_find_every_size,

@@ -176,7 +176,9 @@ def test_how_seldom_a_real_advantage_passes_for_a_failure_is_that_of_the_binomia
 def test_what_failed_comes_with_its_power() -> None:
     attack = attacks.ATTACKS["strip-noise"]
     (said,) = describe_power([AttackReport(attack, (measured(20, 20), measured(0, 20)), 512)])
-    assert said.startswith("What failed was tried 20 times or more: an attack with an advantage of 1/4 would")
+    assert said.startswith(
+        "Each attack that failed was tried 20 times or more. An attack with an advantage of 1/4 would"
+    )
     assert "probability 0.024 at most" in said
     assert describe_power([AttackReport(attack, (measured(20, 20),), 512)]) == []
     figures = measured(0, 20).as_dict()["missed"]

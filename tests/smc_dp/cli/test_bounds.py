@@ -104,7 +104,10 @@ def test_every_fault_is_in_one_list_with_the_lines_that_mend_it(
         "the first, in row 1: 17.0 is outside its bounds [18.0, 110.0]"
     )
     code, out, _ = said(capsys, "check", "bad.csv", "--bounds", "bounds.toml", "--party", "north")
-    assert (code, out.splitlines()[0]) == (2, f"party north (bad.csv): 2 faults. {PRIVATE_NOTICE}")
+    assert (code, out.splitlines()[0]) == (
+        2,
+        f"party north (bad.csv): 2 faults. Rows are counted from the first below the header. {PRIVATE_NOTICE}",
+    )
 
 
 def test_a_file_without_faults_ends_well_and_says_what_will_be_cut(capsys: pytest.CaptureFixture[str]) -> None:

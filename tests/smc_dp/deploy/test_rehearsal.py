@@ -55,8 +55,8 @@ def test_a_simulated_study_is_marked_and_audited(
 
 
 def test_rows_come_from_files_of_every_party(study_file: Path, tmp_path: Path) -> None:
-    rows = "age,sex,outcome\n41,f,yes\n7,m,no\n55,f,no\n"
     for name in ("north", "south", "west"):
+        rows = f"age,sex,outcome,site\n41,f,yes,{name}\n7,m,no,{name}\n55,f,no,{name}\n"
         (tmp_path / f"{name}.csv").write_text(rows)
     files = ["west.csv", "north=north.csv", "south.csv"]
     data, agreement = rehearse(request(party=files), Stream.insecure_from_seed(1))
@@ -98,8 +98,10 @@ def test_every_fault_of_every_file_is_said_as_a_site_hears_of_its_own(
 ) -> None:
     site = studies.site(tmp_path) | {"ledger": tmp_path / "north.ledger"}
     Ledger.create(site["ledger"], Fraction(1), Fraction(1, 10**4)).close()
-    site["data"].write_text("age,sex,outcome\nold,f,no\n2,x,yes\n3,m,maybe\n")
-    given = [f"--party={name}={site['data']}" for name in ("north", "south", "west")]
+    files = {"north": site["data"], "south": tmp_path / "south.csv", "west": tmp_path / "west.csv"}
+    for name, path in files.items():
+        path.write_text(f"age,sex,outcome,site\nold,f,no,{name}\n2,x,yes,{name}\n3,m,maybe,{name}\n")
+    given = [f"--party={name}={path}" for name, path in files.items()]
     assert main(["run", "--study", "study.toml", *given, "--json"]) == 2
     simulated = [fault["code"] for fault in json.loads(capsys.readouterr().out)["faults"]]
     check = [

@@ -329,7 +329,7 @@ def test_a_difference_between_worlds_is_rejected() -> None:
 def test_the_law_of_the_code_as_an_audit_cites_it(evidence: Evidence) -> None:
     outcome = leakage.distribution_of_code(evidence)
     assert outcome.status == "passed"
-    for said in ("8 coalitions", "68 of 68 rejected", "moves by 0.5", "not about this run", "not a proof"):
+    for said in ("8 coalitions", "68 of 68 rejected", "shift of 0.5", "not about this run", "not a proof"):
         assert said in outcome.detail
 
 

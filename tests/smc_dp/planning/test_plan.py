@@ -284,7 +284,7 @@ def test_the_command_says_what_the_function_says(capsys: pytest.CaptureFixture[s
         ("--sizes a=5,b", "--sizes: wanted NAME=ROWS of each party, each name once, got 'b'"),
         ("--sizes a=5,a=6", "--sizes: wanted NAME=ROWS of each party, each name once, got 'a='"),
         ("--sizes 500,500 --epsilon 0", "--epsilon: wanted a positive number such as 1.5, got '0'"),
-        ("--sizes 500,500 --method x", "--method: wanted one that a protocol computes "),
+        ("--sizes 500,500 --method x", "--method: wanted one of "),
         ("--sizes 500,500 --method soft_ss", "--method: soft_ss needs public rows without labels"),
         ("--sizes 500,500 --protocol linear", "--protocol: goes with --method, and none was given"),
         ("--sizes 500,500 --method newton --colluders 2", "--colluders: wanted at most 1 of 2 parties, got 2"),

@@ -148,7 +148,7 @@ def test_files_by_name_and_by_path_are_the_same_run(tmp_path: Path, monkeypatch:
     ({"method": "wsum"}, "key_bits: does not go with method wsum, whose protocol is secure_sum"),
     ({"method": "prr_mean", "dropouts": 1}, "dropouts: does not go with method prr_mean"),
     ({"drop_out": {"a": 1}}, "drop_out: the parties of pathak2010 need each other to the end"),
-    ({"method": "nothing"}, "method: wanted one that a protocol computes"),
+    ({"method": "nothing"}, "method: wanted one of prr_mean"),
     ({"target": 0}, "epsilon"),
     ({"target": Target(None)}, "epsilon: wanted a finite number"),
     ({"target": Target(1, noise="gauss")}, "noise: prr_mean by a protocol has knorm and laplace"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from support.audited import Folders, charged_run
 from support.lectures import steps_on
+from support.modes import public_mode
 
 from protocols.programs import PROTOCOLS
 from smc_dp.attacks.attack import AttackResult
@@ -49,7 +50,7 @@ def test_the_page_of_views_is_for_its_owner_alone_and_that_of_a_toy_run_for_ever
     secret, toy = tmp_path / "SECRET.html", tmp_path / "toy.html"
     assert main(["lab", "walkthrough", "run", "--views", "views", "--out", str(secret)]) == 0
     assert main(["lab", "walkthrough", "--protocol", "secure_sum", "--out", str(toy)]) == 0
-    assert [path.stat().st_mode & 0o777 for path in (secret, toy)] == [0o600, 0o644]
+    assert [path.stat().st_mode & 0o777 for path in (secret, toy)] == [0o600, public_mode()]
 
 
 def test_views_of_another_run_are_refused(run: Folders, tmp_path: Path) -> None:
