@@ -482,10 +482,9 @@ def secure_method(method: str, protocol: str) -> Any:
     known = ", ".join(name for name, by in PROTOCOLS_BY_METHOD.items() if method in by)
     if method in PROTOCOLS and known:
         raise InputError("method.is_a_protocol", method=method, known=known)
-    if method not in PROTOCOLS_BY_METHOD:
-        if method not in METHODS:
-            check_one_of("method", method, PROTOCOLS_BY_METHOD)
+    if method in METHODS and method not in PROTOCOLS_BY_METHOD:
         raise InputError("method.without_protocol", by_protocol=list(PROTOCOLS_BY_METHOD), got=method)
+    check_one_of("method", method, PROTOCOLS_BY_METHOD)
     if protocol not in PROTOCOLS_BY_METHOD[method]:
         raise InputError("protocol.not_of_method", known=PROTOCOLS_BY_METHOD[method], got=shown(protocol))
     return find_method(method)
