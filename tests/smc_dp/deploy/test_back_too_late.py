@@ -14,8 +14,8 @@ from smc_dp.deploy import site_transcript
 
 def back_too_late(folder: Path) -> Sites:
     """P3 vanishes and is given up; P1 is away when the record comes, and finds later letters of P3 before it."""
-    run = Sites(sites.joint(sites.newton(colluders=0, dropouts=1)), folder)
-    run.run(until=lambda: "sum3" in run.facts("P3").get("stage", ""))
+    run = Sites(sites.joint(sites.few_sums()), folder)
+    run.run(until=lambda: "sum1" in run.facts("P3").get("stage", ""))
     run.away.add("P3")
     run.run(until=lambda: bool(run.facts("P1").get("done")))
     run.away.add("P1")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from support import sites
-from support.sites import Sites, newton
+from support.sites import Sites, one_sum
 
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.actor import Actor
@@ -21,8 +21,8 @@ from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Held
 from smc_dp.deploy.frame import Frame
 
-SUM = newton(colluders=0, dropouts=1)
-ACCUSED = newton(colluders=1, dropouts=1)  # with four parties silence is accused
+SUM = one_sum()
+ACCUSED = one_sum(colluders=1)  # with four parties silence is accused
 
 
 class HeldUp:

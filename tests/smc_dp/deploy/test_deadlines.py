@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from support import sites
-from support.sites import GREETINGS, MESSAGES, PRR_MEAN, Sites, newton
+from support.sites import GREETINGS, MESSAGES, PRR_MEAN, Sites, few_sums
 
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
 from smc_dp.deploy.session_driver import SessionDriver
@@ -18,7 +18,7 @@ from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run.site_process import SiteActor
 from tests.support.refusals import refused
 
-SUM, BRITTLE_SUM = newton(colluders=0, dropouts=1), newton()
+SUM, BRITTLE_SUM = few_sums(), few_sums(colluders=1, dropouts=0)
 
 
 def made(run: Sites, name: str) -> list[Envelope]:
@@ -78,17 +78,17 @@ def all_end(end: str, *, gone: str = "P3", **others: str) -> dict[str, str]:
 RELEASED, ENDED = all_end("released"), all_end("ended", charlie="deadline")
 CASES = {
     "sum: the masked input is out": Absence(
-        SUM, "P3", has_sent("P3", "Masked", "sum3"), RELEASED, "released", ("released",) * 3
+        SUM, "P3", has_sent("P3", "Masked", "sum1"), RELEASED, "released", ("released",) * 3
     ),
     "sum: nothing of it is out": Absence(
         SUM, "P3", has_sent("P3", "Ready"), RELEASED, "released", ("released", "released", "refunded"), 2 * GREETINGS
     ),
     "sum: the last masked input is out": Absence(
-        SUM, "P3", has_sent("P3", "Masked", "sum7"), RELEASED, "released", ("released",) * 3
+        SUM, "P3", has_sent("P3", "Masked", "sum3"), RELEASED, "released", ("released",) * 3
     ),
     "sum: shares are not dealt": Absence(SUM, "P3", has_sent("P3", HELLO), ENDED, "ended", ("refunded",) * 3),
     "sum: Charlie": Absence(
-        SUM, "charlie", has_sent("P3", "Masked", "sum3"), all_end("deadline", gone="charlie"), "deadline",
+        SUM, "charlie", has_sent("P3", "Masked", "sum1"), all_end("deadline", gone="charlie"), "deadline",
         ("open",) * 3, 4 * 2 * MESSAGES, {"P1": "P1: Survivors of charlie will not come"},
     ),
     "sum without drop-outs: its masked input is out": Absence(

@@ -13,7 +13,7 @@ from smc_dp.run.status_message import Notice
 
 
 def test_a_refusal_is_heard_before_there_is_a_session(fast_path: Path) -> None:
-    study = Sites(sites.joint(sites.newton()), fast_path)
+    study = Sites(sites.joint(sites.few_sums(colluders=1, dropouts=0)), fast_path)
     digest = study.study.digest
     for number, signer in enumerate(("P2", "P3")):  # the second is signed by somebody else
         notice = Notice.made(digest, b"", "P2", "refused", b"", sites.identity(signer))
