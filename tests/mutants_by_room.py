@@ -70,7 +70,7 @@ class _Room:
                 if code < 0:
                     return f"no end within {SECONDS} seconds"
                 noticed = _NOTICED.search(log)
-                if code != FAILED or noticed is None:
+                if code != FAILED or noticed is None or self._fails.get(noticed[1]):
                     raise RuntimeError(f"{mutant.name}: pytest gave {code}\n{log}")
                 if not self._fails_anyway(noticed[1]):
                     return noticed[1]
