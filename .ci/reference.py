@@ -102,9 +102,16 @@ def codes_page() -> str:
 
 
 def as_text(sentence: str) -> str:
-    """Return a sentence as Markdown in which nothing has a meaning, on one line."""
-    escaped = "".join(f"\\{letter}" if letter in "\\`*_[]#|" else letter for letter in sentence)
-    return " ".join(escaped.replace("&", "&amp;").replace("<", "&lt;").split())
+    """Return a sentence as Markdown on one line, in which nothing has a meaning but code in backticks."""
+    parts = " ".join(sentence.split()).split("`")
+    code = len(parts) % 2  # of pairs of backticks only
+    return ("`" if code else "\\`").join(part if code and k % 2 else escaped(part) for k, part in enumerate(parts))
+
+
+def escaped(text: str) -> str:
+    """Return a text as Markdown in which nothing has a meaning."""
+    said = "".join(f"\\{letter}" if letter in "\\*_[]#|" else letter for letter in text)
+    return said.replace("&", "&amp;").replace("<", "&lt;")
 
 
 PAGES = {"commands.md": commands_page, "codes.md": codes_page}

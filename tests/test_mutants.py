@@ -1,102 +1,16 @@
-"""Faults that somebody could put in, each with the test that has to notice it: the stored mutants of `tests/mutants`.
-
-A mutant is a text that stands once in a file, and what stands there instead. It is killed when its killer fails in a
-copy of the repository with the fault planted. A killer that cannot be loaded, or finds no test, kills nothing.
-"""
+"""Each stored mutant of `tests/mutants` is killed: the test that has to notice the fault fails where it is planted."""
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
-import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from test_recipes import ROOT, copied
-
-TABLES = ROOT / "tests" / "mutants"
-_FAILED = 1  # pytest's exit code for tests that ran and failed
-# Each line that comes in names a test; it runs in a fork, whose exit code goes out. Nothing of the repository is loaded
-# before the fork, so that each test sees the fault that is planted then.
-_SERVER = """
-import os, sys
-import cryptography.hazmat.primitives.ciphers.aead, flint, gmpy2, jinja2, numpy, phe, pyarrow.parquet, pydantic
-import rich.console, scipy.optimize, scipy.special, scipy.stats, sklearn.linear_model, typer
-for killer in sys.stdin:
-    if (child := os.fork()) == 0:
-        log = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        os.dup2(log, 1), os.dup2(log, 2)
-        import pytest
-        os._exit(pytest.main(["-q", "-x", "-n0", "-p", "no:cacheprovider", "-m", "", killer.strip()]))
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """One planted fault: `text` stands exactly once in `file`, `killer` is the test that fails with `replacement`."""
-
-    name: str
-    file: str
-    text: str
-    replacement: str
-    killer: str
-
-    def plant(self, root: Path) -> None:
-        """Put the fault into this copy; raises ValueError where the text does not stand exactly once."""
-        path = root / self.file
-        content = path.read_text(encoding="utf-8")
-        if content.count(self.text) != 1 or self.text == self.replacement:
-            raise ValueError(f"{self.name}: the text must stand once in {self.file}, and be replaced")
-        path.write_text(content.replace(self.text, self.replacement), encoding="utf-8")
-
-
-def stored(folder: Path = TABLES) -> list[Mutant]:
-    """Return all mutants of the tables in this folder."""
-    tables = (tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.toml")))
-    return [Mutant(**entry) for table in tables for entry in table["mutant"]]
-
-
-MUTANTS = stored()
-
-
-class Planter:
-    """A copy of the repository, and a process that runs tests in it: what tests import of others is loaded once."""
-
-    def __init__(self, folder: Path) -> None:
-        self.root = copied(folder, [])
-        variables = {**os.environ, "PYTHONPATH": str(self.root)}
-        variables.pop("PYTHONDONTWRITEBYTECODE", None)
-        self._log, self._planted = folder / "log", 0
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _SERVER, str(self._log)], cwd=self.root, env=variables,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
-
-    def kills(self, mutant: Mutant) -> bool:
-        """Return whether the killer of this mutant fails with the fault planted."""
-        path = self.root / mutant.file
-        content, times = path.read_text(encoding="utf-8"), path.stat()
-        mutant.plant(self.root)
-        self._planted += 1  # a time of its own: compiled files are found by the time and the size of the source
-        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns + self._planted * 10**9))
-        try:
-            assert self._process.stdin
-            assert self._process.stdout
-            print(mutant.killer, file=self._process.stdin, flush=True)
-            code = int(self._process.stdout.readline())
-        finally:
-            path.write_text(content, encoding="utf-8")
-            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-        return code == _FAILED and " failed" in self._log.read_text(encoding="utf-8")
-
-    def close(self) -> None:
-        """End the process."""
-        self._process.communicate()
+from mutants_by_room import in_turn, known_results, room_of, run_all, summary
+from support.pages import ROOT
+from support.planted import MUTANTS, Mutant, Planter
 
 
 @pytest.fixture(scope="module")
@@ -136,3 +50,27 @@ def test_a_mutant_that_changes_nothing_or_has_no_killer_survives(
 ) -> None:
     harmless = Mutant("harmless", "smc_dp/core/version.py", '__version__ = "0.2.0"\n', replacement, killer)
     assert not planter.kills(harmless)
+
+
+def test_each_mutant_has_a_room_and_its_likeliest_tests_come_first() -> None:
+    assert {room for room in map(room_of, {m.file for m in MUTANTS}) if not (ROOT / room).is_dir()} == set()
+    assert room_of("smc_dp/deploy/flare/job.py") == "tests/smc_dp/deploy"
+    killer = "tests/smc_dp/core/test_writing.py::test_a"
+    inside = Mutant("", "smc_dp/core/version.py", "", "", killer)
+    first, files = in_turn(inside)
+    assert (first, files[0]) == ([killer], "tests/smc_dp/core/test_writing.py")
+    (files,) = in_turn(Mutant("", "smc_dp/audit/run/privacy/x.py", "", "", killer))
+    assert all(file.startswith("tests/smc_dp/audit/") for file in files)
+
+
+@pytest.mark.slow
+def test_a_room_kills_or_a_survivor_needs_a_reason(tmp_path: Path) -> None:
+    harmless = Mutant("harmless", "smc_dp/core/version.py", '"0.2.0"\n', '"0.2.0" \n', "tests/test_package.py::test_a")
+    known = next(mutant for mutant in MUTANTS if mutant.name == "Go is not bound to the session")
+    run_all([harmless, known], tmp_path / "out", jobs=2)
+    found = known_results(tmp_path / "out")
+    assert (found["harmless"], found[known.name].partition("::")[0]) == ("", known.killer.partition("::")[0])
+    assert not summary([harmless, *[known] * 19], found)[1]
+    explained = replace(harmless, survives="it changes nothing")
+    assert summary([explained, *[known] * 19], found)[1]
+    assert not summary([explained, *[known] * 18], found)[1]

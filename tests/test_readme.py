@@ -164,7 +164,7 @@ def test_the_front_page_is_short_and_the_landing_is_clear() -> None:
 
 def test_the_picture_says_in_words_what_it_shows_and_is_read_on_dark_pages() -> None:
     (alt,) = re.findall(r'<img src="\.github/protocol\.svg" alt="([^"]+)"', FRONT.read_text(encoding="utf-8"))
-    assert all(word in alt for word in ("hospitals", "Charlie", "encrypted", "share", "sum", "noise"))
+    assert all(word in alt for word in ("hospitals", "Charlie", "encrypted", "masks", "sum", "noise"))
     assert "prefers-color-scheme: dark" in (ROOT / ".github/protocol.svg").read_text(encoding="utf-8")
 
 

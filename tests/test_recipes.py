@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -13,9 +12,9 @@ from pathlib import Path
 
 import pytest
 from support.pages import ROOT, blocks
+from support.planted import copied
 
 PAGES = (".github/CONTRIBUTING.md", "protocols/HOWTO_PROTOCOL.md", "smc_dp/methods/HOWTO_METHOD.md")
-COPIED = (".github", "demos", "protocols", "smc_dp", "tests", "README.md", "CHANGELOG.md", "pyproject.toml")
 STEP = re.compile(
     r"^(?P<number>\d+)\. (?P<words>[^\n]*\n(?: {3,4}\S[^\n]*\n)*)\n"
     r"(?P<indent> {3,4})```(?P<language>\w+)\n(?P<block>.*?)\n(?P=indent)```\n\n"
@@ -77,19 +76,9 @@ def _steps(recipe: str, text: str) -> Iterator[Step]:
         yield Step(int(step["number"]), file[1], place["how"], place["anchor"] or "", inside, step["test"])
 
 
-def copied(folder: Path, steps: Sequence[Step]) -> Path:
-    """Return a copy of the repository in which these steps have been done.
-
-    What was compiled is copied too, and used where a file has the time and the size that it had.
-    """
-    root = folder / "copy"
-    shutil.rmtree(root, ignore_errors=True)
-    root.mkdir(parents=True)
-    for name in COPIED:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns(".hypothesis"))
-        else:
-            shutil.copy(ROOT / name, root / name)
+def with_steps(folder: Path, steps: Sequence[Step]) -> Path:
+    """Return a copy of the repository in which these steps have been done."""
+    root = copied(folder)
     for step in steps:
         step.do(root)
     return root
@@ -129,7 +118,7 @@ def test_every_block_in_a_step_is_of_a_recipe(page: str) -> None:
 @pytest.mark.parametrize("name", RECIPES)
 def test_the_whole_recipe_passes(name: str, tmp_path: Path) -> None:
     steps = RECIPES[name]
-    root = copied(tmp_path, steps)
+    root = with_steps(tmp_path, steps)
     tests = {step.forgotten for step in steps} | {"tests/test_layers.py"}
     assert notices(root, *sorted(tests)) is None
     written = sorted({step.file for step in steps if step.file.endswith(".py")})
@@ -142,7 +131,7 @@ def test_the_whole_recipe_passes(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("name", "left_out"), EACH)
 def test_a_step_that_is_left_out_is_noticed(name: str, left_out: int, tmp_path: Path) -> None:
     steps = RECIPES[name]
-    root = copied(tmp_path, [*steps[:left_out], *steps[left_out + 1 :]])
+    root = with_steps(tmp_path, [*steps[:left_out], *steps[left_out + 1 :]])
     assert notices(root, steps[left_out].forgotten) is not None
 
 

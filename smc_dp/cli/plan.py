@@ -25,8 +25,8 @@ def plan_learning(
         str | None,
         typer.Option(
             metavar="INTEGER",
-            help="How many features a row has once it is encoded (a list of categories is one for each), without the "
-            "constant one.",
+            help="Number of features of an encoded row, without the constant one. Each category of a column is one "
+            "feature.",
         ),
     ] = None,
     classes: Annotated[str | None, typer.Option(metavar="INTEGER", help="Number of classes [default: 2].")] = None,
@@ -36,7 +36,7 @@ def plan_learning(
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A picture to write (png, svg, pdf): what is lost, over epsilon."),
+        typer.Option(metavar="FILE", help="Picture to write: the loss over epsilon (png, svg, pdf)."),
     ] = None,
     cost: Annotated[
         bool,
@@ -49,11 +49,9 @@ def plan_learning(
 ) -> None:
     """Predict the accuracy and recommend a method, from public numbers alone. No privacy budget is spent.
 
-    Which method to take and why; how much of the accuracy is lost to noise, against the same method without noise on
-    the same rows (an interval that held it in nine of ten settings); whose few rows would spoil it for all, and from
-    how many rows on a party is worth having; who must not collude; what it costs: the exact messages, bytes and rounds
-    of a run in which nobody drops out. No row is read. The sizes are what you type: a run between organisations
-    announces none.
+    The plan says which method to use, and why. It says how much accuracy is lost to noise; in nine of ten trials the
+    loss was in that interval. It names parties that have too few rows, and who must not collude. It counts the
+    messages, bytes and rounds of a run in which nobody drops out. No row is read: the sizes are what you type.
 
     \b
     Examples:

@@ -175,6 +175,8 @@ class _Rows:
     def _ragged(self, cells: int) -> InputError:
         if not self.header:
             return InputError("csv.no_header")
+        if not cells:
+            return InputError("csv.blank_row", row=self.rows + 1)
         ragged = InputFault(
             "csv.ragged_row", {"row": self.rows + 1, "got": cells, "wanted": len(self.header), "hint": ""}
         )

@@ -31,8 +31,8 @@ from smc_dp.privacy.output import no_guarantee
 from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
-BASELINE_LAMBDA = 1e-5
-"""Regularisation of the compared models where the released method has no lambda: nearly none, as it has none."""
+BASELINE_LAMBDA = 1e-4
+"""Regularisation of the compared models where the released method has no lambda: that of `Batch`."""
 MOST_SCORES = 2**26
 """Above this number of parties times test rows the mean area under the curve of all parties is not computed."""
 
@@ -41,7 +41,7 @@ MOST_SCORES = 2**26
 class Batch(Method):
     """One model of all rows, with regulariser (lam/2) |V|^2, lam in [2^-29, 1e6]."""
 
-    lam: float = 1e-4
+    lam: float = BASELINE_LAMBDA
     name: ClassVar[str] = "batch"
     protects: ClassVar[Unit] = "party"
     calibrations: ClassVar[tuple[Calibration, ...]] = ()

@@ -63,10 +63,10 @@ class Plan:
     """A recommendation, and the figures from which it follows.
 
     `method`: the one that the plan is about, the recommended one (`advised`, None where no method can be) unless
-    another was named. `why`: the rule of the recommendation. `stay`: the
-    parties that take part, with their rows. `holds_against` and `must_not_collude`: claim and limitations of the
-    protocol among them. `cost`: of their run, with `cpu_seconds` if they were asked for. `candidate`: the method among
-    them. `leaving`: the columns whose empty cells have a row left out by the bounds.
+    another was named. `why`: the rule of the recommendation. `stay`: the parties that take part, with their rows.
+    `holds_against`, `needs` and `must_not_collude`: claim and limitations of the protocol among them. `cost`: of their
+    run, with `cpu_seconds` if they were asked for. `candidate`: the method among them. `leaving`: the columns whose
+    empty cells have a row left out by the bounds.
     """
 
     parties: Mapping[str, int]
@@ -79,6 +79,7 @@ class Plan:
     stay: Mapping[str, int]
     methods: tuple[PlannedMethod, ...]
     holds_against: str
+    needs: str
     must_not_collude: tuple[str, ...]
     cost: SessionCost
     candidate: Candidate = field(repr=False, compare=False)
@@ -204,6 +205,7 @@ def _planned(known: Circumstances, method: str | None, protocol: str | None, mea
         raise InputError("plan.no_method", refused=refused[DEFAULT_METHOD])
     looked = {one: _look(candidate) for one, candidate in found.items()}
     stay = looked[name][1]
+    summary = stay.terms.summary(stay.spec, len(stay.circumstances.names))
     return Plan(
         parties=dict(zip(known.names, known.sizes, strict=True)),
         dimension=known.dimension,
@@ -216,7 +218,8 @@ def _planned(known: Circumstances, method: str | None, protocol: str | None, mea
         methods=tuple(
             looked[one][0] if one in looked else PlannedMethod(one, refused[one]) for one in PROTOCOLS_BY_METHOD
         ),
-        holds_against=stay.spec.statement.adversary,
+        holds_against=summary.holds_against,
+        needs=summary.needs,
         must_not_collude=tuple(unclaimed(stay)),
         cost=session_cost(stay.session, measure=measure),
         candidate=stay,

@@ -30,7 +30,7 @@ def blocks(plan: Plan, *, cost: bool = False) -> Iterator[PageBlock]:
     yield PageTable("Methods", _HEADINGS, tuple(_methods(plan)), numbers=(2, 7, 8))
     if refused := tuple(f"{m.method} is not in this plan. {m.refused}" for m in plan.methods if m.refused is not None):
         yield Bullets(refused)
-    yield Prose(f"The guarantee of {plan.method} holds against {plan.holds_against}.")
+    yield Prose(f"The guarantee of {plan.method} holds against {plan.holds_against} It needs {plan.needs}")
     yield Bullets(plan.must_not_collude)
     found = plan.cost
     counted = f"{found.messages:,} messages, {found.bytes:,} bytes, {found.rounds:,} rounds"
@@ -93,9 +93,8 @@ def cost_blocks(found: SessionCost) -> Iterator[PageBlock]:
 
 
 def _lost(accuracy: ExpectedAccuracy) -> str:
-    """Return the accuracy interval in a sentence, and the figure from which it follows."""
-    against = "lower than with the same method without noise on the same rows"
-    return f"an accuracy {_within(accuracy)} {against} (signal against noise: {accuracy.signal:.3g})."
+    """Return the accuracy interval in a sentence."""
+    return f"an accuracy {_within(accuracy)} lower than with the same method without noise on the same rows."
 
 
 def _within(accuracy: ExpectedAccuracy) -> str:

@@ -8,6 +8,7 @@ refunded; any other stays until the release has been seen.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -78,6 +79,12 @@ def charge_of_run(agreement: Agreement) -> Guarantee:
     """Return the charge of each party for a run of this agreement; InputError where it guarantees nothing."""
     target = agreement.target
     return charge_of_statement(agreement.statement, target.epsilon if target.calibration == "proven" else None)
+
+
+def charge_together(agreements: Iterable[Agreement]) -> tuple[Fraction, Fraction]:
+    """Return epsilon and delta that each party is charged for all of these runs, by basic composition."""
+    charges = [charge_of_run(agreement) for agreement in agreements]
+    return sum((c.epsilon for c in charges), Fraction(0)), sum((c.delta for c in charges), Fraction(0))
 
 
 def charge_of_statement(statement: PrivacyStatement, epsilon: Fraction | None = None) -> Guarantee:

@@ -20,7 +20,7 @@ from smc_dp.privacy.ledger.numbers import digits_rounded_up
 from smc_dp.privacy.ledger.report import budget_blocks
 from smc_dp.privacy.statement import round_up, short_delta
 from smc_dp.run.agreement import Agreement
-from smc_dp.run.budget_charge import charge_of_run
+from smc_dp.run.budget_charge import charge_together
 from smc_dp.run.preparation import prepare_runs, usual_classes
 from smc_dp.run.privacy_summary import summary_blocks
 from smc_dp.run.report import Report
@@ -72,7 +72,7 @@ def both_blocks(reports: Sequence[Report], details: Callable[[Path], str]) -> It
     """
     yield from (Banner(f"INSECURE: {reason}.", "insecure", "run.insecure") for reason in reports[0].insecure)
     yield PageTable("Test accuracy", ("model", "accuracy"), tuple(_accuracies(reports)), numbers=(1,))
-    yield Prose("The lines 'alone' and 'pooled' are not private. Side by side, they need all rows in one place.")
+    yield from _reading(reports)
     for report in reports:
         name = report.agreement.method.name
         yield Section(
@@ -95,12 +95,23 @@ def _together(reports: Sequence[Report]) -> tuple[Fraction, Fraction] | None:
     """Return epsilon and delta of all releases by basic composition; None where one of them has no guarantee."""
     if any(report.privacy.kind == "none" for report in reports):
         return None
-    charges = [charge_of_run(report.agreement) for report in reports]
-    return sum((c.epsilon for c in charges), Fraction(0)), sum((c.delta for c in charges), Fraction(0))
+    return charge_together(report.agreement for report in reports)
+
+
+def _reading(reports: Sequence[Report]) -> Iterator[Prose]:
+    """Yield how to read the table: what of it is private, and which differences are chance."""
+    yield Prose("The lines 'alone' and 'pooled' are not private. Only a simulation has all rows to compute them.")
+    last = reports[-1].comparison
+    if last is not None and last.rows:
+        better, worse = last.compared_beyond_chance()
+        yield Prose(
+            f"With {last.rows:,} test rows, a difference below {last.margin:.3f} can be chance. Beyond chance, newton "
+            f"is better than {better} of the {len(last.individual)} parties alone, and worse than {worse}."
+        )
 
 
 def _accuracies(reports: Sequence[Report]) -> Iterator[tuple[str, str]]:
-    """Yield the rows of the table. Models that nobody releases are the least regularised ones, of the last method."""
+    """Yield the rows of the table; `alone` and `pooled` are models that nobody releases, with newton's lambda."""
     compared = [(report.agreement, report.comparison) for report in reports if report.comparison is not None]
     last = compared[-1][1]
     if len(last.individual) <= _NAMED:

@@ -50,6 +50,11 @@ class Comparison:
         """Two standard errors of the accuracy on so many rows: a smaller difference says nothing."""
         return 2 * math.sqrt(self.accuracy * (1 - self.accuracy) / self.rows) if self.rows else 0.0
 
+    def compared_beyond_chance(self) -> tuple[int, int]:
+        """Return how many parties alone the release beats, and how many beat it, by more than the margin."""
+        alone = self.individual.values()
+        return sum(x < self.accuracy - self.margin for x in alone), sum(x > self.accuracy + self.margin for x in alone)
+
     @property
     def lost(self) -> float | None:
         """Accuracy lost to noise; below 0 where noise happened to help."""

@@ -111,7 +111,7 @@ def _lost(lost: float, planned: ExpectedAccuracy) -> Prose:
 
 def _remark(found: Comparison) -> Iterator[Prose]:
     """Yield a warning about a release that is worse than what some parties could do alone, beyond chance."""
-    better = sum(value > found.accuracy + found.margin for value in found.individual.values())
+    _, better = found.compared_beyond_chance()
     larger = "epsilon or lambda" if found.baseline_lambda is None else "epsilon"
     if found.lost is not None and found.lost <= found.margin:
         why = f", and noise is not the cause: without noise the same method has {found.without_noise:.3f}."

@@ -36,9 +36,10 @@ from smc_dp.methods.method import HasSignal
 from smc_dp.methods.model import ReleasedModel, Weights, classify
 from smc_dp.methods.nonprivate import BASELINE_LAMBDA, accuracy_alone, majority_accuracy
 from smc_dp.privacy.ledger.ledger import run_key
+from smc_dp.privacy.ledger.numbers import digits_rounded_up
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import SEEDED, Agreement
-from smc_dp.run.budget_charge import RELEASED, charge_of_run
+from smc_dp.run.budget_charge import RELEASED, charge_of_run, charge_together
 from smc_dp.run.ledgers import ABORTS, Ledgers, Reservations, accounted
 from smc_dp.run.party import LocalParty
 from smc_dp.run.protocols import execution
@@ -123,6 +124,9 @@ def simulate_each(
             for go in [all_charged.enter_context(run.charged(set(), progress)) for run in runs]:
                 reports.append(go())
         except BaseException as error:
+            if isinstance(error, InputError) and error.code.startswith("budget."):
+                epsilon, delta = map(digits_rounded_up, charge_together(agreements.values()))
+                error.add_note(f"the {len(runs)} runs together need epsilon {epsilon} and delta {delta}")
             for report in reports:
                 cost = "" if how.get("ledgers") is None else ", and stays charged"
                 error.add_note(f"the release in {report.run_dir} was made before{cost}")
@@ -205,7 +209,7 @@ class _Run:
             except BaseException:
                 if begun:
                     raise
-                unbegun = f"{self.folder}, which had not begun"
+                unbegun = f"{self.folder} had not begun"
                 with accounted(reserved, harmless=(BaseException,), run=unbegun):  # nothing has left anybody
                     raise
 
@@ -223,7 +227,12 @@ class _Run:
         standings = reserved.released(folder / RELEASE, execution.members) if reserved else {}
         compared = _comparison(data.federation, data.test, agreement, published.weights, self.rng.fork("no noise"))
         left = [InputFault("run.parties_left_out", {"names": self.left_out, "others": len(agreement.parties)})]
-        remarks = (*(left if self.left_out else ()), *(reserved.remarks if reserved else ()))
+        late = [
+            InputFault("run.stayed_to_the_end", {"name": name, "number": number})
+            for name, number in self.drop_out.items()
+            if name not in execution.dropped_out
+        ]
+        remarks = (*(left if self.left_out else ()), *late, *(reserved.remarks if reserved else ()))
         present = Presence(execution.members, execution.dropped_out, self.left_out)
         spec = agreement.spec
         signal = spec.signal(int(data.federation.sizes.sum())) if isinstance(spec, HasSignal) else None

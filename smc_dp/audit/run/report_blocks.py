@@ -152,7 +152,7 @@ def _of_release(release: PublishedRelease) -> Sequence[tuple[str, str]]:
     agreement, bounds = release.agreement, release.bounds
     several = f", for each of {len(bounds.classes)} classes" if len(bounds.classes) > 2 else ""
     columns = [column.name for column in bounds.columns]
-    how = f"{agreement.method.name} by {agreement.protocol}"
+    how = f"method {agreement.method.name}, protocol {agreement.protocol}"
     return (
         ("Model", f"linear, {np.size(release.weights):,} weights{several}; {how}"),
         ("Classes", f"of {shorten(str(bounds.label), _SHORT)}: {join_first(bounds.classes, _FEW, _SHORT)}"),

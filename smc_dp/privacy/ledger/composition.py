@@ -53,11 +53,11 @@ from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.statement import round_up
 from smc_dp.privacy.target import LEAST_DELTA, epsilon_for
 
-EXACT_SUM = "exact sum"
-ZCDP = "zCDP, rho added exactly and converted exactly"
-RENYI = "zCDP, rho added exactly and converted by dp-accounting"
-CURVE = "Gaussian curve, mu^2 added exactly"
-CHOSEN = "Gaussian curve, mu^2 added, a pure release as a Gaussian one"
+EXACT_SUM = "added up"
+ZCDP = "zCDP composition"
+RENYI = "zCDP composition, converted by dp-accounting"
+CURVE = "composition of Gaussians"
+CHOSEN = "composition of Gaussians; a pure release counts as one of them"
 _SLACK = Fraction(1, 1 << 30)  # far above what a few dozen operations on floats can lose
 _LONGEST, _GRID = 4096, 1 << 2048  # bits of a denominator: a file of strangers must not make them grow for ever
 _PURE_AS_CURVE = Fraction(15708, 10_000)  # above pi/2: mu^2 of a pure release, over its epsilon squared

@@ -10,7 +10,7 @@ from typing import Any
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from protocols.errors import StoppedError
+from protocols.errors import Fault, StoppedError
 from protocols.runtime.actor import LocalProgram
 from protocols.runtime.envelope import HELLO, first_greetings
 from protocols.runtime.session import SESSION_BYTES, Program, Session
@@ -34,7 +34,7 @@ class SimulatedSession:
 class NoResultError(StoppedError):
     """Refusal of a run that gave no value; `sent`: how many envelopes each participant sent."""
 
-    def __init__(self, why: str, dropped_out: tuple[str, ...], sent: Mapping[str, int]) -> None:
+    def __init__(self, why: Fault, dropped_out: tuple[str, ...], sent: Mapping[str, int]) -> None:
         super().__init__(why)
         self.dropped_out, self.sent = dropped_out, sent
 
@@ -135,11 +135,13 @@ def _binding(session: Session) -> ProtocolBinding:
     return found
 
 
-def _why(run: Run, missing: Sequence[str], dropped_out: Sequence[str]) -> str:
-    """Return in one line why the participants in `missing` published nothing."""
+def _why(run: Run, missing: Sequence[str], dropped_out: Sequence[str]) -> Fault:
+    """Return why the participants in `missing` published nothing."""
     whys = [run.why[name] for name in missing if name in run.why] or [*run.why.values()]
     why = "; ".join(map(str, whys)) or f"nothing came of {', '.join(missing)}"
-    return f"{', '.join(dropped_out)} dropped out, and the others could not go on: {why}" if dropped_out else why
+    if dropped_out:
+        return Fault("session.others_could_not_go_on", {"dropped_out": list(dropped_out), "why": why})
+    return Fault("session.no_result", {"why": why})
 
 
 def _outcome(

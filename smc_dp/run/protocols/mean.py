@@ -60,7 +60,7 @@ class MeanTerms(ProtocolTerms):
             f"readers; {self.coalitions}; all semi-honest.",
             "all participants following the protocol to the end.",
             "malicious participants, who can remove all noise; the party with the fewest rows, which knows the "
-            "noise; sizes; wrong inputs; that a run took place or was refused; further releases (see the ledger).",
+            "noise; sizes; wrong inputs; that a run took place or was refused; further releases (see ledger).",
             f"{self.assumed(parties)}; computational (SIM-CDP).",
         )
 

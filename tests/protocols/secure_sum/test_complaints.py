@@ -160,6 +160,16 @@ def without(
     return c
 
 
+@pytest.mark.parametrize(("t", "party", "charlie"), [(1, 1, 2), (2, None, None)])
+def test_whoever_waits_for_somebody_who_may_wait_waits_longer(t: int, party: int | None, charlie: int | None) -> None:
+    """Else Charlie gives up a holder that still waits for its dealer; where nobody accuses silence, all wait alike."""
+    c = session(HONEST, 5, t, 1, charlie=False)
+    c.greet()
+    c.pump()
+    assert {actor.deadlines for name, actor in c.honest.items() if name != CURATOR_NAME} == {party}
+    assert c.honest[CURATOR_NAME].deadlines == charlie
+
+
 @pytest.mark.parametrize("kind", ["Shares", "Ready"])
 @pytest.mark.parametrize("sent", [None, b"junk"])
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_the_clinic_is_named_before_anything_is_spent(reports: dict[str, Report]
     assert all(fact in harm.text for fact in ("8 rows", "clinic", "1,108"))
     assert len(list(expected_in_simulation(reports["prr_mean"].agreement, {**SIZES, "clinic": 400}))) == 1
     (only,) = expected_in_simulation(reports["newton"].agreement, SIZES)
-    assert "(signal against noise: 140)" in only.text
+    assert only.code == "plan.expected_loss"
     printed = reports["prr_mean"].agreement
     paper = replace(printed, target=replace(printed.target, calibration="paper"))
     assert list(expected_in_simulation(paper, SIZES)) == []  # no figures were made for that noise

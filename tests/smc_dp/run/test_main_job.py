@@ -119,7 +119,7 @@ def test_who_has_not_begun_is_refunded(
     told = capsys.readouterr()
     assert "alone" not in told.out
     refunded = "nothing was revealed, and no budget charged"
-    own, newton = f"; {refunded}", f"; runs/newton, which had not begun: {refunded}"
+    own, newton = f"; {refunded}", f"; runs/newton had not begun: {refunded}"
     assert told.err.count(own) == 1  # of the run that stopped; the other has its name in the note
     assert (newton in told.err) == (failing == "pathak2010")
     assert ("runs/prr_mean was made before" in told.err) == Path("runs/prr_mean").exists() == bool(left)
@@ -127,7 +127,9 @@ def test_who_has_not_begun_is_refunded(
 
 def test_a_budget_for_one_of_them_alone_starts_neither(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--out", "runs", *BOOKS[:3], "1.5", *BOOKS[4:], "--json"]) == 2
-    assert json.loads(capsys.readouterr().out)["error"]["code"] == "budget.passed"
+    told = capsys.readouterr()
+    assert json.loads(told.out)["error"]["code"] == "budget.passed"
+    assert "need epsilon 2 and delta 0.0000100001" in told.err  # by both, where the refused charge is that of one
     assert charges() == [0] * 5
     assert not Path("runs").exists()
 
@@ -201,7 +203,7 @@ def test_an_error_after_which_nobody_knows_does_not_speak_for_the_other_run(monk
         main(["run", "--out", "runs", *BOOKS])
     kept, refunded = stopped.value.__notes__
     assert kept == "something may have been revealed: the run counts as spent in every ledger"
-    assert refunded == "runs/newton, which had not begun: nothing was revealed, and no budget charged"
+    assert refunded == "runs/newton had not begun: nothing was revealed, and no budget charged"
     assert charges() == [1] * 5
 
 

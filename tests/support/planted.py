@@ -1,0 +1,133 @@
+"""Copies of the repository, in which faults are planted: the stored mutants of `tests/mutants`.
+
+A mutant is a text that stands once in a file, and what stands there instead. It is killed when its killer fails in a
+copy of the repository with the fault planted. A killer that cannot be loaded, or finds no test, kills nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from support.pages import ROOT
+
+COPIED = (".github", "demos", "protocols", "smc_dp", "tests", "README.md", "CHANGELOG.md", "pyproject.toml")
+TABLES = ROOT / "tests" / "mutants"
+FAILED = 1  # pytest's exit code for tests that ran and failed
+# Each line that comes in has arguments of pytest, which runs in a fork; its exit code goes out. Nothing of the
+# repository is loaded before the fork, so each test sees the fault that is planted then. A run without end is killed.
+_SERVER = """
+import json, os, signal, sys
+import cryptography.hazmat.primitives.ciphers.aead, flint, gmpy2, jinja2, numpy, phe, pyarrow.parquet, pydantic
+import rich.console, scipy.optimize, scipy.special, scipy.stats, sklearn.linear_model, typer
+seconds, log_file = int(sys.argv[1]), sys.argv[2]
+for line in sys.stdin:
+    if (child := os.fork()) == 0:
+        os.setpgid(0, 0)
+        log = os.open(log_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(log, 1), os.dup2(log, 2)
+        import pytest
+        os._exit(pytest.main(["-q", "-x", "-n0", "-p", "no:cacheprovider", *json.loads(line)]))
+    signal.signal(signal.SIGALRM, lambda *_: os.killpg(child, signal.SIGKILL))
+    signal.alarm(seconds)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+def copied(folder: Path) -> Path:
+    """Return a copy of the repository.
+
+    What was compiled is copied too, and used where a file has the time and the size that it had.
+    """
+    root = folder / "copy"
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir(parents=True)
+    for name in COPIED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns(".hypothesis"))
+        else:
+            shutil.copy(ROOT / name, root / name)
+    return root
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One planted fault: `text` stands exactly once in `file`, `killer` is the test that fails with `replacement`."""
+
+    name: str
+    file: str
+    text: str
+    replacement: str
+    killer: str
+    survives: str = ""  # why no everyday test of its room notices it, where that is so
+
+    def plant(self, root: Path) -> None:
+        """Put the fault into this copy; raises ValueError where the text does not stand exactly once."""
+        path = root / self.file
+        content = path.read_text(encoding="utf-8")
+        if content.count(self.text) != 1 or self.text == self.replacement:
+            raise ValueError(f"{self.name}: the text must stand once in {self.file}, and be replaced")
+        path.write_text(content.replace(self.text, self.replacement), encoding="utf-8")
+
+
+def stored(folder: Path = TABLES) -> list[Mutant]:
+    """Return all mutants of the tables in this folder."""
+    tables = (tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.toml")))
+    return [Mutant(**entry) for table in tables for entry in table["mutant"]]
+
+
+MUTANTS = stored()
+
+
+class Planter:
+    """A copy of the repository, and a process that runs tests in it: what tests import of others is loaded once."""
+
+    def __init__(self, folder: Path, seconds: int = 600) -> None:
+        self.root = copied(folder)
+        variables = {**os.environ, "PYTHONPATH": str(self.root)}
+        variables.pop("PYTHONDONTWRITEBYTECODE", None)
+        self._log, self._planted = folder / "log", 0
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _SERVER, str(seconds), str(self._log)], cwd=self.root, env=variables,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def run(self, *arguments: str) -> tuple[int, str]:
+        """Return the exit code of pytest with these arguments, negative if it was killed, and what it prints."""
+        assert self._process.stdin
+        assert self._process.stdout
+        print(json.dumps(arguments), file=self._process.stdin, flush=True)
+        code = int(self._process.stdout.readline())
+        return code, self._log.read_text(encoding="utf-8", errors="replace")
+
+    @contextmanager
+    def planted(self, mutant: Mutant) -> Iterator[None]:
+        """Plant the fault of this mutant, and take it out at the end."""
+        path = self.root / mutant.file
+        content, times = path.read_text(encoding="utf-8"), path.stat()
+        mutant.plant(self.root)
+        self._planted += 1  # a time of its own: compiled files are found by the time and the size of the source
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns + self._planted * 10**9))
+        try:
+            yield
+        finally:
+            path.write_text(content, encoding="utf-8")
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    def kills(self, mutant: Mutant) -> bool:
+        """Return whether the killer of this mutant fails with the fault planted."""
+        with self.planted(mutant):
+            code, log = self.run("-m", "", mutant.killer)
+        return code == FAILED and " failed" in log
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate()
