@@ -22,6 +22,7 @@ _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[
 _MOMENT = re.compile(r"[\d./-]{8,10}[T ]\d\d?:\d\d.*", re.ASCII)
 _TRUTH = frozenset({"true", "false", "yes", "no"})
 _TYPES = ("date32", "date64", "timestamp", "time32", "time64", "duration")  # of columns in Parquet files
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
 _COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
 _WITH_COMMA, _WITH_POINT = re.compile(r"[+-]?\d+,\d+", re.ASCII), re.compile(r"[+-]?\d+\.\d+", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?\d*(\.\d+)+(,\d*)?", re.ASCII)
@@ -117,6 +118,8 @@ def _of_level(fault: Fault, refused: RefusedInput) -> Hint:
         return alike
     if text.lower() in _TRUTH:
         return Hint("truth", " (a truth value, which the list does not have)")
+    if len(refused.levels) == 2 and all(map(_NUMBER.fullmatch, (text, *refused.levels))):
+        return Hint("number", " (a number; bounds of numbers are written [low, high], without quotes)")
     return DATE if _DATE.fullmatch(text) else _of_nothing(fault, refused)
 
 

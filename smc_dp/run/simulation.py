@@ -227,7 +227,12 @@ class _Run:
         standings = reserved.released(folder / RELEASE, execution.members) if reserved else {}
         compared = _comparison(data.federation, data.test, agreement, published.weights, self.rng.fork("no noise"))
         left = [InputFault("run.parties_left_out", {"names": self.left_out, "others": len(agreement.parties)})]
-        remarks = (*(left if self.left_out else ()), *(reserved.remarks if reserved else ()))
+        late = [
+            InputFault("run.stayed_to_the_end", {"name": name, "number": number})
+            for name, number in self.drop_out.items()
+            if name not in execution.dropped_out
+        ]
+        remarks = (*(left if self.left_out else ()), *late, *(reserved.remarks if reserved else ()))
         present = Presence(execution.members, execution.dropped_out, self.left_out)
         spec = agreement.spec
         signal = spec.signal(int(data.federation.sizes.sum())) if isinstance(spec, HasSignal) else None

@@ -113,14 +113,16 @@ def test_a_ledger_that_is_made_for_a_delta_has_room_for_one(folder: Path, capsys
     assert "--budget-delta: goes with --budget" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("arguments", "why"), [
-    (("--drop-out", "hospital-2:3"), "hospital-2 dropped out, and the others could not go on: charlie: "),
-    (("--dropouts", "1", "--colluders", "0", "--drop-out", "hospital-2:1"), "hospital-2 dropped out before anybody"),
+@pytest.mark.parametrize(("arguments", "code"), [
+    (("--drop-out", "hospital-2:3"), "session.others_could_not_go_on"),
+    (("--dropouts", "1", "--colluders", "0", "--drop-out", "hospital-2:1"), "session.none_of_others"),
 ])  # fmt: skip
 def test_where_nobody_can_go_on_the_exit_code_is_one(
-    folder: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], why: str
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], code: str
 ) -> None:
-    assert main(["run", "--method", "wsum", *THREE, *arguments]) == 1
-    (line,) = [line for line in capsys.readouterr().err.splitlines() if not line.endswith("...")]
-    assert line.startswith(f"error: {why}")
+    assert main(["run", "--method", "wsum", *THREE, *arguments, "--json"]) == 1
+    told = capsys.readouterr()
+    assert json.loads(told.out)["error"]["code"] == code
+    (line,) = [line for line in told.err.splitlines() if not line.endswith("...")]
+    assert line.startswith("error: hospital-2 dropped out")
     assert not list(folder.glob("runs/*"))

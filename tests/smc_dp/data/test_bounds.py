@@ -59,15 +59,9 @@ LABEL = '[label]\nclasses = ["no", "yes"]\n'
         (f"[columns]\na = [0, 1]\n[label]\nclasses = {list(range(1001))}\n", "classes.wrong_number"),
         ('[columns]\na = [0, 1]\n[label]\nclasses = ["1", "1.0"]\n', "classes.not_different"),
         ('[columns]\na = [0, 1]\n[label]\nclasses = ["", "x"]\n', "classes.wrong_name"),
-        (
-            "[columns]\na = [0, 1]\n[label]\nclasses = [0.0, 9.5]\n",
-            "classes.regression",
-        ),
+        ("[columns]\na = [0, 1]\n[label]\nclasses = [0.0, 9.5]\n", "classes.regression"),
         ("[columns]\na = [0, 1]\n" + LABEL + 'column = "a"\n', "columns.label_among_them"),
-        (
-            '[columns]\na = ["no", "yes"]\n' + LABEL + 'column = "a"\n',
-            "columns.label_among_them",
-        ),
+        ('[columns]\na = ["no", "yes"]\n' + LABEL + 'column = "a"\n', "columns.label_among_them"),
         ("[columns]\na = [1, 1]\n" + LABEL, "columns.no_order"),
         ("[columns]\na = [2, 1]\n" + LABEL, "columns.no_order"),
         ("[columns]\na = [0, 5e-324]\n" + LABEL, "columns.no_order"),
@@ -110,15 +104,7 @@ def test_a_bounds_file_that_cannot_be_read(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "form"),
-    [
-        ("1.0", "1"),
-        ("+1", "1"),
-        ("-1.00", "-1"),
-        (" 007 ", "7"),
-        ("-0.0", "0"),
-        ("1.50", "1.5"),
-        ("100", "100"),
-    ]
+    [("1.0", "1"), ("+1", "1"), ("-1.00", "-1"), (" 007 ", "7"), ("-0.0", "0"), ("1.50", "1.5"), ("100", "100")]
     + [(text, text) for text in ("yes", "1e3", "nan", ".5", "5.", "--1", "-", "", "1.2.3", "٣", "1_0")],
 )
 def test_numbers_are_compared_in_their_shortest_form(text, form):

@@ -75,10 +75,7 @@ def test_a_level_is_named_in_any_of_its_forms():
 @pytest.mark.parametrize(
     ("line", "code"),
     [
-        (
-            "[columns]\nx = [2010-01-01, 5]",
-            "columns.wrong_kind",
-        ),
+        ("[columns]\nx = [2010-01-01, 5]", "columns.wrong_kind"),
         ("[columns]\nx = [2010-01-01T00:00:00, 2011-01-01T00:00:00]", "columns.wrong_kind"),
         ("[columns]\nx = [2010-01-01, 2011-01-01, 2012-01-01]", "columns.wrong_kind"),
         ("[columns]\nx = [2010-01-02, 2010-01-02]", "columns.no_order_of_dates"),
@@ -91,10 +88,7 @@ def test_a_level_is_named_in_any_of_its_forms():
         ("[columns]\nx = [false, 1]", "document.wrong_value"),
         ("[missing]\ny = 3", "columns.unknown"),
         ('[missing]\nout = "no"', "missing.not_for_classes"),
-        (
-            "[missing]\nn = 4",
-            "missing.no_number_inside",
-        ),
+        ("[missing]\nn = 4", "missing.no_number_inside"),
         ("[missing]\nn = nan", "missing.no_number_inside"),
         ("[missing]\nn = true", "missing.not_a_number"),
         ('[missing]\nn = "category"', "missing.no_number_inside"),
@@ -120,10 +114,7 @@ def test_a_level_is_named_in_any_of_its_forms():
         ('[aliases.c]\nf = ["1"]\nm = ["1.0"]', "aliases.two_levels"),
         ('[aliases.out]\nno = ["yes"]', "aliases.two_levels"),
         ('[aliases.out]\nx = ["y"]', "aliases.unknown_level"),
-        (
-            '[missing]\nc = "category"\n[aliases.c]\nf = ["category"]',
-            "missing.rule_and_category",
-        ),
+        ('[missing]\nc = "category"\n[aliases.c]\nf = ["category"]', "missing.rule_and_category"),
     ],
 )
 def test_what_is_no_rule_is_named(line: str, code: str) -> None:
@@ -175,10 +166,7 @@ def test_bounds_that_use_nothing_new_are_written_as_ever():
     """The digests of agreements, studies and releases that were made before rest on these keys."""
     bounds = Bounds((NUMBER, LEVELS), ("no", "yes"), "out")
     assert bounds.as_dict() == {
-        "columns": [
-            {"name": "n", "low": -1.0, "high": 3.0},
-            {"name": "c", "categories": ("f", "m", "1.0")},
-        ],
+        "columns": [{"name": "n", "low": -1.0, "high": 3.0}, {"name": "c", "categories": ("f", "m", "1.0")}],
         **{"classes": ("no", "yes"), "label": "out", "clip": 2.0, "bias": 0.1, "center": True},
     }
     assert replace(bounds, aliases=(("no", ("0",)),)).as_dict()["aliases"] == (("no", ("0",)),)

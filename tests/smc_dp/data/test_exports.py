@@ -124,11 +124,7 @@ def test_without_aliases_a_form_is_refused_and_with_others_it_is_another_table(t
 
 
 PARTIES = {"north": early(patients(80, 1)), "south": early(patients(70, 2)), "west": early(patients(60, 3))}
-METHODS = {
-    "wsum": (),
-    "newton": (),
-    "prr_mean": ("--insecure-test-keys", "--key-bits", "1024"),
-}
+METHODS = {"wsum": (), "newton": (), "prr_mean": ("--insecure-test-keys", "--key-bits", "1024")}
 
 
 def model(folder: Path, files: Mapping[str, Path], bounds: Path, method: str) -> list[float]:

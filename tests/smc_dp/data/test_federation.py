@@ -34,14 +34,8 @@ WRONG: dict[str, tuple[Any, str]] = {
     "wider": (lambda: Federation((rows(), rows(d=3)), 2), "federation.wrong_width"),
     "flat": (lambda: Federation((rows(X=np.ones(3)),), 2), "federation.wrong_width"),
     "too long": (lambda: Federation((rows(X=np.full((3, 2), 0.8)),), 2), "rows.outside_ball"),
-    "nan": (
-        lambda: Federation((rows(X=np.array([[0.1], [np.nan], [0]])),), 2),
-        "federation.not_finite",
-    ),
-    "infinite": (
-        lambda: Federation((rows(X=np.array([[0.1], [0.1], [np.inf]])),), 2),
-        "federation.not_finite",
-    ),
+    "nan": (lambda: Federation((rows(X=np.array([[0.1], [np.nan], [0]])),), 2), "federation.not_finite"),
+    "infinite": (lambda: Federation((rows(X=np.array([[0.1], [0.1], [np.inf]])),), 2), "federation.not_finite"),
     "third class": (lambda: Federation((rows(y=np.array([0, 1, 2])),), 2), "rows.unknown_class"),
     "negative class": (lambda: Federation((rows(y=np.array([0, -1, 1])),), 2), "rows.unknown_class"),
     "labels of another length": (lambda: Federation((rows(y=np.array([0, 1])),), 2), "rows.wrong_class_numbers"),
@@ -56,19 +50,13 @@ WRONG: dict[str, tuple[Any, str]] = {
     "single precision": (lambda: Federation((rows(X=np.full((3, 2), 0.5, dtype=np.float32)),), 2), "rows.not_float64"),
     "complex": (lambda: Federation((rows(X=np.full((3, 2), 0.5j)),), 2), "rows.not_float64"),
     "objects": (lambda: Federation((rows(X=np.full((3, 2), None)),), 2), "rows.not_float64"),
-    "a list of rows": (
-        lambda: Federation((rows(X=[[0.5, 0.5]]),), 2),
-        "rows.not_float64",
-    ),
+    "a list of rows": (lambda: Federation((rows(X=[[0.5, 0.5]]),), 2), "rows.not_float64"),
     "masked": (lambda: Federation((rows(X=np.ma.ones((3, 2))),), 2), "rows.not_float64"),
     "no labels": (lambda: Federation((rows(y=None),), 2), "rows.no_class_numbers"),
     "auxiliary list": (lambda: Federation((rows(),), 2, unlabelled=[[0.1]]), "rows.not_float64"),  # type: ignore[arg-type]
     "auxiliary width": (lambda: Federation((rows(),), 2, unlabelled=np.ones((2, 3)) / 9), "federation.wrong_width"),
     "no auxiliary": (lambda: Federation((rows(),), 2, unlabelled=np.ones((0, 2))), "rows.none"),
-    "labelled outside": (
-        lambda: Federation((rows(),), 2, labelled=rows(X=np.ones((3, 2)))),
-        "rows.outside_ball",
-    ),
+    "labelled outside": (lambda: Federation((rows(),), 2, labelled=rows(X=np.ones((3, 2)))), "rows.outside_ball"),
 }
 
 

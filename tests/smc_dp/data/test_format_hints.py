@@ -46,6 +46,15 @@ def test_what_is_no_category_is_recognised(text: str, recognised: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "levels", "recognised"),
+    [("47", ["18", "110"], "number"), ("47", ["1", "2", "3"], ""), ("x", ["18", "110"], ""), ("4", ["1", "b"], "")],
+)
+def test_bounds_in_quotes_are_recognised(text: str, levels: list[str], recognised: str) -> None:
+    found = add_hint(UNKNOWN, RefusedInput(cell=text, text=text, levels=levels)).fields
+    assert found["recognised"] == recognised
+
+
+@pytest.mark.parametrize(
     ("row", "code", "at", "fields"),
     [
         ("2020-01-31,f", "cell.not_a_number", "age", {"got": "'2020-01-31'", "recognised": "date"}),

@@ -15,10 +15,7 @@ from tests.support.refusals import refused
 
 @pytest.mark.parametrize(
     ("split", "sizes"),
-    [
-        ("15,20,20,20,25", [4884, 6512, 6512, 6512, 8141]),
-        ("10,20,20,20,30", [3256, 6512, 6512, 6512, 9769]),
-    ],
+    [("15,20,20,20,25", [4884, 6512, 6512, 6512, 8141]), ("10,20,20,20,30", [3256, 6512, 6512, 6512, 9769])],
 )
 def test_the_splits_of_the_paper(split, sizes):
     assert [len(part) for part in split_rows(32561, parse_split(split), seed=0)] == sizes

@@ -154,13 +154,7 @@ def outside(federation, test) -> bool:
 
 
 @pytest.mark.parametrize(
-    "wanted",
-    [
-        HAMM,
-        Partition(),
-        Partition(features=2),
-        Partition(4, 5, labelled=30, components=2, bias=0.0),
-    ],
+    "wanted", [HAMM, Partition(), Partition(features=2), Partition(4, 5, labelled=30, components=2, bias=0.0)]
 )
 def test_every_row_is_in_the_unit_ball(pool, wanted):
     assert not outside(*partition_pool(pool, wanted, 7))
@@ -250,10 +244,7 @@ def test_a_deal_that_contradicts_itself_is_refused(options, code):
     ("options", "code"),
     [
         ({"parties": 201}, "dataset.too_few_rows"),
-        (
-            {"parties": 20, "per_party": 11},
-            "dataset.too_few_rows",
-        ),
+        ({"parties": 20, "per_party": 11}, "dataset.too_few_rows"),
         ({"per_party": 30, "auxiliary": 51}, "dataset.too_few_rows"),
         ({"parties": 2, "split": "99.9,0.1"}, "dataset.empty_share"),
         ({"features": 7}, "features.wrong_width"),

@@ -156,8 +156,7 @@ def test_a9a_has_the_published_counts_and_the_rows_of_the_paper():
 
 @needs_data
 @pytest.mark.parametrize(
-    ("name", "rows", "positive", "dimension"),
-    [("bank", 45211, 5289, 52), ("credit_default", 30000, 6636, 34)],
+    ("name", "rows", "positive", "dimension"), [("bank", 45211, 5289, 52), ("credit_default", 30000, 6636, 34)]
 )
 def test_tables_of_the_papers_fit_their_public_bounds(name, rows, positive, dimension):
     data = sources.dataset(name, folder(), parties=3)

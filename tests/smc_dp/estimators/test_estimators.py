@@ -42,13 +42,7 @@ from smc_dp import (
 from smc_dp.core.arrays import first_outside
 from smc_dp.data.federation import Public
 from smc_dp.estimators import expected_failed_checks
-from smc_dp.estimators.base import (
-    CLASSES_FROM_LABELS,
-    REFUSAL,
-    SIMULATED_PARTIES,
-    SINGLE_RELEASE,
-    FederatedClassifier,
-)
+from smc_dp.estimators.base import CLASSES_FROM_LABELS, REFUSAL, SIMULATED_PARTIES, SINGLE_RELEASE, FederatedClassifier
 from smc_dp.estimators.ensemble import GENERATED_AUXILIARY_CAVEAT, points_of_the_ball
 from smc_dp.estimators.rows import Ball, RowAssignment
 from smc_dp.estimators.validation import check_exact_number
@@ -373,10 +367,7 @@ def test_what_the_interface_adds_is_in_the_caveats() -> None:
     plain = AveragingClassifier().fit(BLOBS, LABELS).privacy_.caveats
     assert {CLASSES_FROM_LABELS, SIMULATED_PARTIES, SINGLE_RELEASE, REFUSAL} <= set(plain)
     public = AveragingClassifier(classes=[0, 1]).fit(BLOBS, LABELS, parties=WHO).privacy_.caveats
-    assert set(public) & {CLASSES_FROM_LABELS, SIMULATED_PARTIES, SINGLE_RELEASE, REFUSAL} == {
-        SINGLE_RELEASE,
-        REFUSAL,
-    }
+    assert set(public) & {CLASSES_FROM_LABELS, SIMULATED_PARTIES, SINGLE_RELEASE, REFUSAL} == {SINGLE_RELEASE, REFUSAL}
 
 
 def test_noise_is_fresh_and_a_seed_takes_the_guarantee() -> None:
@@ -409,7 +400,7 @@ def holds_rows(estimator: FederatedClassifier) -> bool:
 def test_only_the_release_is_kept_and_survives_a_pickle(family: type[FederatedClassifier], method: str) -> None:
     estimator = made(family, method).fit(BLOBS, LABELS)
     assert set(vars(estimator)) - set(estimator.get_params()) == {
-        *("n_features_in_", "classes_", "ball_", "model_", "privacy_"),
+        *("n_features_in_", "classes_", "ball_", "model_", "privacy_")
     }
     assert not holds_rows(estimator)
     back = pickle.loads(pickle.dumps(estimator))
@@ -713,16 +704,8 @@ WRONG = {
     "adjacency": (sums(adjacency="party"), "adjacency.unknown", {"got": "'party'"}),
     "rows": (sums(method="gd", rows=0), "rows.out_of_range", {"most": 1000000000000, "got": "0"}),
     "rows of newton": (sums(rows=5), "setting.not_of_method", {"name": "rows", "method": "newton", "got": "5"}),
-    "rows that are protected": (
-        sums(method="gd", adjacency="addremove"),
-        "rows.not_announced",
-        {"got": "None"},
-    ),
-    "learners": (
-        ensemble(trust="secure", learner=[GaussianNB()] * 4),
-        "learner.wrong_number",
-        {"most": 3, "got": 4},
-    ),
+    "rows that are protected": (sums(method="gd", adjacency="addremove"), "rows.not_announced", {"got": "None"}),
+    "learners": (ensemble(trust="secure", learner=[GaussianNB()] * 4), "learner.wrong_number", {"most": 3, "got": 4}),
     "bias": (at(bias=-1), "bias.out_of_range", {}),
     "seed": (at(insecure_seed=0.5), "setting.no_whole_number", {"name": "insecure_seed", "got": "0.5"}),
     "n_parties 0": (at(n_parties=0), "n_parties.out_of_range", {"most": 240}),

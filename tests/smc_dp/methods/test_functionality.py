@@ -161,10 +161,7 @@ def test_a_sum_of_sums_has_the_noise_of_the_sum() -> None:
 
 def test_what_each_publishes_and_what_one_computes() -> None:
     assert ideal(EachPublishes(), ["a", "b"], stream()) == ("a", "b")
-    assert ideal(Trusted(lambda parts, rng: (len(parts), rng.bytes(4))), "abc", stream()) == (
-        3,
-        stream().bytes(4),
-    )
+    assert ideal(Trusted(lambda parts, rng: (len(parts), rng.bytes(4))), "abc", stream()) == (3, stream().bytes(4))
 
 
 # Rounds.

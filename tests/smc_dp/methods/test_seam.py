@@ -56,10 +56,7 @@ VARIANTS: tuple[Method, ...] = (
     *(Ofaa(rounds=3, reading="truncated", epochs=5), Ofaa(trust="local", repair="trim")),
 )
 SLOW_BY_DEFAULT = ("noisy_max", "ofaa", "ofpa")  # their default numbers of queries or rounds: a variant stands for them
-EVERY: tuple[Method, ...] = (
-    *(usual(kind) for name, kind in METHODS.items() if name not in SLOW_BY_DEFAULT),
-    *VARIANTS,
-)
+EVERY: tuple[Method, ...] = (*(usual(kind) for name, kind in METHODS.items() if name not in SLOW_BY_DEFAULT), *VARIANTS)
 BY_NAME = [pytest.param(method, id=f"{method.name}-{i}") for i, method in enumerate(EVERY)]
 OUTPUTS: dict[type[Any], tuple[str, ...]] = {
     BiasedModel: ("ofpa", "ofaa", "param_laplace"),

@@ -79,10 +79,7 @@ def test_float_sensitivities_would_fall_short() -> None:
     rng = np.random.default_rng(0)
     short = 0
     for _ in range(200):
-        delta, d = (
-            Fraction(int(rng.integers(1, 2**62)), int(rng.integers(1, 2**62))),
-            int(rng.integers(1, 10**6)),
-        )
+        delta, d = (Fraction(int(rng.integers(1, 2**62)), int(rng.integers(1, 2**62))), int(rng.integers(1, 10**6)))
         moved = delta * 2**70
         broken = Fraction(math.ceil(2.0**70 * float(delta) + math.sqrt(d)))
         short += broken < moved or (broken - moved) ** 2 < d

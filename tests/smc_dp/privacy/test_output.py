@@ -158,8 +158,9 @@ def test_releases_show_no_more_than_epsilon_and_half_of_the_noise_shows_more(noi
 def test_many_releases_show_nearly_epsilon_and_half_of_the_noise_shows_more(
     noise: NoiseName, d: int, floor: float
 ) -> None:
-    assert floor < epsilon_seen(noise, d, Fraction(1), 100_000) <= 1
-    assert 1.6 < epsilon_seen(noise, d, HALF, 100_000) <= 2
+    assert floor < epsilon_seen(noise, d, Fraction(1), 60_000) <= 1
+    if d > 1:  # one dimension has the test above
+        assert 1.5 < epsilon_seen(noise, d, HALF, 30_000) <= 2
 
 
 def said(target: Target, calibrated: Calibrated | None) -> PrivacyStatement:

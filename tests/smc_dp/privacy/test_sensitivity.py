@@ -17,13 +17,7 @@ from smc_dp.methods.training.objective import RegularisedLogistic
 from smc_dp.methods.training.softmax import certified, one_hot
 from smc_dp.methods.training.solver import PUBLIC_TAU, minimise
 from smc_dp.privacy.grid import Grid
-from smc_dp.privacy.sensitivity import (
-    add_remove,
-    largest_norm,
-    largest_softmax_norm,
-    logistic_constants,
-    replace_one,
-)
+from smc_dp.privacy.sensitivity import add_remove, largest_norm, largest_softmax_norm, logistic_constants, replace_one
 
 # mu: W and G, computed once and for all by another program.
 TABLE = {
@@ -311,9 +305,6 @@ def test_parameters_out_of_range_are_refused() -> None:
             with pytest.raises(ValueError, match="mu"):
                 bound(mu)
     for tau in (-1.0, math.inf, math.nan):
-        for call in (
-            lambda t: replace_one(1, 1.0, t),
-            lambda t: add_remove(1.0, t),
-        ):
+        for call in (lambda t: replace_one(1, 1.0, t), lambda t: add_remove(1.0, t)):
             with pytest.raises(ValueError, match="tau"):
                 call(tau)

@@ -127,7 +127,9 @@ def test_who_has_not_begun_is_refunded(
 
 def test_a_budget_for_one_of_them_alone_starts_neither(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--out", "runs", *BOOKS[:3], "1.5", *BOOKS[4:], "--json"]) == 2
-    assert json.loads(capsys.readouterr().out)["error"]["code"] == "budget.passed"
+    told = capsys.readouterr()
+    assert json.loads(told.out)["error"]["code"] == "budget.passed"
+    assert "need epsilon 2 and delta 0.0000100001" in told.err  # by both, where the refused charge is that of one
     assert charges() == [0] * 5
     assert not Path("runs").exists()
 

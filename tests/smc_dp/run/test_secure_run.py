@@ -310,9 +310,10 @@ def test_a_party_that_was_left_out_and_lives_to_the_end_pays_nothing(
             send(me, p, at, y)
 
     monkeypatch.setattr(steps, "send_masked", unsigned)
-    report = run(tmp_path / "run", FOUR, books=books, dropouts=1)
+    report = run(tmp_path / "run", FOUR, books=books, dropouts=1, drop_out={B: 10**6})
     assert report.present is not None
     assert (report.present.took_part, report.present.dropped_out) == ((A, C, D), ())
+    assert [remark.code for remark in report.remarks] == ["run.stayed_to_the_end"]
     assert {name: states(books, name) for name in (A, B, C, D)} == {B: REFUND} | dict.fromkeys((A, C, D), PAID)
 
 

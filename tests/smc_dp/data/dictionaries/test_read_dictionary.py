@@ -119,10 +119,7 @@ def test_what_is_no_plain_file_or_no_text_is_refused(tmp_path: Path) -> None:
         read_data_dictionary(tmp_path / "pipe")
     for content, said in (
         (b"Field Type,Variable / Field Name\ntext,\xff\n", "codebook.not_utf8"),
-        (
-            b'{"tableSchema": {"columns": [{"name": "a"}]}}',
-            "codebook.json",
-        ),
+        (b'{"tableSchema": {"columns": [{"name": "a"}]}}', "codebook.json"),
         (b"PAR1junkPAR1", "parquet.unreadable"),
     ):
         (tmp_path / "book").write_bytes(content)

@@ -92,11 +92,7 @@ def test_of_several_releases_the_worst_counts_and_no_figure_flatters():
     assert [guarantee.round_up_epsilon(x) for x in (1.0, 0.05, 0.04640092139)] == ["1", "0.05", "0.046401"]
 
 
-PRINTED, PROVEN, NONE = (
-    AxisPoint(0.5, GridGuarantee(0.0464)),
-    AxisPoint(0.5, GridGuarantee(0.5)),
-    AxisPoint(0.5),
-)
+PRINTED, PROVEN, NONE = (AxisPoint(0.5, GridGuarantee(0.0464)), AxisPoint(0.5, GridGuarantee(0.5)), AxisPoint(0.5))
 WITHOUT = AxisPoint(math.inf)
 
 

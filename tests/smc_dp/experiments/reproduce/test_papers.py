@@ -100,12 +100,10 @@ def test_the_papers_parameters():
         assert (har.parties, har.per_party, har.components) == (1000, 6, 50)
         assert har.auxiliary == 7352 - 6000
     assert {(d.parties, d.per_party, d.auxiliary) for d in deals("hamm-fig3").values()} == {
-        *((5000, 22, 43_000), (10_000, 22, 43_000), (20_000, 22, 43_000)),
+        *((5000, 22, 43_000), (10_000, 22, 43_000), (20_000, 22, 43_000))
     }
     assert option("hamm-fig2", "soft", "lam") == option("hamm-fig3", "batch", "lam") == 1e-4
-    assert {d.split for d in deals("pathak-fig2").values()} == {
-        *("20,20,20,20,20", "15,20,20,20,25", "10,20,20,20,30"),
-    }
+    assert {d.split for d in deals("pathak-fig2").values()} == {*("20,20,20,20,20", "15,20,20,20,25", "10,20,20,20,30")}
     assert option("pathak-fig2", "prr_mean, λ = 1", "lam") == 1
     largest = deals("feature-fig3")["MNIST 3/7, N = 10, m = 788"]
     assert (largest.parties, largest.labelled, largest.components) == (10, 788, 50)
@@ -172,11 +170,7 @@ def too_little(same: Mapping[str, tuple[GridEntry, Point, Fraction]], public: Pu
 @pytest.mark.parametrize(
     ("name", "words", "public"),
     [
-        (
-            "pathak-fig2",
-            "better than the printed noise at the same",
-            Public(5, 124, 2, (3256, 6512, 6512, 6512, 9768)),
-        ),
+        ("pathak-fig2", "better than the printed noise at the same", Public(5, 124, 2, (3256, 6512, 6512, 6512, 9768))),
         ("hamm-fig2", "at a guaranteed ε of 1", Public(1000, 50, 6)),
     ],
 )

@@ -416,11 +416,7 @@ def test_what_makes_no_sense_is_refused(make, code):
     ("method", "target", "code"),
     [
         (Ofpa(), Target(Fraction(1), "paper", "knorm"), "noise.not_of_calibration"),
-        (
-            Ofpa(),
-            Target(Fraction(1), "proven", "laplace"),
-            "noise.not_of_calibration",
-        ),
+        (Ofpa(), Target(Fraction(1), "proven", "laplace"), "noise.not_of_calibration"),
         (Ofpa(), Target(Fraction(1), noise="gauss"), "noise.not_of_calibration"),
         (ParamLaplace(), Target(Fraction(1), **PRINTED), "calibration.not_of_method"),
         (ParamLaplace(), Target(Fraction(1)), "noise.not_of_calibration"),

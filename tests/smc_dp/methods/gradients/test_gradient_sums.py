@@ -147,12 +147,7 @@ def test_the_statement_counts_the_honest_and_names_what_is_public() -> None:
 
 @pytest.mark.parametrize(
     ("settings", "sizes", "n"),
-    [
-        ({"rows": 500}, (40, 50), 500),
-        ({}, (40, 50), 90),
-        ({}, None, 200),
-        ({"adjacency": "addremove"}, (40, 50), 200),
-    ],
+    [({"rows": 500}, (40, 50), 500), ({}, (40, 50), 90), ({}, None, 200), ({"adjacency": "addremove"}, (40, 50), 200)],
 )
 def test_gd_takes_a_public_number_of_rows(settings: dict[str, Any], sizes: tuple[int, ...] | None, n: int) -> None:
     method, threat_model, announced = GradientDescent(**settings), ThreatModel(2, 0, 0), AnnouncedRows(100)

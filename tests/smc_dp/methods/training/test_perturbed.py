@@ -200,7 +200,7 @@ def test_a_weak_regulariser_is_no_reason_to_refuse(loss: Loss, problems: int, mo
     for _ in range(problems):
         X, y = into_ball(rng.standard_normal((40, 20)), 1.0), rng.choice([-1.0, 1.0], 40)
         linear = [Fraction(v) for v in rng.standard_normal(20) * 0.1 / 40]
-        for patience in refused:
+        for patience in [patient] if refused[hasty] else refused:
             monkeypatch.setattr(perturbed, "_ENDLESS", patience)
             try:
                 minimise_perturbed(loss, X, y, 2e-7, linear)

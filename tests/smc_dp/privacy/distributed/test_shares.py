@@ -20,11 +20,7 @@ D, H, K = 3, 4, 8  # coordinates, honest parties that are counted, parties that 
 SCALE = Fraction(1 << 40)  # so wide that the lattice is invisible to a test of a continuous law
 VECTORS = 600
 
-GAUSSIAN, GAMMA, WHOLE = (
-    GaussianShares(D, H, SCALE**2 / H),
-    GammaShares(D, H, SCALE),
-    WholeShares(D, H, SCALE),
-)
+GAUSSIAN, GAMMA, WHOLE = (GaussianShares(D, H, SCALE**2 / H), GammaShares(D, H, SCALE), WholeShares(D, H, SCALE))
 LAWS: tuple[ShareDistribution, ...] = (GAUSSIAN, GAMMA, WHOLE)
 
 

@@ -864,11 +864,6 @@ def test_numbers() -> None:
         digits_rounded_down(third),
         digits_rounded_up(Fraction(1)),
         digits_rounded_down(Fraction(0)),
-    ) == (
-        "0.333334",
-        "0.333333",
-        "1",
-        "0",
-    )
+    ) == ("0.333334", "0.333333", "1", "0")
     assert (digits_rounded_up(Fraction(1, 10**9)), digits_rounded_down(Fraction(10**12))) == ("1e-9", "1e+12")
     assert (digits_rounded_up(Fraction(2, 3)), digits_rounded_down(Fraction(100))) == ("0.666667", "100")
