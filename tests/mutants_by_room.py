@@ -26,7 +26,7 @@ from support.planted import FAILED, MUTANTS, Mutant, Planter
 GOAL = 0.95
 SECONDS = 900
 _NOTHING_RAN = 5  # pytest's exit code where all tests are slow
-_NOTICED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
+_NOTICED = re.compile(r"^(?:FAILED|ERROR) (tests/\S+\.py::.+?)(?: - .*)?$", re.MULTILINE)
 
 
 def room_of(file: str) -> str:

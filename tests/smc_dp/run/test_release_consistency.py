@@ -28,11 +28,20 @@ from support.contradicted import (
 from support.deployed import Deployed, deployed
 from support.small_model import Model
 
+from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
+from protocols.runtime import message as messages
+from protocols.runtime.attestation import Attestation, signing_input
 from protocols.runtime.envelope import STAGE_END
 from protocols.runtime.inbox import Absent
+from protocols.runtime.message import Message
 from protocols.runtime.session import PUBLIC_NAME
+from protocols.secure_sum import roster
+from protocols.secure_sum.messages import Agreed, Ended
+from smc_dp.run.approvals import approval_text
+from smc_dp.run.protocols import openings
 from smc_dp.run.release import RELEASE, STUDY
+from smc_dp.run.release_consistency import promise_fault
 
 
 @pytest.mark.parametrize("dropouts", [0, 1])
@@ -132,3 +141,30 @@ def test_no_site_settles_shares_that_were_not_announced(monkeypatch: pytest.Monk
     model.seen[P1] = replace(model.seen[P1], result=other)
     assert model.at_site(P1, model.made.content).code == "word.broken"
     assert model.at_site(P2, model.made.content).code == ""
+
+
+def test_an_approval_that_somebody_else_signed_is_none(tmp_path: Path) -> None:
+    """The session is made of what was approved, so nothing else is wrong with it."""
+
+    def sign(found: list[dict[str, str]]) -> None:
+        text = approval_text(found[1]["study"], found[1]["name"], found[1]["random"])
+        found[1]["signature"] = Identity(bytes(32)).sign(text).hex()
+
+    folders = deployed(DATA, summed(), approvals=sign).write(tmp_path, views=False)
+    assert refusals(folders.run, tmp_path / "public") == {"approvals.not_signed"}
+
+
+@pytest.mark.parametrize("kind", [Ended, Agreed])
+def test_a_statement_counts_of_those_who_may_make_it(kind: type[Message], tmp_path: Path) -> None:
+    """Charlie states what a sum is, and parties that they agree: what he signs in their place says nothing."""
+    made = deployed(DATA, summed())
+    recorded = made.write(tmp_path, views=False).evidence(views=False).recorded
+    greeted = openings.read_greetings(made.session, recorded.greetings)
+    query, p = roster.first_query(made.session.id), made.session.parameters
+    at = roster.sum_context(made.session.id, roster.greetings_digest(p, greeted), 0, query)
+    said = Ended(at, 1, bytes(32)) if kind is Ended else Agreed(0, at, 1, bytes(32))
+    payload = messages.encode(said, made.session.layout, {})
+    signature = made.identities[CURATOR_NAME].sign(signing_input(made.session.id, CURATOR_NAME, kind.__name__, payload))
+    signed = (Attestation(CURATOR_NAME, kind.__name__, payload, signature),)
+    found = promise_fault(replace(recorded, statements=signed))
+    assert (found is not None and found.name == CURATOR_NAME) == (kind is Ended)
