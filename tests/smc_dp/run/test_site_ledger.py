@@ -166,6 +166,7 @@ def read(folder: Path, text: str) -> Table:
 # Killed.
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 def test_killed_before_any_statement_and_asked_again_it_is_one_entry_with_one_end(tmp_path: Path) -> None:
     """A program that is killed before its first, second, ... statement and begins again, each time in a new ledger.
