@@ -113,17 +113,6 @@ def test_who_has_signed_that_it_is_done_owes_nobody_a_message(tmp_path: Path) ->
     assert failed(audited(folders))["absences"] == "absence.of_one_who_is_done"
 
 
-def test_no_site_settles_a_sum_that_its_opening_refutes(monkeypatch: pytest.MonkeyPatch) -> None:
-    announcing(monkeypatch, moved)
-    assert at_sites(deployed(DATA, summed(verifiable=True))) == {"sum.other_value"}
-
-
-def test_no_site_settles_another_sum_than_it_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    nobody_holds(monkeypatch)
-    publishing_others(monkeypatch, values=lambda values: (moved(values[0]),))
-    assert at_sites(deployed(DATA, summed())) == {"sum.not_as_signed"}
-
-
 def test_no_site_settles_a_sum_whose_member_was_taken_out() -> None:
     made = deployed(DATA, summed())
     model, changed = Model(made), without_a_member(made)
@@ -143,15 +132,22 @@ def test_no_site_settles_shares_that_were_not_announced(monkeypatch: pytest.Monk
     assert model.at_site(P2, model.made.content).code == ""
 
 
-def test_an_approval_that_somebody_else_signed_is_none(tmp_path: Path) -> None:
+def _signed_by_another(found: list[dict[str, str]]) -> None:
+    text = approval_text(found[1]["study"], found[1]["name"], found[1]["random"])
+    found[1]["signature"] = Identity(bytes(32)).sign(text).hex()
+
+
+@pytest.mark.parametrize(
+    ("changed", "code"),
+    [
+        ({"approvals": _signed_by_another}, "approvals.not_signed"),
+        ({"study": lambda document: document["target"].update(epsilon="1/2")}, "study.other_parameters"),
+    ],
+)
+def test_everybody_has_signed_the_study_that_was_run(changed: dict[str, Any], code: str, tmp_path: Path) -> None:
     """The session is made of what was approved, so nothing else is wrong with it."""
-
-    def sign(found: list[dict[str, str]]) -> None:
-        text = approval_text(found[1]["study"], found[1]["name"], found[1]["random"])
-        found[1]["signature"] = Identity(bytes(32)).sign(text).hex()
-
-    folders = deployed(DATA, summed(), approvals=sign).write(tmp_path, views=False)
-    assert refusals(folders.run, tmp_path / "public") == {"approvals.not_signed"}
+    folders = deployed(DATA, summed(), **changed).write(tmp_path, views=False)
+    assert refusals(folders.run, tmp_path / "public") == {code}
 
 
 @pytest.mark.parametrize("kind", [Ended, Agreed])
