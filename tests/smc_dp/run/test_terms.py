@@ -22,7 +22,7 @@ from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
 from smc_dp.privacy.output import GRID
-from smc_dp.privacy.target import Target
+from smc_dp.privacy.target import NoiseName, Target
 from smc_dp.run.agreement import Agreement, SettledRun
 from smc_dp.run.protocols.registry import CuratorTerms, LinearTerms, SumTerms, settle_protocol
 from tests.support.refusals import refused
@@ -194,3 +194,10 @@ def test_all_faults_of_a_sum_are_refused_at_once() -> None:
         SumTerms(dropouts=1, output="shares", verifiable=True)
     with refused("verifiable.not_a_truth_value", "semi_honest.not_a_truth_value", "left_out.no_names"):
         SumTerms(verifiable=1, semi_honest=0, left_out=("north", 1))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("noise", "delta"), [("gauss", True), ("ddg", True), ("knorm", False)])
+def test_a_delta_stands_beside_the_noises_that_have_one(noise: NoiseName, delta: bool) -> None:
+    asked = Target(1.0, noise=noise)
+    settled = SettledRun(WeightedSum(), asked, "secure_sum", SumTerms(), ())
+    assert settled.sections["target"].get("delta") == (str(asked.delta) if delta else None)
