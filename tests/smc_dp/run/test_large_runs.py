@@ -59,6 +59,6 @@ def test_a_thousand_parties_with_a_thousand_weights(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_twenty_five_hundred_parties(tmp_path: Path) -> None:
-    """They take 360 MiB, of which 120 are there without parties: bytes that grow with pairs of parties break the bound."""
+    """They take 360 MiB, and none take 120: bytes that grow with pairs of parties break the bound."""
     code, memory, _ = measured(_RUN, "2500", "100", str(tmp_path / "run"))
     assert (code, memory < MOST_RUN_BYTES // 2) == (0, True), memory
