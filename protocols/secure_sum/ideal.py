@@ -50,7 +50,7 @@ _STRENGTH = (
     "that no party goes back to an old state; that X25519 (gap Diffie-Hellman), Ed25519 and ChaCha20-Poly1305 are as "
     "strong as they are held to be; that SHA-256 and SHAKE-256 are like random oracles; that the randomness of the "
     "operating system and its expansion (ChaCha20, HMAC-SHA-256) cannot be told from true randomness; where nobody "
-    "may drop out, the same of the masks (ChaCha20)"
+    "may drop out, that the masks (ChaCha20) cannot either"
 )
 ASSUMPTIONS = f"that the corrupted participants are fixed from the start; {_STRENGTH}"
 

@@ -115,7 +115,7 @@ LIMITATIONS = (
         "another sum, unless the values that he added up are published."
     ),
     Limitation(
-        "Charlie chooses which of the parties that may drop out are left out of a sum, in view of the sums before. "
+        "Charlie knows the earlier sums when he chooses which parties to leave out of a sum as drop-outs. "
         "Parties that refuse to answer can stop a sum. A charge that was made for it by then is not refunded."
     ),
     Limitation(

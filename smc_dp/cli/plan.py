@@ -25,8 +25,8 @@ def plan_learning(
         str | None,
         typer.Option(
             metavar="INTEGER",
-            help="Number of features of an encoded row, without the constant one. Each category of a column is one "
-            "feature.",
+            help="Number of features of an encoded row; do not count the constant feature. Each category of a "
+            "column is one feature.",
         ),
     ] = None,
     classes: Annotated[str | None, typer.Option(metavar="INTEGER", help="Number of classes [default: 2].")] = None,
@@ -49,9 +49,9 @@ def plan_learning(
 ) -> None:
     """Predict the accuracy and recommend a method, from public numbers alone. No privacy budget is spent.
 
-    The plan says which method to use, and why. It says how much accuracy is lost to noise; in nine of ten trials the
-    loss was in that interval. It names parties that have too few rows, and who must not collude. It counts the
-    messages, bytes and rounds of a run in which nobody drops out. No row is read: the sizes are what you type.
+    The plan says which method to use, and why. It gives an interval for the accuracy that is lost to noise; in nine
+    of ten trials the loss was in it. It names parties that have too few rows, and who must not collude. It counts
+    the messages, bytes and rounds of a run in which nobody drops out. No row is read: the sizes are what you type.
 
     \b
     Examples:

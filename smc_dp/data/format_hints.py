@@ -117,7 +117,7 @@ def _of_level(fault: Fault, refused: RefusedInput) -> Hint:
     if (alike := _of_another_case(text, refused.levels)) != NO_HINT:
         return alike
     if text.lower() in _TRUTH:
-        return Hint("truth", " (a truth value, which the list does not have)")
+        return Hint("truth", " (a truth value)")
     if len(refused.levels) == 2 and all(map(_NUMBER.fullmatch, (text, *refused.levels))):
         return Hint("number", " (a number; bounds of numbers are written [low, high], without quotes)")
     return DATE if _DATE.fullmatch(text) else _of_nothing(fault, refused)
@@ -131,7 +131,7 @@ def _of_column(fault: Fault, refused: RefusedInput) -> Hint:
 
 def _of_another_case(text: str, wanted: Iterable[str]) -> Hint:
     alike = next((known for known in wanted if known.casefold() == text.casefold()), None)
-    return NO_HINT if alike is None else Hint("case", f" (it differs from {shown(alike)} in letter case only)")
+    return NO_HINT if alike is None else Hint("case", f"; {shown(alike)} differs in letter case only")
 
 
 def _of_separator(_: Fault, refused: RefusedInput) -> Hint:

@@ -83,7 +83,10 @@ class TableFault:
             note = "" if self.note is None else f", {self.note},"
             advice = f"; write {self.line}{note} into [{self.section}] of the bounds"
             if released:
-                advice = f"; the bounds of the release have no such line as {self.line} in [{self.section}]"
+                advice = (
+                    f"; the bounds of the release have no line {self.line} in [{self.section}]. Correct the cell, or "
+                    "leave the row out"
+                )
             fault = replace(fault.followed_by(advice), fields={**fault.fields, "advice": advice})
         return (fault.within(f"column {shown(self.column)}, row {self.rows[0]}") if self.rows else fault).within(source)
 

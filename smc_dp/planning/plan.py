@@ -199,6 +199,8 @@ def _planned(known: Circumstances, method: str | None, protocol: str | None, mea
             if name == method:
                 raise
             refused[name] = str(error)
+    if DEFAULT_METHOD in refused and known.settings.protocol.given():
+        raise InputError("plan.no_method", refused=refused[DEFAULT_METHOD])  # no other is what was asked for
     best = recommendation.recommend(list(found.values()))
     name = method or (best.method.name if best else "")
     if not name:

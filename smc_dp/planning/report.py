@@ -28,6 +28,7 @@ def blocks(plan: Plan, *, cost: bool = False) -> Iterator[PageBlock]:
     """Yield the report of a plan; with `cost` its figures by stage and by role too."""
     yield from recommendation_blocks(plan)
     yield PageTable("Methods", _HEADINGS, tuple(_methods(plan)), numbers=(2, 7, 8))
+    yield Prose("The signal compares the sum with its noise: more is better.")
     if refused := tuple(f"{m.method} is not in this plan. {m.refused}" for m in plan.methods if m.refused is not None):
         yield Bullets(refused)
     yield Prose(f"The guarantee of {plan.method} holds against {plan.holds_against} It needs {plan.needs}")
@@ -147,7 +148,7 @@ def _needed(found: PlannedMethod) -> str:
     if found.rows_needed is None:
         return f" No number of rows makes it {little}: take a larger epsilon, or fewer columns."
     rows = f"With {found.rows_needed:,} rows in all, in these proportions"
-    return f" {rows}, it would be {little}; so a larger epsilon or fewer columns help."
+    return f" {rows}, it would be {little}. A larger epsilon or fewer columns also help."
 
 
 def _who(plan: Plan, found: PlannedMethod) -> Iterator[Prose]:

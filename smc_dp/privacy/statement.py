@@ -154,8 +154,8 @@ class PrivacyStatement:
         rarely = f", except with a probability of at most {_three_digits(found.missed)}" if found.missed else ""
         hardly = " So large an epsilon protects hardly at all." if percent > 99 else ""
         return (
-            f"{figures} An attacker who knows everything else, and starts at 50 %, reaches at most {percent:g} % "
-            f"certainty about it{rarely}.{hardly}"
+            f"{figures} An attacker who knows the rest, and finds both versions equally likely, becomes "
+            f"at most {percent:g} % sure{rarely}.{hardly}"
         )
 
     @property
@@ -170,10 +170,11 @@ class PrivacyStatement:
         if self.epsilon is None:
             return "None: nothing hides a record. Treat this release as if the exact result were published."
         right = math.ceil(100 * _FLOATS * (1 + self.delta * math.exp(-self.epsilon)) / (1 + math.exp(-self.epsilon)))
-        bound = f"in at most {right} of 100" if right < 100 else "it may be right in all of them"
+        bound = f"in at most {right} of 100" if right < 100 else "in all of them, perhaps"
         return (
-            f"An attacker knows everything except {_UNKNOWN[self.adjacency]}, and finds both answers equally likely. "
-            f"By guessing, the attacker is right in 50 of 100 such cases. With this release, {bound}."
+            f"An attacker knows everything except {_UNKNOWN[self.adjacency]}, and finds both equally likely. "
+            f"By guessing, the attacker is right in 50 of 100 such cases. With this release the attacker is right "
+            f"{bound}."
         )
 
     @property
@@ -240,7 +241,7 @@ class PrivacyStatement:
             curve = f"rho = {short_figure(self.rho)}"
             if self.mu is not None:
                 curve = f"mu = {short_figure(self.mu)} of the Gaussian curve, {curve}"
-            words += f" The noise is zero-concentrated ({curve}): every other delta has its epsilon."
+            words += f" The noise is zero-concentrated ({curve}): an epsilon follows from this for every other delta."
         if percent > 99:
             words += " So large an epsilon protects hardly at all."
         return words

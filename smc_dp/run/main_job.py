@@ -82,8 +82,8 @@ def both_blocks(reports: Sequence[Report], details: Callable[[Path], str]) -> It
     if (together := _together(reports)) is not None:
         epsilon, delta = digits_rounded_up(together[0]), short_delta(round_up(together[1]))
         yield Prose(
-            f"Both releases together cost epsilon {epsilon} and delta {delta}, against attackers whom both guarantees "
-            "cover."
+            f"Both releases together cost epsilon {epsilon} and delta {delta}. This total holds only against attackers "
+            "that both guarantees cover."
         )
     yield Prose(f"Written to {reports[0].run_dir.parent}: {', '.join(f'{r.run_dir.name}/' for r in reports)}")
     last = reports[-1]
@@ -105,8 +105,9 @@ def _reading(reports: Sequence[Report]) -> Iterator[Prose]:
     if last is not None and last.rows:
         better, worse = last.compared_beyond_chance()
         yield Prose(
-            f"With {last.rows:,} test rows, a difference below {last.margin:.3f} can be chance. Beyond chance, newton "
-            f"is better than {better} of the {len(last.individual)} parties alone, and worse than {worse}."
+            f"With {last.rows:,} test rows, a difference below {last.margin:.3f} can be chance. Newton is clearly "
+            f"better than {better or 'none'} of the {len(last.individual)} parties alone, and clearly worse than "
+            f"{worse or 'none'}."
         )
 
 

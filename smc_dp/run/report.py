@@ -60,6 +60,10 @@ class Comparison:
         """Accuracy lost to noise; below 0 where noise happened to help."""
         return None if self.without_noise is None else self.without_noise - self.accuracy
 
+    def loses_more_than(self, planned: float) -> bool:
+        """Return whether noise cost more than this, by more than the margin: on few test rows it varies by chance."""
+        return self.lost is not None and self.lost > planned + self.margin
+
 
 @dataclass(frozen=True)
 class Presence:
@@ -97,9 +101,10 @@ class Report:
 
     @property
     def worse_than_planned(self) -> bool | None:
-        """True where more was lost to noise than planned; None where one of the two is not known."""
-        lost = None if self.comparison is None else self.comparison.lost
-        return None if lost is None or self.planned is None else lost > self.planned.interval.high
+        """True where noise cost more than planned, by more than chance; None where one of the two is not known."""
+        if self.comparison is None or self.comparison.lost is None or self.planned is None:
+            return None
+        return self.comparison.loses_more_than(self.planned.interval.high)
 
     @property
     def privacy(self) -> PrivacyStatement:

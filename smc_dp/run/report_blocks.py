@@ -33,7 +33,7 @@ def blocks(report: Report, details: str) -> Iterator[PageBlock]:
         yield PageTable("Cost", _HEADINGS, tuple(_costs(report.cost)), numbers=tuple(range(1, len(_HEADINGS))))
         yield Prose(
             "party s: mean of the parties; slowest s: the slowest party. The last row has the time of the whole run if "
-            f"all participants compute in parallel, with {_described(report.simulated)}."
+            f"all participants compute at the same time, with {_described(report.simulated)}."
         )
     yield Section("Privacy", tuple(summary_blocks(report.agreement, details)))
     yield from _presence(report)
@@ -95,18 +95,17 @@ def accuracy_blocks(found: Comparison | None, planned: ExpectedAccuracy | None =
     yield Prose("Only a simulation can compare these: it has the rows of all. They are not part of the release:")
     yield FactList(tuple((name, f"{value:.3f}") for name, value in others.items()))
     if found.baseline_lambda is not None:
-        yield Prose(f"This method has no lambda. The models in the comparison use lambda = {found.baseline_lambda:g}.")
+        yield Prose(f"The models alone and pooled have lambda = {found.baseline_lambda:g}; the release has none.")
     if found.lost is not None and planned is not None:
-        yield _lost(found.lost, planned)
+        yield _lost(found, planned)
     yield from _remark(found)
 
 
-def _lost(lost: float, planned: ExpectedAccuracy) -> Prose:
+def _lost(found: Comparison, planned: ExpectedAccuracy) -> Prose:
     """Return the accuracy lost to noise, beside the planned loss."""
-    fields = {"lost": lost, "low": max(0.0, planned.interval.low), "high": planned.interval.high}
-    return coded_prose(
-        "run.lost_as_planned" if lost <= planned.interval.high else "run.lost_more_than_planned", **fields
-    )
+    fields = {"lost": found.lost, "low": max(0.0, planned.interval.low), "high": planned.interval.high}
+    worse = found.loses_more_than(planned.interval.high)
+    return coded_prose("run.lost_more_than_planned" if worse else "run.lost_as_planned", **fields)
 
 
 def _remark(found: Comparison) -> Iterator[Prose]:

@@ -136,16 +136,16 @@ class MethodSettings(SettingsSection):
     name: OneLine | None = _planned(
         "What is learned. prr_mean: the mean of the parties' models; newton (recommended): one model of all rows.",
         "|".join(PROTOCOLS_BY_METHOD), short=(RUN, STUDY, PLAN), title="Method",
-        usual="newton, or the one method that has the given settings", sentences={
+        usual="newton; if your other options fit one method only, that one", sentences={
             PLAN: "Method that the plan is about [default: the recommended one].",
-            STUDY: "What is learned [default: newton, or the one method that has the given settings].",
+            STUDY: "What is learned [default: newton; if your other options fit one method only, that one].",
         },
     )  # fmt: skip
     lam: MethodSetting = _planned(
         "Regularisation, for methods that use it.", "NUMBER", usual="0.1", alias="lambda", title="Regularisation"
     )
     adjacency: MethodSetting = _agreed(
-        "newton, gd: neighbouring data sets differ in one record (replace), or one has a record more (addremove).",
+        "newton, gd: what is hidden: that one record was replaced (replace), or that it is there (addremove).",
         _choices(RecordAdjacency), "choice", usual="replace", title="Adjacency",
     )  # fmt: skip
     rows: MethodSetting = _agreed(
@@ -171,7 +171,7 @@ class TargetSettings(SettingsSection):
         title="The epsilon that was asked for",
     )  # fmt: skip
     delta: PositiveRatio | None = _planned(
-        "Delta for the noise ddg, which only secure sums add.", "NUMBER", "probability", usual="1e-5",
+        "Delta for ddg, the noise of secure sums.", "NUMBER", "probability", usual="1e-5",
         title="The delta that was asked for",
     )  # fmt: skip
     noise: OneLine | None = _agreed(

@@ -30,7 +30,7 @@ from smc_dp.walkthrough.walkthrough_steps import WalkthroughStep, leaving_steps,
 
 ON_EVERY_SHEET = "SECRET: this page shows what participants keep to themselves"
 DRY_RUN_NOTICE = (
-    "A dry run: a real session of the program, with small keys and made-up numbers; its randomness follows from a "
+    "A dry run: a real session of the program, with made-up numbers; its randomness follows from a "
     "number that everybody knows, so it protects nothing."
 )
 
@@ -38,7 +38,7 @@ HOW_TO_READ = (
     "Each step is one step of the paper, or of the notes of the protocol. It begins with a picture: a lane for each "
     "participant, and an arrow for what it sends; a dashed arrow is published, for everybody to read. The sentences "
     "before the picture say the same.",
-    "The text of the paper or of the notes follows, word for word, with the departures of the program from the paper.",
+    "Then comes the text of the paper or of the notes, word for word, and where the program differs from it.",
     "Each kind of message is then explained, with the protection of each of its fields and the values of this session. "
     "Long numbers and vectors are cut. A ciphertext stands in brackets, followed by its content, for those who have "
     "the key.",
@@ -53,9 +53,9 @@ FIXED_NOTES = (
     "are as published."
 )
 HOW_KNOWN = (
-    "It is computed from the program's own role code, which runs over symbols, with the messages up to that step and "
-    "none later. It is a statement about ideal building blocks: encryption hides what nobody has the key to, and "
-    "everybody follows the protocol. It is a check, and no proof."
+    "This knowledge is computed: the program's own code of each participant runs on symbols in place of numbers, with "
+    "the messages up to that step and none later. It is a statement about ideal building blocks: encryption hides what "
+    "nobody has the key to, and everybody follows the protocol. It is a check, and no proof."
 )
 
 

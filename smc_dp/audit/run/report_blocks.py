@@ -76,7 +76,7 @@ def audit_sections(report: AuditReport) -> tuple[Section, ...]:
         Section("Budget before and after", tuple(_budget(budgets, budget_share)), details=True),
         Section("Signature", (signature, Blanks(("Name", "Function", "Date", "Signature"))), details=True),
         Section("Annex: the privacy statement", tuple(_figures(audited)), new_sheet=True, details=True),
-        Section("What the guarantee does not cover", tuple(_caveats(audited)), details=True),
+        Section("The guarantee in full, and what it does not cover", tuple(_caveats(audited)), details=True),
         Section("Budget in figures", tuple(_budget(budgets, budget_sentence))),
         Section("Facts for a data-protection assessment", facts, new_sheet=True, details=True),
         Section("Every check", tuple(_checks(report.findings)), new_sheet=True),
@@ -230,7 +230,7 @@ def _made(report: AuditReport) -> Iterator[str]:
     beside = [kind for kind in ("identities", "views") if kind in kinds] + ["ledgers"] * (report.budgets is not None)
     given = (repr(shorten(PurePath(report.run).name, _SHORT)), *(f"{kind}={kind.upper()}" for kind in beside))
     capitals = " Names in capitals stand for the files that were given." if beside else ""
-    yield f"Made in Python as audit_page(audit_run({', '.join(given)})).{capitals}"
+    yield f"Python makes the same page with audit_page(audit_run({', '.join(given)})).{capitals}"
 
 
 def _caveats(audited: AuditedRun) -> Iterator[PageBlock]:

@@ -18,8 +18,8 @@ from smc_dp.privacy.statement import PrivacyStatement, round_up
 COMPUTATIONAL_CAVEAT = "Inside the protocol the guarantee is computational (SIM-CDP)."
 MALICIOUS_CAVEAT = (
     "A malicious participant can deny everybody the result, also after the ledgers were charged for it. It can enter "
-    "numbers that are no model of any rows. Neither a result nor a true one is promised, only that nothing else "
-    "is revealed."
+    "numbers that are no model of any rows. There is no promise of a result, or of a correct one, only that nothing "
+    "besides the result is revealed."
 )
 _THEY_MAY = (
     "They may take the masks off single parties' contributions, deny everybody the result, or make it a false one."
@@ -121,10 +121,9 @@ class ThreatModel:
         K, t, D, H = self.parties, self.colluders, self.dropouts, self.honest
         who = f"Charlie and any {t} of {K} parties" if self.by_curator else f"any {t} of {K} parties"
         how = "if they are semi-honest" if self.has_sparse_graph else "even if they are malicious"
-        return (
-            f"{who}, {how}, while up to {D} drop out: epsilon with the noise of H = K - D - t = "
-            f"{K} - {D} - {t} = {H} honest parties, or no result"
-        )
+        present = f"while up to {D} parties drop out" if D else "while nobody drops out"
+        less = f" ({K} less {D} that may drop out and {t} that may be corrupted)"
+        return f"{who}, {how}, {present}. A result has the noise of at least {H} honest parties{less}"
 
     @property
     def everybody_else(self) -> str:

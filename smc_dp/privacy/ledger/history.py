@@ -17,7 +17,7 @@ from typing_extensions import override
 
 from smc_dp.core.errors import InputError
 from smc_dp.privacy.ledger import composition
-from smc_dp.privacy.ledger.composition import Total
+from smc_dp.privacy.ledger.composition import EXACT_SUM, Total
 from smc_dp.privacy.ledger.entry import ChargeEnd, Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.numbers import digits_rounded_down, digits_rounded_up, to_text
@@ -319,6 +319,9 @@ def _over_budget(standing: Standing, guarantee: Guarantee) -> OverBudgetError:
         "limit": str(standing.limit),
         "left": digits_rounded_down(max(standing.left, Fraction(0))),
     }
+    # Of composed releases the difference is no bound for the next one, so the sentence has it for a plain sum alone.
+    is_sum = standing.total is None or standing.total.how == EXACT_SUM
+    fields["remaining"] = f" Left: {fields['left']}." if is_sum else ""
     epsilon, delta = digits_rounded_up(guarantee.epsilon), digits_rounded_up(guarantee.delta)
     if guarantee.delta > standing.limit.delta:
         return OverBudgetError(

@@ -7,13 +7,14 @@ from fractions import Fraction
 
 from smc_dp.core.errors import plain_name
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, coded_prose
+from smc_dp.privacy.ledger.composition import EXACT_SUM
 from smc_dp.privacy.ledger.history import PARTIES, RECORDS, Account, History, Standing
 from smc_dp.privacy.ledger.numbers import digits_rounded_down, digits_rounded_up
 
 _HEADINGS = ("entry", "date", "state", "of", "data set", "mechanism", "kind", "epsilon", "delta", "run")
 _SHOWN = 16  # digits of a digest
 _COUNTED = {
-    RECORDS: "every release, at its cost for one replaced record; a release for one record more or less twice",
+    RECORDS: "every release, at its cost for one replaced record; where adjacency is addremove, twice its epsilon",
     PARTIES: "releases that protect all records of a party; the account of records counts them too",
 }
 
@@ -67,7 +68,7 @@ def _account(account: Account, history: History) -> str:
     """Return an account, and how it stands."""
     said = f"unit {account.unit}, adjacency {account.adjacency}: {standing_sentence(history.standing(account))}"
     if any(entry.kind == "zcdp" for entry in history.charged[account]):
-        said += "; a release with delta 0 now adds more than its epsilon"
+        said += "; from now on a release with delta 0 costs more here than its epsilon"
     if not history.holds_however_chosen(account):
         said += ", if no figure was chosen in view of an earlier release: an approximate one came after a Gaussian one"
     return said
@@ -77,5 +78,8 @@ def standing_sentence(standing: Standing) -> str:
     """Return what is spent and what is left, in a sentence."""
     if standing.total is None:
         return f"more than the limit's delta spent of {standing.limit}; nothing left"
-    left = digits_rounded_down(max(standing.left, Fraction(0)))
-    return f"{digits_rounded_up(standing.total.epsilon)} spent of {standing.limit}; {left} left ({standing.total.how})"
+    spent = f"{digits_rounded_up(standing.total.epsilon)} spent of {standing.limit}"
+    if standing.total.how == EXACT_SUM:
+        return f"{spent}; {digits_rounded_down(max(standing.left, Fraction(0)))} left"
+    # What is left is no difference: several such releases cost less together than their sum.
+    return f"{spent}, by {standing.total.how} at this delta"

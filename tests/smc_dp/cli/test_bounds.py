@@ -93,7 +93,7 @@ def test_every_fault_is_in_one_list_with_the_lines_that_mend_it(
         "* column 'age', row 2: wanted a number, the cell is empty",
         "* column 'age', row 4: wanted a number, got 'x'",
     ]
-    assert "column 'sex', 2 rows (1, 4): unknown value 'F' (it differs from 'f' in letter case only)" in out
+    assert "column 'sex', 2 rows (1, 4): unknown value 'F'; 'f' differs in letter case only" in out
     to_add = out[out.index("  [missing]") : out.index("warning")]
     (folder / "bounds.toml").write_text(BOUNDS + to_add)
     bounds = read_bounds(folder / "bounds.toml")

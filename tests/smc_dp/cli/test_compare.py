@@ -163,7 +163,7 @@ def test_failing_cells_give_exit_code_1_and_are_named(folder, capsys, monkeypatc
         (["--methods", "central", "--trust", "secure"], ["none is left", "no secure sum computes it"]),
         (["--methods", "wsum", "--trust", "secure", "--calibration", "paper"], ["none is left", "it has proven"]),
         (["--trust", "secure", "--colluders", "5"], ["none is left", "at most 4 of 5 parties, got 5"]),
-        (["--trust", "secure", "--dropouts", "3"], ["none is left", "8 parties", "3 are too many"]),
+        (["--trust", "secure", "--dropouts", "3"], ["none is left", "8 parties", "3 of 5 parties"]),
         (["--trust", "secure", "--noise", "knorm"], ["none is left", "its noise is", "ddg"]),
         (["--trust", "aggregator", "--dropouts", "1"], ["--dropouts", "--trust secure"]),
         (["--colluders", "-1"], ["--colluders", "at least 0"]),

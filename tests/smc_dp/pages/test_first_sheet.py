@@ -46,7 +46,7 @@ def page_of(run: str, *, seeded: bool = False) -> Page:
 def test_the_first_sheet_of_a_release_has_an_example_in_place_of_figures(run: str) -> None:
     first, annex = sheets(page_of(run))
     assert SYMBOL.findall(first) == []
-    assert re.search(r"With this release, in at most \d+ of 100\.|may be right in all of them", first)
+    assert re.search(r"With this release the attacker is right in (at most \d+ of 100\.|all of them, perhaps)", first)
     assert "epsilon" in annex
 
 

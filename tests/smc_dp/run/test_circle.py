@@ -13,7 +13,7 @@ from smc_dp.methods.sums.threat_model import SEMI_HONEST_CAVEAT, STATE_LEAK_CAVE
 from smc_dp.privacy.statement import GuaranteeKind, PrivacyStatement
 from smc_dp.run.agreement import add_assumptions
 
-ACTIVE = ("even if they are malicious", "only that nothing else is revealed", "the corrupted participants are fixed")
+ACTIVE = ("even if they are malicious", "only that nothing besides the result is revealed", "the corrupted participants are fixed")
 
 
 def said(K: int, t: int, D: int) -> str:
@@ -26,7 +26,9 @@ def said(K: int, t: int, D: int) -> str:
 def test_a_circle_is_claimed_against_those_who_keep_to_the_protocol() -> None:
     text = said(300, 30, 15)
     assert not any(words in text for words in ACTIVE)
-    assert text.startswith("Charlie and any 30 of 300 parties, if they are semi-honest, while up to 15 drop out: ")
+    assert text.startswith(
+        "Charlie and any 30 of 300 parties, if they are semi-honest, while up to 15 parties drop out. "
+    )
     assert SEMI_HONEST_CAVEAT in text
     assert "that Charlie and these parties are semi-honest" in text
     assert "with 36 neighbours, 21 of whom can open its seeds" in text

@@ -122,7 +122,7 @@ def test_what_is_refused_of_a_crowd_is_what_the_protocol_refuses_and_the_advice_
 @pytest.mark.parametrize(("settings", "why"), [
     ({"colluders": 3}, "colluders: wanted at most 2 of 3 parties, got 3"),
     ({"colluders": -1}, "colluders: wanted 0 to 1999, got -1"),
-    ({"dropouts": 1}, "dropouts: 1 are too many for 3 parties of whom 1 may collude; wanted at most 0"),
+    ({"dropouts": 1}, "dropouts: 1 of 3 parties are too many where 1 may collude; wanted at most 0"),
     ({"most_rows": 10**7 + 1}, "most_rows: wanted 1 to 10000000"),
     ({"sizes": "shown"}, "sizes: wanted one of released, hidden"),
     ({"output": "nowhere"}, "output: wanted one of curator, shares"),

@@ -89,11 +89,11 @@ def test_the_statement_has_all_numbers_and_what_is_not_claimed() -> None:
     stated = made.statement
     assert (stated.kind, stated.epsilon, stated.adjacency) == ("zcdp", 1.0, "replace")
     assert stated.adversary == (
-        "Charlie and any 1 of 5 parties, even if they are malicious, while up to 1 drop out: epsilon with the noise "
-        "of H = K - D - t = 5 - 1 - 1 = 3 honest parties, or no result"
+        "Charlie and any 1 of 5 parties, even if they are malicious, while up to 1 parties drop out. A result has "
+        "the noise of at least 3 honest parties (5 less 1 that may drop out and 1 that may be corrupted)"
     )
     words = stated.plain_words()
-    for said in ("deny everybody the result", "Neither a result nor a true one", "SIM-CDP", "from 1 to 1000 rows"):
+    for said in ("deny everybody the result", "no promise of a result", "SIM-CDP", "from 1 to 1,000 rows"):
         assert said in words
     assert "is released exactly" in words
     hidden = spec(sizes="hidden").statement.plain_words()

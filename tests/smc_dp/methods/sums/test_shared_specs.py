@@ -265,11 +265,11 @@ def test_the_statement_is_of_the_honest_shares(method: Any) -> None:
         assert (said.epsilon, said.unit) == (1.0, method.protects)
         assert said.adjacency == ("party" if method.protects == "party" else "replace")
         assert said.adversary.startswith(
-            "Charlie and any 1 of 5 parties, even if they are malicious, while up to 1 drop out"
+            "Charlie and any 1 of 5 parties, even if they are malicious, while up to 1 parties drop out"
         )
         words = said.plain_words()
         assert ("all records of one party were replaced" in words) == (method.protects == "party")
-        for needed in ("Neither a result nor a true one", "SIM-CDP", "from 1 to 1000 rows"):
+        for needed in ("no promise of a result", "SIM-CDP", "from 1 to 1,000 rows"):
             assert needed in words
         assert "trusted aggregator" not in words
         assert ("The auxiliary rows are public" in words) == (method.name == "soft_ss")
@@ -296,7 +296,7 @@ def test_ofpa_says_whose_noise_protects_whom() -> None:
     )
     words = said.plain_words()
     assert "SIM-CDP" not in words  # the noise is there before anything is masked
-    for needed in ("from 1 to 1000 rows", "single models and numbers of rows", "sizes of the data sets are constants"):
+    for needed in ("from 1 to 1,000 rows", "single models and numbers of rows", "sizes of the data sets are constants"):
         assert needed in words
     assert made.sums == (((4, "none"), (1, "none")),)
     hidden = RECORD[1].shared(public(5), Target(1), FIVE, AnnouncedRows(MOST))  # type: ignore[attr-defined, arg-type]
