@@ -71,7 +71,7 @@ def test_the_lists_above_name_demos_that_exist():
     assert len(DEMOS) >= 4
 
 
-@pytest.mark.filterwarnings("default::smc_dp.core.errors.RowsClippedWarning")  # as outside of a test
+@pytest.mark.filterwarnings("ignore::smc_dp.core.errors.RowsClippedWarning")  # it is no error outside of a test
 @pytest.mark.parametrize("demo", [marked(demo) for demo in DEMOS])
 def test_the_demo_runs_and_agrees_with_itself(tmp_path, monkeypatch, capsys, demo):
     monkeypatch.chdir(tmp_path)
