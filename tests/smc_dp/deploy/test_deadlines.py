@@ -215,7 +215,7 @@ def test_a_ledger_that_cannot_be_read_ends_nothing(curator_run: Sites, fast_path
     ledger = run.at["P1"].ledger
     whole = ledger.read_bytes()
     ledger.write_bytes(b"spoilt")
-    with pytest.raises(Exception, match=r"own\.ledger"):
+    with refused("ledger.not_readable", at="own.ledger"):
         run.run()
     ledger.write_bytes(whole)
     Ledger.open(ledger).close()
