@@ -26,7 +26,7 @@ from support.planted import FAILED, MUTANTS, Mutant, Planter
 GOAL = 0.95
 SECONDS = 900
 _NOTHING_RAN = 5  # pytest's exit code where all tests are slow
-_NOTICED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
+_NOTICED = re.compile(r"^(?:FAILED|ERROR) (tests/\S+\.py::.+?)(?: - .*)?$", re.MULTILINE)
 
 
 def room_of(file: str) -> str:
@@ -35,14 +35,14 @@ def room_of(file: str) -> str:
     return "/".join(["tests", package, *folders[:1]])
 
 
-def in_turn(mutant: Mutant) -> Iterator[list[str]]:
+def in_turn(mutant: Mutant, root: Path = ROOT) -> Iterator[list[str]]:
     """Yield what is run: the killer if it is of the room, then each file of the room, the likeliest first."""
     room = room_of(mutant.file)
     file = mutant.killer.partition("::")[0]
     if file.startswith(f"{room}/"):
         yield [mutant.killer]
     stem, mirror = Path(mutant.file).stem, f"tests/{Path(mutant.file).parent}"
-    tests = sorted(str(path.relative_to(ROOT)) for path in (ROOT / room).rglob("test_*.py"))
+    tests = sorted(str(path.relative_to(root)) for path in (root / room).rglob("test_*.py"))
     yield sorted(tests, key=lambda test: (test != file, stem not in test, str(Path(test).parent) != mirror))
 
 
@@ -60,7 +60,7 @@ class _Room:
 
     def killer_of(self, mutant: Mutant) -> str:
         """Return the first everyday test of the room that notices the fault, or nothing."""
-        for arguments in in_turn(mutant):
+        for arguments in in_turn(mutant, self._planter.root):
             while True:
                 deselected = [f"--deselect={test}" for test, fails in self._fails.items() if fails]
                 with self._planter.planted(mutant):

@@ -202,9 +202,11 @@ class SessionDriver:
 
     def turn(self) -> bool:
         """Look at the relay once, and act; return whether the study goes on here."""
-        if self.end is None and self._site is None:
+        if self.end is not None:
+            return False
+        if self._site is None:
             self._await_approvals()
-        elif self.end is None and self._site is not None:
+        else:
             self._take_turn(self._site)
         return self.end is None and not self._lapsed
 

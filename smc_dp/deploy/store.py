@@ -229,7 +229,9 @@ class SiteStore(Store):
     def facts(self) -> dict[str, Any]:
         with self._reported():
             rows = self._connection.execute("SELECT name, value FROM facts").fetchall()
-        return {name: json.loads(value) for name, value in rows}
+        # A site asks several times in a turn, and one text is read many times faster than one for each fact.
+        values = json.loads(f"[{','.join(value for _, value in rows)}]")
+        return dict(zip((name for name, _ in rows), values, strict=True))
 
     @override
     def newest(self) -> KeptState | None:

@@ -11,6 +11,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import sysconfig
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
@@ -44,6 +45,8 @@ def environment(shared: Path) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not made.exists():
             subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(made)], check=True)
+            (place,) = made.glob("lib/python*/site-packages")  # what is installed here is not fetched again
+            (place / "here.pth").write_text(sysconfig.get_path("purelib"))
             install = [sys.executable, "-m", "pip", "--python", str(made / "bin" / "python3"), "install", "--quiet"]
             install += ["--no-compile", "--editable", f"{ROOT}[flare]"]  # what is imported is compiled then
             done = subprocess.run(install, capture_output=True, text=True)

@@ -26,6 +26,59 @@ sys.exit(main())
 """`smc-dp`, which needs no variable of the environment to find this tree."""
 
 
+_CLIENT = f"""\
+#!{sys.executable} -IS
+import os, socket, sys
+with socket.socket(socket.AF_UNIX) as asked:
+    asked.connect({{address!r}})
+    told = "\\0".join((os.getcwd(), os.environ["HOME"], os.environ["PATH"], *sys.argv[1:]))
+    socket.send_fds(asked, [told.encode()], [0, 1, 2])
+    sys.exit(int(asked.recv(9)))
+"""
+_SERVER = f"""\
+import os, socket, sys
+sys.path.insert(0, {str(ROOT)!r})
+import dp_accounting, smc_dp.audit.run.checks, smc_dp.cli.audit, smc_dp.cli.ledger, smc_dp.cli.main
+import smc_dp.deploy.nats.provision, smc_dp.planning.candidate
+import smc_dp.deploy.preflight, smc_dp.deploy.report, smc_dp.deploy.site_policy, smc_dp.privacy.ledger.ledger
+with socket.socket(socket.AF_UNIX) as door:
+    door.bind(sys.argv[1])
+    door.listen()
+    print("ready", flush=True)
+    while True:
+        asked, _ = door.accept()
+        told, open_files, _, _ = socket.recv_fds(asked, 1 << 16, 3)
+        if os.fork() == 0:
+            place, home, path, *arguments = told.decode().split("\\0")
+            for number, opened in enumerate(open_files):
+                os.dup2(opened, number)
+            sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")
+            os.chdir(place)
+            os.environ.clear()
+            os.environ.update(HOME=home, PATH=path)
+            code = smc_dp.cli.main.main(arguments)
+            sys.stdout.flush(), sys.stderr.flush()
+            asked.send(b"%d" % code)
+            os._exit(0)
+        for number in (asked.detach(), *open_files):
+            os.close(number)
+"""
+"""A process that has loaded the program, and a fork of it for each command: loading is most of what a command costs."""
+
+
+@contextmanager
+def loaded(address: Path) -> Iterator[str]:
+    """The text of a program that does what `smc-dp` does, as a fork of a process that has loaded it."""
+    command = [sys.executable, "-P", "-c", _SERVER, str(address)]
+    with subprocess.Popen(command, cwd="/", env={}, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        try:
+            yield _CLIENT.format(address=str(address))
+        finally:
+            process.kill()
+
+
 @dataclass
 class Organisation:
     """One of them. `started`: its programs that go on by themselves, by the line that started them."""
@@ -53,8 +106,10 @@ class Organisation:
 
     def run(self, line: str) -> str:
         """A line for the shell, which has to end well, and what it said."""
+        known = self.environment
+        known["PATH"] = f"{self.folder / 'loaded'}:{known['PATH']}"
         done = subprocess.run(
-            ["/bin/sh", "-c", line], cwd=self.folder, env=self.environment, capture_output=True, text=True,
+            ["/bin/sh", "-c", line], cwd=self.folder, env=known, capture_output=True, text=True,
             timeout=_MOST_SECONDS, check=False,
         )  # fmt: skip
         assert done.returncode == 0, f"{self.name}$ {line}\n{done.stdout}{done.stderr}"
@@ -92,9 +147,13 @@ class Organisation:
 
 
 @contextmanager
-def organisations(folder: Path, names: tuple[str, ...]) -> Iterator[dict[str, Organisation]]:
-    """These, in a folder each; in the end none of their programs is left."""
+def organisations(folder: Path, names: tuple[str, ...], program: str = "") -> Iterator[dict[str, Organisation]]:
+    """These, in a folder each; in the end none of their programs is left. `program`: for lines that end at once."""
     made = {name: Organisation.made(folder / name) for name in names}
+    for one in made.values() if program else ():
+        (one.folder / "loaded").mkdir()
+        (one.folder / "loaded" / "smc-dp").write_text(program)
+        (one.folder / "loaded" / "smc-dp").chmod(0o755)
     try:
         yield made
     finally:

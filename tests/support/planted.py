@@ -26,16 +26,17 @@ FAILED = 1  # pytest's exit code for tests that ran and failed
 # repository is loaded before the fork, so each test sees the fault that is planted then. A run without end is killed.
 _SERVER = """
 import json, os, signal, sys
-import cryptography.hazmat.primitives.ciphers.aead, flint, gmpy2, jinja2, numpy, phe, pyarrow.parquet, pydantic
-import rich.console, scipy.optimize, scipy.special, scipy.stats, sklearn.linear_model, typer
+import cbor2, cryptography.hazmat.primitives.ciphers.aead, flint, gmpy2, hypothesis, jinja2, nacl.bindings, numpy, phe
+import pyarrow.parquet, pydantic.main, pytest, rich.console, scipy.optimize, scipy.special, scipy.stats
+import sklearn.linear_model, sqlite3, syrupy, typer, xdist.plugin
 seconds, log_file = int(sys.argv[1]), sys.argv[2]
 for line in sys.stdin:
     if (child := os.fork()) == 0:
         os.setpgid(0, 0)
         log = os.open(log_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(log, 1), os.dup2(log, 2)
-        import pytest
-        os._exit(pytest.main(["-q", "-x", "-n0", "-p", "no:cacheprovider", *json.loads(line)]))
+        loaded = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # plugins are
+        os._exit(pytest.main(["-q", "-x", "-n0", "-p", "no:cacheprovider", *loaded, *json.loads(line)]))
     signal.signal(signal.SIGALRM, lambda *_: os.killpg(child, signal.SIGKILL))
     signal.alarm(seconds)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)

@@ -61,6 +61,22 @@ def newton(*, colluders: int = 1, dropouts: int = 0) -> dict[str, Any]:
     }
 
 
+def few_sums(*, colluders: int = 0, dropouts: int = 1) -> dict[str, Any]:
+    """What a study says in which four sums are all."""
+    said = newton(colluders=colluders, dropouts=dropouts)
+    return {**said, "method": {"name": "gd", "adjacency": "replace"}, "target": {**said["target"], "epsilon": "1/100"}}
+
+
+def one_sum(*, colluders: int = 0, dropouts: int = 1) -> dict[str, Any]:
+    """What a study says in which one sum is all."""
+    said = newton(colluders=colluders, dropouts=dropouts)
+    return {
+        "method": {"name": "wsum", "lambda": "1/10"},
+        "target": {"epsilon": "1", "noise": "vg", "calibration": "proven"},
+        "protocol": {**said["protocol"], "sizes": "released"},
+    }
+
+
 def identity(name: str) -> Identity:
     """The toy identity of this name."""
     return Identity.generate(Stream.insecure_from_seed(f"identity of {name}"))

@@ -7,6 +7,7 @@ import sqlite3
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from itertools import accumulate
 from pathlib import Path
 
@@ -124,13 +125,14 @@ def _refuse_beside(path: Path) -> None:
         ) from None  # fmt: skip
 
 
-def _form(connection: sqlite3.Connection) -> set[tuple[object, ...]]:
+def _form(connection: sqlite3.Connection) -> frozenset[tuple[object, ...]]:
     """Return every table, index and trigger as it was written: nothing else may run when an entry is added."""
     found = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT 100")
-    return {tuple(row) for row in found}
+    return frozenset(tuple(row) for row in found)
 
 
-def _wanted_form(schema: str) -> set[tuple[object, ...]]:
+@cache
+def _wanted_form(schema: str) -> frozenset[tuple[object, ...]]:
     connection = sqlite3.connect(":memory:")
     try:
         connection.executescript(schema)

@@ -10,6 +10,7 @@ from support.toy_sum import PROGRAM, Heard, Part, Sums, inputs
 
 from protocols.arithmetic.ring import Vector
 from protocols.errors import PeerError
+from protocols.runtime import replay
 from protocols.runtime.actor import Actor
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import Envelope
@@ -45,9 +46,9 @@ class Scene:
 
     def __init__(self) -> None:
         p = Sums(NAMES)
-        session, identities, seeds, given = start(DOUBTING, p, inputs(p, lambda name, bits: len(name)))
+        session, self.identities, seeds, given = start(DOUBTING, p, inputs(p, lambda name, bits: len(name)))
         self.board: dict[str, Envelope] = {}
-        self.at = {n: Actor(session, n, identities[n], seeds[n], given[n], self.board) for n in NAMES}
+        self.at = {n: Actor(session, n, self.identities[n], seeds[n], given[n], self.board) for n in NAMES}
         self.greeted = {name: actor.advance()[0] for name, actor in self.at.items()}
 
     def greet(self, *names: str) -> None:
@@ -100,6 +101,17 @@ def test_nothing_more_of_a_doubted_sender_is_opened() -> None:
     assert s.at["P1"].end == "done"
     s.at["P1"].deliver(s.sealed("Part"))
     assert [note.rule.code for note in s.at["P1"].notes] == ["mail.too_late"]
+
+
+def test_a_resumed_role_has_consumed_as_many_messages() -> None:
+    """What a driver counts as progress: else a restart would begin its deadline anew."""
+    s = Scene().waiting()
+    for name in ("P1", "P3"):
+        s.at[name].miss(BAD)
+    s.go_on()
+    role = s.at["P1"]
+    again = replay.resume(role.session, replay.save(role), s.identities["P1"], 1, s.board)
+    assert again.inbox.consumed == role.inbox.consumed == 2
 
 
 def test_before_all_have_greeted_a_doubted_kind_that_does_not_open_is_dropped_and_any_other_refused() -> None:

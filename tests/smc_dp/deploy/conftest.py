@@ -41,7 +41,7 @@ def curator_run(fast_folder: Path) -> Iterator[Sites]:
 
 @pytest.fixture(scope="session")
 def sum_run(fast_folder: Path) -> Iterator[Sites]:
-    """Newton's method by three parties, one of whom may vanish, undisturbed, to the end."""
-    run = Sites(sites.joint(sites.newton(colluders=0, dropouts=1)), fast_folder / "sum").run()
+    """Sums of three parties, one of whom may vanish, undisturbed, to the end."""
+    run = Sites(sites.joint(sites.few_sums()), fast_folder / "sum").run()
     yield run
     run.close()

@@ -10,7 +10,7 @@ import pytest
 from support import sites
 from support.in_memory import InMemoryCarrier
 from support.refusals import refused
-from support.sites import MESSAGES, PRR_MEAN, Sites, newton
+from support.sites import MESSAGES, PRR_MEAN, Sites, few_sums
 
 from smc_dp.deploy import abandon as given_up
 from smc_dp.deploy.abandon import Abandonment
@@ -19,7 +19,7 @@ from smc_dp.deploy.status import erase_missed, site_status
 from smc_dp.deploy.store import StateNumber
 from smc_dp.run.status_message import Notice
 
-SUM = newton(colluders=0, dropouts=1)
+SUM = few_sums()
 
 
 class AwayCarrier(InMemoryCarrier):
@@ -71,7 +71,7 @@ def is_erased(run: Sites) -> bool:
 
 
 def test_the_others_go_on_at_once_without_a_party_that_gives_up(fast_path: Path) -> None:
-    run = begun(SUM, fast_path, in_stage("sum3"))
+    run = begun(SUM, fast_path, in_stage("sum1"))
     found = abandon(run)
     assert (found.notified, found.charged, found.settled) == (True, True, True)
     assert (found.status.end, found.status.code) == ("abandoned", "session.abandoned_charged")

@@ -13,18 +13,18 @@ from typing import Any
 import pytest
 from support import leftovers, sites
 from support.leftovers import Secrets, WatchedStore, found_in, left_at, opened, opened_copies
-from support.sites import LINEAR, MESSAGES, PRR_MEAN, Sites, newton
+from support.sites import LINEAR, MESSAGES, PRR_MEAN, Sites, few_sums
 
 from protocols.secure_sum import graph, parameters, steps
 from smc_dp.deploy.frame import Frame
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.store import SiteStore, StateNumber, open_without_key
 
-SUM = newton(colluders=0, dropouts=1)
+SUM = few_sums()
 STUDIES: Mapping[str, Mapping[str, Any]] = {
     "sum": SUM,
     "verifiable": {**SUM, "protocol": {**SUM["protocol"], "verifiable": True}},
-    "sum without drop-outs": newton(),
+    "sum without drop-outs": few_sums(colluders=1, dropouts=0),
     "sum in a circle": SUM,
     "pathak2010": PRR_MEAN,
     "pathak2010, all pairs": {**PRR_MEAN, "protocol": {**PRR_MEAN["protocol"], "comparison": "all-pairs"}},

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.flare_sites import RELEASED, environment, frames_of, jobs_in, kill, processes_in, under_two_digests, until
-from support.organisations import ROOT, Organisation, organisations
+from support.organisations import ROOT, Organisation, loaded, organisations
 from support.pages import blocks
 from support.relays import free_port
 
@@ -60,7 +60,7 @@ def test_the_page_leads_to_one_release_at_every_site(tmp_path: Path, tmp_path_fa
     """The first job dies; as the page says, the same command again has all go on."""
     programs = environment(tmp_path_factory.getbasetemp().parent)
     page = PAGE.replace(PORT, f":{free_port()}").replace(HOST, "localhost")
-    with organisations(tmp_path, EVERYBODY) as everybody:
+    with loaded(tmp_path / "door") as program, organisations(tmp_path, EVERYBODY, program) as everybody:
         for one in everybody.values():
             with_flare(one, programs)
         for name, count in zip(PARTIES, (600, 450, 300), strict=True):

@@ -15,7 +15,7 @@ from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import Session
 from protocols.runtime.simulate import Setting, simulate
 
-FLAKY = 3  # one turn of so many begins with the program begun anew
+FLAKY = 5  # one turn of so many begins with the program begun anew
 
 
 def simulated(run: Sites, vanish: Mapping[str, int] | None = None) -> dict[tuple[str, str], list[bytes]]:
@@ -54,8 +54,8 @@ def test_every_link_carries_what_the_simulator_sends(of: str, request: pytest.Fi
 
 
 def test_so_it_is_when_a_party_vanishes_in_the_middle(fast_path: Path) -> None:
-    run = Sites(sites.joint(sites.newton(colluders=0, dropouts=1)), fast_path)
-    run.run(until=lambda: "sum3" in {e.stage for e in sent(run, "P3")})
+    run = Sites(sites.joint(sites.few_sums()), fast_path)
+    run.run(until=lambda: "sum1" in {e.stage for e in sent(run, "P3")})
     run.away.add("P3")
     run.run()
     assert {name: run.ends.get(name) for name in run.study.names} == {

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from support.organisations import ROOT, Organisation, organisations, wait_until
+from support.organisations import ROOT, Organisation, loaded, organisations, wait_until
 from support.pages import blocks
 from support.relays import free_port, without_server
 
@@ -197,7 +197,7 @@ def wrong_first_sheet(page: str, said: str) -> list[str]:
 @without_server
 @pytest.mark.slow
 def test_the_page_leads_to_one_release_at_every_site(tmp_path: Path) -> None:
-    with organisations(tmp_path, EVERYBODY) as everybody:
+    with loaded(tmp_path / "door") as program, organisations(tmp_path, EVERYBODY, program) as everybody:
         address, sites = f"127.0.0.1:{free_port()}", [everybody[name] for name in EVERYBODY[:-1]]
         for name, count in zip(PARTIES, (600, 450, 300), strict=True):
             rows(everybody[name].folder, count)

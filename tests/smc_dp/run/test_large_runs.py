@@ -1,4 +1,4 @@
-"""A run of 1,000 parties with 1,000 weights, and one of 5,000: memory, time, and the audit, each in its own process."""
+"""A run of 1,000 parties with 1,000 weights, and one of 2,500: memory, time, and the audit, each in its own process."""
 
 from __future__ import annotations
 
@@ -58,6 +58,7 @@ def test_a_thousand_parties_with_a_thousand_weights(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_five_thousand_parties(tmp_path: Path) -> None:
-    code, memory, _ = measured(_RUN, "5000", "100", str(tmp_path / "run"))
-    assert (code, memory < MOST_RUN_BYTES) == (0, True), memory
+def test_twenty_five_hundred_parties(tmp_path: Path) -> None:
+    """They take 360 MiB, and none take 120: bytes that grow with pairs of parties break the bound."""
+    code, memory, _ = measured(_RUN, "2500", "100", str(tmp_path / "run"))
+    assert (code, memory < MOST_RUN_BYTES // 2) == (0, True), memory

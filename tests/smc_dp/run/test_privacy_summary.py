@@ -14,7 +14,7 @@ from smc_dp.methods.sums.threat_model import MALICIOUS_CAVEAT, SEMI_HONEST_CAVEA
 from smc_dp.privacy.statement import PrivacyStatement, short_delta
 from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.privacy_summary import summary_lines
+from smc_dp.run.privacy_summary import plain_lines, summary_lines
 from smc_dp.run.settings import RunSettings
 
 MOST_WORDS = 120
@@ -159,3 +159,10 @@ def test_without_a_guarantee_there_is_one_line() -> None:
     tested = agreed(method="prr_mean", key_bits=512, insecure_test_keys=True)
     assert dict(summary_lines(tested))["Holds against"] == f"{tested.statement.adversary}."
     assert dict(summary_lines(tested))["Rests on"] == "the noise alone: test keys protect no message."
+
+
+def test_on_a_first_sheet_an_example_takes_the_place_of_the_figures() -> None:
+    agreement = agreed(**RUNS["newton"])
+    (label, example), *_ = plain_lines(agreement)
+    assert (label, example) == ("Example", agreement.statement.example)
+    assert agreement.statement.brief not in example

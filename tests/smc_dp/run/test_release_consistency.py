@@ -28,11 +28,20 @@ from support.contradicted import (
 from support.deployed import Deployed, deployed
 from support.small_model import Model
 
+from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
+from protocols.runtime import message as messages
+from protocols.runtime.attestation import Attestation, signing_input
 from protocols.runtime.envelope import STAGE_END
 from protocols.runtime.inbox import Absent
+from protocols.runtime.message import Message
 from protocols.runtime.session import PUBLIC_NAME
+from protocols.secure_sum import roster
+from protocols.secure_sum.messages import Agreed, Ended
+from smc_dp.run.approvals import approval_text
+from smc_dp.run.protocols import openings
 from smc_dp.run.release import RELEASE, STUDY
+from smc_dp.run.release_consistency import promise_fault
 
 
 @pytest.mark.parametrize("dropouts", [0, 1])
@@ -104,17 +113,6 @@ def test_who_has_signed_that_it_is_done_owes_nobody_a_message(tmp_path: Path) ->
     assert failed(audited(folders))["absences"] == "absence.of_one_who_is_done"
 
 
-def test_no_site_settles_a_sum_that_its_opening_refutes(monkeypatch: pytest.MonkeyPatch) -> None:
-    announcing(monkeypatch, moved)
-    assert at_sites(deployed(DATA, summed(verifiable=True))) == {"sum.other_value"}
-
-
-def test_no_site_settles_another_sum_than_it_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    nobody_holds(monkeypatch)
-    publishing_others(monkeypatch, values=lambda values: (moved(values[0]),))
-    assert at_sites(deployed(DATA, summed())) == {"sum.not_as_signed"}
-
-
 def test_no_site_settles_a_sum_whose_member_was_taken_out() -> None:
     made = deployed(DATA, summed())
     model, changed = Model(made), without_a_member(made)
@@ -132,3 +130,37 @@ def test_no_site_settles_shares_that_were_not_announced(monkeypatch: pytest.Monk
     model.seen[P1] = replace(model.seen[P1], result=other)
     assert model.at_site(P1, model.made.content).code == "word.broken"
     assert model.at_site(P2, model.made.content).code == ""
+
+
+def _signed_by_another(found: list[dict[str, str]]) -> None:
+    text = approval_text(found[1]["study"], found[1]["name"], found[1]["random"])
+    found[1]["signature"] = Identity(bytes(32)).sign(text).hex()
+
+
+@pytest.mark.parametrize(
+    ("changed", "code"),
+    [
+        ({"approvals": _signed_by_another}, "approvals.not_signed"),
+        ({"study": lambda document: document["target"].update(epsilon="1/2")}, "study.other_parameters"),
+    ],
+)
+def test_everybody_has_signed_the_study_that_was_run(changed: dict[str, Any], code: str, tmp_path: Path) -> None:
+    """The session is made of what was approved, so nothing else is wrong with it."""
+    folders = deployed(DATA, summed(), **changed).write(tmp_path, views=False)
+    assert refusals(folders.run, tmp_path / "public") == {code}
+
+
+@pytest.mark.parametrize("kind", [Ended, Agreed])
+def test_a_statement_counts_of_those_who_may_make_it(kind: type[Message], tmp_path: Path) -> None:
+    """Charlie states what a sum is, and parties that they agree: what he signs in their place says nothing."""
+    made = deployed(DATA, summed())
+    recorded = made.write(tmp_path, views=False).evidence(views=False).recorded
+    greeted = openings.read_greetings(made.session, recorded.greetings)
+    query, p = roster.first_query(made.session.id), made.session.parameters
+    at = roster.sum_context(made.session.id, roster.greetings_digest(p, greeted), 0, query)
+    said = Ended(at, 1, bytes(32)) if kind is Ended else Agreed(0, at, 1, bytes(32))
+    payload = messages.encode(said, made.session.layout, {})
+    signature = made.identities[CURATOR_NAME].sign(signing_input(made.session.id, CURATOR_NAME, kind.__name__, payload))
+    signed = (Attestation(CURATOR_NAME, kind.__name__, payload, signature),)
+    found = promise_fault(replace(recorded, statements=signed))
+    assert (found is not None and found.name == CURATOR_NAME) == (kind is Ended)

@@ -22,7 +22,7 @@ from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
 from smc_dp.privacy.output import GRID
-from smc_dp.privacy.target import Target
+from smc_dp.privacy.target import NoiseName, Target
 from smc_dp.run.agreement import Agreement, SettledRun
 from smc_dp.run.protocols.registry import CuratorTerms, LinearTerms, SumTerms, settle_protocol
 from tests.support.refusals import refused
@@ -143,17 +143,17 @@ def test_what_cannot_be_agreed_on_is_refused_by_its_name(settings: dict[str, Any
 def test_settings_are_those_of_the_protocol_and_of_the_method() -> None:
     assert settle_protocol("secure_sum", WeightedSumAddRemove(), {"dropouts": 2}) == SumTerms(1, 2, sizes="hidden")
     assert settle_protocol("pathak2010", PathakMean(), {"key_bits": 2048}) == CuratorTerms(2048)
-    with pytest.raises(InputError, match="dropouts: does not go with method prr_mean, whose protocol is pathak2010"):
+    with refused("protocol.no_such_setting", setting="dropouts", method="prr_mean", protocol="pathak2010"):
         settle_protocol("pathak2010", PathakMean(), {"dropouts": 0})
-    with pytest.raises(InputError, match="terms: wanted the settings of secure_sum, got CuratorTerms"):
+    with refused("terms.of_another_protocol", protocol="secure_sum", got="CuratorTerms"):
         SettledRun(WeightedSum(), Target(1, noise="vg"), "secure_sum", CuratorTerms()).check(test_keys=False)
-    with pytest.raises(InputError, match="insecure_test_keys: secure_sum has no keys that could be too short"):
+    with refused("test_keys.without_keys", protocol="secure_sum"):
         replace(sum_agreement(CASE), marks=("insecure seed", "insecure test keys"))
 
 
 def test_a_grid_that_no_ring_has_room_for_is_refused_with_what_would_do() -> None:
     many = hospitals((2,) * 40, 1)
-    with pytest.raises(InputError, match=r"noise: vg .*more than 1024 bits; give colluders and dropouts .*ddg or self"):
+    with refused("noise.integers_too_long", noise="vg", bits=1024):
         sum_agreement(many, target=Target(Fraction(1), noise="vg")).statement.plain_words()
 
 
@@ -194,3 +194,10 @@ def test_all_faults_of_a_sum_are_refused_at_once() -> None:
         SumTerms(dropouts=1, output="shares", verifiable=True)
     with refused("verifiable.not_a_truth_value", "semi_honest.not_a_truth_value", "left_out.no_names"):
         SumTerms(verifiable=1, semi_honest=0, left_out=("north", 1))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("noise", "delta"), [("gauss", True), ("ddg", True), ("knorm", False)])
+def test_a_delta_stands_beside_the_noises_that_have_one(noise: NoiseName, delta: bool) -> None:
+    asked = Target(1.0, noise=noise)
+    settled = SettledRun(WeightedSum(), asked, "secure_sum", SumTerms(), ())
+    assert settled.sections["target"].get("delta") == (str(asked.delta) if delta else None)

@@ -1,0 +1,49 @@
+"""What a site keeps of its role: no key of a role that has published, and no randomness of an answer that was given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.votes import alone
+
+from protocols.arithmetic.rng import Stream
+from protocols.runtime.envelope import Envelope
+from smc_dp.run.site_process import SiteActor, SiteInputs, SiteRandomness
+
+HOME = Stream.insecure_from_seed("home")
+DRAWS = ("first", "second")
+
+
+def done(*, keeps_seed: bool = False) -> SiteActor:
+    """A site whose role has asked twice and is done; its answers are drawn with the randomness for them."""
+    session, identities, seeds, given = alone(lambda me: me.ask(me.ask(me.name)))
+    board: dict[str, Envelope] = {}
+    labels = list(DRAWS)
+
+    def answers(randomness: Any, inputs: tuple[Any, ...]) -> Any:
+        return lambda said: randomness.fork(labels.pop(0)).below(2**16)
+
+    made = {
+        name: SiteActor(
+            session, name, identities[name], SiteInputs(lambda home, name=name: given[name], answers, DRAWS), board,
+            randomness=SiteRandomness(seeds[name], HOME), keeps_seed=keeps_seed,
+        )
+        for name in session.names
+    }  # fmt: skip
+    board.update({name: site.actor.advance()[0] for name, site in made.items()})
+    site = made["P1"]
+    keys = [HOME.fork(label).key for label in DRAWS]
+    assert all(key in site.state() for key in keys)
+    site.actor.advance()
+    assert not labels
+    assert not any(key in site.state() for key in keys)
+    return site
+
+
+@pytest.mark.parametrize("keeps_seed", [False, True])
+def test_a_role_that_has_published_keeps_its_keys_for_a_view_alone(keeps_seed: bool) -> None:
+    site = done(keeps_seed=keeps_seed)
+    assert not site.actor.forgotten
+    site.release()
+    assert site.actor.forgotten == (not keeps_seed)
