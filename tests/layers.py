@@ -10,6 +10,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -261,6 +262,12 @@ def imports(tree: ast.AST, module: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, "an import that the tree does not show"
 
 
+@cache
+def imported(source: str, module: str) -> frozenset[str]:
+    """Return the names that a file imports at any depth; several tests look at the graph."""
+    return frozenset(name for _, name in imports(ast.parse(source), module))
+
+
 def called(node: ast.Call) -> str:
     """Return the last name of what is called, empty where it has none."""
     return str(getattr(node.func, "attr", getattr(node.func, "id", "")))
@@ -410,7 +417,7 @@ def import_graph(sources: Mapping[str, str]) -> dict[str, set[str]]:
     """Return, for each module of these sources, the modules of them that it imports at any depth."""
     graph: dict[str, set[str]] = {}
     for module, source in sources.items():
-        found = {_module_in(name, sources) for _, name in imports(ast.parse(source), module)}
+        found = {_module_in(name, sources) for name in imported(source, module)}
         graph[module] = found - {"", module}
     return graph
 
@@ -458,9 +465,7 @@ def picture() -> str:
     rooms = room_graph(graph)
     for name, folder in others.items():
         named = {f"{name}.{i}": path.read_text(encoding="utf-8") for i, path in enumerate((ROOT / folder).glob("*.py"))}
-        found = {
-            _module_in(target, graph) for module, s in named.items() for _, target in imports(ast.parse(s), module)
-        }
+        found = {_module_in(target, graph) for module, s in named.items() for target in imported(s, module)}
         rooms[name] = {room(target) for target in found if target}
     lines = [f"{name}: {', '.join(sorted(below)) or '-'}" for name, below in sorted(rooms.items())]
     tied = cycles(graph)

@@ -24,6 +24,8 @@ SLOW = {
     *{"audit_a_run.py", "epsilon_curve.py", "federation_on_one_machine.py", "learn_from_sums.py", "own_exports.py"},
     *{"plan_first.py", "read_a_transcript.py", "three_hospitals.py"},
 }
+# The others run in the process of the test, where most of what they import is loaded already.
+OWN_PROCESS = SLOW | {"separate_processes.py"}
 OPTIONS = {"recover_a_record.py": ("--page", "found.html")}
 NEEDS_A9A = {"epsilon_curve.py"}
 NEEDS_NATS = {"federation_on_one_machine.py"}
@@ -32,12 +34,22 @@ LONG = {"federation_on_one_machine.py": 170, "own_exports.py": 110, "separate_pr
 HAS_A9A = (Path(os.environ.get("SMC_DP_DATA", "/nowhere")) / "a9a" / "a9a.gz").is_file()
 
 
-def run(folder: Path, demo: str, *options: str) -> subprocess.CompletedProcess[str]:
-    """The demo in a process of its own, started in `folder`."""
+def run(folder: Path, demo: str, *options: str) -> tuple[object, str]:
+    """The exit code of the demo in a process of its own, started in `folder`, and what it printed."""
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     variables = os.environ | {"PYTHONPATH": path, "MPLBACKEND": "Agg", "PYTHONUTF8": "1"}
     command = [sys.executable, str(ROOT / "demos" / demo), *options]
-    return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=600, check=False)
+    return done.returncode, done.stdout or done.stderr
+
+
+def run_here(capsys: pytest.CaptureFixture[str], demo: str, *options: str) -> tuple[object, str]:
+    """The same in this process."""
+    try:
+        here(demo, *options)
+    except SystemExit as ended:
+        return ended.code or 0, capsys.readouterr().out
+    return 0, capsys.readouterr().out
 
 
 def refusal(capsys: pytest.CaptureFixture[str], demo: str, *options: str) -> tuple[object, str, str]:
@@ -55,14 +67,17 @@ def marked(demo: str) -> object:
 
 
 def test_the_lists_above_name_demos_that_exist():
-    assert set(DEMOS) >= SLOW | NEEDS_A9A | NEEDS_NATS | set(LONG)
+    assert set(DEMOS) >= OWN_PROCESS | NEEDS_A9A | NEEDS_NATS | set(LONG)
     assert len(DEMOS) >= 4
 
 
+@pytest.mark.filterwarnings("ignore::smc_dp.core.errors.RowsClippedWarning")  # it is no error outside of a test
 @pytest.mark.parametrize("demo", [marked(demo) for demo in DEMOS])
-def test_the_demo_runs_and_agrees_with_itself(tmp_path, demo):
-    done = run(tmp_path, demo, *OPTIONS.get(demo, ()))
-    assert (done.returncode, done.stdout != "") == (0, True), done.stderr
+def test_the_demo_runs_and_agrees_with_itself(tmp_path, monkeypatch, capsys, demo):
+    monkeypatch.chdir(tmp_path)
+    options = OPTIONS.get(demo, ())
+    code, out = run(tmp_path, demo, *options) if demo in OWN_PROCESS else run_here(capsys, demo, *options)
+    assert (code, out != "") == (0, True), out
     if demo == "recover_a_record.py":
         page = (tmp_path / "found.html").read_text(encoding="utf-8")
         assert page.count("As published, epsilon ") == page.count("With a proof, epsilon ") == 2 * 3

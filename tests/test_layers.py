@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -105,8 +104,7 @@ ALL_ACTORS = {"protocols.runtime.actor", "protocols.runtime.actor.actors", "prot
 
 def engines(sources: Mapping[str, str]) -> list[str]:
     """Return the modules that make all actors of a session, or tell them that nobody can move."""
-    named = {m: {name for _, name in layers.imports(ast.parse(source), m)} for m, source in sources.items()}
-    return sorted(module for module, names in named.items() if ALL_ACTORS & names)
+    return sorted(module for module, source in sources.items() if ALL_ACTORS & layers.imported(source, module))
 
 
 def test_exactly_one_in_process_engine_ships() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 import typer.main
@@ -112,18 +112,43 @@ def sources() -> dict[str, str]:
     return {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in files}
 
 
-def defined(source: str) -> Iterator[str]:
-    """Public names that are bound at the top of a file: classes, functions, constants and aliases of types."""
-    for node in ast.parse(source).body:
+class Said(NamedTuple):
+    """Names and first lines of docstrings in a file.
+
+    `defined`: public names that are bound at its top: classes, functions, constants and aliases of types. `members`:
+    public methods, properties and fields of its public classes. `keys` of all mappings that it writes out; those of
+    documents and of the fields of codes are among them. `summaries` of modules, classes and functions.
+    """
+
+    defined: tuple[str, ...]
+    members: tuple[str, ...]
+    keys: tuple[str, ...]
+    summaries: tuple[str, ...]
+
+
+@cache
+def said_in(source: str) -> Said:
+    """What a file says, read once for all tests."""
+    tree = ast.parse(source)
+    keys, summaries = list[str](), list[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            keys += [k.value for k in node.keys if isinstance(k, ast.Constant) and isinstance(k.value, str)]
+        elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            summaries.append((ast.get_docstring(node) or "").split("\n")[0])
+    return Said(tuple(_defined(tree)), tuple(_members(tree)), tuple(keys), tuple(summaries))
+
+
+def _defined(tree: ast.Module) -> Iterator[str]:
+    for node in tree.body:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         named = isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         names = [node.name] if named else [t.id for t in targets if isinstance(t, ast.Name)]
         yield from (n for n in names if not n.startswith("_"))
 
 
-def members(source: str) -> Iterator[str]:
-    """Public methods, properties and fields of a file's public classes."""
-    for node in ast.parse(source).body:
+def _members(tree: ast.Module) -> Iterator[str]:
+    for node in tree.body:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             for item in node.body:
                 name = getattr(item, "name", getattr(getattr(item, "target", None), "id", "_"))
@@ -140,7 +165,7 @@ def are_of_protocols(places: list[str]) -> bool:
 def twice(texts: Mapping[str, str]) -> Names:
     found: Names = defaultdict(list)
     for place, source in texts.items():
-        for name in defined(source):
+        for name in said_in(source).defined:
             found[name].append(place)
     return {name: places for name, places in found.items() if len(set(places)) > 1 and not are_of_protocols(places)}
 
@@ -152,18 +177,11 @@ def words(name: str) -> list[str]:
 def replaced_terms(texts: Mapping[str, str]) -> list[str]:
     found = []
     for place, source in texts.items():
-        names = [Path(place).stem, *defined(source), *members(source)]
+        names = [Path(place).stem, *said_in(source).defined, *said_in(source).members]
         found += [
             f"{place}: {n}" for n in names if set(words(n.split(".")[-1])) & set(REPLACED) and n not in OTHER_SENSE
         ]
     return found
-
-
-def keys(source: str) -> Iterator[str]:
-    """Keys of all mappings that a file writes out; those of documents and of the fields of codes are among them."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Dict):
-            yield from (k.value for k in node.keys if isinstance(k, ast.Constant) and isinstance(k.value, str))
 
 
 def fields_of_codes(text: str) -> Iterator[str]:
@@ -186,14 +204,9 @@ def replaced_of(names: Iterable[str]) -> set[str]:
 
 def without_object(texts: Mapping[str, str]) -> list[str]:
     """Docstrings whose first words say that an object follows and not which."""
-    found = []
-    for place, source in texts.items():
-        for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                summary = (ast.get_docstring(node) or "").split("\n")[0]
-                if re.match(rf"({'|'.join(FORBIDDEN_FIRST)})\b", summary):
-                    found.append(f"{place}: {summary}")
-    return found
+    first = re.compile(rf"({'|'.join(FORBIDDEN_FIRST)})\b")
+    summaries = ((place, text) for place, source in texts.items() for text in said_in(source).summaries)
+    return [f"{place}: {text}" for place, text in summaries if first.match(text)]
 
 
 def test_no_public_name_stands_in_two_files() -> None:
@@ -221,9 +234,9 @@ def test_a_name_in_two_files_is_noticed() -> None:
 
 def test_no_file_or_public_name_uses_a_replaced_term() -> None:
     assert replaced_terms(sources()) == []
-    names = {Path(place).stem for place in sources()}.union(
-        *map(defined, sources().values()), *map(members, sources().values())
-    )
+    names = {Path(place).stem for place in sources()}
+    for said in map(said_in, sources().values()):
+        names.update(said.defined, said.members)
     assert names >= OTHER_SENSE
 
 
@@ -240,7 +253,7 @@ def test_no_key_or_field_of_a_code_uses_a_replaced_term() -> None:
         for package in ("protocols", "smc_dp")
         for path in ROOT.glob(f"{package}/**/faults.toml")
     ]
-    found = replaced_of(chain(*map(keys, sources().values()), *map(fields_of_codes, texts)))
+    found = replaced_of(chain(*(said_in(s).keys for s in sources().values()), *map(fields_of_codes, texts)))
     assert found == KEPT_KEYS
 
 
@@ -255,7 +268,10 @@ def test_a_replaced_key_field_or_option_is_noticed() -> None:
     made = typer.Typer()
     made.command("twin")(command)
     made.command("other")(command)
-    assert replaced_of(keys("def f(x): return {'vanished': 1, 'sites': {'parcel-1': x}}")) == {"vanished", "parcel-1"}
+    assert replaced_of(said_in("def f(x): return {'vanished': 1, 'sites': {'parcel-1': x}}").keys) == {
+        "vanished",
+        "parcel-1",
+    }
     assert replaced_of(fields_of_codes('gone = "{told!r} of {n}"')) == {"told"}
     assert replaced_of(typed_names(typer.main.get_command(made))) == {"twin", "vanish", "--gone", "BOOK"}
 

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from protocols.arithmetic.ring import Ring, Vector
-from protocols.programs import Protocol
-from protocols.runtime.claims import Claim, Hygiene, Model, Unknown
+from protocols.runtime.claims import Unknown
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import PARTY, PUBLIC, Message, Times, masked, message, public
-from protocols.runtime.protocol import Limits
 from protocols.runtime.session import Program
 
 BYTES = Ring(8)
@@ -94,21 +92,6 @@ def inputs(p: Sums, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
     return {name: (p, tuple(unknown(f"x_{j}({i})", 8) for i in range(1, p.numbers + 1))) for j, name in parties}
 
 
-def agrees(p: Sums, given: Mapping[str, tuple[Any, ...]], published: Mapping[str, Total]) -> bool:
-    """Whether the published sums add up to that of all numbers."""
-    return BYTES.add_vectors(*(t.y for t in published.values())) == BYTES.add_vectors(
-        *(given[name][1] for name in p.parties)
-    )
-
-
-def sample(K: int) -> Sums:
-    """K parties."""
-    return Sums(tuple(f"P{j}" for j in range(1, K + 1)))
-
-
-HYGIENE = Hygiene(40, lambda p: (), (), lambda p: (8, 0), agrees, lambda p: 8)
-MODEL = Model(lambda p: p, inputs, (), lambda p: (), sample, lambda p, j: {}, HYGIENE)
 PROGRAM = Program(
     "toy-sum", 1, {PARTY: party}, (Part, Heard, Total), (), Sums, participants=lambda p: dict.fromkeys(p.parties, PARTY)
 )
-TOY_SUM = Protocol(PROGRAM, MODEL, Claim({}, ()), Limits({"numbers": 8}, 8, None))

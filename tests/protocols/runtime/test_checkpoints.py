@@ -82,3 +82,18 @@ def test_the_count_is_kept_in_the_state() -> None:
         go_on([Absent("P3", "Word", "adding", 0)])
     done = go_on([Absent("P3", "Word", "adding", 1)])
     assert (done.end, done.result) == ("done", run.results["P1"])
+
+
+@pytest.mark.parametrize("when", ["before", "between", "after"])
+def test_there_is_no_randomness_outside_of_a_stage(when: str) -> None:
+    """A later run of the role would draw other values there: that of a stage is deleted with it."""
+
+    async def party(me: Endpoint, p: Parties, mine: int) -> bytes:
+        for name in ("before", "between", "after"):
+            if name == when:
+                return me.rng.bytes(1)
+            mine = await me.stage(adding, mine, name=name)
+        raise AssertionError
+
+    with refused("randomness.outside_a_stage", error=LocalError):
+        made(party).simulate()

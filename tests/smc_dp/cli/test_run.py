@@ -15,7 +15,6 @@ from support.clear import in_the_clear
 from smc_dp import predict
 from smc_dp.cli import screen
 from smc_dp.cli.main import main
-from smc_dp.core.errors import InputError
 from smc_dp.data.table_reader import read_table
 from smc_dp.pages.text import block_lines
 from smc_dp.run.prediction import Predictions
@@ -23,6 +22,7 @@ from smc_dp.run.protocols import execution
 from smc_dp.run.protocols.cost import Cost, Outcome, StageCost
 from smc_dp.run.report import Comparison
 from smc_dp.run.report_blocks import accuracy_blocks
+from tests.support.refusals import refused
 
 BOUNDS = """
 [columns]
@@ -355,7 +355,7 @@ def test_predictions_go_to_a_file_with_ids_and_scores_and_accuracy_apart(folder,
 def test_predictions_have_a_line_for_each_row_whatever_it_is_called(name, tmp_path):
     Predictions(("no", "yes"), None, (), scores=(-1.0, 1.0), ids=("1", name)).write(tmp_path / "p.csv", "id")
     assert read_table(tmp_path / "p.csv", "p").texts("id") == ["1", name]
-    with pytest.raises(InputError, match="id_column: 'score' is what another column of the file is called"):
+    with refused("prediction.column_twice", called="'score'"):
         Predictions(("no",), None, (), scores=(1.0,), ids=("1",)).write(tmp_path / "q.csv", "score")
 
 

@@ -8,10 +8,10 @@ import pytest
 from support.audited import hospitals, sum_agreement
 from support.sums import parameters
 
-from smc_dp.core.errors import InputError
 from smc_dp.methods.sums.threat_model import SEMI_HONEST_CAVEAT, STATE_LEAK_CAVEAT, ThreatModel
 from smc_dp.privacy.statement import GuaranteeKind, PrivacyStatement
 from smc_dp.run.agreement import add_assumptions
+from tests.support.refusals import refused
 
 ACTIVE = ("even if they are malicious", "only that nothing besides the result is revealed", "the corrupted participants are fixed")
 
@@ -55,7 +55,7 @@ def test_ledgers_and_agreements_say_it_too() -> None:
 
 def test_more_drop_outs_than_parties_are_refused_in_one_line() -> None:
     for dropouts in (299, 300, 400):
-        with pytest.raises(InputError, match="too many for 300 parties of whom 1 may collude; wanted at most 280"):
+        with refused("dropouts.too_many_for_circle", parties=300, colluders=1, most=280):
             ThreatModel(300, 1, dropouts).check()
 
 

@@ -114,11 +114,11 @@ def test_an_existing_folder_is_refused_before_and_while_writing(tmp_path):
     (tmp_path / "file").write_text("x")
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
     for name in ("empty", "file", "dangling"):
-        with pytest.raises(InputError, match="exists already"):
+        with refused("folder.exists"):
             refuse_existing(tmp_path / name)
-        with pytest.raises(InputError, match="exists already"):
+        with refused("folder.exists"):
             written(tmp_path / name)
-    with pytest.raises(InputError, match="cannot be made"):
+    with refused("folder.not_writable"):
         refuse_existing(tmp_path / "file" / "run")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["dangling", "empty", "file"]
     assert not list((tmp_path / "empty").iterdir())
@@ -129,7 +129,7 @@ def test_nothing_half_written_remains(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(writing.os, "fsync", full)
-    with pytest.raises(InputError, match="cannot be written: No space left on device"):
+    with refused("folder.not_written", why="No space left on device"):
         written(tmp_path / "run")
     assert not list(tmp_path.iterdir())
 

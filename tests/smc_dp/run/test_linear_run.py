@@ -23,6 +23,7 @@ from smc_dp.privacy.ledger.history import Limit
 from smc_dp.run.agreement import Agreement, default_protocol
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.protocols.registry import LinearTerms
+from tests.support.refusals import refused
 
 LINEAR: dict[str, Any] = {"insecure_seed": 7, "protocol": "linear"}
 
@@ -99,7 +100,7 @@ def test_an_agreement_on_it_is_read_back() -> None:
         wrong = {**document, "parameters": {**document["parameters"], name: value}}
         with pytest.raises(InputError, match=name):
             Agreement.from_dict(wrong, made.bounds)
-    with pytest.raises(InputError, match="ring_degree: wanted an even number"):
+    with refused("ring_degree.not_even_or_too_small"):
         LinearTerms(ring_degree=3).program_parameters("linear", made.spec, made.parties, "")
 
 

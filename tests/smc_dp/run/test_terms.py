@@ -143,17 +143,17 @@ def test_what_cannot_be_agreed_on_is_refused_by_its_name(settings: dict[str, Any
 def test_settings_are_those_of_the_protocol_and_of_the_method() -> None:
     assert settle_protocol("secure_sum", WeightedSumAddRemove(), {"dropouts": 2}) == SumTerms(1, 2, sizes="hidden")
     assert settle_protocol("pathak2010", PathakMean(), {"key_bits": 2048}) == CuratorTerms(2048)
-    with pytest.raises(InputError, match="dropouts: does not go with method prr_mean, whose protocol is pathak2010"):
+    with refused("protocol.no_such_setting", setting="dropouts", method="prr_mean", protocol="pathak2010"):
         settle_protocol("pathak2010", PathakMean(), {"dropouts": 0})
-    with pytest.raises(InputError, match="terms: wanted the settings of secure_sum, got CuratorTerms"):
+    with refused("terms.of_another_protocol", protocol="secure_sum", got="CuratorTerms"):
         SettledRun(WeightedSum(), Target(1, noise="vg"), "secure_sum", CuratorTerms()).check(test_keys=False)
-    with pytest.raises(InputError, match="insecure_test_keys: secure_sum has no keys that could be too short"):
+    with refused("test_keys.without_keys", protocol="secure_sum"):
         replace(sum_agreement(CASE), marks=("insecure seed", "insecure test keys"))
 
 
 def test_a_grid_that_no_ring_has_room_for_is_refused_with_what_would_do() -> None:
     many = hospitals((2,) * 40, 1)
-    with pytest.raises(InputError, match=r"noise: vg .*more than 1024 bits; give colluders and dropouts .*ddg or self"):
+    with refused("noise.integers_too_long", noise="vg", bits=1024):
         sum_agreement(many, target=Target(Fraction(1), noise="vg")).statement.plain_words()
 
 
