@@ -17,7 +17,7 @@ from smc_dp.privacy.knorm import knorm_integers
 
 ACCEPT, REJECT = 1e-6, 1e-12
 SCALE = Fraction(2**40)  # so wide that rounding is invisible to a test of the continuous law
-DRAWS = {1: 3_000, 2: 6_000, 3: 6_000, 10: 3_000, 123: 600}
+DRAWS = {1: 3_000, 2: 6_000, 3: 3_000, 10: 2_000, 123: 400}
 
 Matrix = npt.NDArray[np.float64]
 
