@@ -7,12 +7,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from support.pages import ROOT, blocks
-from support.planted import copied
+from support.planted import Planter
 
 PAGES = (".github/CONTRIBUTING.md", "protocols/HOWTO_PROTOCOL.md", "smc_dp/methods/HOWTO_METHOD.md")
 STEP = re.compile(
@@ -76,12 +77,22 @@ def _steps(recipe: str, text: str) -> Iterator[Step]:
         yield Step(int(step["number"]), file[1], place["how"], place["anchor"] or "", inside, step["test"])
 
 
-def with_steps(folder: Path, steps: Sequence[Step]) -> Path:
-    """Return a copy of the repository in which these steps have been done."""
-    root = copied(folder)
-    for step in steps:
-        step.do(root)
-    return root
+@pytest.fixture(scope="module")
+def planter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planter]:
+    made = Planter(tmp_path_factory.mktemp("recipes"))
+    yield made
+    made.close()
+
+
+@contextmanager
+def done(planter: Planter, steps: Sequence[Step]) -> Iterator[Path]:
+    """A copy of the repository in which these steps have been done."""
+    files = {step.file for step in steps}
+    with planter.changing(*files):
+        for step in steps:
+            step.do(planter.root)
+        planter.is_changed(*files)
+        yield planter.root
 
 
 def run(root: Path, module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -91,10 +102,10 @@ def run(root: Path, module: str, *arguments: str) -> subprocess.CompletedProcess
     return subprocess.run(command, cwd=root, env=variables, capture_output=True, text=True, timeout=600, check=False)
 
 
-def notices(root: Path, *tests: str) -> str | None:
+def notices(planter: Planter, *tests: str) -> str | None:
     """What pytest says when one of these tests fails or cannot be loaded; None when all pass."""
-    done = run(root, "pytest", "-q", "-n0", "-p", "no:cacheprovider", *tests)
-    return None if done.returncode == 0 else done.stdout + done.stderr
+    code, said = planter.run(*tests)
+    return None if code == 0 else said
 
 
 RECIPES = {name: steps for page in PAGES for name, steps in recipes((ROOT / page).read_text(encoding="utf-8")).items()}
@@ -116,23 +127,23 @@ def test_every_block_in_a_step_is_of_a_recipe(page: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RECIPES)
-def test_the_whole_recipe_passes(name: str, tmp_path: Path) -> None:
+def test_the_whole_recipe_passes(name: str, planter: Planter) -> None:
     steps = RECIPES[name]
-    root = with_steps(tmp_path, steps)
-    tests = {step.forgotten for step in steps} | {"tests/test_layers.py"}
-    assert notices(root, *sorted(tests)) is None
-    written = sorted({step.file for step in steps if step.file.endswith(".py")})
-    for arguments in (("check", "--no-cache", *written), ("format", "--no-cache", "--check", *written)):
-        done = run(root, "ruff", *arguments)
-        assert done.returncode == 0, done.stdout
+    with done(planter, steps) as root:
+        tests = {step.forgotten for step in steps} | {"tests/test_layers.py"}
+        assert notices(planter, *sorted(tests)) is None
+        written = sorted({step.file for step in steps if step.file.endswith(".py")})
+        for arguments in (("check", "--no-cache", *written), ("format", "--no-cache", "--check", *written)):
+            found = run(root, "ruff", *arguments)
+            assert found.returncode == 0, found.stdout
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "left_out"), EACH)
-def test_a_step_that_is_left_out_is_noticed(name: str, left_out: int, tmp_path: Path) -> None:
+def test_a_step_that_is_left_out_is_noticed(name: str, left_out: int, planter: Planter) -> None:
     steps = RECIPES[name]
-    root = with_steps(tmp_path, [*steps[:left_out], *steps[left_out + 1 :]])
-    assert notices(root, steps[left_out].forgotten) is not None
+    with done(planter, [*steps[:left_out], *steps[left_out + 1 :]]):
+        assert notices(planter, steps[left_out].forgotten) is not None
 
 
 # Broken recipes.
@@ -195,8 +206,11 @@ def test_a_place_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_whether_a_test_notices_is_what_pytest_says(tmp_path: Path) -> None:
-    (tmp_path / "test_a.py").write_text("def test_good():\n    pass\n\n\ndef test_bad():\n    raise ValueError\n")
-    assert notices(tmp_path, "test_a.py::test_good") is None
-    assert "ValueError" in str(notices(tmp_path, "test_a.py::test_bad"))
-    assert notices(tmp_path, "test_a.py::test_good", "test_drop_out.py") is not None
+def test_whether_a_test_notices_is_what_pytest_says(planter: Planter) -> None:
+    with planter.changing("tests/test_a.py"):
+        text = "def test_good():\n    pass\n\n\ndef test_bad():\n    raise ValueError\n"
+        (planter.root / "tests" / "test_a.py").write_text(text)
+        assert notices(planter, "tests/test_a.py::test_good") is None
+        assert "ValueError" in str(notices(planter, "tests/test_a.py::test_bad"))
+        assert notices(planter, "tests/test_a.py::test_good", "tests/test_drop_out.py") is not None
+    assert notices(planter, "tests/test_a.py::test_good") is not None

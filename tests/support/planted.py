@@ -110,18 +110,38 @@ class Planter:
         return code, self._log.read_text(encoding="utf-8", errors="replace")
 
     @contextmanager
-    def planted(self, mutant: Mutant) -> Iterator[None]:
-        """Plant the fault of this mutant, and take it out at the end."""
-        path = self.root / mutant.file
-        content, times = path.read_text(encoding="utf-8"), path.stat()
-        mutant.plant(self.root)
-        self._planted += 1  # a time of its own: compiled files are found by the time and the size of the source
-        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns + self._planted * 10**9))
+    def changing(self, *files: str) -> Iterator[None]:
+        """Put these files, and their folders, back at the end as they are now; those that are not there may be made."""
+        paths = [self.root / file for file in files]
+        before = {path: (path.read_bytes(), path.stat()) for path in paths if path.exists()}
+        folders = {folder for path in paths for folder in path.parents if not folder.exists()}
         try:
             yield
         finally:
-            path.write_text(content, encoding="utf-8")
-            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+            for path in paths:
+                if path in before:
+                    content, times = before[path]
+                    path.write_bytes(content)
+                    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+                else:
+                    path.unlink(missing_ok=True)
+            for folder in folders:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def is_changed(self, *files: str) -> None:
+        """Give changed files a time of their own: compiled files are found by the time and the size of the source."""
+        self._planted += 1
+        for path in (self.root / file for file in files):
+            times = path.stat()
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns + self._planted * 10**9))
+
+    @contextmanager
+    def planted(self, mutant: Mutant) -> Iterator[None]:
+        """Plant the fault of this mutant, and take it out at the end."""
+        with self.changing(mutant.file):
+            mutant.plant(self.root)
+            self.is_changed(mutant.file)
+            yield
 
     def kills(self, mutant: Mutant) -> bool:
         """Return whether the killer of this mutant fails with the fault planted."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import os
@@ -16,6 +17,7 @@ import pytest
 import smc_dp
 from protocols.errors import PeerError
 from smc_dp.cli.main import main
+from smc_dp.cli.screen import RARE_THRESHOLDS, rare_garbage_collection
 from smc_dp.run.protocols import execution
 
 BOUNDS = """
@@ -290,3 +292,18 @@ def test_ctrl_c_while_options_are_read_is_no_success(
         assert main(["run"]) == 130
     assert capsys.readouterr() == ("", "interrupted\n")
     assert main(["run", "--help"]) == 0
+
+
+def test_garbage_is_looked_for_seldom_inside_and_as_before_after_an_error() -> None:
+    before = gc.get_threshold()
+    inside = []
+
+    def stopped() -> None:
+        with rare_garbage_collection():
+            inside.append(gc.get_threshold())
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        stopped()
+    assert inside == [RARE_THRESHOLDS] != [before]
+    assert gc.get_threshold() == before

@@ -11,7 +11,7 @@ from support import sites
 from support.corrupted import Corrupted, course, site_of
 from support.linear_path import linear
 from support.sessions import Setup, setup
-from support.sites import Sites, newton
+from support.sites import Sites, few_sums
 from support.sums import made, parameters
 
 from protocols.curator import CURATOR_NAME
@@ -22,7 +22,7 @@ from smc_dp.deploy.arrival import MOST_NOTICES, Arrivals, longest_frame
 from smc_dp.deploy.frame import Frame
 
 LONG = 1 << 20
-STUDY = sites.joint(newton(dropouts=1), 4)
+STUDY = sites.joint(few_sums())
 
 
 @pytest.fixture

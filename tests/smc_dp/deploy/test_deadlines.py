@@ -11,11 +11,17 @@ import pytest
 from support import sites
 from support.sites import GREETINGS, MESSAGES, PRR_MEAN, Sites, few_sums
 
+from protocols.curator import CURATOR_NAME
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
+from protocols.runtime.session import PUBLIC_NAME
+from smc_dp.deploy import site_transcript
+from smc_dp.deploy.frame import Frame
 from smc_dp.deploy.session_driver import SessionDriver
+from smc_dp.deploy.site import Site
 from smc_dp.deploy.store import StoreError
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run.site_process import SiteActor
+from smc_dp.run.status_message import Notice
 from tests.support.refusals import refused
 
 SUM, BRITTLE_SUM = few_sums(), few_sums(colluders=1, dropouts=0)
@@ -148,16 +154,17 @@ def test_who_stays_away_is_waited_for_and_pays_for_what_left(case: str, fast_pat
     run.close()
 
 
-def test_who_ended_is_over_and_begins_nothing_anew(fast_path: Path) -> None:
-    run = Sites(sites.joint(PRR_MEAN), fast_path)
-    run.run(until=lambda: len(sent(run, "P3")) > 3)
+@pytest.mark.parametrize("case", ["curator: in the middle", "curator: it has approved and never greets"])
+def test_who_ended_is_over_and_begins_nothing_anew(case: str, fast_path: Path) -> None:
+    absence, run = CASES[case], Sites(sites.joint(PRR_MEAN), fast_path)
+    run.run(until=lambda: absence.when(run))
     run.away.add("P3")
     run.run()
     before = run.frames()
     for name in ("P1", "P2", "charlie"):
         run.begin(name)
     run.run()
-    assert (run.ends, run.frames()) == (ENDED, before)
+    assert (run.ends, run.frames()) == (absence.ends, before)
     assert run.at["P1"].entries() == ["refunded"]
     run.close()
 
@@ -224,3 +231,94 @@ def test_a_ledger_that_cannot_be_read_ends_nothing(curator_run: Sites, fast_path
     assert sites.stage_result(run) == sites.stage_result(curator_run)
     assert run.at["P1"].entries() == ["released"]
     run.close()
+
+
+def back_too_late(folder: Path) -> Sites:
+    """P3 vanishes and is given up; P1 is away when the record comes, and finds later letters of P3 before it."""
+    run = Sites(sites.joint(SUM), folder)
+    run.run(until=lambda: "sum1" in run.facts("P3").get("stage", ""))
+    run.away.add("P3")
+    run.run(until=lambda: bool(run.facts("P1").get("done")))
+    run.away.add("P1")
+    run.run(until=lambda: run.ends.get("charlie") == "released")
+    before = len(run.frames())
+    run.away.discard("P3")
+    for _ in range(3):
+        if "P3" not in run.ends:
+            run.turn("P3")
+    assert any((p.sender, p.to, p.lane) == ("P3", PUBLIC_NAME, "envelope") for p in run.frames()[before:])
+    run.away.clear()
+    return run.run()
+
+
+def test_who_was_away_takes_the_record_although_a_party_came_back_after_it(fast_path: Path) -> None:
+    run = back_too_late(fast_path)
+    assert run.ends["P1"] == "released", run.facts("P1")["why"]
+    assert run.at["P1"].entries() == ["released"]
+    assert len({run.releases()[name] for name in ("P1", "P2", "charlie")}) == 1
+    run.close()
+
+
+def test_the_twin_that_wants_all_that_came_loses_it(fast_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(site_transcript, "_came_late", lambda found, own, e: False)
+    run = back_too_late(fast_path)
+    assert (run.ends["P1"], run.at["P1"].entries()) == ("aborted", ["open"])
+    assert run.facts("P1")["code"] == "record.lacks_message"
+    run.close()
+
+
+# Once as long as the study says, and not again for each sum that follows.
+
+GONE = "P4"
+SUMS_LEFT = 3
+
+
+@pytest.fixture
+def study(fast_path: Path) -> Sites:
+    """Four parties, of whom one may vanish and does in the second sum."""
+    found = Sites(sites.joint(few_sums(colluders=1), 4), fast_path)
+    found.run(lambda: found.facts(GONE).get("stage") == "sum1")
+    found.away.add(GONE)
+    return found
+
+
+def test_who_vanished_costs_one_deadline_and_is_waited_for_again_once_it_is_back(study: Sites) -> None:
+    study.run(lambda: study.facts(CURATOR_NAME)["stage"] == "sum3")
+    waited = study.clock.now - sites.NOON
+    assert MESSAGES < waited < 2 * MESSAGES
+    study.away.clear()
+    study.begin(GONE)
+    study.run()
+    assert sites.ends(study) == ["released"] * 5
+    assert study.clock.now - sites.NOON < 2 * MESSAGES
+    assert len(set(study.releases().values())) == 1
+    charlie = study.going[CURATOR_NAME]._site
+    assert charlie is not None
+    missed = {mark.stage for _, mark in charlie.marks}
+    assert {"sum1", "sum2"} <= missed <= {"sum1", "sum2", "sum3"}
+    study.close()
+
+
+@pytest.mark.slow
+def test_a_site_that_forgets_who_owes_a_letter_waits_in_each_sum(study: Sites, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Site, "waits_in_vain", False)
+    study.run()
+    assert study.clock.now - sites.NOON > SUMS_LEFT * MESSAGES
+    study.close()
+
+
+def test_a_refusal_is_heard_before_there_is_a_session(fast_path: Path) -> None:
+    study = Sites(sites.joint(BRITTLE_SUM), fast_path)
+    digest = study.study.digest
+    for number, signer in enumerate(("P2", "P3")):  # the second is signed by somebody else
+        notice = Notice.made(digest, b"", "P2", "refused", b"", sites.identity(signer))
+        study.relay.put(Frame(digest, "P2", PUBLIC_NAME, "refusal", number, notice.encode()))
+    study.away.add("P2")
+    study.begin("P1")
+    study.turn("P1")
+    assert study.said["P1"].count("status of P2: refused") == 1
+    assert study.said["P1"].count("ignored a malformed status message of 'P2'") == 1
+    assert study.facts("P1")["waiting"] == ["P2", "P3", "charlie"]
+    study.away.clear()
+    assert sites.ends(study.run()) == ["released"] * 4  # it has thought again
+    study.close()

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import opendp.prelude as dp
@@ -34,6 +35,14 @@ def chi_square(samples: list[int], pmf: Callable[[int], float]) -> float:
     return float(scipy.stats.chisquare(observed, expected).pvalue)
 
 
+@cache
+def drawn(name: str, scale: Fraction) -> list[int]:
+    rng = Stream.insecure_from_seed(f"{name} {scale}")
+    if name == "laplace":
+        return [discrete_laplace(scale, rng) for _ in range(DRAWS)]
+    return [discrete_gaussian(scale * scale, rng) for _ in range(DRAWS)]
+
+
 def laplace_pmf(scale: Fraction) -> Callable[[int], float]:
     r = math.exp(-1 / scale)
     return lambda z: (1 - r) / (1 + r) * r ** abs(z)
@@ -59,8 +68,7 @@ def test_bernoulli_exp_of_a_huge_number_ends_at_once() -> None:
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_discrete_laplace_has_its_law(scale: Fraction) -> None:
-    rng = Stream.insecure_from_seed(f"laplace {scale}")
-    samples = [discrete_laplace(scale, rng) for _ in range(DRAWS)]
+    samples = drawn("laplace", scale)
     assert chi_square(samples, laplace_pmf(scale)) > ACCEPT
 
     # Broken twins: the scale too small or too large, and a sampler that counts zero for both signs.
@@ -74,15 +82,13 @@ def test_discrete_laplace_has_its_law(scale: Fraction) -> None:
 @pytest.mark.parametrize("scale", SCALES)
 def test_discrete_gaussian_has_its_law(scale: Fraction) -> None:
     variance = scale * scale
-    rng = Stream.insecure_from_seed(f"gaussian {scale}")
-    samples = [discrete_gaussian(variance, rng) for _ in range(DRAWS)]
+    samples = drawn("gaussian", scale)
     assert chi_square(samples, gaussian_pmf(variance)) > ACCEPT
 
     # Broken twins: standard deviations off by 0.7 and 1.3, and a discrete Laplace in the Gaussian's place.
     assert chi_square(samples, gaussian_pmf(variance / Fraction(49, 100))) < REJECT
     assert chi_square(samples, gaussian_pmf(variance / Fraction(169, 100))) < REJECT
-    other = [discrete_laplace(scale, rng) for _ in range(DRAWS)]
-    assert chi_square(other, gaussian_pmf(variance)) < REJECT
+    assert chi_square(drawn("laplace", scale), gaussian_pmf(variance)) < REJECT
 
 
 @pytest.mark.parametrize("sampler", [discrete_laplace, discrete_gaussian])
@@ -103,11 +109,7 @@ def test_agrees_with_opendp(name: str, scale: Fraction) -> None:
     make = {"laplace": dp.m.make_laplace, "gaussian": dp.m.make_gaussian}[name]
     metric = {"laplace": dp.l1_distance(T=int), "gaussian": dp.l2_distance(T=float)}[name]
     space = (dp.vector_domain(dp.atom_domain(T=int)), metric)
-    rng = Stream.insecure_from_seed(f"opendp {name} {scale}")
-    if name == "laplace":
-        ours = [discrete_laplace(scale, rng) for _ in range(DRAWS)]
-    else:
-        ours = [discrete_gaussian(scale * scale, rng) for _ in range(DRAWS)]
+    ours = drawn(name, scale)
 
     def agreement(their_scale: float) -> float:
         theirs = make(*space, scale=their_scale)([0] * DRAWS)

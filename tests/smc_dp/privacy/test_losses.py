@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -103,7 +104,7 @@ def discrete_gaussian_losses(law: DiscreteGaussian, D: int) -> Losses:
 def k_norm_losses(made: distributed.SharedNoise) -> Losses:
     """Of the sum of three parties' shares of noise that is K-norm noise, in one coordinate."""
     rng = Stream.insecure_from_seed("shares")
-    drawn = np.array([sum(made.distribution.share(rng)[0] for _ in range(3)) for _ in range(2_000)], dtype=float)
+    drawn = np.array([sum(made.distribution.share(rng)[0] for _ in range(3)) for _ in range(800)], dtype=float)
     assert isinstance(made.distribution, GammaShares)
     losses: Losses = (np.abs(drawn + made.sensitivity) - np.abs(drawn)) / float(made.distribution.scale)
     return losses
@@ -178,9 +179,14 @@ CASES: dict[str, Callable[[], tuple[PrivacyStatement, Losses]]] = {
 }
 
 
+@cache
+def case(name: str) -> tuple[PrivacyStatement, Losses]:
+    return CASES[name]()
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_no_statement_says_that_larger_losses_are_rarer_than_they_are(name: str) -> None:
-    said, losses = CASES[name]()
+    said, losses = case(name)
     loss, posterior, missed = said.certainty
     assert posterior == pytest.approx(math.exp(loss) / (1 + math.exp(loss)))
     assert not refutes(losses, loss, missed)
@@ -190,12 +196,12 @@ def test_no_statement_says_that_larger_losses_are_rarer_than_they_are(name: str)
     "name", ["mu", "mu, a threshold", "mu, epsilon 1, a threshold", "mu, asked until it is passed"]
 )
 def test_delta_is_not_the_probability_of_a_loss_beyond_epsilon(name: str) -> None:
-    said, losses = CASES[name]()
+    said, losses = case(name)
     assert refutes(losses, said.certainty.loss, said.delta)
 
 
 def test_of_an_approximate_statement_nothing_follows_for_epsilon_itself() -> None:
-    said, losses = CASES["approx"]()
+    said, losses = case("approx")
     assert refutes(losses, 0.5, said.delta)
     assert refutes(losses, 2 * 0.5, said.delta)  # e^epsilon/(e^epsilon - 1) times as often
     assert said.certainty.loss == 2 * 0.5
@@ -203,7 +209,7 @@ def test_of_an_approximate_statement_nothing_follows_for_epsilon_itself() -> Non
 
 @pytest.mark.parametrize("name", ["mu, a threshold", "mu, asked until it is passed"])
 def test_the_tail_of_a_gaussian_does_not_bound_what_follows_from_its_curve(name: str) -> None:
-    said, losses = CASES[name]()
+    said, losses = case(name)
     mu, epsilon = said.mu or 0.0, said.epsilon or 0.0
     once = norm.cdf(-epsilon / mu + mu / 2)
     assert refutes(losses[losses > -epsilon], epsilon, once)  # which the stated bound survives above

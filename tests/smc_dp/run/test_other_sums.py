@@ -18,6 +18,7 @@ from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.sources import PreparedData
 from smc_dp.methods.collaborative.ofaa import Ofaa
 from smc_dp.methods.collaborative.ofpa import Ofpa
+from smc_dp.methods.gradients.gradient_descent import MOST_SUMS, GradientDescent
 from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.privacy.ledger.history import Limit
 from smc_dp.privacy.ledger.ledger import Ledger
@@ -80,3 +81,11 @@ def test_a_guarantee_for_a_party_is_charged_to_its_account_and_to_that_of_record
 def test_what_a_run_cannot_carry_is_refused(tmp_path: Path) -> None:
     with refused("sizes.not_hidden", method="avg_clip"):
         run_protocol(PLAIN.federation, method="avg_clip", sizes="released", out=tmp_path / "no")
+
+
+def test_a_hundred_sums_can_be_predicted_with(tmp_path: Path) -> None:
+    data = hospitals((12, 8, 20), 2)
+    agreed = sum_agreement(data, GradientDescent(rows=10**6), Target(Fraction(100), noise="ddg"))
+    assert len(agreed.spec.functionality.each) == MOST_SUMS
+    simulate_run(data, agreed, Stream.insecure_from_seed(1), tmp_path / "run")
+    assert len(predict(tmp_path / "run", np.zeros((2, data.bounds.dimension))).labels) == 2

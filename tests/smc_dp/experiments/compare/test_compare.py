@@ -369,20 +369,8 @@ def alive(pid: int) -> bool:
 @pytest.mark.slow
 def test_sigterm_ends_the_workers_too(tmp_path):
     out = tmp_path / "out"
-    command = [
-        "lab",
-        "compare",
-        "--methods",
-        "wsum",
-        "--repeats",
-        "5000",
-        "--epsilons",
-        "1",
-        "--jobs",
-        "2",
-        "--out",
-        str(out),
-    ]
+    many = ["--repeats", "5000", "--epsilons", "1", "--jobs", "2"]
+    command = ["lab", "compare", "--methods", "wsum", *many, "--out", str(out)]
     process = subprocess.Popen([sys.executable, "-m", "smc_dp.cli", *command], cwd=ROOT, env=os.environ,
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # fmt: skip
     deadline = time.monotonic() + 60
@@ -475,8 +463,9 @@ def test_curves_have_the_means_of_their_own_trials():
     assert [(x.requested, round(s.mean, 3)) for x, s in line.points] == [(2.0, 0.5), (3.0, 0.81)]
 
 
-@pytest.mark.parametrize("axis", ["epsilon", "inverse epsilon", "setting"])
-@pytest.mark.parametrize("measure", ["accuracy", "error", "seconds"])
+@pytest.mark.parametrize(
+    ("axis", "measure"), [("epsilon", "accuracy"), ("inverse epsilon", "error"), ("setting", "seconds")]
+)
 def test_pictures_are_drawn(axis, measure):
     panel = Panel("p", ("s",), axis, measure, places=(1.0,))
     stated = (

@@ -237,7 +237,7 @@ def test_har_comes_out_as_the_page_says(tmp_path):
 @pytest.mark.slow
 def test_adult_comes_out_as_the_page_says(tmp_path):
     """At reduced size: at the same guarantee the printed noise is that of the mean, and the weighted sum is better."""
-    shown = papers.ready_study("pathak-fig2", repeats=2, draws=200, insecure_seed=2016)
+    shown = papers.ready_study("pathak-fig2", repeats=2, draws=100, insecure_seed=2016)
     split = tuple(s for s in shown.plan.settings if s.name == "a9a, 10 %")
     ours, same, equal = shown.claims[-3:]
     spoken = {p for claim in (ours, same, equal) for pair in claim.pairs for p in pair}

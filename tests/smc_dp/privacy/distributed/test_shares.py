@@ -18,7 +18,7 @@ from smc_dp.privacy.distributed.share_distributions import GammaShares, Gaussian
 ACCEPT, REJECT = 1e-6, 1e-12
 D, H, K = 3, 4, 8  # coordinates, honest parties that are counted, parties that draw
 SCALE = Fraction(1 << 40)  # so wide that the lattice is invisible to a test of a continuous law
-VECTORS = 600
+VECTORS = 400
 
 GAUSSIAN, GAMMA, WHOLE = (GaussianShares(D, H, SCALE**2 / H), GammaShares(D, H, SCALE), WholeShares(D, H, SCALE))
 LAWS: tuple[ShareDistribution, ...] = (GAUSSIAN, GAMMA, WHOLE)

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.spending import Spending, kill_before
@@ -34,15 +35,21 @@ PROCESSES, TESTS = 6, Path(__file__).parents[3]
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 
 
-def started(job: str, folder: Path) -> dict[str, object]:
-    """What the program prints."""
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """What the program prints of all its jobs, and where each worked."""
+    folder = tmp_path_factory.mktemp("jobs")
     places = os.pathsep.join(map(str, (TESTS.parent, TESTS)))
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": places}
-    command = [sys.executable, __file__, job, str(folder)]
+    command = [sys.executable, __file__, str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
-    found: dict[str, object] = json.loads(done.stdout)
-    return found
+    return folder, json.loads(done.stdout)
+
+
+@pytest.fixture
+def found(ended: tuple[Path, dict[str, Any]], job: str) -> tuple[Path, Any]:
+    return ended[0] / job, ended[1][job]
 
 
 def lost(folder: Path, deaths: list[str]) -> list[int]:
@@ -65,27 +72,32 @@ def lost(folder: Path, deaths: list[str]) -> list[int]:
     return found
 
 
-def test_killed_before_any_statement(tmp_path: Path) -> None:
+Found = tuple[Path, Any]
+
+
+@pytest.mark.parametrize("job", ["crash"])
+def test_killed_before_any_statement(found: Found) -> None:
     """The chain holds and no charge is lost: once reserve has returned, it is there whatever happened."""
-    deaths = list(map(str, json.loads(json.dumps(started("crash", tmp_path)["deaths"]))))
+    folder, deaths = found
     assert len(deaths) >= 15
     assert {*deaths} == {"nothing", "reserved", "released"}
-    assert lost(tmp_path, deaths) == []
+    assert lost(folder, deaths) == []
 
 
-def test_reporting_before_it_is_written_is_caught(tmp_path: Path) -> None:
-    """The twin: the release is on its way before the reservation is."""
-    deaths = list(map(str, json.loads(json.dumps(started("late", tmp_path)["deaths"]))))
-    assert len(lost(tmp_path, deaths)) >= 3
+@pytest.mark.parametrize("job", ["late", "spend later"])
+def test_what_is_written_later_than_reported_is_caught(found: Found) -> None:
+    """The twins: the release is on its way before the reservation is; and what to charge is charged at the end."""
+    assert len(lost(*found)) >= 3
 
 
-def test_spending_is_written_when_it_returns(tmp_path: Path) -> None:
+@pytest.mark.parametrize("job", ["spend"])
+def test_spending_is_written_when_it_returns(found: Found) -> None:
     """Killed before any statement: what was reported is there, and asked for again it costs no more."""
-    deaths = list(map(str, json.loads(json.dumps(started("spend", tmp_path)["deaths"]))))
+    folder, deaths = found
     assert {*deaths} == {"nothing", "reserved", "twice"}
-    assert lost(tmp_path, deaths) == []
+    assert lost(folder, deaths) == []
     assert deaths[-1] == "twice"
-    for path in tmp_path.glob("*.ledger"):
+    for path in folder.glob("*.ledger"):
         with Ledger.open(path) as ledger:
             for _ in range(2):
                 for label in LABELS:
@@ -93,42 +105,33 @@ def test_spending_is_written_when_it_returns(tmp_path: Path) -> None:
             assert [entry.state for entry in ledger.history().entries] == ["limit", "reserved", "reserved"]
 
 
-def test_spending_that_is_written_later_is_caught(tmp_path: Path) -> None:
-    """The twin: it remembers what to charge, and charges when the role has ended."""
-    deaths = list(map(str, json.loads(json.dumps(started("spend later", tmp_path)["deaths"]))))
-    assert len(lost(tmp_path, deaths)) >= 3
-
-
-def test_one_of_many_gets_the_last_budget(tmp_path: Path) -> None:
-    assert started("race", tmp_path)["winners"] == 1
-    with Ledger.open(tmp_path / "x") as ledger:
+@pytest.mark.parametrize(("job", "winners"), [("race", 1), ("same", PROCESSES)])
+def test_one_of_many_gets_the_last_budget_and_the_same_release_is_charged_once(found: Found, winners: int) -> None:
+    folder, won = found
+    assert won == winners
+    with Ledger.open(folder / "x") as ledger:
         assert len(ledger.history().entries) == 2
 
 
-def test_many_who_ask_for_the_same_release_are_charged_once(tmp_path: Path) -> None:
-    assert started("same", tmp_path)["winners"] == PROCESSES
-    with Ledger.open(tmp_path / "x") as ledger:
-        assert len(ledger.history().entries) == 2
-
-
-def test_checking_first_and_charging_later_lets_several_win(tmp_path: Path) -> None:
+@pytest.mark.parametrize("job", ["careless"])
+def test_checking_first_and_charging_later_lets_several_win(found: Found) -> None:
     """The twin: limit check and reservation in two transactions."""
-    winners = started("careless", tmp_path)["winners"]
-    assert isinstance(winners, int)
-    assert winners > 1
+    assert found[1] > 1
 
 
-def test_many_make_the_same_ledger(tmp_path: Path) -> None:
-    assert started("create", tmp_path)["winners"] == 1
-    with Ledger.open(tmp_path / "x") as ledger:
+@pytest.mark.parametrize("job", ["create"])
+def test_many_make_the_same_ledger(found: Found) -> None:
+    folder, won = found
+    assert won == 1
+    with Ledger.open(folder / "x") as ledger:
         assert ledger.history().limit.epsilon == 1
-    assert os.listdir(tmp_path) == ["x"]
+    assert os.listdir(folder) == ["x"]
 
 
 # The program.
 
 
-def crash(folder: Path, doomed: Callable[[Path, int], None]) -> dict[str, object]:
+def crash(folder: Path, doomed: Callable[[Path, int], None]) -> list[str]:
     """Kill a child before its first, second, ... statement until one lives; what each had reported by then."""
     deaths = []
     for number in range(200):
@@ -145,7 +148,7 @@ def crash(folder: Path, doomed: Callable[[Path, int], None]) -> dict[str, object
             said = file.read().decode().split()
         deaths.append(said[-1] if said else "nothing")
         if os.waitstatus_to_exitcode(status) == 0:
-            return {"deaths": deaths}
+            return deaths
     raise RuntimeError("the child never lived")
 
 
@@ -182,7 +185,7 @@ def spent_later(path: Path, report: int) -> None:
             Spending(ledger, DATA, "m", HALF, SESSION)(label)
 
 
-def raced(attempt: Callable[[], None]) -> dict[str, object]:
+def raced(attempt: Callable[[], None]) -> int:
     """How many of several processes succeed when they all begin at once."""
     wait, go = os.pipe()
     children = []
@@ -203,7 +206,7 @@ def raced(attempt: Callable[[], None]) -> dict[str, object]:
     codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
     if set(codes) - {0, 1}:
         raise RuntimeError(f"exit codes {codes}")
-    return {"winners": codes.count(0)}
+    return codes.count(0)
 
 
 def careful(path: Path) -> None:
@@ -229,17 +232,20 @@ def careless(path: Path) -> None:
             ledger._append(made.after(history.head))
 
 
-def program(job: str, folder: Path) -> dict[str, object]:
+DOOMED = {"crash": in_order, "late": late, "spend": spent, "spend later": spent_later}
+RACES = {"race": careful, "same": the_same, "careless": careless}
+
+
+def done(job: str, folder: Path) -> object:
+    folder.mkdir()
     path = folder / "x"
-    doomed = {"crash": in_order, "late": late, "spend": spent, "spend later": spent_later}
-    if job in doomed:
-        return crash(folder, doomed[job])
+    if job in DOOMED:
+        return crash(folder, DOOMED[job])
     if job == "create":
         return raced(lambda: Ledger.create(path, Fraction(1)).close())
     Ledger.create(path, Fraction(1)).close()
-    attempt = {"race": careful, "same": the_same, "careless": careless}[job]
-    return raced(lambda: attempt(path))
+    return raced(lambda: RACES[job](path))
 
 
 if __name__ == "__main__":
-    print(json.dumps(program(sys.argv[1], Path(sys.argv[2]))))
+    print(json.dumps({job: done(job, Path(sys.argv[1]) / job) for job in (*DOOMED, *RACES, "create")}))

@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 from support.audited import agreement, hospitals, sum_agreement
 
+from protocols import pathak2010
 from protocols.arithmetic.ring import Ring
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME, parties_and_curator
 from protocols.errors import ProtocolError
+from protocols.pathak2010.parameters import Parameters
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, Times, message, public, shared
 from protocols.runtime.session import Program
@@ -319,3 +321,22 @@ def test_an_abort_passes_through(monkeypatch: pytest.MonkeyPatch) -> None:
         execution.run_session(
             Rounds((Sum(),)), [sulking, sulking], session(monkeypatch, 1), rng=Stream.insecure_from_seed("rounds")
         )
+
+
+def test_no_stage_has_more_than_all_participants() -> None:
+    """Whoever makes keys leaves the set-up for it and comes back, and is still one participant."""
+    heard: dict[str, list[tuple[int, int]]] = {}
+    parts, rng = [Contribution(size, (1,), (2,)) for size in (5, 6)], Stream.insecure_from_seed(1)
+    session = execution.open_session(pathak2010.PROGRAM, Parameters(("north", "south"), 1, 512), rng)
+    execution.run_session(
+        SumWithSmallestNoise(),
+        parts,
+        session,
+        rng=rng,
+        progress=lambda stage, done, total: heard.setdefault(stage, []).append((done, total)),
+    )
+    assert {stage: calls[-1] for stage, calls in heard.items()} == {
+        **{stage: (3, 3) for stage in ("setup", "stage1", "stage2", "stage3")},
+        "keys": (2, 3),
+    }
+    assert all(1 <= done <= total == 3 for calls in heard.values() for done, total in calls)
