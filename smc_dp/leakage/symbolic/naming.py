@@ -18,7 +18,8 @@ class _Naming:
     """Numbers for unknown coins in the order in which they are met; everything else keeps its name."""
 
     def __init__(self) -> None:
-        self._numbers: dict[Symbol, Hashable] = {}
+        self._names: dict[Symbol, Hashable] = {}
+        self._descriptions: list[Hashable] = []  # of the unknowns in this order, for a name alone says too little
         self._known: frozenset[Symbol] = frozenset()  # to the members of the view that is looked at
 
     def view(self, view: SymbolicView) -> Hashable:
@@ -27,16 +28,19 @@ class _Naming:
         forms = tuple(self._form(x) for part in (view.given, view.numbers, view.hints) for x in part)
         joins = tuple((self._form(x), *map(self._form, digits)) for x, digits in view.trace.joins)
         lengths = len(view.given), len(view.numbers), len(view.hints)
-        return tuple(view.facts), view.drawn, tuple(view.names.items()), lengths, forms, joins
+        about = tuple(self._descriptions)
+        return tuple(view.facts), view.drawn, tuple(view.names.items()), lengths, forms, joins, about
 
     def _form(self, x: Form) -> Hashable:
-        return x.constant, x.modulus, x.wrap, tuple((self._symbol(s), c) for s, c in x.terms.items())
+        found: list[Hashable] = [x.constant, x.modulus, x.wrap]
+        for s, c in x.terms.items():
+            found += self._name(s), c
+        return tuple(found)
 
-    def _symbol(self, s: Symbol) -> Hashable:
-        if s not in self._numbers:
+    def _name(self, s: Symbol) -> Hashable:
+        if s not in self._names:
             known = s in self._known
-            name = s.name if known or s.kind == "input" else len(self._numbers)
-            self._numbers[s] = name
+            name = self._names[s] = s.name if known or s.kind == "input" else len(self._names)
             about = None if s.about is None else self._form(s.about)
-            self._numbers[s] = name, known, s.kind, s.low, s.high, about
-        return self._numbers[s]
+            self._descriptions.append((name, known, s.kind, s.low, s.high, about))
+        return self._names[s]

@@ -86,6 +86,29 @@ def the_lowest_of_the_smallest_wins() -> None:
         assert sum(int(bit) << i for i, bit in enumerate(place[:, 0])) == sizes.index(min(sizes))
 
 
+def ten_thousand_argmins_in_the_clear() -> None:
+    """The circuit alone, 128 cases in the bits of a wire: most have ties."""
+    rng = stream("clear")
+    for i in range(80):
+        K, bits = 2 + i % 61, 1 + i % 9
+        cases = [[rng.bits(bits) for _ in range(K)] for _ in range(128)]
+        numbers = np.array([[packed([case[j] >> b & 1 for case in cases]) for j in range(K)] for b in range(bits)])
+        place = circuit.smallest(clear, numbers)
+        found = [unpacked(wire) for wire in place]
+        for at, case in enumerate(cases):
+            assert sum(bit[at] << b for b, bit in enumerate(found)) == case.index(min(case))
+
+
+def packed(bits: list[int]) -> Wires:
+    """One bit of each of 128 cases, as the two words of a wire."""
+    return np.packbits(np.array(bits, np.uint8)).view(np.uint64)
+
+
+def unpacked(wire: Wires) -> list[int]:
+    found: list[int] = np.unpackbits(wire.view(np.uint8)).tolist()
+    return found
+
+
 def random_cases(count: int, rng: Stream) -> Iterator[Drawn]:
     """Sizes with many ties, extremes among them."""
     for _ in range(count):
@@ -206,6 +229,7 @@ def seals_are_bound_to_tags() -> None:
 
 CHECKS: dict[Callable[[], None], tuple[str, ...]] = {
     the_lowest_of_the_smallest_wins: ("less or equal", "odd one dropped", "root lost"),
+    ten_thousand_argmins_in_the_clear: ("less or equal", "odd one dropped", "root lost"),
     the_smallest_opens: ("ties reuse labels", "odd one dropped", "root lost"),
     with_transfers_the_smallest_opens: (
         *("points of the complement", "colours alike", "u without bits", "keys with the other sign"),
@@ -232,10 +256,11 @@ def test_a_twin_is_caught(check: Callable[[], None], name: str, monkeypatch: pyt
 
 
 @pytest.mark.slow
-def test_ten_thousand_random_argmins_are_right() -> None:
-    the_smallest_opens(9_900)
+def test_random_argmins_are_right() -> None:
+    """Garbling is the same for every gate; that ten thousand argmins are right is seen in the clear."""
+    the_smallest_opens(1_000)
     rng = stream("long")
-    for _ in range(100):
+    for _ in range(20):
         K = 2 + rng.below(60)
         sizes = [rng.bits(32) if rng.bits(1) else 7 for _ in range(K)]
         d = drawn(sizes, 32, rng)

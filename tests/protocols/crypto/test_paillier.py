@@ -9,7 +9,7 @@ from math import gcd
 import phe
 import pytest
 from broken import paillier_twins as twins
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.toy import ACCEPT, REJECT, paillier_key, randomiser, uniformity
 
@@ -43,6 +43,7 @@ def opened_by_definition(c: Ciphertext) -> int:
 # Against phe.
 
 
+@settings(max_examples=25)
 @given(PLAINTEXTS, SEEDS)
 def test_phe_and_the_definition_open_ours(m: int, rng: Stream) -> None:
     for c in (PUBLIC.encrypt(m, rng), KEY.encrypt(m, rng)):
@@ -78,6 +79,7 @@ def test_the_owner_makes_the_ciphertext_that_the_public_side_makes(m: int, seed:
     assert twins.encrypt_by_halves_swapped(KEY, m, swapped) != KEY.encrypt(m, Stream.insecure_from_seed(seed))
 
 
+@settings(max_examples=25)
 @given(PLAINTEXTS, st.integers(0, 2**64))
 def test_a_ciphertext_is_the_definition_with_an_exponent_64_bits_longer_than_n(m: int, seed: int) -> None:
     r = Stream.insecure_from_seed(seed).bits(512 + 64)
@@ -86,6 +88,7 @@ def test_a_ciphertext_is_the_definition_with_an_exponent_64_bits_longer_than_n(m
     ) % (N * N)
 
 
+@settings(max_examples=25)
 @given(st.lists(PLAINTEXTS, min_size=1, max_size=5), SEEDS)
 def test_addition(plaintexts: list[int], rng: Stream) -> None:
     total = PUBLIC.add(*PUBLIC.encrypt_all(plaintexts, rng))
@@ -93,6 +96,7 @@ def test_addition(plaintexts: list[int], rng: Stream) -> None:
     assert type(total) is Ciphertext
 
 
+@settings(max_examples=25)
 @given(PLAINTEXTS, st.lists(PLAINTEXTS, min_size=1, max_size=10), SEEDS)
 def test_scaling(m: int, factors: list[int], rng: Stream) -> None:
     scaled = PUBLIC.scale(PUBLIC.encrypt(m, rng), factors)
@@ -161,6 +165,7 @@ def test_randomisers_after_blinding_are_uniform(blind: Blind, uniform: bool) -> 
         assert p > ACCEPT if uniform else p < REJECT
 
 
+@settings(max_examples=25)
 @given(PLAINTEXTS, PLAINTEXTS, st.integers(0, 2**64))
 def test_blinding_is_the_definition_with_the_first_unit_of_symbol_plus_one(m: int, r: int, seed: int) -> None:
     c, rng = KEY.encrypt(m, Stream.insecure_from_seed("blinded")), Stream.insecure_from_seed(seed)
@@ -290,6 +295,7 @@ def test_a_key_draws_exponents_of_the_length_that_it_says_and_blinds_without_any
     assert {length for length in rng.asked} == {N.bit_length()}  # those of y below n
 
 
+@settings(max_examples=25)
 @given(PLAINTEXTS, st.integers(0, 2**64))
 def test_the_owner_makes_the_same_ciphertext_with_short_exponents(m: int, seed: int) -> None:
     short = paillier.assemble(KEY.p, KEY.q, 512, "short")

@@ -197,8 +197,18 @@ def every_change_is_noticed(program: Program, kind: str, changes: set[str]) -> N
 @every_kind
 def test_forged_sender(program: Program, kind: str) -> None:
     """Whoever claims another sender is refused at that sender's link, and so is a sender from outside."""
+    every_claim_is_refused(program, kind, ["mallory", PUBLIC_NAME] if kind in EACH_WAY else [])
+
+
+@pytest.mark.slow
+@every_kind
+def test_forged_sender_from_outside(program: Program, kind: str) -> None:
+    every_claim_is_refused(program, kind, ["mallory", PUBLIC_NAME])
+
+
+def every_claim_is_refused(program: Program, kind: str, outsiders: list[str]) -> None:
     n = first(program, kind)
-    for claimed in (third(honest(program)[n - 1]), "mallory", PUBLIC_NAME):
+    for claimed in (third(honest(program)[n - 1]), *outsiders):
         error = attacked(program, n, instead(n, put(sender=claimed), same))
         assert error.culprit == between(claimed)
         error = attacked(program, n, instead(n, put(sender=claimed)))

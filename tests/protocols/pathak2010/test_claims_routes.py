@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
-from support.sessions import PRINTED, PROGRAMS, setup
+from support.sessions import PROGRAMS, setup
 
-from protocols.pathak2010 import PROGRAM
 from protocols.runtime.envelope import HELLO, STAGE_END
 from protocols.runtime.session import Program
 from protocols.runtime.simulate import Run
@@ -31,15 +31,16 @@ def in_order(run: Run) -> Headers:
     return tuple((e.sender, e.to, e.kind, e.stage, e.number, e.size) for e in run.transcript.envelopes)
 
 
-def runs(program: Program) -> list[tuple[tuple[int, ...], Run]]:
+@cache
+def recorded(printed: bool) -> list[tuple[tuple[int, ...], Run]]:
     """pi_1 as P_1 holds it, and the run, for several seeds; sizes and weights vary with them."""
-    made = [setup(3, 1, program=program, seed=f"route {seed}").simulate(views=True) for seed in SEEDS]
+    made = [setup(3, 1, program=PROGRAMS[printed], seed=f"route {seed}").simulate(views=True) for seed in SEEDS]
     return [(run.views["P1"].results[0].pi1.images, run) for run in made]
 
 
 @pytest.mark.parametrize("seen", [per_link, in_order])
 def test_headers_do_not_depend_on_the_permutation(seen: Callable[[Run], Headers]) -> None:
-    found = runs(PROGRAM)
+    found = recorded(printed=False)
     assert len({pi1 for pi1, _ in found}) >= 4
     assert len({seen(run) for _, run in found}) == 1
 
@@ -47,7 +48,7 @@ def test_headers_do_not_depend_on_the_permutation(seen: Callable[[Run], Headers]
 @pytest.mark.parametrize("seen", [per_link, in_order])
 def test_printed_step_shows_the_permutation(seen: Callable[[Run], Headers]) -> None:
     """Twin: the paper's step 1.2 has an edge from P_j to P_pi1(j); the same comparison of headers fails."""
-    found = runs(PRINTED)
+    found = recorded(printed=True)
     assert len({seen(run) for _, run in found}) == len({pi1 for pi1, _ in found}) >= 4
     for pi1, run in found:
         edges = {e.sender: e.to for e in run.transcript.envelopes if e.kind == "PrintedShare"}

@@ -34,7 +34,7 @@ from protocols.runtime.role_stepper import Progress
 from protocols.runtime.session import FORMAT, PUBLIC_NAME, Program, Session
 from tests.support.refusals import refused
 
-SCHEDULES = 10
+SCHEDULES = 4
 
 
 def shuffler(seed: int) -> Callable[[list[str]], list[str]]:
@@ -43,7 +43,7 @@ def shuffler(seed: int) -> Callable[[list[str]], list[str]]:
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=["hardened", "printed"])
-@pytest.mark.parametrize(("comparison", "K"), [*product(("tournament", "all-pairs"), (2, 3, 5))])
+@pytest.mark.parametrize(("comparison", "K"), [*product(("tournament", "all-pairs"), (2, 3)), ("tournament", 5)])
 def test_three_drivers_same_bytes(program: Program, comparison: str, K: int) -> None:
     made = setup(K, 3, comparison, program=program)
     run = made.simulate()

@@ -108,10 +108,10 @@ def toy(seed: int, *, patient: bool = True) -> Setup:
 
 
 MADE: dict[str, tuple[Callable[[int], Setup], float, int]] = {
-    "patient": (toy, 0.03, 60),
-    "impatient": (lambda seed: toy(seed, patient=False), 0.03, 60),
-    "statements": (lambda seed: votes.made(seed=seed), 0.03, 40),
-    "replacing": (lambda seed: votes.made(votes.of_two(votes.stating, replaces=True), seed=seed), 0.03, 40),
+    "patient": (toy, 0.03, 30),
+    "impatient": (lambda seed: toy(seed, patient=False), 0.03, 30),
+    "statements": (lambda seed: votes.made(seed=seed), 0.03, 20),
+    "replacing": (lambda seed: votes.made(votes.of_two(votes.stating, replaces=True), seed=seed), 0.03, 20),
     "curator": (lambda seed: setup(3, 2, seed=seed), 0.0, 3),
     "curator, marks": (lambda seed: setup(3, 2, seed=seed), 0.01, 3),
     "sums, marks": (lambda seed: sums.made(sums.parameters(3, 0, 1, (1, 1)), seed), 0.01, 6),

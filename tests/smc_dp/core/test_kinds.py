@@ -56,10 +56,10 @@ def test_the_right_value_passes_and_others_name_the_field(name: str, good: Any, 
         assert len(str(caught.value).splitlines()) == 1
 
 
-def test_a_million_wrong_values_cost_one_line() -> None:
+def test_very_many_wrong_values_cost_one_line() -> None:
     for crowd, code in (
-        ({"numbers": ["1"] * 1_000_000}, "document.wrong_value"),
-        ({str(i): 1 for i in range(1_000_000)}, "document.too_many_keys"),
+        ({"numbers": ["1"] * 200_000}, "document.wrong_value"),
+        ({str(i): 1 for i in range(200_000)}, "document.too_many_keys"),
     ):
         with refused(code) as caught:
             validate_document(Every, crowd, "x")

@@ -293,26 +293,38 @@ def test_the_command_computes_and_compares(tmp_path: Path, capsys: pytest.Captur
     assert "exists already" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"detail": "p = 0.3"}, "differs from the result that smc-dp {} ships: passed, p = 0.3"),
-        ({"status": "failed"}, "differs from the result that smc-dp {} ships: failed"),
-        ({"code": "00" * 32}, "the same as in smc-dp {}, whose role code differs"),
-        ({"check": "luck"}, "smc-dp {} ships no such result"),
-        ({"check": "luck"}, "smc-dp {} ships it, and this code has no such check"),
-        ({"protocol": "other"}, "other, law "),
-    ],
+FORGED: tuple[dict[str, str], ...] = (
+    {"detail": "p = 0.3"},
+    {"status": "failed"},
+    {"code": "00" * 32},
+    {"check": "luck"},
+    {"protocol": "other"},
 )
-def test_the_command_finds_a_forged_result(
-    change: dict[str, str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+SAID = (
+    "differs from the result that smc-dp {} ships: passed, p = 0.3",
+    "differs from the result that smc-dp {} ships: failed",
+    "the same as in smc-dp {}, whose role code differs",
+    "smc-dp {} ships no such result",
+    "smc-dp {} ships it, and this code has no such check",
+    "other, ",
+)
+
+
+def test_the_command_finds_each_forged_result(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    forged = changed(**change)
-    honest = with_results([result for result in SHIPPED.results if result.protocol == "linear"])
-    monkeypatch.setattr(released_results, "load_results", lambda: forged)
-    monkeypatch.setattr(code_checks, "compute_results", lambda *_: honest)
-    assert main(["lab", "check", "linear"]) == 1
-    assert said.format(__version__) in capsys.readouterr().out
+    honest = [result for result in SHIPPED.results if result.protocol == "secure_sum"]
+    forged = [result.model_copy(update=change) for result, change in zip(honest, FORGED, strict=False)]
+    assert len(forged) == len(FORGED)
+    computed, shipped = with_results(honest), with_results([*forged, *honest[len(forged) :]])
+    monkeypatch.setattr(released_results, "load_results", lambda: shipped)
+    monkeypatch.setattr(code_checks, "compute_results", lambda *_: computed)
+    assert main(["lab", "check", "secure_sum"]) == 1
+    out = capsys.readouterr().out
+    assert [said for said in SAID if said.format(__version__) not in out] == []
+    for result, other in zip(honest, forged, strict=False):
+        alone = with_results([other if x is result else x for x in honest])
+        assert set(result_differences(computed, alone)) == {result.key, other.key}
 
 
 def test_a_protocol_without_a_claim_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

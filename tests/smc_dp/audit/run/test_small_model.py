@@ -103,7 +103,7 @@ def test_a_sample_of_lies_about_notices_and_transcripts(model: Model, tmp_path: 
 
 def test_what_is_found_once_is_what_each_audit_finds(model: Model, tmp_path: Path) -> None:
     every = list(subsets(model.made.session.names))
-    for n, lie in enumerate(lies_of(model, 90)):
+    for n, lie in enumerate(lies_of(model, 180)):
         folders = written(lie, tmp_path / str(n))
         if folders is not None:
             with derived_once():
@@ -137,7 +137,7 @@ def of_messages(case: Case, step: int, folder: Path, patch: pytest.MonkeyPatch) 
     return released
 
 
-@pytest.mark.parametrize(("case", "step"), [(Case(3), 23), (Case(3, verifiable=True), 23), (Case(4, 1), 37)])
+@pytest.mark.parametrize(("case", "step"), [(Case(3), 47), (Case(3, verifiable=True), 47), (Case(4, 1), 73)])
 def test_a_sample_of_lies_in_messages(case: Case, step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     of_messages(case, step, tmp_path, monkeypatch)
 
