@@ -13,7 +13,11 @@ from smc_dp.privacy.statement import GuaranteeKind, PrivacyStatement
 from smc_dp.run.agreement import add_assumptions
 from tests.support.refusals import refused
 
-ACTIVE = ("even if they are malicious", "only that nothing besides the result is revealed", "the corrupted participants are fixed")
+ACTIVE = (
+    "even if they are malicious",
+    "only that nothing besides the result is revealed",
+    "the corrupted participants are fixed",
+)
 
 
 def said(K: int, t: int, D: int) -> str:
