@@ -17,6 +17,7 @@ from smc_dp.walkthrough.observed_session import ObservedMessage, ObservedSession
 
 MOST_TABLE_ROWS = 24
 UNKNOWN = "not in any view"
+_SETS = "members"  # width of a number whose bit j - 1 is set for P_j
 _DIGITS, _SHOWN, _BYTES, _LONGEST = 12, 3, 6, 200
 
 
@@ -85,7 +86,21 @@ def _row(slots: Sequence[FieldSpec], message: ObservedMessage, observed: Observe
     to = "everybody" if message.to == PUBLIC_NAME else message.to
     if message.content is None:
         return (message.sender, to, *(UNKNOWN for _ in slots))
-    return (message.sender, to, *(format_value(getattr(message.content, slot.name), observed) for slot in slots))
+    return (message.sender, to, *(_field(slot, getattr(message.content, slot.name), observed) for slot in slots))
+
+
+def _field(slot: FieldSpec, x: Any, observed: ObservedSession) -> str:
+    """Format a field; a set of parties, whose bits a number has, by their names."""
+    if slot.protection.width != _SETS:
+        return format_value(x, observed)
+    sets = [join_parties(one, observed.session.parties) for one in (x if isinstance(x, tuple | list) else (x,))]
+    return format_vector(sets[:_SHOWN], len(sets)) if isinstance(x, tuple | list) else sets[0]
+
+
+def join_parties(members: int, parties: Sequence[str]) -> str:
+    """Return the names of the parties whose bits are set, the lowest bit for the first."""
+    names = [name for j, name in enumerate(parties) if members >> j & 1]
+    return join_names(names) if names else "nobody"
 
 
 def input_table(observed: ObservedSession) -> PageTable | None:

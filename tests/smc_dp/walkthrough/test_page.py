@@ -45,6 +45,14 @@ def test_every_letter_stands_in_one_step_and_every_step_has_its_sentence(name: s
         assert all(kind in " ".join(on_page.blocks[0].said) for kind in step.kinds)
 
 
+def test_sets_of_parties_are_shown_by_names() -> None:
+    watched, _ = prepared("secure_sum")
+    (survivors, *_) = [one for one in watched.messages if one.kind.__name__ == "Survivors"]
+    rows = values.message_table(survivors.kind, [survivors], watched).rows
+    assert rows[0][3] == "P1 and P2"  # of the sum without P3
+    assert [values.join_parties(bits, ("a", "b", "c")) for bits in (0, 4, 7)] == ["nobody", "c", "a, b and c"]
+
+
 def test_letters_that_no_course_has_are_shown_and_said_to_be_unknown() -> None:
     watched, known = prepared("secure_sum")
     short = replace(known, steps=known.steps[:8])  # a session of one sum
