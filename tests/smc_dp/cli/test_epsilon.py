@@ -159,7 +159,7 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
         ((), "METHOD: wanted the name of a method or a noise, or all; see --list"),
         (("nothing",), "METHOD: wanted one of prr_mean, "),
         (("vote", "--list"), "METHOD: not with --list"),
-        (("knorm", "--epsilon", "0"), "--epsilon: wanted a positive number such as 1.5, got '0'"),
+        (("knorm", "--epsilon", "0"), "--epsilon: wanted a positive number, written as 0.1 or 1e-3, got '0'"),
         (("knorm", "--epsilon", "500001"), "--epsilon: wanted at most 500000, as half the noise is for twice as much"),
         (("knorm", "--trials", "59"), "--trials: wanted 60 to 1000000, got 59"),
         (("knorm", "--confidence", "1"), "--confidence: wanted a number from 0.5 to below 1, got '1'"),

@@ -283,7 +283,7 @@ def test_the_command_says_what_the_function_says(capsys: pytest.CaptureFixture[s
         ("--sizes 500,0", "--sizes: party-2: wanted a number of rows from 1 to 10000000, got 0"),
         ("--sizes a=5,b", "--sizes: wanted NAME=ROWS of each party, each name once, got 'b'"),
         ("--sizes a=5,a=6", "--sizes: wanted NAME=ROWS of each party, each name once, got 'a='"),
-        ("--sizes 500,500 --epsilon 0", "--epsilon: wanted a positive number such as 1.5, got '0'"),
+        ("--sizes 500,500 --epsilon 0", "--epsilon: wanted a positive number, written as 0.1 or 1e-3, got '0'"),
         ("--sizes 500,500 --method x", "--method: wanted one of "),
         ("--sizes 500,500 --method soft_ss", "--method: soft_ss needs public rows without labels"),
         ("--sizes 500,500 --protocol linear", "--protocol: goes with --method, and none was given"),
