@@ -30,18 +30,18 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
 
     Parties run as in-process actors that exchange encrypted messages over a simulated channel.
 
-    If you give no file, method, protocol or noise, and no option that belongs to one of them, five hospitals run the
-    paper's curator protocol (prr_mean) and then newton on the same rows of a built-in data set. One table
-    compares the results. Each release has the given epsilon, so together they cost twice that.
+    Alone, `smc-dp run` has five hospitals run prr_mean, the paper's curator protocol, and then newton on the same
+    rows of a built-in data set. So it is unless you name a file, method, protocol or noise, or an option of one.
+    One table compares the results. Each release has the given epsilon, so together they cost twice that.
 
     newton is recommended, for any number of classes. With very many columns use gd. Both add up what single records
     contribute, in several rounds of secure sums. For two classes newton is nearly as accurate as pooling the data.
-    wsum adds up the models. ofpa adds up models to which each party added noise before.
+    wsum adds up the models. In ofpa each party adds noise to its model, and then the noisy models are added up.
 
-    All methods except prr_mean tolerate malicious parties, a malicious curator, and as many drop-outs as --dropouts
-    allows. Exception: with drop-outs and more than 200 parties, all participants must follow the protocol. A malicious
-    participant sees only the sums, which contain the noise of the honest parties. There is no promise that a run gives
-    a result, or that the result is correct.
+    All methods except prr_mean tolerate a malicious curator, as many malicious parties as --colluders says, and as
+    many drop-outs as --dropouts says. Exception: with drop-outs and more than 200 parties, all participants must
+    follow the protocol. A malicious participant sees only the sums, which contain the noise of the honest parties.
+    There is no promise that a run gives a result, or that the result is correct.
 
     prr_mean needs participants who follow the protocol: one malicious party removes all noise. The party with the
     fewest records knows the noise. With only two parties, that party obtains the other's model exactly.

@@ -29,7 +29,7 @@ def blocks(plan: Plan, *, cost: bool = False) -> Iterator[PageBlock]:
     yield from recommendation_blocks(plan)
     yield PageTable("Methods", _HEADINGS, tuple(_methods(plan)), numbers=(2, 7, 8))
     yield Prose("The signal compares the sum with its noise: more is better.")
-    if refused := tuple(f"{m.method} is not in this plan. {m.refused}" for m in plan.methods if m.refused is not None):
+    if refused := tuple(f"{m.method} is not in this plan: {m.refused}" for m in plan.methods if m.refused is not None):
         yield Bullets(refused)
     yield Prose(f"The guarantee of {plan.method} holds against {plan.holds_against} It needs {plan.needs}")
     yield Bullets(plan.must_not_collude)
@@ -95,7 +95,7 @@ def cost_blocks(found: SessionCost) -> Iterator[PageBlock]:
 
 def _lost(accuracy: ExpectedAccuracy) -> str:
     """Return the accuracy interval in a sentence."""
-    return f"an accuracy {_within(accuracy)} lower than with the same method without noise on the same rows."
+    return f"the noise lowers the accuracy by {_within(accuracy)}, against the same method and rows without noise."
 
 
 def _within(accuracy: ExpectedAccuracy) -> str:

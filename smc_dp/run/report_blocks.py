@@ -95,7 +95,9 @@ def accuracy_blocks(found: Comparison | None, planned: ExpectedAccuracy | None =
     yield Prose("Only a simulation can compare these: it has the rows of all. They are not part of the release:")
     yield FactList(tuple((name, f"{value:.3f}") for name, value in others.items()))
     if found.baseline_lambda is not None:
-        yield Prose(f"The models alone and pooled have lambda = {found.baseline_lambda:g}; the release has none.")
+        yield Prose(
+            f"The models alone and pooled are regularised (lambda = {found.baseline_lambda:g}), the release is not."
+        )
     if found.lost is not None and planned is not None:
         yield _lost(found, planned)
     yield from _remark(found)

@@ -93,11 +93,11 @@ def _field(slot: FieldSpec, x: Any, observed: ObservedSession) -> str:
     """Format a field; a set of parties, whose bits a number has, by their names."""
     if slot.protection.width != _SETS:
         return format_value(x, observed)
-    sets = [join_parties(one, observed.session.parties) for one in (x if isinstance(x, tuple | list) else (x,))]
+    sets = [names_of_bits(one, observed.session.parties) for one in (x if isinstance(x, tuple | list) else (x,))]
     return format_vector(sets[:_SHOWN], len(sets)) if isinstance(x, tuple | list) else sets[0]
 
 
-def join_parties(members: int, parties: Sequence[str]) -> str:
+def names_of_bits(members: int, parties: Sequence[str]) -> str:
     """Return the names of the parties whose bits are set, the lowest bit for the first."""
     names = [name for j, name in enumerate(parties) if members >> j & 1]
     return join_names(names) if names else "nobody"

@@ -50,7 +50,7 @@ def test_sets_of_parties_are_shown_by_names() -> None:
     (survivors, *_) = [one for one in watched.messages if one.kind.__name__ == "Survivors"]
     rows = values.message_table(survivors.kind, [survivors], watched).rows
     assert rows[0][3] == "P1 and P2"  # of the sum without P3
-    assert [values.join_parties(bits, ("a", "b", "c")) for bits in (0, 4, 7)] == ["nobody", "c", "a, b and c"]
+    assert [values.names_of_bits(bits, ("a", "b", "c")) for bits in (0, 4, 7)] == ["nobody", "c", "a, b and c"]
 
 
 def test_letters_that_no_course_has_are_shown_and_said_to_be_unknown() -> None:
