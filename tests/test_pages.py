@@ -163,7 +163,7 @@ def test_the_page_is_carried_out(page: Path, start: Path, tmp_path: Path, monkey
     monkeypatch.chdir(folder)
     carry_out(text, folder, PATTERN_LEFT_OUT)
     if page == TUTORIAL:
-        assert len(Path("predictions.csv").read_text().splitlines()) == 51
+        assert len(Path("predictions.csv").read_text().splitlines()) == 1001
         assert "PASSED: no check failed" in run_shell("smc-dp audit first", folder)
 
 
