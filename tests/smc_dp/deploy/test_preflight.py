@@ -161,7 +161,9 @@ def test_check_prints_every_fault_and_ends_with_2(site: Paths, capsys: pytest.Ca
     assert main(given) == 0
     fits, expected = capsys.readouterr().out.splitlines()
     assert fits == f"No problems: north can approve study {study().digest} and take part."
-    assert expected.startswith("What to expect if all 3 parties have as many rows as this site: an accuracy 0.00 to ")
+    assert expected.startswith(
+        "What to expect if all 3 parties have as many rows as this site: the noise lowers the accuracy by 0.00 to "
+    )
     site["policy"].write_text("[limits]\nmax_epsilon = 0.1\nmax_delta = 1e-5\n")
     site["data"].write_text("age,sex,outcome\n\u001b[2J,f,no\n2,m,yes\n")
     assert main(given) == 2
