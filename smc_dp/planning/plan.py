@@ -199,8 +199,10 @@ def _planned(known: Circumstances, method: str | None, protocol: str | None, mea
             if name == method:
                 raise
             refused[name] = str(error)
-    if DEFAULT_METHOD in refused and known.settings.protocol.given():
-        raise InputError("plan.no_method", refused=refused[DEFAULT_METHOD])  # no other is what was asked for
+    if method is None and DEFAULT_METHOD in refused and {"colluders", "dropouts"} & {*known.settings.protocol.given()}:
+        raise InputError(
+            "plan.no_method", refused=refused[DEFAULT_METHOD]
+        )  # without them, it is not what was asked for
     best = recommendation.recommend(list(found.values()))
     name = method or (best.method.name if best else "")
     if not name:

@@ -22,6 +22,7 @@ NOT_LOOKED_AT = (
 
 NAMING = "A secret has a letter, the number of its party, and in brackets that of a coordinate"
 MIXED = "If a cell has two words, the first holds for some of these secrets and the second for the rest."
+CLAIMED = "The last column says whether the protocol's claim covers the coalition."
 STILL_READS = "A participant that dropped out counts as a reader of what is sent to it: it may read it when it is back."
 
 
@@ -47,7 +48,7 @@ def knowledge_before(trace: KnowledgeTrace) -> Section:
         "What is known before the first message",
         (
             *(Prose(nobody_yet), Prose(SUBSETS_NOTE), *cases, knowledge_table(now)),
-            *(Prose(_names(trace)), Prose(f"{key} {MIXED}"), *readers_note, Prose(limits)),
+            *(Prose(_names(trace)), Prose(f"{key} {MIXED} {CLAIMED}"), *readers_note, Prose(limits)),
         ),
     )
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from support.refusals import refused
 from support.text_file import TextFile, as_text
 from syrupy.assertion import SnapshotAssertion
 
@@ -273,6 +274,14 @@ def test_the_command_says_what_the_function_says(capsys: pytest.CaptureFixture[s
     assert all(said.text in out for said in report.recommendation_blocks(found))
     assert main(["plan", "--sizes", sizes, "--columns", "12", "--plot", str(tmp_path / "plan.png")]) == 2
     assert "exists" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("asked", [{"colluders": 5}, {"dropouts": 2}])
+def test_more_protection_than_any_secure_sum_has_is_no_reason_for_a_method_without_it(asked: dict[str, int]) -> None:
+    with refused("plan.no_method"):
+        smc_dp.plan([900, 700], 3, **asked)  # type: ignore[arg-type]
+    assert smc_dp.plan([900, 700], 3).method == "newton"
+    assert smc_dp.plan([900, 700], 3, method="prr_mean", **asked).method == "prr_mean"  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
