@@ -150,7 +150,7 @@ def _shares(parties: int | None, split: str | None) -> list[Fraction]:
 
 def read_file_of_each(parties: Sequence[str | tuple[str, Path]]) -> dict[str, Table]:
     """Read the file of each party; files are paths, name=path, or pairs of them."""
-    named = [_name_and_path(text) for text in parties]
+    named = [name_and_path(text) for text in parties]
     check_names([name for name, _ in named])
     tables = {name: read_table(path, f"party {name} ({path})") for name, path in named}
     _refuse_same_rows(tables)
@@ -168,7 +168,8 @@ def _refuse_same_rows(tables: Mapping[str, Table]) -> None:
                 raise InputError("party.same_rows", other=other).within(f"party {name}")
 
 
-def _name_and_path(text: str | tuple[str, Path]) -> tuple[str, Path]:
+def name_and_path(text: str | tuple[str, Path]) -> tuple[str, Path]:
+    """Return the name and the file of a party from a path, name=path, or a pair of them."""
     if isinstance(text, tuple):
         return text
     name, equals, path = text.partition("=")
@@ -182,7 +183,7 @@ def _name_and_path(text: str | tuple[str, Path]) -> tuple[str, Path]:
 def _grouped(parties: Sequence[str | tuple[str, Path]], column: str) -> dict[str, Table]:
     if len(parties) != 1:
         raise InputError("parties_by.several_tables", got=len(parties))
-    path = _name_and_path(parties[0])[1]
+    path = name_and_path(parties[0])[1]
     table = read_table(path, f"table {path}")
     groups = group_rows(table, column)
     check_names(list(groups))

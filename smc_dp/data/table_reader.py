@@ -66,7 +66,7 @@ def read_table(path: Path, source: str, limits: TableLimits = TABLE_LIMITS, form
     It must be a plain file, or a link to one; a file that is too large is refused before its cells are made. `form`:
     its format where stated elsewhere than in FILE.toml, which must not state another one.
     """
-    meant = _form(path, source, form)
+    meant = stated_format(path, source, form)
     with reading.open_plain_file(path, source, limits.bytes) as file, _placed(source):
         start = _start(file)
         if foreign := of_another_program(path, start):
@@ -96,7 +96,8 @@ def _placed(source: str) -> Iterator[None]:
         raise error.within(source) from None
 
 
-def _form(path: Path, source: str, said: FileFormat | None) -> FileFormat:
+def stated_format(path: Path, source: str, said: FileFormat | None) -> FileFormat:
+    """Return the format that stands in FILE.toml beside FILE, or that was stated; InputError where the two differ."""
     beside = path.with_name(f"{path.name}.toml") if path.name else path
     if not path.name or not os.path.lexists(beside):
         return replace(DEFAULT_FORMAT, place=str(beside)) if said is None else said

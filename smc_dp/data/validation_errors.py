@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
-from smc_dp.core.toml import on_one_line
+from smc_dp.core.toml import on_one_line, toml_key
 from smc_dp.data.columns import (
     CATEGORY,
     EMPTY_CELL_RULES,
@@ -219,13 +219,6 @@ def _as_numbers(faults: list[TableFault]) -> list[TableFault]:
     numbers = InputFault("classes.many_numbers", {"why": NO_REGRESSION, "got": unknown[0].fault.fields["got"]})
     together = replace(unknown[0], fault=numbers, count=sum(fault.count for fault in unknown))
     return [together, *(fault for fault in faults if fault.code in EMPTY_CODES)]
-
-
-def toml_key(name: str) -> str:
-    """Return a name as TOML writes a key."""
-    import tomlkit  # a party whose files fit need not wait for it
-
-    return on_one_line(tomlkit.key(name).as_string())
 
 
 def unnamed_label_fault(column: str) -> TableFault:
