@@ -153,7 +153,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             names, as_json = invoked.names(), bool(invoked.given.get("as_json"))
             return invoked()
     except _UsageError as error:
-        return _fail(error.format_message())
+        return _fail(_with_commands(error))
     except InputError as error:
         return _refuse(error, names, 2, options_in_message, as_json=as_json)
     except BrokenPipeError:  # whoever reads our output has seen enough, as `head` does
@@ -209,6 +209,15 @@ def _refuse(
     for line in lines[:-1]:
         _fail(line)
     return _fail(_said(lines[-1], error), code)
+
+
+def _with_commands(error: Any) -> str:
+    """Return the message of a wrong use, with the commands of the group where one of them was wanted."""
+    context, message = error.ctx, error.format_message()
+    if context is None or not isinstance(context.command, typer.core.TyperGroup):
+        return str(message)
+    commands = ", ".join(context.command.commands)
+    return f"{message.removesuffix('.')}. The commands of {context.command_path}: {commands}."
 
 
 def _said(message: str, error: BaseException) -> str:
