@@ -38,7 +38,7 @@ _MOST_WORDS, _LONGEST_WORD = 100, 100
 """Number of words that stand for an empty cell, and of characters in one."""
 
 
-def is_separator(mark: str) -> bool:
+def separates_cells(mark: str) -> bool:
     """Return whether a text may stand between cells: one character of no quote, line or number."""
     return len(mark) == 1 and not _NO_SEPARATOR.fullmatch(mark)
 
@@ -63,7 +63,7 @@ class FileFormat:
     is_text: bool = field(default=True, compare=False)
 
     def __post_init__(self) -> None:
-        if self.separator is not None and not is_separator(self.separator):
+        if self.separator is not None and not separates_cells(self.separator):
             raise InputError("form.wrong_separator", got=shown(self.separator)).within("[file] separator")
         if self.decimal not in DECIMALS:
             fault = InputError("form.wrong_decimal", got=shown(self.decimal))

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from smc_dp.core.errors import Fault, shown
-from smc_dp.data.file_format import DATES, DEFAULT_FORMAT, RECOGNISED_SEPARATORS, FileFormat, is_separator
+from smc_dp.data.file_format import DATES, DEFAULT_FORMAT, RECOGNISED_SEPARATORS, FileFormat, separates_cells
 
 _SAMPLE = 200  # lines
 _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?", re.ASCII)
@@ -162,7 +162,7 @@ def _of_quoted_names(_: Fault, refused: RefusedInput) -> Hint:
     """Return the hint for a header of names in quotes with another mark between them."""
     form, header = refused.form, "".join(refused.header)
     found = _QUOTED_NAME.match(header)
-    if found is None or not is_separator(mark := found[1]) or not _is_row(header, mark):
+    if found is None or not separates_cells(mark := found[1]) or not _is_row(header, mark):
         return NO_HINT
     advice = form.advice(**{"separator": mark, **_settings(refused.lines, mark, form)})
     return Hint(mark, f"; it looks like one with {shown(mark)} between cells: {advice}")

@@ -386,7 +386,7 @@ def test_the_page_shows_a_form() -> None:
     page = (Path(smc_dp.data.__file__).parent / "README.md").read_text(encoding="utf-8")
     (block,) = (part.split("```")[0] for part in page.split("```text\n")[1:] if part.startswith("[file]"))
     stated = FileSection.model_validate(tomllib.loads(block)["file"])
-    assert stated.form == FileFormat(";", ",", "cp1252", ("NA", "k. A."), stated.dates)
+    assert stated.form == FileFormat(";", ",", "cp1252", ("NA", "k. A."), "dd.mm.yyyy", True)
 
 
 @pytest.mark.parametrize(
