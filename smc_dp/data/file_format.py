@@ -32,7 +32,7 @@ DATES = MappingProxyType(
 """Patterns of dates, by the name of each format; a date has no time of day."""
 OWN_SETTINGS_FILE = "own.toml"
 """Name of a party's own settings file, not FILE.toml."""
-Setting: TypeAlias = str | bool | tuple[str, ...]
+FormatSetting: TypeAlias = str | bool | tuple[str, ...]
 _NO_SEPARATOR = re.compile(r'["\'\r\n\0+\-.\w]')  # of quotes, lines and numbers
 _MOST_WORDS, _LONGEST_WORD = 100, 100
 """Number of words that stand for an empty cell, and of characters in one."""
@@ -102,7 +102,7 @@ class FileFormat:
         names = ("separator", "decimal", "encoding", "missing", "dates", "skip_blank_rows")
         return {name: value for name in names if (value := getattr(self, name)) != getattr(usual, name)}
 
-    def advice(self, **settings: Setting) -> str:
+    def advice(self, **settings: FormatSetting) -> str:
         """Return one line that tells where to write which settings, ready to be copied."""
         if self.place == OWN_SETTINGS_FILE:
             lines = " and ".join(_line(name, value) for name, value in settings.items())
