@@ -19,13 +19,13 @@ from typing import IO
 
 from smc_dp.core import reading
 from smc_dp.core.documents import read_document
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.data.csv_cells import read_csv
 from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat, FileFormatDocument
 from smc_dp.data.file_types import LONGEST_START, of_another_program
 from smc_dp.data.limits import TABLE_LIMITS, TableLimits
 from smc_dp.data.parquet_cells import read_parquet
-from smc_dp.data.table import Table
+from smc_dp.data.table import Cells, Table, is_blank_column
 from smc_dp.data.text_lines import ByteSource
 
 
@@ -115,7 +115,7 @@ def _start(file: ByteSource) -> bytes:
 
 def _csv(file: ByteSource, source: str, form: FileFormat, limits: TableLimits, tabs: bool = False) -> Table:
     header, columns, rows = read_csv(file, form, limits, tabs)
-    return Table(source, dict(zip(_header(header), columns, strict=True)), range(1, rows + 1), form)
+    return _table(source, header, columns, rows, form)
 
 
 def _parquet(file: IO[bytes], source: str, limits: TableLimits, form: FileFormat) -> Table:
@@ -123,18 +123,24 @@ def _parquet(file: IO[bytes], source: str, limits: TableLimits, form: FileFormat
         if setting in form.said():
             raise InputError("form.not_for_parquet", setting=setting, place=form.place)
     names, cells, rows = read_parquet(file, limits, form.missing)
-    columns = dict(zip(_header(names), cells, strict=True))
-    return Table(source, columns, range(1, rows + 1), replace(form, is_text=False))
+    return _table(source, names, cells, rows, replace(form, is_text=False))
 
 
-def _header(cells: Sequence[str]) -> list[str]:
-    names = [cell.strip() for cell in cells]
-    if not names or "" in names:
-        at = f"column {names.index('') + 1} of {len(names)} has no name in the header" if names else "has no columns"
-        raise InputError("header.no_name", which=at)
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
+def _table(source: str, header: Sequence[str], cells: Sequence[Cells], rows: int, form: FileFormat) -> Table:
+    """Return the table of these columns, without those that have no name and need none."""
+    columns: dict[str, Cells] = {}
+    ignored: list[Fault] = []
+    names = [name.strip() for name in header]
+    for i, (name, column) in enumerate(zip(names, cells, strict=True)):
+        if not name and len(names) > 1 and (i == 0 or is_blank_column(column)):
+            ignored.append(InputFault("header.row_names" if i == 0 else "header.empty_column", {"column": i + 1}))
+            continue
+        if not name:
+            raise InputError("header.no_name", which=f"column {i + 1} of {len(names)} has no name in the header")
+        if name in columns:
             raise InputError("header.same_name", name=shown(name))
-        seen.add(name)
-    return names
+        columns[name] = column
+    if not columns:
+        raise InputError("header.no_name", which="has no columns" if not names else "no column has a name")
+    table = Table(source, columns, range(1, rows + 1), form, ignored=tuple(ignored))
+    return table.without_blank_rows() if form.skip_blank_rows else table
