@@ -122,12 +122,13 @@ def check_bounds(
     """
     from smc_dp.data import report
     from smc_dp.data.bounds import read_bounds
+    from smc_dp.data.partition import name_of_file
     from smc_dp.data.validate_file import validate_file
 
     public = read_bounds(bounds)
     if file is None:
         return _print_complete(bounds, public, as_json=as_json)
-    party = file.stem if party is None else party
+    party = name_of_file(file) if party is None else party
     found = validate_file(file, public, party, label, _form(policy))
     if as_json:
         print(json.dumps({"party": party, "file": str(file), **found.as_dict()}, allow_nan=False))

@@ -84,9 +84,10 @@ def header_line(file: ByteSource | IO[bytes]) -> bytes:
 def _described(names: Sequence[str]) -> list[DescribedColumn]:
     """Return the columns with these names; raise InputError for what is no header, without quoting it."""
     found = []
-    for place, name in enumerate(names, 1):
-        if not name and place == 1 and len(names) > 1:
-            continue  # the numbers of rows, as R and pandas write them
+    last = max((place for place, name in enumerate(names, 1) if name), default=0)  # Excel has nameless ones behind it
+    for place, name in enumerate(names[:last], 1):
+        if not name and place == 1:
+            continue  # the names of rows, as R and pandas write them
         if not any(map(str.isalpha, name)) or _CELL.fullmatch(name):
             raise InputError("header.looks_like_a_row", column=place, columns=len(names))
         found.append(DescribedColumn(name, UnknownEntry()))

@@ -70,6 +70,7 @@ def test_names_come_back_from_every_kind_of_file(tmp_path: Path) -> None:
         "packed.csv.gz": gzip.compress(rows.encode()),
         "marked.csv": rows.encode("utf-8-sig"),
         "wide.csv": rows.encode("utf-16"),
+        "wider.csv": rows.replace("\n", ",,\n").encode(),
         "numbered.csv": b'"",' + rows.encode(),
     }
     for name, content in written.items():
@@ -85,7 +86,7 @@ def test_names_come_back_from_every_kind_of_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "first",
-    ["41,zebra", "zebra,4.5", "zebra,2010-01-31", "2010-01-31T10:00:00,zebra", "zebra,true", "zebra,NaN", "zebra,",
+    ["41,zebra", "zebra,4.5", "zebra,2010-01-31", "2010-01-31T10:00:00,zebra", "zebra,true", "zebra,NaN",
      "z@example.org,zebra", "a,,zebra", "-"],
 )  # fmt: skip
 def test_a_first_line_that_looks_like_a_row_is_refused_and_not_quoted(first: str, tmp_path: Path) -> None:
