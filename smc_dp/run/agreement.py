@@ -498,7 +498,7 @@ def insecure_markers(protocol: str, terms: ProtocolTerms, *, seeded: bool) -> tu
 
 def method_settings(method: Any) -> dict[str, Any]:
     """Return a method's settings as plain values, without those that are not set or follow from the protocol."""
-    found = {stated: getattr(method, name) for stated, (name, _) in _declared_settings(type(method)).items()}
+    found = {stated: getattr(method, name) for stated, (name, _) in _declared_settings(method.__class__).items()}
     return {name: _plain(value) for name, value in found.items() if value is not None}
 
 
