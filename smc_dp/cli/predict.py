@@ -17,8 +17,6 @@ from smc_dp.core.errors import InputError, one_line
 if TYPE_CHECKING:
     from smc_dp.run.prediction import Predictions
 
-_MOST_KINDS = 5  # of faults that are named, each with its first row
-
 
 def classify_rows(
     run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
@@ -98,6 +96,7 @@ def classify_rows(
       smc-dp predict runs/first --data new.csv --level 2 --identities identities.json
     """
     from smc_dp.audit.run.audited_prediction import predict as predict_with
+    from smc_dp.run.prediction_report import prediction_blocks, unfit_blocks
 
     if out is None and not as_json:
         refuse_options({"--id": id_column}, "option.without_table")
@@ -122,7 +121,7 @@ def classify_rows(
     else:
         found.write(out, id_column or "row")
         print(f"Written to {out}: {len(found.labels)} predictions.")
-    _say_what_was_found(found, data, with_metrics=not as_json)
+    screen.print_blocks(unfit_blocks(found) if as_json else prediction_blocks(found, data.name), to=sys.stderr)
     return 1 if found.refused else 0
 
 
@@ -159,22 +158,3 @@ def _say_what_was_verified(found: Predictions) -> None:
         print(f"not audited: {one_line(found.missing_files_text)}", file=sys.stderr)
     for reason in found.insecure:
         print(f"warning: this release is insecure: {one_line(reason)}", file=sys.stderr)
-
-
-def _say_what_was_found(found: Predictions, data: Path, *, with_metrics: bool) -> None:
-    """Print the metrics, and the rows without a class or a known label, on standard error."""
-    from smc_dp.pages.blocks import coded_prose
-    from smc_dp.run.metrics_report import metrics_blocks
-
-    if found.metrics is not None and with_metrics:
-        screen.print_blocks(metrics_blocks(found.metrics, data.name), to=sys.stderr)
-    for code, count, kinds in (
-        ("prediction.rows_without_class", found.refused, found.kinds),
-        ("prediction.labels_unknown", found.unlabelled_rows, found.unlabelled),
-    ):
-        if count:
-            print(one_line(coded_prose(code, count=count, rows=len(found.labels)).text), file=sys.stderr)
-            for fault in kinds[:_MOST_KINDS]:
-                print(f"  {one_line(str(fault))}", file=sys.stderr)
-            if len(kinds) > _MOST_KINDS:
-                print(f"  and {len(kinds) - _MOST_KINDS} more kinds", file=sys.stderr)
