@@ -12,10 +12,16 @@ __dir__
 # pydantic reads the settings of a model, calls its validators, and writes or reads its fields by name.
 model_config
 _fits_together
+_is_complete
 _with_every_fault
 _has_few_keys
 _with_former_keys
 _is_one
+_has_its_coefficients
+intercept
+standardised_intercept
+standardised_slope
+standardised_empty
 _of_today
 spent_before  # a field of `audit --json`
 spent_after

@@ -17,7 +17,7 @@ from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import LEAVE_OUT, CategoricalColumn
 from smc_dp.data.preprocess import EncodedTable, class_column, examine_table
 from smc_dp.data.table import ParsedColumn, Table, parse_column
-from smc_dp.data.validation_errors import TableFault, UnfitTableError, column_faults, explain_fault
+from smc_dp.data.validation_errors import TableFault, UnfitTableError, blank_rows_fault, column_faults, explain_fault
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,16 +76,13 @@ def _left_out(table: Table, bounds: Bounds) -> dict[int, tuple[Fault, ...]]:
 
 def _refused(table: Table, bounds: Bounds) -> dict[int, tuple[Fault, ...]]:
     """Return the faults of the rows that do not fit, by position, those of a row in the order of the columns."""
-    found: dict[int, tuple[Fault, ...]] = {}
-    empty = table.blank_rows()
+    blank = table.blank_rows()
+    found = {int(i): (blank_rows_fault(table).fault,) for i in np.flatnonzero(blank)}
     for column in bounds.columns:
         read = parse_column(table, column)
         levels = column.forms if isinstance(column, CategoricalColumn) else ()
         said: dict[int, Fault] = {}
-        for i in _faulty(read).tolist():
-            if empty[i]:
-                found[i] = (InputFault("row.empty"),)
-                continue
+        for i in np.flatnonzero(_wrong(read) & ~blank).tolist():
             cell = int(read.codes[i])
             if cell not in said:
                 explained = explain_fault(read.faults[cell], read.cells[cell], table, levels)
@@ -94,8 +91,10 @@ def _refused(table: Table, bounds: Bounds) -> dict[int, tuple[Fault, ...]]:
     return found
 
 
-def _faulty(read: ParsedColumn) -> NDArray[np.int64]:
-    """Return the positions of the rows whose cell in this column is refused."""
-    wrong = np.zeros(max(len(read.cells), 1), dtype=bool)
+def _wrong(read: ParsedColumn) -> NDArray[np.bool_]:
+    """Return which rows have a cell in this column that is refused; one for all where every cell is a number."""
+    if not read.faults:
+        return np.zeros(1, dtype=bool)
+    wrong = np.zeros(len(read.cells), dtype=bool)
     wrong[list(read.faults)] = True
-    return np.flatnonzero(wrong[read.codes])
+    return np.asarray(wrong[read.codes], dtype=bool)

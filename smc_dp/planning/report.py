@@ -113,7 +113,7 @@ def expected_in_simulation(agreement: Agreement, sizes: Mapping[str, int]) -> It
     if accuracy is None or agreement.target.epsilon is None:
         return
     if accuracy.interval.high >= recommendation.HOPELESS:
-        yield coded_prose("plan.do_not_begin", lost=accuracy.interval.high)
+        yield coded_prose("plan.may_lose_much", lost=accuracy.interval.high)
     yield Prose(f"What to expect: {_lost(accuracy)}", "plan.expected_loss")
     if not agreement.spec.smallest_sets_noise:
         return

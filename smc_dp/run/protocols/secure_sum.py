@@ -69,7 +69,7 @@ class SumTerms(ProtocolTerms):
         kind="flag", on=(STUDY,), title="Semi-honest participants only",
     )  # fmt: skip
     left_out: tuple[str, ...] = protocol_setting(
-        (), "Secure sum: parties that dropped out before anybody was charged.", on=()
+        (), "Secure sum: parties that dropped out before anybody was charged.", on=(), title="Parties left out"
     )
     unsaid: ClassVar[Mapping[str, Any]] = MappingProxyType({"semi_honest": False})
     tolerates_dropouts: ClassVar[bool] = True
