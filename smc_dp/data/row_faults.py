@@ -77,12 +77,14 @@ def _left_out(table: Table, bounds: Bounds) -> dict[int, tuple[Fault, ...]]:
 def _refused(table: Table, bounds: Bounds) -> dict[int, tuple[Fault, ...]]:
     """Return the faults of the rows that do not fit, by position, those of a row in the order of the columns."""
     blank = table.blank_rows()
-    found = {int(i): (blank_rows_fault(table).fault,) for i in np.flatnonzero(blank)}
+    found: dict[int, tuple[Fault, ...]] = {}
     for column in bounds.columns:
         read = parse_column(table, column)
         levels = column.forms if isinstance(column, CategoricalColumn) else ()
         said: dict[int, Fault] = {}
-        for i in np.flatnonzero(_wrong(read) & ~blank).tolist():
+        wrong = _wrong(read)
+        found |= {i: (blank_rows_fault(table).fault,) for i in np.flatnonzero(wrong & blank).tolist()}
+        for i in np.flatnonzero(wrong & ~blank).tolist():
             cell = int(read.codes[i])
             if cell not in said:
                 explained = explain_fault(read.faults[cell], read.cells[cell], table, levels)

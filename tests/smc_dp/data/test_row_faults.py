@@ -76,6 +76,14 @@ def test_an_empty_row_has_one_reason() -> None:
     assert [fault.code for fault in found.reasons[3]] == ["row.empty"]
 
 
+def test_an_empty_row_that_the_bounds_have_rules_for_is_encoded_beside_any_other() -> None:
+    rules = '[columns]\nage = [0, 100]\nsex = ["f", "m"]\n[missing]\nage = 50\nsex = "category"\n'
+    bounds = parse_bounds(f'{rules}[label]\ncolumn = "out"\nclasses = ["no", "yes"]')
+    for others in ([], [ROWS[2]]):
+        found = encode_fitting_rows(table([*others, ROWS[3]]), bounds)
+        assert found.encoded.kept.tolist() == [len(others)]
+
+
 def test_a_missing_column_is_no_matter_of_single_rows() -> None:
     whole = table(ROWS)
     less = Table("t", {name: cells for name, cells in whole.columns.items() if name != "sex"}, whole.row_numbers)
