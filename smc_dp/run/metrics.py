@@ -93,7 +93,7 @@ class Metrics:
         return asdict(self)
 
 
-def measure(
+def measure_quality(
     y: NDArray[np.int64],
     scores: Array,
     probabilities: Array | None,
