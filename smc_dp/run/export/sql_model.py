@@ -33,8 +33,10 @@ def _check(model: ExportedModel) -> None:
                 raise InputError("export.same_in_sql", name=shown(name), other=shown(found[name.casefold()]))
     if len(bounds.classes) > _MOST_CLASSES:
         raise InputError("export.too_many_classes", most=_MOST_CLASSES, got=len(bounds.classes))
-    if (count := 4 * len(bounds.columns) + 4 * len(bounds.classes)) > _MOST_COLUMNS:
-        raise InputError("export.too_many_columns", most=(_MOST_COLUMNS - 4 * len(bounds.classes)) // 4, got=count // 4)
+    # A column has up to three more beside it, and a class four; three are there once.
+    most = (_MOST_COLUMNS - 4 * len(bounds.classes) - 3) // 4
+    if len(bounds.columns) > most:
+        raise InputError("export.too_many_columns", most=most, got=len(bounds.columns))
 
 
 @dataclass(frozen=True)
