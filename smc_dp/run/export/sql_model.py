@@ -76,8 +76,8 @@ class _Query:
         scored = range(len(self.model.scored))
         layers = [_united(term.values for term in terms), _united(term.days for term in terms)]
         layers += [_united(term.features for term in terms)]
-        sums = {f"total_{i}": sql.total([term.added[i] for term in terms]) for i in scored}
-        layers += [{self.prefix + "squared": sql.total([term.squared for term in terms])}]
+        sums = {f"total_{i}": sql.sum_of([term.added[i] for term in terms]) for i in scored}
+        layers += [{self.prefix + "squared": sql.sum_of([term.squared for term in terms])}]
         layers[-1] |= {self.prefix + name: text for name, text in sums.items()}
         layers += [self._scores(), *self._probabilities()]
         # Materialised, because SQLite would otherwise write each layer out wherever the next one uses it, many times.
@@ -112,7 +112,7 @@ class _Query:
         if isinstance(column, DateColumn):
             days, value = {day: sql.days_since(column.first, sql.cell(value))}, day
         offset, scale = number.scale(center=self.model.bounds.center)
-        inside = sql.clipped(sql.cell(value), number.low, number.high)
+        inside = sql.clip_number(sql.cell(value), number.low, number.high)
         text = f"({inside} - {sql.number(offset)}) / {sql.number(scale)}"
         if features is not None:
             text = f"CASE WHEN {sql.is_empty(column.name)} THEN {sql.number(features[0])} ELSE {text} END"
@@ -155,7 +155,7 @@ class _Query:
         largest = f"{sql.ROWS}.{self.named('largest')}"
         yield {f"{self.prefix}power_{i}": f"exp({score} - {largest})" for i, score in enumerate(scores)}
         powers = [f"{sql.ROWS}.{self.named(f'power_{i}')}" for i in range(len(scores))]
-        whole = sql.total(powers)
+        whole = sql.sum_of(powers)
         yield {probability + name: f"{power} / {whole}" for name, power in zip(classes, powers, strict=True)}
 
 

@@ -90,13 +90,13 @@ def days_since(first: datetime.date, written: str) -> str:
     return f"CASE WHEN {year} >= 1 AND {day} >= 1 AND {day} <= {last} THEN {days} END"
 
 
-def clipped(value: str, low: float, high: float) -> str:
+def clip_number(value: str, low: float, high: float) -> str:
     """Return a number, clipped to its bounds; NULL stays."""
     least, most = number(low), number(high)
     return f"CASE WHEN {value} < {least} THEN {least} WHEN {value} > {most} THEN {most} ELSE {value} END"
 
 
-def total(terms: Sequence[str]) -> str:
+def sum_of(terms: Sequence[str]) -> str:
     """Return the sum of the terms, in pairs of pairs: a database refuses expressions that are nested too deeply."""
     level = list(terms) or ["0e0"]
     while len(level) > 1:
