@@ -155,7 +155,7 @@ def test_own_files_make_a_release_that_predicts(folder, capsys):
     assert release["columns"] == ["age", "sex"]
     assert release["categories"] == {"sex": ["f", "m"]}
     assert release["bounds"] == {"age": [0.0, 100.0]}
-    assert (release["clip"], release["bias"], release["classes"]) == (2.0, 0.1, ["no", "yes"])
+    assert (release["clip"], release["bias"], release["classes"]) == (1.42, 0.1, ["no", "yes"])
 
     assert main(["predict", "r", "--data", "held_out.csv"]) == 0
     out, last = capsys.readouterr()
