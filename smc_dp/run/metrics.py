@@ -93,7 +93,7 @@ class Metrics:
         return asdict(self)
 
 
-def measure_quality(
+def measure_release(
     y: NDArray[np.int64],
     scores: Array,
     probabilities: Array | None,

@@ -23,7 +23,7 @@ from smc_dp.data.table_reader import read_table
 from smc_dp.data.validation_errors import TableFault, UnfitTableError
 from smc_dp.methods.method import HasOpenScale
 from smc_dp.methods.model import classify, probabilities, scores
-from smc_dp.run.metrics import Metrics, measure_quality
+from smc_dp.run.metrics import Metrics, measure_release
 from smc_dp.run.release import PublishedRelease
 from smc_dp.run.run_files import RunPlace
 from smc_dp.run.threshold import HALF, Threshold, choose_threshold
@@ -156,7 +156,7 @@ def _predictions(
     metrics = None
     if known is not None and (known >= 0).any():
         tested = known >= 0
-        metrics = measure_quality(
+        metrics = measure_release(
             known[tested], of_rows[tested], None if sure is None else sure[tested], names, limit or HALF
         )
     return Predictions(

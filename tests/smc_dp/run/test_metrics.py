@@ -13,7 +13,7 @@ from sklearn import metrics as sk
 
 from smc_dp.methods.model import probabilities
 from smc_dp.pages.blocks import texts_by_code
-from smc_dp.run.metrics import Metrics, measure_quality
+from smc_dp.run.metrics import Metrics, measure_release
 from smc_dp.run.metrics_report import metrics_blocks, metrics_page
 from smc_dp.run.threshold import HALF, Threshold, choose_threshold
 from tests.support.refusals import refused
@@ -33,7 +33,7 @@ def drawn(n: int, seed: int, classes: int = 2) -> tuple[np.ndarray, np.ndarray]:
 
 def of(y: np.ndarray, scores: np.ndarray, threshold: Threshold = HALF) -> Metrics:
     names = NAMES if scores.ndim == 1 else SEVERAL
-    return measure_quality(y, scores, probabilities(scores), names, threshold)
+    return measure_release(y, scores, probabilities(scores), names, threshold)
 
 
 @pytest.mark.parametrize("at", [0.5, 0.2, 0.81])
@@ -111,7 +111,7 @@ def test_rows_of_one_class_have_no_figure_that_needs_both() -> None:
 
 def test_a_release_without_a_scale_has_no_probabilities_and_says_so() -> None:
     y, scores = drawn(100, 2)
-    found = measure_quality(y, scores, None, NAMES)
+    found = measure_release(y, scores, None, NAMES)
     assert (found.brier, found.calibration) == (None, ())
     assert found.auc == of(y, scores).auc
     assert "metrics.no_probabilities" in texts_by_code(metrics_blocks(found, "rows"))
