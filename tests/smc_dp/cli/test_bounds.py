@@ -118,7 +118,8 @@ def test_a_file_without_faults_ends_well_and_says_what_will_be_cut(capsys: pytes
         f"party north (good.csv): 3 of 3 rows can be used (3 no, 0 yes). {PRIVATE_NOTICE}",
         "warning: column 'age': 1 cell lies outside the bounds and will be clipped to them; "
         "the first, in row 3: 111.0 is outside its bounds [18.0, 110.0]",
-        "warning: 2 of 3 rows (67%) are longer than clip in [rows] of the bounds and will be shortened to it",
+        "warning: 2 of 3 rows (67%) are longer than clip in [rows] of the bounds and will be shortened to it. "
+        "To shorten no row, write clip = 1.42 under [rows] of the bounds",
         "warning: all rows are of class 'no'. The method prr_mean refuses such a party",
     ]
 
@@ -156,7 +157,7 @@ def test_lines_to_be_copied_are_whole_on_a_narrow_terminal(
     (folder / "east.csv").write_bytes("age;sex;back;ward\n18,5;f;no;Köln\n".encode("latin-1"))
     _, out, _ = said(capsys, "check", "east.csv", "--bounds", "bounds.toml", "--party", "east")
     first, *_, last = out.splitlines()
-    assert last.endswith('write file = {encoding = "latin-1", separator = ";", decimal = ","} into east.csv.toml')
+    assert last.endswith('into east.csv.toml: file = {encoding = "latin-1", separator = ";", decimal = ","}')
     assert len(first) <= 40 < len(last)
 
 
