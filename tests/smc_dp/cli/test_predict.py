@@ -144,7 +144,7 @@ def test_a_threshold_is_chosen_on_other_rows(made: Path, asked, tmp_path: Path) 
         (("--threshold", "0.2", "--threshold-from", "other.csv"), "threshold.two"),
         (("--threshold-from", "unlabelled.csv"), "threshold.no_labels"),
         (("--threshold-from", "one.csv"), "threshold.one_class"),
-        (("--html", "page.html"), "option.page_without_classes"),
+        (("--metrics", "page.html"), "option.page_without_classes"),
     ],
 )
 def test_what_does_not_fit_is_refused(
@@ -154,7 +154,7 @@ def test_what_does_not_fit_is_refused(
     write(tmp_path / "other.csv", patients(50, 9))
     write(tmp_path / "unlabelled.csv", [row.rpartition(",")[0] + "," for row in patients(50, 9)])
     write(tmp_path / "one.csv", [row for row in patients(50, 9) if row.endswith("no")])
-    data = tmp_path / "unlabelled.csv" if "--html" in options else made / "test.csv"
+    data = tmp_path / "unlabelled.csv" if "--metrics" in options else made / "test.csv"
     status, out, _ = asked(data, "--json", *options)
     assert (status, json.loads(out)["error"]["code"]) == (2, code)
     assert not Path("page.html").exists()
@@ -164,7 +164,7 @@ def test_nothing_of_the_metrics_leaves_the_site(made: Path, asked, tmp_path: Pat
     """Neither the run folder nor a published copy has a figure of private rows, and the page is its owner's."""
     before = {file.name: file.read_bytes() for file in (made / "run").iterdir()}
     page = tmp_path / "metrics.html"
-    code, _, err = asked(made / "test.csv", "--html", str(page), "--out", str(tmp_path / "p.csv"))
+    code, _, err = asked(made / "test.csv", "--metrics", str(page), "--out", str(tmp_path / "p.csv"))
     assert code == 0
     assert page.stat().st_mode & 0o777 == 0o600
     assert "private: made from this site&#39;s rows" in page.read_text()
@@ -178,5 +178,5 @@ def test_nothing_of_the_metrics_leaves_the_site(made: Path, asked, tmp_path: Pat
 
 
 def test_a_page_inside_of_the_run_folder_is_refused(made: Path, asked) -> None:
-    code, out, _ = asked(made / "test.csv", "--json", "--html", str(made / "run" / "metrics.html"))
+    code, out, _ = asked(made / "test.csv", "--json", "--metrics", str(made / "run" / "metrics.html"))
     assert (code, json.loads(out)["error"]["code"]) == (2, "option.inside_the_run")
