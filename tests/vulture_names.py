@@ -16,6 +16,11 @@ _with_every_fault
 _has_few_keys
 _with_former_keys
 _is_one
+_has_its_coefficients
+intercept
+standardised_intercept
+standardised_slope
+standardised_empty
 _of_today
 spent_before  # a field of `audit --json`
 spent_after

@@ -44,6 +44,12 @@ class NumericColumn:
         """Number of features this column becomes."""
         return 2 if self.missing == INDICATOR else 1
 
+    def scale(self, *, center: bool) -> tuple[float, float]:
+        """Return the number that becomes the feature 0, and how much more becomes 1; see `Bounds.center`."""
+        if center:
+            return self.high / 2 + self.low / 2, self.high / 2 - self.low / 2
+        return 0.0, max(abs(self.low), abs(self.high))
+
     def check(self) -> None:
         """Raise InputError unless the range and the rule for empty cells are valid."""
         where = f"column {shown(self.name)}"
@@ -168,6 +174,13 @@ class BinnedColumn:
     def bins(self) -> int:
         """Number of bins."""
         return len(self.edges) - 1
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Bins as texts, such as `[0, 18)`; the last has its end."""
+        edges = [repr(edge).removesuffix(".0") for edge in self.edges]
+        ends = [")"] * (self.bins - 1) + ["]"]
+        return tuple(f"[{low}, {high}{end}" for low, high, end in zip(edges, edges[1:], ends, strict=False))
 
     @property
     def width(self) -> int:

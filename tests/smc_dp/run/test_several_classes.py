@@ -239,7 +239,8 @@ def test_a_check_of_the_first_class_alone_is_noticed(
         return None if value[0] == found.weights[0] else WEIGHTS
 
     monkeypatch.setattr(release_consistency, "weights_fault", of_the_first)
-    assert verify_release(f.edited(place / "run", tmp_path / "run", RELEASE, slightly)).missing_files_text is None
+    run = f.edited(place / "run", tmp_path / "run", RELEASE, f.as_format_2(slightly))
+    assert verify_release(run).missing_files_text is None
 
 
 def test_the_release_as_it_was_is_used_and_is_what_an_audit_reads(place: Path) -> None:
