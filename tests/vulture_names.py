@@ -12,6 +12,7 @@ __dir__
 # pydantic reads the settings of a model, calls its validators, and writes or reads its fields by name.
 model_config
 _fits_together
+_is_complete
 _with_every_fault
 _has_few_keys
 _with_former_keys

@@ -26,6 +26,7 @@ from smc_dp.cli import (
     audit,
     bounds,
     completion,
+    export,
     identities,
     lab,
     ledger,
@@ -44,7 +45,7 @@ from smc_dp.core.errors import InputError, one_line
 _LONGEST_SUMMARY = 200  # letters: the summary of a command is never cut short
 GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "On one machine": ("bounds", "plan", "run", "predict", "show", "publish", "audit"),
+        "On one machine": ("bounds", "plan", "run", "predict", "show", "publish", "export", "audit"),
         "Between organisations": ("identities", "study", "join", "serve", "status", "ledger"),
         "Research": ("lab",),
     }
@@ -115,6 +116,7 @@ app.command("run")(deferred(run.train_together))
 app.command("predict")(deferred(predict.classify_rows))
 app.command("show")(deferred(show.show_run))
 app.command("publish")(deferred(show.copy_published))
+app.command("export")(deferred(export.export_model))
 app.command("plan")(deferred(plan.plan_learning))
 app.command("audit")(deferred(audit.audit_folder))
 app.add_typer(bounds.bounds_group, name="bounds")

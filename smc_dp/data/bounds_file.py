@@ -28,6 +28,7 @@ from smc_dp.data.columns import (
     NumericColumn,
     canonical_level,
 )
+from smc_dp.data.open_lines import open_lines
 from smc_dp.data.row_weights import RowWeights
 
 DEFAULT_CLIP = 2.0
@@ -177,6 +178,13 @@ class BoundsFile(Document):
         if path[:1] == ("aliases",) and len(path) > 1:
             path = (f"aliases.{str(path[1])[:_SHOWN]}", *path[2:])
         return f"[{path[0]}]{' ' if len(path) > 1 else ': '}{super().place(path[1:])}" if path else ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_complete(cls, found: object) -> object:
+        if still_open := list(open_lines(found)):
+            raise UnfitError("", still_open)
+        return found
 
     @model_validator(mode="after")
     def _fits_together(self) -> BoundsFile:

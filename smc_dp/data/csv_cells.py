@@ -116,7 +116,9 @@ class _Rows:
     def _check_end(self, held: bytes) -> None:
         """Refuse what is no beginning of a row, or of too long a one."""
         if self._grammar.goes_on(held):
-            raise InputError("csv.text_after_quote", where=self._here())
+            fault = InputFault("csv.text_after_quote", {"where": self._here(), "hint": ""})
+            lines = () if self.header else (held.decode().splitlines()[0],)
+            raise InputError(add_hint(fault, RefusedInput(self.form, header=lines, lines=self._below)))
         if len(held) > _LONGEST_ROW:
             raise InputError("csv.long_row")
 

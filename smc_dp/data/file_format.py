@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
+from typing import TypeAlias
 
 from pydantic import Field, model_validator
 
@@ -22,6 +23,7 @@ RECOGNISED_SEPARATORS = (",", ";", "\t", "|")
 DATES = MappingProxyType(
     {
         "yyyy-mm-dd": re.compile(r"(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)", re.ASCII),
+        "yyyy/mm/dd": re.compile(r"(?P<y>\d{4})/(?P<m>\d\d?)/(?P<d>\d\d?)", re.ASCII),
         "dd.mm.yyyy": re.compile(r"(?P<d>\d\d?)\.(?P<m>\d\d?)\.(?P<y>\d{4})", re.ASCII),
         "mm/dd/yyyy": re.compile(r"(?P<m>\d\d?)/(?P<d>\d\d?)/(?P<y>\d{4})", re.ASCII),
         "dd/mm/yyyy": re.compile(r"(?P<d>\d\d?)/(?P<m>\d\d?)/(?P<y>\d{4})", re.ASCII),
@@ -30,9 +32,15 @@ DATES = MappingProxyType(
 """Patterns of dates, by the name of each format; a date has no time of day."""
 OWN_SETTINGS_FILE = "own.toml"
 """Name of a party's own settings file, not FILE.toml."""
+FormatSetting: TypeAlias = str | bool | tuple[str, ...]
 _NO_SEPARATOR = re.compile(r'["\'\r\n\0+\-.\w]')  # of quotes, lines and numbers
 _MOST_WORDS, _LONGEST_WORD = 100, 100
 """Number of words that stand for an empty cell, and of characters in one."""
+
+
+def separates_cells(mark: str) -> bool:
+    """Return whether a text may stand between cells: one character of no quote, line or number."""
+    return len(mark) == 1 and not _NO_SEPARATOR.fullmatch(mark)
 
 
 @dataclass(frozen=True)
@@ -40,9 +48,9 @@ class FileFormat:
     """Format of a data file: separator, decimal mark, encoding, words for empty cells, and form of dates.
 
     separator, encoding: None where not stated; then tabs in the header and a byte order mark are recognised, else a
-    comma and UTF-8 are meant. missing: a cell that is exactly one of these words is empty. For messages, place: the
-    file that states this, or would; is_text: whether the table's own file is text. Raises InputError for an invalid
-    format.
+    comma and UTF-8 are meant. missing: a cell that is exactly one of these words is empty. skip_blank_rows: whether
+    rows of empty cells alone, as spreadsheets leave them, are no rows. For messages, place: the file that states this,
+    or would; is_text: whether the table's own file is text. Raises InputError for an invalid format.
     """
 
     separator: str | None = None
@@ -50,11 +58,12 @@ class FileFormat:
     encoding: str | None = None
     missing: tuple[str, ...] = ()
     dates: str = "yyyy-mm-dd"
+    skip_blank_rows: bool = False
     place: str = field(default=OWN_SETTINGS_FILE, compare=False)
     is_text: bool = field(default=True, compare=False)
 
     def __post_init__(self) -> None:
-        if self.separator is not None and (len(self.separator) != 1 or _NO_SEPARATOR.fullmatch(self.separator)):
+        if self.separator is not None and not separates_cells(self.separator):
             raise InputError("form.wrong_separator", got=shown(self.separator)).within("[file] separator")
         if self.decimal not in DECIMALS:
             fault = InputError("form.wrong_decimal", got=shown(self.decimal))
@@ -90,10 +99,10 @@ class FileFormat:
     def said(self) -> dict[str, object]:
         """Return the settings that differ from the defaults, by their names in [file]."""
         usual = FileFormat()
-        names = ("separator", "decimal", "encoding", "missing", "dates")
+        names = ("separator", "decimal", "encoding", "missing", "dates", "skip_blank_rows")
         return {name: value for name in names if (value := getattr(self, name)) != getattr(usual, name)}
 
-    def advice(self, **settings: str | tuple[str, ...]) -> str:
+    def advice(self, **settings: FormatSetting) -> str:
         """Return one line that tells where to write which settings, ready to be copied."""
         if self.place == OWN_SETTINGS_FILE:
             lines = " and ".join(_line(name, value) for name, value in settings.items())
@@ -113,6 +122,7 @@ class FileSection(Document):
     encoding: str | None = None
     missing: list[str] = Field(default_factory=list)
     dates: str = "yyyy-mm-dd"
+    skip_blank_rows: bool = False
 
     @model_validator(mode="after")
     def _is_one(self) -> FileSection:
@@ -126,7 +136,8 @@ class FileSection(Document):
     @cached_property
     def form(self) -> FileFormat:
         """File format for the readers of tables."""
-        return FileFormat(self.separator, self.decimal, self.encoding, tuple(self.missing), self.dates)
+        words = tuple(self.missing)
+        return FileFormat(self.separator, self.decimal, self.encoding, words, self.dates, self.skip_blank_rows)
 
 
 class FileFormatDocument(Document):
@@ -137,6 +148,8 @@ class FileFormatDocument(Document):
 
 def _line(name: str, value: object) -> str:
     """Return one setting in TOML."""
+    if isinstance(value, bool):
+        return f"{name} = {str(value).lower()}"
     values = value if isinstance(value, tuple) else (value,)
     written = ", ".join(f'"{_escaped(str(each))}"' for each in values)
     return f"{name} = [{written}]" if isinstance(value, tuple) else f"{name} = {written}"

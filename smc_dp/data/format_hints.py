@@ -6,6 +6,7 @@ alone: 1,234 may be a thousand, or a bit more than one.
 
 from __future__ import annotations
 
+import csv
 import datetime
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -15,7 +16,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from smc_dp.core.errors import Fault, shown
-from smc_dp.data.file_format import DATES, DEFAULT_FORMAT, RECOGNISED_SEPARATORS, FileFormat
+from smc_dp.data.file_format import DATES, DEFAULT_FORMAT, RECOGNISED_SEPARATORS, FileFormat, separates_cells
 
 _SAMPLE = 200  # lines
 _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?", re.ASCII)
@@ -26,6 +27,7 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
 _COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
 _WITH_COMMA, _WITH_POINT = re.compile(r"[+-]?\d+,\d+", re.ASCII), re.compile(r"[+-]?\d+\.\d+", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?\d*(\.\d+)+(,\d*)?", re.ASCII)
+_QUOTED_NAME = re.compile(r'"(?:[^"]|"")*+"(.)')
 _NOTHING = frozenset({"na", "n/a", "#n/a", "n.a.", "nan", "null", "nil", "none", "missing", "-", "--", "?", "."})
 
 
@@ -67,7 +69,9 @@ def _shown(fault: Fault, refused: RefusedInput) -> str:
     cell = refused.cell
     if fault.code == "cell.not_finite":
         return str(refused.form.number(cell) if isinstance(cell, str) else float(str(cell)))
-    return str(cell) if isinstance(cell, Decimal) else shown(refused.text or cell)
+    if isinstance(cell, Decimal):
+        return str(cell)
+    return shown(cell.strip() if isinstance(cell, str) else refused.text or cell)  # 01000 as it is written, not as 1000
 
 
 def _of_number(fault: Fault, refused: RefusedInput) -> Hint:
@@ -96,6 +100,11 @@ def _of_nothing(_: Fault, refused: RefusedInput) -> Hint:
     if not isinstance(cell, str) or cell.strip().lower() not in _NOTHING:
         return NO_HINT
     return Hint("nothing", f" (where nothing is known? {form.advice(missing=(*form.missing, cell))})")
+
+
+def _of_blank_row(_: Fault, refused: RefusedInput) -> Hint:
+    """Return the hint for a row of empty cells, as spreadsheets leave them below a table."""
+    return Hint("blank row", f", or {refused.form.advice(skip_blank_rows=True)}")
 
 
 def _of_date(fault: Fault, refused: RefusedInput) -> Hint:
@@ -149,6 +158,23 @@ def _of_separator(_: Fault, refused: RefusedInput) -> Hint:
     return Hint(mark, f"; it looks like one with {shown(mark)} between cells: {advice}")
 
 
+def _of_quoted_names(_: Fault, refused: RefusedInput) -> Hint:
+    """Return the hint for a header of names in quotes with another mark between them."""
+    form, header = refused.form, "".join(refused.header)
+    found = _QUOTED_NAME.match(header)
+    if found is None or not separates_cells(mark := found[1]) or not _is_row(header, mark):
+        return NO_HINT
+    advice = form.advice(**{"separator": mark, **_settings(refused.lines, mark, form)})
+    return Hint(mark, f"; it looks like one with {shown(mark)} between cells: {advice}")
+
+
+def _is_row(line: str, separator: str) -> bool:
+    try:
+        return any(len(row) > 1 for row in csv.reader([line], delimiter=separator, strict=True))
+    except csv.Error:
+        return False
+
+
 def _of_encoding(fault: Fault, refused: RefusedInput) -> Hint:
     """Return the hint for a file that looks like text of the encoding that the fault names, if any."""
     encoding, form = str(fault.fields["recognised"]), refused.form
@@ -167,11 +193,13 @@ _MAKERS: Mapping[str, Callable[[Fault, RefusedInput], Hint]] = MappingProxyType(
     {
         "cell.not_a_number": _of_number,
         "cell.not_finite": _of_nothing,
+        "row.empty": _of_blank_row,
         "cell.not_a_date": _of_date,
         "cell.unknown_level": _of_level,
         "table.no_column": _of_column,
         "csv.one_column": _of_separator,
         "csv.ragged_row": _of_separator,
+        "csv.text_after_quote": _of_quoted_names,
         "text.marked_utf16": _of_encoding,
         "text.unreadable_byte": _of_encoding,
         "text.control_characters": _of_encoding,

@@ -24,8 +24,8 @@ from smc_dp.data.columns import (
     NumericColumn,
 )
 from smc_dp.data.federation import NO_ROWS, Rows
-from smc_dp.data.table import Table, parse_column
-from smc_dp.data.validation_errors import TableFault, UnfitTableError, column_faults, outside_bounds
+from smc_dp.data.table import EMPTY_CODES, Table, parse_column
+from smc_dp.data.validation_errors import TableFault, UnfitTableError, blank_rows_fault, column_faults, outside_bounds
 
 _BLOCK = 8192  # rows at a time
 _LISTED = 8  # columns in a message
@@ -111,6 +111,16 @@ def examine_table(table: Table, bounds: Bounds, label: str | None = None, *, str
     The faults quote single cells: they are for the party that has the rows. Rows that are left out are not looked at.
     label: the column of classes, None where there are none.
     """
+    found = _examined(table, bounds, label, strict)
+    if not any(fault.code in EMPTY_CODES for fault in found.faults) or not table.blank_rows().any():
+        return found
+    blank = blank_rows_fault(table)  # one fault, and not one of each column
+    others = _examined(table.without_blank_rows(), bounds, label, strict)
+    first = blank if found.first is None or found.first.code in EMPTY_CODES else found.first
+    return replace(found, faults=(blank, *others.faults), first=first)
+
+
+def _examined(table: Table, bounds: Bounds, label: str | None, strict: bool) -> EncodedTable:
     rows = table.rows
     leaving = [column.name for column in bounds.columns if column.missing == LEAVE_OUT]
     if label is not None and bounds.missing == LEAVE_OUT:

@@ -18,7 +18,15 @@ from smc_dp.data import tabular_datasets
 from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.fingerprint import fingerprint_data
-from smc_dp.data.partition import check_names, even_shares, group_rows, parse_split, split_ordered, split_rows
+from smc_dp.data.partition import (
+    check_names,
+    even_shares,
+    group_rows,
+    name_of_file,
+    parse_split,
+    split_ordered,
+    split_rows,
+)
 from smc_dp.data.preprocess import encode_labelled_rows, encode_rows
 from smc_dp.data.table import Table
 from smc_dp.data.table_reader import read_table
@@ -152,9 +160,11 @@ def _shares(parties: int | None, split: str | None) -> list[Fraction]:
 
 def read_file_of_each(parties: Sequence[str | tuple[str, Path]]) -> dict[str, Table]:
     """Read the file of each party; files are paths, name=path, or pairs of them."""
-    named = [_name_and_path(text) for text in parties]
+    named = [name_and_path(text) for text in parties]
     check_names([name for name, _ in named])
     tables = {name: read_table(path, f"party {name} ({path})") for name, path in named}
+    for table in tables.values():
+        table.warn_of_ignored()
     _refuse_same_rows(tables)
     return tables
 
@@ -170,12 +180,13 @@ def _refuse_same_rows(tables: Mapping[str, Table]) -> None:
                 raise InputError("party.same_rows", other=other).within(f"party {name}")
 
 
-def _name_and_path(text: str | tuple[str, Path]) -> tuple[str, Path]:
+def name_and_path(text: str | tuple[str, Path]) -> tuple[str, Path]:
+    """Return the name and the file of a party from a path, name=path, or a pair of them."""
     if isinstance(text, tuple):
         return text
     name, equals, path = text.partition("=")
     if not equals and Path(text).stem:
-        return Path(text).stem, Path(text)
+        return name_of_file(Path(text)), Path(text)
     if not path:
         raise InputError("party.no_file", got=shown(text))
     return name, Path(path)
@@ -184,8 +195,9 @@ def _name_and_path(text: str | tuple[str, Path]) -> tuple[str, Path]:
 def _grouped(parties: Sequence[str | tuple[str, Path]], column: str) -> dict[str, Table]:
     if len(parties) != 1:
         raise InputError("parties_by.several_tables", got=len(parties))
-    path = _name_and_path(parties[0])[1]
+    path = name_and_path(parties[0])[1]
     table = read_table(path, f"table {path}")
+    table.warn_of_ignored()
     groups = group_rows(table, column)
     check_names(list(groups))
     return _dealt(replace(table, partition_column=column), groups)

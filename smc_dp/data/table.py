@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import datetime
 import math
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
@@ -16,7 +17,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from smc_dp.core.errors import Fault, InputError, InputFault, shown
+from smc_dp.core.errors import ColumnIgnoredWarning, Fault, InputError, InputFault, shown
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, DateColumn, NumericColumn
 from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat
 from smc_dp.data.format_hints import RefusedInput, add_hint
@@ -54,6 +55,7 @@ class Table:
 
     Only the columns that are read are looked at: an unused column may hold anything. `form`: the format of texts
     among the cells. `partition_column`: in a party's part of a larger table, the column by which that was partitioned.
+    `ignored`: a note for each column of the file that is not there, because it has no name.
     """
 
     source: str
@@ -61,6 +63,7 @@ class Table:
     row_numbers: Sequence[int]
     form: FileFormat = DEFAULT_FORMAT
     partition_column: str | None = None
+    ignored: tuple[Fault, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -125,6 +128,18 @@ class Table:
             if not found.any():
                 break
         return found
+
+    def without_blank_rows(self) -> Table:
+        """Return the rows in which some cell is not empty, with the numbers that they have in the file."""
+        blank = self.blank_rows()
+        if not blank.any():
+            return self
+        return replace(self.take(np.flatnonzero(~blank), self.source), ignored=self.ignored)
+
+    def warn_of_ignored(self) -> None:
+        """Issue a ColumnIgnoredWarning for each column of the file that was ignored."""
+        for fault in self.ignored:
+            warnings.warn(ColumnIgnoredWarning(fault.within(self.source)), stacklevel=2)
 
     def _read(self, name: str, read: Callable[[object], Parsed | Fault]) -> tuple[list[Parsed | None], NDArray[Any]]:
         """Apply `read` to each different cell of column `name`; return the results and the index of each row's cell.
@@ -213,6 +228,13 @@ EMPTY_CODES = frozenset({"cell.empty", "cell.nan"})
 def is_empty_cell(cell: object) -> bool:
     """Return whether nothing stands in a cell; NaN that is no text counts as empty."""
     return cell is None or (isinstance(cell, str) and not cell.strip()) or (isinstance(cell, float) and cell != cell)
+
+
+def is_blank_column(cells: Cells) -> bool:
+    """Return whether nothing stands in any cell of a column."""
+    if isinstance(cells, np.ndarray):
+        return bool(np.isnan(cells).all())
+    return all(map(is_empty_cell, cells.values if isinstance(cells, DictionaryColumn) else cells))
 
 
 def parse_number(cell: object, form: FileFormat) -> float | Fault:

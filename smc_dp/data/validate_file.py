@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from smc_dp.core.errors import InputError, clipped_too_often, shown
+from smc_dp.core.errors import Fault, InputError, clipped_too_often, shown
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.federation import NO_ROWS
 from smc_dp.data.file_format import FileFormat
@@ -30,7 +30,8 @@ class FileValidation:
 
     faults: what a run would refuse. outside: numbers and dates that a run clips to their bounds. Only without faults:
     left_out, rows dropped for an empty cell; clipped, rows shortened to the norm of the bounds; classes, the number of
-    rows of each class by its name; unused, columns of the file that the bounds do not name.
+    rows of each class by its name; unused, columns of the file that the bounds do not name. ignored: notes on
+    columns that have no name.
     """
 
     source: str
@@ -41,6 +42,7 @@ class FileValidation:
     clipped: int = 0
     classes: dict[str, int] | None = None
     unused: tuple[str, ...] = ()
+    ignored: tuple[Fault, ...] = ()
 
     @property
     def fits(self) -> bool:
@@ -57,6 +59,7 @@ class FileValidation:
 
     def warnings(self) -> Iterator[str]:
         """Yield a warning for each property that a run accepts and the owner should know."""
+        yield from map(str, self.ignored)
         for fault in self.outside:
             many = "1 cell lies" if fault.count == 1 else f"{fault.count:,} cells lie"
             first = f"the first, in row {fault.rows[0]}: {fault.what}"
@@ -101,16 +104,14 @@ def validate_file(
     if not table.rows:
         return FileValidation(source, 0, (TableFault("", NO_ROWS),))
     found = examine_table(table, public, column)
-    empty = [fault for fault in found.faults if fault.code == "row.empty"]
-    wrong = tuple(
-        fault for fault in found.faults if fault not in empty[1:]
-    )  # such a row is one fault, not one a column
+    wrong = found.faults
     if bounds.label is None and any(fault.column == column and fault.line is not None for fault in wrong):
         wrong = (unnamed_label_fault(column), *wrong)
     if wrong:
-        return FileValidation(source, table.rows, wrong, found.outside)
+        return FileValidation(source, table.rows, wrong, found.outside, ignored=table.ignored)
     counts = np.bincount(found.y, minlength=len(public.classes)).tolist()
     classes = dict(zip(public.classes, counts, strict=True))
     left_out, used = table.rows - len(found.kept), {column, *(one.name for one in public.columns)}
     unused = tuple(name for name in table.columns if name not in used)
-    return FileValidation(source, table.rows, (), found.outside, left_out, found.clipped, classes, unused)
+    counts_of = (left_out, found.clipped, classes, unused, table.ignored)
+    return FileValidation(source, table.rows, (), found.outside, *counts_of)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
-from smc_dp.core.toml import on_one_line
+from smc_dp.core.toml import on_one_line, toml_key
 from smc_dp.data.columns import (
     CATEGORY,
     EMPTY_CELL_RULES,
@@ -88,7 +88,10 @@ class TableFault:
                     "leave the row out"
                 )
             fault = replace(fault.followed_by(advice), fields={**fault.fields, "advice": advice})
-        return (fault.within(f"column {shown(self.column)}, row {self.rows[0]}") if self.rows else fault).within(source)
+        if self.rows:
+            column = f"column {shown(self.column)}, " if self.column else ""
+            fault = fault.within(f"{column}row {self.rows[0]}")
+        return fault.within(source)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -145,6 +148,13 @@ def outside_bounds(table: Table, column: Column, values: NDArray[np.float64]) ->
     return (_table_fault(table, column.name, fault, rows, fields["got"]),)
 
 
+def blank_rows_fault(table: Table) -> TableFault:
+    """Return the rows of empty cells alone, as one fault."""
+    rows = np.flatnonzero(table.blank_rows())
+    fault = add_hint(InputFault("row.empty", {"hint": ""}), RefusedInput(table.form))
+    return _table_fault(table, "", fault, rows, None)
+
+
 def _kinds(table: Table, column: Column, read: ParsedColumn) -> list[TableFault]:
     """Return a fault for each kind of cells, in the order of their first rows; of very many kinds the last as one.
 
@@ -187,8 +197,6 @@ def _explained(fault: Fault, cell: object, table: Table, levels: Sequence[str]) 
 def _table_fault(table: Table, name: str, fault: Fault, rows: NDArray[np.int64], example: object) -> TableFault:
     """Return the fault of these rows, counted from 0."""
     first = tuple(int(table.row_numbers[i]) for i in rows[:FIRST_ROWS].tolist())
-    if fault.code in EMPTY_CODES and table.blank_rows()[rows].all():
-        return TableFault(name, InputFault("row.empty"), len(rows), first)
     return TableFault(name, fault, len(rows), first, "" if example is None else str(example))
 
 
@@ -219,13 +227,6 @@ def _as_numbers(faults: list[TableFault]) -> list[TableFault]:
     numbers = InputFault("classes.many_numbers", {"why": NO_REGRESSION, "got": unknown[0].fault.fields["got"]})
     together = replace(unknown[0], fault=numbers, count=sum(fault.count for fault in unknown))
     return [together, *(fault for fault in faults if fault.code in EMPTY_CODES)]
-
-
-def toml_key(name: str) -> str:
-    """Return a name as TOML writes a key."""
-    import tomlkit  # a party whose files fit need not wait for it
-
-    return on_one_line(tomlkit.key(name).as_string())
 
 
 def unnamed_label_fault(column: str) -> TableFault:

@@ -132,6 +132,7 @@ def read_rows(path: Path, bounds: Bounds, form: FileFormat | None = None) -> Own
     form: how the file is written, None where that stands beside it, if anywhere.
     """
     table = read_table(path, f"data {path}", form=form)
+    table.warn_of_ignored()
     return OwnRows(table, encode_party_rows(table, bounds))
 
 

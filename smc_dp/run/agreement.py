@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from types import MappingProxyType, NoneType
 from typing import Any, cast, get_args, get_type_hints
 
@@ -505,7 +505,7 @@ def insecure_markers(protocol: str, terms: ProtocolTerms, *, seeded: bool) -> tu
 
 def method_settings(method: Any) -> dict[str, Any]:
     """Return a method's settings as plain values, without those that are not set or follow from the protocol."""
-    found = {stated: getattr(method, name) for stated, (name, _) in _declared_settings(type(method)).items()}
+    found = {stated: getattr(method, name) for stated, (name, _) in _declared_settings(method.__class__).items()}
     return {name: _plain(value) for name, value in found.items() if value is not None}
 
 
@@ -530,6 +530,7 @@ def read_method_settings(stated: Mapping[str, Any], kind: Any, *, complete: bool
     return found
 
 
+@cache
 def _declared_settings(kind: Any) -> dict[str, tuple[str, Any]]:
     """Return name and type of each setting of a method, by its name in a release, without `as_published`."""
     types = get_type_hints(kind)

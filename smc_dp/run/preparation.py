@@ -6,7 +6,8 @@ rows is read: the numbers of parties and classes are announced by options and bo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from smc_dp.core.errors import FaultCollector, InputError, InputFault, refuse_all, shown
@@ -53,6 +54,15 @@ def prepare_runs(*requests: RunRequest) -> tuple[PreparedData, list[Agreement]]:
     return found, [one.for_simulation(federation, found.bounds, auxiliary=public_rows) for one in agreed]
 
 
+def missing_bounds(parties: Sequence[str | tuple[str, Path]], label: str | None = None) -> InputError:
+    """Return the refusal of files without bounds, with the commands that draft and check some for the first file."""
+    name, path = sources.name_and_path(parties[0] if parties else "FILE")
+    own = {"file": shlex.quote(str(path)), "party": shlex.quote(name)}
+    if label is None:
+        return InputError("bounds.missing", **own)
+    return InputError("bounds.missing_beside_label", **own, label=shlex.quote(label))
+
+
 def parse_drop_outs(texts: Iterable[str]) -> dict[str, int]:
     """Return simulated drop-outs: the names of parties, and the own envelope before which each stops."""
     found: dict[str, int] = {}
@@ -93,7 +103,7 @@ def _check_roles(data: DataRoles) -> None:
         partitioned = {"dataset": data.dataset, "parties": data.parties, "split": data.split}
         refuse_beside(partitioned, "party", ": with it, the files say who has which rows")
         if data.bounds is None:
-            raise InputError("bounds.missing")
+            raise missing_bounds(data.party, data.label)
         return
     alone = [name for name in ("label", "bounds", "test", "parties_by") if getattr(data, name) is not None]
     refuse_all(InputFault("option.alone", {"name": name, "other": "party"}) for name in alone)

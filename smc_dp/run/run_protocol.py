@@ -29,7 +29,7 @@ from smc_dp.methods.method import Method
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import is_as_published
 from smc_dp.run.ledgers import Ledgers
-from smc_dp.run.preparation import refuse_beside
+from smc_dp.run.preparation import missing_bounds, refuse_beside
 from smc_dp.run.report import Report
 from smc_dp.run.settings import MethodSettings, RunSettings, TargetSettings
 from smc_dp.run.simulation import HearProgress, simulate_run
@@ -185,10 +185,10 @@ def _prepared(
         raise InputError("test.rows_for_files")
     if auxiliary is not None and not isinstance(auxiliary, str | PathLike):
         raise InputError("auxiliary.rows_for_files")
-    if bounds is None:
-        raise InputError("bounds.missing")
     files = data.items() if isinstance(data, Mapping) else ((Path(path).stem, path) for path in data)
     named = [(name, Path(path)) for name, path in files]
+    if bounds is None:
+        raise missing_bounds(named, label)
     held_out, public = (None if path is None else Path(path) for path in (test, auxiliary))
     return sources.read_own_files(named, bounds, label=label, test=held_out, auxiliary=public)
 

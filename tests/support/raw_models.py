@@ -27,6 +27,7 @@ from smc_dp.data.columns import (
 from smc_dp.data.preprocess import examine_table
 from smc_dp.data.table import Table
 from smc_dp.methods.model import Weights, scores
+from smc_dp.run.export.exported_model import ExportedModel, column_weights
 
 TEXTS = (
     "f",
@@ -64,6 +65,11 @@ class RawModel:
 
     def row(self, i: int) -> dict[str, Any]:
         return {name: cells[i] for name, cells in self.cells.items()}
+
+    @property
+    def exported(self) -> ExportedModel:
+        """The model as an export has it, of a release that nobody made."""
+        return ExportedModel(self.bounds, *column_weights(self.weights, self.bounds), "0" * 64, {})
 
     def scores(self) -> Array:
         """The score of each row, (n,), or of each class, (n, k); nan for a row that is left out."""

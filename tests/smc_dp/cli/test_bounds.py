@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,7 @@ def test_a_draft_goes_to_the_screen_or_into_a_new_file_and_names_what_is_to_be_f
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, text, err = said(capsys, "draft", "dictionary.csv", "--label", "back")
-    assert (code, err) == (0, "to fill in: bmi = [?, ?] # the dictionary gives no range\n")
+    assert (code, err) == (0, 'to fill in: bmi = ["?", "?"] # the dictionary gives no range\n')
     assert said(capsys, "draft", "dictionary.csv", "--label", "back", "--out", "b.toml") == (
         0,
         "Written: b.toml.\n",
@@ -63,7 +64,7 @@ def test_a_draft_goes_to_the_screen_or_into_a_new_file_and_names_what_is_to_be_f
     assert (folder / "b.toml").read_text() == text
     code, out, err = said(capsys, "draft", "dictionary.csv", "--out", "b.toml")
     assert (code, out, err) == (2, "", "error: bounds b.toml: exists already, wanted a new file\n")
-    (folder / "b.toml").write_text(text.replace("[?, ?]", "[10, 70]"))
+    (folder / "b.toml").write_text(text.replace('["?", "?"]', "[10, 70]"))
     assert read_bounds(folder / "b.toml").classes == ("No", "Yes")
 
 
@@ -181,3 +182,33 @@ def test_columns_that_no_bounds_name_and_columns_of_another_unit_are_warned_of(
     assert found["unused"] == ["ward"]
     assert [(one["column"], one["count"]) for one in found["outside"]] == [("weight", 2)]
     assert len([text for text in found["warnings"] if "67% of its cells" in text]) == 1
+
+
+def test_drafted_from_a_header_checked_and_filled_in(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each refusal names the command that comes next, with the names of the files."""
+    (folder / "north ward.csv").write_text("id,age,back\nzebra,18,no\nokapi,64,yes\n")
+    assert main(["run", "--party", "n=north ward.csv", "--party", "good.csv", "--label", "back", "--json"]) == 2
+    (fault,) = json.loads(capsys.readouterr().out)["faults"]
+    assert fault["code"] == "bounds.missing_beside_label"
+    draft, check = (shlex.split(text) for text in fault["message"].split("`")[1:4:2])
+    assert draft[4:6] == ["north ward.csv", "--label"]
+    (folder / "bounds.toml").unlink()
+    assert main(draft[1:]) == 0
+    out, err = capsys.readouterr()
+    assert [line.split(" =")[0] for line in err.splitlines()] == [f"to fill in: {n}" for n in ("classes", "id", "age")]
+    assert main([*check[1:], "--json"]) == 2
+    codes = ["bounds.open_classes", "bounds.open_column", "bounds.open_column"]
+    assert [fault["code"] for fault in json.loads(capsys.readouterr().out)["faults"]] == codes
+    text = (folder / "bounds.toml").read_text().replace('classes = ["?", "?"]', 'classes = ["no", "yes"]')
+    (folder / "bounds.toml").write_text(text.replace('id = "?"\n', "").replace('age = "?"', "age = [0, 120]"))
+    assert main(["bounds", "check", "--bounds", "bounds.toml"]) == 0
+    assert main(check[1:]) == 0
+    assert "zebra" not in out + err + text
+
+
+def test_a_draft_is_of_one_file_and_a_policy_is_for_rows(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "east.csv").write_text("age;sex;back\n18;f;no\n")
+    (folder / "own.toml").write_text('[file]\nseparator = ";"\n[limits]\nmax_epsilon = "1"\nmax_delta = "0"\n')
+    assert said(capsys, "draft", "--header", "east.csv", "--policy", "own.toml", "--label", "back")[0] == 0
+    for wrong in ([], ["dictionary.csv", "--header", "east.csv"], ["dictionary.csv", "--policy", "own.toml"]):
+        assert said(capsys, "draft", *wrong)[0] == 2

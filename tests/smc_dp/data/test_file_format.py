@@ -45,7 +45,13 @@ ROWS = [
     ("-0.25", "“Bern”, CH", "", "0", "1999-12-31"),
     ("1e3", "a;b\tc|d\n", "E11", "1.0", ""),
 ]
-WRITTEN = {"yyyy-mm-dd": "%Y-%m-%d", "dd.mm.yyyy": "%d.%m.%Y", "mm/dd/yyyy": "%m/%d/%Y", "dd/mm/yyyy": "%d/%m/%Y"}
+WRITTEN = {
+    "yyyy-mm-dd": "%Y-%m-%d",
+    "yyyy/mm/dd": "%Y/%m/%d",
+    "dd.mm.yyyy": "%d.%m.%Y",
+    "mm/dd/yyyy": "%m/%d/%Y",
+    "dd/mm/yyyy": "%d/%m/%Y",
+}
 BOUNDS = parse_bounds(
     '[columns]\n"größe" = [-1, 2000]\nseit = [1990-01-01, 2029-12-31]\n[missing]\nseit = 2000-01-01\n'
     "[label]\nclasses = [0, 1]\n"
@@ -166,6 +172,9 @@ MENDED: dict[str, tuple[bytes, str, str]] = {
         "",
         'it looks like latin-1: write file = {encoding = "latin-1", separator = ";", decimal = ","}',
     ),
+    "names in quotes": (b'"age";"y"\n1;2,5\n', "", 'between cells: write file = {separator = ";", decimal = ","}'),
+    "names in quotes and bars": (b'"age"|"a ""y"""|w\n1|2|3\n', "", 'between cells: write file = {separator = "|"}'),
+    "names in quotes and a rare mark": (b'"age"^"y"\n1^2\n', "", 'between cells: write file = {separator = "^"}'),
     "commas": (b"age,y\n1,2\n", 'separator = ";"', 'file = {separator = ","}'),
     "a word among gaps": (b'age\n"  NA \n"\n', "", 'write file = {missing = [" \\u0020NA \\U0000000a"]}'),
     "a decimal comma": (b'age\n"3,5"\n', "", "(a decimal comma; wanted a point, or write file = {"),
@@ -377,7 +386,7 @@ def test_the_page_shows_a_form() -> None:
     page = (Path(smc_dp.data.__file__).parent / "README.md").read_text(encoding="utf-8")
     (block,) = (part.split("```")[0] for part in page.split("```text\n")[1:] if part.startswith("[file]"))
     stated = FileSection.model_validate(tomllib.loads(block)["file"])
-    assert stated.form == FileFormat(";", ",", "cp1252", ("NA", "k. A."), stated.dates)
+    assert stated.form == FileFormat(";", ",", "cp1252", ("NA", "k. A."), "dd.mm.yyyy", True)
 
 
 @pytest.mark.parametrize(
