@@ -106,7 +106,7 @@ def check_bounds(
     ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Check a party's file against bounds: list all problems, with the lines that would fix them.
+    """Check a party's file against bounds: list the problems, with lines that would fix some of them.
 
     While lines of drafted bounds are open, the command lists them, with what to write in their place.
 

@@ -38,7 +38,7 @@ def export_model(
     check_beside(run_folder, "--out", out)
     model = export_run(run_folder, chosen, out)
     if model.missing_files_text:
-        print(f"not audited: {one_line(model.missing_files_text)}", file=sys.stderr)
+        print(f"not verified against the transcript: {one_line(model.missing_files_text)}", file=sys.stderr)
     for reason in model.insecure:
         print(f"warning: this release is insecure: {one_line(reason)}", file=sys.stderr)
     print(f"Written to {out}.")

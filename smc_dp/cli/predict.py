@@ -80,7 +80,7 @@ def classify_rows(
     if found.level is not None:
         print(f"audited: the run reaches level {found.level} of 3", file=sys.stderr)
     if found.missing_files_text:
-        print(f"not audited: {one_line(found.missing_files_text)}", file=sys.stderr)
+        print(f"not verified against the transcript: {one_line(found.missing_files_text)}", file=sys.stderr)
     for reason in found.insecure:
         print(f"warning: this release is insecure: {one_line(reason)}", file=sys.stderr)
     if as_json:

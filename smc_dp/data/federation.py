@@ -166,7 +166,7 @@ class Federation:
 
     @property
     def weighted(self) -> bool:
-        """Whether the rows have weights."""
+        """True if the rows have weights."""
         return self.parties[0].weights is not None
 
     @property

@@ -108,7 +108,7 @@ class FileFormat:
             lines = " and ".join(_line(name, value) for name, value in settings.items())
             return f"write {lines} into [file] of {OWN_SETTINGS_FILE}"
         lines = ", ".join(_line(name, value) for name, value in {**self.said(), **settings}.items())
-        return f"write file = {{{lines}}} into {self.place}"
+        return f"write this line into {self.place}: file = {{{lines}}}"
 
 
 DEFAULT_FORMAT = FileFormat()

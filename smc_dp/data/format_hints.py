@@ -52,7 +52,7 @@ class RefusedInput:
 
 
 NO_HINT = Hint()
-DATE, TRUTH = Hint("date", " (a date)"), Hint("truth", " (a truth value)")
+DATE, TRUTH = Hint("date", " (a date)"), Hint("truth", " (it looks like true or false)")
 
 
 def add_hint(fault: Fault, refused: RefusedInput) -> Fault:
@@ -126,7 +126,7 @@ def _of_level(fault: Fault, refused: RefusedInput) -> Hint:
     if (alike := _of_another_case(text, refused.levels)) != NO_HINT:
         return alike
     if text.lower() in _TRUTH:
-        return Hint("truth", " (a truth value)")
+        return Hint("truth", " (it looks like true or false)")
     if len(refused.levels) == 2 and all(map(_NUMBER.fullmatch, (text, *refused.levels))):
         return Hint("number", " (a number; bounds of numbers are written [low, high], without quotes)")
     return DATE if _DATE.fullmatch(text) else _of_nothing(fault, refused)

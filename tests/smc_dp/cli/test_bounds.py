@@ -156,7 +156,7 @@ def test_lines_to_be_copied_are_whole_on_a_narrow_terminal(
     (folder / "east.csv").write_bytes("age;sex;back;ward\n18,5;f;no;Köln\n".encode("latin-1"))
     _, out, _ = said(capsys, "check", "east.csv", "--bounds", "bounds.toml", "--party", "east")
     first, *_, last = out.splitlines()
-    assert last.endswith('write file = {encoding = "latin-1", separator = ";", decimal = ","} into east.csv.toml')
+    assert last.endswith('into east.csv.toml: file = {encoding = "latin-1", separator = ";", decimal = ","}')
     assert len(first) <= 40 < len(last)
 
 

@@ -63,4 +63,7 @@ def test_without_a_transcript_it_says_that_nothing_was_audited(
     shutil.copytree(run, tmp_path / "run")
     (tmp_path / "run" / TRANSCRIPT).unlink()
     assert main(["export", str(tmp_path / "run"), "--to", "json", "--out", str(tmp_path / "model.json")]) == 0
-    assert capsys.readouterr().err.splitlines()[0] == f"not audited: {tmp_path / 'run'} has no {TRANSCRIPT}"
+    assert (
+        capsys.readouterr().err.splitlines()[0]
+        == f"not verified against the transcript: {tmp_path / 'run'} has no {TRANSCRIPT}"
+    )

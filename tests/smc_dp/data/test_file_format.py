@@ -164,28 +164,28 @@ MENDED: dict[str, tuple[bytes, str, str]] = {
     "semicolons": (
         b"age;y\n1;2\n",
         "",
-        """'age;y'; it looks like one with ';' between cells: write file = {separator = ";"}""",
+        'file = {separator = ";"}',
     ),
     "bars and commas": (b"age|y|w\n1|2|2,5\n", "", 'file = {separator = "|", decimal = ","}'),
     "a german export": (
         "age;größe\n1;2,5\n".encode("cp1252"),
         "",
-        'it looks like latin-1: write file = {encoding = "latin-1", separator = ";", decimal = ","}',
+        'file = {encoding = "latin-1", separator = ";", decimal = ","}',
     ),
-    "names in quotes": (b'"age";"y"\n1;2,5\n', "", 'between cells: write file = {separator = ";", decimal = ","}'),
-    "names in quotes and bars": (b'"age"|"a ""y"""|w\n1|2|3\n', "", 'between cells: write file = {separator = "|"}'),
-    "names in quotes and a rare mark": (b'"age"^"y"\n1^2\n', "", 'between cells: write file = {separator = "^"}'),
+    "names in quotes": (b'"age";"y"\n1;2,5\n', "", 'file = {separator = ";", decimal = ","}'),
+    "names in quotes and bars": (b'"age"|"a ""y"""|w\n1|2|3\n', "", 'file = {separator = "|"}'),
+    "names in quotes and a rare mark": (b'"age"^"y"\n1^2\n', "", 'file = {separator = "^"}'),
     "commas": (b"age,y\n1,2\n", 'separator = ";"', 'file = {separator = ","}'),
-    "a word among gaps": (b'age\n"  NA \n"\n', "", 'write file = {missing = [" \\u0020NA \\U0000000a"]}'),
-    "a decimal comma": (b'age\n"3,5"\n', "", "(a decimal comma; wanted a point, or write file = {"),
-    "a decimal comma too": (b'age;y\n"3,5";1\n', 'separator = ";"', 'write file = {separator = ";", decimal = ","}'),
+    "a word among gaps": (b'age\n"  NA \n"\n', "", 'file = {missing = [" \\u0020NA \\U0000000a"]}'),
+    "a decimal comma": (b'age\n"3,5"\n', "", "(a decimal comma; wanted a point, or write this line into "),
+    "a decimal comma too": (b'age;y\n"3,5";1\n', 'separator = ";"', 'file = {separator = ";", decimal = ","}'),
     "latin-1": (
         "age\n1\nKöln\n".encode("latin-1"),
         'missing = ["Köln", "\\"\\\\"]',
         'file = {missing = ["Köln", "\\"\\\\"], encoding = "latin-1"}',
     ),
-    "cp1252": ("age\n5\n€\n".encode("cp1252"), "", 'it looks like cp1252: write file = {encoding = "cp1252"}'),
-    "utf-16 as latin-1": ("age\n5\n".encode("utf-16"), 'encoding = "latin-1"', 'write file = {encoding = "utf-16"}'),
+    "cp1252": ("age\n5\n€\n".encode("cp1252"), "", 'file = {encoding = "cp1252"}'),
+    "utf-16 as latin-1": ("age\n5\n".encode("utf-16"), 'encoding = "latin-1"', 'file = {encoding = "utf-16"}'),
     "utf-8 as latin-1": ("age\nKöln\n".encode(), 'encoding = "latin-1"', 'file = {encoding = "utf-8"}'),
     "utf-8 as cp1252": ("age\nÁrbol\n".encode(), 'encoding = "cp1252"', 'file = {encoding = "utf-8"}'),
     "utf-8 with ß as latin-1": ("age\nß\n".encode(), 'encoding = "latin-1"', 'file = {encoding = "utf-8"}'),
@@ -205,9 +205,9 @@ def test_what_is_advised_is_what_helps(name: str, tmp_path: Path) -> None:
     line = one_line(complaint(path))
     assert advice in line
     assert len(line) < 300
-    found = re.search(r"write (file = \{.*\}) into (.+?)\)?$", line)
+    found = re.search(r"write this line into (.+?): (file = \{.*\})\)?$", line)
     assert found is not None
-    (tmp_path / found[2]).write_text(found[1], encoding="utf-8")
+    (tmp_path / found[1]).write_text(found[2], encoding="utf-8")
     after = complaint(path)
     assert "write" not in after
     assert "is not" not in after

@@ -362,7 +362,7 @@ def test_a_missing_ledger_or_another_limit_is_refused(tmp_path: Path, books: Led
     with refused("ledger.missing"):
         run(tmp_path, "first", replace(books, limit=None))
     run(tmp_path, "first", books)
-    with refused("ledger.other_limit", held="epsilon 1"):
+    with refused("ledger.other_limit", held="epsilon 1", got="epsilon 2"):
         run(tmp_path, "second", replace(books, limit=Limit(Fraction(2), Fraction(0))))
     run(tmp_path, "third", replace(books, limit=None))
     books.path(PARTIES[1]).write_bytes(b"junk")
