@@ -134,7 +134,7 @@ def _examined(table: Table, bounds: Bounds, label: str | None, strict: bool) -> 
             _fill(X[:, width : width + column.width], values, column, bounds.center)
         width += column.width
     if label is not None:
-        classes, wrong = _read(table, _class_column(bounds, label), is_label=True)
+        classes, wrong = _read(table, class_column(bounds, label), is_label=True)
         found += wrong
         y = y if found else classes.astype(np.int64)
     if found:
@@ -165,12 +165,12 @@ def encode_classes(table: Table, bounds: Bounds, label: str, *, some: bool = Fal
 
     some: whether rows may have no class, which are then -1.
     """
-    places = _fitting(table, _class_column(bounds, label, LEAVE_OUT if some else None), is_label=True)
+    places = _fitting(table, class_column(bounds, label, LEAVE_OUT if some else None), is_label=True)
     return np.nan_to_num(places, nan=-1.0).astype(np.int64)
 
 
-def _class_column(bounds: Bounds, label: str, missing: str | None = None) -> CategoricalColumn:
-    """Return the column of classes; missing: "leave out" where empty cells fit, and are NaN."""
+def class_column(bounds: Bounds, label: str, missing: str | None = None) -> CategoricalColumn:
+    """Return the column of classes; missing: "leave out" where empty cells fit, and are NaN in `values`."""
     return CategoricalColumn(label, bounds.classes, missing, bounds.aliases)
 
 
