@@ -16,7 +16,7 @@ from smc_dp.core import reading
 from smc_dp.core.documents import validate_document
 from smc_dp.core.errors import InputError, UnfitError, shown
 from smc_dp.core.toml import parse_toml
-from smc_dp.data.bounds_file import DEFAULT_BIAS, DEFAULT_CLIP, BoundsFile
+from smc_dp.data.bounds_file import DEFAULT_BIAS, BoundsFile
 from smc_dp.data.columns import (
     LEAVE_OUT,
     NO_REGRESSION,
@@ -30,6 +30,7 @@ from smc_dp.data.columns import (
     set_floats,
 )
 from smc_dp.data.federation import MOST_CLASSES
+from smc_dp.data.usual_clip import usual_clip
 
 __all__ = [
     "Bounds",
@@ -45,6 +46,7 @@ __all__ = [
 _MAX_COLUMNS = 4096
 _MAX_DIMENSION = 100_000
 _MAX_BYTES = 1 << 22  # of a file
+_USUAL: Any = None  # a norm that follows from the columns
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,10 @@ class Bounds:
     """Public description of a table.
 
     `classes[c]` is the name of class c; of two classes, the second is +1. `label` names the column of classes, None if
-    the caller names it. Rows are clipped to the norm `clip`; `bias` is the constant appended to each row, 0 for none.
-    With `center` the range of a numeric column is mapped to [-1, 1]; without, the column is only divided by its largest
-    absolute bound (0 stays 0). `aliases`: other texts for the classes. `missing`: "leave out" where a row without a
-    class is dropped, None where it is refused.
+    the caller names it. Rows are clipped to the norm `clip`, which follows from the columns where none is given; `bias`
+    is the constant appended to each row, 0 for none. With `center` the range of a numeric column is mapped to
+    [-1, 1]; without, the column is only divided by its largest absolute bound (0 stays 0). `aliases`: other texts for
+    the classes. `missing`: "leave out" where a row without a class is dropped, None where it is refused.
 
     Raises InputError when the parts do not fit together.
     """
@@ -63,7 +65,7 @@ class Bounds:
     columns: tuple[Column, ...]
     classes: tuple[str, ...]
     label: str | None = None
-    clip: float = DEFAULT_CLIP
+    clip: float = _USUAL
     bias: float = DEFAULT_BIAS
     center: bool = True
     aliases: Aliases = ()
@@ -96,6 +98,8 @@ class Bounds:
             raise InputError("classes.wrong_number", most=MOST_CLASSES, got=len(self.classes))
         if len({canonical_level(name) for name in self.classes}) != len(self.classes):
             raise InputError("classes.not_different", got=shown(list(self.classes)))
+        if getattr(self, "clip") is None:  # noqa: B009  no number that its type could say
+            object.__setattr__(self, "clip", usual_clip(self.columns))
         if not (math.isfinite(self.clip) and self.clip > 0):
             raise InputError("bounds.clip_not_positive", got=self.clip)
         if not (math.isfinite(self.bias) and self.bias >= 0):
@@ -159,8 +163,12 @@ def bounds_from_document(document: Mapping[str, Any], where: str = "bounds") -> 
     return bounds_from_file(validate_document(BoundsFile, document, where))
 
 
-def bounds_from_file(said: BoundsFile) -> Bounds:
-    """Return the bounds that a valid document describes; raise InputError where its parts do not fit together."""
+def bounds_from_file(said: BoundsFile, clip: float | None = None) -> Bounds:
+    """Return the bounds that a valid document describes; raise InputError where its parts do not fit together.
+
+    clip: the norm of a document that states none, None where it follows from the columns.
+    """
     label, rows = said.label, said.rows
     classes, aliases = tuple(label.classes), said.class_aliases
-    return Bounds(said.made, classes, label.column, rows.clip, rows.bias, rows.center, aliases, said.class_missing)
+    norm: Any = clip if rows.clip is None else rows.clip
+    return Bounds(said.made, classes, label.column, norm, rows.bias, rows.center, aliases, said.class_missing)

@@ -30,7 +30,6 @@ from smc_dp.data.columns import (
 )
 from smc_dp.data.open_lines import open_lines
 
-DEFAULT_CLIP = 2.0
 DEFAULT_BIAS = 0.1
 _MANY = 1 << 12  # columns
 _SHOWN = 40  # characters of a column's name
@@ -126,9 +125,9 @@ class LabelSection(Document):
 
 
 class RowsSection(Document):
-    """Section [rows]: the norm at which rows are clipped, the appended constant, and centring."""
+    """Section [rows]: the norm at which rows are clipped (None: the usual one), the appended constant, and centring."""
 
-    clip: float = DEFAULT_CLIP
+    clip: float | None = None
     bias: float = DEFAULT_BIAS
     center: bool = True
 

@@ -25,6 +25,7 @@ from smc_dp.data.columns import (
 )
 from smc_dp.data.federation import NO_ROWS, Rows
 from smc_dp.data.table import EMPTY_CODES, Table, parse_column
+from smc_dp.data.usual_clip import no_row_shortened
 from smc_dp.data.validation_errors import TableFault, UnfitTableError, blank_rows_fault, column_faults, outside_bounds
 
 _BLOCK = 8192  # rows at a time
@@ -133,7 +134,7 @@ def _examined(table: Table, bounds: Bounds, label: str | None, strict: bool) -> 
             _fill(X[:, width : width + column.width], values, column, bounds.center)
         width += column.width
     if label is not None:
-        classes, wrong = _read(table, _class_column(bounds, label), is_label=True)
+        classes, wrong = _read(table, class_column(bounds, label), is_label=True)
         found += wrong
         y = y if found else classes.astype(np.int64)
     if found:
@@ -164,12 +165,12 @@ def encode_classes(table: Table, bounds: Bounds, label: str, *, some: bool = Fal
 
     some: whether rows may have no class, which are then -1.
     """
-    places = _fitting(table, _class_column(bounds, label, LEAVE_OUT if some else None), is_label=True)
+    places = _fitting(table, class_column(bounds, label, LEAVE_OUT if some else None), is_label=True)
     return np.nan_to_num(places, nan=-1.0).astype(np.int64)
 
 
-def _class_column(bounds: Bounds, label: str, missing: str | None = None) -> CategoricalColumn:
-    """Return the column of classes; missing: "leave out" where empty cells fit, and are NaN."""
+def class_column(bounds: Bounds, label: str, missing: str | None = None) -> CategoricalColumn:
+    """Return the column of classes; missing: "leave out" where empty cells fit, and are NaN in `values`."""
     return CategoricalColumn(label, bounds.classes, missing, bounds.aliases)
 
 
@@ -193,9 +194,10 @@ def _fitting(table: Table, column: Column, *, is_label: bool = False) -> NDArray
 
 def warn_of_clipping(source: str, made: EncodedTable, bounds: Bounds) -> None:
     """Issue a RowsClippedWarning where many rows or numbers are clipped."""
-    n, said = len(made.X), []
+    n, said, to_write = len(made.X), [], ""
     if clipped_too_often(made.clipped, n):
         said.append(f"{made.clipped:,} of {n:,} rows are longer than clip {bounds.clip:g} of [rows] and are shortened")
+        to_write = f" {no_row_shortened(len(bounds.columns))}."
     for beyond in made.outside:
         if clipped_too_often(beyond.count, n):
             said.append(f"column {shown(beyond.column)}: {beyond.count:,} of {n:,} cells are moved into the bounds")
@@ -209,6 +211,7 @@ def warn_of_clipping(source: str, made: EncodedTable, bounds: Bounds) -> None:
                 "rows": n,
                 "columns": len(bounds.columns),
                 "longest": math.sqrt(len(bounds.columns)),
+                "to_write": to_write,
             },
         )
         warn_clipped(fault.within(source))

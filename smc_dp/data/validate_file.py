@@ -19,6 +19,7 @@ from smc_dp.data.file_format import FileFormat
 from smc_dp.data.partition import check_name
 from smc_dp.data.preprocess import examine_table
 from smc_dp.data.table_reader import read_table
+from smc_dp.data.usual_clip import no_row_shortened
 from smc_dp.data.validation_errors import TableFault, unnamed_label_fault
 
 PRIVATE_NOTICE = "This output quotes cells and counts rows. It is private: keep it on this party's machine."
@@ -31,7 +32,7 @@ class FileValidation:
     faults: what a run would refuse. outside: numbers and dates that a run clips to their bounds. Only without faults:
     left_out, rows dropped for an empty cell; clipped, rows shortened to the norm of the bounds; classes, the number of
     rows of each class by its name; unused, columns of the file that the bounds do not name. ignored: notes on
-    columns that have no name.
+    columns that have no name. columns: the number of those that the bounds name.
     """
 
     source: str
@@ -43,6 +44,7 @@ class FileValidation:
     classes: dict[str, int] | None = None
     unused: tuple[str, ...] = ()
     ignored: tuple[Fault, ...] = ()
+    columns: int = 0
 
     @property
     def fits(self) -> bool:
@@ -76,7 +78,8 @@ class FileValidation:
             yield f"{self.left_out:,} of {self.rows:,} rows will be left out for an empty cell"
         if clipped_too_often(self.clipped, kept):
             share = f"{self.clipped:,} of {kept:,} rows ({self.clipped / kept:.0%})"
-            yield f"{share} are longer than clip in [rows] of the bounds and will be shortened to it"
+            longer = f"{share} are longer than clip in [rows] of the bounds and will be shortened to it"
+            yield f"{longer}. {no_row_shortened(self.columns)}"
         if self.classes is not None and sum(count > 0 for count in self.classes.values()) == 1:
             only = next(name for name, count in self.classes.items() if count)
             yield f"all rows are of class {shown(only)}. The method prr_mean refuses such a party"
@@ -113,5 +116,5 @@ def validate_file(
     classes = dict(zip(public.classes, counts, strict=True))
     left_out, used = table.rows - len(found.kept), {column, *(one.name for one in public.columns)}
     unused = tuple(name for name in table.columns if name not in used)
-    counts_of = (left_out, found.clipped, classes, unused, table.ignored)
+    counts_of = (left_out, found.clipped, classes, unused, table.ignored, len(public.columns))
     return FileValidation(source, table.rows, (), found.outside, *counts_of)

@@ -212,6 +212,15 @@ class HasSignal(Protocol):
         """Return the signal of n rows in all; see `privacy.distributed.sums_signal`."""
 
 
+@runtime_checkable
+class HasOpenScale(Protocol):
+    """Specification of a sum that may be over a public constant, in place of the number of rows."""
+
+    @property
+    def knows_rows(self) -> bool:
+        """True where it is over the number of rows, so that the length of the weights says how sure the model is."""
+
+
 def release_parts(
     method: TypedMethod[R],
     parts: Sequence[Any],

@@ -254,6 +254,11 @@ class SharedPerturbedModels:
         return ((weights, (1, "none")),) if self.announced.sizes == "released" else ((weights,),)
 
     @property
+    def knows_rows(self) -> bool:
+        """True where the number of rows is released; see `HasOpenScale`."""
+        return self.announced.sizes == "released"
+
+    @property
     def length(self) -> int:
         """Number of integers in all blocks."""
         return sum(length for length, _ in self.sums[0])

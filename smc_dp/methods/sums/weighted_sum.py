@@ -212,6 +212,11 @@ class SharedWeightedSum(NoisySum[_BySize]):
     def plain(self) -> int:
         return 1 if self.announced.sizes == "released" else 0
 
+    @property
+    def knows_rows(self) -> bool:
+        """True where the number of rows is released; see `HasOpenScale`."""
+        return self.plain > 0
+
     @override
     def numbers_of(self, trained: OwnModel) -> Vector:
         return (*self.grid.encode(trained.w.tolist(), factor=trained.rows), *[trained.rows][: self.plain])

@@ -11,8 +11,11 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.core.writing import write_new
 from smc_dp.run.export.exported_model import ExportedModel, read_model
 from smc_dp.run.export.json_model import write_json_model
+from smc_dp.run.export.sql_model import write_sql_model
 
-WRITERS: Mapping[str, Callable[[ExportedModel], bytes]] = MappingProxyType({"json": write_json_model})
+WRITERS: Mapping[str, Callable[[ExportedModel], bytes]] = MappingProxyType(
+    {"json": write_json_model, "sql": write_sql_model}
+)
 """Name of a format -> function that returns the file."""
 
 

@@ -118,7 +118,8 @@ def test_a_file_without_faults_ends_well_and_says_what_will_be_cut(capsys: pytes
         f"party north (good.csv): 3 of 3 rows can be used (3 no, 0 yes). {PRIVATE_NOTICE}",
         "warning: column 'age': 1 cell lies outside the bounds and will be clipped to them; "
         "the first, in row 3: 111.0 is outside its bounds [18.0, 110.0]",
-        "warning: 2 of 3 rows (67%) are longer than clip in [rows] of the bounds and will be shortened to it",
+        "warning: 2 of 3 rows (67%) are longer than clip in [rows] of the bounds and will be shortened to it. "
+        "To shorten no row, write clip = 1.42 under [rows] of the bounds",
         "warning: all rows are of class 'no'. The method prr_mean refuses such a party",
     ]
 
