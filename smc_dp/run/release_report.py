@@ -61,7 +61,7 @@ NO_PROOF = "An audit can show that a claim is false. It cannot prove that a clai
 
 PARAMETER_TITLES = TITLES | {
     "agreed": "Digest of all that was agreed on",
-    "center": "Numbers centred at 0",
+    "center": "Ranges of number columns mapped to [-1, 1]",
     "dimension": "Numbers in an encoded row",
     "learner": "What each party trained",
 }
