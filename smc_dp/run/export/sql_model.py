@@ -9,9 +9,8 @@ from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.columns import INDICATOR, BinnedColumn, CategoricalColumn, Column, DateColumn
 from smc_dp.run.export import sql_terms as sql
-from smc_dp.run.export.exported_model import ExportedModel, empty_features, number_of, texts_of
+from smc_dp.run.export.exported_model import ExportedModel, empty_features, new_prefix, number_of, texts_of
 
-_PREFIX = "smc_dp_"
 _MOST_CLASSES = 30  # each is compared with all others
 _MOST_COLUMNS = 2000  # of a result of SQLite
 _TABLE = "data"
@@ -56,11 +55,7 @@ class _Query:
 
     @property
     def prefix(self) -> str:
-        """Beginning of the names of new columns, which no column of the bounds has."""
-        prefix = _PREFIX
-        while any(column.name.casefold().startswith(prefix) for column in self.model.bounds.columns):
-            prefix += "_"
-        return prefix
+        return new_prefix(self.model.bounds)
 
     def named(self, what: str) -> str:
         return sql.name(self.prefix + what)
