@@ -83,7 +83,9 @@ def read_own_files(
     tables = _grouped(parties, parties_by) if parties_by is not None else read_file_of_each(parties)
     data = {name: encode_labelled_rows(t, public, public.label, strict=strict, warn=True) for name, t in tables.items()}
     held_out = (
-        None if test is None else encode_labelled_rows(_read(test, "test file", "test rows"), public, public.label)
+        None
+        if test is None
+        else encode_labelled_rows(_read(test, "test file", "test rows"), replace(public, weights=None), public.label)
     )
     rows = None
     if auxiliary is not None:

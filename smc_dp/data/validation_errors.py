@@ -172,7 +172,7 @@ def _kinds(table: Table, column: Column, read: ParsedColumn) -> list[TableFault]
     found = []
     for k in [*order[:_MOST_KINDS], *(k for k in order[_MOST_KINDS:] if not each[k]), *late[:1]]:
         place = int(read.codes[rows[first[k]]])
-        fault = _explained(read.faults[place], read.cells[place], table, levels)
+        fault = explain_fault(read.faults[place], read.cells[place], table, levels)
         found.append(_table_fault(table, column.name, fault, rows[of_rows[rows] == each[k]], read.cells[place]))
     if len(late) > 1:
         more = InputFault("cell.more_values", {"first": found[-1].what, "more": len(late) - 1})
@@ -186,10 +186,11 @@ def _kind(fault: Fault, cell: object, table: Table, levels: Sequence[str]) -> st
         return ""
     if fault.code == "cell.unknown_level":
         return f"level {canonical_level(str(parse_text(cell)))}"
-    return f"{fault.code}{_explained(fault, cell, table, levels).fields.get('hint', '')}"
+    return f"{fault.code}{explain_fault(fault, cell, table, levels).fields.get('hint', '')}"
 
 
-def _explained(fault: Fault, cell: object, table: Table, levels: Sequence[str]) -> Fault:
+def explain_fault(fault: Fault, cell: object, table: Table, levels: Sequence[str]) -> Fault:
+    """Return the fault of a cell with what the cell holds, and with its hint; `levels`: those of its column."""
     text = canonical_level(str(parse_text(cell))) if fault.code == "cell.unknown_level" else ""
     return add_hint(fault, RefusedInput(table.form, cell, text, levels))
 

@@ -55,6 +55,8 @@ def recommendation_blocks(plan: Plan) -> Iterator[Prose]:
         yield coded_prose("plan.named_method", method=plan.method, who=who, instead=instead)
     if found.staying is not None:
         yield Prose(f"What to expect: {_lost(found.staying)}{_needed(found)}", "plan.expected_loss")
+    if plan.candidate.circumstances.weighted:
+        yield coded_prose("plan.rows_have_weights")
     if plan.leaving:
         yield coded_prose("plan.bounds_leave_rows_out", columns=_some(plan.leaving))
     yield from _who(plan, found)

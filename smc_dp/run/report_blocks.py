@@ -98,6 +98,9 @@ def accuracy_blocks(found: Comparison | None, planned: ExpectedAccuracy | None =
         yield Prose(
             f"The models alone and pooled are regularised (lambda = {found.baseline_lambda:g}), the release is not."
         )
+    if found.weighted:
+        yield coded_prose("run.compared_without_weights")
+        return
     if found.lost is not None and planned is not None:
         yield _lost(found, planned)
     yield from _remark(found)
