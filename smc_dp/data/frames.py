@@ -40,9 +40,9 @@ def is_frame(given: object) -> TypeIs[DataFrame]:
     return isinstance(given, DataFrame)
 
 
-def read_file_or_frame(given: FileOrFrame, source: str) -> Table:
-    """Return the table in a file or of a data frame, which messages call `source`; raise InputError."""
-    return read_table(given, source) if isinstance(given, Path) else read_frame(given, source)
+def read_file_or_frame(given: FileOrFrame, source: str, form: FileFormat | None = None) -> Table:
+    """Return the table in a file of this format, or of a data frame; messages call it `source`. Raise InputError."""
+    return read_table(given, source, form=form) if isinstance(given, Path) else read_frame(given, source)
 
 
 def read_frame(frame: DataFrame, source: str) -> Table:

@@ -180,3 +180,22 @@ def test_nothing_of_the_metrics_leaves_the_site(made: Path, asked, tmp_path: Pat
 def test_a_page_inside_of_the_run_folder_is_refused(made: Path, asked) -> None:
     code, out, _ = asked(made / "test.csv", "--json", "--html", str(made / "run" / "metrics.html"))
     assert (code, json.loads(out)["error"]["code"]) == (2, "option.inside_the_run")
+
+
+def test_a_site_reads_new_rows_as_its_own_file_says(made: Path, asked, tmp_path: Path) -> None:
+    """By `--policy`, or by own.toml beside the rows; what stands beside the rows by their own name goes first."""
+    plain, site = write(tmp_path / "plain.csv", patients(9, 8)), tmp_path / "site"
+    site.mkdir()
+    rows = site / "new.csv"
+    rows.write_text(plain.read_text().replace(",", ";"))
+    wanted = asked(plain)
+    assert asked(rows)[0] == 2
+    own = '[file]\nseparator = ";"\n[limits]\nmax_epsilon = "1"\nmax_delta = "0"\n'
+    (tmp_path / "policy.toml").write_text(own)
+    assert asked(rows, "--policy", str(tmp_path / "policy.toml"))[:2] == wanted[:2]
+    (site / "own.toml").write_text(own)
+    assert asked(rows)[:2] == wanted[:2]
+    (site / "own.toml").write_text(own.replace(";", "|"))
+    assert asked(rows)[0] == 2
+    (site / "new.csv.toml").write_text('file = {separator = ";"}\n')
+    assert asked(rows)[:2] == wanted[:2]
