@@ -106,7 +106,7 @@ def check_bounds(
     ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Check a party's file against bounds: list all problems, with the lines that would fix them.
+    """Check a party's file against bounds: list the problems, with lines that would fix some of them.
 
     While lines of drafted bounds are open, the command lists them, with what to write in their place.
 
@@ -144,7 +144,8 @@ def _print_complete(path: Path, bounds: Bounds, *, as_json: bool) -> int:
         print(json.dumps({"bounds": str(path), **sizes, "clip": bounds.clip}))
     else:
         classes = ", ".join(map(one_line, bounds.classes))
-        print(f"{path}: complete. {len(bounds.columns)} columns, {bounds.dimension} features, classes {classes}.")
+        made_of = f"{len(bounds.columns)} columns, {bounds.dimension} features, classes {classes}"
+        print(f"{path}: complete. {made_of}. Rows are clipped to the norm {bounds.clip:g}.")
     return 0
 
 

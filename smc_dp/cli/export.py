@@ -11,7 +11,7 @@ import typer
 from smc_dp.cli.options import check_beside, read_choice
 from smc_dp.core.errors import one_line
 
-EXPORT_FORMATS = ("json",)
+EXPORT_FORMATS = ("json", "sql", "onnx")
 """Formats that the command offers, without loading what writes them."""
 
 
@@ -27,10 +27,14 @@ def export_model(
 
     \b
     json     names, units and numbers, for a program of your own in any language
+    sql      one SELECT statement for SQLite and DuckDB
+    onnx     a graph in float64 for ONNX runtimes; needs the extra `export`
 
     \b
     Examples:
       smc-dp export runs/first --to json --out model.json
+      smc-dp export runs/first --to sql --out model.sql
+      smc-dp export runs/first --to onnx --out model.onnx
     """
     from smc_dp.run.export.export_run import export_run
 
@@ -38,7 +42,7 @@ def export_model(
     check_beside(run_folder, "--out", out)
     model = export_run(run_folder, chosen, out)
     if model.missing_files_text:
-        print(f"not audited: {one_line(model.missing_files_text)}", file=sys.stderr)
+        print(f"not verified against the transcript: {one_line(model.missing_files_text)}", file=sys.stderr)
     for reason in model.insecure:
         print(f"warning: this release is insecure: {one_line(reason)}", file=sys.stderr)
     print(f"Written to {out}.")

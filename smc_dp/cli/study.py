@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -71,6 +72,9 @@ def new_study(
                        --curator charlie.pub --bounds bounds.toml --title T --purpose research \\
                        --relay tls://relay.example:4222 --epsilon 0.5 --colluders 1 --dropouts 1 --messages 12h
     """
+    if os.path.lexists(out):
+        raise InputError("study.exists", study_file=str(out))
+
     from smc_dp.core.documents import parse_document, validate_document
     from smc_dp.core.writing import write_new
     from smc_dp.deploy.draft import draft_study

@@ -33,7 +33,9 @@ def of_number(fault: Fault, refused: RefusedInput) -> Hint:
         return DATE
     if text.lower() in _TRUTH or (text.lower() in _NO | _YES and refused.column_evidence.truths):
         truths = refused.column_evidence.truths
-        return Hint("truth", f" (a truth value{'; to read it as 0 or 1, ' + LINE if truths else ''})", truths)
+        return Hint(
+            "truth", f" (it looks like true or false{'; to read it as 0 or 1, ' + LINE if truths else ''})", truths
+        )
     return _of_marks(text, fault, refused) if form.is_text and text else of_nothing(fault, refused)
 
 
@@ -47,7 +49,7 @@ def _of_marks(text: str, fault: Fault, refused: RefusedInput) -> Hint:
         return of_nothing(fault, refused)
     settings = found[0]
     if len(found) > 1:
-        lines = ", or ".join(f"{form.advice(**each)}, where it is {_read(form, each, text)}" for each in found)
+        lines = ", or ".join(f"where it is {_read(form, each, text)}, {form.advice(**each)}" for each in found)
         return Hint("ambiguous number", f"; {lines}")
     if "thousands" in settings:
         return Hint("thousands", f" (marks between thousands; wanted none, or {LINE})", settings)
@@ -109,7 +111,7 @@ def of_level(fault: Fault, refused: RefusedInput) -> Hint:
     if alike != NO_HINT:
         return alike
     if text.lower() in _TRUTH:
-        return Hint("truth", " (a truth value)")
+        return Hint("truth", " (it looks like true or false)")
     if len(levels) == 2 and all(map(_NUMBER.fullmatch, (text, *levels))):
         return Hint("number", " (a number; bounds of numbers are written [low, high], without quotes)")
     if _DATE.fullmatch(text):
@@ -118,7 +120,7 @@ def of_level(fault: Fault, refused: RefusedInput) -> Hint:
     if nothing != NO_HINT or not refused.column or len(text) > _LONGEST_ALIAS:
         return nothing
     line = refused.form.advice(**_meaning(refused, "LEVEL"))
-    return Hint("", f"; if it means one of these, {line}, with that level in place of LEVEL")
+    return Hint("", f"; if it means one of these, take its name for LEVEL and {line}")
 
 
 def _meaning(refused: RefusedInput, level: str) -> dict[str, FormatSetting]:

@@ -159,7 +159,17 @@ class FileFormat:
                     said = " and ".join(_line(_key(level), texts) for level, texts in levels)
                     parts.append(f"{said} into [aliases.{_key(column)}]")
             return f"write {', and '.join(parts)} of {OWN_SETTINGS_FILE}"
-        return f"write {' and on a line below it '.join(whole.lines())} into {self.place}"
+        lines = whole.lines()
+        these = "this line" if len(lines) == 1 else "these two lines"
+        return f"write {these} into {self.place}: {' and '.join(lines)}"
+
+    def sections(self) -> list[str]:
+        """Return the sections [file] and [aliases] that state this format, line by line; none for the default."""
+        said = self.said()
+        found = ["[file]", *(_line(name, value) for name, value in said.items())] if said else []
+        for column, levels in self.aliases:
+            found += [f"[aliases.{_key(column)}]", *(_line(_key(level), texts) for level, texts in levels)]
+        return found
 
     def lines(self) -> list[str]:
         """Return the lines of FILE.toml that state this format; none for the default."""

@@ -64,9 +64,29 @@ class FormatFault(InputFault):
         hint = self.clause.replace(LINE, self.form.advice(**whole))
         return replace(self, fields={**self.fields, "hint": hint}, settings=whole)
 
+    def in_list(self) -> FormatFault:
+        """Return the fault as a list has it, below which the lines stand."""
+        return replace(self, fields={**self.fields, "hint": self.clause.replace(LINE, "write the lines below")})
+
 
 NO_HINT = Hint()
 DATE = Hint("date", " (a date)")
+
+
+def in_list(fault: Fault) -> Fault:
+    """Return a fault as it stands in a list above the lines that `proposed_format` has."""
+    return fault.in_list() if isinstance(fault, FormatFault) else fault
+
+
+def proposed_format(faults: Iterable[Fault]) -> FileFormat | None:
+    """Return the format that the faults of one file propose together; None where they propose none."""
+    formal = [fault for fault in faults if isinstance(fault, FormatFault)]
+    if not formal:
+        return None
+    settings: Settings = {}
+    for fault in formal:
+        settings = joined(settings, fault.settings)
+    return formal[0].form.with_settings(settings)
 
 
 def settings_of(fault: Fault) -> Settings:

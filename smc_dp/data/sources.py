@@ -83,7 +83,9 @@ def read_own_files(
     tables = _grouped(parties, parties_by) if parties_by is not None else read_file_of_each(parties)
     data = {name: encode_labelled_rows(t, public, public.label, strict=strict, warn=True) for name, t in tables.items()}
     held_out = (
-        None if test is None else encode_labelled_rows(read_table(test, f"test file {test}"), public, public.label)
+        None
+        if test is None
+        else encode_labelled_rows(read_table(test, f"test file {test}"), replace(public, weights=None), public.label)
     )
     rows = None if auxiliary is None else encode_rows(read_table(auxiliary, f"file {auxiliary}"), public, strict=strict)
     return _prepared(data, held_out, public, tables, rows)

@@ -187,12 +187,7 @@ def _kinds(table: Table, column: Column, read: ParsedColumn) -> list[TableFault]
 
     Empty cells are of one kind, and never among the last.
     """
-    subject = RefusedInput(
-        table.form,
-        levels=column.forms if isinstance(column, CategoricalColumn) else (),
-        column=column.name,
-        evidence=SpellingEvidence(read.cells, table.form),
-    )
+    subject = refused_column(table, column, read)
     kinds, numbers = np.full(len(read.cells), -1, dtype=np.int64), {"": 0}
     for i, fault in read.faults.items():  # explained again for the first row of its kind: all would fill the memory
         kinds[i] = numbers.setdefault(_kind(fault, read.cells[i], subject), len(numbers))
@@ -204,12 +199,19 @@ def _kinds(table: Table, column: Column, read: ParsedColumn) -> list[TableFault]
     found = []
     for k in [*order[:_MOST_KINDS], *(k for k in order[_MOST_KINDS:] if not each[k]), *late[:1]]:
         place = int(read.codes[rows[first[k]]])
-        fault = _explained(read.faults[place], read.cells[place], subject)
+        fault = explain_fault(read.faults[place], read.cells[place], subject)
         found.append(_table_fault(table, column.name, fault, rows[of_rows[rows] == each[k]], read.cells[place]))
     if len(late) > 1:
         more = InputFault("cell.more_values", {"first": found[-1].what, "more": len(late) - 1})
         found[-1] = replace(found[-1], fault=more, count=int(counts[late].sum()))
     return found
+
+
+def refused_column(table: Table, column: Column, read: ParsedColumn) -> RefusedInput:
+    """Return a column as the subject of the faults of its cells."""
+    levels = column.forms if isinstance(column, CategoricalColumn) else ()
+    evidence = SpellingEvidence(read.cells, table.form)
+    return RefusedInput(table.form, levels=levels, column=column.name, evidence=evidence)
 
 
 def _kind(fault: Fault, cell: object, subject: RefusedInput) -> str:
@@ -218,10 +220,11 @@ def _kind(fault: Fault, cell: object, subject: RefusedInput) -> str:
         return ""
     if fault.code == "cell.unknown_level":
         return f"level {canonical_level(str(parse_text(cell)))}"
-    return f"{fault.code}{_explained(fault, cell, subject).fields.get('hint', '')}"
+    return f"{fault.code}{explain_fault(fault, cell, subject).fields.get('hint', '')}"
 
 
-def _explained(fault: Fault, cell: object, subject: RefusedInput) -> Fault:
+def explain_fault(fault: Fault, cell: object, subject: RefusedInput) -> Fault:
+    """Return the fault of a cell with what the cell holds, and with its hint; `subject`: its column."""
     text = canonical_level(str(parse_text(cell))) if fault.code == "cell.unknown_level" else ""
     return add_hint(fault, replace(subject, cell=cell, text=text))
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from smc_dp.run.agreement import Agreement
 
 _HEADINGS = (
-    *("method", "protects", "signal", "lost to noise", "leave out", "may break rules", "knows the noise"),
+    *("method", "protects", "signal", "lost to noise", "leave out", "may be malicious", "knows the noise"),
     *("messages", "bytes"),
 )
 _NAMED = 5  # of more parties it is said how many there are
@@ -29,7 +29,7 @@ def blocks(plan: Plan, *, cost: bool = False) -> Iterator[PageBlock]:
     yield from recommendation_blocks(plan)
     yield PageTable("Methods", _HEADINGS, tuple(_methods(plan)), numbers=(2, 7, 8))
     yield Prose("The signal compares the sum with its noise: more is better.")
-    if refused := tuple(f"{m.method} is not in this plan: {m.refused}" for m in plan.methods if m.refused is not None):
+    if refused := tuple(_missing(m.method, m.refused) for m in plan.methods if m.refused is not None):
         yield Bullets(refused)
     yield Prose(f"The guarantee of {plan.method} holds against {plan.holds_against} It needs {plan.needs}")
     yield Bullets(plan.must_not_collude)
@@ -55,10 +55,20 @@ def recommendation_blocks(plan: Plan) -> Iterator[Prose]:
         yield coded_prose("plan.named_method", method=plan.method, who=who, instead=instead)
     if found.staying is not None:
         yield Prose(f"What to expect: {_lost(found.staying)}{_needed(found)}", "plan.expected_loss")
+    if plan.candidate.circumstances.weighted:
+        yield coded_prose("plan.rows_have_weights")
     if plan.leaving:
         yield coded_prose("plan.bounds_leave_rows_out", columns=_some(plan.leaving))
     yield from _who(plan, found)
     yield from _by_party(plan)
+
+
+def _missing(method: str, refused: str) -> str:
+    """Return why a method is not in the plan; a refusal that begins with the method's own name becomes a sentence."""
+    own = f"method: {method} "
+    if refused.startswith(own):
+        return f"{method} is not in this plan. It {refused.removeprefix(own)}"
+    return f"{method} is not in this plan: {refused}"
 
 
 def _methods(plan: Plan) -> Iterator[tuple[str, ...]]:

@@ -115,7 +115,7 @@ class Ledgers:
             with Ledger.open(path) as ledger:
                 held = ledger.history().limit
                 if self.limit not in (None, held):
-                    raise InputError("ledger.other_limit", path=str(path), held=str(held))
+                    raise InputError("ledger.other_limit", path=str(path), held=str(held), got=str(self.limit))
                 yield ledger
 
     def _make(self, path: Path) -> None:

@@ -32,8 +32,8 @@ class Comparison:
 
     `smallest_rows`: number of rows of the smallest party, None unless they set the noise. `baseline_lambda`: lambda of
     the models compared with, where the method has none. `without_noise`: the same method on the same rows. `rows`:
-    number of test rows. The figures need the rows of everybody, so only a simulation has them, and no file that is
-    meant to be shared.
+    number of test rows. `weighted`: whether the release has weights of rows, which the models compared with have not.
+    The figures need the rows of everybody, so only a simulation has them, and no file that is meant to be shared.
     """
 
     accuracy: float
@@ -44,6 +44,7 @@ class Comparison:
     baseline_lambda: float | None = None
     without_noise: float | None = None
     rows: int | None = None
+    weighted: bool = False
 
     @property
     def margin(self) -> float:

@@ -180,7 +180,7 @@ class TargetSettings(SettingsSection):
     )  # fmt: skip
     calibration: OneLine | None = _agreed(
         CALIBRATION_HELP, _choices(Calibration), "choice",
-        usual="proven", title="Scale of the noise",
+        usual="proven", title="Scale of the noise, as proven here or as in the paper",
     )  # fmt: skip
 
 

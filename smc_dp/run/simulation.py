@@ -399,15 +399,17 @@ def _comparison(
         return None
     own: float | None = getattr(agreement.method, "lam", None)
     lam, classes = BASELINE_LAMBDA if own is None else own, federation.classes
+    plain = replace(federation, parties=tuple(replace(rows, weights=None) for rows in federation.parties))
     return Comparison(
         accuracy=float(np.mean(classify(weights, test.X) == test.y)),
-        individual={name: accuracy_alone(rows, lam, test, classes) for name, rows in federation.by_name.items()},
-        pooled=accuracy_alone(federation.pooled(), lam, test, classes),
+        individual={name: accuracy_alone(rows, lam, test, classes) for name, rows in plain.by_name.items()},
+        pooled=accuracy_alone(plain.pooled(), lam, test, classes),
         majority=majority_accuracy(federation, test),
         smallest_rows=min(len(rows) for rows in federation.parties) if agreement.spec.smallest_sets_noise else None,
         baseline_lambda=lam if own is None else None,
         without_noise=_without_noise(federation, agreement, rng).accuracy(test),
         rows=len(test),
+        weighted=federation.weighted,
     )
 
 

@@ -127,7 +127,7 @@ class Export:
         text = self._draft(folder)
         for name, value in self.filled.items():
             text = re.sub(
-                rf"^{name} = \[\"\?.*$", "" if value is None else f"{name} = {value}", text, flags=re.MULTILINE
+                rf'^{name} = \["\?".*$', "" if value is None else f"{name} = {value}", text, flags=re.MULTILINE
             )
         for rule in ('weight = "indicator"', 'smoker = "category"'):
             assert f"# {rule}" in text

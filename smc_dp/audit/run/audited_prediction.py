@@ -20,6 +20,8 @@ def predict(
     rows: str | PathLike[str] | Array,
     id_column: str | None = None,
     *,
+    threshold: float | None = None,
+    threshold_from: str | PathLike[str] | None = None,
     level: int | None = None,
     identities: str | PathLike[str] | None = None,
     views: str | PathLike[str] | None = None,
@@ -36,6 +38,11 @@ def predict(
         A CSV or Parquet file, or rows as `smc_dp.data.preprocess.encode_rows` makes them.
     id_column : str, default=None
         The column of the file that says what its rows are called; None numbers them.
+    threshold : float in (0, 1), default=None
+        The probability above which a row gets the second of two classes; None is 1/2.
+    threshold_from : path, default=None
+        A file of other rows with classes, on which the threshold is chosen: the one with the largest sum of
+        sensitivity and specificity. It is as private as these rows.
     level : {1, 2, 3}, default=None
         The level of assurance that an audit of the run must reach before anything is predicted; None audits nothing.
         The folder is read once, and audit and prediction work on the same bytes.
@@ -51,14 +58,16 @@ def predict(
     Returns
     -------
     Predictions
-        A class and scores for each row, and the accuracy where the rows have classes.
+        A class, scores and probabilities for each row, and the metrics where rows have classes. A row that does not
+        fit the bounds has no class, and a reason.
 
     Raises
     ------
     InputError
         When the folder holds no release, when one of its files contradicts another (the shares do not add up to the
         weights, they or the published sum were not signed in the transcript; classes, bounds or the privacy statement
-        are others), when the audit does not reach the level, or when rows do not fit.
+        are others), when the audit does not reach the level, when a column is missing, or for a threshold that does not
+        fit.
 
     References
     ----------
@@ -81,10 +90,11 @@ def predict(
         for name, value in {"identities": identities, "views": views, "seconds": seconds}.items():
             if value is not None:
                 raise InputError("level.not_given", name=name)
-        return predict_rows(Path(run_folder), rows, id_column)
+        return predict_rows(Path(run_folder), rows, id_column, threshold=threshold, threshold_from=threshold_from)
     files = read_run_files(Path(run_folder))
     reached = _level(files, level, identities, views, DEFAULT_SECONDS if seconds is None else seconds, progress)
-    return replace(predict_rows(files, rows, id_column), level=reached)
+    found = predict_rows(files, rows, id_column, threshold=threshold, threshold_from=threshold_from)
+    return replace(found, level=reached)
 
 
 def _level(

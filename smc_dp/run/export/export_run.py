@@ -11,8 +11,20 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.core.writing import write_new
 from smc_dp.run.export.exported_model import ExportedModel, read_model
 from smc_dp.run.export.json_model import write_json_model
+from smc_dp.run.export.sql_model import write_sql_model
 
-WRITERS: Mapping[str, Callable[[ExportedModel], bytes]] = MappingProxyType({"json": write_json_model})
+
+def _write_onnx(model: ExportedModel) -> bytes:
+    try:
+        from smc_dp.run.export.onnx_model import write_onnx_model
+    except ImportError as error:
+        raise InputError("export.not_installed", format="onnx", package=error.name or "onnx") from None
+    return write_onnx_model(model)
+
+
+WRITERS: Mapping[str, Callable[[ExportedModel], bytes]] = MappingProxyType(
+    {"json": write_json_model, "sql": write_sql_model, "onnx": _write_onnx}
+)
 """Name of a format -> function that returns the file."""
 
 

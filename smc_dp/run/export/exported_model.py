@@ -24,6 +24,8 @@ from smc_dp.run.folder import read_content, read_run_files
 from smc_dp.run.release import RELEASE
 from smc_dp.run.verify_release import verify_release
 
+_PREFIX = "smc_dp_"
+
 
 @dataclass(frozen=True, eq=False)
 class ExportedModel:
@@ -108,3 +110,11 @@ def texts_of(column: CategoricalColumn) -> list[tuple[str, int]]:
     """Return each text that means a level, levels and then aliases, with the place of the level."""
     others = [(text, column.categories.index(level)) for level, texts in column.aliases for text in texts]
     return [*((text, i) for i, text in enumerate(column.categories)), *others]
+
+
+def new_prefix(bounds: Bounds) -> str:
+    """Return a beginning for the names of results, which no column has, in any case of its letters."""
+    prefix = _PREFIX
+    while any(column.name.casefold().startswith(prefix) for column in bounds.columns):
+        prefix += "_"
+    return prefix

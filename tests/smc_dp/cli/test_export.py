@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,4 +64,24 @@ def test_without_a_transcript_it_says_that_nothing_was_audited(
     shutil.copytree(run, tmp_path / "run")
     (tmp_path / "run" / TRANSCRIPT).unlink()
     assert main(["export", str(tmp_path / "run"), "--to", "json", "--out", str(tmp_path / "model.json")]) == 0
-    assert capsys.readouterr().err.splitlines()[0] == f"not audited: {tmp_path / 'run'} has no {TRANSCRIPT}"
+    assert (
+        capsys.readouterr().err.splitlines()[0]
+        == f"not verified against the transcript: {tmp_path / 'run'} has no {TRANSCRIPT}"
+    )
+
+
+@pytest.mark.parametrize("to", ["onnx"])
+def test_a_format_whose_package_is_not_there_names_the_extra(
+    to: str, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, to, None)
+    monkeypatch.delitem(sys.modules, f"smc_dp.run.export.{to}_model", raising=False)
+    assert main(["export", str(run), "--to", to, "--out", str(tmp_path / "model")]) == 2
+    assert "smc-dp[export]" in capsys.readouterr().err
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize("to", WRITERS)
+def test_every_format_is_written(to: str, run: Path, tmp_path: Path) -> None:
+    assert main(["export", str(run), "--to", to, "--out", str(tmp_path / "model")]) == 0
+    assert (tmp_path / "model").stat().st_size > 500

@@ -60,8 +60,8 @@ def test_shares_are_written_where_they_are_asked_for(folder: Path) -> None:
 
 @pytest.mark.parametrize(("arguments", "why"), [
     (("--colluders", "3"), "--colluders: wanted at most 2 of 3 parties, got 3: some must be honest"),
-    (("--dropouts", "1"), "--dropouts: 1 of 3 parties are too many where 1 may collude; wanted at most 0, or "
-     "--colluders at most 0, or 4 parties"),
+    (("--dropouts", "1"), "--dropouts: wanted at most 0 with 3 parties and --colluders 1, got 1. For 1, take "
+     "--colluders at most 0, or at least 4 parties"),
     (("--noise", "knorm"), "--noise: wsum by a secure sum has vg, ddg, self, got knorm"),
     (("--noise", "vg", "--delta", "1e-6"), "--delta: does not go with noise vg"),
     (("--calibration", "paper"), "--calibration: wsum has proven, got paper"),

@@ -63,7 +63,7 @@ def fast_path(fast_folder: Path) -> Path:
 @pytest.fixture(scope="session")
 def curator_run(fast_folder: Path) -> Iterator[Sites]:
     """Three parties and Charlie with toy keys, undisturbed, to the end."""
-    run = Sites(sites.joint(sites.PRR_MEAN), fast_folder / "curator").run()
+    run = Sites(sites.joint(sites.LINEAR), fast_folder / "curator").run()
     yield run
     run.close()
 
@@ -71,6 +71,6 @@ def curator_run(fast_folder: Path) -> Iterator[Sites]:
 @pytest.fixture(scope="session")
 def sum_run(fast_folder: Path) -> Iterator[Sites]:
     """Sums of three parties, one of whom may vanish, undisturbed, to the end."""
-    run = Sites(sites.joint(sites.few_sums()), fast_folder / "sum").run()
+    run = Sites(sites.joint(sites.one_sum()), fast_folder / "sum").run()
     yield run
     run.close()

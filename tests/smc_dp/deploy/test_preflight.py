@@ -221,15 +221,18 @@ def public_files(folder: Path) -> list[str]:
     return [*parties, "--curator", str(folder / "charlie.pub"), "--bounds", str(folder / "bounds.toml"), *said]
 
 
-def test_new_drafts_what_its_options_say(tmp_path: Path) -> None:
+def test_new_drafts_what_its_options_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = ["study", "new", "--out", str(tmp_path / "s.toml"), *public_files(tmp_path)]
     assert main([*given, "--epsilon", "0.5", "--delta", "1e-6", "--dropouts", "1", "--colluders", "0"]) == 0
     made = JointStudy.read(tmp_path / "s.toml")
     wanted = text(protocol=studies.SUMS.replace("colluders = 1\ndropouts = 0", "colluders = 0\ndropouts = 1"))
     wanted = wanted.replace('"1/3"', "0.5").replace("1e-5", "1e-6").replace('"12h"', '"1d"')
-    assert made.digest == study(wanted).digest
+    assert made.digest == study(f"{wanted}[bounds.rows]\nclip = 1.42\n").digest  # a study states what would be usual
+    assert (made.bounds.clip, study(wanted).bounds.clip) == (1.42, 2.0)
     before = kept(tmp_path)
+    capsys.readouterr()
     assert main(given) == 2  # never over another
+    assert "name another file with --out" in capsys.readouterr().err
     assert kept(tmp_path) == before
     text_of_it = (tmp_path / "s.toml").read_text()
     assert "# how long" in text_of_it.lower()

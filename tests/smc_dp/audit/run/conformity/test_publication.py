@@ -276,7 +276,7 @@ def test_timings_are_read_inside_the_folder_only(honest: Folders, tmp_path: Path
 
 def test_the_digest_of_what_was_agreed_binds_parameters_bounds_grid_and_marks() -> None:
     """The value is fixed: a change of how it is made would make every older run look forged."""
-    bounds = Bounds((NumericColumn("x", -1.0, 1.0),), ("no", "yes"), "y")
+    bounds = Bounds((NumericColumn("x", -1.0, 1.0),), ("no", "yes"), "y", clip=2.0)
     parties = ("north", "south")
     agreed = Agreement(
         PathakMean(0.1),

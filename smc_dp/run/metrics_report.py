@@ -1,0 +1,126 @@
+"""Report of the quality of a release on labelled rows: blocks for a screen, and a page that is for its owner alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from smc_dp.core.version import __version__
+from smc_dp.pages.blocks import Banner, FactList, Page, PageBlock, PageTable, Prose, Section, coded_prose, format_counts
+from smc_dp.pages.shortening import shorten
+from smc_dp.run.metrics import ClassMetrics, Metrics
+from smc_dp.run.metrics_pictures import draw_calibration, draw_confusion
+
+PRIVATE = "private: made from this site's rows"
+"""First words of every report and page of metrics."""
+_PRIVATE = (
+    f"{PRIVATE}. The figures are exact: no noise is in them, and no privacy statement covers them. Do not publish them."
+)
+_MOST_CLASSES, _MOST_MISTAKES = 12, 20
+
+
+def metrics_page(found: Metrics, of: str) -> Page:
+    """Return the page of these figures; `of`: the rows that they are of, such as a file."""
+    return Page(
+        title=f"How well a release classifies {shorten(of)}",
+        notices=(Banner(_PRIVATE, "secret", "metrics.private"),),
+        sections=tuple(_sections(found)),
+        made=(f"Made by smc-dp {__version__} from a release and {found.rows:,} rows with known classes.",),
+        on_every_sheet=PRIVATE,
+    )
+
+
+def metrics_blocks(found: Metrics, of: str) -> Iterator[PageBlock]:
+    """Yield the figures for the owner's screen."""
+    yield Prose(f"Results on {found.rows:,} rows of {of}, {_PRIVATE}", "metrics.private")
+    yield from _sections(found)
+
+
+def _sections(found: Metrics) -> Iterator[Section]:
+    yield Section("Figures", tuple(_figures(found)))
+    if len(found.classes) > 2:
+        headings = ("class", "rows", "sensitivity", "specificity", "precision")
+        rows = tuple((one.name, *format_counts(one.rows), *_of_class(one)) for one in found.classes)
+        yield Section("Classes", (PageTable("Each class against all others", headings, rows, (1, 2, 3, 4)),))
+    yield Section("Confusion matrix", tuple(_confusion(found)))
+    if found.calibration:
+        yield Section("Calibration", tuple(_calibration(found)))
+
+
+def _figures(found: Metrics) -> Iterator[PageBlock]:
+    facts = [
+        ("accuracy", f"{found.accuracy:.3f} (two standard errors: {found.margin:.3f})"),
+        (f"always answering {shorten(found.largest.name)}", f"{found.majority:.3f}"),
+        ("balanced accuracy", _figure(found.balanced_accuracy, f"always the same answer: {1 / _present(found):.3f}")),
+        ("area under the ROC curve", _figure(found.auc, "chance: 0.500")),
+    ]
+    if found.threshold is not None:
+        second, name = found.classes[1], shorten(found.classes[1].name)
+        for term, value, count in (
+            ("sensitivity", second.sensitivity, f"of the {second.rows:,} rows of {name}, found"),
+            ("specificity", second.specificity, f"of the {found.classes[0].rows:,} others, not taken for {name}"),
+            ("precision", second.precision, f"of the rows that are taken for {name}, right"),
+        ):
+            facts.append((term, _figure(value, count)))
+    facts.append(("Brier score", _figure(found.brier, f"always the shares of the classes: {found.base_brier:.3f}")))
+    yield FactList(tuple(facts))
+    yield from _reading(found)
+
+
+def _present(found: Metrics) -> int:
+    return sum(one.rows > 0 for one in found.classes)
+
+
+def _reading(found: Metrics) -> Iterator[Prose]:
+    """Yield how the figures are to be read: the threshold, and where the accuracy says nothing."""
+    if found.threshold is not None:
+        at, name = f"{found.threshold.probability:g}", shorten(found.classes[1].name)
+        if found.threshold.chosen_on is None:
+            yield coded_prose("metrics.public_threshold", threshold=at, name=name)
+        else:
+            file = found.threshold.chosen_on
+            yield coded_prose("metrics.chosen_threshold", threshold=at, name=name, file=file)
+            if found.threshold.shared:
+                yield coded_prose("metrics.shared_rows", count=found.threshold.shared, file=file)
+    if not found.beats_majority:
+        yield coded_prose("metrics.no_better_than_majority", name=shorten(found.largest.name))
+    if found.brier is None:
+        yield coded_prose("metrics.no_probabilities")
+
+
+def _of_class(one: ClassMetrics) -> tuple[str, ...]:
+    return tuple(
+        "-" if value is None else f"{value:.3f}" for value in (one.sensitivity, one.specificity, one.precision)
+    )
+
+
+def _figure(value: float | None, beside: str) -> str:
+    return "not defined for these rows" if value is None else f"{value:.3f} ({beside})"
+
+
+def _confusion(found: Metrics) -> Iterator[PageBlock]:
+    names = [shorten(one.name) for one in found.classes]
+    if len(names) > _MOST_CLASSES:
+        wrong = sorted(
+            ((count, names[k], names[c]) for k, counts in enumerate(found.confusion) for c, count in enumerate(counts)
+             if count and c != k),
+            key=lambda one: -one[0],
+        )[:_MOST_MISTAKES]  # fmt: skip
+        told = tuple((name, other, *format_counts(count)) for count, name, other in wrong)
+        yield PageTable("Most frequent mistakes", ("true class", "predicted class", "rows"), told, numbers=(2,))
+        return
+    rows = tuple((name, *format_counts(*counts)) for name, counts in zip(names, found.confusion, strict=True))
+    numbers = tuple(range(1, len(names) + 1))
+    yield PageTable("True class in rows, predicted class in columns", ("true class", *names), rows, numbers)
+    yield draw_confusion(found)
+
+
+def _calibration(found: Metrics) -> Iterator[PageBlock]:
+    of = f"class {shorten(found.classes[1].name)}" if len(found.classes) == 2 else "the predicted class"
+    yield coded_prose("metrics.calibration", of=of)
+    headings = ("probability", "rows", "mean probability", "observed share")
+    rows = tuple(
+        (f"{one.low:.1f} to {one.high:.1f}", *format_counts(one.rows), f"{one.predicted:.3f}", f"{one.observed:.3f}")
+        for one in found.calibration
+    )
+    yield PageTable(f"Probability of {of}", headings, rows, numbers=(1, 2, 3))
+    yield draw_calibration(found)
