@@ -40,9 +40,11 @@ def classify_rows(
             metavar="FILE", help="Choose this threshold on other rows with classes. It is as private as they are."
         ),
     ] = None,
-    html: Annotated[
+    metrics: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write the metrics as a page, a new file for you alone: DATA needs classes."),
+        typer.Option(
+            metavar="FILE", help="Write the metrics as a page, a new file for you alone; --data needs classes."
+        ),
     ] = None,
     level: Annotated[
         str | None,
@@ -82,7 +84,7 @@ def classify_rows(
     If the file has the column of classes, standard error has the metrics (with --json a key of its own): accuracy
     beside that of the majority class, balanced accuracy, area under the ROC curve, sensitivity and specificity at the
     threshold, Brier score, confusion matrix and calibration. They are exact figures of your rows: private. The page of
-    --html can be read by you alone. --threshold-from takes the threshold with the largest sum of sensitivity and
+    --metrics can be read by you alone. --threshold-from takes the threshold with the largest sum of sensitivity and
     specificity on rows of another file.
 
     \b
@@ -90,7 +92,7 @@ def classify_rows(
       smc-dp predict runs/first --data new.csv
       smc-dp predict runs/first --data new.csv --out predictions.csv --id patient
       smc-dp predict runs/first --data new.csv | sort | uniq -c
-      smc-dp predict runs/first --data test.csv --out predictions.csv --html metrics.html
+      smc-dp predict runs/first --data test.csv --out predictions.csv --metrics metrics.html
       smc-dp predict runs/first --data test.csv --threshold-from other.csv --out predictions.csv
       smc-dp predict runs/first --data new.parquet --json --id patient
       smc-dp predict runs/first --data new.csv --level 2 --identities identities.json
@@ -102,7 +104,7 @@ def classify_rows(
         refuse_options({"--id": id_column}, "option.without_table")
     refuse_options({"--out": out if as_json else None}, "option.not_with_json")
     check_new({"--out": out})
-    check_beside(run_folder, "--html", html)
+    check_beside(run_folder, "--metrics", metrics)
     wanted = None if level is None else int(read_choice("--level", level, ("1", "2", "3")))
     allowed = None if seconds is None else float(read_positive("--seconds", seconds))
     limit = None if threshold is None else float(read_positive("--threshold", threshold))
@@ -111,8 +113,8 @@ def classify_rows(
             run_folder, data, id_column, threshold=limit, threshold_from=threshold_from, level=wanted,
             identities=identities, views=views, seconds=allowed, progress=hear,
         )  # fmt: skip
-    if html is not None:
-        _write_metrics(html, found, data)
+    if metrics is not None:
+        _write_metrics(metrics, found, data)
     _say_what_was_verified(found)
     if as_json:
         print(json.dumps(_as_dict(found, with_ids=id_column is not None), allow_nan=False))
@@ -141,14 +143,14 @@ def _as_dict(found: Predictions, *, with_ids: bool) -> dict[str, object]:
     }
 
 
-def _write_metrics(html: Path, found: Predictions, data: Path) -> None:
+def _write_metrics(page: Path, found: Predictions, data: Path) -> None:
     """Write the page of metrics, which only its owner may read."""
     from smc_dp.pages.html import write_page
     from smc_dp.run.metrics_report import metrics_page
 
     if found.metrics is None:
-        raise InputError("option.page_without_classes", option="--html", file=str(data))
-    write_page(html, metrics_page(found.metrics, data.name), f"--html: {html}", 0o600)
+        raise InputError("option.page_without_classes", option="--metrics", file=str(data))
+    write_page(page, metrics_page({"": found.metrics}, data.name), f"--metrics: {page}", 0o600)
 
 
 def _say_what_was_verified(found: Predictions) -> None:

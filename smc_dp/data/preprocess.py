@@ -188,13 +188,9 @@ def _faults_of_rows(rows: int, kept: Table, bounds: Bounds, label: str | None) -
         yield TableFault("", InputFault(_TOO_MANY, {"most": _MOST_NUMBERS, "got": came}))
 
 
-def encode_classes(table: Table, bounds: Bounds, label: str, *, some: bool = False) -> NDArray[np.int64]:
-    """Return column `label` as class numbers, shape (n,); 1 and 1.0 are the same label.
-
-    some: whether rows may have no class, which are then -1.
-    """
-    places = _fitting(table, class_column(bounds, label, LEAVE_OUT if some else None), is_label=True)
-    return np.nan_to_num(places, nan=-1.0).astype(np.int64)
+def encode_classes(table: Table, bounds: Bounds, label: str) -> NDArray[np.int64]:
+    """Return column `label` as class numbers, shape (n,); 1 and 1.0 are the same label."""
+    return _fitting(table, class_column(bounds, label), is_label=True).astype(np.int64)
 
 
 def class_column(bounds: Bounds, label: str, missing: str | None = None) -> CategoricalColumn:

@@ -21,9 +21,8 @@ from smc_dp.data.row_faults import FittingRows, encode_fitting_rows, known_class
 from smc_dp.data.table import Table
 from smc_dp.data.table_reader import read_table
 from smc_dp.data.validation_errors import TableFault, UnfitTableError
-from smc_dp.methods.method import HasOpenScale
-from smc_dp.methods.model import classify, probabilities, scores
-from smc_dp.run.metrics import Metrics, measure_release
+from smc_dp.methods.model import classify, scores
+from smc_dp.run.metrics import Metrics, has_probabilities, measure_release, released_probabilities
 from smc_dp.run.release import PublishedRelease
 from smc_dp.run.run_files import RunPlace
 from smc_dp.run.threshold import HALF, Threshold, choose_threshold
@@ -149,7 +148,7 @@ def _predictions(
 ) -> Predictions:
     names, encoded = published.bounds.classes, made.encoded
     of_rows = scores(published.weights, encoded.X)
-    sure = probabilities(of_rows) if has_probabilities(published) else None
+    sure = released_probabilities(published.agreement.spec, of_rows)
     classes = (
         classify(published.weights, encoded.X) if limit is None or limit == HALF else limit.passed(of_rows).astype(int)
     )
@@ -177,12 +176,6 @@ def _predictions(
         threshold=limit,
         metrics=metrics,
     )
-
-
-def has_probabilities(published: PublishedRelease) -> bool:
-    """Return whether the length of the weights says how sure the model is."""
-    spec = published.agreement.spec
-    return spec.knows_rows if isinstance(spec, HasOpenScale) else True
 
 
 def _read(rows: str | PathLike[str]) -> Table:
@@ -237,7 +230,7 @@ def _threshold(
     for name, value in {"threshold": public, "threshold_from": file}.items():
         if value is not None and classes > 2:
             raise InputError("threshold.several_classes", name=name, classes=classes)
-        if value is not None and not has_probabilities(published):
+        if value is not None and not has_probabilities(published.agreement.spec):
             raise InputError("threshold.no_probabilities", name=name)
     if public is not None and file is not None:
         raise InputError("threshold.two")

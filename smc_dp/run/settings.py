@@ -251,6 +251,9 @@ class Simulation(Document):
         "Number of processes; more of them may make a run faster.", "INTEGER", "count", usual="1"
     )
     out: Path | None = _setting("Run folder to make.", "DIR", short=(RUN,), usual="a new one in runs/")
+    metrics: Path | None = _setting(
+        "New page of how well the release classifies the test rows. Only you can read it.", "FILE"
+    )
     record_views: Path | None = _setting(
         "New folder for the view of each participant, for audits. The views are SECRET.", "DIR"
     )
