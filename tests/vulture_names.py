@@ -71,3 +71,6 @@ charged_tolerance
 # `inspect` and typer read these of a command that is made of settings.
 __signature__
 __annotations__
+
+# The Arrow interface of data frames, which pyarrow calls.
+requested_schema

@@ -30,6 +30,7 @@ from smc_dp.data.columns import (
     set_floats,
 )
 from smc_dp.data.federation import MOST_CLASSES
+from smc_dp.data.row_weights import RowWeights
 from smc_dp.data.usual_clip import usual_clip
 
 __all__ = [
@@ -57,7 +58,8 @@ class Bounds:
     the caller names it. Rows are clipped to the norm `clip`, which follows from the columns where none is given; `bias`
     is the constant appended to each row, 0 for none. With `center` the range of a numeric column is mapped to
     [-1, 1]; without, the column is only divided by its largest absolute bound (0 stays 0). `aliases`: other texts for
-    the classes. `missing`: "leave out" where a row without a class is dropped, None where it is refused.
+    the classes. `missing`: "leave out" where a row without a class is dropped, None where it is refused. `weights`:
+    terms of the rows' weights, None where rows have none.
 
     Raises InputError when the parts do not fit together.
     """
@@ -70,6 +72,7 @@ class Bounds:
     center: bool = True
     aliases: Aliases = ()
     missing: str | None = None
+    weights: RowWeights | None = None
 
     def __post_init__(self) -> None:
         set_floats(self, "clip", "bias")
@@ -108,11 +111,14 @@ class Bounds:
         if self.missing not in (None, LEAVE_OUT):
             came = shown(self.missing)
             raise InputError("missing.no_rule_for_label", rule=LEAVE_OUT, got=came)
+        if self.weights is not None:
+            self.weights.check(len(self.classes), (self.label, *names))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON, without empty `aliases` and `missing`."""
+        """Return plain values for JSON, without empty `aliases`, `missing` and `weights`."""
         plain = {**asdict(self), "columns": [column_as_dict(column) for column in self.columns]}
-        return {name: value for name, value in plain.items() if value or name not in ("aliases", "missing")}
+        plain["weights"] = None if self.weights is None else self.weights.as_dict()
+        return {name: value for name, value in plain.items() if value or name not in ("aliases", "missing", "weights")}
 
     @property
     def leaving(self) -> tuple[str, ...]:
@@ -148,7 +154,8 @@ def parse_bounds(text: str, where: str = "bounds") -> Bounds:
     [2010-01-01, 2025-12-31]` or `age = {bins = [0, 18, 65, 120]}`. `[label]` holds `classes = ["no", "yes"]` (of two,
     the second is +1) and optionally `column`. Optional sections: `[rows]` with `clip`, `bias` and `center`; `[missing]`
     with a rule for the empty cells of a column (a value, "category", "indicator" or "leave out"); `[aliases.sex]` with
-    other texts for a level, `f = ["F", "female"]`.
+    other texts for a level, `f = ["F", "female"]`; `[weights]` with `classes`, a number for each class, and `column`
+    with `most`, the column of the rows' weights and the largest of them.
     """
     try:
         return bounds_from_document(parse_toml(text), where)
@@ -171,4 +178,5 @@ def bounds_from_file(said: BoundsFile, clip: float | None = None) -> Bounds:
     label, rows = said.label, said.rows
     classes, aliases = tuple(label.classes), said.class_aliases
     norm: Any = clip if rows.clip is None else rows.clip
-    return Bounds(said.made, classes, label.column, norm, rows.bias, rows.center, aliases, said.class_missing)
+    missing, weights = said.class_missing, None if said.weights is None else said.weights.made
+    return Bounds(said.made, classes, label.column, norm, rows.bias, rows.center, aliases, missing, weights)

@@ -29,6 +29,7 @@ from smc_dp.data.columns import (
     canonical_level,
 )
 from smc_dp.data.open_lines import open_lines
+from smc_dp.data.row_weights import RowWeights
 
 DEFAULT_BIAS = 0.1
 _MANY = 1 << 12  # columns
@@ -132,6 +133,30 @@ class RowsSection(Document):
     center: bool = True
 
 
+def _class_weights(value: object) -> object:
+    if isinstance(value, str):
+        raise InputError("row_weights.from_private_counts", got=shown(value))
+    return value
+
+
+ClassWeights: TypeAlias = Annotated[list[float], Field(fail_fast=True), BeforeValidator(_class_weights)]
+
+
+class WeightsSection(Document):
+    """Section [weights]: a number for each class in their order; the column of the rows' weights, from 0 to `most`."""
+
+    classes: Annotated[list[float], Field(fail_fast=True), BeforeValidator(_class_weights)] = Field(
+        default_factory=list
+    )
+    column: str | None = None
+    most: float = 1.0
+
+    @property
+    def made(self) -> RowWeights:
+        """Weights that the section describes."""
+        return RowWeights(tuple(self.classes), self.column, self.most)
+
+
 class BoundsFile(Document):
     """File of bounds.
 
@@ -142,6 +167,7 @@ class BoundsFile(Document):
     columns: Annotated[dict[str, ColumnValue], limit_keys(_MANY)]
     label: LabelSection
     rows: RowsSection = Field(default_factory=RowsSection)
+    weights: WeightsSection | None = None
     missing: Annotated[dict[str, EmptyCellRule], limit_keys(_MANY)] = Field(default_factory=dict)
     aliases: Annotated[dict[str, dict[str, LevelList]], limit_keys(_MANY)] = Field(default_factory=dict)
 

@@ -40,10 +40,10 @@ _MOST_NUMBERS = 1 << 27  # a gigabyte of them: bounds with many categories make 
 class EncodedTable:
     """Encoded rows of a table, X: (n, d), and their numbers `kept` in the table, from 0, without those left out.
 
-    y: classes, where a column of classes was named. faults: all that the bounds refuse, whole columns first, then
-    column by column; `first` is what is refused without looking further. With faults X and y hold no rows. clipped:
-    number of shortened rows; outside: numbers and dates outside their bounds, by column. All of it is private, as the
-    rows are.
+    y and weights: of the rows, where a column of classes was named. faults: all that the bounds refuse, whole columns
+    first, then column by column; `first` is what is refused without looking further. With faults X and y hold no rows.
+    clipped: number of shortened rows; outside: numbers and dates outside their bounds, by column. All of it is private,
+    as the rows are.
     """
 
     X: NDArray[np.float64]
@@ -51,6 +51,7 @@ class EncodedTable:
     clipped: int = 0
     outside: tuple[TableFault, ...] = ()
     y: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    weights: NDArray[np.float64] | None = None
     faults: tuple[TableFault, ...] = ()
     first: TableFault | None = None
 
@@ -59,6 +60,11 @@ class EncodedTable:
         if self.first is not None:
             raise UnfitTableError(source, self.first)
         return self
+
+    @property
+    def labelled(self) -> Rows:
+        """Rows with their classes, and their weights where the bounds give them any."""
+        return Rows(self.X, self.y, self.weights)
 
 
 def encode_labelled_rows(table: Table, bounds: Bounds, label: str, *, strict: bool = False, warn: bool = False) -> Rows:
@@ -71,7 +77,7 @@ def encode_labelled_rows(table: Table, bounds: Bounds, label: str, *, strict: bo
     made = examine_table(table, bounds, label, strict=strict).checked(table.source)
     if warn:
         warn_of_clipping(table.source, made, bounds)
-    return Rows(made.X, made.y)
+    return made.labelled
 
 
 def check_two_classes(table: Table, rows: Rows, bounds: Bounds) -> None:
@@ -137,17 +143,24 @@ def _examined(table: Table, bounds: Bounds, label: str | None, strict: bool) -> 
         classes, wrong = _read(table, class_column(bounds, label), is_label=True)
         found += wrong
         y = y if found else classes.astype(np.int64)
+    numbers = None
+    if label is not None and bounds.weights is not None and (of_weights := bounds.weights.numbers) is not None:
+        numbers, wrong = _read(table, of_weights)
+        beyond = outside_bounds(table, of_weights, numbers)
+        found += [*wrong, *(beyond if strict else ())]
+        outside += beyond
     if found:
         listed = [fault for fault in found if fault.code != _TOO_MANY or len(found) == 1]
         listed.sort(key=lambda fault: _LISTED_AT.get(fault.code, 1))
-        return EncodedTable(X[:0], kept, 0, tuple(outside), y, tuple(listed), found[0])
+        return EncodedTable(X[:0], kept, 0, tuple(outside), y, None, tuple(listed), found[0])
     clipped = 0
     for start in range(0, len(X), _BLOCK):  # in place, so that a large table is held once
         block = X[start : start + _BLOCK]
         features = np.ascontiguousarray(block[:, :width])
         clipped += count_longer(features, bounds.clip)
         block[:] = with_bias(into_ball(features, bounds.clip), bounds.bias)
-    return EncodedTable(X, kept, clipped, tuple(outside), y)
+    weights = None if label is None or bounds.weights is None else bounds.weights.of_rows(y, numbers)
+    return EncodedTable(X, kept, clipped, tuple(outside), y, weights)
 
 
 def _faults_of_rows(rows: int, kept: Table, bounds: Bounds, label: str | None) -> Iterator[TableFault]:
@@ -160,13 +173,9 @@ def _faults_of_rows(rows: int, kept: Table, bounds: Bounds, label: str | None) -
         yield TableFault("", InputFault(_TOO_MANY, {"most": _MOST_NUMBERS, "got": came}))
 
 
-def encode_classes(table: Table, bounds: Bounds, label: str, *, some: bool = False) -> NDArray[np.int64]:
-    """Return column `label` as class numbers, shape (n,); 1 and 1.0 are the same label.
-
-    some: whether rows may have no class, which are then -1.
-    """
-    places = _fitting(table, class_column(bounds, label, LEAVE_OUT if some else None), is_label=True)
-    return np.nan_to_num(places, nan=-1.0).astype(np.int64)
+def encode_classes(table: Table, bounds: Bounds, label: str) -> NDArray[np.int64]:
+    """Return column `label` as class numbers, shape (n,); 1 and 1.0 are the same label."""
+    return _fitting(table, class_column(bounds, label), is_label=True).astype(np.int64)
 
 
 def class_column(bounds: Bounds, label: str, missing: str | None = None) -> CategoricalColumn:

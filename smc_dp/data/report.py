@@ -96,7 +96,10 @@ def blocks(found: FileValidation) -> Iterator[PageBlock]:
             faults = tuple(alike)
             yield Verbatim("\n".join(map(printable, faults)), "Lines to copy") if is_to_copy else Bullets(faults)
         if lines := _to_add(found.faults):
-            yield Prose("Lines that would fix it in the bounds, which are public and the same for all parties:")
+            yield Prose(
+                "Lines for the bounds file that would fix some or all of these faults. The bounds are public and "
+                "the same for all parties:"
+            )
             yield Verbatim("\n".join(lines), "Lines for the bounds")
     else:
         kept = (found.rows or 0) - found.left_out

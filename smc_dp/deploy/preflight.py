@@ -149,7 +149,7 @@ def encode_party_rows(table: Table, bounds: Bounds, *, strict: bool = False) -> 
     if found.faults:
         raise UnfitError(table.source, [fault.placed(table.source) for fault in found.faults])
     warn_of_clipping(table.source, found, bounds)
-    return Rows(found.X, found.y)
+    return found.labelled
 
 
 def read_auxiliary(path: Path, bounds: Bounds) -> AuxiliaryRows:

@@ -39,6 +39,7 @@ from smc_dp.core.kinds import (
     limit_keys,
 )
 from smc_dp.data.bounds import Bounds
+from smc_dp.data.bounds_file import WeightsSection
 from smc_dp.data.columns import (
     Aliases,
     BinnedColumn,
@@ -221,6 +222,7 @@ class ReleaseFile(Document):
     bins: Annotated[dict[str, FiniteNumbers], limit_keys(_MANY)] = Field(default_factory=dict)
     missing: Annotated[dict[str, EmptyCell], limit_keys(_MANY)] = Field(default_factory=dict)
     aliases: Annotated[dict[str, dict[str, Texts]], limit_keys(_LEVELS, deep=True)] = Field(default_factory=dict)
+    row_weights: WeightsSection | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -254,7 +256,8 @@ class ReleaseFile(Document):
                 raise InputError("columns.not_listed", key=key, unknown=shown(min(unknown)))
         columns = tuple(self._column(name) for name in self.columns)
         classes, aliases, missing = tuple(self.classes), self._aliases(label), self.missing.get(label)
-        return Bounds(columns, classes, label, self.clip, self.bias, self.parameters.center, aliases, missing)
+        weights = None if self.row_weights is None else self.row_weights.made
+        return Bounds(columns, classes, label, self.clip, self.bias, self.parameters.center, aliases, missing, weights)
 
     def agreement(self, rows: AuxiliaryRows | None = None, fraction_bits: int | None = None) -> Agreement:
         """Return the agreement, with the public rows beside it and the grid of the shares, if there are any.

@@ -186,6 +186,7 @@ def _said_of_columns(bounds: Bounds) -> dict[str, dict[str, Any]]:
         "dates": {c.name: [c.first.isoformat(), c.last.isoformat()] for c in columns if isinstance(c, DateColumn)},
         "bins": {c.name: list(c.edges) for c in columns if isinstance(c, BinnedColumn)},
         "missing": {name: rule for name, rule in missing if rule is not None},
+        "row_weights": {} if bounds.weights is None else bounds.weights.as_dict(),
         "aliases": {str(name): {level: list(texts) for level, texts in some} for name, some in aliases.items() if some},
     }
 

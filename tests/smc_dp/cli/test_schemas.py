@@ -137,14 +137,12 @@ def refused(name: str, document: Any, by: Draft202012Validator) -> bool:
 
 
 def places(document: Any, here: Place = ()) -> Iterator[Place]:
-    """Where something stands in it, at any depth; of long lists the first two."""
-    steps = (
-        document.items()
-        if isinstance(document, dict)
-        else enumerate(document[:2])
-        if isinstance(document, list)
-        else ()
-    )
+    """Where something stands in it, at any depth; of a pair both, and of a longer list the first."""
+    steps: Any = ()
+    if isinstance(document, dict):
+        steps = document.items()
+    elif isinstance(document, list):
+        steps = enumerate(document[: 2 if len(document) == 2 else 1])
     for step, value in steps:
         yield (*here, step)
         yield from places(value, (*here, step))

@@ -205,7 +205,7 @@ def test_what_is_advised_is_what_helps(name: str, tmp_path: Path) -> None:
     line = one_line(complaint(path))
     assert advice in line
     assert len(line) < 300
-    found = re.search(r"write this line into (\S+): (file = \{.*\})\)?$", line)
+    found = re.search(r"write this line into (.+?): (file = \{.*\})\)?$", line)
     assert found is not None
     (tmp_path / found[1]).write_text(found[2], encoding="utf-8")
     after = complaint(path)
