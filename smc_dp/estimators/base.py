@@ -336,7 +336,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
 
     @property
     def _classes_are_public(self) -> bool:
-        """Whether somebody named the classes: they are a parameter, or texts out of the bounds."""
+        """True if somebody named the classes: they are a parameter, or texts out of the bounds."""
         return self.classes is not None or named_classes(self.bounds_, self.classes_) is not None
 
     def _public_bounds(self) -> Bounds | None:
