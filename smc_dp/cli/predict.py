@@ -15,6 +15,7 @@ from smc_dp.cli.options import AsJson, check_beside, check_new, read_choice, rea
 from smc_dp.core.errors import InputError, one_line
 
 if TYPE_CHECKING:
+    from smc_dp.data.file_format import FileFormat
     from smc_dp.run.prediction import Predictions
 
 
@@ -38,6 +39,14 @@ def classify_rows(
         Path | None,
         typer.Option(
             metavar="FILE", help="Choose this threshold on other rows with classes. It is as private as they are."
+        ),
+    ] = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="own.toml",
+            help="Site policy whose [file] states the format of the file [default: own.toml beside DATA, if it is "
+            "there].",
         ),
     ] = None,
     metrics: Annotated[
@@ -95,6 +104,7 @@ def classify_rows(
       smc-dp predict runs/first --data test.csv --out predictions.csv --metrics metrics.html
       smc-dp predict runs/first --data test.csv --threshold-from other.csv --out predictions.csv
       smc-dp predict runs/first --data new.parquet --json --id patient
+      smc-dp predict study.north.state/run --data new.csv --policy own.toml --out predictions.csv
       smc-dp predict runs/first --data new.csv --level 2 --identities identities.json
     """
     from smc_dp.audit.run.audited_prediction import predict as predict_with
@@ -110,8 +120,8 @@ def classify_rows(
     limit = None if threshold is None else float(read_positive("--threshold", threshold))
     with nullcontext() if wanted is None else screen.spinner() as hear:
         found = predict_with(
-            run_folder, data, id_column, threshold=limit, threshold_from=threshold_from, level=wanted,
-            identities=identities, views=views, seconds=allowed, progress=hear,
+            run_folder, data, id_column, threshold=limit, threshold_from=threshold_from, form=_form(policy, data),
+            level=wanted, identities=identities, views=views, seconds=allowed, progress=hear,
         )  # fmt: skip
     if metrics is not None:
         _write_metrics(metrics, found, data)
@@ -125,6 +135,20 @@ def classify_rows(
         print(f"Written to {out}: {len(found.labels)} predictions.")
     screen.print_blocks(unfit_blocks(found) if as_json else prediction_blocks(found, data.name), to=sys.stderr)
     return 1 if found.refused else 0
+
+
+def _form(policy: Path | None, data: Path) -> FileFormat | None:
+    """Return the format that the site's own file states; one in FILE.toml beside FILE goes before that of own.toml."""
+    from smc_dp.data.file_format import OWN_SETTINGS_FILE
+    from smc_dp.deploy.site_policy import SitePolicy
+
+    if policy is None:
+        if not data.name or data.with_name(f"{data.name}.toml").exists():
+            return None
+        policy = data.with_name(OWN_SETTINGS_FILE)
+        if not policy.exists():
+            return None
+    return SitePolicy.read(policy).form
 
 
 def _as_dict(found: Predictions, *, with_ids: bool) -> dict[str, object]:

@@ -90,10 +90,11 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
     simulated: SimulationOptions = {
         **{"topology": how.topology or "mesh", "link": how.link or "none"},
-        **{"views": how.record_views, "ledgers": ledgers, "workers": how.workers or 1},
+        **{"views": how.record_views, "ledgers": None, "workers": how.workers or 1},
     }
     if main_job.is_main_job(request):
         found, agreed = main_job.prepare_both(request)
+        simulated["ledgers"] = ledgers and ledgers.for_runs(agreed)
         _check_test_rows(how.metrics, found)
         if how.identities is not None:
             simulated["identities"] = load_with_warning(how.identities, agreed[0].participants)
@@ -107,6 +108,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
             screen.print_blocks(main_job.both_blocks(reports, screen.full_statement))
         return
     found, agreement = prepare_run(request) if request.data.study is None else rehearse(request, rng)
+    simulated["ledgers"] = ledgers and ledgers.for_runs([agreement])
     _check_test_rows(how.metrics, found)
     if how.identities is not None:
         simulated["identities"] = load_with_warning(how.identities, agreement.participants)
@@ -153,6 +155,5 @@ def _ledgers(how: Simulation) -> Ledgers | None:
             raise InputError("option.alone", name=name, other=other)
     if how.ledgers is None:
         return None
-    return Ledgers(
-        how.ledgers, None if how.budget is None else read_limit(how.budget, how.budget_delta, "--budget-delta")
-    )
+    limit = None if how.budget is None else read_limit(how.budget, how.budget_delta, "--budget-delta")
+    return Ledgers(how.ledgers, limit, has_usual_delta=how.budget_delta is None)

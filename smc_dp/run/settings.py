@@ -264,7 +264,7 @@ class Simulation(Document):
         "With `ledgers`: epsilon limit of the ledgers that this run creates. The limit never changes.", "NUMBER", "text"
     )
     budget_delta: str | None = _setting(
-        "With `budget`: delta limit. The noises ddg and vg need one.", "NUMBER", "text", usual="0"
+        "With `budget`: delta limit.", "NUMBER", "text", usual="`delta` of this run if its noise has one, else 0"
     )
     identities: Path | None = _setting("Folder made by `smc-dp identities new`, with a key for each party.", "DIR")
     insecure_seed: int | None = _setting("Reproducible and INSECURE: take all randomness from this number.", "INTEGER")

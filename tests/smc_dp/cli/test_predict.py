@@ -182,6 +182,25 @@ def test_a_page_inside_of_the_run_folder_is_refused(made: Path, asked) -> None:
     assert (code, json.loads(out)["error"]["code"]) == (2, "option.inside_the_run")
 
 
+def test_a_site_reads_new_rows_as_its_own_file_says(made: Path, asked, tmp_path: Path) -> None:
+    """By `--policy`, or by own.toml beside the rows; what stands beside the rows by their own name goes first."""
+    plain, site = write(tmp_path / "plain.csv", patients(9, 8)), tmp_path / "site"
+    site.mkdir()
+    rows = site / "new.csv"
+    rows.write_text(plain.read_text().replace(",", ";"))
+    wanted = asked(plain)
+    assert asked(rows)[0] == 2
+    own = '[file]\nseparator = ";"\n[limits]\nmax_epsilon = "1"\nmax_delta = "0"\n'
+    (tmp_path / "policy.toml").write_text(own)
+    assert asked(rows, "--policy", str(tmp_path / "policy.toml"))[:2] == wanted[:2]
+    (site / "own.toml").write_text(own)
+    assert asked(rows)[:2] == wanted[:2]
+    (site / "own.toml").write_text(own.replace(";", "|"))
+    assert asked(rows)[0] == 2
+    (site / "new.csv.toml").write_text('file = {separator = ";"}\n')
+    assert asked(rows)[:2] == wanted[:2]
+
+
 def run_on_test_rows(made: Path, folder: Path, *options: str) -> int:
     parties = [f"--party={made / name}.csv" for name in ("north", "south")]
     told = ["--bounds", str(made / "bounds.toml"), "--colluders", "0", "--insecure-seed", "5"]
