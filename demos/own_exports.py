@@ -78,7 +78,7 @@ def main() -> None:
     export()
     Path("dictionary.csv").write_text(DICTIONARY)
     shell("bounds draft dictionary.csv --label readmitted --out bounds.toml")
-    text = Path("bounds.toml").read_text().replace("weight = [?, ?]", "weight = [30, 200]")
+    text = Path("bounds.toml").read_text().replace('weight = ["?", "?"]', "weight = [30, 200]")
     Path("bounds.toml").write_text(text)
     shell("bounds check north.csv --bounds bounds.toml --party north", code=2)
     Path("bounds.toml").write_text(text.replace('# weight = "indicator"', 'weight = "indicator"'))

@@ -132,7 +132,8 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.chdir(folder)
         tutorial = TUTORIAL.read_text(encoding="utf-8").partition("## 3. ")[0]
         carry_out(tutorial, folder, re.compile("(?!)"))
-    run_shell("smc-dp identities new ids north south && cp ids/identities.json . && cp new.csv held_out.csv", folder)
+    run_shell("smc-dp identities new ids north south && cp ids/identities.json .", folder)
+    run_shell("cp new.csv held_out.csv && cp new.csv test.csv && cp north.csv other.csv", folder)
     files = "--party north.csv --party south.csv --bounds bounds.toml --identities ids"
     budget = "--ledgers ledgers --budget 3 --budget-delta 1e-4"
     for run, views in (("first", "first-views"), ("second", "views")):

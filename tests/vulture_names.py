@@ -12,10 +12,16 @@ __dir__
 # pydantic reads the settings of a model, calls its validators, and writes or reads its fields by name.
 model_config
 _fits_together
+_is_complete
 _with_every_fault
 _has_few_keys
 _with_former_keys
 _is_one
+_has_its_coefficients
+intercept
+standardised_intercept
+standardised_slope
+standardised_empty
 _of_today
 spent_before  # a field of `audit --json`
 spent_after
@@ -47,10 +53,17 @@ non_deterministic
 poor_score
 multi_class
 
-# Attributes of other libraries' objects that are set here: numpy, flint, Jinja.
+# Attributes of other libraries' objects that are set here: numpy, flint, Jinja, scikit-learn.
 writeable
 prec
 filters
+
+feature_names_in_
+n_iter_
+smc_dp_
+transformers
+transformers_
+var_
 
 # A template reads it: smc_dp/pages/page.html.j2.
 new_sheet
@@ -65,3 +78,6 @@ charged_tolerance
 # `inspect` and typer read these of a command that is made of settings.
 __signature__
 __annotations__
+
+# The Arrow interface of data frames, which pyarrow calls.
+requested_schema

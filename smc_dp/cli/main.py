@@ -26,6 +26,7 @@ from smc_dp.cli import (
     audit,
     bounds,
     completion,
+    export,
     identities,
     lab,
     ledger,
@@ -44,7 +45,7 @@ from smc_dp.core.errors import InputError, one_line
 _LONGEST_SUMMARY = 200  # letters: the summary of a command is never cut short
 GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "On one machine": ("bounds", "plan", "run", "predict", "show", "publish", "audit"),
+        "On one machine": ("bounds", "plan", "run", "predict", "show", "publish", "export", "audit"),
         "Between organisations": ("identities", "study", "join", "serve", "status", "ledger"),
         "Research": ("lab",),
     }
@@ -115,6 +116,7 @@ app.command("run")(deferred(run.train_together))
 app.command("predict")(deferred(predict.classify_rows))
 app.command("show")(deferred(show.show_run))
 app.command("publish")(deferred(show.copy_published))
+app.command("export")(deferred(export.export_model))
 app.command("plan")(deferred(plan.plan_learning))
 app.command("audit")(deferred(audit.audit_folder))
 app.add_typer(bounds.bounds_group, name="bounds")
@@ -153,7 +155,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             names, as_json = invoked.names(), bool(invoked.given.get("as_json"))
             return invoked()
     except _UsageError as error:
-        return _fail(error.format_message())
+        return _fail(_with_commands(error))
     except InputError as error:
         return _refuse(error, names, 2, options_in_message, as_json=as_json)
     except BrokenPipeError:  # whoever reads our output has seen enough, as `head` does
@@ -209,6 +211,15 @@ def _refuse(
     for line in lines[:-1]:
         _fail(line)
     return _fail(_said(lines[-1], error), code)
+
+
+def _with_commands(error: Any) -> str:
+    """Return the message of a wrong use, with the commands of the group where one of them was wanted."""
+    context, message = error.ctx, error.format_message()
+    if context is None or not isinstance(context.command, typer.core.TyperGroup):
+        return str(message)
+    commands = ", ".join(context.command.commands)
+    return f"{message.removesuffix('.')}. The commands of {context.command_path}: {commands}."
 
 
 def _said(message: str, error: BaseException) -> str:

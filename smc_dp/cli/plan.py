@@ -96,6 +96,6 @@ def _sizes(text: str) -> list[int] | dict[str, int]:
     found: dict[str, int] = {}
     for name, equals, number in named:
         if not equals or name in found:
-            raise InputError("sizes.not_named", got=shown(name + equals))
+            raise InputError("sizes.not_named", got=f"{shown(name)} again" if equals else shown(name))
         found[name] = read_integer("--sizes", number)
     return found

@@ -6,13 +6,17 @@ import json
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import AsJson, check_new, read_choice, read_positive, refuse_options
-from smc_dp.core.errors import one_line
+from smc_dp.cli.options import AsJson, check_beside, check_new, read_choice, read_positive, refuse_options
+from smc_dp.core.errors import InputError, one_line
+
+if TYPE_CHECKING:
+    from smc_dp.data.file_format import FileFormat
+    from smc_dp.run.prediction import Predictions
 
 
 def classify_rows(
@@ -23,6 +27,33 @@ def classify_rows(
     ] = None,
     id_column: Annotated[
         str | None, typer.Option("--id", metavar="COLUMN", help="What rows are called in it [default: their number].")
+    ] = None,
+    threshold: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Take a row for the second of two classes where its probability is above this [default: 0.5].",
+        ),
+    ] = None,
+    threshold_from: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Choose this threshold on other rows with classes. It is as private as they are."
+        ),
+    ] = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="own.toml",
+            help="Site policy whose [file] states the format of the file [default: own.toml beside DATA, if it is "
+            "there].",
+        ),
+    ] = None,
+    metrics: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write the metrics as a page, a new file for you alone; --data needs classes."
+        ),
     ] = None,
     level: Annotated[
         str | None,
@@ -39,7 +70,7 @@ def classify_rows(
         typer.Option(metavar="NUMBER", help="With --level: processor time that the audit may use [default: 40]."),
     ] = None,
     as_json: AsJson = False,
-) -> None:
+) -> int:
     """Classify new rows with the model of a run, one class a line.
 
     The command first verifies the release. Published shares must be those that were signed in the transcript, and add
@@ -51,48 +82,105 @@ def classify_rows(
     audit reaches this level of assurance: 1, the transcript is whole; 2, it is authentic (needs --identities); 3, every
     message was replayed (needs --views of all participants). If not, one line says what is missing.
 
-    Standard output has one line for each row and nothing else. If the file has the column of classes, the accuracy is
-    a line on standard error (with --json a key of its own). A score is above 0 for the second class; of
-    three or more classes each has a score, a column of its own in FILE.csv, and the largest wins. Rows that
-    the bounds leave out have neither.
+    Standard output has one line for each row and nothing else. A score is above 0 for the second class; of three or
+    more classes each has a score, and the largest wins. FILE.csv has the scores, and the probabilities of the released
+    model: 1/(1 + e^-score) of the second of two classes, softmax of the scores of more. The model has noise, and nobody
+    calibrated it. A release that hides the number of rows has no probabilities.
+
+    A row that does not fit the bounds gets no class. FILE.csv and --json say why, standard error says how many there
+    are, and the exit code is 1. Rows that the bounds leave out have no class either.
+
+    If the file has the column of classes, standard error has the metrics (with --json a key of its own): accuracy
+    beside that of the majority class, balanced accuracy, area under the ROC curve, sensitivity and specificity at the
+    threshold, Brier score, confusion matrix and calibration. They are exact figures of your rows: private. The page of
+    --metrics can be read by you alone. --threshold-from takes the threshold with the largest sum of sensitivity and
+    specificity on rows of another file.
 
     \b
     Examples:
       smc-dp predict runs/first --data new.csv
       smc-dp predict runs/first --data new.csv --out predictions.csv --id patient
       smc-dp predict runs/first --data new.csv | sort | uniq -c
+      smc-dp predict runs/first --data test.csv --out predictions.csv --metrics metrics.html
+      smc-dp predict runs/first --data test.csv --threshold-from other.csv --out predictions.csv
       smc-dp predict runs/first --data new.parquet --json --id patient
+      smc-dp predict study.north.state/run --data new.csv --policy own.toml --out predictions.csv
       smc-dp predict runs/first --data new.csv --level 2 --identities identities.json
     """
     from smc_dp.audit.run.audited_prediction import predict as predict_with
+    from smc_dp.run.prediction_report import prediction_blocks, unfit_blocks
 
     if out is None and not as_json:
         refuse_options({"--id": id_column}, "option.without_table")
     refuse_options({"--out": out if as_json else None}, "option.not_with_json")
     check_new({"--out": out})
+    check_beside(run_folder, "--metrics", metrics)
     wanted = None if level is None else int(read_choice("--level", level, ("1", "2", "3")))
     allowed = None if seconds is None else float(read_positive("--seconds", seconds))
+    limit = None if threshold is None else float(read_positive("--threshold", threshold))
     with nullcontext() if wanted is None else screen.spinner() as hear:
         found = predict_with(
-            run_folder, data, id_column, level=wanted, identities=identities, views=views, seconds=allowed,
-            progress=hear,
+            run_folder, data, id_column, threshold=limit, threshold_from=threshold_from, form=_form(policy, data),
+            level=wanted, identities=identities, views=views, seconds=allowed, progress=hear,
         )  # fmt: skip
-    if found.level is not None:
-        print(f"audited: the run reaches level {found.level} of 3", file=sys.stderr)
-    if found.missing_files_text:
-        print(f"not audited: {one_line(found.missing_files_text)}", file=sys.stderr)
-    for reason in found.insecure:
-        print(f"warning: this release is insecure: {one_line(reason)}", file=sys.stderr)
+    if metrics is not None:
+        _write_metrics(metrics, found, data)
+    _say_what_was_verified(found)
     if as_json:
-        more: dict[str, object] = {"classes": found.classes} if len(found.classes) > 2 else {}
-        more |= {} if id_column is None else {"ids": found.ids}
-        more |= {} if found.level is None else {"level": found.level}
-        print(json.dumps({"predictions": found.labels, "scores": found.scores, "accuracy": found.accuracy, **more}))
-        return
-    if out is None:
+        print(json.dumps(_as_dict(found, with_ids=id_column is not None), allow_nan=False))
+    elif out is None:
         print("\n".join(found.labels))
     else:
         found.write(out, id_column or "row")
         print(f"Written to {out}: {len(found.labels)} predictions.")
-    if found.accuracy is not None:
-        print(f"accuracy {found.accuracy:.3f} on {found.tested} rows", file=sys.stderr)
+    screen.print_blocks(unfit_blocks(found) if as_json else prediction_blocks(found, data.name), to=sys.stderr)
+    return 1 if found.refused else 0
+
+
+def _form(policy: Path | None, data: Path) -> FileFormat | None:
+    """Return the format that the site's own file states; one in FILE.toml beside FILE goes before that of own.toml."""
+    from smc_dp.data.file_format import OWN_SETTINGS_FILE
+    from smc_dp.deploy.site_policy import SitePolicy
+
+    if policy is None:
+        if not data.name or data.with_name(f"{data.name}.toml").exists():
+            return None
+        policy = data.with_name(OWN_SETTINGS_FILE)
+        if not policy.exists():
+            return None
+    return SitePolicy.read(policy).form
+
+
+def _as_dict(found: Predictions, *, with_ids: bool) -> dict[str, object]:
+    """Return plain values for JSON."""
+    more: dict[str, object] = {"classes": found.classes} if len(found.classes) > 2 else {}
+    more |= {"ids": found.ids} if with_ids else {}
+    more |= {} if found.level is None else {"level": found.level}
+    return {
+        "predictions": found.labels,
+        "scores": found.scores,
+        "probabilities": found.probabilities,
+        "reasons": [[fault.as_dict() for fault in faults] for faults in found.reasons],
+        "accuracy": found.accuracy,
+        "metrics": None if found.metrics is None else found.metrics.as_dict(),
+        **more,
+    }
+
+
+def _write_metrics(page: Path, found: Predictions, data: Path) -> None:
+    """Write the page of metrics, which only its owner may read."""
+    from smc_dp.pages.html import write_page
+    from smc_dp.run.metrics_report import metrics_page
+
+    if found.metrics is None:
+        raise InputError("option.page_without_classes", option="--metrics", file=str(data))
+    write_page(page, metrics_page({"": found.metrics}, data.name), f"--metrics: {page}", 0o600)
+
+
+def _say_what_was_verified(found: Predictions) -> None:
+    if found.level is not None:
+        print(f"audited: the run reaches level {found.level} of 3", file=sys.stderr)
+    if found.missing_files_text:
+        print(f"not verified against the transcript: {one_line(found.missing_files_text)}", file=sys.stderr)
+    for reason in found.insecure:
+        print(f"warning: this release is insecure: {one_line(reason)}", file=sys.stderr)

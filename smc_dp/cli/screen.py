@@ -12,7 +12,7 @@ import textwrap
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from rich.console import Console
 from rich.markup import escape
@@ -95,17 +95,17 @@ def spinner() -> Iterator[Callable[[str], None]]:
         yield hear if sys.stderr.isatty() else lambda _: None
 
 
-def print_lines(lines: Iterable[str]) -> None:
-    """Print each on a line of its own."""
+def print_lines(lines: Iterable[str], to: TextIO | None = None) -> None:
+    """Print each on a line of its own; to standard output unless `to` is given."""
     for line in lines:
-        print(line, flush=True)
+        print(line, file=to, flush=True)
 
 
-def print_blocks(blocks: Iterable[PageBlock], named: Callable[[str], str] = str) -> None:
+def print_blocks(blocks: Iterable[PageBlock], named: Callable[[str], str] = str, to: TextIO | None = None) -> None:
     """Print the blocks of a report, without their details; `named` makes options of parameters."""
     from smc_dp.pages.text import block_lines
 
-    print_lines(map(named, block_lines(blocks, paragraph_width(), width())))
+    print_lines(map(named, block_lines(blocks, paragraph_width(), width())), to)
 
 
 def full_statement(run_folder: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
     from smc_dp.deploy.study import JointStudy
 
 study_group = typer.Typer(rich_markup_mode=None)
+_HEADINGS = {
+    ("site",): "This site can fix:",
+    ("site", "author"): "This site can fix, or else the author of the study:",
+    ("author", "site"): "The author of the study can fix, or else this site:",
+    ("author",): "Only the author of the study can fix:",
+}
 
 StudyPath = Annotated[Path, typer.Argument(metavar="STUDY", help="The study, a TOML file.")]
 OwnKey = Annotated[Path, typer.Option(metavar="NAME.key", help="SECRET: key of this site, by `smc-dp identities new`.")]
@@ -71,6 +78,9 @@ def new_study(
                        --curator charlie.pub --bounds bounds.toml --title T --purpose research \\
                        --relay tls://relay.example:4222 --epsilon 0.5 --colluders 1 --dropouts 1 --messages 12h
     """
+    if os.path.lexists(out):
+        raise InputError("study.exists", study_file=str(out))
+
     from smc_dp.core.documents import parse_document, validate_document
     from smc_dp.core.writing import write_new
     from smc_dp.deploy.draft import draft_study
@@ -138,26 +148,37 @@ def check_study(
 ) -> int:
     """Check whether this site can join a study: its key, policy, rows and ledger. Nothing is sent or written.
 
-    The command lists all problems; with any, it exits with code 2. The curator has a key only.
+    The command lists all problems, and says who can fix each: this site, or the author of the study. With any, it
+    exits with code 2. The curator has a key only.
 
     \b
     Examples:
       smc-dp study check study.toml --data rows.csv --ledger north.ledger --key north.key --policy own.toml
       smc-dp study check study.toml --key charlie.key
     """
-    from smc_dp.deploy.preflight import OwnFiles, preflight_of_files
+    from smc_dp.data.refused_input import in_list, proposed_format
+    from smc_dp.data.report import format_lines
+    from smc_dp.deploy.preflight import OwnFiles, fixed_by, preflight_of_files
     from smc_dp.planning.report import expected_at_site
 
     found = _read(study_file)
     fit = preflight_of_files(found, key, policy, OwnFiles(data, ledger, auxiliary))
+    form = proposed_format(fit.faults)
     if fit.name is not None:
         warn_exposed([key])
     if as_json:
-        faults = [fault.as_dict() for fault in fit.faults]
-        print(json.dumps({"study": found.digest, "name": fit.name, "fits": not faults, "faults": faults}))
+        faults = [{**fault.as_dict(), "fixed_by": list(fixed_by(fault))} for fault in fit.faults]
+        own = None if form is None else {"file": form.place, "lines": form.sections()}
+        said = {"study": found.digest, "name": fit.name, "fits": not faults, "faults": faults, "format": own}
+        print(json.dumps(said))
         return 2 if fit.faults else 0
-    for fault in fit.faults:
-        print(one_line(str(fault)))
+    for fixers, heading in _HEADINGS.items():
+        if some := [fault for fault in fit.faults if fixed_by(fault) == fixers]:
+            print(heading)
+            for fault in some:
+                print(f"* {one_line(str(in_list(fault)))}")
+    if form is not None:
+        screen.print_blocks(format_lines(form))
     if fit.faults:
         count = len(fit.faults)
         problems = "1 problem" if count == 1 else f"{count} problems"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -12,6 +13,7 @@ IntArray = npt.NDArray[np.int64]
 
 # Rounding can leave a divided row a few units in the last place outside the ball; this brings it back inside.
 _INSIDE = 1 - 2.0**-40
+_LARGE = 1e100  # beside its square 1 is nothing
 _ROUNDED = 1 + 2.0**-30  # rows that somebody normalised are this long at most
 
 
@@ -44,7 +46,9 @@ def in_columns(W: Array, radius: float, bias: float) -> tuple[Array, Array]:
     """
     if not bias:
         return W / radius * _INSIDE, np.zeros(len(W))
-    shrunk = W / np.hypot(1.0, bias) * _INSIDE
+    # A square root ends in the same digit on every machine, and `hypot` of a C library need not.
+    length = math.sqrt(1.0 + bias * bias) if bias < _LARGE else bias
+    shrunk = W / length * _INSIDE
     return shrunk[:, :-1] / radius * _INSIDE, shrunk[:, -1] * bias
 
 

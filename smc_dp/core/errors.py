@@ -161,6 +161,10 @@ class FileIgnoredWarning(FaultError, UserWarning):  # noqa: N818  a warning
     """Warning that a file in a run folder was ignored."""
 
 
+class ColumnIgnoredWarning(FaultError, UserWarning):  # noqa: N818  a warning
+    """Warning that a column without a name was ignored."""
+
+
 def clipped_too_often(clipped: int, count: int) -> bool:
     """Return whether so many out of `count` are worth a warning."""
     return clipped > MOST_CLIPPED * count

@@ -35,6 +35,13 @@ def on_one_line(written: str) -> str:
     return _MORE_SPACES.sub(r"\\u0020", plain)
 
 
+def toml_key(name: str) -> str:
+    """Return a name as TOML writes a key."""
+    import tomlkit  # a party whose files fit need not wait for it
+
+    return on_one_line(tomlkit.key(name).as_string())
+
+
 def _line(text: str, message: str) -> str:
     """Return the line that a message of the parser is about; it may say itself what is to be filled in."""
     number = _AT_LINE.search(message)

@@ -16,7 +16,7 @@ from smc_dp.core import reading
 from smc_dp.core.documents import validate_document
 from smc_dp.core.errors import InputError, UnfitError, shown
 from smc_dp.core.toml import parse_toml
-from smc_dp.data.bounds_file import DEFAULT_BIAS, DEFAULT_CLIP, BoundsFile
+from smc_dp.data.bounds_file import DEFAULT_BIAS, BoundsFile
 from smc_dp.data.columns import (
     LEAVE_OUT,
     NO_REGRESSION,
@@ -30,6 +30,8 @@ from smc_dp.data.columns import (
     set_floats,
 )
 from smc_dp.data.federation import MOST_CLASSES
+from smc_dp.data.row_weights import RowWeights
+from smc_dp.data.usual_clip import usual_clip
 
 __all__ = [
     "Bounds",
@@ -45,6 +47,7 @@ __all__ = [
 _MAX_COLUMNS = 4096
 _MAX_DIMENSION = 100_000
 _MAX_BYTES = 1 << 22  # of a file
+_USUAL: Any = None  # a norm that follows from the columns
 
 
 @dataclass(frozen=True)
@@ -52,10 +55,11 @@ class Bounds:
     """Public description of a table.
 
     `classes[c]` is the name of class c; of two classes, the second is +1. `label` names the column of classes, None if
-    the caller names it. Rows are clipped to the norm `clip`; `bias` is the constant appended to each row, 0 for none.
-    With `center` the range of a numeric column is mapped to [-1, 1]; without, the column is only divided by its largest
-    absolute bound (0 stays 0). `aliases`: other texts for the classes. `missing`: "leave out" where a row without a
-    class is dropped, None where it is refused.
+    the caller names it. Rows are clipped to the norm `clip`, which follows from the columns where none is given; `bias`
+    is the constant appended to each row, 0 for none. With `center` the range of a numeric column is mapped to
+    [-1, 1]; without, the column is only divided by its largest absolute bound (0 stays 0). `aliases`: other texts for
+    the classes. `missing`: "leave out" where a row without a class is dropped, None where it is refused. `weights`:
+    terms of the rows' weights, None where rows have none.
 
     Raises InputError when the parts do not fit together.
     """
@@ -63,11 +67,12 @@ class Bounds:
     columns: tuple[Column, ...]
     classes: tuple[str, ...]
     label: str | None = None
-    clip: float = DEFAULT_CLIP
+    clip: float = _USUAL
     bias: float = DEFAULT_BIAS
     center: bool = True
     aliases: Aliases = ()
     missing: str | None = None
+    weights: RowWeights | None = None
 
     def __post_init__(self) -> None:
         set_floats(self, "clip", "bias")
@@ -96,6 +101,8 @@ class Bounds:
             raise InputError("classes.wrong_number", most=MOST_CLASSES, got=len(self.classes))
         if len({canonical_level(name) for name in self.classes}) != len(self.classes):
             raise InputError("classes.not_different", got=shown(list(self.classes)))
+        if getattr(self, "clip") is None:  # noqa: B009  no number that its type could say
+            object.__setattr__(self, "clip", usual_clip(self.columns))
         if not (math.isfinite(self.clip) and self.clip > 0):
             raise InputError("bounds.clip_not_positive", got=self.clip)
         if not (math.isfinite(self.bias) and self.bias >= 0):
@@ -104,11 +111,14 @@ class Bounds:
         if self.missing not in (None, LEAVE_OUT):
             came = shown(self.missing)
             raise InputError("missing.no_rule_for_label", rule=LEAVE_OUT, got=came)
+        if self.weights is not None:
+            self.weights.check(len(self.classes), (self.label, *names))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON, without empty `aliases` and `missing`."""
+        """Return plain values for JSON, without empty `aliases`, `missing` and `weights`."""
         plain = {**asdict(self), "columns": [column_as_dict(column) for column in self.columns]}
-        return {name: value for name, value in plain.items() if value or name not in ("aliases", "missing")}
+        plain["weights"] = None if self.weights is None else self.weights.as_dict()
+        return {name: value for name, value in plain.items() if value or name not in ("aliases", "missing", "weights")}
 
     @property
     def leaving(self) -> tuple[str, ...]:
@@ -144,7 +154,8 @@ def parse_bounds(text: str, where: str = "bounds") -> Bounds:
     [2010-01-01, 2025-12-31]` or `age = {bins = [0, 18, 65, 120]}`. `[label]` holds `classes = ["no", "yes"]` (of two,
     the second is +1) and optionally `column`. Optional sections: `[rows]` with `clip`, `bias` and `center`; `[missing]`
     with a rule for the empty cells of a column (a value, "category", "indicator" or "leave out"); `[aliases.sex]` with
-    other texts for a level, `f = ["F", "female"]`.
+    other texts for a level, `f = ["F", "female"]`; `[weights]` with `classes`, a number for each class, and `column`
+    with `most`, the column of the rows' weights and the largest of them.
     """
     try:
         return bounds_from_document(parse_toml(text), where)
@@ -159,8 +170,13 @@ def bounds_from_document(document: Mapping[str, Any], where: str = "bounds") -> 
     return bounds_from_file(validate_document(BoundsFile, document, where))
 
 
-def bounds_from_file(said: BoundsFile) -> Bounds:
-    """Return the bounds that a valid document describes; raise InputError where its parts do not fit together."""
+def bounds_from_file(said: BoundsFile, clip: float | None = None) -> Bounds:
+    """Return the bounds that a valid document describes; raise InputError where its parts do not fit together.
+
+    clip: the norm of a document that states none, None where it follows from the columns.
+    """
     label, rows = said.label, said.rows
     classes, aliases = tuple(label.classes), said.class_aliases
-    return Bounds(said.made, classes, label.column, rows.clip, rows.bias, rows.center, aliases, said.class_missing)
+    norm: Any = clip if rows.clip is None else rows.clip
+    missing, weights = said.class_missing, None if said.weights is None else said.weights.made
+    return Bounds(said.made, classes, label.column, norm, rows.bias, rows.center, aliases, missing, weights)

@@ -28,8 +28,9 @@ from smc_dp.data.columns import (
     NumericColumn,
     canonical_level,
 )
+from smc_dp.data.open_lines import open_lines
+from smc_dp.data.row_weights import RowWeights
 
-DEFAULT_CLIP = 2.0
 DEFAULT_BIAS = 0.1
 _MANY = 1 << 12  # columns
 _SHOWN = 40  # characters of a column's name
@@ -125,11 +126,33 @@ class LabelSection(Document):
 
 
 class RowsSection(Document):
-    """Section [rows]: the norm at which rows are clipped, the appended constant, and centring."""
+    """Section [rows]: the norm at which rows are clipped (None: the usual one), the appended constant, and centring."""
 
-    clip: float = DEFAULT_CLIP
+    clip: float | None = None
     bias: float = DEFAULT_BIAS
     center: bool = True
+
+
+def _class_weights(value: object) -> object:
+    if isinstance(value, str):
+        raise InputError("row_weights.from_private_counts", got=shown(value))
+    return value
+
+
+ClassWeights: TypeAlias = Annotated[list[float], Field(fail_fast=True), BeforeValidator(_class_weights)]
+
+
+class WeightsSection(Document):
+    """Section [weights]: a number for each class in their order; the column of the rows' weights, from 0 to `most`."""
+
+    classes: ClassWeights = Field(default_factory=list)
+    column: str | None = None
+    most: float = 1.0
+
+    @property
+    def made(self) -> RowWeights:
+        """Weights that the section describes."""
+        return RowWeights(tuple(self.classes), self.column, self.most)
 
 
 class BoundsFile(Document):
@@ -142,6 +165,7 @@ class BoundsFile(Document):
     columns: Annotated[dict[str, ColumnValue], limit_keys(_MANY)]
     label: LabelSection
     rows: RowsSection = Field(default_factory=RowsSection)
+    weights: WeightsSection | None = None
     missing: Annotated[dict[str, EmptyCellRule], limit_keys(_MANY)] = Field(default_factory=dict)
     aliases: Annotated[dict[str, dict[str, LevelList]], limit_keys(_MANY)] = Field(default_factory=dict)
 
@@ -151,6 +175,13 @@ class BoundsFile(Document):
         if path[:1] == ("aliases",) and len(path) > 1:
             path = (f"aliases.{str(path[1])[:_SHOWN]}", *path[2:])
         return f"[{path[0]}]{' ' if len(path) > 1 else ': '}{super().place(path[1:])}" if path else ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_complete(cls, found: object) -> object:
+        if still_open := list(open_lines(found)):
+            raise UnfitError("", still_open)
+        return found
 
     @model_validator(mode="after")
     def _fits_together(self) -> BoundsFile:

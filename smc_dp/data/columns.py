@@ -44,6 +44,12 @@ class NumericColumn:
         """Number of features this column becomes."""
         return 2 if self.missing == INDICATOR else 1
 
+    def scale(self, *, center: bool) -> tuple[float, float]:
+        """Return the number that becomes the feature 0, and how much more becomes 1; see `Bounds.center`."""
+        if center:
+            return self.high / 2 + self.low / 2, self.high / 2 - self.low / 2
+        return 0.0, max(abs(self.low), abs(self.high))
+
     def check(self) -> None:
         """Raise InputError unless the range and the rule for empty cells are valid."""
         where = f"column {shown(self.name)}"
@@ -84,9 +90,29 @@ class CategoricalColumn:
             canonical_level(text): own[canonical_level(level)] for level, texts in self.aliases for text in texts
         }
 
-    def place(self, text: str, form: FileFormat) -> int | None:
-        """Return the index of the category that a cell of a file in this format means; None where it means none."""
-        return self._places.get(canonical_level(text), self._places.get(canonical_level(form.pointed(text))))
+    def places_in(self, form: FileFormat) -> dict[str, int]:
+        """Return the index of the category of each text, by canonical form, that means one in a file of this format.
+
+        The file's own aliases come first, then categories and aliases of the bounds, then words for truth values.
+        Raises InputError for a text that the file has for two categories.
+        """
+        found: dict[str, int] = {}
+        for level, words in (("true", form.true), ("false", form.false)):
+            if level in self._places:
+                found |= {canonical_level(word): self._places[level] for word in words}
+        own: dict[str, int] = {}
+        for level, texts in dict(form.aliases).get(self.name, ()):
+            place = self._places.get(canonical_level(level))
+            if place is None:
+                continue
+            for text in texts:
+                if own.setdefault(canonical_level(text), place) != place:
+                    fields = {"level": shown(level), "text": shown(text), "other": self._name(own, text)}
+                    raise InputError("aliases.two_levels", **fields).within(f"[aliases.{self.name}] of {form.place}")
+        return found | self._places | own
+
+    def _name(self, places: dict[str, int], text: str) -> str:
+        return shown(self.categories[places[canonical_level(text)]])
 
     def check(self) -> None:
         """Raise InputError unless the categories, aliases and the rule for empty cells are valid."""
@@ -168,6 +194,13 @@ class BinnedColumn:
     def bins(self) -> int:
         """Number of bins."""
         return len(self.edges) - 1
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Bins as texts, such as `[0, 18)`; the last has its end."""
+        edges = [repr(edge).removesuffix(".0") for edge in self.edges]
+        ends = [")"] * (self.bins - 1) + ["]"]
+        return tuple(f"[{low}, {high}{end}" for low, high, end in zip(edges, edges[1:], ends, strict=False))
 
     @property
     def width(self) -> int:

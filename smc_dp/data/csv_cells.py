@@ -17,8 +17,9 @@ from typing import Any
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.data.dictionary_encoding import DictionaryEncoder
 from smc_dp.data.file_format import FileFormat
-from smc_dp.data.format_hints import RefusedInput, add_hint
+from smc_dp.data.format_hints import add_hint
 from smc_dp.data.limits import TableLimits
+from smc_dp.data.refused_input import RefusedInput
 from smc_dp.data.table import Cells
 from smc_dp.data.text_lines import ByteSource, TextLines
 
@@ -116,7 +117,9 @@ class _Rows:
     def _check_end(self, held: bytes) -> None:
         """Refuse what is no beginning of a row, or of too long a one."""
         if self._grammar.goes_on(held):
-            raise InputError("csv.text_after_quote", where=self._here())
+            fault = InputFault("csv.text_after_quote", {"where": self._here(), "hint": ""})
+            lines = () if self.header else (held.decode().splitlines()[0],)
+            raise InputError(add_hint(fault, RefusedInput(self.form, header=lines, lines=self._below)))
         if len(held) > _LONGEST_ROW:
             raise InputError("csv.long_row")
 

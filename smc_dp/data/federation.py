@@ -26,6 +26,9 @@ class Rows:
         The rows; every row's norm is at most 1, exactly.
     y : ndarray of shape (n,)
         Class numbers 0, 1, ..., of type int64.
+    weights : ndarray of shape (n,), default=None
+        Weight of each row in what `newton` and `gd` learn, from 0 to 1: parts of the largest that any row may have,
+        which is public. Other methods refuse rows with weights.
 
     Examples
     --------
@@ -38,13 +41,14 @@ class Rows:
 
     X: Array
     y: npt.NDArray[np.int64]
+    weights: Array | None = None
 
     def __len__(self) -> int:
         return len(self.X)
 
     def take(self, rows: npt.NDArray[np.int64]) -> Rows:
         """Return the rows with these numbers."""
-        return Rows(self.X[rows], self.y[rows])
+        return Rows(self.X[rows], self.y[rows], None if self.weights is None else self.weights[rows])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,7 +56,7 @@ class Public:
     """Public facts before training: number of parties, features d, classes, and the public rows.
 
     `sizes`: the number of rows of each party where they are constants of the neighbourhood and known, else None.
-    `unlabelled`, `labelled`, `names`: as in `Federation`.
+    `unlabelled`, `labelled`, `names`: as in `Federation`. `weighted`: whether all rows have weights.
     """
 
     parties: int
@@ -62,6 +66,7 @@ class Public:
     unlabelled: Array | None = None
     labelled: Rows | None = None
     names: tuple[str, ...] = ()
+    weighted: bool = False
 
     def name(self, party: int) -> str:
         """Return the name of the party with this number (from 0) for a message."""
@@ -123,6 +128,8 @@ class Federation:
         width = self.parties[0].X.shape[1:]
         for j, rows in enumerate(self.parties):
             check_labelled_rows(rows, self.classes, width, self.name(j))
+            if (rows.weights is None) is self.weighted:
+                raise InputError("rows.weights_of_some").within(self.name(j))
         if self.labelled is not None:
             check_labelled_rows(self.labelled, self.classes, width, "the public labelled rows")
         if self.unlabelled is not None:
@@ -147,8 +154,20 @@ class Federation:
         """Public facts of this federation, with the sizes of the parties."""
         sizes = tuple(self.sizes.tolist())
         return Public(
-            len(self.parties), self.dimension, self.classes, sizes, self.unlabelled, self.labelled, self.names
+            len(self.parties),
+            self.dimension,
+            self.classes,
+            sizes,
+            self.unlabelled,
+            self.labelled,
+            self.names,
+            self.weighted,
         )
+
+    @property
+    def weighted(self) -> bool:
+        """True if the rows have weights."""
+        return self.parties[0].weights is not None
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
@@ -157,7 +176,12 @@ class Federation:
 
     def pooled(self) -> Rows:
         """Return all private rows in one place: no party may see them, only a simulation."""
-        return Rows(np.concatenate([r.X for r in self.parties]), np.concatenate([r.y for r in self.parties]))
+        weights = [rows.weights for rows in self.parties if rows.weights is not None]
+        return Rows(
+            np.concatenate([rows.X for rows in self.parties]),
+            np.concatenate([rows.y for rows in self.parties]),
+            np.concatenate(weights) if weights else None,
+        )
 
 
 def _name(names: tuple[str, ...], party: int) -> str:
@@ -178,6 +202,17 @@ def check_labelled_rows(rows: Rows, classes: int, width: tuple[int, ...], whose:
         raise InputError("rows.unknown_class", row=int(i) + 1, last=classes - 1, got=shown(int(rows.y[i]))).within(
             whose
         )
+    if rows.weights is not None:
+        _check_weights(rows.weights, len(rows), whose)
+
+
+def _check_weights(weights: Array, n: int, whose: str) -> None:
+    """Raise InputError unless there is a weight from 0 to 1 for each of n rows."""
+    if type(weights) is not np.ndarray or weights.dtype != np.float64 or weights.shape != (n,):
+        raise InputError("rows.no_weights", wanted=n, got=shown(getattr(weights, "shape", weights))).within(whose)
+    if not ((weights >= 0) & (weights <= 1)).all():
+        i = int(np.flatnonzero(~((weights >= 0) & (weights <= 1)))[0])
+        raise InputError("rows.weight_out_of_range", row=i + 1).within(whose)
 
 
 def check_features(X: Array, width: tuple[int, ...] | None, whose: str) -> None:

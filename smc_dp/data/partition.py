@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +24,7 @@ from smc_dp.data.table import Table
 
 RESERVED_NAMES = frozenset({"charlie", "public", "transcript"})  # curator, addressee of what is published, a run's file
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_NO_NAME, _LONGEST_NAME = re.compile(r"[^A-Za-z0-9._-]+"), 64
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -42,6 +45,13 @@ def check_name(name: str) -> None:
     """Raise InputError for a name that is not simple: such names stand in messages, and name files."""
     if not _NAME.fullmatch(name):
         raise InputError("party.wrong_name").within(f"party name {shown(name)}")
+
+
+def name_of_file(path: Path) -> str:
+    """Return the name of the party of a file of this name: what no name may have becomes an underscore, ü an u."""
+    plain = unicodedata.normalize("NFKD", path.stem).encode("ascii", "ignore").decode()
+    name = _NO_NAME.sub("_", plain).strip("._-")[:_LONGEST_NAME]
+    return name or path.stem
 
 
 def even_shares(parties: int) -> list[Fraction]:

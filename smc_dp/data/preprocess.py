@@ -24,8 +24,10 @@ from smc_dp.data.columns import (
     NumericColumn,
 )
 from smc_dp.data.federation import NO_ROWS, Rows
-from smc_dp.data.table import Table, parse_column
-from smc_dp.data.validation_errors import TableFault, UnfitTableError, column_faults, outside_bounds
+from smc_dp.data.table import EMPTY_CODES, Table, parse_column
+from smc_dp.data.usual_clip import no_row_shortened
+from smc_dp.data.validation_errors import TableFault, UnfitTableError, blank_rows_fault, column_faults, outside_bounds
+from smc_dp.data.whole_advice import complete_advice
 
 _BLOCK = 8192  # rows at a time
 _LISTED = 8  # columns in a message
@@ -39,10 +41,10 @@ _MOST_NUMBERS = 1 << 27  # a gigabyte of them: bounds with many categories make 
 class EncodedTable:
     """Encoded rows of a table, X: (n, d), and their numbers `kept` in the table, from 0, without those left out.
 
-    y: classes, where a column of classes was named. faults: all that the bounds refuse, whole columns first, then
-    column by column; `first` is what is refused without looking further. With faults X and y hold no rows. clipped:
-    number of shortened rows; outside: numbers and dates outside their bounds, by column. All of it is private, as the
-    rows are.
+    y and weights: of the rows, where a column of classes was named. faults: all that the bounds refuse, whole columns
+    first, then column by column; `first` is what is refused without looking further. With faults X and y hold no rows.
+    clipped: number of shortened rows; outside: numbers and dates outside their bounds, by column. All of it is private,
+    as the rows are.
     """
 
     X: NDArray[np.float64]
@@ -50,6 +52,7 @@ class EncodedTable:
     clipped: int = 0
     outside: tuple[TableFault, ...] = ()
     y: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    weights: NDArray[np.float64] | None = None
     faults: tuple[TableFault, ...] = ()
     first: TableFault | None = None
 
@@ -58,6 +61,11 @@ class EncodedTable:
         if self.first is not None:
             raise UnfitTableError(source, self.first)
         return self
+
+    @property
+    def labelled(self) -> Rows:
+        """Rows with their classes, and their weights where the bounds give them any."""
+        return Rows(self.X, self.y, self.weights)
 
 
 def encode_labelled_rows(table: Table, bounds: Bounds, label: str, *, strict: bool = False, warn: bool = False) -> Rows:
@@ -70,7 +78,7 @@ def encode_labelled_rows(table: Table, bounds: Bounds, label: str, *, strict: bo
     made = examine_table(table, bounds, label, strict=strict).checked(table.source)
     if warn:
         warn_of_clipping(table.source, made, bounds)
-    return Rows(made.X, made.y)
+    return made.labelled
 
 
 def check_two_classes(table: Table, rows: Rows, bounds: Bounds) -> None:
@@ -105,6 +113,30 @@ def examine_table(table: Table, bounds: Bounds, label: str | None = None, *, str
     The faults quote single cells: they are for the party that has the rows. Rows that are left out are not looked at.
     label: the column of classes, None where there are none.
     """
+    found = _examined_rows(table, bounds, label, strict)
+    if not any(fault.settings for fault in found.faults):
+        return found
+    faults = complete_advice(table, found.faults, lambda other: _examined_rows(other, bounds, label, strict).faults)
+    first = next((fault for fault in faults if found.first is not None and _is_same(fault, found.first)), found.first)
+    return replace(found, faults=faults, first=first)
+
+
+def _is_same(fault: TableFault, other: TableFault) -> bool:
+    return (fault.column, fault.code, fault.rows) == (other.column, other.code, other.rows)
+
+
+def _examined_rows(table: Table, bounds: Bounds, label: str | None, strict: bool) -> EncodedTable:
+    """Examine the rows, and those of empty cells alone as one fault."""
+    found = _examined(table, bounds, label, strict)
+    if not any(fault.code in EMPTY_CODES for fault in found.faults) or not table.blank_rows().any():
+        return found
+    blank = blank_rows_fault(table)  # one fault, and not one of each column
+    others = _examined(table.without_blank_rows(), bounds, label, strict)
+    first = blank if found.first is None or found.first.code in EMPTY_CODES else found.first
+    return replace(found, faults=(blank, *others.faults), first=first)
+
+
+def _examined(table: Table, bounds: Bounds, label: str | None, strict: bool) -> EncodedTable:
     rows = table.rows
     leaving = [column.name for column in bounds.columns if column.missing == LEAVE_OUT]
     if label is not None and bounds.missing == LEAVE_OUT:
@@ -123,20 +155,27 @@ def examine_table(table: Table, bounds: Bounds, label: str | None = None, *, str
             _fill(X[:, width : width + column.width], values, column, bounds.center)
         width += column.width
     if label is not None:
-        classes, wrong = _read(table, _class_column(bounds, label), is_label=True)
+        classes, wrong = _read(table, class_column(bounds, label), is_label=True)
         found += wrong
         y = y if found else classes.astype(np.int64)
+    numbers = None
+    if label is not None and bounds.weights is not None and (of_weights := bounds.weights.numbers) is not None:
+        numbers, wrong = _read(table, of_weights)
+        beyond = outside_bounds(table, of_weights, numbers)
+        found += [*wrong, *(beyond if strict else ())]
+        outside += beyond
     if found:
         listed = [fault for fault in found if fault.code != _TOO_MANY or len(found) == 1]
         listed.sort(key=lambda fault: _LISTED_AT.get(fault.code, 1))
-        return EncodedTable(X[:0], kept, 0, tuple(outside), y, tuple(listed), found[0])
+        return EncodedTable(X[:0], kept, 0, tuple(outside), y, None, tuple(listed), found[0])
     clipped = 0
     for start in range(0, len(X), _BLOCK):  # in place, so that a large table is held once
         block = X[start : start + _BLOCK]
         features = np.ascontiguousarray(block[:, :width])
         clipped += count_longer(features, bounds.clip)
         block[:] = with_bias(into_ball(features, bounds.clip), bounds.bias)
-    return EncodedTable(X, kept, clipped, tuple(outside), y)
+    weights = None if label is None or bounds.weights is None else bounds.weights.of_rows(y, numbers)
+    return EncodedTable(X, kept, clipped, tuple(outside), y, weights)
 
 
 def _faults_of_rows(rows: int, kept: Table, bounds: Bounds, label: str | None) -> Iterator[TableFault]:
@@ -149,17 +188,13 @@ def _faults_of_rows(rows: int, kept: Table, bounds: Bounds, label: str | None) -
         yield TableFault("", InputFault(_TOO_MANY, {"most": _MOST_NUMBERS, "got": came}))
 
 
-def encode_classes(table: Table, bounds: Bounds, label: str, *, some: bool = False) -> NDArray[np.int64]:
-    """Return column `label` as class numbers, shape (n,); 1 and 1.0 are the same label.
-
-    some: whether rows may have no class, which are then -1.
-    """
-    places = _fitting(table, _class_column(bounds, label, LEAVE_OUT if some else None), is_label=True)
-    return np.nan_to_num(places, nan=-1.0).astype(np.int64)
+def encode_classes(table: Table, bounds: Bounds, label: str) -> NDArray[np.int64]:
+    """Return column `label` as class numbers, shape (n,); 1 and 1.0 are the same label."""
+    return _fitting(table, class_column(bounds, label), is_label=True).astype(np.int64)
 
 
-def _class_column(bounds: Bounds, label: str, missing: str | None = None) -> CategoricalColumn:
-    """Return the column of classes; missing: "leave out" where empty cells fit, and are NaN."""
+def class_column(bounds: Bounds, label: str, missing: str | None = None) -> CategoricalColumn:
+    """Return the column of classes; missing: "leave out" where empty cells fit, and are NaN in `values`."""
     return CategoricalColumn(label, bounds.classes, missing, bounds.aliases)
 
 
@@ -183,9 +218,10 @@ def _fitting(table: Table, column: Column, *, is_label: bool = False) -> NDArray
 
 def warn_of_clipping(source: str, made: EncodedTable, bounds: Bounds) -> None:
     """Issue a RowsClippedWarning where many rows or numbers are clipped."""
-    n, said = len(made.X), []
+    n, said, to_write = len(made.X), [], ""
     if clipped_too_often(made.clipped, n):
         said.append(f"{made.clipped:,} of {n:,} rows are longer than clip {bounds.clip:g} of [rows] and are shortened")
+        to_write = f" {no_row_shortened(len(bounds.columns))}."
     for beyond in made.outside:
         if clipped_too_often(beyond.count, n):
             said.append(f"column {shown(beyond.column)}: {beyond.count:,} of {n:,} cells are moved into the bounds")
@@ -199,6 +235,7 @@ def warn_of_clipping(source: str, made: EncodedTable, bounds: Bounds) -> None:
                 "rows": n,
                 "columns": len(bounds.columns),
                 "longest": math.sqrt(len(bounds.columns)),
+                "to_write": to_write,
             },
         )
         warn_clipped(fault.within(source))

@@ -18,10 +18,19 @@ from smc_dp.data import tabular_datasets
 from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.fingerprint import fingerprint_data
-from smc_dp.data.partition import check_names, even_shares, group_rows, parse_split, split_ordered, split_rows
+from smc_dp.data.frames import FileOrFrame, read_file_or_frame
+from smc_dp.data.partition import (
+    check_names,
+    even_shares,
+    group_rows,
+    name_of_file,
+    parse_split,
+    split_ordered,
+    split_rows,
+)
 from smc_dp.data.preprocess import encode_labelled_rows, encode_rows
+from smc_dp.data.refused_file import complete_refusal
 from smc_dp.data.table import Table
-from smc_dp.data.table_reader import read_table
 
 PARTITION_SEED = 2010  # deals the rows of a simulation; nothing secret depends on it
 HELD_OUT = Fraction(20)  # percent of a data set without a test set of its own
@@ -49,19 +58,19 @@ class PreparedData:
 
 
 def read_own_files(
-    parties: Sequence[str | tuple[str, Path]],
+    parties: Sequence[str | tuple[str, FileOrFrame]],
     bounds: str | PathLike[str] | Bounds,
     *,
     label: str | None = None,
-    test: Path | None = None,
+    test: FileOrFrame | None = None,
     parties_by: str | None = None,
-    auxiliary: Path | None = None,
+    auxiliary: FileOrFrame | None = None,
     strict: bool = False,
 ) -> PreparedData:
     """Read the rows of all parties from files.
 
-    `parties` are paths, name=path or pairs of them, or one table that the column `parties_by` groups. `auxiliary`: a
-    file of public rows, whose labels are not looked at.
+    `parties` are paths, name=path or pairs of a name and a path or a data frame, or one table that the column
+    `parties_by` groups. `auxiliary`: a file or a frame of public rows, whose labels are not looked at.
 
     Raises InputError naming the party or file and the field; every row of every party has then been checked.
     """
@@ -72,12 +81,18 @@ def read_own_files(
         raise error.within(f"bounds file {bounds}, with `label` {shown(label)}") from error
     if public.label is None:
         raise InputError("bounds.no_label_column").within(f"bounds file {bounds}")
-    tables = _grouped(parties, parties_by) if parties_by is not None else read_file_of_each(parties)
+    tables = _grouped(parties, parties_by, public) if parties_by is not None else read_file_of_each(parties, public)
     data = {name: encode_labelled_rows(t, public, public.label, strict=strict, warn=True) for name, t in tables.items()}
     held_out = (
-        None if test is None else encode_labelled_rows(read_table(test, f"test file {test}"), public, public.label)
+        None
+        if test is None
+        else encode_labelled_rows(
+            _read(test, "test file", "test rows", public), replace(public, weights=None), public.label
+        )
     )
-    rows = None if auxiliary is None else encode_rows(read_table(auxiliary, f"file {auxiliary}"), public, strict=strict)
+    rows = None
+    if auxiliary is not None:
+        rows = encode_rows(_read(auxiliary, "file", "auxiliary rows", public), public, strict=strict)
     return _prepared(data, held_out, public, tables, rows)
 
 
@@ -148,11 +163,21 @@ def _shares(parties: int | None, split: str | None) -> list[Fraction]:
     return shares or even_shares(count)
 
 
-def read_file_of_each(parties: Sequence[str | tuple[str, Path]]) -> dict[str, Table]:
-    """Read the file of each party; files are paths, name=path, or pairs of them."""
-    named = [_name_and_path(text) for text in parties]
+def read_file_of_each(
+    parties: Sequence[str | tuple[str, FileOrFrame]], bounds: Bounds | None = None
+) -> dict[str, Table]:
+    """Read the file of each party; files are paths, name=path, or pairs of a name and a path or a data frame.
+
+    bounds: what the cells are examined with where a file is refused, so that the refusal has all that it needs.
+    """
+    named = [name_and_path(text) for text in parties]
     check_names([name for name, _ in named])
-    tables = {name: read_table(path, f"party {name} ({path})") for name, path in named}
+    tables = {
+        name: _read_completing(given, f"party {name}" + (f" ({given})" if isinstance(given, Path) else ""), bounds)
+        for name, given in named
+    }
+    for table in tables.values():
+        table.warn_of_ignored()
     _refuse_same_rows(tables)
     return tables
 
@@ -168,22 +193,37 @@ def _refuse_same_rows(tables: Mapping[str, Table]) -> None:
                 raise InputError("party.same_rows", other=other).within(f"party {name}")
 
 
-def _name_and_path(text: str | tuple[str, Path]) -> tuple[str, Path]:
+def _read(given: FileOrFrame, file: str, frame: str, bounds: Bounds) -> Table:
+    """Return a table, which messages call after its file, or if it is a data frame by this name."""
+    return _read_completing(given, f"{file} {given}" if isinstance(given, Path) else frame, bounds)
+
+
+def _read_completing(given: FileOrFrame, source: str, bounds: Bounds | None) -> Table:
+    try:
+        return read_file_or_frame(given, source)
+    except InputError as error:
+        if bounds is None or not isinstance(given, Path):
+            raise
+        raise complete_refusal(error, given, source, bounds)[0] from None
+
+
+def name_and_path(text: str | tuple[str, FileOrFrame]) -> tuple[str, FileOrFrame]:
+    """Return the name and the file of a party from a path, name=path, or a pair of them."""
     if isinstance(text, tuple):
         return text
     name, equals, path = text.partition("=")
     if not equals and Path(text).stem:
-        return Path(text).stem, Path(text)
+        return name_of_file(Path(text)), Path(text)
     if not path:
         raise InputError("party.no_file", got=shown(text))
     return name, Path(path)
 
 
-def _grouped(parties: Sequence[str | tuple[str, Path]], column: str) -> dict[str, Table]:
+def _grouped(parties: Sequence[str | tuple[str, FileOrFrame]], column: str, bounds: Bounds) -> dict[str, Table]:
     if len(parties) != 1:
         raise InputError("parties_by.several_tables", got=len(parties))
-    path = _name_and_path(parties[0])[1]
-    table = read_table(path, f"table {path}")
+    table = _read(name_and_path(parties[0])[1], "table", "table", bounds)
+    table.warn_of_ignored()
     groups = group_rows(table, column)
     check_names(list(groups))
     return _dealt(replace(table, partition_column=column), groups)

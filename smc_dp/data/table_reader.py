@@ -19,13 +19,14 @@ from typing import IO
 
 from smc_dp.core import reading
 from smc_dp.core.documents import read_document
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.data.csv_cells import read_csv
-from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat, FileFormatDocument
+from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat
 from smc_dp.data.file_types import LONGEST_START, of_another_program
+from smc_dp.data.format_sections import FileFormatDocument
 from smc_dp.data.limits import TABLE_LIMITS, TableLimits
 from smc_dp.data.parquet_cells import read_parquet
-from smc_dp.data.table import Table
+from smc_dp.data.table import Cells, Table, is_blank_column
 from smc_dp.data.text_lines import ByteSource
 
 
@@ -66,7 +67,11 @@ def read_table(path: Path, source: str, limits: TableLimits = TABLE_LIMITS, form
     It must be a plain file, or a link to one; a file that is too large is refused before its cells are made. `form`:
     its format where stated elsewhere than in FILE.toml, which must not state another one.
     """
-    meant = _form(path, source, form)
+    return read_table_as(path, source, stated_format(path, source, form), limits)
+
+
+def read_table_as(path: Path, source: str, meant: FileFormat, limits: TableLimits = TABLE_LIMITS) -> Table:
+    """Read a file as `read_table` does, in this format, whatever a file beside it states."""
     with reading.open_plain_file(path, source, limits.bytes) as file, _placed(source):
         start = _start(file)
         if foreign := of_another_program(path, start):
@@ -96,14 +101,17 @@ def _placed(source: str) -> Iterator[None]:
         raise error.within(source) from None
 
 
-def _form(path: Path, source: str, said: FileFormat | None) -> FileFormat:
+def stated_format(path: Path, source: str, said: FileFormat | None) -> FileFormat:
+    """Return the format that stands in FILE.toml beside FILE, or that was stated; InputError where the two differ."""
     beside = path.with_name(f"{path.name}.toml") if path.name else path
     if not path.name or not os.path.lexists(beside):
         return replace(DEFAULT_FORMAT, place=str(beside)) if said is None else said
-    found = replace(read_document(FileFormatDocument, beside, "file").file.form, place=str(beside))
-    if said is not None and said != found:
+    found = replace(read_document(FileFormatDocument, beside, "file").form, place=str(beside))
+    if said is None or said == DEFAULT_FORMAT:
+        return found
+    if said != found:
         raise InputError("form.two_forms", place=said.place, beside=str(beside)).within(source)
-    return found if said is None else said
+    return said
 
 
 def _start(file: ByteSource) -> bytes:
@@ -114,26 +122,32 @@ def _start(file: ByteSource) -> bytes:
 
 def _csv(file: ByteSource, source: str, form: FileFormat, limits: TableLimits, tabs: bool = False) -> Table:
     header, columns, rows = read_csv(file, form, limits, tabs)
-    return Table(source, dict(zip(_header(header), columns, strict=True)), range(1, rows + 1), form)
+    return _table(source, header, columns, rows, form)
 
 
 def _parquet(file: IO[bytes], source: str, limits: TableLimits, form: FileFormat) -> Table:
-    for setting in ("separator", "decimal", "encoding"):
+    for setting in ("separator", "decimal", "thousands", "encoding"):
         if setting in form.said():
             raise InputError("form.not_for_parquet", setting=setting, place=form.place)
     names, cells, rows = read_parquet(file, limits, form.missing)
-    columns = dict(zip(_header(names), cells, strict=True))
-    return Table(source, columns, range(1, rows + 1), replace(form, is_text=False))
+    return _table(source, names, cells, rows, replace(form, is_text=False))
 
 
-def _header(cells: Sequence[str]) -> list[str]:
-    names = [cell.strip() for cell in cells]
-    if not names or "" in names:
-        at = f"column {names.index('') + 1} of {len(names)} has no name in the header" if names else "has no columns"
-        raise InputError("header.no_name", which=at)
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
+def _table(source: str, header: Sequence[str], cells: Sequence[Cells], rows: int, form: FileFormat) -> Table:
+    """Return the table of these columns, without those that have no name and need none."""
+    columns: dict[str, Cells] = {}
+    ignored: list[Fault] = []
+    names = [name.strip() for name in header]
+    for i, (name, column) in enumerate(zip(names, cells, strict=True)):
+        if not name and len(names) > 1 and (i == 0 or is_blank_column(column)):
+            ignored.append(InputFault("header.row_names" if i == 0 else "header.empty_column", {"column": i + 1}))
+            continue
+        if not name:
+            raise InputError("header.no_name", which=f"column {i + 1} of {len(names)} has no name in the header")
+        if name in columns:
             raise InputError("header.same_name", name=shown(name))
-        seen.add(name)
-    return names
+        columns[name] = column
+    if not columns:
+        raise InputError("header.no_name", which="has no columns" if not names else "no column has a name")
+    table = Table(source, columns, range(1, rows + 1), form, ignored=tuple(ignored))
+    return table.without_blank_rows() if form.skip_blank_rows else table

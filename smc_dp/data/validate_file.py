@@ -12,13 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from smc_dp.core.errors import InputError, clipped_too_often, shown
+from smc_dp.core.errors import Fault, InputError, clipped_too_often, shown
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.federation import NO_ROWS
 from smc_dp.data.file_format import FileFormat
 from smc_dp.data.partition import check_name
 from smc_dp.data.preprocess import examine_table
+from smc_dp.data.refused_file import complete_refusal
+from smc_dp.data.refused_input import proposed_format
 from smc_dp.data.table_reader import read_table
+from smc_dp.data.usual_clip import no_row_shortened
 from smc_dp.data.validation_errors import TableFault, unnamed_label_fault
 
 PRIVATE_NOTICE = "This output quotes cells and counts rows. It is private: keep it on this party's machine."
@@ -30,7 +33,8 @@ class FileValidation:
 
     faults: what a run would refuse. outside: numbers and dates that a run clips to their bounds. Only without faults:
     left_out, rows dropped for an empty cell; clipped, rows shortened to the norm of the bounds; classes, the number of
-    rows of each class by its name; unused, columns of the file that the bounds do not name.
+    rows of each class by its name; unused, columns of the file that the bounds do not name. ignored: notes on
+    columns that have no name. columns: the number of those that the bounds name.
     """
 
     source: str
@@ -41,11 +45,18 @@ class FileValidation:
     clipped: int = 0
     classes: dict[str, int] | None = None
     unused: tuple[str, ...] = ()
+    ignored: tuple[Fault, ...] = ()
+    columns: int = 0
 
     @property
     def fits(self) -> bool:
         """True if a run would take the file."""
         return not self.faults
+
+    @property
+    def proposed(self) -> FileFormat | None:
+        """Format that the party would state to have all cells read that a format can read; None for none."""
+        return proposed_format(fault.fault for fault in self.faults)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -53,10 +64,13 @@ class FileValidation:
         found = {name: [fault.as_dict() for fault in getattr(self, name)] for name in ("faults", "outside")}
         warnings = list(self.warnings())
         faults = {"fits": self.fits, "rows": self.rows, **found}
-        return {**faults, **counts, "warnings": warnings, "private": PRIVATE_NOTICE}
+        form = self.proposed
+        own = None if form is None else {"file": form.place, "lines": form.sections()}
+        return {**faults, **counts, "format": own, "warnings": warnings, "private": PRIVATE_NOTICE}
 
     def warnings(self) -> Iterator[str]:
         """Yield a warning for each property that a run accepts and the owner should know."""
+        yield from map(str, self.ignored)
         for fault in self.outside:
             many = "1 cell lies" if fault.count == 1 else f"{fault.count:,} cells lie"
             first = f"the first, in row {fault.rows[0]}: {fault.what}"
@@ -73,7 +87,8 @@ class FileValidation:
             yield f"{self.left_out:,} of {self.rows:,} rows will be left out for an empty cell"
         if clipped_too_often(self.clipped, kept):
             share = f"{self.clipped:,} of {kept:,} rows ({self.clipped / kept:.0%})"
-            yield f"{share} are longer than clip in [rows] of the bounds and will be shortened to it"
+            longer = f"{share} are longer than clip in [rows] of the bounds and will be shortened to it"
+            yield f"{longer}. {no_row_shortened(self.columns)}"
         if self.classes is not None and sum(count > 0 for count in self.classes.values()) == 1:
             only = next(name for name, count in self.classes.items() if count)
             yield f"all rows are of class {shown(only)}. The method prr_mean refuses such a party"
@@ -96,21 +111,20 @@ def validate_file(
     try:
         table = read_table(path, source, form=form)
     except InputError as error:
-        fault = replace(error.fault, place=error.fault.place.removeprefix(f"{source}: "))
-        return FileValidation(source, None, (TableFault("", fault),))
+        refusal, others = complete_refusal(error, path, source, public)
+        fault = replace(refusal.fault, place=refusal.fault.place.removeprefix(f"{source}: "))
+        return FileValidation(source, None, (TableFault("", fault), *others))
     if not table.rows:
         return FileValidation(source, 0, (TableFault("", NO_ROWS),))
     found = examine_table(table, public, column)
-    empty = [fault for fault in found.faults if fault.code == "row.empty"]
-    wrong = tuple(
-        fault for fault in found.faults if fault not in empty[1:]
-    )  # such a row is one fault, not one a column
+    wrong = found.faults
     if bounds.label is None and any(fault.column == column and fault.line is not None for fault in wrong):
         wrong = (unnamed_label_fault(column), *wrong)
     if wrong:
-        return FileValidation(source, table.rows, wrong, found.outside)
+        return FileValidation(source, table.rows, wrong, found.outside, ignored=table.ignored)
     counts = np.bincount(found.y, minlength=len(public.classes)).tolist()
     classes = dict(zip(public.classes, counts, strict=True))
     left_out, used = table.rows - len(found.kept), {column, *(one.name for one in public.columns)}
     unused = tuple(name for name in table.columns if name not in used)
-    return FileValidation(source, table.rows, (), found.outside, left_out, found.clipped, classes, unused)
+    counts_of = (left_out, found.clipped, classes, unused, table.ignored, len(public.columns))
+    return FileValidation(source, table.rows, (), found.outside, *counts_of)

@@ -44,6 +44,7 @@ def draft_study(
     if missing:
         value = "curator" if CURATOR_NAME in missing else "party"
         raise InputError("study.no_public_key", value=value, missing=missing[0])
+    whole = {**bounds, "rows": {**bounds.get("rows", {}), "clip": agreement.bounds.clip}}
     keys = {name: identities[name].hex() for name in agreement.participants}
     stated = {
         "format": STUDY_FORMAT,
@@ -54,7 +55,7 @@ def draft_study(
         "deadlines": around["deadlines"],
         "parties": [{"name": name, "key": keys[name]} for name in agreement.parties],
         "curator": {"key": keys[CURATOR_NAME]} if CURATOR_NAME in keys else None,
-        "bounds": {name: _columns(said) if name == "columns" else said for name, said in bounds.items()},
+        "bounds": {name: _columns(said) if name == "columns" else said for name, said in whole.items()},
     }
     document = tomlkit.document()
     for line in _TOP:

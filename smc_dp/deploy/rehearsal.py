@@ -57,7 +57,9 @@ def rehearse(request: RunRequest, rng: Stream) -> tuple[PreparedData, Agreement]
     test = (
         None
         if data.test is None
-        else encode_labelled_rows(read_table(data.test, f"test file {data.test}"), study.bounds, label)
+        else encode_labelled_rows(
+            read_table(data.test, f"test file {data.test}"), replace(study.bounds, weights=None), label
+        )
     )
     wanted = {*agreement.marks, SIMULATED_STUDY, *([SEEDED] if rng.insecure else [])}
     marks = tuple(mark for mark in REASONS if mark in wanted)

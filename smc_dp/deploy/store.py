@@ -206,6 +206,7 @@ class SiteStore(Store):
         self.path = folder / DATABASE
         self._counter_file = counters / f"{'-'.join(purpose.values())}{COUNTER_ENDING}"
         self._bound = json.dumps(dict(purpose), sort_keys=True).encode()
+        self._facts: dict[str, Any] | None = None
         with self._reported(), ExitStack() as opened:
             for place in (folder, counters):
                 place.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -227,11 +228,12 @@ class SiteStore(Store):
 
     @override
     def facts(self) -> dict[str, Any]:
-        with self._reported():
-            rows = self._connection.execute("SELECT name, value FROM facts").fetchall()
-        # A site asks several times in a turn, and one text is read many times faster than one for each fact.
-        values = json.loads(f"[{','.join(value for _, value in rows)}]")
-        return dict(zip((name for name, _ in rows), values, strict=True))
+        # A site asks several times in a turn, and facts change with a commit of this process alone.
+        if self._facts is None:
+            with self._reported():
+                rows = self._connection.execute("SELECT name, value FROM facts").fetchall()
+            self._facts = {name: json.loads(value) for name, value in rows}
+        return dict(self._facts)
 
     @override
     def newest(self) -> KeptState | None:
@@ -258,6 +260,7 @@ class SiteStore(Store):
         facts: Mapping[str, Any] | None = None,
         evidence: Sequence[Frame] = (),
     ) -> None:
+        self._facts = None
         with self._reported(), self._transaction() as execute:
             self._stop_second(execute)
             _insert(execute, "inbox", taken)

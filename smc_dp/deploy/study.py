@@ -24,6 +24,7 @@ from smc_dp.core.kinds import DigestText, OneLine, PositiveRatio
 from smc_dp.data.bounds import Bounds, bounds_from_file
 from smc_dp.data.bounds_file import BoundsFile
 from smc_dp.data.partition import check_names
+from smc_dp.data.usual_clip import CLIP_OF_STUDIES
 from smc_dp.deploy.approval import Approval, nonce
 from smc_dp.deploy.fields import Duration, PublicKeyText, RelayAddress, SiteName
 from smc_dp.run.agreement import (
@@ -100,7 +101,7 @@ class Deadlines(Document):
 
 
 def _bounds(said: BoundsFile) -> BoundsFile:
-    if bounds_from_file(said).label is None:
+    if bounds_from_file(said, CLIP_OF_STUDIES).label is None:
         raise InputError("bounds.no_label")
     return said
 
@@ -194,7 +195,7 @@ class JointStudy(RunSettings):
     @cached_property
     def bounds(self) -> Bounds:
         """Public bounds of the columns."""
-        return bounds_from_file(self.bounds_stated)
+        return bounds_from_file(self.bounds_stated, CLIP_OF_STUDIES)
 
     @property
     def remaining(self) -> int:

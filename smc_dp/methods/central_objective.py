@@ -26,7 +26,14 @@ from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Trusted
-from smc_dp.methods.method import Method, TrainedParts, Trust, announced_sizes, check_party_sizes, require_two_classes
+from smc_dp.methods.method import (
+    Method,
+    TrainedParts,
+    Trust,
+    announced_sizes,
+    check_rows_of_parties,
+    require_two_classes,
+)
 from smc_dp.methods.model import Release
 from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, own_noise_pair
 from smc_dp.methods.pathak2010.averages import AGAINST_OUTSIDERS
@@ -116,7 +123,7 @@ class CentralObjective(Method):
     def _pooled(self, parts: Sequence[Rows], public: Public) -> Rows:
         one = Federation((Federation(tuple(parts), public.classes).pooled(),), public.classes, names=("of all rows",))
         require_two_classes(one.classes, self)
-        check_party_sizes(one)
+        check_rows_of_parties(one)
         announced = sum(announced_sizes(public, self))
         if one.sizes[0] != announced:
             raise InputError("rows.not_as_announced", wanted=announced, got=int(one.sizes[0]))

@@ -28,8 +28,8 @@ from smc_dp.methods.method import (
     Method,
     Trust,
     announced_sizes,
-    check_own_size,
-    check_party_sizes,
+    check_own_rows,
+    check_rows_of_parties,
     check_target,
     release_parts,
     require_two_classes,
@@ -133,7 +133,7 @@ class AverageMethod(Method):
     @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Array:
         require_two_classes(public.classes, self)
-        check_own_size(rows)
+        check_own_rows(rows)
         shares = set(self.site_epsilons or (1.0,))
         if len(shares) > 1:
             raise InputError("site_epsilons.several_at_home", got=shown(self.site_epsilons))
@@ -147,7 +147,7 @@ class AverageMethod(Method):
     def train(self, federation: Federation) -> CheckedSites:
         # No classifier is trained here: the noise is part of the training. One class is enough.
         require_two_classes(federation.classes, self)
-        check_party_sizes(federation)
+        check_rows_of_parties(federation)
         self.check_shares(len(federation.parties))
         return CheckedSites(self, federation)
 

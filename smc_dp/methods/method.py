@@ -45,6 +45,8 @@ FOR_ANY_CLASSES = ("newton", "wsum", "wsum_ar", "gd", "soft_ss", "avg_clip")
 
 They are written here and not computed, because the registry imports every method, and every method imports this file.
 """
+WITH_WEIGHTS = ("newton", "gd")
+"""Names of the methods that use weights of classes and of rows."""
 SEED_CAVEAT = "All randomness comes from a seed. Anybody who guesses it has the noise."
 """Reason why a release with a seed guarantees nothing."""
 
@@ -212,6 +214,15 @@ class HasSignal(Protocol):
         """Return the signal of n rows in all; see `privacy.distributed.sums_signal`."""
 
 
+@runtime_checkable
+class HasOpenScale(Protocol):
+    """Specification of a sum that may be over a public constant, in place of the number of rows."""
+
+    @property
+    def knows_rows(self) -> bool:
+        """True where it is over the number of rows, so that the length of the weights says how sure the model is."""
+
+
 def release_parts(
     method: TypedMethod[R],
     parts: Sequence[Any],
@@ -285,17 +296,27 @@ def require_two_classes(classes: int, method: Method) -> None:
         raise InputError("classes.only_two", method=method.name, got=classes, others=others)
 
 
-def check_party_sizes(federation: Federation) -> None:
-    """Raise InputError for a party with more rows than the public figure that solver tolerances are charged for."""
+def check_rows_of_parties(federation: Federation, *, uses_weights: bool = False) -> None:
+    """Raise InputError, naming the party, as `check_own_rows` does."""
     for j, rows in enumerate(federation.parties):
-        if len(rows) > LARGEST_N:
-            raise too_many_rows(len(rows)).within(federation.name(j))
+        try:
+            check_own_rows(rows, uses_weights=uses_weights)
+        except InputError as error:
+            raise error.within(federation.name(j)) from None
 
 
-def check_own_size(rows: Rows) -> None:
-    """Raise InputError as `check_party_sizes`, for the own rows of a party."""
+def check_own_rows(rows: Rows, *, uses_weights: bool = False) -> None:
+    """Raise InputError for more rows than the figure that solver tolerances are charged for, and for unused weights."""
     if len(rows) > LARGEST_N:
         raise too_many_rows(len(rows))
+    if not uses_weights:
+        check_no_weights(rows)
+
+
+def check_no_weights(rows: Rows) -> None:
+    """Raise InputError for rows with weights: a method that does not use them would learn something else."""
+    if rows.weights is not None:
+        raise InputError("rows.weights_not_used", methods=WITH_WEIGHTS)
 
 
 def too_many_rows(n: int) -> InputError:

@@ -100,6 +100,18 @@ def scores(weights: npt.ArrayLike, X: Array) -> Array:
     return np.asarray(np.asarray(X) @ np.asarray(weights).T, dtype=np.float64)
 
 
+def probabilities(found: Array) -> Array:
+    """Return what logistic regression says of scores: of the second class, (n,), or of each of k classes, (n, k).
+
+    It is 1/(1 + e^-s) of the score s of two classes, and softmax of those of more. The weights have noise, and nobody
+    calibrated them: these are the probabilities of the released model, and no frequencies of classes.
+    """
+    import scipy.special  # a tenth of a second, which a command that predicts nothing should not pay
+
+    made = scipy.special.expit(found) if found.ndim == 1 else scipy.special.softmax(found, axis=1)
+    return np.asarray(made, dtype=np.float64)
+
+
 def classify(weights: npt.ArrayLike, X: Array) -> IntArray:
     """Return the classes of rows X: (n, d), by weights of d numbers, or k lists of them for k > 2 classes: (n,).
 

@@ -19,7 +19,7 @@ from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Trusted
 from smc_dp.methods.hamm2016.ensemble import Classifiers, Ensemble, Voting, join_classifiers, train_classifier, votes
-from smc_dp.methods.method import Method, Trust, release_parts
+from smc_dp.methods.method import Method, Trust, check_no_weights, release_parts
 from smc_dp.methods.model import LinearModel, Release, area_under_curve, classify
 from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, party_pair
 from smc_dp.methods.training.black_box import PredictFunction
@@ -75,6 +75,8 @@ class Batch(Method):
         return WithoutNoise(self, self._minimiser(federation.parties, federation.classes), federation.public)
 
     def _minimiser(self, parts: Sequence[Rows], classes: int) -> Array:
+        for rows in parts:
+            check_no_weights(rows)
         X, y = np.concatenate([rows.X for rows in parts]), np.concatenate([rows.y for rows in parts])
         return certified(X, one_hot(y, classes), self.lam)
 

@@ -15,7 +15,7 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.data.partition import check_names
 from smc_dp.methods.expected_accuracy import ExpectedAccuracy, expected_accuracy
-from smc_dp.methods.method import MechanismSpec
+from smc_dp.methods.method import WITH_WEIGHTS, MechanismSpec
 from smc_dp.planning.cost import SessionSpec, check_limits
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.run.agreement import SettledRun, default_protocol, inform_of_rows
@@ -27,6 +27,7 @@ class Circumstances:
     """Parties with their numbers of rows, the columns and classes, and the settings; InputError for what no run has.
 
     `dimension`: columns of features, the constant one among them. `settings`: each method takes those that it has.
+    `weighted`: whether rows have weights.
     """
 
     names: tuple[str, ...]
@@ -34,6 +35,12 @@ class Circumstances:
     dimension: int
     classes: int = 2
     settings: RunSettings = RunSettings()  # noqa: RUF009
+    weighted: bool = False
+
+    @property
+    def public(self) -> Public:
+        """Public facts of the federation; sizes are not announced."""
+        return Public(len(self.names), self.dimension, self.classes, weighted=self.weighted)
 
     def __post_init__(self) -> None:
         if len(self.sizes) < 2:
@@ -57,6 +64,8 @@ class Candidate(SettledRun):
         agreed = known.settings.restricted_to(name, by).settle(len(known.names))
         if getattr(agreed.method, "on_public_rows", False):
             raise InputError("plan.no_public_rows", name=name)
+        if known.weighted and name not in WITH_WEIGHTS:
+            raise InputError("rows.weights_not_used", methods=WITH_WEIGHTS)
         method = inform_of_rows(agreed.method, known.sizes)
         found = cls(**{**agreed.settled, "method": method}, circumstances=known)
         found.session  # noqa: B018 - which refuses what shows only there
@@ -70,8 +79,7 @@ class Candidate(SettledRun):
     @cached_property
     def spec(self) -> MechanismSpec:
         """Mechanism specification: the method as the protocol computes it."""
-        known = self.circumstances
-        return self.terms.spec(self.method, Public(len(known.names), known.dimension, known.classes), self.target)
+        return self.terms.spec(self.method, self.circumstances.public, self.target)
 
     @cached_property
     def session(self) -> SessionSpec:

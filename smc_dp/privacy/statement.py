@@ -238,10 +238,10 @@ class PrivacyStatement:
             words = f"No observation changes in probability by more than a factor e^epsilon and delta ({figures})."
             words += " These figures do not bound how sure anybody can be afterwards."
         if self.rho is not None:
-            curve = f"rho = {short_figure(self.rho)}"
+            words += f" The release is zero-concentrated differentially private (rho = {short_figure(self.rho)})."
             if self.mu is not None:
-                curve = f"mu = {short_figure(self.mu)} of the Gaussian curve, {curve}"
-            words += f" The noise is zero-concentrated ({curve}): an epsilon follows from this for every other delta."
+                words += f" It has every epsilon and delta of a Gaussian mechanism with mu = {short_figure(self.mu)}."
+            words += " An epsilon for every other delta follows from this."
         if percent > 99:
             words += " So large an epsilon protects hardly at all."
         return words

@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from types import MappingProxyType, NoneType
 from typing import Any, cast, get_args, get_type_hints
 
@@ -35,7 +35,7 @@ from smc_dp.data.federation import Federation, Public
 from smc_dp.methods.collaborative.rounds import BiasedModel
 from smc_dp.methods.expected_accuracy import ExpectedAccuracy, expected_accuracy
 from smc_dp.methods.functionality import Functionality
-from smc_dp.methods.method import MechanismSpec, Method, NeedsRowCounts, SecureMethod, has_own_noise
+from smc_dp.methods.method import WITH_WEIGHTS, MechanismSpec, Method, NeedsRowCounts, SecureMethod, has_own_noise
 from smc_dp.methods.model import LinearModel, Weights
 from smc_dp.methods.pathak2010.mean import RESIDUES_CAVEAT
 from smc_dp.methods.registry import METHODS, find_method
@@ -210,6 +210,8 @@ class Agreement(SettledRun):
             raise InputError("marks.unknown", got=shown(list(self.marks)))
         if (AS_PUBLISHED in self.marks) != is_as_published(self.protocol):
             raise InputError("marks.of_printed_steps", as_published=AS_PUBLISHED)
+        if self.bounds.weights is not None and self.method.name not in WITH_WEIGHTS:
+            raise InputError("rows.weights_not_used", methods=WITH_WEIGHTS)
         if getattr(self.method, "own_bias", False) and not self.bounds.bias:
             raise InputError("bounds.no_constant", name=self.method.name)
         try:
@@ -235,7 +237,10 @@ class Agreement(SettledRun):
     def public(self) -> Public:
         """Public facts of the federation before anybody trains; sizes are not announced."""
         rows = None if self.auxiliary is None else self.auxiliary.X
-        return Public(len(self.parties), self.bounds.dimension, len(self.bounds.classes), unlabelled=rows)
+        weighted = self.bounds.weights is not None
+        return Public(
+            len(self.parties), self.bounds.dimension, len(self.bounds.classes), unlabelled=rows, weighted=weighted
+        )
 
     @cached_property
     def spec(self) -> MechanismSpec:
@@ -328,7 +333,9 @@ class Agreement(SettledRun):
         return self.terms.program_parameters(self.protocol, self.spec, self.parties, agreed)
 
     def expected_accuracy(self, sizes: Sequence[int]) -> ExpectedAccuracy | None:
-        """Return the expected accuracy for parties with so many rows; None for noise that has no figures."""
+        """Return the expected accuracy for parties with so many rows; None for noise, or weights, without figures."""
+        if self.bounds.weights is not None:
+            return None
         dimension, classes = self.bounds.dimension, len(self.bounds.classes)
         return expected_accuracy(self.method, self.target, self.terms, sizes, dimension, classes)
 
@@ -498,7 +505,7 @@ def insecure_markers(protocol: str, terms: ProtocolTerms, *, seeded: bool) -> tu
 
 def method_settings(method: Any) -> dict[str, Any]:
     """Return a method's settings as plain values, without those that are not set or follow from the protocol."""
-    found = {stated: getattr(method, name) for stated, (name, _) in _declared_settings(type(method)).items()}
+    found = {stated: getattr(method, name) for stated, (name, _) in _declared_settings(method.__class__).items()}
     return {name: _plain(value) for name, value in found.items() if value is not None}
 
 
@@ -523,6 +530,7 @@ def read_method_settings(stated: Mapping[str, Any], kind: Any, *, complete: bool
     return found
 
 
+@cache
 def _declared_settings(kind: Any) -> dict[str, tuple[str, Any]]:
     """Return name and type of each setting of a method, by its name in a release, without `as_published`."""
     types = get_type_hints(kind)

@@ -39,6 +39,7 @@ from smc_dp.core.kinds import (
     limit_keys,
 )
 from smc_dp.data.bounds import Bounds
+from smc_dp.data.bounds_file import WeightsSection
 from smc_dp.data.columns import (
     Aliases,
     BinnedColumn,
@@ -54,7 +55,7 @@ from smc_dp.methods.model import Weights
 from smc_dp.privacy.statement import Adjacency, GuaranteeKind, PrivacyStatement, Unit
 from smc_dp.run.agreement import REASONS, Agreement, refuse_earlier_version
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.release_format import RELEASE_FORMAT, ReleaseFormat, in_current_format
+from smc_dp.run.release_format import RELEASE_FORMAT, WITHOUT_COEFFICIENTS, ReleaseFormat, in_current_format
 
 SIMULATED = ("topology", "link")
 """Parameters of a release that say how it was simulated, on which no party agreed."""
@@ -178,11 +179,33 @@ StatedWeights: TypeAlias = Annotated[
 ]
 
 
+class ColumnCoefficients(Document):
+    """Coefficients of one column: a slope for numbers and dates, in the units of the column and standardised; else one
+    for each level or bin; null stands for a number above 1e300.
+    """
+
+    slope: FiniteNumber | None = None
+    standardised_slope: FiniteNumber | None = None
+    levels: Annotated[dict[str, FiniteNumber | None], limit_keys(_LEVELS)] = Field(default_factory=dict)
+    bins: Annotated[dict[str, FiniteNumber | None], limit_keys(_LEVELS)] = Field(default_factory=dict)
+    empty: FiniteNumber | None = None
+    standardised_empty: FiniteNumber | None = None
+
+
+class ScoreCoefficients(Document):
+    """Coefficients of the score of one class."""
+
+    intercept: FiniteNumber | None
+    standardised_intercept: FiniteNumber | None
+    columns: Annotated[dict[str, ColumnCoefficients], limit_keys(_MANY)]
+
+
 class ReleaseFile(Document):
-    """Schema of release.json; one of format 1 is read with the sentences of today."""
+    """Schema of release.json; format 1 is read with the sentences of today, format 2 has no coefficients."""
 
     format: ReleaseFormat = RELEASE_FORMAT
     weights_stated: Annotated[StatedWeights, Field(alias="weights")]
+    coefficients: Annotated[dict[str, ScoreCoefficients], limit_keys(_MANY)] | None = None
     privacy: StatedPrivacy
     parameters: StatedParameters
     columns: Texts
@@ -199,11 +222,25 @@ class ReleaseFile(Document):
     bins: Annotated[dict[str, FiniteNumbers], limit_keys(_MANY)] = Field(default_factory=dict)
     missing: Annotated[dict[str, EmptyCell], limit_keys(_MANY)] = Field(default_factory=dict)
     aliases: Annotated[dict[str, dict[str, Texts]], limit_keys(_LEVELS, deep=True)] = Field(default_factory=dict)
+    row_weights: WeightsSection | None = None
 
     @model_validator(mode="before")
     @classmethod
     def _of_today(cls, found: object) -> object:
         return in_current_format(found) if isinstance(found, dict) else found
+
+    @model_validator(mode="after")
+    def _has_its_coefficients(self) -> ReleaseFile:
+        if (self.coefficients is None) != (self.format == WITHOUT_COEFFICIENTS):
+            raise InputError("release.coefficients_of_format", format=RELEASE_FORMAT)
+        return self
+
+    @property
+    def stated_coefficients(self) -> dict[str, Any] | None:
+        """Coefficients as plain values; None in an earlier release."""
+        if self.coefficients is None:
+            return None
+        return {name: score.model_dump(exclude_unset=True) for name, score in self.coefficients.items()}
 
     @property
     def bounds(self) -> Bounds:
@@ -219,7 +256,8 @@ class ReleaseFile(Document):
                 raise InputError("columns.not_listed", key=key, unknown=shown(min(unknown)))
         columns = tuple(self._column(name) for name in self.columns)
         classes, aliases, missing = tuple(self.classes), self._aliases(label), self.missing.get(label)
-        return Bounds(columns, classes, label, self.clip, self.bias, self.parameters.center, aliases, missing)
+        weights = None if self.row_weights is None else self.row_weights.made
+        return Bounds(columns, classes, label, self.clip, self.bias, self.parameters.center, aliases, missing, weights)
 
     def agreement(self, rows: AuxiliaryRows | None = None, fraction_bits: int | None = None) -> Agreement:
         """Return the agreement, with the public rows beside it and the grid of the shares, if there are any.

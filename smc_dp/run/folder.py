@@ -14,6 +14,7 @@ import json
 import os
 from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from smc_dp.core import reading
@@ -25,6 +26,7 @@ from smc_dp.data.columns import BinnedColumn, CategoricalColumn, DateColumn, Num
 from smc_dp.methods.model import Weights
 from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
+from smc_dp.run.coefficients import make_coefficients
 from smc_dp.run.documents import SIMULATED, ReleaseFile, SharesFile
 from smc_dp.run.protocols.cost import Execution, Outcome
 from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
@@ -47,7 +49,7 @@ _MOST_BYTES = {
 FILES = tuple(_MOST_BYTES)
 """Files that a run may write into its folder."""
 _DIGESTED = (SHARES, AUXILIARY, STUDY, TRANSCRIPT, TIMINGS)
-_NO_DIGEST = "0" * 64
+_NO_DIGESTS = MappingProxyType(dict.fromkeys((TRANSCRIPT, TIMINGS), "0" * 64))
 
 
 def make_release(
@@ -60,7 +62,7 @@ def make_release(
 def check_readable(agreement: Agreement, simulated: Mapping[str, str]) -> None:
     """Raise an InputError unless this agreement would be read back as the same, before anything is charged."""
     try:
-        planned = _as_json(_release((0.0,), agreement, simulated), {TRANSCRIPT: _NO_DIGEST, TIMINGS: _NO_DIGEST})
+        planned = _as_json(_release(_zeros(agreement.bounds), agreement, simulated), _NO_DIGESTS)
         document = validate_document(ReleaseFile, json.loads(json.dumps(planned, allow_nan=False)), RELEASE)
         found = document.agreement(agreement.auxiliary, agreement.grid.fraction_bits)
     except InputError:
@@ -85,7 +87,14 @@ def _release(
             **{"agreed": agreement.session_binding(simulated, study), "label": bounds.label, "center": bounds.center},
         },
         insecure=tuple(REASONS[mark] for mark in agreement.marks),
+        coefficients=make_coefficients(weights, bounds),
     )
+
+
+def _zeros(bounds: Bounds) -> Weights:
+    """Return weights that any release on these bounds may have."""
+    row = (0.0,) * bounds.dimension
+    return row if len(bounds.classes) == 2 else (row,) * len(bounds.classes)
 
 
 def write_run(folder: Path, release: PublishedRelease, execution: Execution, study: bytes | None = None) -> None:
@@ -153,6 +162,7 @@ def _as_json(release: PublishedRelease, digests: Mapping[str, str]) -> dict[str,
     document = {
         "format": RELEASE_FORMAT,
         "weights": list(release.weights),
+        "coefficients": release.coefficients,
         "privacy": dict(release.privacy),
         "parameters": dict(release.parameters),
         "columns": [column.name for column in columns],
@@ -176,6 +186,7 @@ def _said_of_columns(bounds: Bounds) -> dict[str, dict[str, Any]]:
         "dates": {c.name: [c.first.isoformat(), c.last.isoformat()] for c in columns if isinstance(c, DateColumn)},
         "bins": {c.name: list(c.edges) for c in columns if isinstance(c, BinnedColumn)},
         "missing": {name: rule for name, rule in missing if rule is not None},
+        "row_weights": {} if bounds.weights is None else bounds.weights.as_dict(),
         "aliases": {str(name): {level: list(texts) for level, texts in some} for name, some in aliases.items() if some},
     }
 
@@ -279,6 +290,7 @@ def parse_release(
         document.privacy.statement.as_dict(),
         document.parameters.model_dump(),
         tuple(document.insecure),
+        document.stated_coefficients,
     )
 
 

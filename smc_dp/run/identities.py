@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -83,7 +84,9 @@ def read_identities(path: Path) -> dict[str, bytes]:
 
 
 def parse_identities(content: bytes, where: str) -> dict[str, bytes]:
-    """Return the identities in the bytes of such a file."""
+    """Return the identities in the bytes of such a file; an InputError for other bytes shows no secret."""
+    if re.fullmatch(rb"[0-9a-f]{%d}\n?" % (2 * SEED_BYTES), content):
+        raise InputError("identities.secret_instead", path=where)
     document = reading.parse_object(content, where)
     return {name: reading.require_hex(f"{where}: {shown(name)}", key, PUBLIC_BYTES) for name, key in document.items()}
 

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smc_dp.core.arrays import Array
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.core.spreadsheet import format_csv, holds_formula
 from smc_dp.core.writing import write_file
-from smc_dp.data.bounds import Bounds
-from smc_dp.data.preprocess import EncodedTable, encode_classes, examine_table
+from smc_dp.data.file_format import FileFormat
+from smc_dp.data.fingerprint import fingerprint_data
+from smc_dp.data.frames import DataFrame, is_frame, read_file_or_frame, read_frame
+from smc_dp.data.preprocess import EncodedTable
+from smc_dp.data.row_faults import FittingRows, encode_fitting_rows, known_classes
 from smc_dp.data.table import Table
-from smc_dp.data.table_reader import read_table
-from smc_dp.data.validation_errors import UnfitTableError
+from smc_dp.data.validation_errors import TableFault, UnfitTableError
 from smc_dp.methods.model import classify, scores
+from smc_dp.run.metrics import Metrics, has_probabilities, measure_release, released_probabilities
+from smc_dp.run.release import PublishedRelease
 from smc_dp.run.run_files import RunPlace
+from smc_dp.run.threshold import HALF, Threshold, choose_threshold
 from smc_dp.run.verify_release import verify_release
+
+OfRows: TypeAlias = tuple[float | None, ...] | tuple[tuple[float, ...] | None, ...]
+"""A number for each row, or of three or more classes one for each; None for a row without a class."""
 
 
 @dataclass(frozen=True)
@@ -30,85 +38,238 @@ class Predictions:
     """Predicted classes by name, one for each row; `accuracy`: on the `tested` rows with a label, None without any.
 
     `scores`: for two classes w.x of each row, above 0 for the second; for more one for each class, in the order of
-    `classes`, of which the largest wins. A row that the bounds leave out has the label "" and the score None, and does
-    not count in the accuracy. `ids`: number of each row in the file, or the text in the named column. `insecure`:
-    reasons why the run protects nobody; `missing_files_text`: sentence about the files that were
-    missing to verify the release, None without any; `level`: assurance level that an audit reached, None without one.
+    `classes`, of which the largest wins. `probabilities`: of the second of two classes, 1/(1 + e^-w.x); of each of
+    more, softmax of the scores. They are those of the released model, with its noise, and nobody calibrated them; None
+    for a release that hides the number of rows by which a sum is to be divided. `threshold`: of the second of two
+    classes. `metrics`: figures on the rows with a label, which are private if the rows are; None without any.
+
+    A row that does not fit the bounds, or that they leave out, has the label "" and the score None, and does not count
+    in the figures: `reasons` says for each row why it has no class. `refused`: numbers of rows that do not fit, and
+    `kinds`: one fault for each kind of them. `unlabelled_rows`: number of rows whose label is no class of the release,
+    `unlabelled`: one fault for each kind of them.
+
+    `ids`: number of each row in the file, or the text in the named column. `insecure`: reasons why the run protects
+    nobody; `missing_files_text`: sentence about the files that were missing to verify the release, None without any;
+    `level`: assurance level that an audit reached, None without one.
     """
 
     labels: tuple[str, ...]
     accuracy: float | None
     insecure: tuple[str, ...]
     missing_files_text: str | None = None
-    scores: tuple[float | None, ...] | tuple[tuple[float, ...] | None, ...] = ()
+    scores: OfRows = ()
     ids: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
     tested: int = 0
     level: int | None = None
+    probabilities: OfRows | None = None
+    reasons: tuple[tuple[Fault, ...], ...] = ()
+    refused: int = 0
+    kinds: tuple[Fault, ...] = ()
+    unlabelled_rows: int = 0
+    unlabelled: tuple[Fault, ...] = ()
+    threshold: Threshold | None = None
+    metrics: Metrics | None = None
 
     def write(self, out: str | PathLike[str], called: str = "row") -> None:
-        """Write a new CSV file with a line for each row: id (in a column of the name `called`), class, and scores.
+        """Write a new CSV file with a line for each row: id (column `called`), class, scores, probabilities, reason.
 
         A text that a spreadsheet would take for a formula, or that begins with an apostrophe, gets an apostrophe in
         front. Raises InputError for classes that hold formulas, and for a file that exists or cannot be written.
         """
         several = len(self.classes) > 2
         heading = [f"score {name}" for name in self.classes] if several else ["score"]
-        if called in ("prediction", *heading):
+        if self.probabilities is not None:
+            heading += [f"probability {name}" for name in (self.classes if several else self.classes[1:])]
+        if called in ("prediction", *heading, "reason"):
             raise InputError("prediction.column_twice", called=shown(called))
         if formulas := [name for name in self.classes if holds_formula(name)]:
             raise InputError("prediction.class_is_formula", name=shown(formulas[0]))
-        none = ("",) * len(heading)
-        each = (none if score is None else score if isinstance(score, tuple) else (score,) for score in self.scores)
-        rows = [(name, label, *score) for name, label, score in zip(self.ids, self.labels, each, strict=True)]
+        lines = [(called, "prediction", *heading, "reason"), *self._lines(len(heading))]
         try:
-            write_file(Path(out), format_csv([(called, "prediction", *heading), *rows]).encode(), 0o644)
+            write_file(Path(out), format_csv(lines).encode(), 0o644)
         except FileExistsError:
             raise InputError("prediction.file_exists", out=str(out)) from None
         except OSError as error:
             raise InputError("prediction.not_written", out=str(out), strerror=error.strerror) from None
 
+    def _lines(self, numbers: int) -> Iterator[tuple[object, ...]]:
+        given: Sequence[Any] = self.scores if self.probabilities is None else list(
+            zip(self.scores, self.probabilities, strict=True)
+        )  # fmt: skip
+        reasons = self.reasons or ((),) * len(self.labels)
+        for name, label, found, why in zip(self.ids, self.labels, given, reasons, strict=True):
+            flat = tuple(_flat(found))
+            none = flat[0] is None
+            yield name, label, *(("",) * numbers if none else flat), "; ".join(map(str, why))
 
-def predict_rows(place: RunPlace, rows: str | PathLike[str] | Array, id_column: str | None = None) -> Predictions:
-    """Verify the release of a run, and classify the rows of a file or of an array with it.
 
-    Raises InputError for a release that is malformed or contradicts its transcript, and for rows that do not fit.
+def _flat(found: Any) -> Iterator[Any]:
+    if isinstance(found, tuple):
+        for one in found:
+            yield from _flat(one)
+    else:
+        yield found
+
+
+def predict_rows(
+    place: RunPlace,
+    rows: str | PathLike[str] | DataFrame | Array,
+    id_column: str | None = None,
+    *,
+    threshold: float | None = None,
+    threshold_from: str | PathLike[str] | DataFrame | None = None,
+    form: FileFormat | None = None,
+) -> Predictions:
+    """Verify the release of a run, and classify the rows of a file, a data frame or an array with it.
+
+    form: the format of files where stated elsewhere than beside them.
+
+    Raises InputError for a release that is malformed or contradicts its transcript, for a column that is missing, and
+    for a threshold that does not fit. A single row that does not fit gets no class.
     """
     found = verify_release(place)
-    published = found.release
-    bounds, known = published.bounds, None
+    published, table, known = found.release, None, None
+    unlabelled: tuple[TableFault, ...] = ()
     if isinstance(rows, np.ndarray):
-        found_rows, ids = EncodedTable(rows, np.arange(len(rows))), tuple(str(i) for i in range(1, len(rows) + 1))
-        if rows.ndim != 2 or rows.shape[1] != bounds.dimension:
-            raise InputError("prediction.other_width", dimension=bounds.dimension, shape=str(rows.shape))
+        made, ids = _of_array(rows, published), tuple(str(i) for i in range(1, len(rows) + 1))
     else:
-        table = read_table(Path(rows), f"data file {rows}")
-        if not table.rows:
-            raise InputError("prediction.no_rows", source=table.source)
+        table = _read(rows, form)
         ids = tuple(map(str, table.row_numbers) if id_column is None else table.texts(id_column))
-        found_rows, known = _encoded(table, bounds)
-    classes = classify(published.weights, found_rows.X)
-    right = np.zeros(0, dtype=bool) if known is None else (classes == known)[known >= 0]
-    accuracy = float(np.mean(right)) if len(right) else None
-    labels = _placed([bounds.classes[k] for k in classes], found_rows, len(ids), "")
-    of_rows: list[Any] = scores(published.weights, found_rows.X).tolist()
-    several = len(bounds.classes) > 2
-    each = _placed([tuple(score) if several else score for score in of_rows], found_rows, len(ids), None)
+        made, known, unlabelled = _encoded(table, published)
+    limit = _threshold(published, table, made.encoded.X, threshold, threshold_from, form)
+    return _predictions(published, made, known, limit, ids, unlabelled, found.missing_files_text)
+
+
+def _predictions(
+    published: PublishedRelease,
+    made: FittingRows,
+    known: NDArray[np.int64] | None,
+    limit: Threshold | None,
+    ids: tuple[str, ...],
+    unlabelled: tuple[TableFault, ...],
+    missing: str | None,
+) -> Predictions:
+    names, encoded = published.bounds.classes, made.encoded
+    of_rows = scores(published.weights, encoded.X)
+    sure = released_probabilities(published.agreement.spec, of_rows)
+    classes = (
+        classify(published.weights, encoded.X) if limit is None or limit == HALF else limit.passed(of_rows).astype(int)
+    )
+    metrics = None
+    if known is not None and (known >= 0).any():
+        tested = known >= 0
+        metrics = measure_release(
+            known[tested], of_rows[tested], None if sure is None else sure[tested], names, limit or HALF
+        )
     return Predictions(
-        labels, accuracy, published.insecure, found.missing_files_text, each, ids, bounds.classes, len(right)
+        labels=_placed([names[k] for k in classes.tolist()], encoded, len(ids), ""),
+        accuracy=None if metrics is None else metrics.accuracy,
+        insecure=published.insecure,
+        missing_files_text=missing,
+        scores=_placed(_numbers(of_rows), encoded, len(ids), None),
+        ids=ids,
+        classes=names,
+        tested=0 if metrics is None else metrics.rows,
+        probabilities=None if sure is None else _placed(_numbers(sure), encoded, len(ids), None),
+        reasons=tuple(made.reasons.get(i, ()) for i in range(len(ids))),
+        refused=len(made.refused),
+        kinds=tuple(map(_counted, made.kinds)),
+        unlabelled_rows=sum(kind.count for kind in unlabelled),
+        unlabelled=tuple(map(_counted, unlabelled)),
+        threshold=limit,
+        metrics=metrics,
     )
 
 
-def _encoded(table: Table, bounds: Bounds) -> tuple[EncodedTable, NDArray[np.int64] | None]:
-    """Return the rows that are not left out, and their classes where the table has them, -1 for a row without one."""
+def _read(rows: str | PathLike[str] | DataFrame, form: FileFormat | None) -> Table:
+    if isinstance(rows, str | PathLike):
+        table = read_file_or_frame(Path(rows), f"data file {rows}", form)
+    elif is_frame(rows):
+        table = read_frame(rows, "rows")
+    else:
+        raise InputError("table.no_file_or_frame", name="rows", got=type(rows).__name__)
+    if not table.rows:
+        raise InputError("prediction.no_rows", source=table.source)
+    return table
+
+
+def _of_array(rows: Array, published: PublishedRelease) -> FittingRows:
+    """Return encoded rows as they were given; those with a number that is not finite get no class."""
+    if rows.ndim != 2 or rows.shape[1] != published.bounds.dimension:
+        raise InputError("prediction.other_width", dimension=published.bounds.dimension, shape=str(rows.shape))
+    finite = np.isfinite(rows).all(axis=1)
+    kept, others = np.flatnonzero(finite), np.flatnonzero(~finite).tolist()
+    reasons = {i: (InputFault("prediction.not_finite"),) for i in others}
+    return FittingRows(EncodedTable(rows[kept], kept), reasons, frozenset(others))
+
+
+def _encoded(
+    table: Table, published: PublishedRelease
+) -> tuple[FittingRows, NDArray[np.int64] | None, tuple[TableFault, ...]]:
+    """Return the rows that fit, their classes where the table has them, -1 for a row without, and faults of labels."""
+    bounds = published.bounds
     try:
-        found = examine_table(table, bounds).checked(table.source)
-        if bounds.label is None or bounds.label not in table.columns:
-            return found, None
-        kept = table if len(found.kept) == table.rows else table.take(found.kept, table.source)
-        return found, encode_classes(kept, bounds, bounds.label, some=True)
+        found = encode_fitting_rows(table, bounds)
     except UnfitTableError as error:
         raise InputError(error.table_fault.placed(table.source, released=True)) from None
+    if bounds.label is None or bounds.label not in table.columns:
+        return found, None, ()
+    kept = found.encoded.kept
+    known, wrong = known_classes(
+        table if len(kept) == table.rows else table.take(kept, table.source), bounds, bounds.label
+    )
+    return found, known, wrong
+
+
+def _counted(kind: TableFault) -> Fault:
+    """Return a kind of refused cells with its first row, what can be done, and the number of its rows."""
+    return kind.placed("", released=True).followed_by(f" ({kind.count:,} rows)" if kind.count > 1 else "")
+
+
+def _threshold(
+    published: PublishedRelease,
+    table: Table | None,
+    X: Array,
+    public: float | None,
+    file: str | PathLike[str] | DataFrame | None,
+    form: FileFormat | None,
+) -> Threshold | None:
+    """Return the threshold of two classes, None for more; InputError for one that does not fit."""
+    classes = len(published.bounds.classes)
+    for name, value in {"threshold": public, "threshold_from": file}.items():
+        if value is not None and classes > 2:
+            raise InputError("threshold.several_classes", name=name, classes=classes)
+        if value is not None and not has_probabilities(published.agreement.spec):
+            raise InputError("threshold.no_probabilities", name=name)
+    if public is not None and file is not None:
+        raise InputError("threshold.two")
+    if file is None:
+        return None if classes > 2 else HALF if public is None else Threshold(public)
+    others = _read(file, form)
+    called = str(file) if isinstance(file, str | PathLike) else "a data frame"
+    if table is not None and _same_rows(table, others):
+        raise InputError("threshold.same_rows", file=called)
+    made, known, _ = _encoded(others, published)
+    if known is None or not (known >= 0).any():
+        raise InputError("threshold.no_labels", file=called, label=shown(published.bounds.label))
+    labelled = made.encoded.X[known >= 0]
+    chosen = choose_threshold(known[known >= 0], scores(published.weights, labelled))
+    return Threshold(chosen, called, _shared(X, labelled))
+
+
+def _shared(X: Array, others: Array) -> int:
+    """Return how many rows stand among the others with the same features."""
+    there = {row.tobytes() for row in others}
+    return sum(row.tobytes() in there for row in X)
+
+
+def _same_rows(one: Table, other: Table) -> bool:
+    return one.rows == other.rows and fingerprint_data(b"", one) == fingerprint_data(b"", other)
+
+
+def _numbers(found: Array) -> list[Any]:
+    return [tuple(one) if isinstance(one, list) else one for one in found.tolist()]
 
 
 def _placed(made: Sequence[Any], found: EncodedTable, rows: int, left_out: Any) -> tuple[Any, ...]:

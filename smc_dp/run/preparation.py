@@ -6,13 +6,15 @@ rows is read: the numbers of parties and classes are announced by options and bo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from smc_dp.core.errors import FaultCollector, InputError, InputFault, refuse_all, shown
 from smc_dp.data import sources
 from smc_dp.data.bounds import read_bounds
 from smc_dp.data.dataset_info import DATASET_INFO
+from smc_dp.data.frames import FileOrFrame
 from smc_dp.data.sources import DEFAULT_PARTIES, PreparedData
 from smc_dp.methods.method import require_two_classes
 from smc_dp.run.agreement import Agreement, SettledRun, check_auxiliary
@@ -51,6 +53,17 @@ def prepare_runs(*requests: RunRequest) -> tuple[PreparedData, list[Agreement]]:
         agreed = [_settled(request, len(federation.parties), federation.classes) for request in requests]
     public_rows = data.auxiliary is not None
     return found, [one.for_simulation(federation, found.bounds, auxiliary=public_rows) for one in agreed]
+
+
+def missing_bounds(parties: Sequence[str | tuple[str, FileOrFrame]], label: str | None = None) -> InputError:
+    """Return the refusal of files without bounds, with the commands that draft and check some for the first file."""
+    name, path = sources.name_and_path(parties[0] if parties else "FILE")
+    if not isinstance(path, Path):
+        return InputError("bounds.missing_for_frames")
+    own = {"file": shlex.quote(str(path)), "party": shlex.quote(name)}
+    if label is None:
+        return InputError("bounds.missing", **own)
+    return InputError("bounds.missing_beside_label", **own, label=shlex.quote(label))
 
 
 def parse_drop_outs(texts: Iterable[str]) -> dict[str, int]:
@@ -93,7 +106,7 @@ def _check_roles(data: DataRoles) -> None:
         partitioned = {"dataset": data.dataset, "parties": data.parties, "split": data.split}
         refuse_beside(partitioned, "party", ": with it, the files say who has which rows")
         if data.bounds is None:
-            raise InputError("bounds.missing")
+            raise missing_bounds(data.party, data.label)
         return
     alone = [name for name in ("label", "bounds", "test", "parties_by") if getattr(data, name) is not None]
     refuse_all(InputFault("option.alone", {"name": name, "other": "party"}) for name in alone)

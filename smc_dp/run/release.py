@@ -19,7 +19,8 @@ class PublishedRelease:
     """Release as it is published: all that Dave needs to classify rows, and the guarantee.
 
     `weights`: d floats for two classes, d for each of more. `privacy` and `parameters` are JSON objects; `insecure`
-    holds the reasons why the run protects nobody, if any.
+    holds the reasons why the run protects nobody, if any. `coefficients`: what `make_coefficients` makes of the
+    weights, or what a file states in its place; None in an earlier release.
     """
 
     weights: Weights
@@ -27,6 +28,7 @@ class PublishedRelease:
     privacy: Mapping[str, Any]
     parameters: Mapping[str, Any]
     insecure: tuple[str, ...] = ()
+    coefficients: Mapping[str, Any] | None = None
 
     @property
     def bounds(self) -> Bounds:

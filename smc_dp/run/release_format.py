@@ -1,8 +1,8 @@
-"""Format of release.json: 2 since the sentences of privacy statements have the terms of the glossary.
+"""Format of release.json: 3 since it has coefficients, 2 since privacy statements have the terms of the glossary.
 
-A release of format 1 states no format. The sessions of format 1 that this version verifies are those of the paper's
-sum. Its statements make the same claims in other sentences, so a release of format 1 is read with those of today, and
-is then verified like any other.
+A release of format 2 has no coefficients, and is read as it is. One of format 1 states no format. The sessions of
+format 1 that this version verifies are those of the paper's sum. Its statements make the same claims in other
+sentences, so a release of format 1 is read with those of today, and is then verified like any other.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from smc_dp.core.errors import InputError, shown
 
-ReleaseFormat: TypeAlias = Literal["smc-dp release 2"]
+ReleaseFormat: TypeAlias = Literal["smc-dp release 2", "smc-dp release 3"]
+WITHOUT_COEFFICIENTS: ReleaseFormat
 RELEASE_FORMAT: ReleaseFormat
-(RELEASE_FORMAT,) = get_args(ReleaseFormat)
+WITHOUT_COEFFICIENTS, RELEASE_FORMAT = get_args(ReleaseFormat)
 """Format of the releases that this version writes."""
 
 _SENTENCES = (
@@ -100,10 +101,10 @@ def in_current_format(release: Mapping[str, Any]) -> dict[str, Any]:
     What is no text where a text belongs stays as it is, for the reader of the release to refuse.
     """
     if "format" in release:
-        if release["format"] != RELEASE_FORMAT:
+        if release["format"] not in get_args(ReleaseFormat):
             raise InputError("release.other_format", wanted=RELEASE_FORMAT, got=shown(release["format"]))
         return dict(release)
-    found = {**release, "format": RELEASE_FORMAT}
+    found = {**release, "format": WITHOUT_COEFFICIENTS}
     if isinstance(privacy := found.get("privacy"), dict):
         stated = {name: _in_words_of_today(privacy[name]) for name in ("adversary", "caveats") if name in privacy}
         found["privacy"] = {**privacy, **stated}

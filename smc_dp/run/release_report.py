@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from protocols.runtime.network import LINK_MODELS
 from protocols.runtime.transcript import ABSENT
 from smc_dp.core.version import __version__
 from smc_dp.data.report import column_table
+from smc_dp.data.row_weights import RowWeights
 from smc_dp.pages.blocks import Banner, Bullets, FactList, Page, PageBlock, PageTable, Prose, Section, Verbatim
 from smc_dp.pages.shortening import first_texts, join_first, shorten
 from smc_dp.privacy.statement import PrivacyStatement, short_delta, short_figure
@@ -60,7 +61,7 @@ NO_PROOF = "An audit can show that a claim is false. It cannot prove that a clai
 
 PARAMETER_TITLES = TITLES | {
     "agreed": "Digest of all that was agreed on",
-    "center": "Numbers centred at 0",
+    "center": "Ranges of number columns mapped to [-1, 1]",
     "dimension": "Numbers in an encoded row",
     "learner": "What each party trained",
 }
@@ -197,6 +198,17 @@ def _columns(release: PublishedRelease) -> Iterator[PageBlock]:
     yield from column_table(bounds)
     constant = f" Then the constant {bounds.bias:g} is appended as a further number." if bounds.bias else ""
     yield Prose(f"A row that is longer than {bounds.clip:g} (Euclidean norm) is shortened to that.{constant}")
+    if bounds.weights is not None:
+        yield Prose(" ".join(_weights(bounds.weights, bounds.classes)))
+
+
+def _weights(weights: RowWeights, classes: Sequence[str]) -> Iterator[str]:
+    if weights.classes:
+        each = [f"{shorten(name)} {weight:g}" for name, weight in zip(classes, weights.classes, strict=True)]
+        yield f"Public weights of the classes: {join_first(each, _MOST_NAMES)}."
+    if weights.column is not None:
+        yield f"The column {shorten(weights.column)} has a private weight of each row, from 0 to {weights.most:g}."
+    yield "The loss of a row is multiplied by its weight, in parts of the largest that a row may have."
 
 
 def _computed(release: PublishedRelease, sent: TrafficTotals | None) -> Iterator[PageBlock]:
@@ -222,6 +234,10 @@ def _use(agreement: Agreement) -> Iterator[PageBlock]:
         rule = f"{shorten(classes[1])} where the sum of weights times features is above 0, else {shorten(classes[0])}"
     yield Prose(f"A row, encoded as the bounds say, is {rule}. The command smc-dp predict does that, or from Python:")
     yield Verbatim(_PREDICT, "How to predict in Python")
+    yield Prose(
+        "No file here says how well it classifies. On rows of your own with known classes, smc-dp predict does, and "
+        "keeps the figures on your machine."
+    )
 
 
 def _check(digests: Mapping[str, str]) -> Iterator[PageBlock]:

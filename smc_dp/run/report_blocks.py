@@ -12,6 +12,7 @@ from smc_dp.methods.method import SumSpec
 from smc_dp.pages.blocks import Banner, FactList, PageBlock, PageTable, Prose, Section, coded_prose, format_counts
 from smc_dp.privacy.ledger.history import account_of
 from smc_dp.privacy.ledger.report import budget_blocks
+from smc_dp.run.metrics_report import brief_blocks
 from smc_dp.run.privacy_summary import summary_blocks
 from smc_dp.run.protocols.cost import Cost
 
@@ -32,8 +33,8 @@ def blocks(report: Report, details: str) -> Iterator[PageBlock]:
     if report.cost:
         yield PageTable("Cost", _HEADINGS, tuple(_costs(report.cost)), numbers=tuple(range(1, len(_HEADINGS))))
         yield Prose(
-            "party s: mean of the parties; slowest s: the slowest party. The last row has the time of the whole run if "
-            f"all participants compute at the same time, with {_described(report.simulated)}."
+            "party s: mean of the parties; slowest s: the slowest party. The last row shows the time of the whole run, "
+            f"if all participants compute in parallel and {_described(report.simulated)}."
         )
     yield Section("Privacy", tuple(summary_blocks(report.agreement, details)))
     yield from _presence(report)
@@ -75,11 +76,11 @@ def _who(some: Sequence[str], everybody: Sequence[str]) -> str:
 
 def _described(simulated: Mapping[str, str]) -> str:
     if (name := simulated["link"]) == "none":
-        return "no time on the links"
+        return "messages take no time"
     link = LINK_MODELS[name]
     relayed = ", all messages through Charlie" if simulated["topology"] == "star" else ""
     speed = f"{link.latency * 1000:g} ms one way, {link.bandwidth / 1e6:g} MB/s"
-    return f"over simulated links ({name}: {speed}{relayed})"
+    return f"messages take the time of simulated links ({name}: {speed}{relayed})"
 
 
 def accuracy_blocks(found: Comparison | None, planned: ExpectedAccuracy | None = None) -> Iterator[PageBlock]:
@@ -94,10 +95,16 @@ def accuracy_blocks(found: Comparison | None, planned: ExpectedAccuracy | None =
     others["majority class"] = found.majority
     yield Prose("Only a simulation can compare these: it has the rows of all. They are not part of the release:")
     yield FactList(tuple((name, f"{value:.3f}") for name, value in others.items()))
+    if found.metrics is not None:
+        yield Prose("Other figures of the release on the test rows:")
+        yield from brief_blocks(found.metrics)
     if found.baseline_lambda is not None:
         yield Prose(
             f"The models alone and pooled are regularised (lambda = {found.baseline_lambda:g}), the release is not."
         )
+    if found.weighted:
+        yield coded_prose("run.compared_without_weights")
+        return
     if found.lost is not None and planned is not None:
         yield _lost(found, planned)
     yield from _remark(found)

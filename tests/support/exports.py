@@ -126,7 +126,9 @@ class Export:
         """The bounds that the tool drafts from the dictionary, with what a person has to say: rules for empty cells."""
         text = self._draft(folder)
         for name, value in self.filled.items():
-            text = re.sub(rf"^{name} = \[\?.*$", "" if value is None else f"{name} = {value}", text, flags=re.MULTILINE)
+            text = re.sub(
+                rf'^{name} = \["\?".*$', "" if value is None else f"{name} = {value}", text, flags=re.MULTILINE
+            )
         for rule in ('weight = "indicator"', 'smoker = "category"'):
             assert f"# {rule}" in text
             text = text.replace(f"# {rule}", rule)

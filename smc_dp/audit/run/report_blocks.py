@@ -290,7 +290,7 @@ def _participants(audited: AuditedRun) -> Iterator[PageBlock]:
 
 def _participant(audited: AuditedRun, name: str) -> tuple[str, ...]:
     stated = audited.identities.get(name, "none")
-    known = "not asked" if audited.pinned is None else _known(audited.pinned.get(name), stated)
+    known = "not checked" if audited.pinned is None else _known(audited.pinned.get(name), stated)
     rows, viewed = ("yes" if name in names else "no" for names in (audited.parties, audited.viewed))
     return shorten(name), rows, stated, known, viewed
 

@@ -65,7 +65,12 @@ class ExcludedEntry:
     why: Fault
 
 
-ColumnEntry: TypeAlias = NumberEntry | DateEntry | LevelsEntry | ExcludedEntry
+@dataclass(frozen=True)
+class UnknownEntry:
+    """Column of which the name alone is known."""
+
+
+ColumnEntry: TypeAlias = NumberEntry | DateEntry | LevelsEntry | UnknownEntry | ExcludedEntry
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""Draft of a bounds.toml from a data dictionary; a person fills in the lines that it leaves open.
+"""Draft of a bounds.toml from a data dictionary or a header; a person fills in the lines that it leaves open.
 
-An open line has a question mark in place of a value. That is no TOML, so nothing reads the file before somebody has
-filled it in, and the refusal shows the line.
+An open line has "?" in place of a value. Every reader of bounds refuses the file until somebody has filled in all of
+them, with a list of those that are open (`smc_dp.data.open_lines`).
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ from smc_dp.data.dictionaries.data_dictionary import (
     LevelEntry,
     LevelsEntry,
     NumberEntry,
+    UnknownEntry,
 )
 from smc_dp.data.federation import MOST_CLASSES
+from smc_dp.data.open_lines import OPEN
 
 _NO, _YES = ("false", "no"), ("true", "yes")
 _BEFORE = frozenset({*_NO, "0", "n", "f", "off", "unchecked", "none", "negative", "absent"})
@@ -81,6 +83,13 @@ _EMPTY_CELLS = (
     "Empty cells: fill in a value, add a feature for them, or leave the row out (only where the guarantee allows the",
     "number of rows to change). Without a line an empty cell is refused.",
 )
+_OF_NAMES = (
+    'Say what each column is, from a form or an instrument, never from the rows: [0, 120] for a number, ["f", "m"] for',
+    "levels, [2010-01-01, 2025-12-31] for dates, {bins = [0, 18, 65, 120]} for a number of which only the bin counts.",
+    "Delete the line of a name, a record id, free text, or any other column that should not be learned from.",
+)
+_QUOTED = f'"{OPEN}"'
+_CLASSES = f"classes = [{_QUOTED}, {_QUOTED}]"
 
 
 @dataclass(frozen=True)
@@ -125,6 +134,8 @@ def _labelled(source: str, entries: Sequence[DescribedColumn], label: str) -> De
     if entry is None:
         raise InputError("codebook.no_label", label=shown(label)).within(source)
     said = entry.said.as_levels() if isinstance(entry.said, NumberEntry) else entry.said
+    if isinstance(said, UnknownEntry):
+        return replace(entry, said=LevelsEntry())
     if isinstance(said, LevelsEntry):
         if len(said.levels) == 1 or len(said.levels) > MOST_CLASSES:
             came = f"{len(said.levels):,} levels"
@@ -136,7 +147,7 @@ def _labelled(source: str, entries: Sequence[DescribedColumn], label: str) -> De
 
 def _top(dictionary: DataDictionary) -> Iterator[_Line]:
     yield _comment(f"Drafted from {dictionary.source}, {dictionary.kind}. Nothing comes from rows.")
-    yield _comment("Fill in each line with a ?. Until then every command refuses this file.")
+    yield _comment(f"Replace each {_QUOTED}. Until then every command refuses this file, with a list of open lines.")
     if dictionary.form:
         yield _Line("#")
         yield _comment("The dictionary also states the format of the data file. Its owner copies these lines into")
@@ -151,23 +162,27 @@ def _top(dictionary: DataDictionary) -> Iterator[_Line]:
 def _label(entry: DescribedColumn | None) -> Iterator[_Line]:
     yield _Line("[label]")
     if entry is None or not isinstance(entry.said, LevelsEntry):
-        yield _Line("column = ?  # the column of classes, which then goes from [columns]", waits=True)
-        yield _Line("classes = [?, ?]  # of two, the second is the class +1", waits=True)
+        yield _Line(f"column = {_QUOTED}  # the column of classes, which then goes from [columns]", waits=True)
+        yield _Line(f"{_CLASSES}  # of two, the second is the class +1", waits=True)
     else:
         yield _Line(f"column = {_value(entry.name)}")
         if entry.said.levels:
             of_two = "  # the second is the class +1" if len(entry.said.levels) == 2 else ""
             yield _Line(f"classes = {_levels(entry.said)}{of_two}")
         else:
-            yield _Line("classes = [?, ?]  # the dictionary lists none; of two, the second is the class +1", waits=True)
+            yield _Line(f"{_CLASSES}  # not stated; of two, the second is the class +1", waits=True)
     yield _Line("")
 
 
-def _columns(entries: Iterable[DescribedColumn]) -> Iterator[_Line]:
+def _columns(entries: Sequence[DescribedColumn]) -> Iterator[_Line]:
     yield _Line("[columns]")
+    if any(isinstance(entry.said, UnknownEntry) for entry in entries):
+        yield from map(_comment, _OF_NAMES)
     for entry in entries:
         if isinstance(entry.said, ExcludedEntry):
             yield _comment(f"left out: {_key(entry.name)} ({entry.said.why})")
+        elif isinstance(entry.said, UnknownEntry):
+            yield _Line(f"{_key(entry.name)} = {_QUOTED}", waits=True)
         else:
             value, lacks = _bounds(entry.said)
             yield _Line(f"{_key(entry.name)} = {value}" + (f"  # {lacks}" if lacks else ""), waits=bool(lacks))
@@ -177,13 +192,13 @@ def _columns(entries: Iterable[DescribedColumn]) -> Iterator[_Line]:
 def _bounds(said: NumberEntry | DateEntry | LevelsEntry) -> tuple[str, str]:
     """Return the value of a line in [columns], and a note on what the dictionary does not say of it."""
     if isinstance(said, LevelsEntry):
-        return (_levels(said), "") if said.levels else ("[?]", str(said.lacks))
+        return (_levels(said), "") if said.levels else (f"[{_QUOTED}]", str(said.lacks))
     if isinstance(said, DateEntry):
         days = (said.first, said.last)
-        value = ", ".join("?" if day is None else day.isoformat() for day in days)
+        value = ", ".join(_QUOTED if day is None else day.isoformat() for day in days)
         return f"[{value}]", _lacks(*days, "no first and last day", "no first day", "no last day")
     ends = (said.low, said.high)
-    value = ", ".join("?" if end is None else _number(end) for end in ends)
+    value = ", ".join(_QUOTED if end is None else _number(end) for end in ends)
     return f"[{value}]", _lacks(*ends, "no range", "no lowest value", "no highest value")
 
 
@@ -216,7 +231,11 @@ def _missing(entries: Iterable[DescribedColumn]) -> Iterator[_Line]:
     if found:
         yield from (_comment(line) for line in _EMPTY_CELLS)
         yield _Line("[missing]")
-        for entry in found:
+        if any(isinstance(entry.said, UnknownEntry) for entry in found):
+            yield _comment(
+                'COLUMN = "indicator"  # of numbers and dates; of levels "category"; or "leave out", or a value'
+            )
+        for entry in (entry for entry in found if not isinstance(entry.said, UnknownEntry)):
             first = "category" if isinstance(entry.said, LevelsEntry) else "indicator"
             value = {"category": "a level", "indicator": "a number"}[first]
             if isinstance(entry.said, DateEntry):

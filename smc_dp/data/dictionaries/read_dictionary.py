@@ -6,6 +6,7 @@ columns, which are private: only the schema is read, and the rest is dropped.
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import IO, Any
 
@@ -45,7 +46,7 @@ def read_data_dictionary(path: Path) -> DataDictionary:
         raise InputError("codebook.json", wanted=_WANTED).within(source)
     separator = separator_of_dictionary(first.splitlines()[0].decode("latin-1")) if first else None
     if separator is None:
-        raise InputError("codebook.unknown", wanted=_WANTED).within(source)
+        raise InputError("codebook.unknown", wanted=_WANTED, file=shlex.quote(str(path))).within(source)
     try:
         whole = reading.read_file(path, _MOST_BYTES, where=source, links=True).removeprefix(_MARK)
         return redcap_dictionary(whole.decode("utf-8"), separator, path.name)

@@ -52,8 +52,8 @@ from smc_dp.methods.method import (
     AGAINST_ALL_BUT_AGGREGATOR,
     TrainedParts,
     Trust,
-    check_own_size,
-    check_party_sizes,
+    check_own_rows,
+    check_rows_of_parties,
     require_two_classes,
 )
 from smc_dp.methods.neighbours import NeighbourPair, single_record_pair
@@ -133,7 +133,7 @@ class Ofaa(Summed):
     @override
     def prepare(self, rows: Rows, public: Public) -> Vector:
         require_two_classes(public.classes, self)
-        check_own_size(rows)
+        check_own_rows(rows)
         return ball_coefficients(rows)
 
     @override
@@ -155,7 +155,7 @@ class Ofaa(Summed):
     @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Answer | Vector:
         require_two_classes(public.classes, self)
-        check_own_size(rows)
+        check_own_rows(rows)
         if target.calibration == "paper":
             return self.answer(plain_coefficients(rows), public, target, rng)
         return self.sent(ball_coefficients(rows), public, target, rng)
@@ -194,7 +194,7 @@ class Ofaa(Summed):
     @override
     def train(self, federation: Federation) -> TrainedParts[RoundsRelease]:
         require_two_classes(federation.classes, self)
-        check_party_sizes(federation)
+        check_rows_of_parties(federation)
         public = federation.public
         as_published, in_ball = (
             [of(rows) for rows in federation.parties] for of in (plain_coefficients, ball_coefficients)

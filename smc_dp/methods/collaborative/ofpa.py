@@ -56,8 +56,8 @@ from smc_dp.methods.method import (
     SumBlocks,
     TrainedParts,
     Trust,
-    check_own_size,
-    check_party_sizes,
+    check_own_rows,
+    check_rows_of_parties,
     check_target,
     require_two_classes,
 )
@@ -171,7 +171,7 @@ class Ofpa(Method):
     @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Answer:
         require_two_classes(public.classes, self)
-        check_own_size(rows)
+        check_own_rows(rows)
         return (self.party_as_published if target.calibration == "paper" else self.proven_party)(
             rows, public, target, rng
         )
@@ -183,7 +183,7 @@ class Ofpa(Method):
     @override
     def train(self, federation: Federation) -> TrainedParts[RoundsRelease]:
         require_two_classes(federation.classes, self)
-        check_party_sizes(federation)
+        check_rows_of_parties(federation)
         public, each = federation.public, federation.parties
 
         def parts(target: Target, rng: Stream) -> list[Answer]:
@@ -252,6 +252,11 @@ class SharedPerturbedModels:
         """Blocks of the one sum: d + 1 weights, and the number of rows where it is released; no noise on either."""
         weights = (self.public.dimension + 1, "none")
         return ((weights, (1, "none")),) if self.announced.sizes == "released" else ((weights,),)
+
+    @property
+    def knows_rows(self) -> bool:
+        """True where the number of rows is released; see `HasOpenScale`."""
+        return self.announced.sizes == "released"
 
     @property
     def length(self) -> int:

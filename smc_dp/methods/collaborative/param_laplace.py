@@ -32,8 +32,8 @@ from smc_dp.methods.method import (
     TrainedParts,
     Trust,
     announced_sizes,
-    check_own_size,
-    check_party_sizes,
+    check_own_rows,
+    check_rows_of_parties,
     require_two_classes,
 )
 from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, own_noise_pair
@@ -87,7 +87,7 @@ class ParamLaplace(Method):
     @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
         require_two_classes(public.classes, self)
-        check_own_size(rows)
+        check_own_rows(rows)
         return self.noisy(self.model(rows), len(rows), target, rng)
 
     def model(self, rows: Rows) -> Array:
@@ -106,7 +106,7 @@ class ParamLaplace(Method):
     @override
     def train(self, federation: Federation) -> TrainedParts[RoundsRelease]:
         require_two_classes(federation.classes, self)
-        check_party_sizes(federation)
+        check_rows_of_parties(federation)
         public, w = federation.public, np.array([self.model(rows) for rows in federation.parties])
         each = list(zip(w, announced_sizes(public, self), strict=True))
         return TrainedParts(self, public, w, lambda target, rng: [self.noisy(v, n, target, rng) for v, n in each])

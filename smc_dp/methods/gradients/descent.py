@@ -59,6 +59,7 @@ class GradientSteps:
     classes: int
     dimension: int
     size: float
+    weighted: bool = False
 
     def begin(self) -> Descent:
         """Begin at W = 0."""
@@ -67,7 +68,7 @@ class GradientSteps:
 
     def after(self, descent: Descent, value: Vector) -> Descent:
         """Return the descent after one more sum."""
-        return descent.moved(readings.read_gradient(value, self.classes))
+        return descent.moved(readings.read_gradient(value, self.classes, weighted=self.weighted))
 
 
 @dataclass(frozen=True)
@@ -76,12 +77,13 @@ class NewtonSteps:
 
     The first sum releases it. The curvature bounds the Hessian at any weights: X'X/4 for two classes; for more (1/2)
     X'X, the same for all of them (Boehning 1992). floor: what its eigenvalues are raised to, public, in units of X'X/4
-    or X'X; where the noise hides the curvature, steps are those of plain descent.
+    or X'X; where the noise hides the curvature, steps are those of plain descent. Weights of at most 1 stand in both.
     """
 
     classes: int
     dimension: int
     floor: float
+    weighted: bool = False
 
     def begin(self) -> Descent:
         """Begin at W = 0; the first sum sets the scaling."""
@@ -91,12 +93,13 @@ class NewtonSteps:
     def after(self, descent: Descent, value: Vector) -> Descent:
         """Return the descent after one more sum."""
         if descent.number:
-            return descent.moved(readings.read_gradient(value, self.classes))
+            return descent.moved(readings.read_gradient(value, self.classes, weighted=self.weighted))
         d = self.dimension
         numbers = len(descent.at) * d
         first, diagonal, beside = value[:numbers], value[numbers : numbers + d], value[numbers + d :]
-        scaling = self._scaling(readings.read_curvature(diagonal, beside, self.classes))
-        return replace(descent, scaling=scaling).moved(readings.read_start_gradient(first, self.classes))
+        scaling = self._scaling(readings.read_curvature(diagonal, beside, self.classes, weighted=self.weighted))
+        direction = readings.read_start_gradient(first, self.classes, weighted=self.weighted)
+        return replace(descent, scaling=scaling).moved(direction)
 
     @property
     def _times(self) -> float:

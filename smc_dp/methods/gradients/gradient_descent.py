@@ -75,7 +75,7 @@ class GradientDescent(GradientMethod):
         n = self.number(public, threat_model, announced)
         found = sums_signal(n, target.mu, d, k, threat_model.honest, threat_model.parties)
         sums = min(MOST_SUMS, max(FEWEST_SUMS, ceil(sqrt(8 * found))))
-        return (RoundBound(self.adjacency, length, RowBounds.of(k).gradient),) * sums
+        return (RoundBound(self.adjacency, length, RowBounds.of(k, weighted=public.weighted).gradient),) * sums
 
     @override
     def steps(
@@ -83,7 +83,7 @@ class GradientDescent(GradientMethod):
     ) -> GradientSteps:
         n = self.number(public, threat_model, announced)
         # One over the largest curvature of n rows in the unit ball.
-        return GradientSteps(public.classes, public.dimension, (4 if public.classes == 2 else 2) / n)
+        return GradientSteps(public.classes, public.dimension, (4 if public.classes == 2 else 2) / n, public.weighted)
 
     @override
     def caveats(self, public: Public, threat_model: ThreatModel, announced: AnnouncedRows) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from smc_dp.methods.method import (
     SumBlocks,
     TrainedParts,
     Trust,
-    check_party_sizes,
+    check_rows_of_parties,
     check_target,
 )
 from smc_dp.methods.model import LinearModel, Release
@@ -240,12 +240,14 @@ class GradientMethod(Method):
         return Release(self.spec(public, target).model(value), self.statement(public, target))
 
     def prepare(self, rows: Rows, public: Public) -> IntegerRows:
-        """Return the rows as integers."""
-        return IntegerRows.of(rows.X, rows.y, public.classes)
+        """Return the rows as integers; ValueError where they have weights and the public facts say none, or not."""
+        if (rows.weights is not None) != public.weighted:
+            raise ValueError("weights: wanted them in the rows where the public facts say so, and nowhere else")
+        return IntegerRows.of(rows.X, rows.y, public.classes, rows.weights)
 
     @override
     def train(self, federation: Federation) -> TrainedParts[Release]:
-        check_party_sizes(federation)
+        check_rows_of_parties(federation, uses_weights=True)
         public = federation.public
         each = [self.prepare(rows, public) for rows in federation.parties]
 

@@ -48,7 +48,7 @@ class Newton(GradientMethod):
     def round_bounds(
         self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> tuple[RoundBound, ...]:
-        bounds, d = RowBounds.of(public.classes), public.dimension
+        bounds, d = RowBounds.of(public.classes, weighted=public.weighted), public.dimension
         if d > MOST_NEWTON_COLUMNS:
             raise InputError("features.too_many_for_newton", most=MOST_NEWTON_COLUMNS, got=d)
         length = d if public.classes == 2 else public.classes * d
@@ -60,5 +60,6 @@ class Newton(GradientMethod):
         self, public: Public, noise: SharedRounds, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> NewtonSteps:
         # The noise of all parties in an entry of the diagonal sets the floor.
-        deviation = sqrt(threat_model.parties * noise.distributions[0][1].variance) / Units.of(public.classes).curvature
-        return NewtonSteps(public.classes, public.dimension, CURVATURE_FLOOR * deviation * sqrt(2 * public.dimension))
+        k, d, unit = public.classes, public.dimension, Units.of(public.classes, weighted=public.weighted).curvature
+        deviation = sqrt(threat_model.parties * noise.distributions[0][1].variance) / unit
+        return NewtonSteps(k, d, CURVATURE_FLOOR * deviation * sqrt(2 * d), public.weighted)

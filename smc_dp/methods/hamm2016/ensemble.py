@@ -18,7 +18,7 @@ from typing_extensions import override
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.methods.method import Method, Trained
+from smc_dp.methods.method import Method, Trained, check_no_weights
 from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, party_pair
 from smc_dp.methods.training.batch import train_all
 from smc_dp.methods.training.black_box import LocalLearner, PredictFunction, answers_of, train_each, votes_of
@@ -112,14 +112,21 @@ def votes(classifiers: Classifiers, X: Array, public: Public) -> npt.NDArray[np.
     return votes_of(classifiers, X, public.classes, [public.name(j) for j in range(len(classifiers))])
 
 
+def train_weights(rows: Rows, public: Public, lam: float) -> Array:
+    """Train one party's linear model with (lam/2) |V|^2: V: (p, d); InputError for rows with weights of their own."""
+    check_no_weights(rows)
+    model: Array = train_all([(rows.X, rows.y)], public.classes, lam)[0]
+    return model
+
+
 def train_classifier(rows: Rows, public: Public, lam: float, learner: Learner = None) -> Array | PredictFunction:
     """Train one party's classifier locally: V: (p, d), or a black box of its learner.
 
     Raises InputError for several learners: which of them is this party's is not known here.
     """
     if learner is None:
-        model: Array = train_all([(rows.X, rows.y)], public.classes, lam)[0]
-        return model
+        return train_weights(rows, public, lam)
+    check_no_weights(rows)
     (predictor,) = train_each(learner, [(rows.X, rows.y)], ["the party"])
     return predictor
 
@@ -157,6 +164,8 @@ def train_ensemble(federation: Federation, lam: float, learner: Learner = None) 
 
     Logistic regression uses a party with a single class too; other learners are not called, and it votes for its class.
     """
+    for rows in federation.parties:
+        check_no_weights(rows)
     parties = [(rows.X, rows.y) for rows in federation.parties]
     if learner is None:
         return Ensemble(federation, train_all(parties, federation.classes, lam))

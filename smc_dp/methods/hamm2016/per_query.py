@@ -30,13 +30,13 @@ from smc_dp.methods.hamm2016.ensemble import (
     join_classifiers,
     learner_caveats,
     train_classifier,
+    train_weights,
     votes,
 )
 from smc_dp.methods.hamm2016.weights import clipped
 from smc_dp.methods.method import TrainedParts, Trust
 from smc_dp.methods.model import Release, area_under_curve
 from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, party_pair
-from smc_dp.methods.training.batch import train_all
 from smc_dp.methods.training.black_box import PredictFunction
 from smc_dp.methods.training.classes import coordinate_count
 from smc_dp.methods.training.votes import count_votes
@@ -95,7 +95,7 @@ class ReleaseAll(OfParties):
 
     @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
-        V = self.clipped(train_all([(rows.X, rows.y)], public.classes, self.lam), public.classes)
+        V = self.clipped(train_weights(rows, public, self.lam)[np.newaxis], public.classes)
         return with_noise(on_grid(V), self.noise(public, target), rng)
 
     @override

@@ -20,10 +20,9 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Sum, Vector
-from smc_dp.methods.hamm2016.ensemble import Ensemble, OfParties
+from smc_dp.methods.hamm2016.ensemble import Ensemble, OfParties, train_weights
 from smc_dp.methods.method import AGAINST_ALL_BUT_AGGREGATOR, Method, Trust, check_target, release_parts
 from smc_dp.methods.model import LinearModel, Release
-from smc_dp.methods.training.batch import train_all
 from smc_dp.methods.training.classes import code, coordinate_count
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.output import GRID, Calibrated, calibrate_as_published, calibrate_noise, noise_statement
@@ -125,8 +124,7 @@ class MeanOfModels(OfParties):
 
     def prepare(self, rows: Rows, public: Public) -> Array:
         """Train the party's local model, V: (p, d)."""
-        model: Array = train_all([(rows.X, rows.y)], public.classes, self.lam)[0]
-        return model
+        return train_weights(rows, public, self.lam)
 
     @override
     def statement(self, public: Public, target: Target, trust: Trust = "aggregator") -> PrivacyStatement:

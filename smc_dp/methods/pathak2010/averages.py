@@ -18,7 +18,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import EachPublishes, Trusted, Vector
-from smc_dp.methods.method import Method, TrainedParts, Trust, check_own_size, require_two_classes
+from smc_dp.methods.method import Method, TrainedParts, Trust, check_own_rows, require_two_classes
 from smc_dp.methods.model import Release
 from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, own_noise_pair
 from smc_dp.methods.pathak2010.models import SIZES_CAVEAT, binary, model_noise, model_of, models_of
@@ -119,7 +119,7 @@ class Local(Method):
     @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Vector:
         require_two_classes(public.classes, self)
-        check_own_size(rows)
+        check_own_rows(rows)
         return self.noisy(model_of(rows, self.lam), len(rows), target, rng)
 
     def noisy(self, weights: Sequence[int], n: int, target: Target, rng: Stream) -> Vector:

@@ -18,7 +18,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Contribution, Sum, SumWithSmallestNoise, Vector, add_vectors
-from smc_dp.methods.method import Method, TrainedParts, Trust, check_own_size, require_two_classes, too_many_rows
+from smc_dp.methods.method import Method, TrainedParts, Trust, check_own_rows, require_two_classes, too_many_rows
 from smc_dp.methods.model import Release
 from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, record_pair
 from smc_dp.methods.pathak2010.models import binary, model_noise, model_of, models_of
@@ -120,7 +120,7 @@ class PathakMean(Method):
     @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Contribution:
         require_two_classes(public.classes, self)
-        check_own_size(rows)
+        check_own_rows(rows)
         noise = self.noise(target, len(rows), public)
         drawn = [0] * public.dimension if noise is None else noise.distribution.sample(rng)
         return Contribution(len(rows), tuple(model_of(rows, self.lam)), tuple(drawn))

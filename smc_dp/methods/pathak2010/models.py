@@ -12,7 +12,7 @@ import numpy as np
 
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.methods.method import Method, check_party_sizes, require_two_classes
+from smc_dp.methods.method import Method, check_rows_of_parties, require_two_classes
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.training.batch import train_all
 from smc_dp.methods.training.objective import RegularisedLogistic
@@ -33,7 +33,7 @@ def model_of(rows: Rows, lam: float) -> list[int]:
 def models_of(federation: Federation, method: Method, lam: float) -> Array:
     """Train every party's model: (K, d); InputError unless there are two classes, or for too many rows."""
     require_two_classes(federation.classes, method)
-    check_party_sizes(federation)
+    check_rows_of_parties(federation)
     return train_all([(rows.X, rows.y) for rows in federation.parties], 2, 2 * lam)[:, 0]
 
 

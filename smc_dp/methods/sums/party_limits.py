@@ -44,12 +44,15 @@ def sparse_graph_failure(K: int, t: int, D: int, sums: int) -> Fraction:
 
 
 def _refuse(K: int, t: int, D: int) -> NoReturn:
-    ways = [f"at most {most_dropouts(K, t)}"]
+    ways = []
     fewer = [s for s in range(t) if most_dropouts(K, s) >= D]
     if fewer:
         ways.append(f"`colluders` at most {fewer[-1]}")
     more = next((n for n in range(K + 1, MOST_COMPLETE + 1) if most_dropouts(n, t) >= D), None)
     if more is not None:
-        ways.append(f"{more} parties")
-    wanted = ", or ".join(ways)
-    raise InputError("dropouts.too_many", parties=K, colluders=t, wanted=wanted, got=D)
+        ways.append(f"at least {more} parties")
+    fields = {
+        "wanted": f"at most {most_dropouts(K, t)}",
+        "instead": f". For {D}, take {', or '.join(ways)}" if ways else "",
+    }
+    raise InputError("dropouts.too_many", parties=K, colluders=t, got=D, **fields)

@@ -36,8 +36,8 @@ from smc_dp.methods.method import (
     TrainedParts,
     Trust,
     announced_sizes,
-    check_own_size,
-    check_party_sizes,
+    check_own_rows,
+    check_rows_of_parties,
 )
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, added_record_pair, record_pair
@@ -98,7 +98,7 @@ class _BySize(Summed):
 
     @override
     def prepare(self, rows: Rows, public: Public) -> OwnModel:
-        check_own_size(rows)
+        check_own_rows(rows)
         return OwnModel(train_all([(rows.X, rows.y)], public.classes, 2 * self.lam)[0].ravel(), len(rows))
 
     def noise(self, public: Public, target: Target) -> Calibrated | None:
@@ -120,7 +120,7 @@ class _BySize(Summed):
 
     @override
     def train(self, federation: Federation) -> TrainedParts[Release]:
-        check_party_sizes(federation)
+        check_rows_of_parties(federation)
         public, parties = federation.public, [(rows.X, rows.y) for rows in federation.parties]
         w = train_all(parties, federation.classes, 2 * self.lam).reshape(len(parties), -1)
         total = add_vectors(
@@ -211,6 +211,11 @@ class SharedWeightedSum(NoisySum[_BySize]):
     @override
     def plain(self) -> int:
         return 1 if self.announced.sizes == "released" else 0
+
+    @property
+    def knows_rows(self) -> bool:
+        """True where the number of rows is released; see `HasOpenScale`."""
+        return self.plain > 0
 
     @override
     def numbers_of(self, trained: OwnModel) -> Vector:

@@ -12,7 +12,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from smc_dp.core.arrays import Array
-from smc_dp.methods.training.integer_rows import ROW_BITS, SHARE_BITS
+from smc_dp.methods.training.integer_rows import RECORD_WEIGHT_BITS, ROW_BITS, SHARE_BITS
 
 _LARGEST = 1 << 200
 
@@ -25,28 +25,32 @@ class Units(NamedTuple):
     curvature: int
 
     @classmethod
-    def of(cls, classes: int) -> Self:
+    def of(cls, classes: int, *, weighted: bool = False) -> Self:
         """Return k 2^14, as a gradient at W = 0 is 1/k of the sum that is sent; 2^26; and the unit of the curvature.
 
-        The last is 2^30 for two classes, where X'X/4 bounds the Hessian; 2^28 for X'X, which more classes share.
+        The last is 2^30 for two classes, where X'X/4 bounds the Hessian; 2^28 for X'X, which more classes share. Where
+        records have weights, all are multiplied by 2^11.
         """
         bits = 2 * ROW_BITS + (2 if classes == 2 else 0)
-        return cls(classes << ROW_BITS, 1 << (SHARE_BITS + ROW_BITS), 1 << bits)
+        more = RECORD_WEIGHT_BITS if weighted else 0
+        return cls(classes << ROW_BITS + more, 1 << SHARE_BITS + ROW_BITS + more, 1 << bits + more)
 
 
-def read_start_gradient(values: Sequence[int], classes: int) -> Array:
+def read_start_gradient(values: Sequence[int], classes: int, *, weighted: bool = False) -> Array:
     """Return the direction of descent at W = 0, summed over records: (p, d)."""
-    return _by_class(_reals(values, Units.of(classes).start_gradient), classes)
+    return _by_class(_reals(values, Units.of(classes, weighted=weighted).start_gradient), classes)
 
 
-def read_gradient(values: Sequence[int], classes: int) -> Array:
+def read_gradient(values: Sequence[int], classes: int, *, weighted: bool = False) -> Array:
     """Return the direction of descent of a later sum, summed over records: (p, d)."""
-    return _by_class(_reals(values, Units.of(classes).gradient), classes)
+    return _by_class(_reals(values, Units.of(classes, weighted=weighted).gradient), classes)
 
 
-def read_curvature(diagonal: Sequence[int], off_diagonal: Sequence[int], classes: int) -> Array:
+def read_curvature(
+    diagonal: Sequence[int], off_diagonal: Sequence[int], classes: int, *, weighted: bool = False
+) -> Array:
     """Return X'X/4 for two classes, X'X for more: (d, d), symmetric to the last bit."""
-    unit, d = Units.of(classes).curvature, len(diagonal)
+    unit, d = Units.of(classes, weighted=weighted).curvature, len(diagonal)
     matrix = np.zeros((d, d))
     matrix[np.triu_indices(d, 1)] = _reals(off_diagonal, unit)
     matrix += matrix.T

@@ -12,8 +12,13 @@ additions, fused or not, as long as the sum of the absolute values of the produc
 * a sum of shares times rows: one entry of one record is at most C_g < 2^26 (in the first sum (k - 1) 2^14, with
   k <= 2^12), a block has at most 2^15 rows; together 2^41.
 * a sum of x_i x_j: one record 2^28, a block 2^43.
+* with weights, which are integers up to 2^11: the same times 2^11, in blocks of at most 2^13 rows; at most 2^52.
 
-Blocks are added up in int64, which is enough for 2^35 rows.
+Blocks are added up in int64, which is enough for 2^35 rows, and with weights for 2^24.
+
+Weights. A record of weight v, 0 <= v <= 1, enters v times what it enters without weights: v_int = 2^11 v, rounded,
+times the same integers, in units that are 2^11 times smaller. So every bound is 2^11 times as large, every contribution
+is an exact multiple of the record's own row or its square, and nothing is known of the sum of the weights.
 """
 
 from __future__ import annotations
@@ -32,11 +37,13 @@ from smc_dp.methods.training.integer_tables import class_shares, signed_shares
 
 ROW_BITS = 14
 WEIGHT_BITS = 16
+RECORD_WEIGHT_BITS = 11
 MOST_INTEGER_COLUMNS = 2**16
 MOST_INTEGER_CLASSES = 2**12
 _TWO_CLASS_CLIP = 2 ** (SHARE_BITS + ROW_BITS - 1)
 _LARGEST_WEIGHT = 2**30  # 2^14 in reals: beyond it every margin that matters is at the end of the table
 _BLOCK_ROWS = 2**15
+_BLOCK_WEIGHTED_ROWS = 2**13
 _BLOCK_NUMBERS = 2**22  # 32 MB as floats
 
 
@@ -45,7 +52,7 @@ class RowBounds(NamedTuple):
 
     `start_gradient`, `start_curvature` (Frobenius, of the full symmetric matrix): of `IntegerRows.start`.
     `gradient`: C_g of `IntegerRows.gradient`, the clip C = 1/2 for two classes and sqrt(1 - 1/k) for more, which are
-    the lengths at w = 0, so that nothing is clipped there.
+    the lengths at w = 0, so that nothing is clipped there. With weights all three are those of the weight 1.
     """
 
     start_gradient: int
@@ -53,12 +60,12 @@ class RowBounds(NamedTuple):
     gradient: int
 
     @classmethod
-    def of(cls, k: int) -> Self:
+    def of(cls, k: int, *, weighted: bool = False) -> Self:
         """Return the bounds for k classes; of more than two sqrt(k (k - 1)) 2^14 is rounded up, the clip down."""
-        if k == 2:
-            return cls(1 << ROW_BITS, 1 << 2 * ROW_BITS, _TWO_CLASS_CLIP)
-        start = isqrt((k * (k - 1) << 2 * ROW_BITS) - 1) + 1
-        return cls(start, 1 << 2 * ROW_BITS, _softmax_clip(k))
+        bits = RECORD_WEIGHT_BITS if weighted else 0
+        start = 1 << ROW_BITS if k == 2 else isqrt((k * (k - 1) << 2 * ROW_BITS) - 1) + 1
+        clip = _TWO_CLASS_CLIP if k == 2 else _softmax_clip(k)
+        return cls(start << bits, 1 << 2 * ROW_BITS + bits, clip << bits)
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,12 +91,14 @@ def round_query(W: Array) -> IntArray:
 class IntegerRows:
     """Records on the grid, secret: x: (n, d), |x_int|^2 <= 2^28, and y: (n,), class numbers; `squares`: |x_int|^2.
 
-    InputError: more than 2^16 columns or 2^12 classes, which are public. ValueError: longer rows, other class numbers.
+    weights: (n,), 2^11 times the weight of each record, or None where records have no weights. InputError: more than
+    2^16 columns or 2^12 classes, which are public. ValueError: longer rows, other class numbers, weights above 1.
     """
 
     x: IntArray
     y: IntArray
     classes: int
+    weights: IntArray | None = None
     squares: IntArray = field(init=False)
 
     def __post_init__(self) -> None:
@@ -107,35 +116,45 @@ class IntegerRows:
         object.__setattr__(self, "squares", np.einsum("ij,ij->i", self.x, self.x))
         if (self.squares > one**2).any():
             raise ValueError("a row is outside the unit ball")
+        v = self.weights
+        if v is not None and not (v.shape == self.y.shape and ((v >= 0) & (v <= 1 << RECORD_WEIGHT_BITS)).all()):
+            raise ValueError(f"wanted a weight from 0 to 2^{RECORD_WEIGHT_BITS} for each row")
 
     @classmethod
-    def of(cls, X: Array, y: IntArray, classes: int) -> IntegerRows:
-        """Truncate rows of the unit ball, (n, d), toward zero; a row that is in no ball is shortened, by itself."""
+    def of(cls, X: Array, y: IntArray, classes: int, weights: Array | None = None) -> IntegerRows:
+        """Truncate rows of the unit ball, (n, d), toward zero; a row that is in no ball is shortened, by itself.
+
+        weights: (n,), each from 0 to 1; one that is no such number is clipped, and no number at all is 0.
+        """
         x = np.empty(X.shape, dtype=np.int64)
         for rows in _blocks(*X.shape):
             x[rows] = _on_grid(X[rows])
-        return cls(x, np.array(y, dtype=np.int64), classes)
+        v = None if weights is None else np.clip(np.nan_to_num(weights, nan=0.0), 0.0, 1.0)
+        scaled = None if v is None else np.rint(v * 2.0**RECORD_WEIGHT_BITS).astype(np.int64)
+        return cls(x, np.array(y, dtype=np.int64), classes, scaled)
 
     def start(self) -> StartSums:
         """Sum the direction of descent at W = 0 and the curvature, without the public factors of both.
 
         The gradient is the sum of y x_int, y = -1 or +1, for two classes: d numbers; of (k [c = y] - 1) x_int for
-        more: k d numbers, class by class.
+        more: k d numbers, class by class. With weights each record's part is multiplied by its own.
         """
         k, d = self.classes, self.x.shape[1]
         labels = 2 * self.y[:, np.newaxis] - 1 if k == 2 else k * _one_hot(self.y, k) - 1
         gradient, matrix = np.zeros((labels.shape[1], d), dtype=np.int64), np.zeros((d, d), dtype=np.int64)
-        for rows in _blocks(*self.x.shape):
+        for rows in _blocks(len(self.x), d, _BLOCK_ROWS if self.weights is None else _BLOCK_WEIGHTED_ROWS):
             x = self.x[rows].astype(np.float64)
-            gradient += _product(labels[rows].T, x)
-            matrix += (x.T @ x).astype(np.int64)
+            gradient += _product(self._weighted(labels[rows], rows).T, x)
+            scaled = x if self.weights is None else x * self.weights[rows, np.newaxis]
+            matrix += (scaled.T @ x).astype(np.int64)
         upper = matrix[np.triu_indices(d, 1)]
         return StartSums(gradient.ravel().tolist(), np.diagonal(matrix).tolist(), upper.tolist())
 
     def gradient(self, W_int: IntArray) -> list[int]:
         """Sum the direction of descent at a `round_query`: multiples of x_int, each record's length at most C_g.
 
-        p d numbers, class by class; one unit is 2^-26. ValueError: another shape, or weights that no query has.
+        p d numbers, class by class; one unit is 2^-26, and 2^-37 where records have weights. ValueError: another shape,
+        or weights that no query has.
         """
         p, d = 1 if self.classes == 2 else self.classes, self.x.shape[1]
         if W_int.shape != (p, d) or not ((W_int >= -_LARGEST_WEIGHT) & (W_int <= _LARGEST_WEIGHT)).all():
@@ -145,8 +164,12 @@ class IntegerRows:
         for rows in _blocks(len(self.x), max(d, p)):
             x = self.x[rows].astype(np.float64)
             margins = (x @ W.T).astype(np.int64)
-            total += _product(multiples(margins, self.y[rows], self.squares[rows]).T, x)
+            total += _product(self._weighted(multiples(margins, self.y[rows], self.squares[rows]), rows).T, x)
         return total.ravel().tolist()
+
+    def _weighted(self, numbers: IntArray, rows: slice) -> IntArray:
+        """Multiply the numbers of each of these records by its weight."""
+        return numbers if self.weights is None else numbers * self.weights[rows, np.newaxis]
 
 
 def two_class_multiples(margins: IntArray, y: IntArray, squares: IntArray) -> IntArray:
@@ -214,7 +237,7 @@ def _product(a: IntArray, x: Array) -> IntArray:
     return exact
 
 
-def _blocks(n: int, width: int) -> Iterator[slice]:
+def _blocks(n: int, width: int, most: int = _BLOCK_ROWS) -> Iterator[slice]:
     """Yield n rows, so many at a time as memory, of numbers for each row, and the exactness of sums allow."""
-    together = min(_BLOCK_ROWS, max(1, _BLOCK_NUMBERS // width))
+    together = min(most, max(1, _BLOCK_NUMBERS // width))
     yield from (slice(start, start + together) for start in range(0, n, together))

@@ -7,15 +7,21 @@ triangle is sent; noise has the variance 9 + S on the diagonal and 9 + S/2 besid
 
 Theorem. Let A = B^2/S_g and E = Q^2/S. Where a record is added or taken away, a round costs mu_r^2 = A + E. Where one
 is replaced, it costs max(4 A + E, F), F = 4 A if 2 E <= A and else (A + 2 E)^2/(2 E), whatever the query; and F alone
-at the start, where nothing has been queried yet: g is the row times numbers that depend on the label, |g| = b |x| with
-one b for all labels, and p = 1. So with 2 E <= A the first curvature is free.
+at the start, where nothing has been queried yet: of a record of weight v, 0 <= v <= 1, g is v times the row times
+numbers that depend on the label, |g| = v b |x| with one b for all labels, and p = v; without weights v is 1. So with
+2 E <= A the first curvature is free.
 Proof. With t the cosine between the gradients of two records, that between their curvatures is at least t^2. In parts
 of B and Q let the gradients be a and b long, the curvatures q and q'. Replacing one by the other costs at most
 A (a^2 + b^2 - 2 a b t) + E (q^2 + q'^2 - 2 q q' t^2), which is convex in each of a, b, q, q', so largest where all are
 0 or 1: 2 A (1 - t) + 2 E (1 - t^2) <= F where all are 1, 2 A (1 - t) + E <= 4 A + E where one curvature is 0, and no
-more than one of these elsewhere. At the start a = r, q = r^2 for a row's length r, in parts of the longest. Let m <= 1
-be how many times as long the shorter one is: r^2 A (1 + m^2 - 2 m t) + r^4 E (1 + m^4 - 2 m^2 t^2) grows with r, and
-the largest value over t, at t = -1 while 2 E m <= A and beyond at t = -A/(2 E m), grows with m. At r = m = 1 it is F.
+more than one of these elsewhere. At the start a = v r and q = v r^2 for a row's length r, in parts of the longest, so
+that q lies between a^2 and a; convexity leaves q = a^2 or q = a, and the same for b and q'.
+* q = a^2, q' = b^2: let m <= 1 be how many times as long the shorter gradient is. With r the longer one's length,
+  r^2 A (1 + m^2 - 2 m t) + r^4 E (1 + m^4 - 2 m^2 t^2) grows with r, and the largest value over t, at t = -1 while
+  2 E m <= A and beyond at t = -A/(2 E m), grows with m. At r = m = 1 it is F.
+* q = a, q' = b: the cost is homogeneous in (a, b), so largest where one of them is 1, and convex in the other one, so
+  largest where that is 0 or 1: A + E <= F, or the case above with r = m = 1.
+* q = a, q' = b^2: convex in a. At a = 0 it is at most A + E; at a = 1 it is the case above with r = 1 and m = b.
 
 Rounds compose, in view of each other, to mu^2 = the sum of mu_r^2, by the theorem of `smc_dp.privacy.gaussian` with the
 errors of `smc_dp.privacy.distributed`; so everything here is fixed before the first sum, and of each round every party

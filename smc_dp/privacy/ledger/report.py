@@ -14,7 +14,8 @@ from smc_dp.privacy.ledger.numbers import digits_rounded_down, digits_rounded_up
 _HEADINGS = ("entry", "date", "state", "of", "data set", "mechanism", "kind", "epsilon", "delta", "run")
 _SHOWN = 16  # digits of a digest
 _COUNTED = {
-    RECORDS: "every release, at its cost for one replaced record; where adjacency is addremove, twice its epsilon",
+    RECORDS: "every release at its cost for one replaced record. "
+    "A release with adjacency addremove counts with twice its epsilon",
     PARTIES: "releases that protect all records of a party; the account of records counts them too",
 }
 
@@ -68,7 +69,7 @@ def _account(account: Account, history: History) -> str:
     """Return an account, and how it stands."""
     said = f"unit {account.unit}, adjacency {account.adjacency}: {standing_sentence(history.standing(account))}"
     if any(entry.kind == "zcdp" for entry in history.charged[account]):
-        said += "; from now on a release with delta 0 costs more here than its epsilon"
+        said += "; after a Gaussian release, a release with delta 0 counts in this account as more than its epsilon"
     if not history.holds_however_chosen(account):
         said += ", if no figure was chosen in view of an earlier release: an approximate one came after a Gaussian one"
     return said

@@ -38,7 +38,7 @@ class CuratorTerms(MeanTerms):
         values=get_args(ExponentsName),
     )  # fmt: skip
     unsaid: ClassVar[Mapping[str, Any]] = MappingProxyType({"exponents": "full"})
-    coalitions: ClassVar[str] = "the curator alone; parties without the curator and without the smallest party"
+    coalitions: ClassVar[str] = "the curator alone; coalitions without the curator and without the smallest party"
 
     @override
     def assumed(self, parties: int) -> str:

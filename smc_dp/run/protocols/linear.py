@@ -27,7 +27,7 @@ class LinearTerms(MeanTerms):
     ring_bits: int = ring_setting()
     ring_degree: int = protocol_setting(8, "linear: neighbours that share masks.", most=_MOST_NEIGHBOURS, on=())
     usual_from: ClassVar[int] = 20
-    coalitions: ClassVar[str] = "groups without the smallest party that lack the curator or the first party"
+    coalitions: ClassVar[str] = "coalitions without the smallest party that lack the curator or the first party"
 
     @override
     def assumed(self, parties: int) -> str:

@@ -57,10 +57,10 @@ class MeanTerms(ProtocolTerms):
     @override
     def summary(self, spec: MechanismSpec, parties: int) -> PrivacySummary:
         return PrivacySummary(
-            f"readers; {self.coalitions}; all semi-honest.",
+            f"semi-honest attackers only: readers of the release; {self.coalitions}.",
             "all participants following the protocol to the end.",
-            "malicious participants, who can remove all noise; the party with the fewest rows, which knows the "
-            "noise; sizes; wrong inputs; that a run took place or was refused; further releases (see ledger).",
+            "malicious participants, who can remove all noise; the smallest party, which knows the noise; numbers of "
+            "rows; wrong inputs; that a run took place or was refused; further releases (see ledger).",
             f"{self.assumed(parties)}; computational (SIM-CDP).",
         )
 

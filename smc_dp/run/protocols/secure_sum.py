@@ -69,7 +69,7 @@ class SumTerms(ProtocolTerms):
         kind="flag", on=(STUDY,), title="Semi-honest participants only",
     )  # fmt: skip
     left_out: tuple[str, ...] = protocol_setting(
-        (), "Secure sum: parties that dropped out before anybody was charged.", on=()
+        (), "Secure sum: parties that dropped out before anybody was charged.", on=(), title="Parties left out"
     )
     unsaid: ClassVar[Mapping[str, Any]] = MappingProxyType({"semi_honest": False})
     tolerates_dropouts: ClassVar[bool] = True
@@ -146,7 +146,7 @@ class SumTerms(ProtocolTerms):
         sizes = "numbers of rows; " if is_public else ""
         return PrivacySummary(
             f"{who}, {how}.",
-            f"{noise}; {late}; {fixed} fixed beforehand; no party restored from an old state.",
+            f"{noise}; {late}; {fixed} chosen beforehand; no party continued from an earlier saved state.",
             f"{sizes}wrong inputs; {result}; who took part; further releases (see ledger).",
             f"X25519, Ed25519, {'AES-256-CCM, ' * sparse}ChaCha20-Poly1305, SHA-256 and SHAKE-256; computational "
             "(SIM-CDP).",

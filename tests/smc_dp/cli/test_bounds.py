@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,7 @@ def test_a_draft_goes_to_the_screen_or_into_a_new_file_and_names_what_is_to_be_f
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, text, err = said(capsys, "draft", "dictionary.csv", "--label", "back")
-    assert (code, err) == (0, "to fill in: bmi = [?, ?] # the dictionary gives no range\n")
+    assert (code, err) == (0, 'to fill in: bmi = ["?", "?"] # the dictionary gives no range\n')
     assert said(capsys, "draft", "dictionary.csv", "--label", "back", "--out", "b.toml") == (
         0,
         "Written: b.toml.\n",
@@ -63,7 +64,7 @@ def test_a_draft_goes_to_the_screen_or_into_a_new_file_and_names_what_is_to_be_f
     assert (folder / "b.toml").read_text() == text
     code, out, err = said(capsys, "draft", "dictionary.csv", "--out", "b.toml")
     assert (code, out, err) == (2, "", "error: bounds b.toml: exists already, wanted a new file\n")
-    (folder / "b.toml").write_text(text.replace("[?, ?]", "[10, 70]"))
+    (folder / "b.toml").write_text(text.replace('["?", "?"]', "[10, 70]"))
     assert read_bounds(folder / "b.toml").classes == ("No", "Yes")
 
 
@@ -93,12 +94,14 @@ def test_every_fault_is_in_one_list_with_the_lines_that_mend_it(
         "* column 'age', row 2: wanted a number, the cell is empty",
         "* column 'age', row 4: wanted a number, got 'x'",
     ]
-    assert "column 'sex', 2 rows (1, 4): unknown value 'F'; 'f' differs in letter case only" in out
+    own = out[out.index("  [aliases.") : out.index("Lines for the bounds file")]
+    (folder / "bad.csv.toml").write_text(own)
     to_add = out[out.index("  [missing]") : out.index("warning")]
     (folder / "bounds.toml").write_text(BOUNDS + to_add)
     bounds = read_bounds(folder / "bounds.toml")
     assert bounds.columns[0].missing == "indicator"
-    assert bounds.aliases == (("yes", ("Yes", "1")),)
+    assert "sex" in own
+    assert "back" in own
     assert lines[-1] == (
         "warning: column 'age': 1 cell lies outside the bounds and will be clipped to them; "
         "the first, in row 1: 17.0 is outside its bounds [18.0, 110.0]"
@@ -117,7 +120,8 @@ def test_a_file_without_faults_ends_well_and_says_what_will_be_cut(capsys: pytes
         f"party north (good.csv): 3 of 3 rows can be used (3 no, 0 yes). {PRIVATE_NOTICE}",
         "warning: column 'age': 1 cell lies outside the bounds and will be clipped to them; "
         "the first, in row 3: 111.0 is outside its bounds [18.0, 110.0]",
-        "warning: 2 of 3 rows (67%) are longer than clip in [rows] of the bounds and will be shortened to it",
+        "warning: 2 of 3 rows (67%) are longer than clip in [rows] of the bounds and will be shortened to it. "
+        "To shorten no row, write clip = 1.42 under [rows] of the bounds",
         "warning: all rows are of class 'no'. The method prr_mean refuses such a party",
     ]
 
@@ -154,9 +158,10 @@ def test_lines_to_be_copied_are_whole_on_a_narrow_terminal(
     monkeypatch.setattr(screen, "paragraph_width", lambda: 40)
     (folder / "east.csv").write_bytes("age;sex;back;ward\n18,5;f;no;Köln\n".encode("latin-1"))
     _, out, _ = said(capsys, "check", "east.csv", "--bounds", "bounds.toml", "--party", "east")
-    first, *_, last = out.splitlines()
-    assert last.endswith('write file = {encoding = "latin-1", separator = ";", decimal = ","} into east.csv.toml')
-    assert len(first) <= 40 < len(last)
+    first, *_ = out.splitlines()
+    own = out[out.index("  [file]") :].rstrip("\n")
+    assert own.splitlines() == ["  [file]", '  separator = ";"', '  decimal = ","', '  encoding = "latin-1"']
+    assert len(first) <= 40
 
 
 def test_a_site_s_own_terms_say_how_its_file_is_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -181,3 +186,33 @@ def test_columns_that_no_bounds_name_and_columns_of_another_unit_are_warned_of(
     assert found["unused"] == ["ward"]
     assert [(one["column"], one["count"]) for one in found["outside"]] == [("weight", 2)]
     assert len([text for text in found["warnings"] if "67% of its cells" in text]) == 1
+
+
+def test_drafted_from_a_header_checked_and_filled_in(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each refusal names the command that comes next, with the names of the files."""
+    (folder / "north ward.csv").write_text("id,age,back\nzebra,18,no\nokapi,64,yes\n")
+    assert main(["run", "--party", "n=north ward.csv", "--party", "good.csv", "--label", "back", "--json"]) == 2
+    (fault,) = json.loads(capsys.readouterr().out)["faults"]
+    assert fault["code"] == "bounds.missing_beside_label"
+    draft, check = (shlex.split(text) for text in fault["message"].split("`")[1:4:2])
+    assert draft[4:6] == ["north ward.csv", "--label"]
+    (folder / "bounds.toml").unlink()
+    assert main(draft[1:]) == 0
+    out, err = capsys.readouterr()
+    assert [line.split(" =")[0] for line in err.splitlines()] == [f"to fill in: {n}" for n in ("classes", "id", "age")]
+    assert main([*check[1:], "--json"]) == 2
+    codes = ["bounds.open_classes", "bounds.open_column", "bounds.open_column"]
+    assert [fault["code"] for fault in json.loads(capsys.readouterr().out)["faults"]] == codes
+    text = (folder / "bounds.toml").read_text().replace('classes = ["?", "?"]', 'classes = ["no", "yes"]')
+    (folder / "bounds.toml").write_text(text.replace('id = "?"\n', "").replace('age = "?"', "age = [0, 120]"))
+    assert main(["bounds", "check", "--bounds", "bounds.toml"]) == 0
+    assert main(check[1:]) == 0
+    assert "zebra" not in out + err + text
+
+
+def test_a_draft_is_of_one_file_and_a_policy_is_for_rows(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "east.csv").write_text("age;sex;back\n18;f;no\n")
+    (folder / "own.toml").write_text('[file]\nseparator = ";"\n[limits]\nmax_epsilon = "1"\nmax_delta = "0"\n')
+    assert said(capsys, "draft", "--header", "east.csv", "--policy", "own.toml", "--label", "back")[0] == 0
+    for wrong in ([], ["dictionary.csv", "--header", "east.csv"], ["dictionary.csv", "--policy", "own.toml"]):
+        assert said(capsys, "draft", *wrong)[0] == 2

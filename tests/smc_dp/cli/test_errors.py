@@ -215,7 +215,8 @@ def test_a_bad_option_names_the_option(argv, names, folder, capsys):
 @pytest.mark.parametrize(
     ("argv", "names"),
     [
-        (["nonsense"], ["nonsense"]),
+        (["nonsense"], ["nonsense", "predict"]),
+        (["ledger", "new"], ["new", "init, show, check, export"]),
         (["--nonsense"], ["--nonsense"]),
         (["predict"], ["RUN"]),
         (["predict", "runs/x"], ["--data"]),

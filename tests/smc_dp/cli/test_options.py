@@ -76,7 +76,7 @@ def test_a_command_has_the_names_of_no_other() -> None:
         ),
         (
             "run --ledgers L",
-            "party hospital-1: ledger L/hospital-1.ledger: does not exist. Give a --budget to make it",
+            "party hospital-1: ledger L/hospital-1.ledger: does not exist. To create it, give a --budget",
         ),
         (
             "run --as-published-insecure --calibration proven",

@@ -49,7 +49,7 @@ def test_what_is_published_can_be_audited_and_used(
         assert main(["predict", str(run), "--data", data]) == 0
     out, err = capsys.readouterr()
     assert len(set(out.splitlines())) == 1
-    assert "not audited" not in err
+    assert "not verified" not in err
 
 
 def test_who_copies_the_folder_publishes_too_much(honest: Folders, tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def test_a_bounds_file_says_columns_classes_clip_and_bias():
         bias=0.3,
     )
     short = parse_bounds("[columns]\na = [-1, 1]\n[label]\nclasses = [0, 1]\n")
-    assert (short.clip, short.bias, short.label, short.center) == (2.0, 0.1, None, True)
+    assert (short.clip, short.bias, short.label, short.center) == (1.0, 0.1, None, True)
     assert short.classes == ("0", "1")
     assert short.dimension == 2
     assert parse_bounds(TEXT).dimension == 4

@@ -164,7 +164,7 @@ def test_a_column_says_in_a_digest_only_what_it_says(column: Column, plain: dict
 
 def test_bounds_that_use_nothing_new_are_written_as_ever():
     """The digests of agreements, studies and releases that were made before rest on these keys."""
-    bounds = Bounds((NUMBER, LEVELS), ("no", "yes"), "out")
+    bounds = Bounds((NUMBER, LEVELS), ("no", "yes"), "out", clip=2.0)
     assert bounds.as_dict() == {
         "columns": [{"name": "n", "low": -1.0, "high": 3.0}, {"name": "c", "categories": ("f", "m", "1.0")}],
         **{"classes": ("no", "yes"), "label": "out", "clip": 2.0, "bias": 0.1, "center": True},

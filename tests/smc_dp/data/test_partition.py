@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import time
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smc_dp.data.partition import check_names, even_shares, group_rows, parse_split, split_rows
+from smc_dp.data.partition import check_names, even_shares, group_rows, name_of_file, parse_split, split_rows
 from smc_dp.data.table_reader import parse_csv
 from tests.support.refusals import refused
 
@@ -91,3 +92,17 @@ def test_very_many_party_names_take_no_time() -> None:
     with refused("party.same_name"):
         check_names([*names, "p0"])
     assert time.process_time() - before < 5
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("north.csv", "north"),
+        ("Klinik Nord (2).csv", "Klinik_Nord_2"),
+        ("Zürich.csv", "Zurich"),
+        ("a" * 80 + ".csv", "a" * 64),
+        ("北.csv", "北"),  # of which nothing is left
+    ],
+)
+def test_the_name_of_a_file_makes_the_name_of_a_party(file: str, name: str) -> None:
+    assert name_of_file(Path(file)) == name

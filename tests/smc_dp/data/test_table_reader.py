@@ -15,11 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.parquet import parse_parquet
 
-from smc_dp.core.errors import InputError
+from smc_dp.core.errors import ColumnIgnoredWarning, InputError
 from smc_dp.data import csv_cells, text_lines
 from smc_dp.data.bounds import parse_bounds
 from smc_dp.data.csv_cells import read_csv
 from smc_dp.data.file_format import DEFAULT_FORMAT
+from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.data.limits import TABLE_LIMITS
 from smc_dp.data.preprocess import encode_rows
 from smc_dp.data.table_reader import parse_csv, read_table
@@ -108,6 +109,33 @@ def test_a_column_nobody_uses_may_hold_anything():
         with refused("cell.not_a_number", at=f"p: column '{name}', row 1"):
             table.numbers(name)
     assert parse_csv(b"a,b\n1,\n", "p").numbers("a").tolist() == [1]
+
+
+def test_a_column_without_a_name_is_ignored_where_it_holds_row_names_or_nothing():
+    named = parse_csv(b"a,b\n1,2\n3,4\n", "p")
+    for content, codes in (
+        (b",a,b\n0,1,2\n1,3,4\n", ["header.row_names"]),
+        (b'"","a",b\n"r 1",1,2\n"r 2",3,4\n', ["header.row_names"]),
+        (b"a,b,, \n1,2,,\n3,4, ,\n", ["header.empty_column"] * 2),
+        (b",a,,b\n0,1,,2\n1,3,,4\n", ["header.row_names", "header.empty_column"]),
+    ):
+        table = parse_csv(content, "p")
+        assert [fault.code for fault in table.ignored] == codes
+        assert fingerprint_data(b"k", table) == fingerprint_data(b"k", named)
+        with pytest.warns(ColumnIgnoredWarning) as said:
+            table.warn_of_ignored()
+        assert [warning.message.code for warning in said] == codes
+    assert not named.ignored
+
+
+def test_rows_of_empty_cells_are_no_rows_where_the_site_says_so(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(",a,b\n1,1,2\n2,,\n3,3,\n4,,\n")  # names of rows do not fill one
+    assert read_table(path, "p").rows == 4
+    (tmp_path / "t.csv.toml").write_text("file = {skip_blank_rows = true}")
+    table = read_table(path, "p")
+    assert (table.texts("a"), table.row_numbers) == (["1", "3"], [1, 3])
+    assert [fault.code for fault in table.ignored] == ["header.row_names"]
 
 
 @pytest.mark.parametrize(

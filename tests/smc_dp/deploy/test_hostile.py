@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 from support import hubs, sites
 from support.hubs import At, Change, HubCarrier, approved, besides, body, envelope, flipped, inside, record, said
-from support.sites import BOUNDS, PRR_MEAN, Sites, newton
+from support.sites import BOUNDS, LINEAR, PRR_MEAN, Sites, newton
 
 from smc_dp.deploy.frame import Frame
 from smc_dp.deploy.site import frame_fault
@@ -20,9 +20,9 @@ from smc_dp.deploy.site_policy import SitePolicy
 LETTER, GREETING = At("P2", "P1", "envelope", 0), At("P2", "public", "envelope", 0)
 STAGE_END, APPROVAL = At("P2", "public", "envelope", 1), At("P2", "public", "approval", 0)
 BETWEEN = At("P2", "P3", "envelope", 0)
-STUDY = sites.joint(PRR_MEAN)
+STUDY = sites.joint(LINEAR)
 SESSION = STUDY.session(sites.approvals(STUDY)).id
-OTHER_STUDY = sites.joint({**PRR_MEAN, "title": "another"})
+OTHER_STUDY = sites.joint({**LINEAR, "title": "another"})
 MALLORY = sites.identity("mallory")
 
 
@@ -102,7 +102,7 @@ STOPS = {
     # The record.
     "a record without a message": Mutant(record(lambda b: without(b, 5)), "chain.message_missing"),
     "a record without my last message": Mutant(record(lambda b: without(b, last_of(b, "P1"))), "record.other_bytes"),
-    "a record with a changed byte": Mutant(record(lambda b: flipped(b, len(b) // 2)), "record.unknown_lines"),
+    "a record with a changed byte": Mutant(record(lambda b: flipped(b, len(b) // 2)), "message.not_signed"),
     "a record in another order": Mutant(record(lambda b: reordered(b)), "record.other_bytes"),
     "a record with another approval": Mutant(
         record(lambda b: b.replace(sites.approval(STUDY, "P2").random.encode(), b"0" * 64)), "record.other_bytes"

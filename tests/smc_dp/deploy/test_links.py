@@ -15,7 +15,7 @@ from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import Session
 from protocols.runtime.simulate import Setting, simulate
 
-FLAKY = 5  # one turn of so many begins with the program begun anew
+FLAKY = 3  # one turn of so many begins with the program begun anew
 
 
 def simulated(run: Sites, vanish: Mapping[str, int] | None = None) -> dict[tuple[str, str], list[bytes]]:

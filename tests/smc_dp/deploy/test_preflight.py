@@ -16,6 +16,7 @@ from support.modes import public_mode
 from support.studies import IDENTITIES, study, text
 
 from smc_dp.cli.main import main
+from smc_dp.deploy import preflight
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.preflight import OwnFiles, PreflightResult, preflight_of_files
 from smc_dp.deploy.report import duration
@@ -126,13 +127,26 @@ def test_nothing_that_is_missing_hides_another_fault(site: Paths) -> None:
 def test_the_policy_may_name_the_data_and_their_form(site: Paths) -> None:
     site["data"].write_text("age;sex;outcome\n41,5;f;yes\nNA;m;no\n")
     site["policy"].write_text(f'data = "rows.csv"\n{studies.SITE_POLICY}[file]\nseparator = ";"\ndecimal = ","\n')
-    (fault,) = look(site, data=None).faults
-    assert "column 'age', row 2" in str(fault)
+    word, empty = look(site, data=None).faults  # the second shows once the first is stated
+    assert [fault.code for fault in (word, empty)] == ["cell.not_a_number", "cell.empty"]
+    assert "column 'age', row 2" in word.place
     site["data"].write_text("age;sex;outcome\n41,5;f;yes\n7,0;m;no\n")
     found = look(site, data=None)
     assert found.faults == []
     assert found.own is not None
     assert found.own.table.numbers("age").tolist() == [41.5, 7.0]
+
+
+def test_each_fault_says_who_can_fix_it(site: Paths) -> None:
+    site["policy"].write_text("[limits]\nmax_epsilon = 0.1\nmax_delta = 0\n")
+    site["data"].write_text("age;sex;outcome\nold;F;no\n2;f;yes\n;f;no\n")
+    found = {(fault.code, preflight.fixed_by(fault)) for fault in look(site).faults}
+    assert found >= {
+        ("terms.max_epsilon", ("author", "site")),
+        ("csv.one_column", ("site",)),
+        ("cell.not_a_number", ("site",)),
+        ("cell.empty", ("author", "site")),
+    }
 
 
 def test_a_ring_too_short_and_rows_of_one_class_are_found_together(site: Paths) -> None:
@@ -159,7 +173,10 @@ def test_charlie_has_neither_rows_nor_a_book(site: Paths, tmp_path: Path) -> Non
 def test_check_prints_every_fault_and_ends_with_2(site: Paths, capsys: pytest.CaptureFixture[str]) -> None:
     given = ["study", "check", str(site["study"]), *options(site, "data", "ledger", "key", "policy")]
     assert main(given) == 0
-    fits, expected = capsys.readouterr().out.splitlines()
+    fits, expected, gain = capsys.readouterr().out.splitlines()
+    own = len(site["data"].read_text().splitlines()) - 1
+    assert gain.startswith(f"This site gains a model of {3 * own:,} rows in place of its own {own:,}, less 0.00 to ")
+    assert gain.endswith("and gives up epsilon 0.333334 and delta 1e-05 of its privacy budget.")
     assert fits == f"No problems: north can approve study {study().digest} and take part."
     assert expected.startswith(
         "What to expect if all 3 parties have as many rows as this site: the noise lowers the accuracy by 0.00 to "
@@ -167,16 +184,21 @@ def test_check_prints_every_fault_and_ends_with_2(site: Paths, capsys: pytest.Ca
     site["policy"].write_text("[limits]\nmax_epsilon = 0.1\nmax_delta = 1e-5\n")
     site["data"].write_text("age,sex,outcome\n\u001b[2J,f,no\n2,m,yes\n")
     assert main(given) == 2
-    first, second, last = capsys.readouterr().out.splitlines()
-    assert first == "site policy: max_epsilon: wanted at most 1/10, the study's release has 0.333334"
-    assert second.isprintable()
-    assert "column 'age', row 1: wanted a number" in second
+    site_can, cell, author_can, limit, last = capsys.readouterr().out.splitlines()
+    assert (site_can, author_can) == (
+        "This site can fix:",
+        "The author of the study can fix, or else this site:",
+    )
+    assert limit == "* site policy: max_epsilon: wanted at most 1/10, the study's release has 0.333334"
+    assert cell.isprintable()
+    assert "column 'age', row 1: wanted a number" in cell
     assert last.startswith("2 problems: this site cannot join")
     assert main([*given, "--json"]) == 2
     said = json.loads(capsys.readouterr().out)
     assert (said["name"], said["fits"]) == ("north", False)
     assert [fault["message"] for fault in said["faults"]] == [str(fault) for fault in look(site).faults]
-    assert [set(fault) for fault in said["faults"]] == [{"code", "place", "message", "fields"}] * 2
+    assert [fault["fixed_by"] for fault in said["faults"]] == [["author", "site"], ["site"]]
+    assert [set(fault) for fault in said["faults"]] == [{"code", "place", "message", "fields", "fixed_by"}] * 2
 
 
 def test_an_approval_is_written_once_and_is_new_each_time(site: Paths, tmp_path: Path) -> None:
@@ -220,15 +242,18 @@ def public_files(folder: Path) -> list[str]:
     return [*parties, "--curator", str(folder / "charlie.pub"), "--bounds", str(folder / "bounds.toml"), *said]
 
 
-def test_new_drafts_what_its_options_say(tmp_path: Path) -> None:
+def test_new_drafts_what_its_options_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = ["study", "new", "--out", str(tmp_path / "s.toml"), *public_files(tmp_path)]
     assert main([*given, "--epsilon", "0.5", "--delta", "1e-6", "--dropouts", "1", "--colluders", "0"]) == 0
     made = JointStudy.read(tmp_path / "s.toml")
     wanted = text(protocol=studies.SUMS.replace("colluders = 1\ndropouts = 0", "colluders = 0\ndropouts = 1"))
     wanted = wanted.replace('"1/3"', "0.5").replace("1e-5", "1e-6").replace('"12h"', '"1d"')
-    assert made.digest == study(wanted).digest
+    assert made.digest == study(f"{wanted}[bounds.rows]\nclip = 1.42\n").digest  # a study states what would be usual
+    assert (made.bounds.clip, study(wanted).bounds.clip) == (1.42, 2.0)
     before = kept(tmp_path)
+    capsys.readouterr()
     assert main(given) == 2  # never over another
+    assert "name another file with --out" in capsys.readouterr().err
     assert kept(tmp_path) == before
     text_of_it = (tmp_path / "s.toml").read_text()
     assert "# how long" in text_of_it.lower()

@@ -17,6 +17,7 @@ from smc_dp.deploy import session_driver
 from smc_dp.deploy.frame import Carrier, CarrierError, Frame, Lane
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.site import Site
+from smc_dp.deploy.study import JointStudy
 
 LATE, AGAIN = 3, 8  # one frame of so many is kept back; one of so many comes once more
 
@@ -144,17 +145,17 @@ class LosingCarrier:
         self._inner.close()
 
 
-def without(study_of: Sites, folder: Path, reader: str, sender: str, lane: str, number: int) -> Sites:
+def without(study: JointStudy, folder: Path, reader: str, sender: str, lane: str, number: int) -> Sites:
     """The run in which this reader never gets that frame."""
     return Sites(
-        study_of.study,
+        study,
         folder,
         between=lambda name, way: LosingCarrier(way, sender, lane, number) if name == reader else way,
     ).run()
 
 
 def test_an_approval_that_is_lost_for_ever_is_waited_for_by_name(curator_run: Sites, fast_path: Path) -> None:
-    run = without(curator_run, fast_path, "P1", "P2", "approval", 0)
+    run = without(curator_run.study, fast_path, "P1", "P2", "approval", 0)
     assert "waiting for the approvals of P2" in run.said["P1"]
     assert run.ends["P1"] == "deadline"
     assert run.facts("P1")["code"] == "approvals.deadline"
@@ -164,10 +165,8 @@ def test_an_approval_that_is_lost_for_ever_is_waited_for_by_name(curator_run: Si
     run.close()
 
 
-def test_a_letter_that_is_lost_for_ever_is_waited_for_by_name_and_then_no_more(
-    curator_run: Sites, fast_path: Path
-) -> None:
-    run = without(curator_run, fast_path, "P1", "P2", "envelope", 1)
+def test_a_letter_that_is_lost_for_ever_is_waited_for_by_name_and_then_no_more(fast_path: Path) -> None:
+    run = without(sites.joint(sites.PRR_MEAN), fast_path, "P1", "P2", "envelope", 1)
     assert any("waiting for P2" in line for line in run.said["P1"])
     assert run.ends == {"P1": "ended", "P2": "ended", "P3": "ended", "charlie": "deadline"}  # he waits the least
     assert run.facts("P1")["code"] == "session.ended_by_others"
@@ -177,7 +176,7 @@ def test_a_letter_that_is_lost_for_ever_is_waited_for_by_name_and_then_no_more(
 
 
 def test_a_lost_record_is_looked_for_again(curator_run: Sites, fast_path: Path) -> None:
-    run = without(curator_run, fast_path, "P1", "charlie", "transcript", 0)
+    run = without(curator_run.study, fast_path, "P1", "charlie", "transcript", 0)
     assert run.ends == {"P1": "waiting", "P2": "released", "P3": "released", "charlie": "released"}
     assert "the role is at its end: waiting for the transcript of charlie" in run.said["P1"]
     assert run.at["P1"].entries() == ["open"]

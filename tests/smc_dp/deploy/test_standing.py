@@ -102,6 +102,18 @@ def test_an_abandoned_study_is_erased_at_once_and_for_good(halfway: Path, capsys
 
 
 @pytest.mark.parametrize("words", [("status",), ("study", "abandon")])
+def test_a_site_that_has_not_joined_is_told_how(
+    words: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(text())
+    assert main([*words, str(path), "--json"]) == 2
+    (fault,) = json.loads(capsys.readouterr().out)["faults"]
+    assert (fault["code"], fault["fields"]) == ("state.none_beside_study", {"study_file": str(path)})
+    assert f"smc-dp join {path}" in fault["message"]
+
+
+@pytest.mark.parametrize("words", [("status",), ("study", "abandon")])
 def test_what_was_killed_while_it_erased_is_erased_by_the_next_command(
     words: tuple[str, ...], halfway: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,7 +20,7 @@ from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.central_objective import CentralObjective
 from smc_dp.methods.feature_method import AverageMethod
 from smc_dp.methods.functionality import ideal
-from smc_dp.methods.method import check_party_sizes
+from smc_dp.methods.method import check_rows_of_parties
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.neighbours import STRONG_LAMBDA, labelled_rows
 from smc_dp.privacy.gaussian_objective import GaussianPerturbation
@@ -181,7 +181,7 @@ def test_what_voids_the_theorem_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
         CentralObjective(0.0)
     with refused("noise.not_of_calibration", got="laplace"):
         method.train(federation).release(wanted("laplace"), stream(1))
-    monkeypatch.setattr(f"{check_party_sizes.__module__}.LARGEST_N", 100)
+    monkeypatch.setattr(f"{check_rows_of_parties.__module__}.LARGEST_N", 100)
     with refused("party.too_many_rows", most=100, got=125):
         method.train(federation)
 

@@ -27,7 +27,7 @@ from smc_dp.methods.functionality import ideal
 from smc_dp.methods.gradients.newton import Newton
 from smc_dp.methods.hamm2016.per_query import Committee, NoisyMax, Service
 from smc_dp.methods.hamm2016.votes import Average, Soft, SoftAuxiliary, Vote
-from smc_dp.methods.method import Method, SumSpec, Trust, noise_names
+from smc_dp.methods.method import WITH_WEIGHTS, Method, SumSpec, Trust, noise_names
 from smc_dp.methods.model import LinearModel, Release, ReleasedModel
 from smc_dp.methods.nonprivate import Each, Individual
 from smc_dp.methods.pathak2010.mean import PathakMean
@@ -115,6 +115,26 @@ def agree(method: Method, calibration: Calibration) -> bool:
     whole = method.train(federation).release(target, Stream.from_system())
     found = [numbers(release.model, probe) for release in (whole, in_parts(method, federation, target))]
     return found[0].shape == found[1].shape and bool(np.abs(found[0] - found[1]).max() <= 1e-6)
+
+
+@pytest.mark.parametrize("method", BY_NAME)
+def test_rows_with_weights_are_refused_where_nobody_uses_them(method: Method) -> None:
+    plain = a_federation()
+    parties = tuple(replace(rows, weights=np.ones(len(rows))) for rows in plain.parties)
+    weighted, target = replace(plain, parties=parties), Target(None)
+    if method.name in WITH_WEIGHTS:  # and equal weights are none
+        both = (plain, weighted)
+        one, other = (method.train(found).release(target, Stream.from_system()).model for found in both)
+        assert isinstance(one, LinearModel)
+        assert isinstance(other, LinearModel)
+        assert other.W.tolist() == one.W.tolist()
+        with refused("rows.weights_of_some", at="party 2"):
+            replace(plain, parties=(parties[0], *plain.parties[1:]))
+        return
+    with refused("rows.weights_not_used"):
+        method.train(weighted)
+    with refused("rows.weights_not_used"):
+        in_parts(method, weighted, target)
 
 
 def test_all_methods_are_here() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +85,9 @@ def test_the_clinic_is_named_before_anything_is_spent(reports: dict[str, Report]
     assert len(list(expected_in_simulation(reports["prr_mean"].agreement, {**SIZES, "clinic": 400}))) == 1
     (only,) = expected_in_simulation(reports["newton"].agreement, SIZES)
     assert only.code == "plan.expected_loss"
+    newton = reports["newton"].agreement
+    tiny = replace(newton, target=replace(newton.target, epsilon=Fraction(1, 10_000)))
+    assert [block.code for block in expected_in_simulation(tiny, SIZES)] == ["plan.may_lose_much", "plan.expected_loss"]
     printed = reports["prr_mean"].agreement
     paper = replace(printed, target=replace(printed.target, calibration="paper"))
     assert list(expected_in_simulation(paper, SIZES)) == []  # no figures were made for that noise

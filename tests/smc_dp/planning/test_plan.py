@@ -104,6 +104,19 @@ def test_as_few_are_left_out_as_it_takes_and_two_stay() -> None:
     assert recommendation.parties_to_leave_out(far) == ()  # a little less stands out, and nobody would see it
 
 
+def test_a_plan_says_what_a_party_gains_and_gives_up() -> None:
+    found = smc_dp.plan({"north": 5000, "south": 800, "clinic": 30}, 12, epsilon=0.5)
+    text = told(found)["plan.gain_of_parties"]
+    accuracy = found.planned.staying
+    assert accuracy is not None
+    assert "a model of 5,830 rows, of which north has 5,000 and clinic has 30" in text
+    assert f"less {max(0, accuracy.interval.low):.2f} to {accuracy.interval.high:.2f} of its accuracy" in text
+    assert text.endswith("gives up epsilon 0.5 and delta 1e-05 of its privacy budget.")
+    without = smc_dp.plan({"north": 5000, "south": 800, "clinic": 3}, 12, method="prr_mean")
+    assert "clinic" in without.planned.left_out  # who stays away gains nothing
+    assert "a model of 5,800 rows, of which north has 5,000 and south has 800" in told(without)["plan.gain_of_parties"]
+
+
 def test_a_plan_advises_against_what_comes_to_nothing_and_says_how_many_rows_would_do(usual: Plan) -> None:
     found = smc_dp.plan([60, 40], 12, epsilon=0.2)
     assert list(told(found))[:3] == ["plan.do_not_begin", "plan.advised_method", "plan.expected_loss"]
@@ -291,7 +304,7 @@ def test_more_protection_than_any_secure_sum_has_is_no_reason_for_a_method_witho
         ("--sizes 500,x", "--sizes: wanted a whole number of at most 18 digits, got 'x'"),
         ("--sizes 500,0", "--sizes: party-2: wanted a number of rows from 1 to 10000000, got 0"),
         ("--sizes a=5,b", "--sizes: wanted NAME=ROWS of each party, each name once, got 'b'"),
-        ("--sizes a=5,a=6", "--sizes: wanted NAME=ROWS of each party, each name once, got 'a='"),
+        ("--sizes a=5,a=6", "--sizes: wanted NAME=ROWS of each party, each name once, got 'a' again"),
         ("--sizes 500,500 --epsilon 0", "--epsilon: wanted a positive number, written as 0.1 or 1e-3, got '0'"),
         ("--sizes 500,500 --method x", "--method: wanted one of "),
         ("--sizes 500,500 --method soft_ss", "--method: soft_ss needs public rows without labels"),

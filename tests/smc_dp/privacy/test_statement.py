@@ -115,8 +115,9 @@ def test_plain_words_of_the_other_kinds() -> None:
     assert "73.2 % sure of either (epsilon = 0.5, delta = 1e-06), except" in approx  # twice epsilon
     assert "except with a probability of at most 3.48e-06." in approx  # 1e-6 (1 + e^-1)/(1 - e^-.5) = 3.4766e-6
     zcdp = replace(PURE, kind="zcdp", rho=0.5, delta=1e-6)
-    assert "zero-concentrated (rho = 0.5): " in zcdp.plain_words()
-    assert "(mu = 0.1 of the Gaussian curve, rho = 0.5)" in replace(zcdp, mu=0.1).plain_words()
+    assert "private (rho = 0.5). An epsilon for every other delta" in zcdp.plain_words()
+    assert "(rho = 0.5). It has every epsilon and delta of a" in replace(zcdp, mu=0.1).plain_words()
+    assert "Gaussian mechanism with mu = 0.1. An epsilon" in replace(zcdp, mu=0.1).plain_words()
     assert "hardly at all" in replace(PURE, epsilon=8.0).plain_words()
     assert "hardly at all" not in PURE.plain_words()
     party = replace(PURE, unit="party", adjacency="party")

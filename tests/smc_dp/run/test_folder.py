@@ -90,7 +90,7 @@ def test_the_files_are_as_announced(tmp_path):
     assert all(text.isdecimal() for values in shares["shares"].values() for text in values)
     document = json.loads((tmp_path / "run" / "release.json").read_text())
     assert list(document) == [
-        "format", "weights", "privacy", "parameters",
+        "format", "weights", "coefficients", "privacy", "parameters",
         "columns", "categories", "bounds", "clip", "bias", "classes", "digests",
     ]  # fmt: skip
     total = [sum(int(s[i]) for s in shares["shares"].values()) % 2**64 for i in range(4)]
@@ -269,7 +269,7 @@ json_values = st.recursive(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=80)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(st.data(), json_values)
 def test_no_value_anywhere_does_anything_but_load_or_be_refused(tmp_path, data, value):
     folder = tmp_path / "run"

@@ -109,6 +109,15 @@ def test_a_spoilt_folder_is_one_line_without_secrets(
     assert content is None or len(content) < 20 or content.decode("latin-1") not in printed.err
 
 
+def test_a_secret_key_in_place_of_the_public_file_is_named_and_not_shown(folder: Path) -> None:
+    secret = (folder / "north-0.key").read_bytes()
+    with refused("identities.secret_instead") as caught:
+        identities.parse_identities(secret, "north-0.key")
+    assert secret.decode().strip() not in str(caught.value)
+    with refused("json.unreadable"):
+        identities.parse_identities(secret[1:], "north-0.key")
+
+
 def test_two_names_cannot_share_a_key(folder: Path) -> None:
     public = json.loads((folder / "identities.json").read_text())
     public["north-1"] = public["north-0"]

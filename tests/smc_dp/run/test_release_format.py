@@ -18,7 +18,7 @@ from smc_dp.data import tabular_datasets
 from smc_dp.run.agreement import REASONS
 from smc_dp.run.release import RELEASE, TRANSCRIPT
 from smc_dp.run.release_consistency import statement_fault
-from smc_dp.run.release_format import RELEASE_FORMAT, in_current_format
+from smc_dp.run.release_format import RELEASE_FORMAT, WITHOUT_COEFFICIENTS, in_current_format
 from smc_dp.run.settings import RunSettings
 
 STORED = Path(__file__).parent / "stored"
@@ -43,7 +43,7 @@ def test_a_statement_of_format_1_is_that_of_today_in_other_sentences(then: dict[
     assert fault.code == "privacy.other_value"
 
 
-@pytest.mark.parametrize("stated", ["smc-dp release 1", "smc-dp release 3", 2, None, ["smc-dp release 2"]])
+@pytest.mark.parametrize("stated", ["smc-dp release 1", "smc-dp release 4", 2, None, ["smc-dp release 2"]])
 def test_another_format_is_refused(stated: object) -> None:
     with refused("release.other_format", wanted=RELEASE_FORMAT):
         in_current_format({"format": stated})
@@ -53,7 +53,7 @@ def test_another_format_is_refused(stated: object) -> None:
     "release", [{"privacy": 3}, {"privacy": {"caveats": {"a": 1}, "adversary": None}}, {"insecure": [1]}]
 )
 def test_what_is_no_text_is_left_to_the_reader(release: dict[str, Any]) -> None:
-    assert in_current_format(release) == {**release, "format": RELEASE_FORMAT}
+    assert in_current_format(release) == {**release, "format": WITHOUT_COEFFICIENTS}
 
 
 def test_commands_refuse_a_run_of_another_format_in_one_line(
@@ -61,10 +61,10 @@ def test_commands_refuse_a_run_of_another_format_in_one_line(
 ) -> None:
     shutil.copytree(STORED / "mean", run := tmp_path / "run")
     text = json.loads((run / RELEASE).read_text())
-    (run / RELEASE).write_text(json.dumps({"format": "smc-dp release 3", **text}))
+    (run / RELEASE).write_text(json.dumps({"format": "smc-dp release 4", **text}))
     for command in (["audit", str(run)], ["show", str(run)], ["predict", str(run), "--data", "rows.csv"]):
         assert main(command) == 2
         out, err = capsys.readouterr()
         assert (out, err.count("\n")) == ("", 1)
-        assert "smc-dp release 3" in err
+        assert "smc-dp release 4" in err
     assert (run / TRANSCRIPT).is_file()

@@ -264,7 +264,7 @@ def test_other_inputs_that_do_not_fit_are_refused(tmp_path: Path) -> None:
 
 def of_one_class(folder: Path) -> dict[str, Path]:
     """Rows of a lone class each, and between them both."""
-    (folder / "bounds.toml").write_text(BOUNDS)
+    (folder / "bounds.toml").write_text(f"{BOUNDS}[rows]\nclip = 2.0\n")
     found = {}
     for name, outcome, ages in (("east", "no", (10, 45)), ("mid", "no", (5, 50)), ("west", "yes", (55, 95))):
         found[name] = folder / f"{name}.csv"

@@ -223,7 +223,7 @@ def test_what_nobody_may_use_fails_an_audit(name: str, honest: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("rule", "mutant"),
     [
-        ("agreement_fault", lambda run, to: f.edited(run, to, RELEASE, put(classes=["yes", "no"]))),
+        ("agreement_fault", lambda run, to: f.edited(run, to, RELEASE, f.as_format_2(put(classes=["yes", "no"])))),
         ("privacy_fault", lambda run, to: f.edited(run, to, RELEASE, privacy(epsilon=0.5))),
         ("shares_fault", swapped),
         ("session_fault", FORGED["another session id"][0]),
@@ -257,7 +257,8 @@ def test_without_a_record_it_says_that_nothing_was_audited(
     assert capsys.readouterr().out == out
     assert main([*arguments, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["predictions"] == out.splitlines()
-    exchanged_classes = f.edited(run, tmp_path / "other", RELEASE, put(classes=["yes", "no"]), redigest=False)
+    exchanged = f.as_format_2(put(classes=["yes", "no"]))
+    exchanged_classes = f.edited(run, tmp_path / "other", RELEASE, exchanged, redigest=False)
     assert main(["predict", str(exchanged_classes), *arguments[2:]]) == (2 if gone == (SHARES,) else 0)
 
 

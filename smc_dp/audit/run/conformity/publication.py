@@ -26,6 +26,7 @@ from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core import reading
 from smc_dp.core.documents import validate_document
 from smc_dp.core.errors import Fault, shown
+from smc_dp.run.coefficients import coefficients_fault
 from smc_dp.run.documents import StageTimings, TimingsFile
 from smc_dp.run.protocols.openings import has_openings
 from smc_dp.run.release import RELEASE, SHARES, TIMINGS
@@ -79,11 +80,15 @@ def check_shares(evidence: Evidence) -> CheckOutcome:
 
 
 def check_release(evidence: Evidence) -> CheckOutcome:
-    """Check that the release is well-formed, and its weights those of the shares' sum or of the published result."""
+    """Check that the release is well-formed, its weights those of the shares' sum or of the published result, and its
+    coefficients those of the weights.
+    """
     found = evidence.published_release
+    if evidence.shares is None and (wrong := weights_fault(found, evidence.recorded)):
+        return refuted_outcome(evidence, wrong)
+    if fault := coefficients_fault(found.coefficients, found.weights, found.bounds):
+        return failed(fault)
     if evidence.shares is None:
-        if wrong := weights_fault(found, evidence.recorded):
-            return refuted_outcome(evidence, wrong)
         return passed("release.is_published_sum", weights=np.size(found.weights))
     return passed("release.is_sum_of_shares", weights=np.size(found.weights), parties=len(evidence.session.parties))
 

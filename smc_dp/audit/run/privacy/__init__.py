@@ -114,7 +114,7 @@ def _marks(evidence: Evidence) -> CheckOutcome:
     reasons = [REASONS[mark] for mark in recorded]
     if evidence.release.get("insecure", []) != reasons:
         return failed("marks.other_reasons", marks=", ".join(recorded) or "no mark")
-    said = ", ".join(recorded) or "none. According to its participants, the run is secure"
+    said = ", ".join(recorded) or "none. According to its participants, the run has no insecure marker"
     return passed("marks.hold", marks=said)
 
 

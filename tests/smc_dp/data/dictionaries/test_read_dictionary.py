@@ -60,10 +60,10 @@ def with_statistics(path: Path) -> str:
 def test_a_schema_gives_names_and_types_and_no_value(table: Path) -> None:
     text = draft_of(table)
     assert "classes = [false, true]" in text
-    assert "age = [?, ?]" in text
-    assert "sex = [?]  # a dictionary-encoded column, whose values were not read" in text
-    assert "ward = [?]  # the dictionary lists no levels" in text
-    assert "came = [?, ?]  # the dictionary gives no first and last day" in text
+    assert 'age = ["?", "?"]' in text
+    assert 'sex = ["?"]  # a dictionary-encoded column, whose values were not read' in text
+    assert 'ward = ["?"]  # the dictionary lists no levels' in text
+    assert 'came = ["?", "?"]  # the dictionary gives no first and last day' in text
     assert "# left out: scans (its type is 'list" in text
     assert "# left out: __index_level_0__" in text
     assert not [value for value in ("zebra", "okapi", "secret", "hidden", "4711", "203", "70", "18") if value in text]

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from sklearn.linear_model import LogisticRegression
 
 from smc_dp.core.arrays import Array, IntArray
 from smc_dp.methods.gradients.descent import GradientSteps, NewtonSteps
@@ -57,6 +58,25 @@ def test_two_classes_take_the_steps_that_the_formulas_say(sums: int) -> None:
     if sums > 1:  # without momentum, or with the curvature of other rows, they are not
         assert np.abs(found - by_floats(X, y, X.T @ X / 2, 1.0, sums)).max() > 0.1
         assert np.abs(plain - found).max() > 0.1
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_weights_of_records_give_the_minimum_of_the_weighted_loss(k: int) -> None:
+    """And half of all weights gives the same: the sum of the weights has no say."""
+    X, y = rows(d=3, k=k)
+    X /= 2  # no gradient is clipped
+    v = np.where(y == 0, 1.0, 0.25) * np.random.default_rng(3).uniform(0.2, 1.0, len(X))
+    steps: Any = NewtonSteps(k, 3, 1e-6, weighted=True)
+    W, half = (learnt(steps, IntegerRows.of(X, y, k, weights), 60) for weights in (v, v / 2))
+    plain = learnt(NewtonSteps(k, 3, 1e-6), IntegerRows.of(X, y, k), 60)
+    oracle = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-10).fit(X, y, sample_weight=v)
+
+    def contrasts(found: Array) -> Array:
+        return found if k == 2 else found - found.mean(axis=0)
+
+    np.testing.assert_allclose(contrasts(W), contrasts(oracle.coef_), rtol=0.02, atol=0.05)
+    np.testing.assert_allclose(contrasts(half), contrasts(W), atol=0.05)
+    assert np.abs(contrasts(plain) - contrasts(oracle.coef_)).max() > 0.3  # twin: nobody's weight counts
 
 
 def test_more_classes_come_to_the_minimum_of_the_softmax_loss() -> None:

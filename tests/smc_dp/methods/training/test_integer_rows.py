@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from smc_dp.core.arrays import Array, IntArray, into_ball
-from smc_dp.methods.training import integer_rows
+from smc_dp.methods.training import integer_readings, integer_rows
 from smc_dp.methods.training.classes import code
 from smc_dp.methods.training.integer_readings import read_gradient as in_reals
 from smc_dp.methods.training.integer_rows import IntegerRows, RowBounds, StartSums, legal, round_query
@@ -111,6 +111,37 @@ def test_it_is_the_plain_float_gradient_to_the_accuracy_of_the_table(k: int) -> 
     assert np.abs(ours - plain).max() < 1.6 / 4096 * n / 2
     assert np.abs(ours - plain).max() < 4 * math.sqrt(n) / 4096
     assert np.abs(-ours - plain).max() > 1.6 / 4096 * n / 2  # twin: the direction of ascent
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_a_weight_multiplies_what_its_record_enters_and_its_bounds(k: int) -> None:
+    X, y = records(30, 4, k, seed=2)
+    W, rng = round_query(weights(k, 4, seed=3, size=30.0)), np.random.default_rng(4)
+    v = rng.uniform(-0.2, 1.2, 30)
+    v[:3] = 1.0, np.nan, 0.0
+    found, v_int = IntegerRows.of(X, y, k, v), np.rint(np.clip(np.nan_to_num(v), 0, 1) * 2048).astype(int)
+    start, gradient = found.start(), found.gradient(W)
+    alone = [IntegerRows.of(X[i : i + 1], y[i : i + 1], k) for i in range(30)]
+    for part in ("gradient", "diagonal", "off_diagonal"):
+        parts = [getattr(one.start(), part) for one in alone]
+        assert getattr(start, part) == (v_int @ np.array(parts)).tolist()
+    assert gradient == (v_int @ np.array([one.gradient(W) for one in alone])).tolist()
+    assert RowBounds.of(k, weighted=True) == tuple(2048 * bound for bound in RowBounds.of(k))
+    assert integer_readings.Units.of(k, weighted=True) == tuple(2048 * unit for unit in integer_readings.Units.of(k))
+    # Twin: weights of another order are not those of the records.
+    assert IntegerRows.of(X, y, k, v[::-1].copy()).gradient(W) != gradient
+    with pytest.raises(ValueError, match="weight"):
+        IntegerRows(found.x, found.y, k, np.full(30, 2049))
+    with pytest.raises(ValueError, match="weight"):
+        IntegerRows(found.x, found.y, k, np.full(29, 1))
+
+
+def test_weighted_sums_are_exact_at_the_largest_numbers_of_a_block() -> None:
+    n = 2**13 + 1
+    X, y = np.tile([1.0, 0.0], (n, 1)), np.zeros(n, dtype=np.int64)
+    found = IntegerRows.of(X, y, 2, np.ones(n)).start()
+    assert found.diagonal == [n << 28 + 11, 0]
+    assert found.gradient == [-(n << 14 + 11), 0]
 
 
 # The batch has no say.

@@ -102,8 +102,8 @@ def moved(laws: tuple[GaussianShares, ...], g: Array, H: Array, smoothing: int =
     return np.asarray(found)
 
 
-def largest(step: RoundBound, laws: tuple[GaussianShares, ...], k: int = 2) -> float:
-    """Over a grid of pairs of records with rows in the plane; at the start a row's length and label decide all."""
+def largest(step: RoundBound, laws: tuple[GaussianShares, ...], k: int = 2, *, weighted: bool = False) -> float:
+    """Over a grid of pairs of records with rows in the plane; at the start length, weight and label decide all."""
     angle = np.linspace(0, 2 * np.pi, 721)
     sizes = np.linspace(0, 1, 9)
     start = step.curvature is not None and step.curvature.start
@@ -112,8 +112,11 @@ def largest(step: RoundBound, laws: tuple[GaussianShares, ...], k: int = 2) -> f
         c = k * np.eye(k) - 1 if k > 2 else np.array([[1.0], [-1.0]])
         c /= np.linalg.norm(c[0])
         for a in sizes if start else (0, 1):
-            r, q = (sizes, sizes**2) if start else np.array([(b, q) for b in (0.0, 1.0) for q in (0, 0.5, 1.0)]).T
-            for own in (a**2,) if start else (0, 0.5, 1):
+            r, q = np.array([(b, q) for b in (0.0, 1.0) for q in (0, 0.5, 1.0)]).T
+            if start:
+                r, q = np.array([(v * b, v * b**2) for b in sizes for v in (sizes if weighted else (1.0,))]).T
+            owns = [a * b for b in sizes if b >= a] if weighted else [a**2]  # a = v b
+            for own in owns if start else (0, 0.5, 1):
                 one = np.array([1.0, 0.0])
                 other = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
                 g = step.bound * (a * np.kron(c[0], one) - np.einsum("i,c,jd->ijcd", r, c[label], other).reshape(
@@ -139,6 +142,8 @@ def test_no_pair_of_records_costs_more_than_is_charged_and_one_costs_as_much(
     cost, found = float(step.cost(laws)), largest(step, laws, k)
     assert cost <= 1 / 50
     assert 0.995 * cost < found <= cost * (1 + 1e-9)
+    if kind == "start" and change == "replace":
+        assert largest(step, laws, k, weighted=True) == pytest.approx(found, rel=1e-9)  # weights make no pair worse
     plain = (*laws[:2], replace(laws[2], variance=laws[1].variance))  # as much noise beside the diagonal as on it
     assert step.cost(plain) == step.cost(laws)  # is more than is needed
     thin = (*laws[:2], replace(laws[2], variance=laws[1].variance / 4))  # and a quarter is too little

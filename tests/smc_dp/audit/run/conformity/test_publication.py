@@ -74,6 +74,18 @@ def weight(document: Document) -> None:
     document["weights"][1] += 1.0
 
 
+def coefficient(*path: str) -> Callable[[Document], None]:
+    """A coefficient of the only score in which the last digits differ."""
+
+    def change(document: Document) -> None:
+        (place,) = document["coefficients"].values()
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = place[path[-1]] * (1 + 2**-50) + 2**-100
+
+    return change
+
+
 def parameter(**fields: Any) -> Callable[[Document], None]:
     return lambda document: document["parameters"].update(fields)
 
@@ -115,6 +127,12 @@ MUTANTS: dict[str, tuple[str, Callable[[Document], Any], bool, set[str]]] = {
     "another weight": (RELEASE, weight, True, {"release", "agreed"}),
     "a weight too many": (RELEASE, lambda d: d["weights"].append(0.0), True, {"release", "agreed"}),
     "weight that is a text": (RELEASE, lambda d: d["weights"].__setitem__(0, "0"), True, {"release", "agreed"}),
+    "another slope": (RELEASE, coefficient("columns", "x0", "slope"), True, {"release"}),
+    "another standardised slope": (RELEASE, coefficient("columns", "x1", "standardised_slope"), True, {"release"}),
+    "another intercept": (RELEASE, coefficient("intercept"), True, {"release"}),
+    "coefficients of another class": (RELEASE, lambda d: d["coefficients"].update(x={}), True, {"release", "agreed"}),
+    "no coefficients": (RELEASE, lambda d: d.pop("coefficients"), True, {"release", "agreed"}),
+    "coefficients before their format": (RELEASE, put(format="smc-dp release 2"), True, {"release", "agreed"}),
     "unknown field": (RELEASE, put(note="x"), True, {"release", "agreed"}),
     "bounds the wrong way round": (RELEASE, lambda d: d["bounds"]["x0"].reverse(), True, {"release", "agreed"}),
     "three classes": (RELEASE, put(classes=["a", "b", "c"]), True, {"release", "agreed"}),
@@ -174,9 +192,9 @@ MUTANTS: dict[str, tuple[str, Callable[[Document], Any], bool, set[str]]] = {
     "another session's digest": (RELEASE, parameter(agreed="00" * 32), True, {"agreed"}),
     "a parameter more": (RELEASE, parameter(note="x"), True, {"release", "agreed"}),
     "another label": (RELEASE, parameter(label="income"), True, {"agreed"}),
-    "another range": (RELEASE, lambda d: d["bounds"].update(x0=[-1.0, 2.0]), True, {"agreed"}),
-    "another clip": (RELEASE, put(clip=3.0), True, {"agreed"}),
-    "classes the other way round": (RELEASE, lambda d: d["classes"].reverse(), True, {"agreed"}),
+    "another range": (RELEASE, lambda d: d["bounds"].update(x0=[-1.0, 2.0]), True, {"release", "agreed"}),
+    "another clip": (RELEASE, put(clip=3.0), True, {"release", "agreed"}),
+    "classes the other way round": (RELEASE, lambda d: d["classes"].reverse(), True, {"release", "agreed"}),
     "one reason less": (RELEASE, lambda d: d["insecure"].pop(), True, {"release", "agreed"}),
     "no reasons": (RELEASE, lambda d: d.pop("insecure"), True, {"release", "agreed"}),
     "parties in another order": (RELEASE, lambda d: d["parameters"]["parties"].reverse(), True, {"agreed"}),
@@ -258,7 +276,7 @@ def test_timings_are_read_inside_the_folder_only(honest: Folders, tmp_path: Path
 
 def test_the_digest_of_what_was_agreed_binds_parameters_bounds_grid_and_marks() -> None:
     """The value is fixed: a change of how it is made would make every older run look forged."""
-    bounds = Bounds((NumericColumn("x", -1.0, 1.0),), ("no", "yes"), "y")
+    bounds = Bounds((NumericColumn("x", -1.0, 1.0),), ("no", "yes"), "y", clip=2.0)
     parties = ("north", "south")
     agreed = Agreement(
         PathakMean(0.1),

@@ -1,0 +1,139 @@
+"""Released model from raw columns on: how each column becomes features, and what each feature adds to each score.
+
+The features of a column are what `smc_dp.data.preprocess` makes of it before the row is shortened. With f the features
+of a row, a score is constant + s (weights . f), s = min(1, clip / |f|).
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from smc_dp.core.arrays import Array, in_columns
+from smc_dp.core.errors import InputError
+from smc_dp.data.bounds import Bounds
+from smc_dp.data.columns import CATEGORY, INDICATOR, LEAVE_OUT, CategoricalColumn, Column, DateColumn, NumericColumn
+from smc_dp.methods.model import Weights
+from smc_dp.run.coefficients import scored_classes
+from smc_dp.run.folder import read_content, read_run_files
+from smc_dp.run.release import RELEASE
+from smc_dp.run.verify_release import verify_release
+
+_DAY_ZERO = datetime.date(1970, 1, 1)
+_PREFIX = "smc_dp_"
+
+
+@dataclass(frozen=True, eq=False)
+class ExportedModel:
+    """Model of a verified release.
+
+    `weights`: (k, d), what a feature adds to each score; `constants`: (k,). The scores are those of `scored`: the
+    second of two classes, or each of three or more. `release`: SHA-256 of release.json; `privacy`: its statement;
+    `insecure`: reasons why the run protects nobody; `missing_files_text` as in `VerifiedRelease`.
+    """
+
+    bounds: Bounds
+    weights: Array
+    constants: Array
+    release: str
+    privacy: Mapping[str, Any]
+    insecure: tuple[str, ...] = ()
+    missing_files_text: str | None = None
+
+    @property
+    def scored(self) -> tuple[str, ...]:
+        """Classes that have a score."""
+        return scored_classes(self.bounds)
+
+    @property
+    def parts(self) -> Iterator[tuple[Column, Array]]:
+        """Columns with the weights of their features, (k, width)."""
+        at = 0
+        for column in self.bounds.columns:
+            yield column, self.weights[:, at : at + column.width]
+            at += column.width
+
+
+def read_model(run: Path) -> ExportedModel:
+    """Verify the release of a run, and return its model; raise InputError where it cannot be used."""
+    files = read_run_files(run)
+    found = verify_release(files)
+    made, digest = found.release, hashlib.sha256(read_content(files, RELEASE)).hexdigest()
+    weights, constants = column_weights(made.weights, made.bounds)
+    return ExportedModel(made.bounds, weights, constants, digest, made.privacy, made.insecure, found.missing_files_text)
+
+
+def column_weights(weights: Weights, bounds: Bounds) -> tuple[Array, Array]:
+    """Return `weights` and `constants` of `ExportedModel`; raise InputError where they are too large for float64."""
+    rows = np.atleast_2d(np.array(weights, dtype=np.float64))
+    with np.errstate(over="ignore"):
+        found, constants = in_columns(rows, bounds.clip, bounds.bias)
+    if not np.isfinite(found).all():
+        raise InputError("export.not_finite", clip=bounds.clip)
+    return found, constants
+
+
+def number_of(column: NumericColumn | DateColumn) -> NumericColumn:
+    """Return the numeric column itself, or that of the days since the first date."""
+    return column.days if isinstance(column, DateColumn) else column
+
+
+def first_day(column: NumericColumn | DateColumn) -> float:
+    """Return the first date in days since 1970-01-01; 0 for a column of numbers, which counts from 0."""
+    return float((column.first - _DAY_ZERO).days) if isinstance(column, DateColumn) else 0.0
+
+
+def feature_of(value: float, column: NumericColumn, *, center: bool) -> float:
+    """Return the feature of a number, which is clipped to its bounds."""
+    offset, scale = column.scale(center=center)
+    return (min(max(value, column.low), column.high) - offset) / scale
+
+
+def empty_features(column: Column, *, center: bool) -> list[float] | None:
+    """Return the features of an empty cell; None where it has none: it is refused, or the row is left out."""
+    rule = column.missing
+    if rule is None or rule == LEAVE_OUT:
+        return None
+    if isinstance(column, NumericColumn | DateColumn):
+        number = number_of(column)
+        return [0.0, 1.0] if rule == INDICATOR else [feature_of(float(number.missing or 0.0), number, center=center)]
+    features = [0.0] * column.width
+    if rule == CATEGORY:
+        features[-1] = 1.0
+    elif isinstance(column, CategoricalColumn):
+        features[column.categories.index(str(rule))] = 1.0
+    else:
+        features[max(i for i, edge in enumerate(column.edges[:-1]) if i == 0 or edge <= float(rule))] = 1.0
+    return features
+
+
+def texts_of(column: CategoricalColumn) -> list[tuple[str, int]]:
+    """Return each text that means a level, levels and then aliases, with the place of the level."""
+    others = [(text, column.categories.index(level)) for level, texts in column.aliases for text in texts]
+    return [*((text, i) for i, text in enumerate(column.categories)), *others]
+
+
+def new_prefix(bounds: Bounds) -> str:
+    """Return a beginning for the names of results, which no column has, in any case of its letters."""
+    prefix = _PREFIX
+    while any(column.name.casefold().startswith(prefix) for column in bounds.columns):
+        prefix += "_"
+    return prefix
+
+
+def model_properties(model: ExportedModel) -> dict[str, Any]:
+    """Return what a file says of its release, as plain values, for formats without a place of their own for it."""
+    dates = [column.name for column in model.bounds.columns if isinstance(column, DateColumn)]
+    return {
+        "release": model.release,
+        "classes": list(model.bounds.classes),
+        "days_since_1970_01_01": dates,
+        "privacy": dict(model.privacy),
+        "insecure": list(model.insecure),
+    }

@@ -1,0 +1,56 @@
+"""The model as JSON, read by another program that follows the page on exports, against `predict`."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from typing import Any
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from support.raw_models import draw_model
+
+from smc_dp.run.export.json_model import write_json_model
+
+
+def probabilities(model: dict[str, Any], row: dict[str, Any]) -> list[float] | None:
+    """The probability of each class, None for a row that is left out, by nothing but the document."""
+    squared, added = 0.0, [0.0] * len(model["scored"])
+    for column in model["columns"]:
+        cell = row[column["name"]]
+        if cell is None:
+            if column["empty"] == "leave out":
+                return None
+            feature, adds = 1.0, column["empty"]["adds"]
+            squared += column["empty"]["squared_length"]
+        elif column["type"] == "levels":
+            (adds,) = (level["weights"] for level in column["levels"] if cell in level["texts"])
+            feature, squared = 1.0, squared + 1
+        elif column["type"] == "bins":
+            bins = column["bins"]
+            within = [each for each in bins if each["from"] <= cell] or bins[:1]
+            feature, adds, squared = 1.0, within[-1]["weights"], squared + 1
+        else:
+            if column["type"] == "days":
+                cell = (cell - datetime.date.fromisoformat(column["first"])).days
+            feature = (min(max(cell, column["low"]), column["high"]) - column["offset"]) / column["scale"]
+            adds, squared = column["weights"], squared + feature**2
+        added = [total + feature * one for total, one in zip(added, adds, strict=True)]
+    shrink = min(1.0, model["clip"] / math.sqrt(squared)) if squared else 1.0
+    scores = [constant + shrink * total for constant, total in zip(model["constant"], added, strict=True)]
+    if len(scores) == 1:
+        scores = [0.0, *scores]
+    largest = max(scores)
+    powers = [math.exp(score - largest) for score in scores]
+    return [power / sum(powers) for power in powers]
+
+
+@given(st.integers(0, 10**9))
+def test_another_program_finds_the_same_probabilities(seed: int) -> None:
+    model = draw_model(seed)
+    document = json.loads(write_json_model(model.exported))
+    found = [probabilities(document, model.row(i)) for i in range(model.rows)]
+    every = [[math.nan] * len(model.bounds.classes) if each is None else each for each in found]
+    np.testing.assert_allclose(every, model.probabilities(), rtol=0, atol=1e-9)

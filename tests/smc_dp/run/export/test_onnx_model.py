@@ -1,0 +1,103 @@
+"""The model as ONNX, run by onnxruntime, against `predict`."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.raw_models import FIRST, RawModel, draw_model
+
+from smc_dp.core.arrays import Array
+from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
+from smc_dp.data.columns import BinnedColumn, DateColumn
+from smc_dp.run.export.onnx_model import write_onnx_model
+
+DAY_ZERO = datetime.date(1970, 1, 1)
+
+
+def as_input(cell: Any, column: Any) -> Any:
+    if isinstance(column, CategoricalColumn):
+        return "" if cell is None else cell
+    if cell is None:
+        return math.nan
+    return float((cell - DAY_ZERO).days) if isinstance(cell, datetime.date) else cell
+
+
+def run(model: RawModel) -> tuple[list[str], Array]:
+    """The classes and probabilities that onnxruntime finds."""
+    session = onnxruntime.InferenceSession(write_onnx_model(model.exported), providers=["CPUExecutionProvider"])
+    given = {}
+    for column in model.bounds.columns:
+        cells = [[as_input(cell, column)] for cell in model.cells[column.name]]
+        given[column.name] = np.array(cells, dtype=object if isinstance(column, CategoricalColumn) else np.float64)
+    classes, probabilities = session.run(None, given)
+    assert probabilities.dtype == np.float64
+    return classes.tolist(), probabilities
+
+
+@given(seed=st.integers(0, 10**9))
+@settings(max_examples=60)
+def test_onnxruntime_finds_the_same_probabilities(seed: int) -> None:
+    model = draw_model(seed, 12)
+    classes, found = run(model)
+    wanted = model.probabilities()
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
+    for chosen, each in zip(classes, wanted, strict=True):  # where two classes are as likely, rounding may choose
+        best = [] if np.isnan(each).any() else np.flatnonzero(each > each.max() - 1e-9)
+        assert chosen in ([model.bounds.classes[i] for i in best] or [""])
+
+
+def test_a_thousand_rows_of_all_kinds_of_columns_agree() -> None:
+    rng = np.random.default_rng(3)
+    columns: tuple[Any, ...] = (
+        *(NumericColumn(f"x{i}", 1e9, 1e9 + 10.0, "indicator" if i % 3 == 0 else None) for i in range(40)),
+        CategoricalColumn("levels", tuple(f"level {i}" for i in range(900)), "category"),
+        BinnedColumn("bins", tuple(np.arange(50.0).tolist()), 7.0),
+        DateColumn("day", FIRST, FIRST.replace(year=2099), "indicator"),
+    )
+    bounds = Bounds(columns, ("a", "b", "c"), "y", 2.0)
+    cells: dict[str, Any] = {c.name: rng.uniform(1e9 - 2, 1e9 + 12, 1000).tolist() for c in columns[:40]}
+    cells["levels"] = [f"level {i}" for i in rng.integers(0, 900, 1000)]
+    cells["bins"] = rng.uniform(-5, 55, 1000).round().tolist()
+    cells["day"] = [FIRST + datetime.timedelta(days=int(d)) for d in rng.integers(-9000, 80_000, 1000)]
+    for name in ("x0", "levels", "bins", "day"):
+        cells[name] = [None if i % 11 == 0 else cell for i, cell in enumerate(cells[name])]
+    weights = tuple(map(tuple, rng.normal(size=(3, bounds.dimension)).tolist()))
+    model = RawModel(bounds, weights, cells)
+    classes, found = run(model)
+    wanted = model.probabilities()
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
+    assert classes == [bounds.classes[i] for i in wanted.argmax(axis=1)]
+
+
+@pytest.mark.parametrize(("a", "b", "fits"), [
+    (3.0, "m", True), (3.0, "M", True), (3.0, "x", False), (3.0, " m", False), (3.0, None, False),
+    (math.inf, "m", False), (-math.inf, "m", False), (None, "m", False), (1.7e308, "m", True),
+])  # fmt: skip
+def test_a_row_with_a_cell_that_cannot_be_used_has_no_class(a: Any, b: Any, fits: bool) -> None:
+    columns = (NumericColumn("a", 0.0, 10.0), CategoricalColumn("b", ("f", "m"), None, (("m", ("M",)),)))
+    bounds = Bounds(columns, ("no", "yes"), "y")
+    weights = tuple(np.linspace(-1, 1, bounds.dimension).tolist())
+    (chosen,), ((no, yes),) = run(RawModel(bounds, weights, {"a": [a], "b": [b]}))
+    assert (chosen in bounds.classes, no + yes == pytest.approx(1)) == (fits, fits)
+    assert math.isnan(yes) != fits
+
+
+def test_the_graph_says_what_it_is_made_of() -> None:
+    model = draw_model(11, 2)
+    made = onnx.load_from_string(write_onnx_model(model.exported))
+    stated = {prop.key: prop.value for prop in made.metadata_props}
+    assert stated["release"] == model.exported.release
+    assert json.loads(stated["classes"]) == list(model.bounds.classes)
+    assert [given.name for given in made.graph.input] == [column.name for column in model.bounds.columns]
+    kinds = {given.type.tensor_type.elem_type for given in [*made.graph.input, *made.graph.output]}
+    assert kinds <= {onnx.TensorProto.DOUBLE, onnx.TensorProto.STRING}
+    assert write_onnx_model(model.exported) == write_onnx_model(model.exported)

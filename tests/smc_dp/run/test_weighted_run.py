@@ -1,0 +1,100 @@
+"""Runs with weights of classes and rows: agreed on, published, audited, and of use."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from smc_dp import audit_run, plan, predict, run_protocol
+from smc_dp.data.bounds import read_bounds
+from smc_dp.planning.report import recommendation_blocks
+from smc_dp.run.documents import ReleaseFile
+from smc_dp.run.report import Report
+from smc_dp.run.report_blocks import accuracy_blocks
+from tests.support.refusals import refused
+
+BOUNDS = """[columns]
+a = [-3, 3]
+b = [-3, 3]
+[label]
+classes = ["no", "yes"]
+column = "outcome"
+"""
+WEIGHTS = '[weights]\nclasses = [1, 8]\ncolumn = "w"\nmost = 2\n'
+RARE = 0.1
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three files in which one row of ten is of the second class, and the bounds with weights and without."""
+    folder, rng = tmp_path_factory.mktemp("weighted"), np.random.default_rng(1)
+    for name in ("north", "south", "test"):
+        y = rng.random(600) < RARE
+        X = np.clip(rng.normal(size=(600, 2)) + 1.5 * y[:, np.newaxis], -3, 3)
+        lines = [f"{a:.3f},{b:.3f},{w:.1f},{'yes' if c else 'no'}" for (a, b), w, c in zip(
+            X, rng.uniform(1, 2, 600), y, strict=True)]  # fmt: skip
+        (folder / f"{name}.csv").write_text("\n".join(["a,b,w,outcome", *lines]) + "\n")
+    (folder / "bounds.toml").write_text(BOUNDS + WEIGHTS)
+    (folder / "plain.toml").write_text(BOUNDS)
+    return folder
+
+
+def trained(files: Path, out: Path, bounds: str = "bounds.toml", **settings: object) -> Report:
+    parties = [str(files / f"{name}.csv") for name in ("north", "south")]
+    return run_protocol(
+        parties,
+        bounds=files / bounds,
+        test=files / "test.csv",
+        out=out,
+        **{"method": "newton", "epsilon": 50, **settings},
+    )
+
+
+def found_of(run: Path, files: Path) -> float:
+    """The part of the rows of the second class that the release finds."""
+    truth = [line.endswith("yes") for line in (files / "test.csv").read_text().splitlines()[1:]]
+    labels = predict(run, files / "test.csv").labels
+    return float(np.mean([label == "yes" for label, is_yes in zip(labels, truth, strict=True) if is_yes]))
+
+
+def test_a_rare_class_is_found_more_often_at_the_same_guarantee(files: Path, tmp_path: Path) -> None:
+    both = {name: trained(files, tmp_path / name, f"{name}.toml") for name in ("plain", "bounds")}
+    assert found_of(tmp_path / "bounds", files) > found_of(tmp_path / "plain", files) + 0.3
+    ours, plain = (json.loads((tmp_path / name / "release.json").read_text()) for name in ("bounds", "plain"))
+    for name in ("epsilon", "delta", "rho", "mu"):
+        assert ours["privacy"][name] == pytest.approx(plain["privacy"][name], rel=1e-6)
+    assert ours["row_weights"] == {"classes": [1.0, 8.0], "column": "w", "most": 2.0}
+    assert "row_weights" not in plain
+    codes = {
+        name: [getattr(b, "code", "") for b in accuracy_blocks(r.comparison, r.planned)] for name, r in both.items()
+    }
+    assert "run.compared_without_weights" in codes["bounds"]
+    assert {"run.compared_without_weights", "run.lost_as_planned"} & {*codes["plain"]} == {"run.lost_as_planned"}
+    assert audit_run(tmp_path / "bounds").passed
+    assert ReleaseFile.model_validate(ours).bounds == read_bounds(files / "bounds.toml")
+
+
+@pytest.mark.parametrize("lie", ["no weights", "other weights", "another largest weight"])
+def test_an_audit_notices_weights_that_nobody_agreed_on(files: Path, tmp_path: Path, lie: str) -> None:
+    trained(files, tmp_path / "run")
+    path = tmp_path / "run" / "release.json"
+    release = json.loads(path.read_text())
+    if lie == "no weights":
+        del release["row_weights"]
+    else:
+        release["row_weights"] |= {"classes": [1.0, 9.0]} if lie == "other weights" else {"most": 3.0}
+    path.write_text(json.dumps(release))
+    failed = {found.check.name for found in audit_run(tmp_path / "run").findings if found.outcome.status == "failed"}
+    assert "agreed" in failed
+
+
+def test_other_methods_are_refused_and_left_out_of_plans(files: Path, tmp_path: Path) -> None:
+    for method in ("prr_mean", "wsum"):
+        with refused("rows.weights_not_used"):
+            trained(files, tmp_path / method, method=method)
+    made = plan({"north": 600, "south": 600}, bounds=files / "bounds.toml")
+    assert {found.method for found in made.methods if found.refused is None} == {"newton", "gd"}
+    assert "plan.rows_have_weights" in [getattr(block, "code", "") for block in recommendation_blocks(made)]
