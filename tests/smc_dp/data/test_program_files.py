@@ -1,6 +1,6 @@
 """Files that other programs wrote are read as they are, or with the lines that their refusal shows, all at once.
 
-pandas, polars and DuckDB write theirs in the test. So does SQLite, whose rows the csv module of Python writes, as Python
+pandas, polars and DuckDB write theirs in the test. Rows of SQLite are written by the csv module of Python, as Python
 programs do. Those of R and LibreOffice were made once (`programs/make_files.sh`).
 """
 
@@ -9,7 +9,10 @@ from __future__ import annotations
 import csv
 import datetime
 import re
+import shlex
 import sqlite3
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +21,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 import polars as pl
+import pyreadstat
 import pytest
 
 from smc_dp.core.errors import ColumnIgnoredWarning, InputError, one_line
@@ -27,6 +31,7 @@ from smc_dp.data.sources import read_own_files
 from smc_dp.data.table import Table
 from smc_dp.data.table_reader import read_table
 from smc_dp.data.validate_file import validate_file
+from tests.support.refusals import refused
 
 MADE = Path(__file__).parent / "programs"
 STATED = """
@@ -190,3 +195,32 @@ def test_the_line_of_a_refused_run_is_all_that_the_file_needs(name: str, tmp_pat
             assert said is not None, line
             Path(said[1]).write_text("\n".join(part for part in said.groups()[1:] if part), encoding="utf-8")
     pytest.fail("one line was not enough")
+
+
+FRAME = pd.DataFrame({name: cells for name, cells in COLUMNS.items() if name not in ("smoker", "admitted")})
+OTHERS: dict[str, Callable[[Path], object]] = {
+    "north.dta": lambda path: FRAME.to_stata(path, write_index=False),
+    "north's (2).sav": lambda path: pyreadstat.write_sav(FRAME, path),
+    "north.xpt": lambda path: pyreadstat.write_xport(FRAME, path),
+    "north.xlsx": lambda path: FRAME.to_excel(path, index=False),
+    "north.feather": lambda path: FRAME.to_feather(path),
+    "north.json": lambda path: path.write_text(FRAME.to_json()),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_file_of_a_statistics_program_is_read_after_the_command_that_its_refusal_shows(
+    name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    OTHERS[name](path)
+    with refused("file.other_program") as caught:
+        read_table(path, "north")
+    command = str(caught.value.fault.fields["how"]).split("`")[1]
+    assert command.startswith("python -c ")
+    code = shlex.split(command)[2]
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], cwd=tmp_path, check=True)
+    (made_file,) = [other for other in tmp_path.iterdir() if other != path]
+    table = read_table(made_file, "north")
+    assert table.numbers("age").tolist() == [41, 67, 58, 73, 35, 80]
+    assert table.texts("sex") == [*"fmmffm"]
