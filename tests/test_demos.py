@@ -29,8 +29,13 @@ OWN_PROCESS = SLOW | {"separate_processes.py"}
 OPTIONS = {"recover_a_record.py": ("--page", "found.html")}
 NEEDS_A9A = {"epsilon_curve.py"}
 NEEDS_NATS = {"federation_on_one_machine.py"}
-# A site of one's own takes more lines than a simulation, and so do files as three systems write them.
-LONG = {"federation_on_one_machine.py": 170, "own_exports.py": 110, "separate_processes.py": 131}
+# A site of one's own takes more lines than a simulation; so do files as three systems write them, and three panels.
+LONG = {
+    "epsilon_curve.py": 83,
+    "federation_on_one_machine.py": 170,
+    "own_exports.py": 110,
+    "separate_processes.py": 131,
+}
 HAS_A9A = (Path(os.environ.get("SMC_DP_DATA", "/nowhere")) / "a9a" / "a9a.gz").is_file()
 
 

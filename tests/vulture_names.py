@@ -53,10 +53,17 @@ non_deterministic
 poor_score
 multi_class
 
-# Attributes of other libraries' objects that are set here: numpy, flint, Jinja.
+# Attributes of other libraries' objects that are set here: numpy, flint, Jinja, scikit-learn.
 writeable
 prec
 filters
+
+feature_names_in_
+n_iter_
+smc_dp_
+transformers
+transformers_
+var_
 
 # A template reads it: smc_dp/pages/page.html.j2.
 new_sheet
@@ -71,3 +78,6 @@ charged_tolerance
 # `inspect` and typer read these of a command that is made of settings.
 __signature__
 __annotations__
+
+# The Arrow interface of data frames, which pyarrow calls.
+requested_schema

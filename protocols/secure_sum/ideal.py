@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from protocols.arithmetic.ring import Vector
@@ -110,7 +111,7 @@ def simulate_with_charlie(
     survivors = [i for i in range(p.K) if i not in dropped_out]
     if not p.D:
         return _simulate_closed(p, members, own, honest, rng)
-    dealt = [dealing.deal_seeds(p, rng.fork(f"dealer {i}")) for i in range(p.K)]
+    dealt = _dealt(p, rng)
     near = _seats(p, rng)
     covers = _Covers(p, members, dealt, near, rng)
     found = simulate_parties(p, members, rng, covers)
@@ -120,7 +121,7 @@ def simulate_with_charlie(
         numbers = _dummies(p, [i for i in survivors if i not in members], S, rng)
         numbers |= {i: _added(p, own[i], r) for i in members}
         context = rng.bytes(masking.DIGEST_BYTES)
-        keys = [masking.public_key(of.s[r]) for of in dealt]
+        keys = [_public_key(of.s[r]) for of in dealt]
         for i in survivors:
             seats = near[i] if near else ()
             y += masks.mask_openly(p, numbers[i], context, i, dealt[i].b[r], dealt[i].s[r], keys, seats)
@@ -154,12 +155,28 @@ def simulate_parties(p: Parameters, members: Collection[int], rng: Stream, large
     if not p.D:
         return {}
     if larger is None:
-        dealt = [dealing.deal_seeds(p, rng.fork(f"dealer {i}")) for i in range(p.K)]
+        dealt = _dealt(p, rng)
         larger = _Covers(p, members, dealt, _seats(p, rng), rng)
     if p.degree:
         return _numbers({"Passed.shares": [x for j in members for x in larger.passed_to(j)]})
     read = [held for j in members for i, of in larger.held(j) if i != j for held in of]
     return _numbers({"Shares.b": [held.b for held in read], "Shares.s": [held.s for held in read]})
+
+
+# All coalitions of one execution share what is dealt, for a fork does not depend on what was drawn.
+@lru_cache(maxsize=1)
+def _dealt(p: Parameters, rng: Stream) -> tuple[dealing.Seeds, ...]:
+    return tuple(dealing.deal_seeds(p, rng.fork(f"dealer {i}")) for i in range(p.K))
+
+
+@lru_cache(maxsize=64)
+def _public_key(secret: bytes) -> bytes:
+    return masking.public_key(secret)
+
+
+@lru_cache(maxsize=64)
+def _agree(secret: bytes, peer: bytes) -> bytes:
+    return masking.agree(secret, peer)
 
 
 def _seats(p: Parameters, rng: Stream) -> tuple[tuple[int, ...], ...]:
@@ -203,7 +220,7 @@ class _Covers:
 
     def _covered(self, dealer: int) -> tuple[bytes, ...]:
         beside = self._near[dealer]
-        agreed = {i: masking.agree(self._dealt[dealer].box, masking.public_key(self._dealt[i].box)) for i in beside}
+        agreed = {i: _agree(self._dealt[dealer].box, _public_key(self._dealt[i].box)) for i in beside}
         real = dealing.encrypt_shares(self._context, dealer, agreed, self._dealt[dealer])
         open_to = [i in self._members or dealer in self._members for i in beside]
         return tuple(x if known else self._rng.bytes(len(x)) for x, known in zip(real, open_to, strict=True))

@@ -15,6 +15,7 @@ from smc_dp.cli.options import AsJson, check_beside, check_new, read_choice, rea
 from smc_dp.core.errors import InputError, one_line
 
 if TYPE_CHECKING:
+    from smc_dp.data.file_format import FileFormat
     from smc_dp.run.prediction import Predictions
 
 
@@ -40,9 +41,19 @@ def classify_rows(
             metavar="FILE", help="Choose this threshold on other rows with classes. It is as private as they are."
         ),
     ] = None,
-    html: Annotated[
+    policy: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write the metrics as a page, a new file for you alone: DATA needs classes."),
+        typer.Option(
+            metavar="own.toml",
+            help="Site policy whose [file] states the format of the file [default: own.toml beside DATA, if it is "
+            "there].",
+        ),
+    ] = None,
+    metrics: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write the metrics as a page, a new file for you alone; --data needs classes."
+        ),
     ] = None,
     level: Annotated[
         str | None,
@@ -82,7 +93,7 @@ def classify_rows(
     If the file has the column of classes, standard error has the metrics (with --json a key of its own): accuracy
     beside that of the majority class, balanced accuracy, area under the ROC curve, sensitivity and specificity at the
     threshold, Brier score, confusion matrix and calibration. They are exact figures of your rows: private. The page of
-    --html can be read by you alone. --threshold-from takes the threshold with the largest sum of sensitivity and
+    --metrics can be read by you alone. --threshold-from takes the threshold with the largest sum of sensitivity and
     specificity on rows of another file.
 
     \b
@@ -90,9 +101,10 @@ def classify_rows(
       smc-dp predict runs/first --data new.csv
       smc-dp predict runs/first --data new.csv --out predictions.csv --id patient
       smc-dp predict runs/first --data new.csv | sort | uniq -c
-      smc-dp predict runs/first --data test.csv --out predictions.csv --html metrics.html
+      smc-dp predict runs/first --data test.csv --out predictions.csv --metrics metrics.html
       smc-dp predict runs/first --data test.csv --threshold-from other.csv --out predictions.csv
       smc-dp predict runs/first --data new.parquet --json --id patient
+      smc-dp predict study.north.state/run --data new.csv --policy own.toml --out predictions.csv
       smc-dp predict runs/first --data new.csv --level 2 --identities identities.json
     """
     from smc_dp.audit.run.audited_prediction import predict as predict_with
@@ -102,17 +114,17 @@ def classify_rows(
         refuse_options({"--id": id_column}, "option.without_table")
     refuse_options({"--out": out if as_json else None}, "option.not_with_json")
     check_new({"--out": out})
-    check_beside(run_folder, "--html", html)
+    check_beside(run_folder, "--metrics", metrics)
     wanted = None if level is None else int(read_choice("--level", level, ("1", "2", "3")))
     allowed = None if seconds is None else float(read_positive("--seconds", seconds))
     limit = None if threshold is None else float(read_positive("--threshold", threshold))
     with nullcontext() if wanted is None else screen.spinner() as hear:
         found = predict_with(
-            run_folder, data, id_column, threshold=limit, threshold_from=threshold_from, level=wanted,
-            identities=identities, views=views, seconds=allowed, progress=hear,
+            run_folder, data, id_column, threshold=limit, threshold_from=threshold_from, form=_form(policy, data),
+            level=wanted, identities=identities, views=views, seconds=allowed, progress=hear,
         )  # fmt: skip
-    if html is not None:
-        _write_metrics(html, found, data)
+    if metrics is not None:
+        _write_metrics(metrics, found, data)
     _say_what_was_verified(found)
     if as_json:
         print(json.dumps(_as_dict(found, with_ids=id_column is not None), allow_nan=False))
@@ -123,6 +135,20 @@ def classify_rows(
         print(f"Written to {out}: {len(found.labels)} predictions.")
     screen.print_blocks(unfit_blocks(found) if as_json else prediction_blocks(found, data.name), to=sys.stderr)
     return 1 if found.refused else 0
+
+
+def _form(policy: Path | None, data: Path) -> FileFormat | None:
+    """Return the format that the site's own file states; one in FILE.toml beside FILE goes before that of own.toml."""
+    from smc_dp.data.file_format import OWN_SETTINGS_FILE
+    from smc_dp.deploy.site_policy import SitePolicy
+
+    if policy is None:
+        if not data.name or data.with_name(f"{data.name}.toml").exists():
+            return None
+        policy = data.with_name(OWN_SETTINGS_FILE)
+        if not policy.exists():
+            return None
+    return SitePolicy.read(policy).form
 
 
 def _as_dict(found: Predictions, *, with_ids: bool) -> dict[str, object]:
@@ -141,14 +167,14 @@ def _as_dict(found: Predictions, *, with_ids: bool) -> dict[str, object]:
     }
 
 
-def _write_metrics(html: Path, found: Predictions, data: Path) -> None:
+def _write_metrics(page: Path, found: Predictions, data: Path) -> None:
     """Write the page of metrics, which only its owner may read."""
     from smc_dp.pages.html import write_page
     from smc_dp.run.metrics_report import metrics_page
 
     if found.metrics is None:
-        raise InputError("option.page_without_classes", option="--html", file=str(data))
-    write_page(html, metrics_page(found.metrics, data.name), f"--html: {html}", 0o600)
+        raise InputError("option.page_without_classes", option="--metrics", file=str(data))
+    write_page(page, metrics_page({"": found.metrics}, data.name), f"--metrics: {page}", 0o600)
 
 
 def _say_what_was_verified(found: Predictions) -> None:

@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Any
 from smc_dp.cli import screen
 from smc_dp.cli.identities import load_with_warning
 from smc_dp.cli.ledger import read_limit
-from smc_dp.cli.options import AsJson
+from smc_dp.cli.options import AsJson, check_beside
 from smc_dp.cli.setting_options import with_settings
 from smc_dp.core.errors import InputError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from smc_dp.data.sources import PreparedData
     from smc_dp.run.ledgers import Ledgers
-    from smc_dp.run.settings import Simulation
+    from smc_dp.run.metrics import Metrics
+    from smc_dp.run.settings import DataRoles, Simulation
     from smc_dp.run.simulation import SimulationOptions
 
 _NEWTON_INSTEAD = (
@@ -64,6 +68,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
       smc-dp run --method newton --colluders 1 --dropouts 1 --drop-out hospital-2:20
       smc-dp run --method wsum --noise vg --sizes hidden
       smc-dp run --study study.toml
+      smc-dp run --method newton --metrics metrics.html
     """
     from protocols.arithmetic.rng import Stream
     from smc_dp.core.documents import validate_document
@@ -80,25 +85,31 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     how, ledgers = request.simulation, _ledgers(request.simulation)
     folder = fresh_folder() if how.out is None else how.out
     refuse_existing(folder)
+    check_beside(folder, "--metrics", how.metrics)
     seed = how.insecure_seed
     rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
     simulated: SimulationOptions = {
         **{"topology": how.topology or "mesh", "link": how.link or "none"},
-        **{"views": how.record_views, "ledgers": ledgers, "workers": how.workers or 1},
+        **{"views": how.record_views, "ledgers": None, "workers": how.workers or 1},
     }
     if main_job.is_main_job(request):
         found, agreed = main_job.prepare_both(request)
+        simulated["ledgers"] = ledgers and ledgers.for_runs(agreed)
+        _check_test_rows(how.metrics, found)
         if how.identities is not None:
             simulated["identities"] = load_with_warning(how.identities, agreed[0].participants)
         by_folder = {folder / one.method.name: one for one in agreed}
         with screen.progress_bars(quiet=as_json) as hear:
             reports = simulate_each(found, by_folder, rng, hear, **simulated)
+        _write_metrics(how.metrics, main_job.metrics_by_release(reports), request.data)
         if as_json:
             print(json.dumps(main_job.both_as_dict(reports), allow_nan=False))
         else:
             screen.print_blocks(main_job.both_blocks(reports, screen.full_statement))
         return
     found, agreement = prepare_run(request) if request.data.study is None else rehearse(request, rng)
+    simulated["ledgers"] = ledgers and ledgers.for_runs([agreement])
+    _check_test_rows(how.metrics, found)
     if how.identities is not None:
         simulated["identities"] = load_with_warning(how.identities, agreement.participants)
     if not as_json:
@@ -108,12 +119,31 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     with screen.progress_bars(quiet=as_json) as hear:
         drop_outs = parse_drop_outs(how.drop_out or [])
         report = simulate_run(found, agreement, rng, folder, hear, drop_out=drop_outs, **simulated)
+    _write_metrics(how.metrics, main_job.metrics_by_release([report]), request.data)
     if as_json:
         print(json.dumps(report.as_dict(), allow_nan=False))
         return
     screen.print_blocks(blocks(report, screen.full_statement(folder)))
     if report.agreement.spec.smallest_sets_noise:
         print(screen.fold(_NEWTON_INSTEAD))
+
+
+def _check_test_rows(page: Path | None, found: PreparedData) -> None:
+    if page is not None and found.test is None:
+        raise InputError("option.page_without_test_rows", option="--metrics")
+
+
+def _write_metrics(page: Path | None, found: Mapping[str, Metrics], data: DataRoles) -> None:
+    """Write the page of metrics; only its owner may read it, of whichever rows it is."""
+    from smc_dp.pages.html import write_page
+    from smc_dp.run.metrics_report import metrics_page
+    from smc_dp.run.preparation import USUAL_DATASET
+
+    if page is None:
+        return
+    public = data.party is None and data.study is None
+    of = f"the data set {data.dataset or USUAL_DATASET}" if public else str(data.test)
+    write_page(page, metrics_page(found, of, public=public), f"--metrics: {page}", 0o600)
 
 
 def _ledgers(how: Simulation) -> Ledgers | None:
@@ -125,6 +155,5 @@ def _ledgers(how: Simulation) -> Ledgers | None:
             raise InputError("option.alone", name=name, other=other)
     if how.ledgers is None:
         return None
-    return Ledgers(
-        how.ledgers, None if how.budget is None else read_limit(how.budget, how.budget_delta, "--budget-delta")
-    )
+    limit = None if how.budget is None else read_limit(how.budget, how.budget_delta, "--budget-delta")
+    return Ledgers(how.ledgers, limit, has_usual_delta=how.budget_delta is None)

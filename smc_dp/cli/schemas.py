@@ -17,7 +17,7 @@ from smc_dp.audit.run.documents import AuditDocument
 from smc_dp.core.documents import Document
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.bounds_file import BoundsFile
-from smc_dp.data.file_format import FileFormatDocument
+from smc_dp.data.format_sections import FileFormatDocument
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.site_policy import SitePolicy
 from smc_dp.deploy.study import JointStudy

@@ -19,7 +19,9 @@ from smc_dp.core.errors import InputError
 
 if TYPE_CHECKING:
     from smc_dp.core.private_text import PrivateText
+    from smc_dp.data.federation import Rows
     from smc_dp.deploy.join import SiteFiles
+    from smc_dp.run.agreement import Agreement
 
 ApprovalFile = Annotated[
     Path | None,
@@ -210,11 +212,22 @@ def _states(study_file: Path, state: Path | None) -> list[Path]:
     return folders
 
 
+def _expect(agreement: Agreement, rows: Rows) -> None:
+    """Print what this site gains and gives up."""
+    from smc_dp.planning.report import expected_at_site
+
+    screen.print_blocks(expected_at_site(agreement, len(rows)))
+
+
+def _ignore(agreement: Agreement, rows: Rows) -> None:
+    """Print nothing."""
+
+
 def _take_part(study_file: Path, files: SiteFiles, as_json: bool) -> int:
     from smc_dp.deploy.join import take_part
 
     warn_exposed([files.key])
-    ended = take_part(study_file, files, _silent if as_json else _hear)
+    ended = take_part(study_file, files, _silent if as_json else _hear, before=_ignore if as_json else _expect)
     if as_json:
         print(json.dumps(ended.as_dict()))
     elif ended.end == "released":

@@ -90,9 +90,29 @@ class CategoricalColumn:
             canonical_level(text): own[canonical_level(level)] for level, texts in self.aliases for text in texts
         }
 
-    def place(self, text: str, form: FileFormat) -> int | None:
-        """Return the index of the category that a cell of a file in this format means; None where it means none."""
-        return self._places.get(canonical_level(text), self._places.get(canonical_level(form.pointed(text))))
+    def places_in(self, form: FileFormat) -> dict[str, int]:
+        """Return the index of the category of each text, by canonical form, that means one in a file of this format.
+
+        The file's own aliases come first, then categories and aliases of the bounds, then words for truth values.
+        Raises InputError for a text that the file has for two categories.
+        """
+        found: dict[str, int] = {}
+        for level, words in (("true", form.true), ("false", form.false)):
+            if level in self._places:
+                found |= {canonical_level(word): self._places[level] for word in words}
+        own: dict[str, int] = {}
+        for level, texts in dict(form.aliases).get(self.name, ()):
+            place = self._places.get(canonical_level(level))
+            if place is None:
+                continue
+            for text in texts:
+                if own.setdefault(canonical_level(text), place) != place:
+                    fields = {"level": shown(level), "text": shown(text), "other": self._name(own, text)}
+                    raise InputError("aliases.two_levels", **fields).within(f"[aliases.{self.name}] of {form.place}")
+        return found | self._places | own
+
+    def _name(self, places: dict[str, int], text: str) -> str:
+        return shown(self.categories[places[canonical_level(text)]])
 
     def check(self) -> None:
         """Raise InputError unless the categories, aliases and the rule for empty cells are valid."""

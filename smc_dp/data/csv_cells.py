@@ -17,8 +17,9 @@ from typing import Any
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.data.dictionary_encoding import DictionaryEncoder
 from smc_dp.data.file_format import FileFormat
-from smc_dp.data.format_hints import RefusedInput, add_hint
+from smc_dp.data.format_hints import add_hint
 from smc_dp.data.limits import TableLimits
+from smc_dp.data.refused_input import RefusedInput
 from smc_dp.data.table import Cells
 from smc_dp.data.text_lines import ByteSource, TextLines
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TypeAlias
 
-from pydantic import Field, model_validator
-
-from smc_dp.core.documents import Document
 from smc_dp.core.errors import InputError, shown
 from smc_dp.core.toml import on_one_line
 
 ENCODINGS = ("utf-8", "utf-16", "latin-1", "cp1252")
 """utf-8 may begin with a byte order mark, and utf-16 has to."""
 DECIMALS = (".", ",")
+THOUSANDS = MappingProxyType({".": ".", ",": ",", " ": " \u00a0\u202f", "'": "'\u2019"})
+"""Marks between thousands, each with the characters that are written for it: a space may be one that breaks no line."""
 RECOGNISED_SEPARATORS = (",", ";", "\t", "|")
 """Separators that a message recognises; any other single character may be stated as well."""
 DATES = MappingProxyType(
@@ -32,10 +32,15 @@ DATES = MappingProxyType(
 """Patterns of dates, by the name of each format; a date has no time of day."""
 OWN_SETTINGS_FILE = "own.toml"
 """Name of a party's own settings file, not FILE.toml."""
-FormatSetting: TypeAlias = str | bool | tuple[str, ...]
+ColumnAliases: TypeAlias = tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
+"""Columns, each with its levels, each with the texts that this file has for it."""
+FormatSetting: TypeAlias = str | bool | tuple[str, ...] | ColumnAliases | None
 _NO_SEPARATOR = re.compile(r'["\'\r\n\0+\-.\w]')  # of quotes, lines and numbers
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _MOST_WORDS, _LONGEST_WORD = 100, 100
 """Number of words that stand for an empty cell, and of characters in one."""
+_LISTS = ("missing", "true", "false")
+_SETTINGS = ("separator", "decimal", "thousands", "encoding", "missing", "dates", "true", "false", "skip_blank_rows")
 
 
 def separates_cells(mark: str) -> bool:
@@ -49,8 +54,10 @@ class FileFormat:
 
     separator, encoding: None where not stated; then tabs in the header and a byte order mark are recognised, else a
     comma and UTF-8 are meant. missing: a cell that is exactly one of these words is empty. skip_blank_rows: whether
-    rows of empty cells alone, as spreadsheets leave them, are no rows. For messages, place: the file that states this,
-    or would; is_text: whether the table's own file is text. Raises InputError for an invalid format.
+    rows of empty cells alone, as spreadsheets leave them, are no rows. thousands: mark between groups of three digits,
+    None for none. true, false: words for truth values. aliases: texts that mean a level of a column in this file; those
+    of columns and levels that the bounds do not have say nothing. For messages, place: the file that states this, or
+    would; is_text: whether the table's own file is text. Raises InputError for an invalid format.
     """
 
     separator: str | None = None
@@ -59,6 +66,10 @@ class FileFormat:
     missing: tuple[str, ...] = ()
     dates: str = "yyyy-mm-dd"
     skip_blank_rows: bool = False
+    thousands: str | None = None
+    true: tuple[str, ...] = ()
+    false: tuple[str, ...] = ()
+    aliases: ColumnAliases = ()
     place: str = field(default=OWN_SETTINGS_FILE, compare=False)
     is_text: bool = field(default=True, compare=False)
 
@@ -68,26 +79,57 @@ class FileFormat:
         if self.decimal not in DECIMALS:
             fault = InputError("form.wrong_decimal", got=shown(self.decimal))
             raise fault.within("[file] decimal")
-        for name, value, known in (("encoding", self.encoding, ENCODINGS), ("dates", self.dates, tuple(DATES))):
-            if value is not None and value not in known:
-                fault = InputError("form.unknown", known=known, got=shown(value))
-                raise fault.within(f"[file] {name}")
-        if len(self.missing) > _MOST_WORDS:
-            raise InputError("form.too_many_words", most=_MOST_WORDS, got=len(self.missing)).within("[file] missing")
-        for word in self.missing:
+        known = (("encoding", ENCODINGS), ("dates", tuple(DATES)), ("thousands", tuple(THOUSANDS)))
+        for name, allowed in known:
+            value = getattr(self, name)
+            if value is not None and value not in allowed:
+                raise InputError("form.unknown", known=allowed, got=shown(value)).within(f"[file] {name}")
+        if self.thousands == self.decimal:
+            raise InputError("form.one_mark", mark=shown(self.decimal)).within("[file] thousands")
+        for name in _LISTS:
+            self._check_words(name)
+        if twice := {word.strip() for word in self.true} & {word.strip() for word in self.false}:
+            raise InputError("form.true_and_false", word=shown(min(twice))).within("[file] true")
+
+    def _check_words(self, name: str) -> None:
+        words = getattr(self, name)
+        if len(words) > _MOST_WORDS:
+            raise InputError("form.too_many_words", most=_MOST_WORDS, got=len(words)).within(f"[file] {name}")
+        for word in words:
             if not 0 < len(word) <= _LONGEST_WORD:
-                raise InputError("form.wrong_word", longest=_LONGEST_WORD, got=shown(word)).within("[file] missing")
+                raise InputError("form.wrong_word", longest=_LONGEST_WORD, got=shown(word)).within(f"[file] {name}")
+
+    @cached_property
+    def _grouped(self) -> tuple[re.Pattern[str], dict[int, None]] | None:
+        """Pattern of a number with marks between thousands, and what takes these away."""
+        if self.thousands is None:
+            return None
+        marks = THOUSANDS[self.thousands]
+        pattern = rf"[+-]?\d{{1,3}}(?:[{re.escape(marks)}]\d{{3}})+(?:[{re.escape(self.decimal)}]\d*)?"
+        return re.compile(pattern, re.ASCII), dict.fromkeys(map(ord, marks))
 
     def pointed(self, cell: str) -> str:
-        """Return the cell with a decimal point; empty where points would separate thousands."""
+        """Return the cell with a decimal point and without marks between thousands; empty for marks that do not fit."""
+        if self._grouped is not None:
+            pattern, marks = self._grouped
+            text = cell.strip()
+            if pattern.fullmatch(text):
+                cell = text.translate(marks)
+            elif any(ord(character) in marks for character in text):
+                return ""
         if self.decimal == ".":
             return cell
         return "" if "." in cell else cell.replace(self.decimal, ".")
 
     def number(self, cell: str) -> float:
-        """Return the number in a cell; raise ValueError where there is none, or one with marks between thousands."""
+        """Return the number in a cell; raise ValueError where there is none, or one whose marks are not stated."""
         # Python would also read the 1_000 of its own source code.
         return float("" if "_" in cell else self.pointed(cell))
+
+    def truth(self, cell: str) -> bool | None:
+        """Return the truth value that a cell is a stated word for, None for any other cell."""
+        word = cell.strip()
+        return True if word in self.true else False if word in self.false else None
 
     def day(self, cell: str) -> datetime.date:
         """Return the date in a cell; raise ValueError where there is none, or one in another form."""
@@ -96,54 +138,78 @@ class FileFormat:
             raise ValueError(f"not {self.dates}")
         return datetime.date(*(int(found[part]) for part in "ymd"))
 
-    def said(self) -> dict[str, object]:
+    def said(self) -> dict[str, FormatSetting]:
         """Return the settings that differ from the defaults, by their names in [file]."""
         usual = FileFormat()
-        names = ("separator", "decimal", "encoding", "missing", "dates", "skip_blank_rows")
-        return {name: value for name in names if (value := getattr(self, name)) != getattr(usual, name)}
+        return {name: value for name in _SETTINGS if (value := getattr(self, name)) != getattr(usual, name)}
+
+    def with_settings(self, settings: Mapping[str, FormatSetting]) -> FileFormat:
+        """Return the format with these settings; words and aliases join those that are there."""
+        return replace(self, **joined({name: getattr(self, name) for name in settings}, settings, is_newer=True))  # type: ignore[arg-type]
 
     def advice(self, **settings: FormatSetting) -> str:
         """Return one line that tells where to write which settings, ready to be copied."""
+        whole = self.with_settings(settings)
         if self.place == OWN_SETTINGS_FILE:
-            lines = " and ".join(_line(name, value) for name, value in settings.items())
-            return f"write {lines} into [file] of {OWN_SETTINGS_FILE}"
-        lines = ", ".join(_line(name, value) for name, value in {**self.said(), **settings}.items())
-        return f"write this line into {self.place}: file = {{{lines}}}"
+            lines = [_line(name, getattr(whole, name)) for name in _SETTINGS if name in settings]
+            parts = [f"{' and '.join(lines)} into [file]"] if lines else []
+            changed = {column for column, _ in FileFormat(aliases=settings.get("aliases", ())).aliases}  # type: ignore[arg-type]
+            for column, levels in whole.aliases:
+                if column in changed:
+                    said = " and ".join(_line(_key(level), texts) for level, texts in levels)
+                    parts.append(f"{said} into [aliases.{_key(column)}]")
+            return f"write {', and '.join(parts)} of {OWN_SETTINGS_FILE}"
+        lines = whole.lines()
+        these = "this line" if len(lines) == 1 else "these two lines"
+        return f"write {these} into {self.place}: {' and '.join(lines)}"
+
+    def sections(self) -> list[str]:
+        """Return the sections [file] and [aliases] that state this format, line by line; none for the default."""
+        said = self.said()
+        found = ["[file]", *(_line(name, value) for name, value in said.items())] if said else []
+        for column, levels in self.aliases:
+            found += [f"[aliases.{_key(column)}]", *(_line(_key(level), texts) for level, texts in levels)]
+        return found
+
+    def lines(self) -> list[str]:
+        """Return the lines of FILE.toml that state this format; none for the default."""
+        found = []
+        if said := self.said():
+            found.append(f"file = {{{', '.join(_line(name, value) for name, value in said.items())}}}")
+        if self.aliases:
+            columns = (
+                f"{_key(column)} = {{{', '.join(_line(_key(level), texts) for level, texts in levels)}}}"
+                for column, levels in self.aliases
+            )
+            found.append(f"aliases = {{{', '.join(columns)}}}")
+        return found
 
 
 DEFAULT_FORMAT = FileFormat()
 
 
-class FileSection(Document):
-    """The section [file]: how a table is written, as far as its file does not say so itself."""
-
-    separator: str | None = None
-    decimal: str = "."
-    encoding: str | None = None
-    missing: list[str] = Field(default_factory=list)
-    dates: str = "yyyy-mm-dd"
-    skip_blank_rows: bool = False
-
-    @model_validator(mode="after")
-    def _is_one(self) -> FileSection:
-        try:
-            self.form  # noqa: B018  which says what is no form
-        except InputError as error:
-            place = error.fault.place.removeprefix("[file] ")  # where it stands is said in any case
-            raise InputError(replace(error.fault, place=place)) from None
-        return self
-
-    @cached_property
-    def form(self) -> FileFormat:
-        """File format for the readers of tables."""
-        words = tuple(self.missing)
-        return FileFormat(self.separator, self.decimal, self.encoding, words, self.dates, self.skip_blank_rows)
+def joined(
+    settings: Mapping[str, FormatSetting], more: Mapping[str, FormatSetting], *, is_newer: bool = False
+) -> dict[str, FormatSetting]:
+    """Return settings together: words and aliases of both; of two values the first, or with `is_newer` the last."""
+    found = dict(settings)
+    for name, value in more.items():
+        before = found.get(name)
+        if name in _LISTS:
+            found[name] = tuple(dict.fromkeys((*(before or ()), *(value or ()))))  # type: ignore[misc]
+        elif name == "aliases":
+            found[name] = _joined_aliases(before or (), value or ())  # type: ignore[arg-type]
+        elif is_newer or before is None:
+            found[name] = value
+    return found
 
 
-class FileFormatDocument(Document):
-    """FILE.toml, beside a data file: its only section."""
-
-    file: FileSection
+def _joined_aliases(some: ColumnAliases, others: ColumnAliases) -> ColumnAliases:
+    found: dict[str, dict[str, dict[str, None]]] = {}
+    for column, levels in (*some, *others):
+        for level, texts in levels:
+            found.setdefault(column, {}).setdefault(level, {}).update(dict.fromkeys(texts))
+    return tuple((column, tuple((level, (*texts,)) for level, texts in said.items())) for column, said in found.items())
 
 
 def _line(name: str, value: object) -> str:
@@ -151,9 +217,14 @@ def _line(name: str, value: object) -> str:
     if isinstance(value, bool):
         return f"{name} = {str(value).lower()}"
     values = value if isinstance(value, tuple) else (value,)
-    written = ", ".join(f'"{_escaped(str(each))}"' for each in values)
+    written = ", ".join(_quoted(str(each)) for each in values)
     return f"{name} = [{written}]" if isinstance(value, tuple) else f"{name} = {written}"
 
 
-def _escaped(text: str) -> str:
-    return on_one_line("".join({"\t": "\\t", '"': '\\"', "\\": "\\\\"}.get(c, c) for c in text))
+def _key(name: str) -> str:
+    return name if _BARE_KEY.fullmatch(name) else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    escaped = "".join({"\t": "\\t", '"': '\\"', "\\": "\\\\"}.get(c, c) for c in text)
+    return f'"{on_one_line(escaped)}"'

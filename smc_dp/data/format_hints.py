@@ -1,4 +1,4 @@
-"""Hints for refused input: its apparent format, and the setting with which it would be read.
+"""Hints for refused input: its apparent format, and the settings with which it would be read.
 
 Readers of files and cells return faults without a hint; `add_hint` adds it, once. Nothing is read by its appearance
 alone: 1,234 may be a thousand, or a bit more than one.
@@ -7,52 +7,21 @@ alone: 1,234 may be a thousand, or a bit more than one.
 from __future__ import annotations
 
 import csv
-import datetime
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from types import MappingProxyType
-from typing import NamedTuple
 
 from smc_dp.core.errors import Fault, shown
-from smc_dp.data.file_format import DATES, DEFAULT_FORMAT, RECOGNISED_SEPARATORS, FileFormat, separates_cells
+from smc_dp.data.cell_hints import of_another_case, of_blank_row, of_date, of_level, of_nothing, of_number
+from smc_dp.data.file_format import DATES, RECOGNISED_SEPARATORS, FileFormat, FormatSetting, separates_cells
+from smc_dp.data.refused_input import LINE, NO_HINT, FormatFault, Hint, RefusedInput
+from smc_dp.data.spelling_evidence import is_day
 
 _SAMPLE = 200  # lines
-_DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?", re.ASCII)
-_MOMENT = re.compile(r"[\d./-]{8,10}[T ]\d\d?:\d\d.*", re.ASCII)
-_TRUTH = frozenset({"true", "false", "yes", "no"})
-_TYPES = ("date32", "date64", "timestamp", "time32", "time64", "duration")  # of columns in Parquet files
-_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
-_COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
 _WITH_COMMA, _WITH_POINT = re.compile(r"[+-]?\d+,\d+", re.ASCII), re.compile(r"[+-]?\d+\.\d+", re.ASCII)
-_THOUSANDS = re.compile(r"[+-]?\d*(\.\d+)+(,\d*)?", re.ASCII)
 _QUOTED_NAME = re.compile(r'"(?:[^"]|"")*+"(.)')
-_NOTHING = frozenset({"na", "n/a", "#n/a", "n.a.", "nan", "null", "nil", "none", "missing", "-", "--", "?", "."})
-
-
-class Hint(NamedTuple):
-    """Apparent kind of the input, in a word, and a clause that says so with what to do; both empty for no hint."""
-
-    recognised: str = ""
-    clause: str = ""
-
-
-@dataclass(frozen=True)
-class RefusedInput:
-    """Subject of a fault: a cell, its text and the levels of its column; a header and lines; or a file's start."""
-
-    form: FileFormat = DEFAULT_FORMAT
-    cell: object = None
-    text: str = ""
-    levels: Collection[str] = ()
-    header: Sequence[str] = ()
-    lines: Iterable[str] = ()
-    start: bytes = b""
-
-
-NO_HINT = Hint()
-DATE, TRUTH = Hint("date", " (a date)"), Hint("truth", " (it looks like true or false)")
 
 
 def add_hint(fault: Fault, refused: RefusedInput) -> Fault:
@@ -61,6 +30,9 @@ def add_hint(fault: Fault, refused: RefusedInput) -> Fault:
     if make := _MAKERS.get(fault.code):
         hint = make(fault, refused)
         fields |= {"recognised": hint.recognised, "hint": hint.clause}
+        if hint.settings:
+            explained = FormatFault(fault.code, fields, fault.place, fault.behind, refused.form, hint.clause)
+            return explained.completed(hint.settings)
     return replace(fault, fields=fields)
 
 
@@ -74,73 +46,10 @@ def _shown(fault: Fault, refused: RefusedInput) -> str:
     return shown(cell.strip() if isinstance(cell, str) else refused.text or cell)  # 01000 as it is written, not as 1000
 
 
-def _of_number(fault: Fault, refused: RefusedInput) -> Hint:
-    """Return the hint for a cell where a number was wanted."""
-    cell, form = refused.cell, refused.form
-    if isinstance(cell, datetime.date) and not isinstance(cell, datetime.datetime):
-        return DATE
-    if isinstance(cell, datetime.datetime | datetime.time | datetime.timedelta) or str(cell).startswith(_TYPES):
-        return Hint("time", " (a date or time; make it a number, such as a year or days since a fixed day)")
-    text = cell.strip() if isinstance(cell, str) else ""
-    if _DATE.fullmatch(text):
-        return DATE
-    if text.lower() in _TRUTH:
-        return TRUTH
-    if form.decimal == "," and _THOUSANDS.fullmatch(text):
-        return Hint("point", " (a point, where the form says a decimal comma; wanted no marks between thousands)")
-    if form.decimal == "." and _COMMA.fullmatch(text):
-        how = f", or {form.advice(decimal=',')}" if form.is_text else ""
-        return Hint("decimal comma", f" (a decimal comma; wanted a point{how})")
-    return _of_nothing(fault, refused)
-
-
-def _of_nothing(_: Fault, refused: RefusedInput) -> Hint:
-    """Return the hint for a text that often stands for a missing value."""
-    cell, form = refused.cell, refused.form
-    if not isinstance(cell, str) or cell.strip().lower() not in _NOTHING:
-        return NO_HINT
-    return Hint("nothing", f" (where nothing is known? {form.advice(missing=(*form.missing, cell))})")
-
-
-def _of_blank_row(_: Fault, refused: RefusedInput) -> Hint:
-    """Return the hint for a row of empty cells, as spreadsheets leave them below a table."""
-    return Hint("blank row", f", or {refused.form.advice(skip_blank_rows=True)}")
-
-
-def _of_date(fault: Fault, refused: RefusedInput) -> Hint:
-    """Return the hint for a date in exactly one other form, or with a time of day."""
-    cell, form = refused.cell, refused.form
-    if not isinstance(cell, str):
-        return NO_HINT
-    if _MOMENT.fullmatch(cell.strip()):
-        return Hint("time", " (it has a time of day, wanted the day alone)")
-    found = [name for name in DATES if _is_day(cell, name)]
-    if len(found) == 1:
-        return Hint(found[0], f"; it looks like {found[0]}: {form.advice(dates=found[0])}")
-    return _of_nothing(fault, refused)
-
-
-def _of_level(fault: Fault, refused: RefusedInput) -> Hint:
-    """Return the hint for a text that is not among the levels."""
-    text = refused.text
-    if (alike := _of_another_case(text, refused.levels)) != NO_HINT:
-        return alike
-    if text.lower() in _TRUTH:
-        return Hint("truth", " (it looks like true or false)")
-    if len(refused.levels) == 2 and all(map(_NUMBER.fullmatch, (text, *refused.levels))):
-        return Hint("number", " (a number; bounds of numbers are written [low, high], without quotes)")
-    return DATE if _DATE.fullmatch(text) else _of_nothing(fault, refused)
-
-
 def _of_column(fault: Fault, refused: RefusedInput) -> Hint:
     """Return the hint for a missing column: a header in another letter case, or cut by another separator."""
-    alike = _of_another_case(refused.text, refused.header)
+    alike = of_another_case(refused.text, refused.header)
     return _of_separator(fault, refused) if alike == NO_HINT else alike
-
-
-def _of_another_case(text: str, wanted: Iterable[str]) -> Hint:
-    alike = next((known for known in wanted if known.casefold() == text.casefold()), None)
-    return NO_HINT if alike is None else Hint("case", f"; {shown(alike)} differs in letter case only")
 
 
 def _of_separator(_: Fault, refused: RefusedInput) -> Hint:
@@ -154,8 +63,8 @@ def _of_separator(_: Fault, refused: RefusedInput) -> Hint:
     mark = max(found, key=found.__getitem__)
     if found[mark] < len(header):
         return NO_HINT
-    advice = form.advice(**{"separator": mark, **_settings(refused.lines, mark, form)})
-    return Hint(mark, f"; it looks like one with {shown(mark)} between cells: {advice}")
+    settings = {"separator": mark, **_settings(refused.lines, mark, form)}
+    return Hint(mark, f"; it looks like one with {shown(mark)} between cells: {LINE}", settings)
 
 
 def _of_quoted_names(_: Fault, refused: RefusedInput) -> Hint:
@@ -164,8 +73,8 @@ def _of_quoted_names(_: Fault, refused: RefusedInput) -> Hint:
     found = _QUOTED_NAME.match(header)
     if found is None or not separates_cells(mark := found[1]) or not _is_row(header, mark):
         return NO_HINT
-    advice = form.advice(**{"separator": mark, **_settings(refused.lines, mark, form)})
-    return Hint(mark, f"; it looks like one with {shown(mark)} between cells: {advice}")
+    settings = {"separator": mark, **_settings(refused.lines, mark, form)}
+    return Hint(mark, f"; it looks like one with {shown(mark)} between cells: {LINE}", settings)
 
 
 def _is_row(line: str, separator: str) -> bool:
@@ -181,21 +90,20 @@ def _of_encoding(fault: Fault, refused: RefusedInput) -> Hint:
     if not encoding:
         return NO_HINT
     header, *lines = refused.start.decode(encoding, "replace").splitlines() or [""]
-    settings = {"encoding": encoding}
+    settings: dict[str, FormatSetting] = {"encoding": encoding}
     mark = form.separator or max(RECOGNISED_SEPARATORS, key=header.count)
     if form.separator is None and mark not in {",", "\t"} and mark in header:
         settings["separator"] = mark
-    advice = form.advice(**settings, **_settings(lines, mark, form))
-    return Hint(encoding, f"; it looks like {encoding}: {advice}")
+    return Hint(encoding, f"; it looks like {encoding}: {LINE}", settings | _settings(lines, mark, form))
 
 
 _MAKERS: Mapping[str, Callable[[Fault, RefusedInput], Hint]] = MappingProxyType(
     {
-        "cell.not_a_number": _of_number,
-        "cell.not_finite": _of_nothing,
-        "row.empty": _of_blank_row,
-        "cell.not_a_date": _of_date,
-        "cell.unknown_level": _of_level,
+        "cell.not_a_number": of_number,
+        "cell.not_finite": of_nothing,
+        "row.empty": of_blank_row,
+        "cell.not_a_date": of_date,
+        "cell.unknown_level": of_level,
         "table.no_column": _of_column,
         "csv.one_column": _of_separator,
         "csv.ragged_row": _of_separator,
@@ -208,13 +116,13 @@ _MAKERS: Mapping[str, Callable[[Fault, RefusedInput], Hint]] = MappingProxyType(
 )
 
 
-def _settings(lines: Iterable[str], separator: str, form: FileFormat) -> dict[str, str]:
+def _settings(lines: Iterable[str], separator: str, form: FileFormat) -> dict[str, FormatSetting]:
     """Return the other settings that the cells show beyond doubt: a decimal comma, dates of one form."""
     cells = {cell.strip(' "') for line in [*lines][:_SAMPLE] for cell in line.split(separator)}
-    found: dict[str, str] = {}
+    found: dict[str, FormatSetting] = {}
     if separator != "," and form.decimal != "," and _any(_WITH_COMMA, cells) and not _any(_WITH_POINT, cells):
         found["decimal"] = ","
-    dates = [name for name in DATES if any(_is_day(cell, name) for cell in cells)]
+    dates = [name for name in DATES if any(is_day(cell, name) for cell in cells)]
     if form.dates not in dates and (sure := [name for name in dates if _is_sure(name, dates, cells)]):
         found["dates"] = sure[0]
     return found
@@ -222,17 +130,9 @@ def _settings(lines: Iterable[str], separator: str, form: FileFormat) -> dict[st
 
 def _is_sure(name: str, dates: Sequence[str], cells: Iterable[str]) -> bool:
     """Return whether no other form of those that occur reads all the dates that this one reads."""
-    own = {cell for cell in cells if any(_is_day(cell, other) for other in dates)}
-    readers = [other for other in dates if all(_is_day(cell, other) for cell in own)]
+    own = {cell for cell in cells if any(is_day(cell, other) for other in dates)}
+    readers = [other for other in dates if all(is_day(cell, other) for cell in own)]
     return readers == [name]
-
-
-def _is_day(cell: str, dates: str) -> bool:
-    try:
-        FileFormat(dates=dates).day(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def _any(pattern: re.Pattern[str], cells: Iterable[str]) -> bool:

@@ -84,13 +84,20 @@ def _check_unpacked(metadata: Any, limits: TableLimits) -> None:
 
 
 def _cells(opened: Any, field: Any, rows: int, limits: TableLimits, missing: Sequence[str]) -> Cells:
-    """Return the cells of a column; where the type is unreadable, the type stands for each of its cells."""
+    parts = _parts(opened, field.name, rows, limits) if _is_readable(field.type) else iter(())
+    return arrow_cells(field.type, parts, rows, missing)
+
+
+def arrow_cells(kind: Any, parts: Iterable[Any], rows: int, missing: Sequence[str] = ()) -> Cells:
+    """Return the cells of a column of this Arrow type, whose arrays have no dictionary.
+
+    Where the type is unreadable, no array is looked at: the type stands for each cell.
+    """
     from pyarrow import types
 
-    if not _is_readable(field.type):
-        return DictionaryColumn(np.zeros(rows, np.int32), (field.type,))
-    parts = _parts(opened, field.name, rows, limits)
-    return _numbers(parts) if types.is_floating(_kind(field.type)) else _coded(parts, missing)
+    if not _is_readable(kind):
+        return DictionaryColumn(np.zeros(rows, np.int32), (kind,))
+    return _numbers(parts) if types.is_floating(_kind(kind)) else _coded(parts, missing)
 
 
 def _parts(opened: Any, name: str, rows: int, limits: TableLimits) -> Iterator[Any]:

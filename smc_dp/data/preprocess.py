@@ -27,6 +27,7 @@ from smc_dp.data.federation import NO_ROWS, Rows
 from smc_dp.data.table import EMPTY_CODES, Table, parse_column
 from smc_dp.data.usual_clip import no_row_shortened
 from smc_dp.data.validation_errors import TableFault, UnfitTableError, blank_rows_fault, column_faults, outside_bounds
+from smc_dp.data.whole_advice import complete_advice
 
 _BLOCK = 8192  # rows at a time
 _LISTED = 8  # columns in a message
@@ -112,6 +113,20 @@ def examine_table(table: Table, bounds: Bounds, label: str | None = None, *, str
     The faults quote single cells: they are for the party that has the rows. Rows that are left out are not looked at.
     label: the column of classes, None where there are none.
     """
+    found = _examined_rows(table, bounds, label, strict)
+    if not any(fault.settings for fault in found.faults):
+        return found
+    faults = complete_advice(table, found.faults, lambda other: _examined_rows(other, bounds, label, strict).faults)
+    first = next((fault for fault in faults if found.first is not None and _is_same(fault, found.first)), found.first)
+    return replace(found, faults=faults, first=first)
+
+
+def _is_same(fault: TableFault, other: TableFault) -> bool:
+    return (fault.column, fault.code, fault.rows) == (other.column, other.code, other.rows)
+
+
+def _examined_rows(table: Table, bounds: Bounds, label: str | None, strict: bool) -> EncodedTable:
+    """Examine the rows, and those of empty cells alone as one fault."""
     found = _examined(table, bounds, label, strict)
     if not any(fault.code in EMPTY_CODES for fault in found.faults) or not table.blank_rows().any():
         return found
@@ -173,13 +188,9 @@ def _faults_of_rows(rows: int, kept: Table, bounds: Bounds, label: str | None) -
         yield TableFault("", InputFault(_TOO_MANY, {"most": _MOST_NUMBERS, "got": came}))
 
 
-def encode_classes(table: Table, bounds: Bounds, label: str, *, some: bool = False) -> NDArray[np.int64]:
-    """Return column `label` as class numbers, shape (n,); 1 and 1.0 are the same label.
-
-    some: whether rows may have no class, which are then -1.
-    """
-    places = _fitting(table, class_column(bounds, label, LEAVE_OUT if some else None), is_label=True)
-    return np.nan_to_num(places, nan=-1.0).astype(np.int64)
+def encode_classes(table: Table, bounds: Bounds, label: str) -> NDArray[np.int64]:
+    """Return column `label` as class numbers, shape (n,); 1 and 1.0 are the same label."""
+    return _fitting(table, class_column(bounds, label), is_label=True).astype(np.int64)
 
 
 def class_column(bounds: Bounds, label: str, missing: str | None = None) -> CategoricalColumn:

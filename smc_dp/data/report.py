@@ -11,6 +11,8 @@ from smc_dp.data.bounds import Bounds
 from smc_dp.data.catalogue import CatalogueEntry, DatasetCheck
 from smc_dp.data.columns import CATEGORY, INDICATOR, LEAVE_OUT, BinnedColumn, CategoricalColumn, Column, DateColumn
 from smc_dp.data.dataset import Pool
+from smc_dp.data.file_format import OWN_SETTINGS_FILE, FileFormat
+from smc_dp.data.refused_input import in_list
 from smc_dp.data.validate_file import PRIVATE_NOTICE, FileValidation
 from smc_dp.data.validation_errors import TableFault
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, Verbatim
@@ -95,6 +97,8 @@ def blocks(found: FileValidation) -> Iterator[PageBlock]:
         for is_to_copy, alike in groupby(map(_fault, found.faults), lambda text: " write " in text):
             faults = tuple(alike)
             yield Verbatim("\n".join(map(printable, faults)), "Lines to copy") if is_to_copy else Bullets(faults)
+        if (form := found.proposed) is not None:
+            yield from format_lines(form)
         if lines := _to_add(found.faults):
             yield Prose(
                 "Lines for the bounds file that would fix some or all of these faults. The bounds are public and "
@@ -111,13 +115,23 @@ def blocks(found: FileValidation) -> Iterator[PageBlock]:
     yield from (Prose(f"warning: {text}") for text in found.warnings())
 
 
+def format_lines(form: FileFormat) -> Iterator[PageBlock]:
+    """Yield the lines by which a site states this format, and where they belong."""
+    if form.place == OWN_SETTINGS_FILE:
+        yield Prose(f"Lines that this site can write into {form.place}, in place of its [file] and [aliases]:")
+    else:
+        yield Prose(f"Lines that this site can write as the whole content of {form.place}:")
+    yield Verbatim("\n".join(map(printable, form.sections())), "Lines for the site")
+
+
 def _fault(fault: TableFault) -> str:
+    what = str(in_list(fault.fault))
     if not fault.rows:
-        return fault.what
+        return what
     where = "" if fault.code == "row.empty" else f"column {shown(fault.column)}, "
     rows = ", ".join(f"{row:,}" for row in fault.rows) + (", ..." if fault.count > len(fault.rows) else "")
     many = "row " + rows if fault.count == 1 else f"{fault.count:,} rows ({rows})"
-    return f"{where}{many}: {fault.what}"
+    return f"{where}{many}: {what}"
 
 
 def _to_add(faults: Sequence[TableFault]) -> list[str]:

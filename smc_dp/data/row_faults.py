@@ -14,10 +14,17 @@ from numpy.typing import NDArray
 
 from smc_dp.core.errors import Fault, InputFault, shown
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.columns import LEAVE_OUT, CategoricalColumn
+from smc_dp.data.columns import LEAVE_OUT
 from smc_dp.data.preprocess import EncodedTable, class_column, examine_table
 from smc_dp.data.table import ParsedColumn, Table, parse_column
-from smc_dp.data.validation_errors import TableFault, UnfitTableError, blank_rows_fault, column_faults, explain_fault
+from smc_dp.data.validation_errors import (
+    TableFault,
+    UnfitTableError,
+    blank_rows_fault,
+    column_faults,
+    explain_fault,
+    refused_column,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,14 +87,14 @@ def _refused(table: Table, bounds: Bounds) -> dict[int, tuple[Fault, ...]]:
     found: dict[int, tuple[Fault, ...]] = {}
     for column in bounds.columns:
         read = parse_column(table, column)
-        levels = column.forms if isinstance(column, CategoricalColumn) else ()
+        subject = refused_column(table, column, read)
         said: dict[int, Fault] = {}
         wrong = _wrong(read)
         found |= {i: (blank_rows_fault(table).fault,) for i in np.flatnonzero(wrong & blank).tolist()}
         for i in np.flatnonzero(wrong & ~blank).tolist():
             cell = int(read.codes[i])
             if cell not in said:
-                explained = explain_fault(read.faults[cell], read.cells[cell], table, levels)
+                explained = explain_fault(read.faults[cell], read.cells[cell], subject)
                 said[cell] = explained.within(f"column {shown(column.name)}")
             found[i] = (*found.get(i, ()), said[cell])
     return found

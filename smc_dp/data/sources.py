@@ -18,6 +18,7 @@ from smc_dp.data import tabular_datasets
 from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.fingerprint import fingerprint_data
+from smc_dp.data.frames import FileOrFrame, read_file_or_frame
 from smc_dp.data.partition import (
     check_names,
     even_shares,
@@ -29,7 +30,6 @@ from smc_dp.data.partition import (
 )
 from smc_dp.data.preprocess import encode_labelled_rows, encode_rows
 from smc_dp.data.table import Table
-from smc_dp.data.table_reader import read_table
 
 PARTITION_SEED = 2010  # deals the rows of a simulation; nothing secret depends on it
 HELD_OUT = Fraction(20)  # percent of a data set without a test set of its own
@@ -57,19 +57,19 @@ class PreparedData:
 
 
 def read_own_files(
-    parties: Sequence[str | tuple[str, Path]],
+    parties: Sequence[str | tuple[str, FileOrFrame]],
     bounds: str | PathLike[str] | Bounds,
     *,
     label: str | None = None,
-    test: Path | None = None,
+    test: FileOrFrame | None = None,
     parties_by: str | None = None,
-    auxiliary: Path | None = None,
+    auxiliary: FileOrFrame | None = None,
     strict: bool = False,
 ) -> PreparedData:
     """Read the rows of all parties from files.
 
-    `parties` are paths, name=path or pairs of them, or one table that the column `parties_by` groups. `auxiliary`: a
-    file of public rows, whose labels are not looked at.
+    `parties` are paths, name=path or pairs of a name and a path or a data frame, or one table that the column
+    `parties_by` groups. `auxiliary`: a file or a frame of public rows, whose labels are not looked at.
 
     Raises InputError naming the party or file and the field; every row of every party has then been checked.
     """
@@ -85,9 +85,11 @@ def read_own_files(
     held_out = (
         None
         if test is None
-        else encode_labelled_rows(read_table(test, f"test file {test}"), replace(public, weights=None), public.label)
+        else encode_labelled_rows(_read(test, "test file", "test rows"), replace(public, weights=None), public.label)
     )
-    rows = None if auxiliary is None else encode_rows(read_table(auxiliary, f"file {auxiliary}"), public, strict=strict)
+    rows = None
+    if auxiliary is not None:
+        rows = encode_rows(_read(auxiliary, "file", "auxiliary rows"), public, strict=strict)
     return _prepared(data, held_out, public, tables, rows)
 
 
@@ -158,11 +160,14 @@ def _shares(parties: int | None, split: str | None) -> list[Fraction]:
     return shares or even_shares(count)
 
 
-def read_file_of_each(parties: Sequence[str | tuple[str, Path]]) -> dict[str, Table]:
-    """Read the file of each party; files are paths, name=path, or pairs of them."""
+def read_file_of_each(parties: Sequence[str | tuple[str, FileOrFrame]]) -> dict[str, Table]:
+    """Read the file of each party; files are paths, name=path, or pairs of a name and a path or a data frame."""
     named = [name_and_path(text) for text in parties]
     check_names([name for name, _ in named])
-    tables = {name: read_table(path, f"party {name} ({path})") for name, path in named}
+    tables = {
+        name: read_file_or_frame(given, f"party {name}" + (f" ({given})" if isinstance(given, Path) else ""))
+        for name, given in named
+    }
     for table in tables.values():
         table.warn_of_ignored()
     _refuse_same_rows(tables)
@@ -180,7 +185,12 @@ def _refuse_same_rows(tables: Mapping[str, Table]) -> None:
                 raise InputError("party.same_rows", other=other).within(f"party {name}")
 
 
-def name_and_path(text: str | tuple[str, Path]) -> tuple[str, Path]:
+def _read(given: FileOrFrame, file: str, frame: str) -> Table:
+    """Return a table, which messages call after its file, or if it is a data frame by this name."""
+    return read_file_or_frame(given, f"{file} {given}" if isinstance(given, Path) else frame)
+
+
+def name_and_path(text: str | tuple[str, FileOrFrame]) -> tuple[str, FileOrFrame]:
     """Return the name and the file of a party from a path, name=path, or a pair of them."""
     if isinstance(text, tuple):
         return text
@@ -192,11 +202,10 @@ def name_and_path(text: str | tuple[str, Path]) -> tuple[str, Path]:
     return name, Path(path)
 
 
-def _grouped(parties: Sequence[str | tuple[str, Path]], column: str) -> dict[str, Table]:
+def _grouped(parties: Sequence[str | tuple[str, FileOrFrame]], column: str) -> dict[str, Table]:
     if len(parties) != 1:
         raise InputError("parties_by.several_tables", got=len(parties))
-    path = name_and_path(parties[0])[1]
-    table = read_table(path, f"table {path}")
+    table = _read(name_and_path(parties[0])[1], "table", "table")
     table.warn_of_ignored()
     groups = group_rows(table, column)
     check_names(list(groups))

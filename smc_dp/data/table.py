@@ -18,9 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc_dp.core.errors import ColumnIgnoredWarning, Fault, InputError, InputFault, shown
-from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, DateColumn, NumericColumn
+from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, DateColumn, NumericColumn, canonical_level
 from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat
-from smc_dp.data.format_hints import RefusedInput, add_hint
+from smc_dp.data.format_hints import add_hint
+from smc_dp.data.refused_input import RefusedInput
+from smc_dp.data.spelling_evidence import SpellingEvidence
 
 _SHOWN, _LISTED = 40, 8  # characters of a name or a category, how many of a list
 
@@ -136,6 +138,13 @@ class Table:
             return self
         return replace(self.take(np.flatnonzero(~blank), self.source), ignored=self.ignored)
 
+    def in_format(self, form: FileFormat) -> Table:
+        """Return the table as it is when its file has this format, except for what decides where cells end."""
+        words = {*form.missing} - {*self.form.missing}
+        columns = {name: _emptied(cells, words) for name, cells in self.columns.items()} if words else self.columns
+        table = replace(self, columns=columns, form=form)
+        return table.without_blank_rows() if form.skip_blank_rows else table
+
     def warn_of_ignored(self) -> None:
         """Issue a ColumnIgnoredWarning for each column of the file that was ignored."""
         for fault in self.ignored:
@@ -153,7 +162,8 @@ class Table:
             i = int(rows[0])
             cell, fault = cells[codes[i]], found[codes[i]]
             if isinstance(fault, Fault):
-                raise InputError(add_hint(fault, RefusedInput(self.form, cell))).within(self.where(name, i))
+                refused = RefusedInput(self.form, cell, evidence=SpellingEvidence(cells, self.form))
+                raise InputError(add_hint(fault, refused)).within(self.where(name, i))
         return [None if isinstance(each, Fault) else each for each in found], codes
 
     def _cells(self, name: str) -> Cells:
@@ -243,7 +253,8 @@ def parse_number(cell: object, form: FileFormat) -> float | Fault:
         try:
             found = form.number(cell)
         except ValueError:
-            return NOT_A_NUMBER
+            truth = form.truth(cell)
+            return NOT_A_NUMBER if truth is None else float(truth)
     elif isinstance(cell, bool | int | float | Decimal):
         found = float(cell)
     else:
@@ -284,6 +295,15 @@ def _taken(cells: Cells, indices: NDArray[np.int64]) -> Cells:
     return cells.take(indices) if isinstance(cells, DictionaryColumn) else [cells[i] for i in indices]
 
 
+def _emptied(cells: Cells, words: set[str]) -> Cells:
+    """Return a column in which these texts are empty cells."""
+    if isinstance(cells, np.ndarray):
+        return cells
+    held = cells.values if isinstance(cells, DictionaryColumn) else cells
+    found = ["" if isinstance(cell, str) and cell in words else cell for cell in held]
+    return DictionaryColumn(cells.codes, tuple(found)) if isinstance(cells, DictionaryColumn) else found
+
+
 def _number(column: NumericColumn | BinnedColumn | DateColumn, form: FileFormat) -> Callable[[object], float | Fault]:
     if not isinstance(column, DateColumn):
         return lambda cell: parse_number(cell, form)
@@ -301,11 +321,13 @@ def _place(column: CategoricalColumn, form: FileFormat) -> Callable[[object], fl
     listed = [text[:_SHOWN] for text in column.forms[:_LISTED]] + (["..."] if len(column.forms) > _LISTED else [])
     unknown = InputFault("cell.unknown_level", {"got": None, "hint": "", "levels": listed})
 
+    places = column.places_in(form)
+
     def place(cell: object) -> float | Fault:
         text = parse_text(cell)
         if isinstance(text, Fault):
             return text
-        found = column.place(text, form)
+        found = places.get(canonical_level(text), places.get(canonical_level(form.pointed(text))))
         return unknown if found is None else float(found)
 
     return place

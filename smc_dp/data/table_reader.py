@@ -21,8 +21,9 @@ from smc_dp.core import reading
 from smc_dp.core.documents import read_document
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.data.csv_cells import read_csv
-from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat, FileFormatDocument
+from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat
 from smc_dp.data.file_types import LONGEST_START, of_another_program
+from smc_dp.data.format_sections import FileFormatDocument
 from smc_dp.data.limits import TABLE_LIMITS, TableLimits
 from smc_dp.data.parquet_cells import read_parquet
 from smc_dp.data.table import Cells, Table, is_blank_column
@@ -66,7 +67,11 @@ def read_table(path: Path, source: str, limits: TableLimits = TABLE_LIMITS, form
     It must be a plain file, or a link to one; a file that is too large is refused before its cells are made. `form`:
     its format where stated elsewhere than in FILE.toml, which must not state another one.
     """
-    meant = stated_format(path, source, form)
+    return read_table_as(path, source, stated_format(path, source, form), limits)
+
+
+def read_table_as(path: Path, source: str, meant: FileFormat, limits: TableLimits = TABLE_LIMITS) -> Table:
+    """Read a file as `read_table` does, in this format, whatever a file beside it states."""
     with reading.open_plain_file(path, source, limits.bytes) as file, _placed(source):
         start = _start(file)
         if foreign := of_another_program(path, start):
@@ -101,10 +106,12 @@ def stated_format(path: Path, source: str, said: FileFormat | None) -> FileForma
     beside = path.with_name(f"{path.name}.toml") if path.name else path
     if not path.name or not os.path.lexists(beside):
         return replace(DEFAULT_FORMAT, place=str(beside)) if said is None else said
-    found = replace(read_document(FileFormatDocument, beside, "file").file.form, place=str(beside))
-    if said is not None and said != found:
+    found = replace(read_document(FileFormatDocument, beside, "file").form, place=str(beside))
+    if said is None or said == DEFAULT_FORMAT:
+        return found
+    if said != found:
         raise InputError("form.two_forms", place=said.place, beside=str(beside)).within(source)
-    return found if said is None else said
+    return said
 
 
 def _start(file: ByteSource) -> bytes:
@@ -119,7 +126,7 @@ def _csv(file: ByteSource, source: str, form: FileFormat, limits: TableLimits, t
 
 
 def _parquet(file: IO[bytes], source: str, limits: TableLimits, form: FileFormat) -> Table:
-    for setting in ("separator", "decimal", "encoding"):
+    for setting in ("separator", "decimal", "thousands", "encoding"):
         if setting in form.said():
             raise InputError("form.not_for_parquet", setting=setting, place=form.place)
     names, cells, rows = read_parquet(file, limits, form.missing)

@@ -10,8 +10,9 @@ from typing import Protocol
 
 from smc_dp.core.errors import Fault, InputError, InputFault
 from smc_dp.data.file_format import FileFormat
-from smc_dp.data.format_hints import RefusedInput, add_hint
+from smc_dp.data.format_hints import add_hint
 from smc_dp.data.limits import TableLimits
+from smc_dp.data.refused_input import RefusedInput
 
 _CHUNK = 1 << 19
 _NAMES = {"utf-8": "UTF-8", "utf-16": "UTF-16"}

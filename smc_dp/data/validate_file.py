@@ -18,6 +18,7 @@ from smc_dp.data.federation import NO_ROWS
 from smc_dp.data.file_format import FileFormat
 from smc_dp.data.partition import check_name
 from smc_dp.data.preprocess import examine_table
+from smc_dp.data.refused_input import proposed_format
 from smc_dp.data.table_reader import read_table
 from smc_dp.data.usual_clip import no_row_shortened
 from smc_dp.data.validation_errors import TableFault, unnamed_label_fault
@@ -51,13 +52,20 @@ class FileValidation:
         """True if a run would take the file."""
         return not self.faults
 
+    @property
+    def proposed(self) -> FileFormat | None:
+        """Format that the party would state to have all cells read that a format can read; None for none."""
+        return proposed_format(fault.fault for fault in self.faults)
+
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         counts = {name: getattr(self, name) for name in ("left_out", "clipped", "classes", "unused")}
         found = {name: [fault.as_dict() for fault in getattr(self, name)] for name in ("faults", "outside")}
         warnings = list(self.warnings())
         faults = {"fits": self.fits, "rows": self.rows, **found}
-        return {**faults, **counts, "warnings": warnings, "private": PRIVATE_NOTICE}
+        form = self.proposed
+        own = None if form is None else {"file": form.place, "lines": form.sections()}
+        return {**faults, **counts, "format": own, "warnings": warnings, "private": PRIVATE_NOTICE}
 
     def warnings(self) -> Iterator[str]:
         """Yield a warning for each property that a run accepts and the owner should know."""

@@ -5,9 +5,10 @@ A fault quotes cells: it is for the party's own people alone, on their machine.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,6 @@ from smc_dp.data.columns import (
     INDICATOR,
     LEAVE_OUT,
     NO_REGRESSION,
-    Aliases,
     BinnedColumn,
     CategoricalColumn,
     Column,
@@ -30,20 +30,28 @@ from smc_dp.data.columns import (
     NumericColumn,
     canonical_level,
 )
-from smc_dp.data.format_hints import RefusedInput, add_hint
+from smc_dp.data.format_hints import add_hint
+from smc_dp.data.refused_input import FormatFault, RefusedInput, settings_of
+from smc_dp.data.spelling_evidence import Settings, SpellingEvidence
 from smc_dp.data.table import EMPTY_CODES, ParsedColumn, Table, parse_text
 
 FIRST_ROWS = 5
 """Number of rows that a fault names."""
 _MOST_KINDS = 20  # of a column that are named one by one
-_SEVERAL = frozenset({"cell.more_values", "classes.many_numbers"})  # codes of faults of more than one kind
-_LONGEST_ALIAS = 1000  # characters of a text that is advised as one
 _OF_ANOTHER_NUMBER = "where the guarantee is for one record more or less (`adjacency` addremove) or for whole parties"
 _MANY_NUMBERS = 10  # different ones, in a column of classes
 _POSSIBLE = "with the first and the last day that are possible"
+SITE, AUTHOR = "site", "author"
+"""Who can fix a fault: the site that has the file, and the author of the bounds or of the study."""
+_FIXED_BY = MappingProxyType(
+    {
+        **dict.fromkeys(("table.no_column", "cell.unknown_level", "cell.more_values"), (SITE, AUTHOR)),
+        **dict.fromkeys(("cell.empty", "cell.nan", "cell.outside_bounds"), (AUTHOR, SITE)),
+        **dict.fromkeys(("label.not_named", "classes.many_numbers", "rows.too_many_features"), (AUTHOR,)),
+        "rows.all_left_out": (AUTHOR, SITE),
+    }
+)
 _DATES, _TRUTHS = "[2000-01-01, 2029-12-31]", "[false, true]"
-_NO = ("0", "false", "no", "f", "n")
-_YES = ("1", "true", "yes", "t", "y")
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,7 @@ class TableFault:
 
     fault: that of the first of them. rows: the first of their numbers, of `count` in all; none for a missing column.
     line: the text for `section` of the bounds, None where nothing there would help. note: a caution about that line.
+    What the site that has the file can write is in the fault itself.
     """
 
     column: str
@@ -73,12 +82,31 @@ class TableFault:
         """Stable code of the fault."""
         return self.fault.code
 
+    @property
+    def settings(self) -> Settings:
+        """Settings of the file format with which these cells would be read; none for most."""
+        return settings_of(self.fault)
+
+    @property
+    def fixed_by(self) -> tuple[str, ...]:
+        """People who can fix it, the nearest first: the "site" that has the file, the "author" of the bounds."""
+        if self.settings:
+            return (SITE,)
+        if self.line is not None:
+            return (AUTHOR, SITE) if self.section == "missing" else (AUTHOR,)
+        return _FIXED_BY.get(self.code, (SITE,))
+
+    def completed(self, settings: Settings) -> TableFault:
+        """Return the fault with a line that states these settings, too, where its own line states any."""
+        is_formal = isinstance(self.fault, FormatFault)
+        return replace(self, fault=self.fault.completed(settings)) if is_formal else self  # type: ignore[attr-defined]
+
     def placed(self, source: str, *, released: bool = False) -> Fault:
         """Return the fault of the first of these cells in the table `source`, with the line that fixes it.
 
         Nobody writes a line into bounds that are `released` any more.
         """
-        fault = self.fault
+        fault = replace(self.fault, fields={**self.fault.fields, "fixed_by": self.fixed_by})
         if self.line is not None:
             note = "" if self.note is None else f", {self.note},"
             advice = f"; write {self.line}{note} into [{self.section}] of the bounds"
@@ -96,6 +124,7 @@ class TableFault:
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         said = {"column": self.column, "what": self.what, "code": self.code, "fields": self.fault.as_dict()["fields"]}
+        said["fixed_by"] = list(self.fixed_by)
         names = ("count", "rows", "example", "section", "line", "note")
         return said | {name: getattr(self, name) for name in names}
 
@@ -124,8 +153,6 @@ def column_faults(
     found = _kinds(table, column, read)
     if is_label:
         found = _as_numbers(found)
-    if isinstance(column, CategoricalColumn):
-        found = _with_aliases(found, column.categories, column.aliases)
     bounds = next((other for fault in found if (other := _other_bounds(fault, column))), None)
     return tuple(fault if fault.line else _with_line(fault, column, bounds, is_label) for fault in found)
 
@@ -160,10 +187,10 @@ def _kinds(table: Table, column: Column, read: ParsedColumn) -> list[TableFault]
 
     Empty cells are of one kind, and never among the last.
     """
-    levels = column.forms if isinstance(column, CategoricalColumn) else ()
+    subject = refused_column(table, column, read)
     kinds, numbers = np.full(len(read.cells), -1, dtype=np.int64), {"": 0}
     for i, fault in read.faults.items():  # explained again for the first row of its kind: all would fill the memory
-        kinds[i] = numbers.setdefault(_kind(fault, read.cells[i], table, levels), len(numbers))
+        kinds[i] = numbers.setdefault(_kind(fault, read.cells[i], subject), len(numbers))
     of_rows = kinds[read.codes]
     rows = np.flatnonzero(of_rows >= 0)
     each, first, counts = np.unique(of_rows[rows], return_index=True, return_counts=True)
@@ -172,7 +199,7 @@ def _kinds(table: Table, column: Column, read: ParsedColumn) -> list[TableFault]
     found = []
     for k in [*order[:_MOST_KINDS], *(k for k in order[_MOST_KINDS:] if not each[k]), *late[:1]]:
         place = int(read.codes[rows[first[k]]])
-        fault = explain_fault(read.faults[place], read.cells[place], table, levels)
+        fault = explain_fault(read.faults[place], read.cells[place], subject)
         found.append(_table_fault(table, column.name, fault, rows[of_rows[rows] == each[k]], read.cells[place]))
     if len(late) > 1:
         more = InputFault("cell.more_values", {"first": found[-1].what, "more": len(late) - 1})
@@ -180,44 +207,32 @@ def _kinds(table: Table, column: Column, read: ParsedColumn) -> list[TableFault]
     return found
 
 
-def _kind(fault: Fault, cell: object, table: Table, levels: Sequence[str]) -> str:
+def refused_column(table: Table, column: Column, read: ParsedColumn) -> RefusedInput:
+    """Return a column as the subject of the faults of its cells."""
+    levels = column.forms if isinstance(column, CategoricalColumn) else ()
+    evidence = SpellingEvidence(read.cells, table.form)
+    return RefusedInput(table.form, levels=levels, column=column.name, evidence=evidence)
+
+
+def _kind(fault: Fault, cell: object, subject: RefusedInput) -> str:
     """Return the kind of a cell, equal for cells with one correction, empty for empty ones."""
     if fault.code in EMPTY_CODES:
         return ""
     if fault.code == "cell.unknown_level":
         return f"level {canonical_level(str(parse_text(cell)))}"
-    return f"{fault.code}{explain_fault(fault, cell, table, levels).fields.get('hint', '')}"
+    return f"{fault.code}{explain_fault(fault, cell, subject).fields.get('hint', '')}"
 
 
-def explain_fault(fault: Fault, cell: object, table: Table, levels: Sequence[str]) -> Fault:
-    """Return the fault of a cell with what the cell holds, and with its hint; `levels`: those of its column."""
+def explain_fault(fault: Fault, cell: object, subject: RefusedInput) -> Fault:
+    """Return the fault of a cell with what the cell holds, and with its hint; `subject`: its column."""
     text = canonical_level(str(parse_text(cell))) if fault.code == "cell.unknown_level" else ""
-    return add_hint(fault, RefusedInput(table.form, cell, text, levels))
+    return add_hint(fault, replace(subject, cell=cell, text=text))
 
 
 def _table_fault(table: Table, name: str, fault: Fault, rows: NDArray[np.int64], example: object) -> TableFault:
     """Return the fault of these rows, counted from 0."""
     first = tuple(int(table.row_numbers[i]) for i in rows[:FIRST_ROWS].tolist())
     return TableFault(name, fault, len(rows), first, "" if example is None else str(example))
-
-
-def _with_aliases(faults: Sequence[TableFault], levels: Sequence[str], aliases: Aliases) -> list[TableFault]:
-    """Return the faults of a column of levels, with an alias line for each text that is a level in other words.
-
-    The line of a level has all of its texts, for a key stands only once in TOML.
-    """
-    said, found = dict(aliases), []
-    named = [fault.example for fault in faults if fault.code not in _SEVERAL]
-    meant = {text: level for text in named if (level := _alike(text, levels)) is not None}
-    for fault in faults:
-        level = meant.get(fault.example)
-        if level is not None:
-            texts = [*said.get(level, ()), *(text.strip() for text, other in meant.items() if other == level)]
-            fault = replace(
-                fault, section=f"aliases.{toml_key(fault.column)}", line=f"{toml_key(level)} = {_quoted(texts)}"
-            )
-        found.append(fault)
-    return found
 
 
 def _as_numbers(faults: list[TableFault]) -> list[TableFault]:
@@ -238,7 +253,7 @@ def unnamed_label_fault(column: str) -> TableFault:
 
 def _other_bounds(fault: TableFault, column: Column) -> str | None:
     """Return the bounds that a column of numbers would need for such cells; None for any other column."""
-    if not isinstance(column, NumericColumn | BinnedColumn):
+    if not isinstance(column, NumericColumn | BinnedColumn) or fault.settings:
         return None
     return {"date": _DATES, "truth": _TRUTHS}.get(str(fault.fault.fields.get("recognised")))
 
@@ -262,18 +277,6 @@ def _is_ambiguous(column: CategoricalColumn) -> bool:
     """Return whether a level has the name of a rule for empty cells: then no rule may stand there."""
     texts = (text for _, others in column.aliases for text in others)
     return any(canonical_level(text) in EMPTY_CELL_RULES for text in (*column.categories, *texts))
-
-
-def _alike(text: str, levels: Sequence[str]) -> str | None:
-    """Return the one level that equals a text but for letter case, or as a truth value; None otherwise."""
-    if len(text) > _LONGEST_ALIAS:
-        return None
-    form = canonical_level(text).casefold()
-    same = [level for level in levels if level.casefold() == form]
-    for words in (_NO, _YES):
-        if not same and form in words:
-            same = [level for level in levels if canonical_level(level).casefold() in words]
-    return same[0] if len(same) == 1 else None
 
 
 def _is_number(text: str) -> bool:

@@ -32,6 +32,7 @@ from smc_dp.deploy.store import DATABASE, StoreError, open_store
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run import folder as run_folder
 from smc_dp.run import identities
+from smc_dp.run.agreement import Agreement
 from smc_dp.run.local_evaluation import LocalComparison, evaluate_locally
 from smc_dp.run.release import RELEASE
 from smc_dp.run.site_ledger import SiteLedger
@@ -125,8 +126,16 @@ class Part:
         }
 
 
-def take_part(study_file: Path, files: SiteFiles, hear: Hear, carrier: OpenCarrier = open_carrier) -> Part:
+def take_part(
+    study_file: Path,
+    files: SiteFiles,
+    hear: Hear,
+    carrier: OpenCarrier = open_carrier,
+    before: Callable[[Agreement, Rows], None] = lambda agreement, rows: None,
+) -> Part:
     """Take part in a study from the first look at the files to the settled ledger; called again, go on from there.
+
+    `before` is called with the agreement and this site's rows before anything is sent, at the first call alone.
 
     Raises InputError, after a status message to the others, for what does not fit; nothing has been charged then.
     """
@@ -152,6 +161,8 @@ def take_part(study_file: Path, files: SiteFiles, hear: Hear, carrier: OpenCarri
         except InputError:
             _say_refused(study, name, signer, way, hear)
             raise
+        if checked.own is not None and not begun:
+            before(agreement, checked.own.rows)
         with closing(open_store(folder, approval, signer, counters, _first_line(files.passphrase))) as store:
             hear(PrivateText(f"{name} takes part in study {study.digest}; its state is in {folder}"))
             taking_part = SessionDriver(member, store, way, business, hear=hear, keeps_seed=files.views is not None)

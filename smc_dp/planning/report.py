@@ -9,6 +9,7 @@ from smc_dp.methods.expected_accuracy import ExpectedAccuracy
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, coded_prose, format_counts
 from smc_dp.planning import recommendation
 from smc_dp.planning.candidate import Candidate, Circumstances
+from smc_dp.privacy.statement import PrivacyStatement, short_delta, short_figure
 from smc_dp.run.settings import RunSettings
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def recommendation_blocks(plan: Plan) -> Iterator[Prose]:
         yield coded_prose("plan.named_method", method=plan.method, who=who, instead=instead)
     if found.staying is not None:
         yield Prose(f"What to expect: {_lost(found.staying)}{_needed(found)}", "plan.expected_loss")
+        yield _gain(plan, found.staying)
     if plan.candidate.circumstances.weighted:
         yield coded_prose("plan.rows_have_weights")
     if plan.leaving:
@@ -108,6 +110,26 @@ def _lost(accuracy: ExpectedAccuracy) -> str:
     return f"the noise lowers the accuracy by {_within(accuracy)}, against the same method and rows without noise."
 
 
+def _gain(plan: Plan, accuracy: ExpectedAccuracy) -> Prose:
+    """Return what a party that stays gains and gives up, from the planned numbers of rows and the privacy statement."""
+    stay, rows = plan.stay, sum(plan.stay.values())
+    lost, cost = _within(accuracy), _cost(plan.candidate.spec.statement)
+    largest, smallest = max(stay, key=lambda name: stay[name]), min(stay, key=lambda name: stay[name])
+    most, least = stay[largest], stay[smallest]
+    if most == least:
+        return coded_prose("plan.gain_of_equal_parties", rows=rows, own=most, lost=lost, cost=cost)
+    return coded_prose(
+        "plan.gain_of_parties", rows=rows, largest=largest, most=most, smallest=smallest, least=least, lost=lost,
+        cost=cost,
+    )  # fmt: skip
+
+
+def _cost(statement: PrivacyStatement) -> str:
+    """Return epsilon and delta of a release in words."""
+    epsilon = "none" if statement.epsilon is None else short_figure(statement.epsilon)
+    return f"epsilon {epsilon} and delta {short_delta(statement.delta)}"
+
+
 def _within(accuracy: ExpectedAccuracy) -> str:
     """Return the accuracy interval in figures."""
     return f"{max(0.0, accuracy.interval.low):.2f} to {accuracy.interval.high:.2f}"
@@ -146,6 +168,8 @@ def expected_at_site(agreement: Agreement, rows: int) -> Iterator[Prose]:
         return
     alike = f"What to expect if all {parties} parties have as many rows as this site: {_lost(accuracy)}"
     yield Prose(alike, "plan.expected_loss")
+    cost = _cost(agreement.statement)
+    yield coded_prose("plan.gain_of_site", rows=rows * parties, own=rows, lost=_within(accuracy), cost=cost)
     if agreement.spec.smallest_sets_noise:
         yield coded_prose("plan.smallest_party_sets_noise")
 

@@ -27,7 +27,8 @@ import hashlib
 import string
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 
 from protocols.errors import ProtocolError
@@ -38,6 +39,7 @@ from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import Account, History, Limit, Standing, account_of
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run import duplicate_data
+from smc_dp.run.agreement import Agreement
 from smc_dp.run.budget_charge import OpenCharge
 from smc_dp.run.duplicate_data import RowsAsRead
 
@@ -51,10 +53,22 @@ _AS_THEY_ARE = (string.ascii_lowercase + string.digits + "-_").encode()
 
 @dataclass(frozen=True)
 class Ledgers:
-    """Folder with one ledger for each party; a missing one is made with `limit`, and is an error without."""
+    """Folder with one ledger for each party; a missing one is made with `limit`, and is an error without.
+
+    has_usual_delta: nobody stated the limit's delta. It is then that of the runs (`for_runs`), and a ledger that is
+    there may have another.
+    """
 
     folder: Path
     limit: Limit | None = None
+    has_usual_delta: bool = False
+
+    def for_runs(self, agreements: Iterable[Agreement]) -> Ledgers:
+        """Return the ledgers with the delta that these runs ask for, where none was stated; 0 if all are pure."""
+        if self.limit is None or not self.has_usual_delta:
+            return self
+        deltas = (agreement.target.delta for agreement in agreements if agreement.statement.delta)
+        return replace(self, limit=Limit(self.limit.epsilon, max(deltas, default=Fraction(0))))
 
     def path(self, party: str) -> Path:
         """Return the path of a party's ledger: a to z, digits, - and _ of its name as they are, any other byte as %XX.
@@ -117,9 +131,14 @@ class Ledgers:
                 held, owner = (history := ledger.history()).limit, history.party
                 if owner not in (None, party):
                     raise InputError("ledger.of_another_party", path=str(path), owner=plain_name(owner or ""))
-                if self.limit not in (None, held):
+                if not self._allows(held):
                     raise InputError("ledger.other_limit", path=str(path), held=str(held), got=str(self.limit))
                 yield ledger
+
+    def _allows(self, held: Limit) -> bool:
+        if self.limit is None or self.has_usual_delta:
+            return self.limit is None or held.epsilon == self.limit.epsilon
+        return held == self.limit
 
     def _make(self, path: Path, party: str) -> None:
         if self.limit is None:

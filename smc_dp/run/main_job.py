@@ -21,6 +21,8 @@ from smc_dp.privacy.ledger.report import budget_blocks
 from smc_dp.privacy.statement import round_up, short_delta
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.budget_charge import charge_together
+from smc_dp.run.metrics import Metrics
+from smc_dp.run.metrics_report import figures_by_release
 from smc_dp.run.preparation import prepare_runs, usual_classes
 from smc_dp.run.privacy_summary import summary_blocks
 from smc_dp.run.report import Report
@@ -73,6 +75,8 @@ def both_blocks(reports: Sequence[Report], details: Callable[[Path], str]) -> It
     yield from (Banner(f"INSECURE: {reason}.", "insecure", "run.insecure") for reason in reports[0].insecure)
     yield PageTable("Test accuracy", ("model", "accuracy"), tuple(_accuracies(reports)), numbers=(1,))
     yield from _reading(reports)
+    if measured := metrics_by_release(reports):
+        yield figures_by_release(measured)
     for report in reports:
         name = report.agreement.method.name
         yield Section(
@@ -89,6 +93,12 @@ def both_blocks(reports: Sequence[Report], details: Callable[[Path], str]) -> It
     last = reports[-1]
     yield from budget_blocks(last.standings, account_of(last.privacy))
     yield from (Prose(str(remark), remark.code) for remark in dict.fromkeys(r for x in reports for r in x.remarks))
+
+
+def metrics_by_release(reports: Sequence[Report]) -> dict[str, Metrics]:
+    """Return the metrics of each release on the test rows, by the name of its method."""
+    compared = ((report.agreement.method.name, report.comparison) for report in reports)
+    return {name: one.metrics for name, one in compared if one is not None and one.metrics is not None}
 
 
 def _together(reports: Sequence[Report]) -> tuple[Fraction, Fraction] | None:

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc_dp.core.arrays import Array
+from smc_dp.methods.method import HasOpenScale, MechanismSpec
+from smc_dp.methods.model import probabilities
 from smc_dp.run.threshold import HALF, Threshold
 
 _BINS = 10
@@ -93,17 +95,27 @@ class Metrics:
         return asdict(self)
 
 
+def has_probabilities(spec: MechanismSpec) -> bool:
+    """Return whether the length of released weights says how sure the model is."""
+    return spec.knows_rows if isinstance(spec, HasOpenScale) else True
+
+
+def released_probabilities(spec: MechanismSpec, scores: Array) -> Array | None:
+    """Return the probabilities of rows with these scores; None for a release that has none."""
+    return probabilities(scores) if has_probabilities(spec) else None
+
+
 def measure_release(
     y: NDArray[np.int64],
     scores: Array,
-    probabilities: Array | None,
+    sure: Array | None,
     names: tuple[str, ...],
     threshold: Threshold = HALF,
 ) -> Metrics:
     """Measure a release on rows of classes y: (n,), n > 0.
 
-    scores, probabilities: (n,) of the second of two classes, (n, k) of k > 2; None without probabilities. names: of all
-    classes. The threshold counts for two classes only.
+    scores, and sure, their probabilities: (n,), of the second of two classes, or (n, k), of k > 2; `sure` is None
+    without probabilities. names: those of all classes. The threshold counts for two classes only.
     """
     from sklearn import metrics  # seconds, which a command that measures nothing should not pay
 
@@ -116,7 +128,7 @@ def measure_release(
     if len(present) > 1:
         # The mean of the recalls, for `balanced_accuracy_score` warns of classes that are predicted and do not occur.
         balanced = float(metrics.recall_score(y, predicted, labels=present, average="macro", zero_division=0))
-        ranked = _by_class(scores if probabilities is None or not several else probabilities)
+        ranked = _by_class(scores if sure is None or not several else sure)
         area = float(np.mean([metrics.roc_auc_score(y == c, ranked[:, c]) for c in present]))
     return Metrics(
         rows=len(y),
@@ -126,9 +138,9 @@ def measure_release(
         majority=float(counts.max() / len(y)),
         balanced_accuracy=balanced,
         auc=area,
-        brier=None if probabilities is None else _brier(y, probabilities),
+        brier=None if sure is None else _brier(y, sure),
         base_brier=_brier(y, np.tile(counts / len(y), (len(y), 1)) if several else np.full(len(y), counts[1] / len(y))),
-        calibration=() if probabilities is None else _calibration(y, predicted, probabilities),
+        calibration=() if sure is None else _calibration(y, predicted, sure),
         threshold=None if several else threshold,
     )
 
@@ -154,24 +166,22 @@ def _share(some: int, of_all: int) -> float | None:
     return float(some / of_all) if of_all else None
 
 
-def _brier(y: NDArray[np.int64], probabilities: Array) -> float:
+def _brier(y: NDArray[np.int64], sure: Array) -> float:
     """Return the mean squared error, summed over the classes where there are more than two (Brier 1950)."""
     from sklearn.metrics import brier_score_loss
 
-    if probabilities.ndim == 1:
-        return float(brier_score_loss(y, probabilities, pos_label=1))
-    each = ((y == c).astype(np.int64) for c in range(probabilities.shape[1]))
-    return float(sum(brier_score_loss(own, probabilities[:, c], pos_label=1) for c, own in enumerate(each)))
+    if sure.ndim == 1:
+        return float(brier_score_loss(y, sure, pos_label=1))
+    each = ((y == c).astype(np.int64) for c in range(sure.shape[1]))
+    return float(sum(brier_score_loss(own, sure[:, c], pos_label=1) for c, own in enumerate(each)))
 
 
-def _calibration(
-    y: NDArray[np.int64], predicted: NDArray[np.int64], probabilities: Array
-) -> tuple[CalibrationBin, ...]:
+def _calibration(y: NDArray[np.int64], predicted: NDArray[np.int64], probability: Array) -> tuple[CalibrationBin, ...]:
     """Return bins of equal width; empty ones are left out."""
     from sklearn.calibration import calibration_curve
 
-    several = probabilities.ndim == 2
-    right, sure = ((y == predicted).astype(np.int64), probabilities.max(axis=1)) if several else (y, probabilities)
+    several = probability.ndim == 2
+    right, sure = ((y == predicted).astype(np.int64), probability.max(axis=1)) if several else (y, probability)
     observed, mean = calibration_curve(right, sure, pos_label=1, n_bins=_BINS, strategy="uniform")
     edges = np.linspace(0, 1, _BINS + 1)
     rows = np.bincount(np.searchsorted(edges[1:-1], sure), minlength=_BINS)  # the bins of `calibration_curve`

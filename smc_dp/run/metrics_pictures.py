@@ -10,7 +10,7 @@ from smc_dp.pages.shortening import shorten, shorten_to_width
 from smc_dp.pages.svg import Fill, Svg
 from smc_dp.run.metrics import Metrics
 
-_SIZE, _LEFT, _TOP, _FOOT = 260.0, 60.0, 14.0, 46.0
+_SIZE, _LEFT, _TOP, _FOOT = 260.0, 80.0, 14.0, 46.0
 _LEAST, _MOST = 3.0, 10.0  # radius of a disc, by its number of rows
 _CELL, _NAMES = 62.0, 110.0
 _LEVELS: tuple[tuple[float, Fill], ...] = ((0.75, "solid"), (0.5, "dense"), (0.25, "hatched"), (0.0, "dotted"))
@@ -35,12 +35,8 @@ def draw_calibration(found: Metrics) -> Drawing:
     for (x, y), one in zip(points, found.calibration, strict=True):
         svg.circle(x, y, _LEAST + (_MOST - _LEAST) * math.sqrt(one.rows / most))
     said = (
-        *(
-            f"Probability {one.low:.1f} to {one.high:.1f}: {one.rows:,} rows, mean {one.predicted:.3f}, observed "
-            f"{one.observed:.3f}."
-            for one in found.calibration
-        ),
-        "Each disc is a bin of the table; a larger one has more rows. On the dashed line probabilities are right.",
+        "Each disc is a line of the table: its mean probability, and above it the observed share. A larger disc has "
+        "more rows. On the dashed line both are equal.",
     )
     return Drawing(svg, "Calibration curve", said)
 
@@ -56,15 +52,7 @@ def draw_confusion(found: Metrics) -> Drawing:
         svg.text(_NAMES - 8, at_row, shorten_to_width(name, _NAMES - 8, _LETTERS), "end", size=_LETTERS)
         for other, count in enumerate(found.confusion[at]):
             _box(svg, _NAMES + _CELL * other, 44 + _CELL * at, count, found.classes[at].rows)
-    said = (
-        *(
-            f"Of {one.rows:,} rows of {name}, "
-            + ", ".join(f"{count:,} are taken for {other}" for other, count in zip(names, counts, strict=True))
-            + "."
-            for one, name, counts in zip(found.classes, names, found.confusion, strict=True)
-        ),
-        "A line of boxes is a true class. The darker a box, the larger its share of that class.",
-    )
+    said = ("The boxes have the numbers of the table. The darker a box, the larger its share of the true class.",)
     return Drawing(svg, "Confusion matrix", said)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from smc_dp.core.version import __version__
 from smc_dp.pages.blocks import Banner, FactList, Page, PageBlock, PageTable, Prose, Section, coded_prose, format_counts
@@ -15,17 +15,26 @@ PRIVATE = "private: made from this site's rows"
 _PRIVATE = (
     f"{PRIVATE}. The figures are exact: no noise is in them, and no privacy statement covers them. Do not publish them."
 )
+_PUBLIC = "These rows are of a public data set, so the figures reveal nothing about anybody's rows."
 _MOST_CLASSES, _MOST_MISTAKES = 12, 20
 
 
-def metrics_page(found: Metrics, of: str) -> Page:
-    """Return the page of these figures; `of`: the rows that they are of, such as a file."""
+def metrics_page(found: Mapping[str, Metrics], of: str, *, public: bool = False) -> Page:
+    """Return the page of the figures of some releases, by name; of one its name does not matter.
+
+    of: the rows that they are of, such as a file. public: whether everybody may have these rows.
+    """
+    single = len(found) == 1
+    sections = (tuple(_sections(one)) for one in found.values())
+    rows = max(one.rows for one in found.values())
     return Page(
-        title=f"How well a release classifies {shorten(of)}",
-        notices=(Banner(_PRIVATE, "secret", "metrics.private"),),
-        sections=tuple(_sections(found)),
-        made=(f"Made by smc-dp {__version__} from a release and {found.rows:,} rows with known classes.",),
-        on_every_sheet=PRIVATE,
+        title=f"How well {'a release classifies' if single else 'releases classify'} {shorten(of)}",
+        notices=(
+            Banner(_PUBLIC, "plain", "metrics.public") if public else Banner(_PRIVATE, "secret", "metrics.private"),
+        ),
+        sections=next(sections) if single else tuple(map(Section, found, sections)),
+        made=(f"Made by smc-dp {__version__} from {rows:,} rows with known classes.",),
+        on_every_sheet="" if public else PRIVATE,
     )
 
 
@@ -33,6 +42,22 @@ def metrics_blocks(found: Metrics, of: str) -> Iterator[PageBlock]:
     """Yield the figures for the owner's screen."""
     yield Prose(f"Results on {found.rows:,} rows of {of}, {_PRIVATE}", "metrics.private")
     yield from _sections(found)
+
+
+def brief_blocks(found: Metrics) -> Iterator[PageBlock]:
+    """Yield the figures without those beside the accuracy, which a report of a run has elsewhere."""
+    yield FactList(tuple(_facts(found)))
+    yield from _reading(found)
+
+
+def figures_by_release(found: Mapping[str, Metrics]) -> PageTable:
+    """Return a table of the main figures of several releases, by name."""
+    terms = [[value.partition(" (")[0] for _, value in _facts(one)] for one in found.values()]
+    first = next(iter(found.values()))
+    names = [term for term, _ in _facts(first)]
+    rows = tuple(zip(names, *terms, strict=True))
+    of = "" if first.threshold is None else f"; sensitivity and precision are of {shorten(first.classes[1].name)}"
+    return PageTable(f"Other figures on the test rows{of}", ("figure", *found), rows, tuple(range(1, len(found) + 1)))
 
 
 def _sections(found: Metrics) -> Iterator[Section]:
@@ -47,12 +72,19 @@ def _sections(found: Metrics) -> Iterator[Section]:
 
 
 def _figures(found: Metrics) -> Iterator[PageBlock]:
-    facts = [
+    facts = (
         ("accuracy", f"{found.accuracy:.3f} (two standard errors: {found.margin:.3f})"),
         (f"always answering {shorten(found.largest.name)}", f"{found.majority:.3f}"),
-        ("balanced accuracy", _figure(found.balanced_accuracy, f"always the same answer: {1 / _present(found):.3f}")),
-        ("area under the ROC curve", _figure(found.auc, "chance: 0.500")),
-    ]
+    )
+    yield FactList((*facts, *_facts(found)))
+    yield from _reading(found)
+
+
+def _facts(found: Metrics) -> Iterator[tuple[str, str]]:
+    """Yield the terms and values of the figures but the accuracy, each with what it is to be compared with."""
+    present = sum(one.rows > 0 for one in found.classes)
+    yield "balanced accuracy", _figure(found.balanced_accuracy, f"always the same answer: {1 / present:.3f}")
+    yield "area under the ROC curve", _figure(found.auc, "chance: 0.500")
     if found.threshold is not None:
         second, name = found.classes[1], shorten(found.classes[1].name)
         for term, value, count in (
@@ -60,14 +92,8 @@ def _figures(found: Metrics) -> Iterator[PageBlock]:
             ("specificity", second.specificity, f"of the {found.classes[0].rows:,} others, not taken for {name}"),
             ("precision", second.precision, f"of the rows that are taken for {name}, right"),
         ):
-            facts.append((term, _figure(value, count)))
-    facts.append(("Brier score", _figure(found.brier, f"always the shares of the classes: {found.base_brier:.3f}")))
-    yield FactList(tuple(facts))
-    yield from _reading(found)
-
-
-def _present(found: Metrics) -> int:
-    return sum(one.rows > 0 for one in found.classes)
+            yield term, _figure(value, count)
+    yield "Brier score", _figure(found.brier, f"always the shares of the classes: {found.base_brier:.3f}")
 
 
 def _reading(found: Metrics) -> Iterator[Prose]:

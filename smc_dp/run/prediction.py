@@ -15,15 +15,15 @@ from smc_dp.core.arrays import Array
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.core.spreadsheet import format_csv, holds_formula
 from smc_dp.core.writing import write_file
+from smc_dp.data.file_format import FileFormat
 from smc_dp.data.fingerprint import fingerprint_data
+from smc_dp.data.frames import DataFrame, is_frame, read_file_or_frame, read_frame
 from smc_dp.data.preprocess import EncodedTable
 from smc_dp.data.row_faults import FittingRows, encode_fitting_rows, known_classes
 from smc_dp.data.table import Table
-from smc_dp.data.table_reader import read_table
 from smc_dp.data.validation_errors import TableFault, UnfitTableError
-from smc_dp.methods.method import HasOpenScale
-from smc_dp.methods.model import classify, probabilities, scores
-from smc_dp.run.metrics import Metrics, measure_release
+from smc_dp.methods.model import classify, scores
+from smc_dp.run.metrics import Metrics, has_probabilities, measure_release, released_probabilities
 from smc_dp.run.release import PublishedRelease
 from smc_dp.run.run_files import RunPlace
 from smc_dp.run.threshold import HALF, Threshold, choose_threshold
@@ -114,13 +114,16 @@ def _flat(found: Any) -> Iterator[Any]:
 
 def predict_rows(
     place: RunPlace,
-    rows: str | PathLike[str] | Array,
+    rows: str | PathLike[str] | DataFrame | Array,
     id_column: str | None = None,
     *,
     threshold: float | None = None,
-    threshold_from: str | PathLike[str] | None = None,
+    threshold_from: str | PathLike[str] | DataFrame | None = None,
+    form: FileFormat | None = None,
 ) -> Predictions:
-    """Verify the release of a run, and classify the rows of a file or of an array with it.
+    """Verify the release of a run, and classify the rows of a file, a data frame or an array with it.
+
+    form: the format of files where stated elsewhere than beside them.
 
     Raises InputError for a release that is malformed or contradicts its transcript, for a column that is missing, and
     for a threshold that does not fit. A single row that does not fit gets no class.
@@ -131,10 +134,10 @@ def predict_rows(
     if isinstance(rows, np.ndarray):
         made, ids = _of_array(rows, published), tuple(str(i) for i in range(1, len(rows) + 1))
     else:
-        table = _read(rows)
+        table = _read(rows, form)
         ids = tuple(map(str, table.row_numbers) if id_column is None else table.texts(id_column))
         made, known, unlabelled = _encoded(table, published)
-    limit = _threshold(published, table, made.encoded.X, threshold, threshold_from)
+    limit = _threshold(published, table, made.encoded.X, threshold, threshold_from, form)
     return _predictions(published, made, known, limit, ids, unlabelled, found.missing_files_text)
 
 
@@ -149,7 +152,7 @@ def _predictions(
 ) -> Predictions:
     names, encoded = published.bounds.classes, made.encoded
     of_rows = scores(published.weights, encoded.X)
-    sure = probabilities(of_rows) if has_probabilities(published) else None
+    sure = released_probabilities(published.agreement.spec, of_rows)
     classes = (
         classify(published.weights, encoded.X) if limit is None or limit == HALF else limit.passed(of_rows).astype(int)
     )
@@ -179,14 +182,13 @@ def _predictions(
     )
 
 
-def has_probabilities(published: PublishedRelease) -> bool:
-    """Return whether the length of the weights says how sure the model is."""
-    spec = published.agreement.spec
-    return spec.knows_rows if isinstance(spec, HasOpenScale) else True
-
-
-def _read(rows: str | PathLike[str]) -> Table:
-    table = read_table(Path(rows), f"data file {rows}")
+def _read(rows: str | PathLike[str] | DataFrame, form: FileFormat | None) -> Table:
+    if isinstance(rows, str | PathLike):
+        table = read_file_or_frame(Path(rows), f"data file {rows}", form)
+    elif is_frame(rows):
+        table = read_frame(rows, "rows")
+    else:
+        raise InputError("table.no_file_or_frame", name="rows", got=type(rows).__name__)
     if not table.rows:
         raise InputError("prediction.no_rows", source=table.source)
     return table
@@ -230,28 +232,30 @@ def _threshold(
     table: Table | None,
     X: Array,
     public: float | None,
-    file: str | PathLike[str] | None,
+    file: str | PathLike[str] | DataFrame | None,
+    form: FileFormat | None,
 ) -> Threshold | None:
     """Return the threshold of two classes, None for more; InputError for one that does not fit."""
     classes = len(published.bounds.classes)
     for name, value in {"threshold": public, "threshold_from": file}.items():
         if value is not None and classes > 2:
             raise InputError("threshold.several_classes", name=name, classes=classes)
-        if value is not None and not has_probabilities(published):
+        if value is not None and not has_probabilities(published.agreement.spec):
             raise InputError("threshold.no_probabilities", name=name)
     if public is not None and file is not None:
         raise InputError("threshold.two")
     if file is None:
         return None if classes > 2 else HALF if public is None else Threshold(public)
-    others = _read(file)
+    others = _read(file, form)
+    called = str(file) if isinstance(file, str | PathLike) else "a data frame"
     if table is not None and _same_rows(table, others):
-        raise InputError("threshold.same_rows", file=str(file))
+        raise InputError("threshold.same_rows", file=called)
     made, known, _ = _encoded(others, published)
     if known is None or not (known >= 0).any():
-        raise InputError("threshold.no_labels", file=str(file), label=shown(published.bounds.label))
+        raise InputError("threshold.no_labels", file=called, label=shown(published.bounds.label))
     labelled = made.encoded.X[known >= 0]
     chosen = choose_threshold(known[known >= 0], scores(published.weights, labelled))
-    return Threshold(chosen, str(file), _shared(X, labelled))
+    return Threshold(chosen, called, _shared(X, labelled))
 
 
 def _shared(X: Array, others: Array) -> int:

@@ -14,6 +14,7 @@ from smc_dp.core.errors import FaultCollector, InputError, InputFault, refuse_al
 from smc_dp.data import sources
 from smc_dp.data.bounds import read_bounds
 from smc_dp.data.dataset_info import DATASET_INFO
+from smc_dp.data.frames import FileOrFrame
 from smc_dp.data.sources import DEFAULT_PARTIES, PreparedData
 from smc_dp.methods.method import require_two_classes
 from smc_dp.run.agreement import Agreement, SettledRun, check_auxiliary
@@ -54,9 +55,11 @@ def prepare_runs(*requests: RunRequest) -> tuple[PreparedData, list[Agreement]]:
     return found, [one.for_simulation(federation, found.bounds, auxiliary=public_rows) for one in agreed]
 
 
-def missing_bounds(parties: Sequence[str | tuple[str, Path]], label: str | None = None) -> InputError:
+def missing_bounds(parties: Sequence[str | tuple[str, FileOrFrame]], label: str | None = None) -> InputError:
     """Return the refusal of files without bounds, with the commands that draft and check some for the first file."""
     name, path = sources.name_and_path(parties[0] if parties else "FILE")
+    if not isinstance(path, Path):
+        return InputError("bounds.missing_for_frames")
     own = {"file": shlex.quote(str(path)), "party": shlex.quote(name)}
     if label is None:
         return InputError("bounds.missing", **own)

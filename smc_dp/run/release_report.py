@@ -234,6 +234,10 @@ def _use(agreement: Agreement) -> Iterator[PageBlock]:
         rule = f"{shorten(classes[1])} where the sum of weights times features is above 0, else {shorten(classes[0])}"
     yield Prose(f"A row, encoded as the bounds say, is {rule}. The command smc-dp predict does that, or from Python:")
     yield Verbatim(_PREDICT, "How to predict in Python")
+    yield Prose(
+        "No file here says how well it classifies. On rows of your own with known classes, smc-dp predict does, and "
+        "keeps the figures on your machine."
+    )
 
 
 def _check(digests: Mapping[str, str]) -> Iterator[PageBlock]:

@@ -13,9 +13,10 @@ from smc_dp.methods.expected_accuracy import ExpectedAccuracy
 from smc_dp.privacy.ledger.history import Standing
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run.agreement import REASONS, Agreement
+from smc_dp.run.metrics import Metrics
 from smc_dp.run.protocols.cost import Cost
 
-SIMULATION_ONLY = ("accuracy", "baselines", "loss")
+SIMULATION_ONLY = ("accuracy", "metrics", "baselines", "loss")
 """Fields of a report that need everybody's rows in one place."""
 SIGNAL = "signal"
 """Optional field of a report: the signal that follows from the true number of rows."""
@@ -29,6 +30,8 @@ SIMULATION_CAVEAT = (
 @dataclass(frozen=True)
 class Comparison:
     """Test accuracies of a simulation: the release, each party alone, all rows pooled, the majority class.
+
+    `metrics`: all figures of the release on the test rows.
 
     `smallest_rows`: number of rows of the smallest party, None unless they set the noise. `baseline_lambda`: lambda of
     the models compared with, where the method has none. `without_noise`: the same method on the same rows. `rows`:
@@ -44,6 +47,7 @@ class Comparison:
     baseline_lambda: float | None = None
     without_noise: float | None = None
     rows: int | None = None
+    metrics: Metrics | None = None
     weighted: bool = False
 
     @property
@@ -130,6 +134,7 @@ class Report:
             **(self.present.as_dict() if self.present and self.agreement.terms.tolerates_dropouts else {}),
             "calibration": self.agreement.target.calibration,
             "accuracy": compared.accuracy if compared else None,
+            "metrics": compared.metrics.as_dict() if compared and compared.metrics else None,
             "baselines": {
                 "individual": compared.individual if compared else None,
                 "pooled": compared.pooled if compared else None,

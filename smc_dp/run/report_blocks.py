@@ -12,6 +12,7 @@ from smc_dp.methods.method import SumSpec
 from smc_dp.pages.blocks import Banner, FactList, PageBlock, PageTable, Prose, Section, coded_prose, format_counts
 from smc_dp.privacy.ledger.history import account_of
 from smc_dp.privacy.ledger.report import budget_blocks
+from smc_dp.run.metrics_report import brief_blocks
 from smc_dp.run.privacy_summary import summary_blocks
 from smc_dp.run.protocols.cost import Cost
 
@@ -94,6 +95,9 @@ def accuracy_blocks(found: Comparison | None, planned: ExpectedAccuracy | None =
     others["majority class"] = found.majority
     yield Prose("Only a simulation can compare these: it has the rows of all. They are not part of the release:")
     yield FactList(tuple((name, f"{value:.3f}") for name, value in others.items()))
+    if found.metrics is not None:
+        yield Prose("Other figures of the release on the test rows:")
+        yield from brief_blocks(found.metrics)
     if found.baseline_lambda is not None:
         yield Prose(
             f"The models alone and pooled are regularised (lambda = {found.baseline_lambda:g}), the release is not."

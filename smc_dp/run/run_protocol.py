@@ -6,13 +6,15 @@ place of its section; settings of that section are refused then.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
@@ -23,7 +25,8 @@ from smc_dp.core.writing import fresh_folder
 from smc_dp.data import sources
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.partition import check_names
+from smc_dp.data.frames import DataFrame, FileOrFrame, is_frame
+from smc_dp.data.partition import check_names, name_of_file
 from smc_dp.data.sources import PreparedData
 from smc_dp.methods.method import Method
 from smc_dp.privacy.target import Target
@@ -35,17 +38,18 @@ from smc_dp.run.settings import MethodSettings, RunSettings, TargetSettings
 from smc_dp.run.simulation import HearProgress, simulate_run
 
 AnyPath: TypeAlias = str | PathLike[str]
+AnyTable: TypeAlias = AnyPath | DataFrame
 
 
 def run_protocol(
-    data: Federation | Mapping[str, AnyPath] | Sequence[AnyPath],
+    data: Federation | Mapping[str, AnyTable] | Sequence[AnyTable],
     *,
     method: str | Method | None = None,
     target: Target | Fraction | float = 1.0,
     bounds: AnyPath | Bounds | None = None,
     label: str | None = None,
-    test: AnyPath | Rows | None = None,
-    auxiliary: AnyPath | Array | None = None,
+    test: AnyTable | Rows | None = None,
+    auxiliary: AnyTable | Array | None = None,
     out: AnyPath | None = None,
     drop_out: Mapping[str, int] = MappingProxyType({}),
     topology: str = "mesh",
@@ -64,22 +68,23 @@ def run_protocol(
 
     Parameters
     ----------
-    data : Federation, mapping of names to paths, or sequence of paths
-        Every party's rows: rows in the unit ball, or CSV or Parquet files, by name or called after their file names.
+    data : Federation, mapping of names to paths or data frames, or sequence of them
+        Every party's rows: rows in the unit ball, or CSV or Parquet files or data frames (pandas, polars, Arrow), by
+        name, called after their file names, or as party-1, party-2 and so on.
     method : str or Method, default=None
         Name of the method, then with lambda = 0.1 if it has one, or the method with its settings; None takes newton,
         or the method of a protocol that is named.
     target : Target, Fraction or float, default=1.0
         Privacy target, or its epsilon alone, above 0.
     bounds : path or Bounds, default=None
-        Public bounds, or a TOML file of them; files of rows need them.
+        Public bounds, or a TOML file of them; files and data frames need them.
     label : str, default=None
-        Column of classes in files, where the bounds do not say it.
-    test : path or Rows, default=None
+        Column of classes in files and data frames, where the bounds do not say it.
+    test : path, data frame or Rows, default=None
         Rows to measure the accuracy on.
-    auxiliary : path or ndarray of shape (N, d), default=None
-        Public rows without labels for a method that needs them, a file where the parties' rows are files; those of a
-        federation serve as well.
+    auxiliary : path, data frame or ndarray of shape (N, d), default=None
+        Public rows without labels for a method that needs them, a file or a data frame where the parties' rows are
+        such; those of a federation serve as well.
     out : path, default=None
         Run folder to make, else a new one in runs/.
     drop_out : mapping of names to int, default={}
@@ -163,34 +168,55 @@ def run_protocol(
 
 
 def _prepared(
-    data: Federation | Mapping[str, AnyPath] | Sequence[AnyPath],
+    data: Federation | Mapping[str, AnyTable] | Sequence[AnyTable],
     bounds: AnyPath | Bounds | None,
     label: str | None,
-    test: AnyPath | Rows | None,
-    auxiliary: AnyPath | Array | None,
+    test: AnyTable | Rows | None,
+    auxiliary: AnyTable | Array | None,
 ) -> PreparedData:
     if isinstance(data, Federation):
         if bounds is not None and not isinstance(bounds, Bounds):
             raise InputError("bounds.file_for_rows")
         if label is not None:
             raise InputError("label.for_rows")
-        if isinstance(test, str | PathLike):
+        if isinstance(test, str | PathLike) or is_frame(test):
             raise InputError("test.file_for_rows")
-        if isinstance(auxiliary, str | PathLike):
+        if isinstance(auxiliary, str | PathLike) or is_frame(auxiliary):
             raise InputError("auxiliary.file_for_rows")
         if auxiliary is not None and data.unlabelled is not None:
             raise InputError("auxiliary.twice")
         return _as_announced(data if auxiliary is None else replace(data, unlabelled=auxiliary), bounds, test)
     if isinstance(test, Rows):
         raise InputError("test.rows_for_files")
-    if auxiliary is not None and not isinstance(auxiliary, str | PathLike):
+    if isinstance(auxiliary, np.ndarray):
         raise InputError("auxiliary.rows_for_files")
-    files = data.items() if isinstance(data, Mapping) else ((Path(path).stem, path) for path in data)
-    named = [(name, Path(path)) for name, path in files]
+    named = list(_named_tables(data))
     if bounds is None:
         raise missing_bounds(named, label)
-    held_out, public = (None if path is None else Path(path) for path in (test, auxiliary))
+    held_out, public = (
+        None if given is None else _table(name, given) for name, given in (("test", test), ("auxiliary", auxiliary))
+    )
     return sources.read_own_files(named, bounds, label=label, test=held_out, auxiliary=public)
+
+
+def _named_tables(data: object) -> Iterator[tuple[str, FileOrFrame]]:
+    """Yield each party's name and its path or data frame; raise InputError for anything else."""
+    if isinstance(data, str | PathLike) or is_frame(data) or not isinstance(data, Mapping | Sequence):
+        raise InputError("data.not_of_parties", got=type(data).__name__)
+    if isinstance(data, Mapping):
+        yield from ((name, _table("data", given)) for name, given in data.items())
+        return
+    for i, given in enumerate(data, 1):
+        table = _table("data", given)
+        yield name_of_file(table) if isinstance(table, Path) else f"party-{i}", table
+
+
+def _table(name: str, given: object) -> FileOrFrame:
+    if isinstance(given, str | PathLike):
+        return Path(given)
+    if is_frame(given):
+        return given
+    raise InputError("table.no_file_or_frame", name=name, got=type(given).__name__)
 
 
 def _as_announced(data: Federation, bounds: Bounds | None, test: Rows | None) -> PreparedData:

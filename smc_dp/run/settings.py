@@ -251,6 +251,9 @@ class Simulation(Document):
         "Number of processes; more of them may make a run faster.", "INTEGER", "count", usual="1"
     )
     out: Path | None = _setting("Run folder to make.", "DIR", short=(RUN,), usual="a new one in runs/")
+    metrics: Path | None = _setting(
+        "New page of how well the release classifies the test rows. Only you can read it.", "FILE"
+    )
     record_views: Path | None = _setting(
         "New folder for the view of each participant, for audits. The views are SECRET.", "DIR"
     )
@@ -261,7 +264,7 @@ class Simulation(Document):
         "With `ledgers`: epsilon limit of the ledgers that this run creates. The limit never changes.", "NUMBER", "text"
     )
     budget_delta: str | None = _setting(
-        "With `budget`: delta limit. The noises ddg and vg need one.", "NUMBER", "text", usual="0"
+        "With `budget`: delta limit.", "NUMBER", "text", usual="`delta` of this run if its noise has one, else 0"
     )
     identities: Path | None = _setting("Folder made by `smc-dp identities new`, with a key for each party.", "DIR")
     insecure_seed: int | None = _setting("Reproducible and INSECURE: take all randomness from this number.", "INTEGER")

@@ -33,7 +33,7 @@ from smc_dp.data.partition import check_names
 from smc_dp.data.sources import PreparedData
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.method import HasSignal
-from smc_dp.methods.model import ReleasedModel, Weights, classify
+from smc_dp.methods.model import ReleasedModel, Weights, classify, scores
 from smc_dp.methods.nonprivate import BASELINE_LAMBDA, accuracy_alone, majority_accuracy
 from smc_dp.privacy.ledger.ledger import run_key
 from smc_dp.privacy.ledger.numbers import digits_rounded_up
@@ -41,6 +41,7 @@ from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import SEEDED, Agreement
 from smc_dp.run.budget_charge import RELEASED, charge_of_run, charge_together
 from smc_dp.run.ledgers import ABORTS, Ledgers, Reservations, accounted
+from smc_dp.run.metrics import measure_release, released_probabilities
 from smc_dp.run.party import LocalParty
 from smc_dp.run.protocols import execution
 from smc_dp.run.protocols.cost import Outcome
@@ -399,6 +400,8 @@ def _comparison(
         return None
     own: float | None = getattr(agreement.method, "lam", None)
     lam, classes = BASELINE_LAMBDA if own is None else own, federation.classes
+    of_rows = scores(weights, test.X)
+    sure = released_probabilities(agreement.spec, of_rows)
     plain = replace(federation, parties=tuple(replace(rows, weights=None) for rows in federation.parties))
     return Comparison(
         accuracy=float(np.mean(classify(weights, test.X) == test.y)),
@@ -409,6 +412,7 @@ def _comparison(
         baseline_lambda=lam if own is None else None,
         without_noise=_without_noise(federation, agreement, rng).accuracy(test),
         rows=len(test),
+        metrics=measure_release(test.y, of_rows, sure, agreement.bounds.classes),
         weighted=federation.weighted,
     )
 

@@ -46,7 +46,7 @@ def hospitals(sizes: tuple[int, ...], d: int, seed: int = 0) -> PreparedData:
     for j, n in enumerate(sizes):
         X = rng.uniform(-1, 1, (n, d)) / np.sqrt(2 * d)
         parties[f"north-{j}"] = Rows(X, np.arange(n) % 2)
-    bounds = Bounds(columns, ("no", "yes"), "outcome", bias=0.0, center=False)
+    bounds = Bounds(columns, ("no", "yes"), "outcome", clip=2.0, bias=0.0, center=False)
     return PreparedData(Federation(tuple(parties.values()), 2, names=tuple(parties)), None, bounds)
 
 

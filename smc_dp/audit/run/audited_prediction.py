@@ -10,6 +10,8 @@ from pathlib import Path
 from smc_dp.audit.run.time_budget import DEFAULT_SECONDS, MORE_TIME
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
+from smc_dp.data.file_format import FileFormat
+from smc_dp.data.frames import DataFrame
 from smc_dp.run.folder import read_run_files
 from smc_dp.run.prediction import Predictions, predict_rows
 from smc_dp.run.run_files import RunFiles
@@ -17,11 +19,12 @@ from smc_dp.run.run_files import RunFiles
 
 def predict(
     run_folder: str | PathLike[str],
-    rows: str | PathLike[str] | Array,
+    rows: str | PathLike[str] | DataFrame | Array,
     id_column: str | None = None,
     *,
     threshold: float | None = None,
-    threshold_from: str | PathLike[str] | None = None,
+    threshold_from: str | PathLike[str] | DataFrame | None = None,
+    form: FileFormat | None = None,
     level: int | None = None,
     identities: str | PathLike[str] | None = None,
     views: str | PathLike[str] | None = None,
@@ -34,15 +37,18 @@ def predict(
     ----------
     run_folder : path
         The folder that a run has written.
-    rows : path or ndarray of shape (n, d)
-        A CSV or Parquet file, or rows as `smc_dp.data.preprocess.encode_rows` makes them.
+    rows : path, data frame or ndarray of shape (n, d)
+        A CSV or Parquet file, a data frame (pandas, polars, Arrow), or rows as
+        `smc_dp.data.preprocess.encode_rows` makes them.
     id_column : str, default=None
         The column of the file that says what its rows are called; None numbers them.
     threshold : float in (0, 1), default=None
         The probability above which a row gets the second of two classes; None is 1/2.
-    threshold_from : path, default=None
-        A file of other rows with classes, on which the threshold is chosen: the one with the largest sum of
-        sensitivity and specificity. It is as private as these rows.
+    threshold_from : path or data frame, default=None
+        A file or a data frame of other rows with classes, on which the threshold is chosen: the one with the largest
+        sum of sensitivity and specificity. It is as private as these rows.
+    form : FileFormat, default=None
+        The format of the files, such as `SitePolicy.form` of own.toml; None is that of FILE.toml beside FILE.
     level : {1, 2, 3}, default=None
         The level of assurance that an audit of the run must reach before anything is predicted; None audits nothing.
         The folder is read once, and audit and prediction work on the same bytes.
@@ -90,10 +96,12 @@ def predict(
         for name, value in {"identities": identities, "views": views, "seconds": seconds}.items():
             if value is not None:
                 raise InputError("level.not_given", name=name)
-        return predict_rows(Path(run_folder), rows, id_column, threshold=threshold, threshold_from=threshold_from)
+        return predict_rows(
+            Path(run_folder), rows, id_column, threshold=threshold, threshold_from=threshold_from, form=form
+        )
     files = read_run_files(Path(run_folder))
     reached = _level(files, level, identities, views, DEFAULT_SECONDS if seconds is None else seconds, progress)
-    found = predict_rows(files, rows, id_column, threshold=threshold, threshold_from=threshold_from)
+    found = predict_rows(files, rows, id_column, threshold=threshold, threshold_from=threshold_from, form=form)
     return replace(found, level=reached)
 
 

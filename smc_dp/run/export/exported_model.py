@@ -6,6 +6,7 @@ of a row, a score is constant + s (weights . f), s = min(1, clip / |f|).
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from smc_dp.run.folder import read_content, read_run_files
 from smc_dp.run.release import RELEASE
 from smc_dp.run.verify_release import verify_release
 
+_DAY_ZERO = datetime.date(1970, 1, 1)
 _PREFIX = "smc_dp_"
 
 
@@ -82,6 +84,11 @@ def number_of(column: NumericColumn | DateColumn) -> NumericColumn:
     return column.days if isinstance(column, DateColumn) else column
 
 
+def first_day(column: NumericColumn | DateColumn) -> float:
+    """Return the first date in days since 1970-01-01; 0 for a column of numbers, which counts from 0."""
+    return float((column.first - _DAY_ZERO).days) if isinstance(column, DateColumn) else 0.0
+
+
 def feature_of(value: float, column: NumericColumn, *, center: bool) -> float:
     """Return the feature of a number, which is clipped to its bounds."""
     offset, scale = column.scale(center=center)
@@ -118,3 +125,15 @@ def new_prefix(bounds: Bounds) -> str:
     while any(column.name.casefold().startswith(prefix) for column in bounds.columns):
         prefix += "_"
     return prefix
+
+
+def model_properties(model: ExportedModel) -> dict[str, Any]:
+    """Return what a file says of its release, as plain values, for formats without a place of their own for it."""
+    dates = [column.name for column in model.bounds.columns if isinstance(column, DateColumn)]
+    return {
+        "release": model.release,
+        "classes": list(model.bounds.classes),
+        "days_since_1970_01_01": dates,
+        "privacy": dict(model.privacy),
+        "insecure": list(model.insecure),
+    }

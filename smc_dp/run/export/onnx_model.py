@@ -6,7 +6,6 @@ levels are texts, "" where nothing stands. A row with a cell that cannot be used
 
 from __future__ import annotations
 
-import datetime
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -19,11 +18,18 @@ from onnx import TensorProto, helper, numpy_helper
 from smc_dp.core.arrays import Array
 from smc_dp.core.version import __version__
 from smc_dp.data.columns import INDICATOR, BinnedColumn, CategoricalColumn, Column, DateColumn, NumericColumn
-from smc_dp.run.export.exported_model import ExportedModel, empty_features, new_prefix, number_of, texts_of
+from smc_dp.run.export.exported_model import (
+    ExportedModel,
+    empty_features,
+    first_day,
+    model_properties,
+    new_prefix,
+    number_of,
+    texts_of,
+)
 
 _OPSETS = (("", 17), ("ai.onnx.ml", 3))
 _IR_VERSION = 8  # of the same year as the operators
-_DAY_ZERO = datetime.date(1970, 1, 1)
 _LARGEST = float(np.finfo(np.float64).max)
 
 
@@ -45,21 +51,12 @@ def write_onnx_model(model: ExportedModel) -> bytes:
         producer_name="smc-dp",
         producer_version=__version__,
     )
-    helper.set_model_props(made, _properties(model))
+    helper.set_model_props(
+        made, {name: v if isinstance(v, str) else json.dumps(v) for name, v in model_properties(model).items()}
+    )
     onnx.checker.check_model(made)
     content: bytes = made.SerializeToString(deterministic=True)
     return content
-
-
-def _properties(model: ExportedModel) -> dict[str, str]:
-    dates = [column.name for column in model.bounds.columns if isinstance(column, DateColumn)]
-    found = {
-        "classes": list(model.bounds.classes),
-        "days_since_1970_01_01": dates,
-        "privacy": dict(model.privacy),
-        "insecure": list(model.insecure),
-    }
-    return {"release": model.release, **{name: json.dumps(value) for name, value in found.items()}}
 
 
 def _type(column: Column) -> int:
@@ -148,9 +145,7 @@ def _usable(graph: _Graph, column: str) -> str:
 
 def _number(graph: _Graph, column: NumericColumn | DateColumn, empty: list[float] | None, *, center: bool) -> list[str]:
     """Return the features of a column of numbers or days, each (rows, 1)."""
-    number, start = number_of(column), 0.0
-    if isinstance(column, DateColumn):
-        start = float((column.first - _DAY_ZERO).days)
+    number, start = number_of(column), first_day(column)
     offset, scale = number.scale(center=center)
     usable = _usable(graph, column.name)
     value = graph.step("Where", usable, column.name, graph.constant([[start]]))  # bounds of NaN differ among runtimes

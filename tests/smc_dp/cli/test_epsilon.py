@@ -83,11 +83,11 @@ def test_a_method_at_a_dimension_of_its_own(
     """The canary is searched for; half the noise is caught in every audit."""
     monkeypatch.setattr("smc_dp.cli.epsilon._FEWER_REPEATS", 2)
     arguments = ("central", "--noise", "gauss", "--dimension", "2", "--lambda", "0.1", "--epsilon", "8")
-    code, found = answer(capsys, *arguments, "--trials", "500")
+    code, found = answer(capsys, *arguments, "--trials", "200")
     assert (code, found["refuted"]) == (0, False)
     audit = found["audits"][0]
     assert 0.95 < audit["reach"]["moved"] / audit["reach"]["claimed"] <= 1
-    assert (audit["power"]["caught"], audit["power"]["draws"]) == (2, 500)
+    assert (audit["power"]["caught"], audit["power"]["draws"]) == (2, 200)
 
 
 def test_only_what_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:

@@ -84,7 +84,9 @@ def test_every_command_stands_in_one_group_of_the_help(capsys: pytest.CaptureFix
     assert len(listed) - len(GROUPS) <= 16
 
 
-@pytest.mark.parametrize("statement", ["import scipy", "from smc_dp.data import catalogue"])
+@pytest.mark.parametrize(
+    "statement", ["import scipy", pytest.param("from smc_dp.data import catalogue", marks=pytest.mark.slow)]
+)
 def test_a_command_that_imports_at_the_top_is_caught(statement: str, tmp_path: Path) -> None:
     for package in ("smc_dp", "protocols"):
         shutil.copytree(ROOT / package, tmp_path / package)

@@ -144,7 +144,7 @@ def test_a_threshold_is_chosen_on_other_rows(made: Path, asked, tmp_path: Path) 
         (("--threshold", "0.2", "--threshold-from", "other.csv"), "threshold.two"),
         (("--threshold-from", "unlabelled.csv"), "threshold.no_labels"),
         (("--threshold-from", "one.csv"), "threshold.one_class"),
-        (("--html", "page.html"), "option.page_without_classes"),
+        (("--metrics", "page.html"), "option.page_without_classes"),
     ],
 )
 def test_what_does_not_fit_is_refused(
@@ -154,7 +154,7 @@ def test_what_does_not_fit_is_refused(
     write(tmp_path / "other.csv", patients(50, 9))
     write(tmp_path / "unlabelled.csv", [row.rpartition(",")[0] + "," for row in patients(50, 9)])
     write(tmp_path / "one.csv", [row for row in patients(50, 9) if row.endswith("no")])
-    data = tmp_path / "unlabelled.csv" if "--html" in options else made / "test.csv"
+    data = tmp_path / "unlabelled.csv" if "--metrics" in options else made / "test.csv"
     status, out, _ = asked(data, "--json", *options)
     assert (status, json.loads(out)["error"]["code"]) == (2, code)
     assert not Path("page.html").exists()
@@ -164,7 +164,7 @@ def test_nothing_of_the_metrics_leaves_the_site(made: Path, asked, tmp_path: Pat
     """Neither the run folder nor a published copy has a figure of private rows, and the page is its owner's."""
     before = {file.name: file.read_bytes() for file in (made / "run").iterdir()}
     page = tmp_path / "metrics.html"
-    code, _, err = asked(made / "test.csv", "--html", str(page), "--out", str(tmp_path / "p.csv"))
+    code, _, err = asked(made / "test.csv", "--metrics", str(page), "--out", str(tmp_path / "p.csv"))
     assert code == 0
     assert page.stat().st_mode & 0o777 == 0o600
     assert "private: made from this site&#39;s rows" in page.read_text()
@@ -178,5 +178,61 @@ def test_nothing_of_the_metrics_leaves_the_site(made: Path, asked, tmp_path: Pat
 
 
 def test_a_page_inside_of_the_run_folder_is_refused(made: Path, asked) -> None:
-    code, out, _ = asked(made / "test.csv", "--json", "--html", str(made / "run" / "metrics.html"))
+    code, out, _ = asked(made / "test.csv", "--json", "--metrics", str(made / "run" / "metrics.html"))
     assert (code, json.loads(out)["error"]["code"]) == (2, "option.inside_the_run")
+
+
+def test_a_site_reads_new_rows_as_its_own_file_says(made: Path, asked, tmp_path: Path) -> None:
+    """By `--policy`, or by own.toml beside the rows; what stands beside the rows by their own name goes first."""
+    plain, site = write(tmp_path / "plain.csv", patients(9, 8)), tmp_path / "site"
+    site.mkdir()
+    rows = site / "new.csv"
+    rows.write_text(plain.read_text().replace(",", ";"))
+    wanted = asked(plain)
+    assert asked(rows)[0] == 2
+    own = '[file]\nseparator = ";"\n[limits]\nmax_epsilon = "1"\nmax_delta = "0"\n'
+    (tmp_path / "policy.toml").write_text(own)
+    assert asked(rows, "--policy", str(tmp_path / "policy.toml"))[:2] == wanted[:2]
+    (site / "own.toml").write_text(own)
+    assert asked(rows)[:2] == wanted[:2]
+    (site / "own.toml").write_text(own.replace(";", "|"))
+    assert asked(rows)[0] == 2
+    (site / "new.csv.toml").write_text('file = {separator = ";"}\n')
+    assert asked(rows)[:2] == wanted[:2]
+
+
+def run_on_test_rows(made: Path, folder: Path, *options: str) -> int:
+    parties = [f"--party={made / name}.csv" for name in ("north", "south")]
+    told = ["--bounds", str(made / "bounds.toml"), "--colluders", "0", "--insecure-seed", "5"]
+    return main(["run", *parties, *told, "--out", str(folder / "run"), *options])
+
+
+def test_a_run_measures_its_release_as_a_prediction_does(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_on_test_rows(made, tmp_path, "--test", str(made / "test.csv"), "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert "metrics" in told["simulation_only"]["fields"]
+    assert main(["predict", str(tmp_path / "run"), "--data", str(made / "test.csv"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["metrics"] == told["metrics"]
+
+
+def test_a_page_of_a_run_is_its_users_and_says_whose_rows_it_is_of(made: Path, tmp_path: Path) -> None:
+    page = tmp_path / "own.html"
+    assert run_on_test_rows(made, tmp_path, "--test", str(made / "test.csv"), "--metrics", str(page)) == 0
+    assert page.stat().st_mode & 0o777 == 0o600
+    assert "private: made from this site&#39;s rows" in page.read_text()
+    kept = [file.read_text() for file in (tmp_path / "run").iterdir()]
+    assert [word for word in METRICS for text in kept if f'"{word}' in text] == []
+    public = tmp_path / "public.html"
+    settings = ["--method", "newton", "--epsilon", "5", "--insecure-seed", "1"]
+    assert main(["run", *settings, "--out", str(tmp_path / "other"), "--metrics", str(public)]) == 0
+    assert public.stat().st_mode & 0o777 == 0o600
+    assert "private: made from this site&#39;s rows" not in public.read_text()
+    assert "the data set breast_cancer" in public.read_text()
+
+
+def test_a_page_of_a_run_needs_test_rows(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_on_test_rows(made, tmp_path, "--metrics", str(tmp_path / "page.html"), "--json") == 2
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "option.page_without_test_rows"
+    assert not (tmp_path / "run").exists()

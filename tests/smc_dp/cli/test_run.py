@@ -120,6 +120,7 @@ def test_json_is_one_object_with_the_announced_keys(folder, capsys):
     assert (folder / "a" / "shares.json").exists()
 
 
+@pytest.mark.slow
 def test_the_median_accuracy_over_20_runs_is_at_least_85_percent(capsys):
     found = []
     for seed in range(20):

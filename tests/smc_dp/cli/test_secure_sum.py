@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from smc_dp.cli.main import main
+from smc_dp.privacy.ledger.history import Limit
+from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run.protocols import execution
 
 THREE = ("--parties", "3", "--lambda", "1")
@@ -104,13 +107,32 @@ def test_settings_of_a_secure_sum_do_not_go_with_the_curator_protocol(
 
 def test_a_ledger_that_is_made_for_a_delta_has_room_for_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     charged = ("run", "--method", "wsum", *THREE, "--delta", "1e-6", "--ledgers", "l")
-    assert main([*charged, "--budget", "3", "--out", "a"]) == 2
-    assert "The ledger has delta 0" in capsys.readouterr().err
-    assert not list(folder.glob("l/*"))
     assert main([*charged, "--budget", "3", "--budget-delta", "1e-5", "--out", "a"]) == 0
     assert capsys.readouterr().out.count("Budget of hospital-") == 3
     assert main(["run", "--budget-delta", "1e-5", "--ledgers", "l"]) == 2
     assert "--budget-delta: goes with --budget" in capsys.readouterr().err
+
+
+def test_a_budget_without_a_delta_has_that_of_the_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def limits(place: str) -> set[Limit]:
+        return {Ledger.open(path).history().limit for path in (folder / place).glob("*.ledger")}
+
+    charged = ("run", "--method", "wsum", *THREE, "--ledgers")
+    assert main([*charged, "l", "--noise", "ddg", "--budget", "3", "--epsilon", "0.5", "--out", "a"]) == 0
+    assert limits("l") == {Limit(Fraction(3), Fraction(1, 10**5))}
+    assert main([*charged, "l", "--delta", "1e-6", "--budget", "3", "--epsilon", "0.5", "--out", "b"]) == 0
+    assert main([*charged, "m", "--delta", "1e-6", "--budget", "3", "--out", "c"]) == 0
+    assert limits("m") == {Limit(Fraction(3), Fraction(1, 10**6))}
+    capsys.readouterr()
+    for other in (["--budget", "2"], ["--budget", "3", "--budget-delta", "1e-6"]):  # another limit is another
+        assert main([*charged, "l", "--noise", "ddg", *other, "--out", "d", "--json"]) == 2
+        assert json.loads(capsys.readouterr().out)["error"]["code"] == "ledger.other_limit"
+    pure = ("run", "--method", "prr_mean", *THREE, "--insecure-test-keys", "--key-bits", "256", "--ledgers")
+    assert main([*pure, "n", "--budget", "3", "--out", "e"]) == 0
+    assert limits("n") == {Limit(Fraction(3), Fraction(0))}
+    capsys.readouterr()
+    assert main([*charged, "n", "--noise", "ddg", "--budget", "3", "--out", "f", "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "budget.other_delta"
 
 
 @pytest.mark.parametrize(("arguments", "code"), [

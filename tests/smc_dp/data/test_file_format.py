@@ -28,8 +28,9 @@ import smc_dp.data
 from smc_dp.core.errors import InputError, one_line
 from smc_dp.data import format_hints
 from smc_dp.data.bounds import parse_bounds
-from smc_dp.data.file_format import DATES, DEFAULT_FORMAT, ENCODINGS, FileFormat, FileSection
+from smc_dp.data.file_format import DATES, DEFAULT_FORMAT, ENCODINGS, FileFormat
 from smc_dp.data.fingerprint import fingerprint_data
+from smc_dp.data.format_sections import FileFormatDocument
 from smc_dp.data.limits import TABLE_LIMITS
 from smc_dp.data.preprocess import encode_labelled_rows
 from smc_dp.data.sources import read_own_files
@@ -170,8 +171,22 @@ MENDED: dict[str, tuple[bytes, str, str]] = {
     "a german export": (
         "age;größe\n1;2,5\n".encode("cp1252"),
         "",
-        'file = {encoding = "latin-1", separator = ";", decimal = ","}',
+        'file = {separator = ";", decimal = ",", encoding = "latin-1"}',
     ),
+    "thousands": (b"age\n1.234,5\n", 'separator = ";"\ndecimal = ","', 'decimal = ",", thousands = "."}'),
+    "commas between thousands": (
+        b"age\n1,234,567\n0\n",
+        'separator = ";"\ndecimal = ","',
+        '{separator = ";", thousands = ","}',
+    ),
+    "spaces between thousands": (
+        "age\n1\u00a0234,5\n1 234,5\n1\u202f234,5\n".encode(),
+        'separator = ";"\ndecimal = ","',
+        'thousands = " "}',
+    ),
+    "Swiss thousands": ("age\n1'234.5\n1’234\n".encode(), "", 'file = {thousands = "\'"}'),
+    "a decimal point": (b"age\n1.25\n", 'separator = ";"\ndecimal = ","', 'file = {separator = ";"}'),
+    "truths": (b"age\nTRUE\nF\n", "", 'file = {true = ["TRUE"], false = ["F"]}'),
     "names in quotes": (b'"age";"y"\n1;2,5\n', "", 'file = {separator = ";", decimal = ","}'),
     "names in quotes and bars": (b'"age"|"a ""y"""|w\n1|2|3\n', "", 'file = {separator = "|"}'),
     "names in quotes and a rare mark": (b'"age"^"y"\n1^2\n', "", 'file = {separator = "^"}'),
@@ -182,7 +197,7 @@ MENDED: dict[str, tuple[bytes, str, str]] = {
     "latin-1": (
         "age\n1\nKöln\n".encode("latin-1"),
         'missing = ["Köln", "\\"\\\\"]',
-        'file = {missing = ["Köln", "\\"\\\\"], encoding = "latin-1"}',
+        'file = {encoding = "latin-1", missing = ["Köln", "\\"\\\\"]}',
     ),
     "cp1252": ("age\n5\n€\n".encode("cp1252"), "", 'file = {encoding = "cp1252"}'),
     "utf-16 as latin-1": ("age\n5\n".encode("utf-16"), 'encoding = "latin-1"', 'file = {encoding = "utf-16"}'),
@@ -217,18 +232,8 @@ def test_what_is_advised_is_what_helps(name: str, tmp_path: Path) -> None:
 
 
 REFUSED: dict[str, tuple[bytes, str, str]] = {
-    "thousands": (
-        b"age\n1.234,5\n",
-        'separator = ";"\ndecimal = ","',
-        "got '1.234,5' (a point, where the form says a decimal comma",
-    ),
-    "a decimal point": (b"age\n1.234\n", 'separator = ";"\ndecimal = ","', "got '1.234' (a point, where the form says"),
-    "commas between thousands": (
-        b"age\n1,234,567\n",
-        'separator = ";"\ndecimal = ","',
-        "wanted a number, got '1,234,567'",
-    ),
-    "spaces between thousands": (b"age\n1 234,5\n", 'separator = ";"\ndecimal = ","', "wanted a number, got '1 234,5'"),
+    "Indian thousands": (b'age\n"12,34,567"\n', "", "wanted a number, got '12,34,567'"),
+    "points and commas": (b'age\n"1.5"\n"1,55"\n', "", "row 2: wanted a number, got '1,55'"),
     "Python's own": (b"age\n1_000\n", "", "wanted a number, got '1_000'"),
     "utf-16 without a mark": ("age\n5\n".encode("utf-16-le"), 'encoding = "utf-16"', "not begin with a byte"),
     "utf-16 cut off": ("age\n55\n".encode("utf-16")[:-1], "", "is not UTF-16 text (byte 14"),
@@ -289,7 +294,7 @@ def test_a_form_is_a_plain_small_file_with_one_section(tmp_path: Path) -> None:
     path.write_bytes(b"age\n1\n")
     for content, said in (
         ("[file]\nheader = false\n", "file: unknown key 'header'"),
-        ("[columns]\nage = [0, 1]\n", "file: is missing"),
+        ("[columns]\nage = [0, 1]\n", "unknown key 'columns'"),
         ("[file]\nseparator = ''\n", "file: separator: wanted a single character"),
         ("[file\n", "is not TOML"),
         ("[file]\nmissing = ['" + "x" * (1 << 22) + "']\n", "is larger than"),
@@ -385,8 +390,9 @@ def test_nothing_is_advised_that_may_be_wrong(cells: list[str], found: dict[str,
 def test_the_page_shows_a_form() -> None:
     page = (Path(smc_dp.data.__file__).parent / "README.md").read_text(encoding="utf-8")
     (block,) = (part.split("```")[0] for part in page.split("```text\n")[1:] if part.startswith("[file]"))
-    stated = FileSection.model_validate(tomllib.loads(block)["file"])
-    assert stated.form == FileFormat(";", ",", "cp1252", ("NA", "k. A."), "dd.mm.yyyy", True)
+    stated = FileFormatDocument.model_validate(tomllib.loads(block)).form
+    first = (";", ",", "cp1252", ("NA", "k. A."), "dd.mm.yyyy", True, ".", ("TRUE", "T"), ("FALSE", "F"))
+    assert stated == FileFormat(*first, (("sex", (("f", ("1", "W")), ("m", ("2", "M")))),))
 
 
 @pytest.mark.parametrize(
@@ -394,6 +400,10 @@ def test_the_page_shows_a_form() -> None:
     [
         *(({"separator": text}, "form.wrong_separator") for text in ("", ";;", "a", "7", '"', "\n", ".", "-")),
         ({"decimal": "'"}, "form.wrong_decimal"),
+        ({"thousands": "."}, "form.one_mark"),
+        ({"thousands": "_"}, "form.unknown"),
+        ({"true": ("",)}, "form.wrong_word"),
+        ({"true": ("T ",), "false": ("T",)}, "form.true_and_false"),
         ({"encoding": "utf-7"}, "form.unknown"),
         ({"dates": "yy-mm-dd"}, "form.unknown"),
         ({"missing": ("",)}, "form.wrong_word"),

@@ -19,7 +19,8 @@ from smc_dp.data import preprocess
 from smc_dp.data.bounds import Bounds, bounds_from_file, parse_bounds
 from smc_dp.data.bounds_file import BoundsFile
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, DateColumn, NumericColumn
-from smc_dp.data.file_format import FileFormat
+from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat
+from smc_dp.data.format_sections import FileFormatDocument
 from smc_dp.data.preprocess import encode_labelled_rows, encode_rows, examine_table, number_categories
 from smc_dp.data.table import Table
 from smc_dp.data.table_reader import parse_csv
@@ -132,23 +133,35 @@ x,F,0,01.02.2012,20,no
 def test_every_fault_of_a_table_comes_with_its_rows_and_the_line_that_mends_it():
     found = examine_table(parse_csv(MESSY, "north"), parse_bounds(WIDE), "out").faults
     said = [(f.column, f.count, f.rows, f.example, f.section, f.line) for f in found]
-    back = 'Yes = ["yes", "1"]'
     assert said == [
         ("age", 2, (2, 4), "", "missing", 'age = "indicator"'),
         ("age", 1, (3,), "x", None, None),
         ("age", 1, (5,), "2012-01-01", "columns", "age = [2000-01-01, 2029-12-31]"),
-        ("sex", 1, (3,), "F", "aliases.sex", 'f = ["F"]'),
+        ("sex", 1, (3,), "F", None, None),
         ("sex", 1, (4,), "Weird", None, None),
-        ("back", 1, (2,), "yes", "aliases.back", back),
-        ("back", 1, (3,), "0", "aliases.back", 'No = ["0", "no"]'),
-        ("back", 1, (4,), "no", "aliases.back", 'No = ["0", "no"]'),
-        ("back", 1, (5,), "1", "aliases.back", back),
+        ("back", 1, (2,), "yes", None, None),
+        ("back", 1, (3,), "0", None, None),
+        ("back", 1, (4,), "no", None, None),
+        ("back", 1, (5,), "1", None, None),
         ("admitted", 1, (3,), "01.02.2012", None, None),
         ("admitted", 1, (4,), "", "missing", 'admitted = "indicator"'),
         ("bmi", 1, (4,), "", "missing", 'bmi = "category"'),
         ("bmi", 1, (5,), "true", "columns", "bmi = [false, true]"),
-        ("out", 1, (2,), "1", "aliases.out", 'yes = ["1"]'),
+        ("out", 1, (2,), "1", None, None),
         ("out", 1, (5,), "", "missing", 'out = "leave out"'),
+    ]
+    # What the site that has the file can write: one line, with which all of these cells are read.
+    own = {
+        "aliases": (
+            ("sex", (("f", ("F",)),)),
+            ("back", (("Yes", ("yes", "1")), ("No", ("0", "no")))),
+            ("out", (("yes", ("1",)),)),
+        ),
+    }
+    assert [f.settings for f in found if f.settings] == [own] * 6
+    assert [f.fixed_by for f in found] == [
+        *(("author", "site"), ("site",), ("author",), ("site",), ("site", "author"), *[("site",)] * 5),
+        *(("author", "site"), ("author", "site"), ("author",), ("site",), ("author", "site")),
     ]
     with refused("cell.empty") as caught:
         encode_rows(parse_csv(MESSY, "north"), parse_bounds(WIDE))
@@ -197,10 +210,14 @@ def test_the_lines_that_a_fault_shows_mend_it(column: str, bounds: str, cells: l
     found = examine_table(table, made_of(stated), None).faults
     assert found
     for fault in found:
-        assert fault.section
-        assert fault.line
         assert fault.count == len(fault.rows) > 0
-        stated = written(stated, one_line(fault.section), one_line(fault.line))
+        if not fault.settings:
+            assert fault.section
+            assert fault.line
+            stated = written(stated, one_line(fault.section), one_line(fault.line))
+    own = {name: value for fault in found for name, value in fault.settings.items()}
+    lines = one_line("\n".join(DEFAULT_FORMAT.with_settings(own).lines())).replace("} aliases", "}\naliases")
+    table = table.in_format(FileFormatDocument.model_validate(tomllib.loads(lines)).form)
     assert examine_table(table, made_of(stated), None).faults == ()
     assert len(encode_rows(table, made_of(stated))) == len(cells)
 
@@ -217,7 +234,9 @@ def test_of_two_other_kinds_of_cells_one_is_advised_and_of_an_endless_text_nothi
     bounds = Bounds((NumericColumn("n", 0.0, 1.0), CategoricalColumn("c", ("no", "yes" * 400))), CLASSES)
     cells = {"n": ["true", "2020-02-02", "false"], "c": ["0", "no", "Yes" * 400]}
     found = examine_table(Table("t", cells, range(1, 4)), bounds, None).faults
-    assert [fault.line for fault in found] == ["n = [false, true]", None, 'no = ["0"]', None]
+    assert [fault.line for fault in found] == ["n = [false, true]", None, None, None]
+    own = {"aliases": (("c", (("no", ("0",)),)),), "true": ("true",), "false": ("false",)}
+    assert [fault.settings for fault in found] == [{}, {}, {"aliases": own["aliases"]}, {}]
 
 
 def test_no_line_is_shown_where_two_levels_could_be_meant():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn, parse_bounds
+from smc_dp.data.file_format import DEFAULT_FORMAT
 from smc_dp.data.preprocess import encode_labelled_rows
 from smc_dp.data.table_reader import read_table
 from smc_dp.data.validate_file import validate_file
@@ -90,11 +91,13 @@ def test_lines_about_the_classes_mend_bounds_that_did_not_name_their_column(tmp_
     said = '[columns]\na = [-1, 1]\nb = [-1, 1]\n[label]\nclasses = ["no", "yes"]\n'
     naming, *others = validate_file(path, parse_bounds(said), "north", "out").faults
     assert [(fault.section, fault.line) for fault in (naming, *others)] == [
-        *(("label", 'column = "out"'), ("aliases.out", 'yes = ["YES"]'), ("missing", 'out = "leave out"'))
+        *(("label", 'column = "out"'), (None, None), ("missing", 'out = "leave out"'))
     ]
+    assert [fault.fixed_by for fault in (naming, *others)] == [("author",), ("site",), ("author", "site")]
     assert "record more or less" in str(others[1].note)
-    added = "".join(f"[{fault.section}]\n{fault.line}\n" for fault in others)
-    with refused("columns.unknown", "columns.unknown"):
+    (tmp_path / "rows.csv.toml").write_text("\n".join(DEFAULT_FORMAT.with_settings(others[0].settings).lines()))
+    added = f"[{others[1].section}]\n{others[1].line}\n"
+    with refused("columns.unknown"):
         parse_bounds(said + added)
     assert validate_file(path, parse_bounds(f"{said}{naming.line}\n{added}"), "north").classes == {"no": 1, "yes": 1}
 

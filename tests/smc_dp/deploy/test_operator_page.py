@@ -15,7 +15,7 @@ from support.pages import blocks
 from support.relays import free_port, without_server
 
 from smc_dp.core.documents import Document
-from smc_dp.data.file_format import FileSection
+from smc_dp.data.format_sections import FileSection
 from smc_dp.deploy.site_policy import RelaySection, SiteLimits, SitePolicy
 from smc_dp.privacy.ledger.ledger import Ledger
 

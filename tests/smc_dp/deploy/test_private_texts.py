@@ -23,10 +23,13 @@ from support.sites import PromptCarrier, Sites
 import smc_dp
 from smc_dp.core.errors import InputError
 from smc_dp.core.private_text import PrivateText
+from smc_dp.data.federation import Rows
 from smc_dp.deploy.flare.wire import END_CODE, encode_parts
 from smc_dp.deploy.frame import Carrier, CarrierError, Frame
 from smc_dp.deploy.join import SiteFiles, open_carrier, take_part
+from smc_dp.deploy.paths import state_folder
 from smc_dp.deploy.relay_store import RelayStore
+from smc_dp.run.agreement import Agreement
 
 NORTH = PARTIES[0]
 CELL, PATH, NAME = "HIV positive 4711", "ward-of-planted-doctor", "patients-of-1987"
@@ -158,6 +161,26 @@ class Failing(PromptCarrier):
             self.failed = True
             raise CarrierError("relay.not_reached", why=CELL, hint="")
         return super().fetch(seconds)
+
+
+def test_a_party_hears_what_it_gains_before_it_has_sent_anything(tmp_path: Path) -> None:
+    class StopHereError(Exception):
+        pass
+
+    heard_of: list[tuple[int, int]] = []
+
+    def before(agreement: Agreement, rows: Rows) -> None:
+        heard_of.append((len(agreement.parties), len(rows)))
+        raise StopHereError
+
+    study_file, files = at_home(tmp_path, "flare://relay.example.org:8102", lambda files: files)
+    way = Recorded(InMemoryCarrier(RelayStore(), NORTH))
+    with pytest.raises(StopHereError):
+        take_part(study_file, files, lambda text: None, lambda *asked: way, before)
+    assert files.data is not None
+    assert heard_of == [(len(PARTIES), len(files.data.read_text().splitlines()) - 1)]
+    assert way.sent == []
+    assert not state_folder(study_file, NORTH).exists()
 
 
 def test_a_site_logs_the_code_of_an_error_of_its_carrier_and_its_owner_has_the_text(

@@ -125,7 +125,7 @@ def test_paths_begin_where_the_policy_lies(tmp_path: Path) -> None:
     assert SitePolicy.read(path).data_path == Path("/there/rows.csv")
     path.write_text(studies.SITE_POLICY)
     own = SitePolicy.read(path)
-    assert (own.data_path, own.credentials_path, own.form) == (None, None, None)
+    assert (own.data_path, own.credentials_path, own.form) == (None, None, FileFormat())
 
 
 BOTH = "[limits]\nmax_epsilon = 1\nmax_delta = 0\n"

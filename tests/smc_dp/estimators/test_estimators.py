@@ -134,6 +134,7 @@ def test_each_named_check_does_fail_with_noise(family: type[FederatedClassifier]
     assert seen == set(named)
 
 
+@pytest.mark.slow
 def test_it_is_the_fresh_noise_that_fails_them() -> None:
     # The twin: the same noise in every fit, and every check passes.
     estimator = AveragingClassifier(epsilon=0.1, insecure_seed=3)

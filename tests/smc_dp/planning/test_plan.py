@@ -104,6 +104,19 @@ def test_as_few_are_left_out_as_it_takes_and_two_stay() -> None:
     assert recommendation.parties_to_leave_out(far) == ()  # a little less stands out, and nobody would see it
 
 
+def test_a_plan_says_what_a_party_gains_and_gives_up() -> None:
+    found = smc_dp.plan({"north": 5000, "south": 800, "clinic": 30}, 12, epsilon=0.5)
+    text = told(found)["plan.gain_of_parties"]
+    accuracy = found.planned.staying
+    assert accuracy is not None
+    assert "a model of 5,830 rows, of which north has 5,000 and clinic has 30" in text
+    assert f"less {max(0, accuracy.interval.low):.2f} to {accuracy.interval.high:.2f} of its accuracy" in text
+    assert text.endswith("gives up epsilon 0.5 and delta 1e-05 of its privacy budget.")
+    without = smc_dp.plan({"north": 5000, "south": 800, "clinic": 3}, 12, method="prr_mean")
+    assert "clinic" in without.planned.left_out  # who stays away gains nothing
+    assert "a model of 5,800 rows, of which north has 5,000 and south has 800" in told(without)["plan.gain_of_parties"]
+
+
 def test_a_plan_advises_against_what_comes_to_nothing_and_says_how_many_rows_would_do(usual: Plan) -> None:
     found = smc_dp.plan([60, 40], 12, epsilon=0.2)
     assert list(told(found))[:3] == ["plan.do_not_begin", "plan.advised_method", "plan.expected_loss"]
@@ -198,7 +211,7 @@ def test_who_must_not_collude_is_said_in_the_words_of_the_claim(paper: Plan, usu
     assert [said.split(" with Charlie")[0] for said in usual.must_not_collude] == ["If more than t parties collude"]
     assert "any 1 of the 3 parties" in usual.holds_against
     with_drop_outs = smc_dp.plan([300] * 5, 12, method="newton", dropouts=1, colluders=2)
-    assert with_drop_outs.must_not_collude[0].startswith("Charlie together with T or more parties")
+    assert with_drop_outs.must_not_collude[0].startswith("If drop-outs are allowed, Charlie together with T")
     assert (with_drop_outs.planned.may_deviate, paper.planned.may_deviate) == (2, None)
     assert list(unclaimed(Candidate.build("newton", among(9, 9, colluders=1)))) == []  # all but one may collude
 

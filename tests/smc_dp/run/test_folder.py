@@ -269,7 +269,7 @@ json_values = st.recursive(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=80)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(st.data(), json_values)
 def test_no_value_anywhere_does_anything_but_load_or_be_refused(tmp_path, data, value):
     folder = tmp_path / "run"

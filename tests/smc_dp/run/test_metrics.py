@@ -132,7 +132,7 @@ def test_success_that_the_majority_class_has_too_is_called_none() -> None:
 
 def test_a_page_is_private_on_every_sheet() -> None:
     y, scores = drawn(100, 2)
-    page = metrics_page(of(y, scores), "test.csv")
+    page = metrics_page({"": of(y, scores)}, "test.csv")
     assert page.on_every_sheet == "private: made from this site's rows"
     assert page.notices[0].look == "secret"
     assert page.notices[0].text.startswith(page.on_every_sheet)

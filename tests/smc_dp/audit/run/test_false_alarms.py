@@ -23,7 +23,7 @@ from smc_dp.run.simulation import simulate_run
 NUMBERS = (NumericColumn("x", -1.0, 1.0), NumericColumn("größe\u200b", -1e300, 1e300), NumericColumn("y", 0, 1e-300))
 LISTED = (CategoricalColumn("Ort", ("Zürich", "東京", "f\u0301", "1")), CategoricalColumn("one", ("💉",)))
 EPSILONS = (Fraction(1, 1000), Fraction(1, 3), Fraction(1), Fraction(1000))
-RUNS, PART = 200, 25
+RUNS, PART = 100, 25
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Odd:
         bounds = Bounds(self.columns, ("no", "ja \u2713"), "outcome", bias=0.0, center=bool(self.number % 2))
         made = hospitals(self.sizes, bounds.dimension, self.number)
         data, folders = PreparedData(made.federation, None, bounds), Folders(folder / "run", folder / "views")
-        agreed = agreement(data, self.target, **self.options)
+        agreed = agreement(data, self.target, key_bits=256, **self.options)
         rng = Stream.insecure_from_seed(f"odd {self.number}")
         simulate_run(data, agreed, rng, folders.run, topology=self.topology, views=folders.views)
         return folders
@@ -77,7 +77,7 @@ def test_no_check_fails_for_an_honest_run(number: int, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(RUNS // PART))
-def test_no_check_fails_in_two_hundred_honest_runs(part: int, tmp_path: Path) -> None:
+def test_no_check_fails_in_a_hundred_odd_runs(part: int, tmp_path: Path) -> None:
     found = {n: list(alarms(audited(n, tmp_path / str(n)))) for n in range(part * PART, (part + 1) * PART)}
     assert {n: alarm for n, alarm in found.items() if alarm} == {}
 

@@ -1,4 +1,4 @@
-"""Two hundred attempts to make honest participants look like liars: no text and no field names one as the one to blame.
+"""120 attempts to make honest participants look like liars: no text and no field names one as the one to blame.
 
 A few dozen are tried every day, all of them with `-m slow`.
 """
@@ -26,7 +26,7 @@ from smc_dp.core.errors import InputError, InputFault
 from smc_dp.pages.text import block_lines
 from tests.support.refusals import refused
 
-AUDITS, EVERY_DAY = 200, 40
+AUDITS, EVERY_DAY = 120, 40
 
 
 @pytest.fixture(scope="module")

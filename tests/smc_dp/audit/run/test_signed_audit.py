@@ -43,20 +43,27 @@ def shell(place: Path, script: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-@pytest.fixture
-def signed(charged: Folders, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def signed_once(charged: Folders, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which an auditor signed the audit of `runs/first` by the commands of the page."""
-    shutil.copytree(charged.run, tmp_path / "runs" / "first")
-    (tmp_path / "ids").mkdir()
-    shutil.copy(charged.run.parent / "identities.json", tmp_path / "ids")
-    (tmp_path / ".ssh").mkdir(mode=0o700)
-    program = tmp_path / "smc-dp"
+    folder = tmp_path_factory.mktemp("signed")
+    shutil.copytree(charged.run, folder / "runs" / "first")
+    (folder / "ids").mkdir()
+    shutil.copy(charged.run.parent / "identities.json", folder / "ids")
+    (folder / ".ssh").mkdir(mode=0o700)
+    program = folder / "smc-dp"
     program.write_text(PROGRAM.format(python=sys.executable, paths=[str(ROOT), str(ROOT / "tests")]))
     program.chmod(0o755)
-    done = shell(tmp_path, steps()[0])
+    done = shell(folder, steps()[0])
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "audit.json.sig").exists()
-    return tmp_path
+    assert (folder / "audit.json.sig").exists()
+    return folder
+
+
+@pytest.fixture
+def signed(signed_once: Path, tmp_path: Path) -> Path:
+    """A copy of it that a test may change."""
+    return shutil.copytree(signed_once, tmp_path / "signed")
 
 
 def test_the_commands_of_the_page_sign_and_verify_an_audit(signed: Path) -> None:

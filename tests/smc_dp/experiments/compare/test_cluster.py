@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -59,26 +58,14 @@ def test_a_data_set_is_as_large_as_its_rows() -> None:
     assert sys.getsizeof(pool) >= pool.train.X.nbytes > 100_000
 
 
-def packages(folder: Path) -> str:
-    """Where `distributed` is, or is put; skips where it cannot be had."""
-    if importlib.util.find_spec("distributed") is not None:
-        return ""
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(folder), "distributed>=2024.1"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-    if done.returncode:
-        pytest.skip(f"distributed cannot be installed: {(done.stderr.strip() or 'no reason').splitlines()[-1]}")
-    return str(folder)
-
-
 @pytest.mark.slow
 def test_a_cluster_gives_the_numbers_of_this_machine_and_what_does_not_fit_is_refused(tmp_path: Path) -> None:
-    """With `distributed` in an environment of its own; the twin of equal tables is a seed that is another."""
-    paths = [str(ROOT), str(ROOT / "tests"), packages(tmp_path / "packages")]
+    """In a process of its own, which starts workers; the twin of equal tables is a seed that is another."""
     unset = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"}
     environment = {name: value for name, value in os.environ.items() if name not in unset}
     done = subprocess.run(
         [sys.executable, "-m", "support.on_a_cluster", str(tmp_path)],
-        env={**environment, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        env={**environment, "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "tests")))},
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -1,0 +1,149 @@
+"""Hints for refused cells: what a cell looks like, and the settings of a format with which its column would be read."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterable
+
+from smc_dp.core.errors import Fault, shown
+from smc_dp.data.file_format import FileFormat, FormatSetting
+from smc_dp.data.refused_input import DATE, LINE, NO_HINT, Hint, RefusedInput
+from smc_dp.data.spelling_evidence import NO_WORDS, YES_WORDS, Settings, is_day
+
+_DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?", re.ASCII)
+_MOMENT = re.compile(r"[\d./-]{8,10}[T ]\d\d?:\d\d.*", re.ASCII)
+_TRUTH = frozenset({"true", "false", "yes", "no"})
+_TYPES = ("date32", "date64", "timestamp", "time32", "time64", "duration")  # of columns in Parquet files
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
+_THOUSANDS = re.compile(r"[+-]?\d*(\.\d+)+(,\d*)?", re.ASCII)
+_LONGEST_ALIAS = 1000  # characters of a text that is advised as one
+_NO, _YES = NO_WORDS | {"0"}, YES_WORDS | {"1"}
+
+
+def of_number(fault: Fault, refused: RefusedInput) -> Hint:
+    """Return the hint for a cell where a number was wanted."""
+    cell, form = refused.cell, refused.form
+    if isinstance(cell, datetime.date) and not isinstance(cell, datetime.datetime):
+        return DATE
+    if isinstance(cell, datetime.datetime | datetime.time | datetime.timedelta) or str(cell).startswith(_TYPES):
+        return Hint("time", " (a date or time; make it a number, such as a year or days since a fixed day)")
+    text = cell.strip() if isinstance(cell, str) else ""
+    if _DATE.fullmatch(text):
+        return DATE
+    if text.lower() in _TRUTH or (text.lower() in _NO | _YES and refused.column_evidence.truths):
+        truths = refused.column_evidence.truths
+        return Hint(
+            "truth", f" (it looks like true or false{'; to read it as 0 or 1, ' + LINE if truths else ''})", truths
+        )
+    return _of_marks(text, fault, refused) if form.is_text and text else of_nothing(fault, refused)
+
+
+def _of_marks(text: str, fault: Fault, refused: RefusedInput) -> Hint:
+    """Return the hint for a number with other marks than the format states."""
+    form = refused.form
+    found = refused.column_evidence.numbers if text[:1] in "+-.,0123456789" else []
+    if not found or not any(_reads(form.with_settings(settings), text) for settings in found):
+        if form.decimal == "," and _THOUSANDS.fullmatch(text):
+            return Hint("point", " (a point, where the form says a decimal comma)")
+        return of_nothing(fault, refused)
+    settings = found[0]
+    if len(found) > 1:
+        lines = ", or ".join(f"where it is {_read(form, each, text)}, {form.advice(**each)}" for each in found)
+        return Hint("ambiguous number", f"; {lines}")
+    if "thousands" in settings:
+        return Hint("thousands", f" (marks between thousands; wanted none, or {LINE})", settings)
+    if settings["decimal"] == ",":
+        return Hint("decimal comma", f" (a decimal comma; wanted a point, or {LINE})", settings)
+    return Hint("point", f" (a point, where the form says a decimal comma; {LINE})", settings)
+
+
+def _reads(form: FileFormat, text: str) -> bool:
+    try:
+        form.number(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _read(form: FileFormat, settings: Settings, text: str) -> str:
+    return f"{form.with_settings(settings).number(text):.15g}"
+
+
+def of_nothing(_: Fault, refused: RefusedInput) -> Hint:
+    """Return the hint for a text that often stands for a missing value."""
+    cell = refused.cell
+    words = refused.column_evidence.missing
+    if not isinstance(cell, str) or cell not in words.get("missing", ()):  # type: ignore[operator]
+        return NO_HINT
+    return Hint("nothing", f" (where nothing is known? {LINE})", words)
+
+
+def of_blank_row(_: Fault, __: RefusedInput) -> Hint:
+    """Return the hint for a row of empty cells, as spreadsheets leave them below a table."""
+    return Hint("blank row", f", or {LINE}", {"skip_blank_rows": True})
+
+
+def of_date(fault: Fault, refused: RefusedInput) -> Hint:
+    """Return the hint for a date in exactly one other form, or with a time of day."""
+    cell, form = refused.cell, refused.form
+    if not isinstance(cell, str):
+        return NO_HINT
+    if _MOMENT.fullmatch(cell.strip()):
+        return Hint("time", " (it has a time of day, wanted the day alone)")
+    found = [name for name in refused.column_evidence.dates if is_day(cell, name)]
+    if len(found) == 1:
+        return Hint(found[0], f"; it looks like {found[0]}: {LINE}", {"dates": found[0]})
+    if found:
+        return Hint("ambiguous date", "; " + ", or ".join(f"{form.advice(dates=name)}" for name in found))
+    return of_nothing(fault, refused)
+
+
+def of_level(fault: Fault, refused: RefusedInput) -> Hint:
+    """Return the hint for a text that is not among the levels: the level that it means, where there is but one."""
+    text, levels = refused.text, refused.levels
+    alike = of_another_case(text, levels)
+    level = alike_level(text, levels)
+    if level is not None and refused.column:
+        why = alike.clause or f"; {shown(level)} says the same"
+        recognised = alike.recognised or ("truth" if text.lower() in _NO | _YES else "alike")
+        return Hint(recognised, f"{why}: {LINE}", _meaning(refused, level))
+    if alike != NO_HINT:
+        return alike
+    if text.lower() in _TRUTH:
+        return Hint("truth", " (it looks like true or false)")
+    if len(levels) == 2 and all(map(_NUMBER.fullmatch, (text, *levels))):
+        return Hint("number", " (a number; bounds of numbers are written [low, high], without quotes)")
+    if _DATE.fullmatch(text):
+        return DATE
+    nothing = of_nothing(fault, refused)
+    if nothing != NO_HINT or not refused.column or len(text) > _LONGEST_ALIAS:
+        return nothing
+    line = refused.form.advice(**_meaning(refused, "LEVEL"))
+    return Hint("", f"; if it means one of these, take its name for LEVEL and {line}")
+
+
+def _meaning(refused: RefusedInput, level: str) -> dict[str, FormatSetting]:
+    """Return the settings by which a cell means this level."""
+    text = refused.cell.strip() if isinstance(refused.cell, str) else refused.text
+    if level in ("true", "false") and text.lower() in (level, level[0]):
+        return {level: (text,)}
+    return {"aliases": ((refused.column, ((level, (text,)),)),)}
+
+
+def alike_level(text: str, levels: Iterable[str]) -> str | None:
+    """Return the one level that equals a text but for letter case, or as a truth value; None otherwise."""
+    if len(text) > _LONGEST_ALIAS:
+        return None
+    form = text.casefold()
+    same = [level for level in levels if level.casefold() == form]
+    for words in (_NO, _YES):
+        if not same and form in words:
+            same = [level for level in levels if level.casefold() in words]
+    return same[0] if len(same) == 1 else None
+
+
+def of_another_case(text: str, wanted: Iterable[str]) -> Hint:
+    """Return the hint for a text that one of the wanted ones equals but for letter case."""
+    alike = next((known for known in wanted if known.casefold() == text.casefold()), None)
+    return NO_HINT if alike is None else Hint("case", f"; {shown(alike)} differs in letter case only")

@@ -1,0 +1,89 @@
+"""Sections [file] and [aliases] as a site writes them: in its own.toml, or in FILE.toml beside a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Annotated, TypeAlias
+
+from pydantic import Field, model_validator
+from typing_extensions import override
+
+from smc_dp.core.documents import Document, PathStep
+from smc_dp.core.errors import InputError
+from smc_dp.core.kinds import limit_keys
+from smc_dp.data.bounds_file import LevelList
+from smc_dp.data.file_format import DEFAULT_FORMAT, ColumnAliases, FileFormat
+
+_MANY, _SHOWN = 1 << 12, 40
+AliasSection: TypeAlias = Annotated[dict[str, dict[str, LevelList]], limit_keys(_MANY)]
+"""Columns, their levels by the names of a study, and the texts that this site has for each."""
+
+
+class FileSection(Document):
+    """The section [file]: how a table is written, as far as its file does not say so itself."""
+
+    separator: str | None = None
+    decimal: str = "."
+    thousands: str | None = None
+    encoding: str | None = None
+    missing: list[str] = Field(default_factory=list)
+    dates: str = "yyyy-mm-dd"
+    true: list[str] = Field(default_factory=list)
+    false: list[str] = Field(default_factory=list)
+    skip_blank_rows: bool = False
+
+    @model_validator(mode="after")
+    def _is_one(self) -> FileSection:
+        try:
+            self.form  # noqa: B018  which says what is no form
+        except InputError as error:
+            place = error.fault.place.removeprefix("[file] ")  # where it stands is said in any case
+            raise InputError(replace(error.fault, place=place)) from None
+        return self
+
+    @cached_property
+    def form(self) -> FileFormat:
+        """File format for the readers of tables."""
+        return FileFormat(
+            self.separator,
+            self.decimal,
+            self.encoding,
+            tuple(self.missing),
+            self.dates,
+            self.skip_blank_rows,
+            self.thousands,
+            tuple(self.true),
+            tuple(self.false),
+        )
+
+
+class FileFormatDocument(Document):
+    """FILE.toml, beside a data file: the sections [file] and [aliases]."""
+
+    file: FileSection | None = None
+    aliases: AliasSection = Field(default_factory=dict)
+
+    @classmethod
+    @override
+    def place(cls, path: tuple[PathStep, ...]) -> str:
+        return super().place(alias_place(path))
+
+    @property
+    def form(self) -> FileFormat:
+        """Format that the file states."""
+        return site_format(self.file, self.aliases)
+
+
+def alias_place(path: tuple[PathStep, ...]) -> tuple[PathStep, ...]:
+    """Return the way to a value of [aliases.COLUMN] as a message has it."""
+    return (f"[aliases.{str(path[1])[:_SHOWN]}]", *path[2:]) if path[:1] == ("aliases",) and len(path) > 1 else path
+
+
+def site_format(file: FileSection | None, aliases: Mapping[str, Mapping[str, list[str]]]) -> FileFormat:
+    """Return the format that both sections state together."""
+    said: ColumnAliases = tuple(
+        (column, tuple((level, tuple(texts)) for level, texts in levels.items())) for column, levels in aliases.items()
+    )
+    return replace(DEFAULT_FORMAT if file is None else file.form, aliases=said)

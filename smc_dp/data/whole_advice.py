@@ -1,0 +1,53 @@
+"""The line that a site writes once: it states everything with which all cells of a file would be read.
+
+Each refused cell shows some setting of the file's format. With these settings the table is examined again, until no
+more are shown: so the line that a refusal ends with has been tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from smc_dp.core.errors import InputError
+from smc_dp.data.file_format import joined
+from smc_dp.data.spelling_evidence import Settings
+from smc_dp.data.table import EMPTY_CODES, Table
+from smc_dp.data.validation_errors import TableFault
+
+_ROUNDS = 8
+
+
+def complete_advice(
+    table: Table, found: Sequence[TableFault], examine: Callable[[Table], Sequence[TableFault]]
+) -> tuple[TableFault, ...]:
+    """Return the faults of a table with one line for all, and with those that show when that line is written.
+
+    Settings that read no cell more, or contradict each other, are not joined: then each fault keeps its own line.
+    """
+    settings: Settings = {}
+    left = found
+    for _ in range(_ROUNDS):
+        more = _joined(settings, left)
+        if more == settings:
+            break
+        try:
+            after = examine(table.in_format(table.form.with_settings(more)))
+        except InputError:
+            break
+        if _refused_cells(after) >= _refused_cells(left):
+            break
+        settings, left = more, after
+    told = tuple(fault.completed(settings) for fault in found) if settings else tuple(found)
+    known = {(fault.column, fault.code) for fault in told}
+    return (*told, *(fault for fault in left if (fault.column, fault.code) not in known))
+
+
+def _joined(settings: Settings, faults: Sequence[TableFault]) -> Settings:
+    for fault in faults:
+        settings = joined(settings, fault.settings)
+    return settings
+
+
+def _refused_cells(faults: Sequence[TableFault]) -> int:
+    """Return the number of cells that are refused for what they hold: a word for nothing leaves an empty cell."""
+    return sum(fault.count for fault in faults if fault.code not in EMPTY_CODES)

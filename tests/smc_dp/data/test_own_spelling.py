@@ -1,0 +1,133 @@
+"""Each site states its own texts for levels and truth values, and the bounds of all stay as they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from smc_dp.data.bounds import parse_bounds
+from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat
+from smc_dp.data.fingerprint import fingerprint_data
+from smc_dp.data.preprocess import encode_labelled_rows, examine_table
+from smc_dp.data.table import Table
+from smc_dp.data.table_reader import read_table
+from smc_dp.data.validate_file import validate_file
+from smc_dp.deploy.site_policy import SitePolicy
+from tests.support.refusals import refused
+
+BOUNDS = parse_bounds(
+    """
+[label]
+classes = ["no", "yes"]
+column = "back"
+[columns]
+sex = ["f", "m"]
+smoker = [false, true]
+bmi = [0, 100]
+[aliases.sex]
+m = ["male"]
+"""
+)
+PLAIN = "sex,smoker,bmi,back\nf,true,20,no\nm,false,30,yes\n"
+HOSPITALS = {
+    "as the bounds": (PLAIN, ""),
+    "in capitals": (
+        "sex,smoker,bmi,back\nF,TRUE,20,NO\nM,FALSE,30,YES\n",
+        'file = {true = ["TRUE"], false = ["FALSE"]}\n'
+        'aliases = {sex = {f = ["F"], m = ["M"]}, back = {no = ["NO"], yes = ["YES"]}}',
+    ),
+    "in codes": (
+        "sex,smoker,bmi,back\n1,1,20,0\n02,0,30,1\n",
+        'aliases = {sex = {f = ["1"], male = ["2"]}, smoker = {true = ["1"], false = ["0"]}, '
+        'back = {no = ["0"], yes = ["1"]}, ward = {a = ["1"]}}',
+    ),
+}
+
+
+@pytest.mark.parametrize("hospital", HOSPITALS)
+def test_hospitals_with_other_texts_have_the_same_rows_under_the_same_bounds(hospital: str, tmp_path: Path) -> None:
+    content, own = HOSPITALS[hospital]
+    path = tmp_path / "north.csv"
+    (tmp_path / "plain.csv").write_text(PLAIN)
+    plain = encode_labelled_rows(read_table(tmp_path / "plain.csv", "plain"), BOUNDS, "back")
+    path.write_text(content)
+    assert validate_file(path, BOUNDS, "north").fits == (own == "")
+    unsaid = fingerprint_data(b"key", read_table(path, "north"))
+    (tmp_path / "north.csv.toml").write_text(own)
+    table = read_table(path, "north")
+    found = encode_labelled_rows(table, BOUNDS, "back")
+    assert (found.X.tobytes(), found.y.tolist()) == (plain.X.tobytes(), plain.y.tolist())
+    assert fingerprint_data(b"key", table) == unsaid  # who adds a text for a level has no new budget
+    # The same in own.toml, where sections of the policy stand beside it.
+    (tmp_path / "own.toml").write_text(f"{own}\n[limits]\nmax_epsilon = 1\nmax_delta = 0\n")
+    (tmp_path / "north.csv.toml").unlink()
+    policy = SitePolicy.read(tmp_path / "own.toml")
+    assert validate_file(path, BOUNDS, "north", form=policy.form).fits
+
+
+def of_sex(texts: list[str], form: FileFormat, bounds: str = 'sex = ["f", "m"]') -> list[int]:
+    table = Table("t", {"sex": texts, "y": ["0"] * len(texts)}, range(1, len(texts) + 1), form)
+    parsed = parse_bounds(f"[columns]\n{bounds}\n[label]\nclasses = [0, 1]\n")
+    rows = encode_labelled_rows(table, parsed, "y").X
+    return [int(row.argmax()) for row in rows[:, :-1]]
+
+
+def spelled(**levels: tuple[str, ...]) -> FileFormat:
+    return replace(DEFAULT_FORMAT, aliases=(("sex", tuple(levels.items())),))
+
+
+def test_the_site_s_own_meaning_of_a_text_comes_first() -> None:
+    swapped = spelled(**{"1": ("2",), "2": ("1",)})
+    assert of_sex(["1", "2"], DEFAULT_FORMAT, 'sex = ["1", "2"]') == [0, 1]
+    assert of_sex(["1", "2"], swapped, 'sex = ["1", "2"]') == [1, 0]
+
+
+def test_one_own_toml_serves_studies_with_other_names_of_levels() -> None:
+    form = spelled(f=("1",), female=("1",), m=("2",), male=("2",))
+    assert of_sex(["2", "1"], form) == [1, 0]
+    assert of_sex(["2", "1"], form, 'sex = ["female", "male"]') == [1, 0]
+
+
+def test_a_text_for_two_levels_is_refused() -> None:
+    with refused("aliases.two_levels", at="[aliases.sex] of own.toml"):
+        of_sex(["1"], spelled(f=("1",), m=("01",)))
+
+
+def test_words_for_truth_values_are_read_in_columns_of_truth_values_and_of_numbers_and_nowhere_else() -> None:
+    form = FileFormat(true=("T", "oui"), false=("F", "non"))
+    assert of_sex(["oui", "F"], form, "sex = [false, true]") == [1, 0]
+    assert of_sex(["T", "F"], form, 'sex = ["F", "T"]') == [1, 0]  # own levels come before words
+    with refused("cell.unknown_level", got="'oui'"):
+        of_sex(["oui"], form)
+    table = Table("t", {"n": ["oui", "non", "7"]}, range(1, 4), form)
+    assert table.numbers("n").tolist() == [1.0, 0.0, 7.0]
+
+
+MESSY = """sex,smoker,bmi,back
+F,TRUE,"1,234.5",NO
+m,False,"12,345",yes
+m,T,n/a,yes
+,,,
+"""
+
+
+def test_one_line_states_all_that_a_file_needs_and_then_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "north.csv"
+    path.write_text(MESSY)
+    wide = replace(BOUNDS, columns=(*BOUNDS.columns[:2], replace(BOUNDS.columns[2], high=1e6, missing="indicator")))
+    found = validate_file(path, wide, "north")
+    assert {fault.fixed_by for fault in found.faults} == {("site",)}
+    assert len({str(fault.settings) for fault in found.faults}) == 1
+    (tmp_path / "north.csv.toml").write_text("\n".join(found.proposed.sections()))  # type: ignore[union-attr]
+    after = validate_file(path, wide, "north")
+    assert (after.fits, after.rows) == (True, 3)
+
+
+def test_settings_that_contradict_each_other_are_not_joined() -> None:
+    cells = {"a": ["1.5", "2,55"], "b": ["1,5", "2"]}
+    bounds = parse_bounds("[columns]\na = [0, 9]\nb = [0, 9]\n[label]\nclasses = [0, 1]\n")
+    found = examine_table(Table("t", cells, [1, 2]), bounds).faults
+    assert [(fault.column, fault.code) for fault in found] == [("a", "cell.not_a_number"), ("b", "cell.not_a_number")]
+    assert found[0].settings == {}

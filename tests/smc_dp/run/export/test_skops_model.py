@@ -1,0 +1,112 @@
+"""The model as a pipeline of scikit-learn that skops keeps, against `predict`."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import zipfile
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from skops import io
+from support.raw_models import FIRST, RawModel, draw_model
+
+from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
+from smc_dp.data.columns import BinnedColumn, DateColumn
+from smc_dp.run.export.skops_model import write_skops_model
+
+DAY_ZERO = datetime.date(1970, 1, 1)
+
+
+def loaded(model: RawModel) -> Any:
+    """The pipeline as skops reads it when nothing is trusted."""
+    content = write_skops_model(model.exported)
+    assert io.get_untrusted_types(data=content) == []
+    with zipfile.ZipFile(BytesIO(content)) as members:
+        for name in members.namelist():
+            if name != "schema.json":
+                np.load(BytesIO(members.read(name)), allow_pickle=False)
+    return io.loads(content)
+
+
+def frame(model: RawModel, kept: Any = slice(None)) -> pd.DataFrame:
+    """The rows as a user of pandas has them, columns in another order and one more."""
+    columns: dict[str, Any] = {"not a column": np.zeros(model.rows)}
+    for column in reversed(model.bounds.columns):
+        cells = model.cells[column.name]
+        if isinstance(column, CategoricalColumn):
+            columns[column.name] = pd.Series(cells, dtype=object)
+        else:
+            days = [(cell - DAY_ZERO).days if isinstance(cell, datetime.date) else cell for cell in cells]
+            columns[column.name] = np.array([math.nan if cell is None else cell for cell in days], dtype=np.float64)
+    return pd.DataFrame(columns)[kept]
+
+
+@given(seed=st.integers(0, 10**9))
+@settings(max_examples=25)
+def test_scikit_learn_finds_the_same_probabilities(seed: int) -> None:
+    model = draw_model(seed, 12)
+    pipeline, wanted = loaded(model), model.probabilities()
+    kept = ~np.isnan(wanted[:, 0])
+    if kept.any():
+        found = pipeline.predict_proba(frame(model, kept))
+        np.testing.assert_allclose(found, wanted[kept], rtol=0, atol=1e-6)
+        chosen = [model.bounds.classes.index(name) for name in pipeline.predict(frame(model, kept))]
+        assert (found[np.arange(len(found)), chosen] >= found.max(axis=1) - 1e-9).all()
+    if not kept.all():
+        with pytest.raises(ValueError, match=r"NaN|unknown categories"):
+            pipeline.predict_proba(frame(model))
+
+
+def test_a_thousand_rows_of_all_kinds_of_columns_agree() -> None:
+    rng = np.random.default_rng(4)
+    columns: tuple[Any, ...] = (
+        *(NumericColumn(f"x{i}", 1e9, 1e9 + 10.0, "indicator" if i % 3 == 0 else None) for i in range(20)),
+        CategoricalColumn("levels", tuple(f"level {i}" for i in range(300)), "category"),
+        BinnedColumn("bins", tuple(np.arange(50.0).tolist()), 7.0),
+        DateColumn("day", FIRST, FIRST.replace(year=2099), "indicator"),
+    )
+    bounds = Bounds(columns, ("a", "b", "c"), "y", 2.0)
+    cells: dict[str, Any] = {c.name: rng.uniform(1e9 - 2, 1e9 + 12, 1000).tolist() for c in columns[:20]}
+    cells["levels"] = [f"level {i}" for i in rng.integers(0, 300, 1000)]
+    cells["bins"] = rng.uniform(-5, 55, 1000).round().tolist()
+    cells["day"] = [FIRST + datetime.timedelta(days=int(d)) for d in rng.integers(-9000, 80_000, 1000)]
+    for name in ("x0", "levels", "bins", "day"):
+        cells[name] = [None if i % 11 == 0 else cell for i, cell in enumerate(cells[name])]
+    weights = tuple(map(tuple, rng.normal(size=(3, bounds.dimension)).tolist()))
+    model = RawModel(bounds, weights, cells)
+    np.testing.assert_allclose(loaded(model).predict_proba(frame(model)), model.probabilities(), rtol=0, atol=1e-6)
+
+
+COLUMNS = (NumericColumn("a", 0.0, 10.0), CategoricalColumn("b", ("f", "m"), "f", (("m", ("M",)),)))
+
+
+def small(**rules: Any) -> RawModel:
+    bounds = Bounds(COLUMNS, ("no", "yes"), "y", **rules)
+    return RawModel(bounds, tuple(np.linspace(-1, 1, bounds.dimension).tolist()), {})
+
+
+@pytest.mark.parametrize(("a", "b"), [(3.0, "x"), (3.0, " m"), (math.nan, "m"), (math.inf, "m"), (-math.inf, "m")])
+def test_a_cell_that_cannot_be_used_is_refused(a: float, b: str) -> None:
+    with pytest.raises(ValueError, match=r"unknown categories|NaN|infinity"):
+        loaded(small()).predict_proba(pd.DataFrame({"a": [1.0, a], "b": ["f", b]}))
+
+
+@pytest.mark.parametrize("kind", [object, "str"])
+@pytest.mark.parametrize("nothing", [None, math.nan, ""])
+def test_nothing_is_nothing_in_every_spelling(kind: Any, nothing: Any) -> None:
+    pipeline = loaded(small())
+    rows = pd.DataFrame({"a": [1.0, 1.0], "b": pd.Series([nothing, "f"], dtype=kind)})
+    first, second = pipeline.predict_proba(rows)
+    assert first.tolist() == second.tolist()
+
+
+def test_the_pipeline_says_what_it_was_made_of() -> None:
+    model = draw_model(11, 2)
+    stated = loaded(model).smc_dp_
+    assert (stated["release"], stated["classes"]) == (model.exported.release, list(model.bounds.classes))
