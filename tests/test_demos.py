@@ -150,28 +150,6 @@ def test_a_run_s_own_transcript_is_drawn_and_a_forged_one_refused(tmp_path, reco
     assert capsys.readouterr().out == ""
 
 
-def test_no_message_and_no_byte_is_lost(record):
-    head, *rest = lines_of(record)
-    text = arrows([head, *rest])
-    for stage in ("setup", "stage1", "stage2", "stage3"):
-        sizes = [line["size"] for line in rest if line["stage"] == stage]
-        assert f"{stage}: {len(sizes):,} messages, {sum(sizes):,} bytes\n" in text
-    drawn = mermaid([head, *rest])
-    counted = Counter((line["stage"], line["kind"], line["from"], line["to"]) for line in rest)
-    assert drawn.count("->>") == len(counted)
-    assert sum(int(line.split(", ")[1].split(" x ")[0]) for line in drawn.splitlines() if "->>" in line) == len(rest)
-    assert drawn.count("Note over") == 4
-
-
-def test_what_everybody_does_alike_takes_one_line_and_an_exception_shows(record):
-    assert "each party --> each other party Relay, 6 x " in " ".join(arrows(lines_of(record)).split())
-    printed = arrows(trial([5, 3, 4], printed=True).run().transcript.lines())
-    edges = [line.split("  PrintedShare")[0].split(" --> ") for line in printed.splitlines() if "PrintedShare" in line]
-    assert edges  # pi_1, for everybody to see
-    assert all(sender.strip().startswith("P") and addressee.strip().startswith("P") for sender, addressee in edges)
-    assert "each other party  PrintedShare" not in printed
-
-
 def picture_of(lines: list[dict[str, object]]) -> ElementTree.Element:
     return ElementTree.fromstring(sequence(lines).svg.document())
 
@@ -218,9 +196,11 @@ def test_a_picture_of_twenty_has_one_row_for_what_all_send_alike_and_numbers_for
     assert len([t for t in texts(picture_of(crowd(20, ("P3", "P4")))) if t.startswith("Hello")]) == 20  # twin
     with pytest.raises(ValueError, match="wanted at most 250 lanes and 4000 kinds of messages, got 301 and 1"):
         sequence(crowd(300)[:2])
+    with pytest.raises(ValueError, match="line 0 "):
+        sequence([])
 
 
-def test_names_cannot_talk_to_the_terminal_or_to_mermaid(record):
+def test_names_change_no_shape_of_the_picture(record):
     head, *rest = lines_of(record)
     names = {"P1": "x\x1b[2J\nP2->>P3: hi; %% #1;", "P2": "end"}
     text = json.dumps([head, *rest])
@@ -231,36 +211,3 @@ def test_names_cannot_talk_to_the_terminal_or_to_mermaid(record):
     plain_picture, picture = (picture_of(some) for some in ([head, *rest], lines))
     assert shapes(picture) == shapes(plain_picture)
     assert any("hi; %% #1;" in text for text in texts(picture))
-    for drawn in (arrows(lines), mermaid(lines)):
-        assert len(drawn.splitlines()) >= 20
-        assert all(c.isprintable() or c == "\n" for c in drawn)
-    drawn = mermaid(lines)
-    assert drawn.count("\n") == mermaid([head, *rest]).count("\n")
-    assert drawn.count("->>") == mermaid([head, *rest]).count("->>")
-    assert "participant p1 as #101;nd\n" in drawn
-    assert "hi#59;" in drawn
-
-
-@pytest.mark.parametrize(
-    ("n", "change", "why"),
-    [
-        (0, {"parameters": None}, "line 0 does not describe a session"),
-        (0, {"identities": 3}, "line 0 does not describe a session"),
-        (0, {"protocol": 3}, "line 0 does not describe a session"),
-        (5, {"size": "7"}, "line 5 is no message"),
-        (5, {"kind": None}, "line 5 is no message"),
-        (5, {"to": "mallory"}, "line 5 is not between participants"),
-        (5, {"from": ["P1"]}, "line 5 is not between participants"),
-    ],
-)
-@pytest.mark.parametrize("draw", [arrows, mermaid, sequence])
-def test_what_is_no_record_is_refused(record, draw, n, change, why):
-    lines = lines_of(record)
-    lines[n] |= change
-    with pytest.raises(ValueError, match=why):
-        draw(lines)
-
-
-def test_no_lines_are_no_record():
-    with pytest.raises(ValueError, match="line 0"):
-        arrows([])

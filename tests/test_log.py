@@ -1,4 +1,4 @@
-"""The log of sessions, runs, ledgers and sites: what it tells, that it tells no secret, and what it costs when off.
+"""The log of sessions, runs, ledgers and sites: what it tells, and that it tells no secret.
 
 Two ways to look for secrets: everything large that anybody's view holds is searched for, and two sessions that differ
 in nothing but secrets must have the same log, which finds the small ones too, such as a size.
@@ -24,7 +24,6 @@ from support.told import told
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.programs import PROTOCOLS
-from protocols.runtime.events import Events
 from protocols.runtime.message import PARTY
 from protocols.runtime.session import SESSION_BYTES, Program, Session
 from protocols.runtime.simulate import Run, Setting, simulate
@@ -171,34 +170,6 @@ def test_the_log_of_a_site_says_who_is_waited_for_and_no_secret(tmp_path: Path, 
     assert told(heard.text + repr(sites.rows("P1").X[0, 0].item()), own) != []  # the twin
     for line in ("P1: waiting for the approvals of", "P1 begins session", "P1 has sent", "P2 has the release"):
         assert line in heard.text
-
-
-def test_a_vanished_party_is_in_the_log(heard: Heard) -> None:
-    setup = made(parameters(4, 0, 1))
-    setup.simulate(drop_outs={"P2": 3})
-    assert re.search(r"INFO protocols.runtime.events: charlie goes on without \w+ of P2 in", heard.text)
-    assert "INFO protocols.runtime.events: P2 is gone" in heard.text
-
-
-# What it costs.
-
-
-def test_where_nobody_listens_nothing_is_counted_and_no_text_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_record(*_: object, **__: object) -> None:
-        raise AssertionError("a record was made")
-
-    monkeypatch.setattr(logging.Logger, "makeRecord", no_record)
-    told_of: list[Events] = []
-    monkeypatch.setattr(Events, "over", lambda self, ends: told_of.append(self))
-    setup = made(parameters(3, 0, 0))
-    setup.simulate()
-    assert told_of[0]._kinds == {}
-    logging.getLogger("protocols").setLevel(logging.INFO)
-    try:
-        with pytest.raises(AssertionError, match="a record was made"):  # the twin
-            setup.simulate()
-    finally:
-        logging.getLogger("protocols").setLevel(logging.NOTSET)
 
 
 def test_both_packages_are_silent_unless_somebody_listens() -> None:

@@ -13,7 +13,7 @@ import typer
 
 from smc_dp.cli import screen
 from smc_dp.cli.identities import warn_exposed
-from smc_dp.cli.options import AsJson, deferred
+from smc_dp.cli.options import AsJson, deferred, read_positive
 from smc_dp.cli.setting_options import with_settings
 from smc_dp.core.errors import InputError, one_line, shown
 
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from smc_dp.deploy.study import JointStudy
 
 study_group = typer.Typer(rich_markup_mode=None)
+_HEADINGS = {
+    ("site",): "This site can fix:",
+    ("site", "author"): "This site can fix, or else the author of the study:",
+    ("author", "site"): "The author of the study can fix, or else this site:",
+    ("author",): "Only the author of the study can fix:",
+}
 
 StudyPath = Annotated[Path, typer.Argument(metavar="STUDY", help="The study, a TOML file.")]
 OwnKey = Annotated[Path, typer.Option(metavar="NAME.key", help="SECRET: key of this site, by `smc-dp identities new`.")]
@@ -60,6 +66,13 @@ def new_study(
     greetings: Annotated[str, typer.Option(metavar="DURATION", help="Longest wait for the greetings of all.")] = "7d",
     messages: Annotated[str, typer.Option(metavar="DURATION", help="Longest wait for a message.")] = "1d",
     auxiliary: PublicRows = None,
+    threshold: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Two classes: a row is taken for the second one where its probability is above this [default: 0.5].",
+        ),
+    ] = None,
     label: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of classes.")] = None,
 ) -> None:
     """Draft a study from options. Nothing is sent. Edit the text before anybody signs it.
@@ -94,7 +107,8 @@ def new_study(
     agreement = agreed.with_parties(tuple(parties), known, public)
     identities = parties | ({} if curator is None else stored.parse_pinned_curator(curator))
     deadlines = {"greetings": greetings, "messages": messages}
-    around = {"title": title, "purpose": purpose, "relay": relay, "deadlines": deadlines}
+    limit = None if threshold is None else str(read_positive("--threshold", threshold))
+    around = {"title": title, "purpose": purpose, "relay": relay, "deadlines": deadlines, "threshold": limit}
     text = draft_study(agreement, around, identities, stated)
     made = parse_document(JointStudy, text, f"study {out}")
     write_new(out, text.encode(), f"study {out}")
@@ -142,26 +156,37 @@ def check_study(
 ) -> int:
     """Check whether this site can join a study: its key, policy, rows and ledger. Nothing is sent or written.
 
-    The command lists all problems; with any, it exits with code 2. The curator has a key only.
+    The command lists all problems, and says who can fix each: this site, or the author of the study. With any, it
+    exits with code 2. The curator has a key only.
 
     \b
     Examples:
       smc-dp study check study.toml --data rows.csv --ledger north.ledger --key north.key --policy own.toml
       smc-dp study check study.toml --key charlie.key
     """
-    from smc_dp.deploy.preflight import OwnFiles, preflight_of_files
+    from smc_dp.data.refused_input import in_list, proposed_format
+    from smc_dp.data.report import format_lines
+    from smc_dp.deploy.preflight import OwnFiles, fixed_by, preflight_of_files
     from smc_dp.planning.report import expected_at_site
 
     found = _read(study_file)
     fit = preflight_of_files(found, key, policy, OwnFiles(data, ledger, auxiliary))
+    form = proposed_format(fit.faults)
     if fit.name is not None:
         warn_exposed([key])
     if as_json:
-        faults = [fault.as_dict() for fault in fit.faults]
-        print(json.dumps({"study": found.digest, "name": fit.name, "fits": not faults, "faults": faults}))
+        faults = [{**fault.as_dict(), "fixed_by": list(fixed_by(fault))} for fault in fit.faults]
+        own = None if form is None else {"file": form.place, "lines": form.sections()}
+        said = {"study": found.digest, "name": fit.name, "fits": not faults, "faults": faults, "format": own}
+        print(json.dumps(said))
         return 2 if fit.faults else 0
-    for fault in fit.faults:
-        print(one_line(str(fault)))
+    for fixers, heading in _HEADINGS.items():
+        if some := [fault for fault in fit.faults if fixed_by(fault) == fixers]:
+            print(heading)
+            for fault in some:
+                print(f"* {one_line(str(in_list(fault)))}")
+    if form is not None:
+        screen.print_blocks(format_lines(form))
     if fit.faults:
         count = len(fit.faults)
         problems = "1 problem" if count == 1 else f"{count} problems"

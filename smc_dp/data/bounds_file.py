@@ -145,9 +145,7 @@ ClassWeights: TypeAlias = Annotated[list[float], Field(fail_fast=True), BeforeVa
 class WeightsSection(Document):
     """Section [weights]: a number for each class in their order; the column of the rows' weights, from 0 to `most`."""
 
-    classes: Annotated[list[float], Field(fail_fast=True), BeforeValidator(_class_weights)] = Field(
-        default_factory=list
-    )
+    classes: ClassWeights = Field(default_factory=list)
     column: str | None = None
     most: float = 1.0
 

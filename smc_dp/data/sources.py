@@ -29,6 +29,7 @@ from smc_dp.data.partition import (
     split_rows,
 )
 from smc_dp.data.preprocess import encode_labelled_rows, encode_rows
+from smc_dp.data.refused_file import complete_refusal
 from smc_dp.data.table import Table
 
 PARTITION_SEED = 2010  # deals the rows of a simulation; nothing secret depends on it
@@ -80,16 +81,18 @@ def read_own_files(
         raise error.within(f"bounds file {bounds}, with `label` {shown(label)}") from error
     if public.label is None:
         raise InputError("bounds.no_label_column").within(f"bounds file {bounds}")
-    tables = _grouped(parties, parties_by) if parties_by is not None else read_file_of_each(parties)
+    tables = _grouped(parties, parties_by, public) if parties_by is not None else read_file_of_each(parties, public)
     data = {name: encode_labelled_rows(t, public, public.label, strict=strict, warn=True) for name, t in tables.items()}
     held_out = (
         None
         if test is None
-        else encode_labelled_rows(_read(test, "test file", "test rows"), replace(public, weights=None), public.label)
+        else encode_labelled_rows(
+            _read(test, "test file", "test rows", public), replace(public, weights=None), public.label
+        )
     )
     rows = None
     if auxiliary is not None:
-        rows = encode_rows(_read(auxiliary, "file", "auxiliary rows"), public, strict=strict)
+        rows = encode_rows(_read(auxiliary, "file", "auxiliary rows", public), public, strict=strict)
     return _prepared(data, held_out, public, tables, rows)
 
 
@@ -160,12 +163,17 @@ def _shares(parties: int | None, split: str | None) -> list[Fraction]:
     return shares or even_shares(count)
 
 
-def read_file_of_each(parties: Sequence[str | tuple[str, FileOrFrame]]) -> dict[str, Table]:
-    """Read the file of each party; files are paths, name=path, or pairs of a name and a path or a data frame."""
+def read_file_of_each(
+    parties: Sequence[str | tuple[str, FileOrFrame]], bounds: Bounds | None = None
+) -> dict[str, Table]:
+    """Read the file of each party; files are paths, name=path, or pairs of a name and a path or a data frame.
+
+    bounds: what the cells are examined with where a file is refused, so that the refusal has all that it needs.
+    """
     named = [name_and_path(text) for text in parties]
     check_names([name for name, _ in named])
     tables = {
-        name: read_file_or_frame(given, f"party {name}" + (f" ({given})" if isinstance(given, Path) else ""))
+        name: _read_completing(given, f"party {name}" + (f" ({given})" if isinstance(given, Path) else ""), bounds)
         for name, given in named
     }
     for table in tables.values():
@@ -185,9 +193,18 @@ def _refuse_same_rows(tables: Mapping[str, Table]) -> None:
                 raise InputError("party.same_rows", other=other).within(f"party {name}")
 
 
-def _read(given: FileOrFrame, file: str, frame: str) -> Table:
+def _read(given: FileOrFrame, file: str, frame: str, bounds: Bounds) -> Table:
     """Return a table, which messages call after its file, or if it is a data frame by this name."""
-    return read_file_or_frame(given, f"{file} {given}" if isinstance(given, Path) else frame)
+    return _read_completing(given, f"{file} {given}" if isinstance(given, Path) else frame, bounds)
+
+
+def _read_completing(given: FileOrFrame, source: str, bounds: Bounds | None) -> Table:
+    try:
+        return read_file_or_frame(given, source)
+    except InputError as error:
+        if bounds is None or not isinstance(given, Path):
+            raise
+        raise complete_refusal(error, given, source, bounds)[0] from None
 
 
 def name_and_path(text: str | tuple[str, FileOrFrame]) -> tuple[str, FileOrFrame]:
@@ -202,10 +219,10 @@ def name_and_path(text: str | tuple[str, FileOrFrame]) -> tuple[str, FileOrFrame
     return name, Path(path)
 
 
-def _grouped(parties: Sequence[str | tuple[str, FileOrFrame]], column: str) -> dict[str, Table]:
+def _grouped(parties: Sequence[str | tuple[str, FileOrFrame]], column: str, bounds: Bounds) -> dict[str, Table]:
     if len(parties) != 1:
         raise InputError("parties_by.several_tables", got=len(parties))
-    table = _read(name_and_path(parties[0])[1], "table", "table")
+    table = _read(name_and_path(parties[0])[1], "table", "table", bounds)
     table.warn_of_ignored()
     groups = group_rows(table, column)
     check_names(list(groups))

@@ -16,8 +16,11 @@ from smc_dp.data.bounds import Bounds
 from smc_dp.data.federation import NO_ROWS, Rows
 from smc_dp.data.file_format import FileFormat
 from smc_dp.data.preprocess import encode_rows, examine_table, warn_of_clipping
+from smc_dp.data.refused_file import complete_refusal
+from smc_dp.data.refused_input import settings_of
 from smc_dp.data.table import Table
 from smc_dp.data.table_reader import read_table
+from smc_dp.data.validation_errors import AUTHOR, SITE
 from smc_dp.deploy.site_policy import SitePolicy
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run.agreement import Agreement
@@ -27,6 +30,22 @@ from smc_dp.run.party import LocalParty
 from smc_dp.run.site_ledger import SiteLedger
 
 _NO_POLICY = InputFault("terms.missing")
+_AUTHOR_FIRST = frozenset({"key.not_in_study", "party.too_many_rows", "rows.one_class"})
+_AUTHOR_ALONE = frozenset({"grid.too_small", "budget.passed"})  # a ledger's limit never changes
+_OF_THE_POLICY_FILE = frozenset({"terms.missing", "terms.negative"})
+
+
+def fixed_by(fault: Fault) -> tuple[str, ...]:
+    """Return who can fix a fault of a preflight check, the nearest first: this "site", the "author" of the study."""
+    said = fault.fields.get("fixed_by")
+    if isinstance(said, tuple):
+        return tuple(map(str, said))
+    if fault.code in _AUTHOR_ALONE:
+        return (AUTHOR,)
+    is_limit = fault.code.startswith("terms.") and fault.code not in _OF_THE_POLICY_FILE
+    if not settings_of(fault) and (is_limit or fault.code in _AUTHOR_FIRST):
+        return (AUTHOR, SITE)
+    return (SITE,)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,7 +150,14 @@ def read_rows(path: Path, bounds: Bounds, form: FileFormat | None = None) -> Own
 
     form: how the file is written, None where that stands beside it, if anywhere.
     """
-    table = read_table(path, f"data {path}", form=form)
+    source = f"data {path}"
+    try:
+        table = read_table(path, source, form=form)
+    except InputError as error:
+        refusal, others = complete_refusal(error, path, source, bounds)
+        if not others:
+            raise refusal from None
+        raise UnfitError(source, [refusal.fault, *(fault.placed(source) for fault in others)]) from None
     table.warn_of_ignored()
     return OwnRows(table, encode_party_rows(table, bounds))
 

@@ -162,6 +162,11 @@ def share(me: Any, to: str, m: Any) -> Any:
     return replace(m, b=key.encrypt(1, me.rng)) if m.b is None else m
 
 
+def short_comparison_key(me: Liar, to: str, m: ComparisonKey) -> ComparisonKey:
+    """A modulus one bit short, and smaller generators."""
+    return ComparisonKey(m.n >> 1 | 1, m.g >> 9, m.h >> 9)
+
+
 def small_key(me: Any, to: str, m: Any) -> Any:
     """A key of 496 bits."""
     key = paillier.generate(496, Stream.insecure_from_seed("small")).public
@@ -222,6 +227,7 @@ LIES = {
     "comparison key g": Lie(C, ComparisonKey, swapped("g", lambda m: 1), "comparison_key.unusable"),
     "comparison key zero": Lie(C, ComparisonKey, swapped("n", lambda m: 0), "comparison_key.unusable"),
     "comparison key even": Lie(C, ComparisonKey, swapped("n", lambda m: m.n - 1), "comparison_key.unusable"),
+    "comparison key one bit short": Lie(C, ComparisonKey, short_comparison_key, "comparison_key.of_another_length"),
     "comparison key small": Lie(C, ComparisonKey, swapped("n", lambda m: m.n >> 9 | 1), "comparison_key.unusable"),
     "slot zero": Lie(P2, Slot, bad("a", lambda n: 0), "paillier.not_a_unit"),
     "slot multiple of n": Lie(P2, Slot, bad("b", lambda n: 2 * n), "paillier.not_a_unit"),

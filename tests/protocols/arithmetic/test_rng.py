@@ -61,6 +61,12 @@ def test_fork_is_hmac_of_the_label_whatever_was_drawn() -> None:
     assert len({rng.key, rng.fork("a").key, rng.fork("b").key, rng.fork("").key, rng.fork("a").fork("a").key}) == 5
 
 
+def test_a_spawned_stream_is_keyed_by_the_next_bytes_and_each_is_another() -> None:
+    rng, same = Stream.insecure_from_seed("root"), Stream.insecure_from_seed("root")
+    assert [rng.spawn().key for _ in range(2)] == [same.bytes(32), same.bytes(32)]
+    assert rng.spawn().insecure
+
+
 def test_same_seed_same_stream_and_another_seed_another() -> None:
     assert Stream.insecure_from_seed(7).bytes(64) == Stream.insecure_from_seed(7).bytes(64)
     assert Stream.insecure_from_seed(7).bytes(64) != Stream.insecure_from_seed(8).bytes(64)

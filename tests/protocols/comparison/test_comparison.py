@@ -14,7 +14,10 @@ from protocols.arithmetic import modular
 from protocols.arithmetic.ring import Ring
 from protocols.arithmetic.rng import Stream
 from protocols.comparison import roles, steps
+from protocols.comparison.parameters import Comparisons
 from protocols.crypto.dgk import BitCiphertext, DgkPrivateKey, DgkPublicKey, FreshBit
+from protocols.errors import LocalError
+from tests.support.refusals import refused
 
 LENGTH = 4
 KEY = dgk_key(steps.plaintext_modulus(LENGTH))
@@ -221,6 +224,24 @@ def test_bits_and_xor() -> None:
     assert steps.bits(0b1101, 6) == [1, 0, 1, 1, 0, 0]
     assert steps.bits(0b1101, 2) == [1, 0]
     assert [steps.xor(a, b) for a, b in product((0, 1), repeat=2)] == [0, 1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("plain", "code"),
+    [
+        ({"comparisons": 0}, "comparison.nothing_to_compare"),
+        ({"bits": 1}, "comparison.nothing_to_compare"),
+        ({"key_bits": 500}, "comparison.key_bits_unusable"),
+        ({"key_bits": 32}, "comparison.key_bits_unusable"),
+        ({"bits": True}, "comparison.parameters_not_plain"),
+        ({"more": 1}, "comparison.parameters_not_plain"),
+    ],
+)
+def test_parameters_are_read_back_and_no_others(plain: dict[str, Any], code: str) -> None:
+    p = Comparisons(3, 8, 512)
+    assert Comparisons.from_dict(p.as_dict()) == p
+    with refused(code, error=LocalError):
+        Comparisons.from_dict(p.as_dict() | plain)
 
 
 @pytest.mark.slow

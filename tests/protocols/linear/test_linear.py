@@ -19,6 +19,7 @@ from protocols.errors import LocalError, PeerError
 from protocols.linear import PROGRAM, party, publication, selection, setup, submission
 from protocols.linear.messages import LockedRows, PublishedShare, Submit
 from protocols.linear.parameters import Parameters
+from protocols.linear.public_verification import PUBLIC_VERIFICATION
 from protocols.linear.values import Announced, PartyInput
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO, STAGE_END
@@ -256,6 +257,23 @@ def test_a_share_that_was_not_committed_to_is_refused_by_charlie_and_by_whoever_
     assert publication.unlike_go(bytes(32), everybody, shares)
 
 
+def test_anybody_verifies_the_shares_of_all_together() -> None:
+    given = linear((8, 3, 4))
+    shares = given.simulate().published
+    fewer = {name: share for name, share in shares.items() if name != "P2"}
+    cases: dict[str | None, dict[str, Any]] = {
+        None: shares,
+        "shares.not_of_everybody": fewer,
+        "shares.not_committed_to": {**shares, "P2": shares["P3"]},
+    }
+    for code, said in cases.items():
+        found = PUBLIC_VERIFICATION.verify_publication(
+            given.session.parameters, given.session.id, {}, said, lambda *_: False
+        )
+        assert (found and (found.fault.code, found.name)) == (code and (code, None))
+    assert PUBLIC_VERIFICATION.opens(given.session.parameters)
+
+
 def test_a_party_sees_whether_others_were_told_of_other_commitments() -> None:
     given = linear((8, 3, 4))
     shares, everybody = given.simulate().published, given.session.names
@@ -267,6 +285,7 @@ def test_a_party_sees_whether_others_were_told_of_other_commitments() -> None:
         "nobody named"
     )
     assert (culprit, fault.code) == ("charlie or P3", "go.of_other_commitments")
+    assert publication.broken_commitment(given.session.id, everybody, mine, {}) is None  # an absence names nobody
     charlies = replace(mine, commitments=(bytes(32),))  # he knows what he told
     assert publication.broken_commitment(given.session.id, everybody, charlies, other) == ("P3", fault)
 

@@ -18,6 +18,7 @@ from protocols.crypto import encapsulation, garbling, oblivious
 from protocols.curator import CURATOR_NAME
 from protocols.errors import DecodeError, LocalError, PeerError
 from protocols.linear import PROGRAM, ideal, publication, selection, setup, submission
+from protocols.linear import limitations as attacks
 from protocols.linear.messages import BoxKey, Neighbour
 from protocols.linear.parameters import Parameters
 from protocols.linear.values import CuratorKeys, Gathered, OpenedRow
@@ -146,6 +147,20 @@ def test_whoever_is_not_claimed_succeeds(sparse: bool) -> None:
     shown = limitations.try_attacks(LINEAR, p, Stream.insecure_from_seed("boundary"), runs=3)
     assert len(shown) == (5 if sparse else 4)
     assert all(one.found == one.tries > 0 == one.mistaken for one in shown)
+
+
+def test_charlie_and_a_party_whose_row_did_not_open_have_no_exact_sum() -> None:
+    given = linear((8, 3, 4))
+    run = given.simulate(views=True)
+    p, S = (
+        given.session.parameters,
+        given.session.parameters.weights.add_vectors(*(x.y for x in run.published.values())),
+    )
+    exact = p.weights.add_vectors(*(given.inputs[name][1].w for name in p.parties))
+    charlie = run.views[CURATOR_NAME]
+    assert attacks.exact_sum_of_the_named(p, charlie, run.views["P2"], S) == exact
+    with pytest.raises(ValueError, match="not that of P3"):
+        attacks.exact_sum_of_the_named(p, charlie, run.views["P3"], S)
 
 
 @pytest.mark.slow

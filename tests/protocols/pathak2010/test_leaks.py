@@ -24,14 +24,16 @@ from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import paillier, sealing
 from protocols.curator import CURATOR_NAME
-from protocols.pathak2010 import ideal, minimum, noisy_sum_claims, parameters, setup
+from protocols.pathak2010 import PROGRAM, ideal, minimum, noisy_sum_claims, parameters, setup
 from protocols.pathak2010.messages import Blinded, Slot
 from protocols.pathak2010.parameters import COMPARISONS, Parameters
+from protocols.programs import PROTOCOLS
 from protocols.runtime import state as states
 from protocols.runtime.claims import View, message_from, public_fields, readings
 from protocols.runtime.envelope import signed_payload
 from protocols.runtime.simulate import Run, Setting
 from smc_dp.attacks.extract_randomiser import find_randomiser
+from smc_dp.leakage.limitations import try_attacks
 from smc_dp.privacy.statement import security_bits
 
 
@@ -237,6 +239,15 @@ def test_what_is_not_claimed_is_really_lost(sentence: str) -> None:
     shown: list[Callable[[], None]] = [show for start, show in BEYOND.items() if sentence.startswith(start)]
     assert len(shown) == 1
     shown[0]()
+
+
+@pytest.mark.parametrize(("K", "kind"), [(2, "all-pairs"), (4, "tournament")])
+def test_attacks_succeed_for_other_numbers_of_parties_and_in_all_pairs(K: int, kind: str) -> None:
+    """Whoever is the smallest, P_1 among them."""
+    p = trial([1] * K, 2, comparison=kind).parameters
+    for one in try_attacks(PROTOCOLS[PROGRAM.name], p, Stream.insecure_from_seed(f"{K} {kind}"), runs=3):
+        assert (one.found, one.mistaken) == (one.tries, 0)
+        assert one.tries in (3, 3 * (K - 1), 3 * K)
 
 
 @pytest.mark.parametrize("names", [["P1", "P3"], ["P1"], ["P3"], [CURATOR_NAME]], ids=" ".join)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from itertools import permutations
 
 import pytest
@@ -12,15 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 from support.pathak import Trial, lifted, released, trial
+from support.sessions import with_roles
+from support.toy import paillier_key
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.comparison.messages import ComparisonKey
 from protocols.crypto import admission, dgk, paillier
 from protocols.errors import LocalError, PeerError
-from protocols.pathak2010 import ideal, minimum
+from protocols.pathak2010 import PROGRAM, as_published, ideal, minimum, stage1
 from protocols.pathak2010.messages import PaillierKey
 from protocols.pathak2010.parameters import Parameters
+from protocols.pathak2010.values import PartyKeys
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR
 from protocols.runtime.session import Program
@@ -56,6 +60,43 @@ def test_sum_is_that_of_independent_integers() -> None:
     t = trial([50, 20, 30], weights=weights, noise=noise)
     plain = [sum(column) + e for column, e in zip(zip(*weights, strict=True), noise[1], strict=True)]
     assert lifted(released(t.run(), t.parameters)) == plain
+
+
+def test_parameters_are_read_back_and_no_others() -> None:
+    """Transcripts from before there was a choice do not say that exponents are full."""
+    for exponents in ("full", "short"):
+        p = Parameters(("A", "B"), 3, 512, exponents=exponents)
+        assert Parameters.from_dict(p.as_dict()) == p
+        assert ("exponents" in p.as_dict()) == (exponents == "short")
+        assert (ideal.SHORT_EXPONENTS_ASSUMPTION in ideal.assumed(p)) == (exponents == "short")
+    changes = {
+        "parameters.missing": ({"dimension": True}, {"parties": [1, 2]}),
+        "pathak2010.parameters_not_derived": ({"sigma": 1}, {"more": 1}, {"exponents": "full"}),
+    }
+    for code, change in ((code, change) for code, of in changes.items() for change in of):
+        with refused(code, error=LocalError):
+            Parameters.from_dict(p.as_dict() | change)
+
+
+def test_a_party_without_a_comparison_key_compares_nothing() -> None:
+    async def without(me: Endpoint, p: Parameters, mine: object) -> None:
+        await me.stage(stage1.compare, p, PartyKeys(xi, xi.public, Permutation((0, 1)), None), [])
+
+    xi = paillier_key("xi")
+    with refused("comparison.without_a_key", error=LocalError, name="P1"):
+        replace(trial([1, 2]), program=with_roles(PROGRAM, party=without)).run()
+
+
+@pytest.mark.parametrize("program", [as_published.PROGRAM, as_published.PLAIN_BLINDING], ids=["as published", "plain"])
+def test_both_readings_of_the_published_steps_add_up_to_k_times_the_noise(program: Program) -> None:
+    """And the sum without K, or with the noise of another party, is none of theirs."""
+    t = replace(trial([5, 2, 9], printed=True), program=program)
+    p, published = t.parameters, t.run().published
+    inputs = {name: (p, x) for name, x in zip(p.parties, t.inputs, strict=True)}
+    agrees = partial(as_published.agrees_as_published, p, published=published)
+    assert agrees(inputs)
+    for name, change in (("P2", {"n": 6}), ("P2", {"eta": (0, 0)}), ("P1", {"w": (0, 0)})):
+        assert not agrees(inputs | {name: (p, replace(inputs[name][1], **change))})
 
 
 def test_ring_wraps_silently() -> None:
@@ -145,6 +186,7 @@ def test_residues_of_the_release_are_uniform() -> None:
         ({"dimension": 0}, "vectors.no_dimension_or_ring"),
         ({"ring_bits": 60}, "vectors.no_dimension_or_ring"),
         ({"comparison": "guess"}, "comparison.unknown"),
+        ({"exponents": "long"}, "exponents.unknown"),
         ({"key_bits": 128}, "key_bits.without_room"),
         ({"key_bits": 515}, "key_bits.without_room"),
     ],

@@ -72,6 +72,7 @@ def test_greetings_come_first_and_once_and_are_public() -> None:
     hello, *others = roles["charlie"].advance()  # he finds all others there, and begins
     assert {e.to for e in others} == {"P1", "P2", "P3"}
     board.post(hello)
+    assert roles["P1"].waiting == "its turn"
     sent = roles["P1"].advance()
     assert [e.to for e in sent if not e.is_public] == ["charlie"]  # its key
     assert not {HELLO} & {e.kind for e in sent}
@@ -177,7 +178,8 @@ def test_early_mail_waits_for_its_turn() -> None:
     assert {name: role.result for name, role in table.roles.items()} == wanted
 
 
-def test_mail_before_a_greeting_waits_for_it() -> None:
+@pytest.mark.parametrize("resumed", [False, True])
+def test_mail_before_a_greeting_waits_for_it(resumed: bool) -> None:
     """A board and a link are two ways: a letter may come before the greeting that it cannot be opened without."""
     made = setup(3, 1)
     wanted = made.simulate().results
@@ -195,6 +197,8 @@ def test_mail_before_a_greeting_waits_for_it() -> None:
     assert slow.advance() == []
     assert slow.waiting == f"{HELLO} from P2, P3, charlie"
     assert slow.inbox.log == []
+    if resumed:
+        slow = replay.resume(made.session, replay.save(slow), made.identities["P1"], slow.counter, late.greetings)
     for name in ("P2", "P3", "charlie"):
         late.post(table.board.greetings[name])
     table.roles["P1"] = slow

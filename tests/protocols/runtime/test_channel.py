@@ -56,6 +56,24 @@ def test_mail_opens_in_order() -> None:
         assert one.open(two.seal("P1", "Half", "stage1", payload)) == payload
 
 
+def test_whoever_holds_the_link_key_is_the_sender_whatever_the_number() -> None:
+    one, two = greeted()
+    one.seal("P2", "Half", "stage1", b"")
+    second = one.seal("P2", "Half", "stage1", b"x")
+    assert two.is_of_sender(second)
+    assert two.is_of_sender(second)  # it takes nothing
+    alone = channel("P2", {"P2": two._board["P2"]})
+    for end, envelope in (
+        (two, replace(second, body=second.body[::-1])),
+        (two, replace(second, number=0)),
+        (two, replace(second, sender="charlie")),
+        (two, replace(second, sender="mallory")),
+        (two, replace(second, number=2**64)),
+        (alone, second),
+    ):
+        assert not end.is_of_sender(envelope)
+
+
 def test_a_link_that_is_closed_leaves_nothing_that_opens_its_mail() -> None:
     """Not what was recorded either, and not in a later process; the other links go on where they were."""
     one, two = greeted()

@@ -12,6 +12,7 @@ from protocols.errors import LocalError, PeerError, StoppedError
 from protocols.runtime import replay
 from protocols.runtime.actor import Actor
 from protocols.runtime.bulletin_board import BulletinBoard
+from protocols.runtime.channel import Channel
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO, MAX_ROUNDS, Envelope
 from protocols.runtime.inbox import Absent, Inbox, InboxEntry
@@ -66,6 +67,20 @@ def test_a_forgery_among_early_mail_does_not_lose_the_rest() -> None:
     actor.advance()
     assert actor.done
     assert [note.sender for note in actor.notes] == ["somebody on the way from P2"]
+
+
+def test_a_peer_that_signed_an_unusable_key_is_named_at_its_early_mail() -> None:
+    made = toy()
+    hellos, mail = greetings(made)
+    board: dict[str, Envelope] = {}
+    actor = first(made, board)
+    actor.advance()
+    actor.deliver(next(e for e in mail if e.sender == "P2"))
+    liar = Channel(made.session, "P2", made.identities["P2"], made.seeds["P2"], {})
+    board.update(hellos | {"P2": liar.sign(HELLO, "setup", bytes(32))})
+    with refused("peer_key.not_usable", error=PeerError) as caught:
+        actor.advance()
+    assert (caught.value.culprit, caught.value.evidence) == ("P2", (0,))
 
 
 def test_mail_before_the_greeting_is_of_this_session_and_not_without_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,15 +13,16 @@ from support.sessions import Played, Setup, act, by_link, play
 from support.votes import NAMES, Outcome, Signed, Vote, Word, alone, confirming, kept_in, made, of_two, stating
 
 from protocols.crypto.identity import SIGNATURE_BYTES
-from protocols.errors import Fault, PeerError
+from protocols.errors import Fault, LocalError, PeerError
 from protocols.runtime import replay
 from protocols.runtime.actor import Actor
 from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.inbox import Note
-from protocols.runtime.role_stepper import Progress
-from protocols.runtime.session import Role
+from protocols.runtime.message import Message
+from protocols.runtime.role_stepper import Progress, RoleStepper
+from protocols.runtime.session import PUBLIC_NAME, Role
 from tests.support.refusals import refused
 
 # Charges.
@@ -162,6 +163,73 @@ def test_a_charge_that_failed_is_made_when_the_role_is_run_again() -> None:
     assert told == ["release", "release"]
 
 
+def test_what_was_not_charged_is_not_refunded() -> None:
+    with refused("charge.void_before_spent", error=LocalError, label="b"):
+        alone(lambda me: (me.spend("a"), me.refund("a"), me.refund("b"))).simulate()
+
+
+# An engine that seals nothing.
+
+
+class Plain(RoleStepper):
+    """Keeps what its role sends."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.greeted, self.sent = True, list[Any]()
+
+    def greet(self) -> None:
+        """It greets nobody."""
+
+    def announce_stage_end(self, stage: str) -> None:
+        """Nobody waits for it."""
+
+    def send(self, to: str, message: Message) -> None:
+        self.sent.append((to, message))
+
+    def keep(self, message: Message) -> None:
+        self.sent.append((PUBLIC_NAME, message))
+
+    def statement_signature(self, signer: str, kind: str, payload: bytes) -> bytes:
+        return f"{signer} {kind} ".encode() + payload
+
+
+def plain(setup: Setup) -> Plain:
+    """P1, with greetings of all that say what their names are."""
+    return Plain(setup.session, "P1", setup.seeds["P1"], setup.inputs["P1"], {name: name for name in NAMES})
+
+
+def test_an_engine_that_seals_nothing_hands_over_messages_and_greetings_as_they_are() -> None:
+    role = plain(made())
+    role.step()
+    (_, said), _ = role.sent
+    assert said.signature == b"P1 Vote " + role.statement_bytes("P1", Vote(1))
+    for name, value, signer in (("P2", 2, "P2"), ("P3", 3, "P2")):
+        statement = role.statement_bytes(name, Vote(value))
+        role.hand(name, Signed(value, f"{signer} Vote ".encode() + statement), "stating")
+    with refused("vote.not_signed", error=PeerError) as caught:
+        role.step()
+    assert caught.value.culprit == "P3"
+    hearing = plain(alone(lambda me: None))
+
+    async def greeted(me: Endpoint, mine: int) -> Any:
+        return await me.greetings(Vote, me.others)
+
+    async def party(me: Endpoint, p: Parties, mine: int) -> Any:
+        return await me.stage(greeted, mine, name="stating")
+
+    hearing = plain(made(party))
+    hearing.step()
+    assert hearing.result == {"P2": "P2", "P3": "P3"}
+
+
+@pytest.mark.parametrize("what", ["doubt", "note"])
+def test_an_engine_that_seals_nothing_has_nobody_to_doubt(what: str) -> None:
+    role = plain(alone(lambda me: getattr(me, what)("P2", "vote.not_signed")))
+    with refused("role.doubts_the_honest", error=LocalError, sender="P2"):
+        role.step()
+
+
 # Doubts.
 
 RULE = Fault("vote.not_signed")
@@ -251,6 +319,23 @@ def test_one_that_stops_keeps_the_others_from_publishing() -> None:
     assert {name: why.code for name, why in run.why.items()} == {"P1": "votes.too_few", "P3": "message.will_not_come"}
     assert run.published == {}
     assert "Outcome" not in {e.kind for e in run.transcript.envelopes}
+
+
+# Publishing.
+
+
+def test_what_was_kept_for_publication_before_a_resume_is_published_once() -> None:
+    async def first(me: Endpoint, total: int) -> None:
+        me.publish(Outcome(total))
+        me.broadcast(me.others, Word(total))
+        await me.gather(me.others, Word)
+
+    setup = made(of_two(stating, first))
+    run, played = setup.simulate(), play(setup, batch=1)
+    assert run.published == dict.fromkeys(NAMES, Outcome(6))
+    assert by_link(played.envelopes) == by_link(run.transcript.envelopes)
+    state = next(s for s in played.states["P1"] if kept_in(s, setup.session)["progress"][0])
+    assert state
 
 
 # Stages that replace others.

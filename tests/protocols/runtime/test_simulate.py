@@ -6,14 +6,19 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from support.sessions import PROGRAMS, setup, with_roles
+from support import votes
+from support.sessions import PROGRAMS, setup, start, with_roles
 
-from protocols.errors import LocalError
+from protocols.arithmetic.rng import Stream
+from protocols.errors import LocalError, PeerError
 from protocols.pathak2010 import PROGRAM
+from protocols.pathak2010.messages import Half, Match
+from protocols.runtime.actor import Actor, Greetings, actors
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
-from protocols.runtime.role_stepper import KEY_STAGE
-from protocols.runtime.session import PUBLIC_NAME, Greeting, Program
+from protocols.runtime.observer import Observer
+from protocols.runtime.role_stepper import KEY_STAGE, RoleStepper
+from protocols.runtime.session import MAX_NAME, PUBLIC_NAME, Greeting, Program
 from tests.support.refusals import refused
 
 
@@ -84,6 +89,72 @@ def test_a_bug_in_a_role_is_not_dressed_up() -> None:
         setup(2, 1, program=with_roles(PROGRAM, curator=failing)).simulate()
     with pytest.raises(TypeError):
         setup(2, 1, program=with_roles(PROGRAM, party=wrong)).simulate()
+
+
+def test_a_name_that_would_not_stand_in_a_line_is_refused() -> None:
+    for name in ("", "a\nb", "x" * (MAX_NAME + 1)):
+        with refused("participant.name_unusable", error=LocalError, most=MAX_NAME):
+            start(PROGRAM, replace(setup(2, 1).session.parameters, parties=("P1", name)), {"P1": (), name: ()})
+
+
+def test_an_actor_that_a_caller_makes_takes_the_place_of_another() -> None:
+    made = setup(2, 1)
+    roles: list[str] = []
+
+    def makes(board: Greetings, observer: Observer, charge: Any, refund: Any, names: Any) -> dict[str, Actor]:
+        roles.extend(names)
+        return actors(*made, board, observer)
+
+    assert made.simulate(make_actors=makes).transcript.dumps() == made.simulate().transcript.dumps()
+    assert roles == ["P1", "P2", "charlie"]
+
+
+@pytest.mark.parametrize("order", range(4))
+def test_a_message_that_nobody_reads_is_refused_when_all_have_ended(order: int) -> None:
+    """In a star Charlie may have to pass it on when he has ended himself."""
+
+    async def last(me: Endpoint) -> None:
+        if me.name == "P1":
+            me.send("P2", Half(0))
+
+    async def party(me: Endpoint, *given: Any) -> None:
+        await me.stage(last, name="stage1")
+
+    async def curator(me: Endpoint, *given: Any) -> None:
+        """Nothing is sent to Charlie."""
+
+    made = setup(2, 1, program=with_roles(PROGRAM, party=party, curator=curator))
+    with refused("message.not_wanted", error=PeerError, kind="Half", name="P2"):
+        made.simulate(topology="star", schedule=Stream.insecure_from_seed(order))
+
+
+@pytest.mark.parametrize(
+    ("action", "code", "name"),
+    [(lambda me: me.curator, "role.without_a_curator", "P1"), (lambda me: me.index, "role.is_no_party", "charlie")],
+)
+def test_a_role_asks_for_no_place_that_it_has_not(action: Any, code: str, name: str) -> None:
+    async def asking(me: Endpoint, *given: Any) -> None:
+        action(me)
+
+    made = votes.alone(action) if name == "P1" else setup(2, 1, program=with_roles(PROGRAM, curator=asking))
+    with refused(code, error=LocalError, name=name):
+        made.simulate()
+
+
+def test_a_role_reads_no_message_that_has_no_route_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RoleStepper, "check_route", lambda *_: None)  # that of the sender
+
+    async def asking(me: Endpoint, *given: Any) -> None:
+        await me.stage(reading, name="setup")
+
+    async def reading(me: Endpoint) -> None:
+        if me.index:
+            me.send("P1", Match(0, 1))
+        else:
+            await me.receive("P2", Match)
+
+    with refused("message.without_a_route", error=LocalError, kind="Match", sender="P2", to="P1"):
+        setup(2, 1, program=with_roles(PROGRAM, party=asking)).simulate()
 
 
 def test_unknown_link_is_a_key_error_before_anything_runs() -> None:

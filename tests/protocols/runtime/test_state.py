@@ -230,6 +230,9 @@ def test_reading_without_writing_again_would_take_several_of_them() -> None:
 
 
 def test_a_state_has_a_largest_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    value = state.load_state(WELL, RECORDS)
     monkeypatch.setattr(state, "MAX_STATE_BYTES", len(WELL) - 1)
     with refused("state.too_large", error=ReplayError, most=len(WELL) - 1, got=len(WELL)):
         state.load_state(WELL, RECORDS)
+    with refused("state.too_large", error=ReplayError, most=len(WELL) - 1, got=len(WELL)):
+        state.dump_state(value, RECORDS)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from support import sums
 from support.sessions import PROGRAMS, Setup, setup
 
 from protocols.crypto import sealing
 from protocols.crypto.identity import verify
 from protocols.errors import ReplayError
 from protocols.runtime import state as states
+from protocols.runtime import view as views
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import FORMAT, Program, Session
 from protocols.runtime.simulate import Run
@@ -80,6 +83,57 @@ def test_a_lie_is_found_at_its_line() -> None:
     assert (again.fault, again.at, again.cause) == ("sent Reshare to P1, wanted Half", n, "mail")
 
 
+def test_why_a_role_does_not_reach_its_end_on_its_view() -> None:
+    """The transcript is cut, or the inputs, which come from a file, are not those of any role."""
+    made, run = watched(PROGRAMS[0])
+    record, view = dict(enumerate(run.transcript.envelopes, start=1)), run.recorded["P1"]
+    n = next(n for n, e in record.items() if (e.to, e.kind) == ("P1", "Half"))
+    cut = recompute(made.session, view, {line: e for line, e in record.items() if line < n})
+    assert cut.fault is not None
+    assert re.fullmatch(r"P1 still waits for Half from P2, P3 at stage1\.py line \d+", cut.fault)
+    assert (cut.at, cut.cause) == (None, "waiting")
+    p, mine = view.inputs
+    unusable = {
+        "the role cannot run on the inputs of the view: AttributeError": (p, None),
+        "wanted vectors of 2 numbers, got one of 1": (p, replace(mine, w=(1,))),
+    }
+    for fault, inputs in unusable.items():
+        again = recompute(made.session, replace(view, inputs=inputs), record)
+        assert (again.fault, again.at, again.cause) == (fault, None, "itself")
+
+
+def test_the_view_of_a_role_that_stopped_and_that_of_one_that_went_on_without_another() -> None:
+    made = sums.made(sums.parameters(4, 0, 1))
+    for drop, ends in (({"P2": 3}, "stopped"), ({"P2": 6}, "done")):
+        run = made.simulate(views=True, drop_outs=drop)
+        record = dict(enumerate(run.transcript.envelopes, start=1))
+        assert run.ends == {name: "gone" if name == "P2" else ends for name in made.session.names}
+        for name in ("P1", "charlie"):
+            kept = made.identities[name], made.seeds[name], made.inputs[name], record, run.absent[name]
+            assert (ends == "stopped") <= bool(run.absent[name])
+            assert reconstruct_view(made.session, name, *kept) == run.recorded[name]
+            again = recompute(made.session, run.recorded[name], record)
+            assert (again.fault, again.at, again.cause) == (None, None, None)
+
+
+def test_each_line_is_opened_by_itself() -> None:
+    """Of another program's kind, under a key that is not there yet, or with bytes that are no message."""
+    made, run = watched(PROGRAMS[0])
+    record = dict(enumerate(run.transcript.envelopes, start=1))
+    links = recompute(made.session, run.recorded["P2"], record).links
+    assert links.public == next(e for e in record.values() if e.sender == "P2").body[:32]
+    n, slot = next((n, e) for n, e in record.items() if (e.sender, e.kind) == ("P2", "Slot"))
+    without_key = links.open(n, {})
+    assert (without_key.message, without_key.fault, without_key.payload is None) == (None, None, False)
+    faults = {"Nonsense": "not a message of pathak2010", "Half": "wanted 12 bytes, got 1"}
+    for kind, fault in faults.items():
+        blank = replace(slot, kind=kind, body=b"")
+        record[n] = blank.holding(sealing.seal(links.key("P2", "charlie"), blank.number, blank.header, b"x"))
+        opened = links.open(n, {})
+        assert (opened.message, opened.payload) == (None, b"x")
+        assert (opened.fault or "").startswith(fault)
+
+
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
 def test_a_view_can_be_made_afterwards(program: Program) -> None:
     made, run = watched(program)
@@ -129,7 +183,7 @@ def test_only_its_owners_signature_over_all_of_it_makes_a_view_its_owners() -> N
         assert not holds(read)
 
 
-def test_a_view_of_another_format_is_refused() -> None:
+def test_a_view_of_another_format_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     made, run = watched(PROGRAMS[0])
     records = (*PROGRAMS[0].records, type(made.session.parameters))
     kept = states.load_state(run.recorded["P1"].dumps(made.session), records)
@@ -139,6 +193,15 @@ def test_a_view_of_another_format_is_refused() -> None:
     before_signatures = [FORMAT, *kept[2:4], *kept[4:-2]]
     with refused("view.of_an_old_format", error=ReplayError):
         RecordedView.loads(states.dump_state(before_signatures, records), made.session)
+    with refused("view.without_its_parts", error=ReplayError):
+        RecordedView.loads(states.dump_state([*kept, None], records), made.session)
+    others = replace(run.recorded["P1"], inputs=(replace(made.session.parameters, dimension=3),))
+    with refused("view.of_other_parameters", error=ReplayError):
+        RecordedView.loads(others.dumps(made.session), made.session)
+    monkeypatch.setattr(views, "MAX_VIEW_BYTES", 10)
+    with refused("view.too_large", error=ReplayError, most=10, got=11):
+        RecordedView.loads(bytes(11), made.session)
+    monkeypatch.undo()
     for i in range(4, len(kept)):
         with refused("view.part_of_another_type", error=ReplayError):
             RecordedView.loads(states.dump_state([*kept[:i], None, *kept[i + 1 :]], records), made.session)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -19,11 +21,15 @@ from protocols.curator import parties_and_curator
 from protocols.errors import LocalError, StallError, StoppedError
 from protocols.pathak2010 import as_published
 from protocols.runtime import simulate as simulator
+from protocols.runtime import worker, workers
+from protocols.runtime.actor import Actor, Greetings, actors
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY, Message, message, public
+from protocols.runtime.observer import Observer
 from protocols.runtime.session import Program
 from protocols.runtime.simulate import DropOutAfter, Run, Setting, simulate
-from protocols.runtime.workers import WorkerRole
+from protocols.runtime.worker import work
+from protocols.runtime.workers import WorkerRole, WorkersFailedError
 
 SESSIONS: dict[str, Callable[[], Setup]] = {
     "star": lambda: star(6),
@@ -77,9 +83,12 @@ def test_workers_leave_what_one_process_leaves(name: str) -> None:
 
 
 @pytest.mark.usefixtures("held")
-@pytest.mark.parametrize("workers", [3, 50])
-def test_any_number_of_workers_on_a_star(workers: int) -> None:
-    session = setup(3, 2)
+@pytest.mark.parametrize("workers", [2, 3, 50])
+def test_any_number_of_workers_on_a_star(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And where the others run whenever the first role of a worker has sent something."""
+    monkeypatch.setattr(worker, "_LONG", 0.0)
+    monkeypatch.setattr(worker, "_SECONDS", 0.0)
+    session = setup(4, 2)
     assert left(session.simulate(workers=workers, topology="star")) == left(session.simulate(topology="star"))
 
 
@@ -184,6 +193,14 @@ def dies_elsewhere(j: int) -> int:
     return j
 
 
+def hangs_elsewhere(j: int) -> int:
+    """P1 does, and does not let itself be terminated; P2 raises, in the other worker."""
+    if os.getpid() != HERE and j == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        time.sleep(600)
+    return fails_elsewhere(j)
+
+
 def ended(answers: LocalProgram, workers: int) -> tuple[str, bytes]:
     with tempfile.TemporaryFile() as record:
         record.write(b"before")
@@ -196,11 +213,32 @@ def ended(answers: LocalProgram, workers: int) -> tuple[str, bytes]:
         return why, record.read()
 
 
-@pytest.mark.parametrize("answers", [fails_late, stops, fails_elsewhere, dies_elsewhere])
-def test_errors_and_stops_are_those_of_one_process(answers: LocalProgram, capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("answers", [fails_late, stops, fails_elsewhere, dies_elsewhere, hangs_elsewhere])
+def test_errors_and_stops_are_those_of_one_process(
+    answers: LocalProgram, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "_PATIENCE", 0.1)
     assert ended(answers, 2) == ended(answers, 1)
     assert capfd.readouterr() == ("", "")  # whatever a role had in its hands
     assert not multiprocessing.active_children()
+
+
+def test_a_worker_ends_when_nobody_listens_and_tells_that_it_gives_up() -> None:
+    session = setup(2, 1)
+
+    def made(board: Greetings, observer: Observer, charge: Any, refund: Any, names: Any) -> dict[str, Actor]:
+        return actors(*session, board, observer, names=names)
+
+    context = multiprocessing.get_context("fork")
+    for make, first in ((made, "events"), (lambda *_: {}, "given up")):
+        here, there = context.Pipe()
+        process = context.Process(target=work, args=(there, (here,), make, ("charlie", "P2"), None))
+        process.start()
+        there.close()
+        assert here.recv()[0] == first
+        here.close()
+        process.join(60)
+        assert process.exitcode == 0
 
 
 class BudgetError(Exception):
@@ -214,6 +252,14 @@ def test_what_a_ledger_raises_ends_the_run() -> None:
     with pytest.raises(BudgetError, match="P"):
         asked(lambda j: j, 2, full)
     assert not multiprocessing.active_children()
+
+
+def test_nobody_is_absent_among_workers() -> None:
+    session = setup(2, 1).session
+    role = WorkerRole(session, "P1", None, {}, None)  # type: ignore[arg-type]
+    assert role.awaited == ()
+    with pytest.raises(WorkersFailedError, match="P1 would go on without P2"):
+        role.miss("P2")
 
 
 def at_once(role: WorkerRole, what: str, content: Any) -> bool:

@@ -18,11 +18,12 @@ from support.sums import Ledger, made, outcome, parameters, simulated, wrong
 
 from protocols.arithmetic import permutation
 from protocols.arithmetic.rng import Stream
-from protocols.errors import PeerError
+from protocols.errors import Fault, PeerError
 from protocols.runtime import message as messages
 from protocols.runtime.message import Message
+from protocols.runtime.session import Greeting
 from protocols.runtime.simulate import DropOutAfter
-from protocols.secure_sum import dealing, graph, ideal
+from protocols.secure_sum import PROGRAM, dealing, graph, ideal
 from protocols.secure_sum.messages import KINDS, MaskKeys
 from protocols.secure_sum.parameters import Parameters, stage, widths
 from tests.support.refusals import refused
@@ -228,6 +229,18 @@ def test_coins_and_shares_are_drawn_anew_by_everybody() -> None:
 
 
 # What passes through Charlie.
+
+
+def test_a_party_deals_nothing_beside_a_greeting_that_is_not_its_own() -> None:
+    """It signed that in an earlier run, so its coin is known."""
+
+    def made_before(p: Parameters, name: str, rng: Stream) -> MaskKeys:
+        return dealing.make_greeting(p, name, rng.fork("earlier") if name == "P1" else rng)
+
+    program = replace(PROGRAM, greeting=Greeting(MaskKeys, made_before))
+    run = made(parameters(6, 1, 1, degree=4), program=program).simulate()
+    assert (run.ends["P1"], run.published) == ("stopped", {})
+    assert run.why["P1"] == Fault("greeting.not_the_own").within("P1")
 
 
 def altered_by(who: str, monkeypatch: pytest.MonkeyPatch) -> Setup:

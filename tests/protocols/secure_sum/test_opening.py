@@ -15,13 +15,17 @@ from support.sums import Loose, greetings, made, parameters
 
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
+from protocols.errors import LocalError
 from protocols.runtime.attestation import is_attested
+from protocols.runtime.claims import Violation
 from protocols.runtime.endpoint import Greeted
 from protocols.runtime.message import Message
 from protocols.runtime.simulate import DropOutAfter
 from protocols.secure_sum import masks, opening
 from protocols.secure_sum.messages import MaskKeys, PublishedOpening
 from protocols.secure_sum.parameters import Parameters
+from protocols.secure_sum.public_verification import PUBLIC_VERIFICATION
+from tests.support.refusals import refused
 
 
 class Case(NamedTuple):
@@ -33,14 +37,18 @@ class Case(NamedTuple):
 
     def fault(self, published: PublishedOpening | None = None, session: bytes | None = None) -> str | None:
         """What anybody finds wrong, with this publication in place of the true one."""
+        found = self.violation(published, session)
+        return str(found.fault) if found else None
+
+    def violation(self, published: PublishedOpening | None = None, session: bytes | None = None) -> Violation | None:
+        """The same, with whom it convicts."""
         at = self.setup.session
 
         def attested(name: str, message: Message, signature: bytes) -> bool:
             return is_attested(at, name, message, {}, signature)
 
-        said = published or self.published
-        found = opening.opening_fault(at.parameters, session or at.id, self.greetings, said, attested)
-        return str(found.fault) if found else None
+        said = {CURATOR_NAME: published or self.published}
+        return PUBLIC_VERIFICATION.verify_publication(at.parameters, session or at.id, self.greetings, said, attested)
 
 
 SHAPES: dict[str, tuple[Parameters, dict[str, int | DropOutAfter]]] = {
@@ -160,21 +168,35 @@ def test_two_publications_in_one_are_found() -> None:
 
 
 FAULTS = {
-    "spare bit": ("members", 0, 0b1111, "sum 0: a list of survivors names party 4 of 3"),
-    "too few": ("members", 0, 0b001, "sum 0: has 1 of 3 parties, wanted 2"),
-    "sum": ("S", 0, None, "sum 0: is not that of the masked inputs"),
-    "input": ("inputs", 2, bytes(64), "sum 0: P3 did not sign the masked input that is said to be its"),
-    "not in it": ("members", 0, 0b011, "sum 0: P3 is not in it, and a masked input is said to be its"),
-    "signature": ("agreed", 2, bytes(63) + b"\1", "sum 0: what is said to be signed by P3 is not"),
-    "seed": ("seeds", 1, bytes(32), "sum 0: what is said to be opened of P2 is not what it greeted with"),
+    "spare bit": ("members", 0, 0b1111, "sum 0: a list of survivors names party 4 of 3", CURATOR_NAME),
+    "too few": ("members", 0, 0b001, "sum 0: has 1 of 3 parties, wanted 2", CURATOR_NAME),
+    "sum": ("S", 0, None, "sum 0: is not that of the masked inputs", CURATOR_NAME),
+    "input": ("inputs", 2, bytes(64), "sum 0: P3 did not sign the masked input that is said to be its", None),
+    "not in it": ("members", 0, 0b011, "sum 0: P3 is not in it, and a masked input is said to be its", CURATOR_NAME),
+    "signature": ("agreed", 2, bytes(63) + b"\1", "sum 0: what is said to be signed by P3 is not", None),
+    "seed": ("seeds", 1, bytes(32), "sum 0: what is said to be opened of P2 is not what it greeted with", CURATOR_NAME),
 }
 
 
 @pytest.mark.parametrize("what", FAULTS)
 def test_the_reason_names_the_sum_and_what_is_wrong(what: str) -> None:
-    field, i, value, said = FAULTS[what]
+    field, i, value, said, convicted = FAULTS[what]
     of = case("all are there")
-    assert of.fault(with_(of.published, field, i, of.published.S[0] ^ 1 if value is None else value)) == said
+    wrong = with_(of.published, field, i, of.published.S[0] ^ 1 if value is None else value)
+    assert (of.fault(wrong), getattr(of.violation(wrong), "name", "")) == (said, convicted)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_what_must_have_been_sent_is_the_masked_input_of_each_member_of_each_sum(name: str) -> None:
+    of, p = case(name), SHAPES[name][0]
+    members = {"two sums, one drop-out each": [(0, 2, 3, 4), (0, 2, 4)]}.get(name, [range(3)] * p.R)
+    needed = [(p.parties[i], CURATOR_NAME, "Masked", f"sum{r}") for r in range(p.R) for i in members[r]]
+    assert list(PUBLIC_VERIFICATION.needs(p, {CURATOR_NAME: of.published})) == needed
+    assert list(PUBLIC_VERIFICATION.needs(p, {})) == []
+    with refused("survivors.no_party", error=LocalError):
+        list(PUBLIC_VERIFICATION.needs(p, {CURATOR_NAME: with_(of.published, "members", 0, 1 << p.K)}))
+    assert PUBLIC_VERIFICATION.opens(p)
+    assert not PUBLIC_VERIFICATION.opens(replace(p, verifiable=False))
 
 
 def test_too_few_signatures_are_found() -> None:

@@ -177,6 +177,24 @@ def test_what_would_not_be_written_is_refused(p: Parameters, data: st.DataObject
         assert same(Parameters.from_dict(stated).as_dict(), stated)
 
 
+@pytest.mark.parametrize(
+    ("stated", "code"),
+    [
+        ({"degree": "4"}, "degree.of_another_type"),
+        ({"degree": True}, "degree.of_another_type"),
+        ({"sums": [1]}, "sums.not_plain"),
+        ({"sums": [[1]]}, "sums.not_plain"),
+        ({"sums": [[[1.0, "none"]]]}, "sums.not_plain"),
+        ({"parties": None}, "parameters.missing"),
+        ({"parties": [1, 2, 3]}, "parameters.missing"),
+        ({"quorum": 1}, "secure_sum.parameters_not_derived"),
+    ],
+)
+def test_what_is_not_of_its_type_is_refused(stated: dict[str, Any], code: str) -> None:
+    with refused(code, error=LocalError):
+        Parameters.from_dict(parameters(3, 0, 1).as_dict() | stated)
+
+
 @pytest.mark.parametrize("field", ["quorum", "threshold", "honest", "numbers"])
 def test_derived_numbers_are_whole_numbers(field: str) -> None:
     for p in (parameters(3, 0, 1), parameters(3, 2, 0, (1,))):

@@ -24,7 +24,8 @@ from protocols.runtime.claims import DisclosedMessage, Violation
 from protocols.runtime.endpoint import Endpoint, Greeted
 from protocols.runtime.message import CURATOR
 from protocols.secure_sum import PROGRAM, dealing, public_verification
-from protocols.secure_sum.messages import PublishedShare, PublishedSum
+from protocols.secure_sum.messages import PublishedShare, PublishedSum, Shares, Unmask
+from protocols.secure_sum.values import Held
 from tests.support.refusals import refused
 
 AS_BYTES = Patch("masking", "return _exchanged(_PROBE, key)", "return _exchanged(_PROBE, key) and key")
@@ -167,6 +168,9 @@ def test_a_party_signs_no_survivors_of_another_context() -> None:
     assert {name: error.culprit for name, error in c.failed.items()} == {"P1": CURATOR_NAME}
     assert set(c.to_charlie("Signed", 0)) == set(ALL[1:4])
     assert set(listed(copied(OF_ANY_CONTEXT)).to_charlie("Signed", 0)) == set(ALL[:4])
+    c = five(role_code.honest())
+    c.propose(0, ALL, ALL[:1], listed=1 << len(ALL))
+    assert (c.failed["P1"].culprit, c.failed["P1"].broken.code) == (CURATOR_NAME, "survivors.no_party")
 
 
 def test_more_masks_than_a_short_word_has_values_stay_in_their_places() -> None:
@@ -225,8 +229,8 @@ def test_letters_that_nobody_should_have_sent_show_nothing() -> None:
     c = five(role_code.honest())
     said = {name: c.code.dealing.make_greeting(c.p, name, c.seeds[name].fork("greeting")) for name in ALL}
     greetings = {name: Greeted(message, c.boards[CURATOR_NAME][name].digest) for name, message in said.items()}
-    shares = c.code.dealing.shares_for_holder(c.dealt("P1"), 1)
-    unmask = c.code.messages.Unmask((bytes(32),) * 5, (bytes(32),) * 5, ())
+    shares = dealing.shares_for_holder(c.dealt("P1"), 1)
+    unmask = Unmask((bytes(32),) * 5, (bytes(32),) * 5, ())
     strange = [
         DisclosedMessage(CURATOR_NAME, "P2", "setup", shares),
         DisclosedMessage("P1", CURATOR_NAME, "setup", shares),
@@ -237,29 +241,49 @@ def test_letters_that_nobody_should_have_sent_show_nothing() -> None:
         )
         is None
     )
+    given = [DisclosedMessage("P1", "P2", "setup", replace(shares, b=shares.b[::-1], s=shares.s[::-1]))]
+    assert public_verification.false_dealer(replace(c.p, dropouts=0), {}, given) is None  # nobody deals any
 
 
 @pytest.mark.parametrize("of_seed", [True, False])
-def test_whichever_share_does_not_fit_its_dealer_is_named(of_seed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """P1 has dealt one share more than open a seed, and all but one open what it greeted with."""
+@pytest.mark.parametrize("shown", [False, True])
+def test_whichever_share_does_not_fit_its_dealer_is_named(
+    shown: bool, of_seed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """P1 has dealt one share more than open a seed, and all but one open what it greeted with; P1 disclosed them, or
+    the holders who showed them to Charlie.
+    """
     c = session(role_code.honest(), 6, 0, 1)
     p, dealt = c.p, c.dealt("P1")
     assert len(p.parties[1:]) == p.T + 1
 
-    def told(wrong: int) -> Violation | None:
+    def show(j: int, held: Held) -> Unmask:
+        every = [held, *(c.dealt(name).shares[j][0] for name in p.parties[1:])]
+        both = [(of.b, of.s) if of_seed else (of.s, of.b) for of in every]
+        return Unmask(tuple(a for a, _ in both), tuple(dealing.share_digest(b) for _, b in both), ())
+
+    def told(wrong: int, stage: str = "sum0", committed: bool = True) -> Violation | None:
         held = [list(shares) for shares in dealt.shares]
         if wrong:
             held[wrong] = [replace(held[wrong][0], **{"b" if of_seed else "s": bytes(32)})]
         said = {name: c.code.dealing.make_greeting(p, name, c.seeds[name].fork("greeting")) for name in p.parties}
-        leaves = tuple(dealing.merkle_root(dealing.share_leaves(0, j, shares)) for j, shares in enumerate(held))
+        dealers = held if committed else dealt.shares[::-1]
+        leaves = tuple(dealing.merkle_root(dealing.share_leaves(0, j, shares)) for j, shares in enumerate(dealers))
         greetings = {name: Greeted(message, bytes(32)) for name, message in said.items()}
         greetings["P1"] = Greeted(replace(said["P1"], leaves=leaves), bytes(32))
-        shares = [c.code.messages.Shares((held[j][0].b,), (held[j][0].s,)) for j in range(p.K)]
-        letters = [DisclosedMessage("P1", p.parties[j], "setup", shares[j]) for j in range(1, p.K)]
+        letters = [
+            DisclosedMessage(name, CURATOR_NAME, stage, show(j, held[j][0]))
+            if shown
+            else DisclosedMessage("P1", name, "setup", Shares((held[j][0].b,), (held[j][0].s,)))
+            for j, name in enumerate(p.parties)
+            if j
+        ]
         return public_verification.false_dealer(p, greetings, letters)
 
     fault = Fault("sum.false_shares", {"name": "P1", "what": "seed" if of_seed else "mask key", "sum": 0})
     assert [told(wrong) for wrong in range(p.K)] == [None, *[Violation(fault, "P1")] * 5]
+    assert told(2, committed=False) is None  # nobody answers for these
+    assert (told(2, stage="sum1") is None) == shown  # there is no such sum, and holders show none in another
     monkeypatch.setattr(public_verification, "_enough", lambda p, shares: [dict(sorted(shares.items())[: p.T])])
     assert [told(wrong) is None for wrong in range(p.K)] == [True, *[False] * 4, True]
 

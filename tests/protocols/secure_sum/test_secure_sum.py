@@ -82,7 +82,8 @@ def test_a_sum_of_other_signs_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> 
 def test_an_input_of_another_length_is_refused() -> None:
     session = made(parameters(3, 0, 1, (2, 1)))
     p, mine = session.inputs["P1"]
-    for wrong_input in (replace(mine, numbers=mine.numbers[:1]), replace(mine, noise=((1,), *mine.noise[1:]))):
+    fewer, other = replace(mine, numbers=mine.numbers[:1]), replace(mine, noise=((1,), *mine.noise[1:]))
+    for wrong_input in (fewer, other, mine.unspent(1)):
         broken = session._replace(inputs={**session.inputs, "P1": (p, wrong_input)})
         with refused("numbers.of_other_lengths", error=LocalError):
             broken.simulate()

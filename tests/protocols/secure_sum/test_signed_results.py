@@ -39,6 +39,7 @@ def test_a_statement_that_is_not_what_is_published_names_charlie(
         return contradicted_statement(P, session, greeted, said, [(signer, message)])
 
     assert found(at, 7, 0) is None
+    assert contradicted_statement(P, session, greeted, {}, [(signer, Listed(at, members, digest))]) is None
     assert found(bytes(len(at)), members, changed) is None  # of another sum
     violation = found(at, members, changed)
     if signer != CURATOR_NAME:

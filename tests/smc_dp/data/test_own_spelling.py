@@ -11,6 +11,7 @@ from smc_dp.data.bounds import parse_bounds
 from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat
 from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.data.preprocess import encode_labelled_rows, examine_table
+from smc_dp.data.sources import read_own_files
 from smc_dp.data.table import Table
 from smc_dp.data.table_reader import read_table
 from smc_dp.data.validate_file import validate_file
@@ -131,3 +132,37 @@ def test_settings_that_contradict_each_other_are_not_joined() -> None:
     found = examine_table(Table("t", cells, [1, 2]), bounds).faults
     assert [(fault.column, fault.code) for fault in found] == [("a", "cell.not_a_number"), ("b", "cell.not_a_number")]
     assert found[0].settings == {}
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_a_file_of_another_separator_is_refused_once_with_all_that_it_needs(quote: str, tmp_path: Path) -> None:
+    header = ";".join(f"{quote}{name}{quote}" for name in ("sex", "smoker", "bmi", "seen", "back"))
+    path = tmp_path / "north.csv"
+    path.write_bytes(f"{header}\nF;TRUE;1.234,5;31.01.2020;nö\nm;FALSE;2,5;01.02.2020;yes\n;;;;\n".encode("cp1252"))
+    bounds = parse_bounds(
+        """
+[label]
+classes = ["nö", "yes", "perhaps"]
+column = "back"
+[columns]
+sex = ["f", "m"]
+smoker = [false, true]
+bmi = [0, 9000]
+seen = [2020-01-01, 2020-12-31]
+gone = [0, 1]
+"""
+    )
+    refusal, *others = validate_file(path, bounds, "north").faults
+    assert [(fault.code, fault.column, fault.fixed_by) for fault in others] == [
+        ("table.no_column", "gone", ("site", "author"))
+    ]
+    assert refusal.fixed_by == ("site",)
+    with refused(refusal.code) as caught:
+        read_own_files([f"a={path}", f"b={path}"], bounds)
+    line = str(caught.value)
+    assert line.count("write these two lines into") == 1
+    own = line.split(f"{path}.toml: ")[1].split(" and aliases")
+    (tmp_path / "north.csv.toml").write_text(f"{own[0]}\naliases{own[1]}\n")
+    fitting = replace(bounds, columns=bounds.columns[:-1])
+    found = validate_file(path, fitting, "north")
+    assert (found.fits, found.rows) == (True, 2)

@@ -16,6 +16,7 @@ from support.modes import public_mode
 from support.studies import IDENTITIES, study, text
 
 from smc_dp.cli.main import main
+from smc_dp.deploy import preflight
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.preflight import OwnFiles, PreflightResult, preflight_of_files
 from smc_dp.deploy.report import duration
@@ -136,6 +137,18 @@ def test_the_policy_may_name_the_data_and_their_form(site: Paths) -> None:
     assert found.own.table.numbers("age").tolist() == [41.5, 7.0]
 
 
+def test_each_fault_says_who_can_fix_it(site: Paths) -> None:
+    site["policy"].write_text("[limits]\nmax_epsilon = 0.1\nmax_delta = 0\n")
+    site["data"].write_text("age;sex;outcome\nold;F;no\n2;f;yes\n;f;no\n")
+    found = {(fault.code, preflight.fixed_by(fault)) for fault in look(site).faults}
+    assert found >= {
+        ("terms.max_epsilon", ("author", "site")),
+        ("csv.one_column", ("site",)),
+        ("cell.not_a_number", ("site",)),
+        ("cell.empty", ("author", "site")),
+    }
+
+
 def test_a_ring_too_short_and_rows_of_one_class_are_found_together(site: Paths) -> None:
     site["study"].write_text(studies.by_curator().replace("ring_bits = 64", "ring_bits = 16"))
     site["policy"].write_text("[limits]\nmax_epsilon = 1\nmax_delta = 0\n")
@@ -171,16 +184,21 @@ def test_check_prints_every_fault_and_ends_with_2(site: Paths, capsys: pytest.Ca
     site["policy"].write_text("[limits]\nmax_epsilon = 0.1\nmax_delta = 1e-5\n")
     site["data"].write_text("age,sex,outcome\n\u001b[2J,f,no\n2,m,yes\n")
     assert main(given) == 2
-    first, second, last = capsys.readouterr().out.splitlines()
-    assert first == "site policy: max_epsilon: wanted at most 1/10, the study's release has 0.333334"
-    assert second.isprintable()
-    assert "column 'age', row 1: wanted a number" in second
+    site_can, cell, author_can, limit, last = capsys.readouterr().out.splitlines()
+    assert (site_can, author_can) == (
+        "This site can fix:",
+        "The author of the study can fix, or else this site:",
+    )
+    assert limit == "* site policy: max_epsilon: wanted at most 1/10, the study's release has 0.333334"
+    assert cell.isprintable()
+    assert "column 'age', row 1: wanted a number" in cell
     assert last.startswith("2 problems: this site cannot join")
     assert main([*given, "--json"]) == 2
     said = json.loads(capsys.readouterr().out)
     assert (said["name"], said["fits"]) == ("north", False)
     assert [fault["message"] for fault in said["faults"]] == [str(fault) for fault in look(site).faults]
-    assert [set(fault) for fault in said["faults"]] == [{"code", "place", "message", "fields"}] * 2
+    assert [fault["fixed_by"] for fault in said["faults"]] == [["author", "site"], ["site"]]
+    assert [set(fault) for fault in said["faults"]] == [{"code", "place", "message", "fields", "fixed_by"}] * 2
 
 
 def test_an_approval_is_written_once_and_is_new_each_time(site: Paths, tmp_path: Path) -> None:
