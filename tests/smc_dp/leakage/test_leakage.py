@@ -348,9 +348,9 @@ def test_every_coalition_that_is_not_claimed_succeeds(evidence: Evidence) -> Non
     assert leakage.limitations_of_code(evidence).fault.fields["found"] == outcome.detail
     assert all(u.sentence in outcome.detail for u in ideal.CLAIM.limitations)
     succeeded = str(outcome.fault.fields["succeeded"])
-    assert succeeded.count("12 of 12:") == 2
-    assert "24 of 24:" in succeeded  # all but one: two of three have the smallest among them
-    assert "36 of 36:" in succeeded
+    assert succeeded.count("12 of 12 ") == 2
+    assert "24 of 24 " in succeeded  # all but one: two of three have the smallest among them
+    assert "36 of 36 " in succeeded
 
 
 def with_attack(place: int, **change: Any) -> Protocol:
