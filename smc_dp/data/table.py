@@ -318,7 +318,7 @@ def _number(column: NumericColumn | BinnedColumn | DateColumn, form: FileFormat)
 
 def _place(column: CategoricalColumn, form: FileFormat) -> Callable[[object], float | Fault]:
     """Return a function that finds the index of a cell among the categories."""
-    listed = [text[:_SHOWN] for text in column.forms[:_LISTED]] + (["..."] if len(column.forms) > _LISTED else [])
+    listed = [text[:_SHOWN] for text in column.categories[:_LISTED]] + (["..."] if len(column.forms) > _LISTED else [])
     unknown = InputFault("cell.unknown_level", {"got": None, "hint": "", "levels": listed})
 
     places = column.places_in(form)

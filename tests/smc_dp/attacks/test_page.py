@@ -180,10 +180,11 @@ def test_a_panel_says_how_far_release_and_remainder_are_from_the_exact_sum() -> 
     lost = replace(held, version="Secure sum", left=[3, -2] * 10)
     drawing = draw_panels((held, lost))
     assert drawing.said[0] == (
-        "As published, over all 20 coordinates: the release is 0.80 lengths of the exact sum away from that sum. After "
-        "the party has subtracted its own noise, the distance is exactly 0. It holds the exact sum."
+        "As published, over all 20 coordinates: the distance between the release and the exact sum is 0.80 times the "
+        "norm of the exact sum. After the party has subtracted its own noise, the distance is exactly 0. It holds the "
+        "exact sum."
     )
-    assert drawing.said[1].endswith("the distance is 0.40 lengths.")
+    assert drawing.said[1].endswith("the distance is 0.40 times that norm.")
     drawn = drawing.svg.markup("x")
     assert drawn.count("stroke-strong") == drawn.count('class="fill-paper"') == drawn.count('class="fill-solid"') == 32
 

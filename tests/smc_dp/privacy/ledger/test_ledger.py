@@ -366,6 +366,7 @@ CHANGES = {
     "previous": (f"'{OTHER}'", 3),
     "digest": (f"'{OTHER}'", 3),
     "approval": (f"'{OTHER}'", 2),
+    "party": ("'south'", 1),
     "number": ("99", 6),
 }
 
@@ -385,7 +386,7 @@ def test_a_changed_column_is_noticed(path: Path, column: str) -> None:
         ledger.reserve(OTHER, "m", pure("0.1"), anew())
 
 
-@pytest.mark.parametrize("column", ["date", "dataset", "adjacency", "mechanism", "epsilon", "run"])
+@pytest.mark.parametrize("column", ["date", "dataset", "adjacency", "mechanism", "epsilon", "run", "party"])
 def test_the_chain_is_what_notices(path: Path, column: str, monkeypatch: pytest.MonkeyPatch) -> None:
     value, number = CHANGES[column]
     tampered(path, f"UPDATE entries SET {column} = {value} WHERE number = {number}")
@@ -464,6 +465,7 @@ def test_a_chain_that_holds_is_not_enough(path: Path) -> None:
         ({"dataset": b"a" * 64}, "ledger_entry.no_digest"),
         ({"mechanism": "a\x1b[2J"}, "ledger_entry.bad_mechanism"),
         ({"mechanism": "m" * 101}, "ledger_entry.bad_mechanism"),
+        ({"party": "north"}, "ledger_entry.field_not_of_state"),
         ({"date": "yesterday"}, "ledger_entry.bad_date"),
         ({"kind": "none"}, "guarantee.not_chargeable"),
         ({"unit": "party"}, "guarantee.adjacency_of_other_unit"),
@@ -475,6 +477,14 @@ def test_what_is_no_entry_is_refused(path: Path, change: dict[str, object], code
     assert Entry.read(row).values() == row
     with refused(code):
         Entry.read({**row, **change})
+
+
+def test_a_limit_may_name_a_party_in_plain_characters(path: Path) -> None:
+    row = export.read_history(path).entries[0].values()
+    assert Entry.read({**row, "party": "north"}).party == "north"
+    for name in ("", "a\x1b[2J", "n" * 201, 7):
+        with refused("ledger_entry.bad_party"):
+            Entry.read({**row, "party": name})
 
 
 def unusable(tmp_path: Path, name: str, good: Path) -> Path:
