@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.data.bounds import Bounds
+from smc_dp.data.cell_values import parse_text
 from smc_dp.data.columns import LEAVE_OUT
 from smc_dp.data.preprocess import EncodedTable, class_column, examine_table
-from smc_dp.data.table import ParsedColumn, Table, parse_column, parse_text
+from smc_dp.data.table import ParsedColumn, Table, parse_column
 from smc_dp.data.validation_errors import (
     TableFault,
     UnfitTableError,
