@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support import studies
-from support.studies import IDENTITIES, approvals, by_curator, party, study, text
+from support.studies import BOUNDS, IDENTITIES, SUMS, VG, WSUM, approvals, by_curator, party, study, text
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
@@ -578,3 +578,34 @@ def test_with_many_parties_and_drop_outs_a_study_has_to_accept_that_all_follow_t
     assert agreed.agreement().parameters["semi_honest"] is True
     few = study(text(protocol=one.replace("colluders = 1", "colluders = 0")))  # three parties need not say so
     assert "semi_honest" not in few.agreement().parameters
+
+
+THRESHOLDS = {
+    "0": ("number.not_positive", BOUNDS),
+    "1": ("study.threshold_not_inside", BOUNDS),
+    "'a'": ("number.not_a_ratio", BOUNDS),
+    "0.2": ("study.threshold_of_two_classes", BOUNDS.replace('["no", "yes"]', '["no", "yes", "maybe"]')),
+}
+
+
+@pytest.mark.parametrize("threshold", THRESHOLDS)
+def test_a_threshold_is_of_two_classes_and_inside(threshold: str) -> None:
+    code, bounds = THRESHOLDS[threshold]
+    with refused(code):
+        parse_document(JointStudy, text(top=f"threshold = {threshold}\n", bounds=bounds), "study")
+
+
+def test_a_threshold_needs_probabilities() -> None:
+    hidden = SUMS.replace('sizes = "released"', 'sizes = "hidden"')
+    given = {"method": WSUM, "protocol": hidden, "target": VG}
+    with refused("study.threshold_without_probabilities"):
+        parse_document(JointStudy, text(top="threshold = 0.2\n", **given), "study")
+    released = {**given, "protocol": hidden.replace('"hidden"', '"released"')}
+    assert parse_document(JointStudy, text(top="threshold = 0.2\n", **released), "study").threshold == "1/5"
+
+
+def test_a_study_without_a_threshold_has_the_digest_that_it_had_before_there_were_any() -> None:
+    with_one = parse_document(JointStudy, text(top="threshold = 0.5\n"), "study")
+    assert "threshold" not in study().as_dict()
+    assert b"threshold" not in study().content
+    assert with_one.digest != study().digest
