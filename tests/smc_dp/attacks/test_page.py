@@ -160,8 +160,7 @@ def test_the_command_writes_a_page_and_never_over_a_file(
     assert "def noise_as_published(" in text
     monkeypatch.setattr(attacks, "measure", None)  # nothing is tried
     assert main(given) == 2
-    assert "--report: " in (said := capsys.readouterr().err)
-    assert "exists already" in said
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "option.file_exists"
     assert main(["lab", "attack", "--list", "--report", str(tmp_path / "x")]) == 2
     assert file.read_text(encoding="utf-8") == text
 
