@@ -154,10 +154,7 @@ def read_rows(path: Path, bounds: Bounds, form: FileFormat | None = None) -> Own
     try:
         table = read_table(path, source, form=form)
     except InputError as error:
-        refusal, others = complete_refusal(error, path, source, bounds)
-        if not others:
-            raise refusal from None
-        raise UnfitError(source, [refusal.fault, *(fault.placed(source) for fault in others)]) from None
+        raise complete_refusal(error, path, source, bounds) from None
     table.warn_of_ignored()
     return OwnRows(table, encode_party_rows(table, bounds))
 
