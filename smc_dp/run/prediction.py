@@ -22,7 +22,7 @@ from smc_dp.data.file_format import FileFormat
 from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.data.frames import DataFrame, is_frame, read_file_or_frame, read_frame
 from smc_dp.data.preprocess import EncodedTable
-from smc_dp.data.row_faults import FittingRows, encode_fitting_rows, known_classes
+from smc_dp.data.row_faults import FittingRows, encode_fitting_rows, known_classes, texts_or_nothing
 from smc_dp.data.table import Table
 from smc_dp.data.validation_errors import TableFault, UnfitTableError
 from smc_dp.methods.model import classify, scores
@@ -140,7 +140,7 @@ def predict_rows(
         made, ids = _of_array(rows, published), tuple(str(i) for i in range(1, len(rows) + 1))
     else:
         table = _read(rows, form)
-        ids = tuple(map(str, table.row_numbers) if id_column is None else table.texts(id_column))
+        ids = tuple(map(str, table.row_numbers)) if id_column is None else texts_or_nothing(table, id_column)
         made, known, unlabelled = _encoded(table, published)
     if threshold is None and threshold_from is None:
         threshold = stated_threshold(found.folder)
