@@ -148,10 +148,11 @@ def _check_texts(where: str, entry: Entry) -> None:
         raise InputError("ledger_entry.bad_date", where=where, got=shown(entry.date))
     if entry.refers is not None and type(entry.refers) is not int:
         raise InputError("ledger_entry.bad_reference", where=where, got=shown(entry.refers))
-    for name, called, most in (
-        ("mechanism", entry.mechanism, LONGEST_MECHANISM),
-        ("party", entry.party, LONGEST_PARTY),
-    ):
-        plain = isinstance(called, str) and called.isprintable() and 0 < len(called) <= most
-        if called is not None and not plain:
-            raise InputError(f"ledger_entry.bad_{name}", where=where, most=most)
+    if not _is_plain(entry.mechanism, LONGEST_MECHANISM):
+        raise InputError("ledger_entry.bad_mechanism", where=where, most=LONGEST_MECHANISM)
+    if not _is_plain(entry.party, LONGEST_PARTY):
+        raise InputError("ledger_entry.bad_party", where=where, most=LONGEST_PARTY)
+
+
+def _is_plain(called: object, most: int) -> bool:
+    return called is None or (isinstance(called, str) and called.isprintable() and 0 < len(called) <= most)
