@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from smc_dp.core.errors import InputError
 
-
 _CELL = 32  # bytes of a cell that the owner lets a table have
 
 
