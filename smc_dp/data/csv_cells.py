@@ -199,15 +199,18 @@ class _Rows:
 
 
 class _Grammar:
-    """Grammar of row ends: a cell is a text in quotes, or one that does not begin with a quote."""
+    """Grammar of row ends: a cell is a text in quotes, or one that does not begin with a quote.
+
+    Groups are atomic and not possessive: those with an alternative inside match wrongly in Python below 3.11.5.
+    """
 
     def __init__(self, separator: str) -> None:
         mark = re.escape(separator).encode()
-        quoted = rb'"[^"]*+(?:""[^"]*+)*+"'
+        quoted = rb'"[^"]*+(?>(?:""[^"]*+)*)"'
         cell = rb"(?:" + quoted + rb'|(?!")[^' + mark + rb"\r\n]*+)"
-        row = rb"(?![\r\n])" + cell + rb"(?:" + mark + cell + rb")*+(?:\r\n?|\n)"
-        self._row, self._rows = re.compile(row), re.compile(rb"(?:" + row + rb")*+")
-        self._ended = re.compile(rb"(?:" + cell + mark + rb")*+" + quoted)
+        row = rb"(?![\r\n])" + cell + rb"(?>(?:" + mark + cell + rb")*)(?:\r\n?|\n)"
+        self._row, self._rows = re.compile(row), re.compile(rb"(?>(?:" + row + rb")*)")
+        self._ended = re.compile(rb"(?>(?:" + cell + mark + rb")*)" + quoted)
 
     def first(self, text: bytes) -> int:
         """Return the end of the first row; 0 where it does not end."""
