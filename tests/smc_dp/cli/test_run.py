@@ -103,8 +103,8 @@ def test_json_is_one_object_with_the_announced_keys(folder, capsys):
     assert main(["run", "--method", "prr_mean", "--json", "--out", "a", "--parties", "3"]) == 0
     report = printed_json(capsys)
     assert list(report) == [
-        "method", "protocol", "parties", "dimension", "calibration", "accuracy", "metrics", "baselines", "loss",
-        "simulation_only", "privacy", "cost", "run_dir",
+        "method", "protocol", "parties", "dimension", "calibration", "accuracy", "metrics", "baselines",
+        "loss", "simulation_only", "privacy", "cost", "run_dir",
     ]  # fmt: skip
     assert (report["method"], report["protocol"]) == ("prr_mean", "pathak2010")
     assert (report["parties"], report["dimension"]) == (3, 31)
@@ -258,8 +258,21 @@ def held(place: Path, report: dict) -> set[str]:
     """The words and figures of a comparison that stand in any file below this folder."""
     baselines = report["baselines"]
     compared = report["accuracy"], baselines["pooled"], *baselines["individual"].values()
-    figures = map(repr, (*compared, report["loss"]["without_noise"], report["loss"]["planned"]["high"]))
-    words = {"accuracy", "without_noise", "planned", "individual", "pooled", "baseline", "simulation_only", *figures}
+    measured = (report["metrics"][name] for name in ("auc", "balanced_accuracy", "brier"))
+    figures = map(repr, (*compared, *measured, report["loss"]["without_noise"], report["loss"]["planned"]["high"]))
+    words = {
+        "metrics",
+        "base_brier",
+        "confusion",
+        "accuracy",
+        "without_noise",
+        "planned",
+        "individual",
+        "pooled",
+        "baseline",
+        "simulation_only",
+        *figures,
+    }
     content = b"".join(path.read_bytes() for path in place.rglob("*") if path.is_file())
     return {word for word in words if word.encode() in content}
 
