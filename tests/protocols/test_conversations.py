@@ -12,6 +12,7 @@ import pytest
 from support.draws import DRAWS, Ran, ran
 
 from protocols.arithmetic.rng import Stream
+from protocols.comparison.parameters import Comparisons
 from protocols.errors import LocalError
 from protocols.linear.parameters import Parameters as LinearParameters
 from protocols.pathak2010.messages import Half, Ready, Reshare
@@ -53,9 +54,9 @@ def differences(found: PredictedTraffic, done: Ran, link: str = "none") -> list[
     return wrong
 
 
-def check(name: str, number: int) -> None:
+def check(name: str, number: int, profile: Any = None) -> None:
     link = tuple(LINK_MODELS)[number % len(LINK_MODELS)]
-    p = DRAWS[name](Stream.insecure_from_seed(f"{name} {number}"))
+    p = profile or DRAWS[name](Stream.insecure_from_seed(f"{name} {number}"))
     done = ran(name, p, f"{name} {number}")
     assert differences(foreseen(name, done, link), done, link) == [], p
 
@@ -67,8 +68,10 @@ def test_every_protocol_declares_its_conversation() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_declared_is_what_the_record_shows(name: str) -> None:
-    for number in range(2):
-        check(name, number)
+    """Of two sessions at random, and of one of each kind that the model knows."""
+    model = PROTOCOLS[name].model
+    for number, profile in enumerate((None, None, *model.profiles(model.sample(7)))):
+        check(name, number, profile)
 
 
 @pytest.mark.slow
@@ -76,6 +79,28 @@ def test_what_is_declared_is_what_the_record_shows(name: str) -> None:
 def test_fifty_times_at_random(name: str) -> None:
     for number in DRAWN:
         check(name, number)
+
+
+LARGE: dict[str, Any] = {
+    "pathak2010": Parameters(("a", "b", "c"), 300),
+    "pathak2010-as-printed-insecure": Parameters(("a", "b", "c"), 20),
+    "comparison": Comparisons(9, 32),
+    "linear": LinearParameters(("a", "b", "c"), 100_000, 256),
+    "secure_sum": SumParameters(("a", "b", "c"), 0, 1, ((Block(9000, "x"), Block(1, "y")), (Block(50, "x"),))),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_dry_run_has_the_messages_and_rounds_of_a_large_session_and_fewer_bytes(name: str) -> None:
+    protocol, p = PROTOCOLS[name], LARGE[name]
+    declared: Any = protocol.conversation
+    dry = protocol.model.dry_run_parameters(p)
+    whole, small = (predict_traffic(protocol.program, q, declared(q)).by_stage for q in (p, dry))
+    assert {at: (x.messages, x.rounds) for at, x in small.items()} == {
+        at: (x.messages, x.rounds) for at, x in whole.items()
+    }
+    assert 3 * sum(x.bytes for x in small.values()) < 2 * sum(x.bytes for x in whole.values())
+    assert protocol.model.dry_run_parameters(dry) == dry
 
 
 def test_every_kind_of_session_is_among_the_fifty() -> None:

@@ -18,7 +18,7 @@ from protocols.comparison import ideal
 from protocols.errors import LocalError
 from protocols.pathak2010 import PROGRAM
 from protocols.programs import PROTOCOLS, Protocol
-from protocols.runtime.claims import Claim
+from protocols.runtime.claims import Claim, readings
 from protocols.runtime.protocol import Limits
 from protocols.runtime.session import Program
 from smc_dp.leakage import distributions
@@ -95,6 +95,51 @@ def test_another_functionality_is_told_apart(name: str) -> None:
     if hygiene is not None:
         model = replace(model, hygiene=replace(hygiene, agrees=other))
     assert not holds(replace(protocol, model=model), lambda p, inputs: dict.fromkeys(inputs))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if PROTOCOLS[name].model.hygiene])
+def test_each_mask_of_the_model_hides_a_field_in_numbers_of_its_length(name: str) -> None:
+    """Of some uniform numbers the largest is nearly as long as they can be."""
+    protocol, rng = PROTOCOLS[name], Stream.insecure_from_seed("masks")
+    hygiene, p = protocol.model.hygiene, protocol.model.sample(7)
+    assert hygiene is not None
+    found = set[str]()
+    for q in (p, *protocol.model.profiles(p)):
+        inputs = protocol.model.inputs(q, lambda name, bits: rng.bits(bits))
+        leaving = {name: 20 for name in protocol.model.drop_outs(q)[-1:]}
+        run = execute(protocol.program, q, inputs, rng.fork(str(q.as_dict())), leaving)
+        masks, private = hygiene.masks(q), readings(*run.views.values())
+        read = {mask: mask.unpack(private[mask.place]) for mask in masks if mask.place in private}
+        for mask, numbers in read.items():
+            found.add(mask.place)
+            if protocol.claim is not None:  # the published steps blind with numbers of either sign
+                assert mask.bits - 8 <= max(numbers).bit_length() <= mask.bits, mask.place
+        kinds = {kind.__name__: kind for kind in protocol.program.kinds}
+        for mask in masks:
+            kind, _, field = mask.place.partition(".")
+            assert {slot.protection.category for slot in kinds[kind].slots if slot.name == field} - {"public"}
+            assert (mask.slack is None) == (mask.hidden is None)
+        slack = [mask.slack for mask in masks if mask.slack is not None]
+        assert all(bits >= hygiene.sigma for bits in slack) == (protocol.claim is not None)
+    assert found == {mask.place for mask in hygiene.masks(p)}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_variants_are_other_sessions_of_the_same_participants(name: str) -> None:
+    protocol, p = PROTOCOLS[name], PROTOCOLS[name].model.sample(3)
+    others = protocol.model.variants(p)
+    assert p not in others
+    assert {tuple(protocol.program.participants(q)) for q in others} <= {tuple(protocol.program.participants(p))}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_keys_shorter_than_the_shortest_are_test_keys(name: str) -> None:
+    limits, p = PROTOCOLS[name].limits, PROTOCOLS[name].model.sample(3)
+    if limits.keys is None:
+        assert not limits.are_test_keys(p)
+    else:
+        lengths = (limits.keys.shortest - 16, limits.keys.shortest)
+        assert [limits.are_test_keys(replace(p, key_bits=bits)) for bits in lengths] == [True, False]
 
 
 def unlimited(parameters: type[Any], limits: Limits) -> set[str]:

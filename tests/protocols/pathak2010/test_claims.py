@@ -157,6 +157,14 @@ def test_both_worlds_release_the_same_sum() -> None:
         assert sums == [(K * (K + 1) // 2 + 5,) * d] * 2
 
 
+def test_the_lengths_of_keys_in_trials_differ_and_take_as_many_packs() -> None:
+    p = ideal.small(ideal.sample(3))
+    shorter, same = ideal.with_key_lengths(p)
+    assert (same, replace(shorter, key_bits=p.key_bits)) == (p, p)
+    assert shorter.key_bits < p.key_bits
+    assert shorter.packing.packs == p.packing.packs
+
+
 @pytest.mark.slow
 def test_readings_are_alike_in_both_worlds_and_those_of_the_simulator() -> None:
     """Every day, and of all coalitions, `test_fresh_executions_pass` in `test_leakage.py` compares 48 runs."""

@@ -396,6 +396,14 @@ def test_values_that_do_not_fit_are_not_sent(wrong: Any, code: str) -> None:
 # Declarations.
 
 
+def test_a_person_reads_of_each_protection_in_other_words_and_of_a_ciphertext_under_which_key() -> None:
+    slots = [slot.protection for kind in PROGRAM.kinds for slot in kind.slots]
+    words = {(one.category, one.width if one.is_ciphertext else ""): one.description for one in slots}
+    assert {category for category, _ in words} == {"public", "masked", "shared", "encrypted", "returned"}
+    assert len(set(words.values())) == len(words)
+    assert all(key in said for (_, key), said in words.items())
+
+
 class NoProtection(Message):
     x: Annotated[int, "a note"]
 

@@ -13,8 +13,10 @@ from support.sessions import PROGRAMS, Setup, setup
 from protocols.crypto import sealing
 from protocols.crypto.identity import verify
 from protocols.errors import ReplayError
+from protocols.pathak2010.messages import Reshare
 from protocols.runtime import state as states
 from protocols.runtime import view as views
+from protocols.runtime.claims import message_from, stage_result
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import FORMAT, Program, Session
 from protocols.runtime.simulate import Run
@@ -215,6 +217,15 @@ def test_what_is_no_view_of_this_session() -> None:
     for wrong in (data[:-1], data + b"\0", b"", b"\x9f" * 1000, run.recorded["P1"].dumps(other)):
         with pytest.raises(ReplayError):
             RecordedView.loads(wrong, other)
+
+
+def test_what_a_view_does_not_hold_is_not_found_in_it() -> None:
+    _, run = watched(PROGRAMS[0])
+    view = run.views["P1"]
+    assert message_from(view, "P2", Reshare) in [message for sender, message in view.messages if sender == "P2"]
+    for find in (lambda: message_from(view, "P1", Reshare), lambda: stage_result(view, Reshare)):
+        with pytest.raises(ValueError, match="the view of P1 has no Reshare"):
+            find()
 
 
 def test_a_view_is_not_shown() -> None:

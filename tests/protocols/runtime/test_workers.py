@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import pytest
+from support import votes
 from support.linear_path import linear
 from support.sessions import Setup, names, setup, start
 from support.star import star
@@ -223,22 +224,29 @@ def test_errors_and_stops_are_those_of_one_process(
     assert not multiprocessing.active_children()
 
 
-def test_a_worker_ends_when_nobody_listens_and_tells_that_it_gives_up() -> None:
-    session = setup(2, 1)
-
-    def made(board: Greetings, observer: Observer, charge: Any, refund: Any, names: Any) -> dict[str, Actor]:
+@pytest.mark.parametrize(
+    ("session", "names", "last"),
+    [
+        (setup(2, 1), ("charlie", "P2"), "events"),  # it waits for P1
+        (votes.alone(lambda me: me.stop("votes.too_few")), votes.NAMES, "given up"),
+    ],
+)
+def test_a_worker_gives_up_by_itself_and_ends_when_nobody_listens(
+    session: Setup, names: tuple[str, ...], last: str
+) -> None:
+    def make(board: Greetings, observer: Observer, charge: Any, refund: Any, names: Any) -> dict[str, Actor]:
         return actors(*session, board, observer, names=names)
 
     context = multiprocessing.get_context("fork")
-    for make, first in ((made, "events"), (lambda *_: {}, "given up")):
-        here, there = context.Pipe()
-        process = context.Process(target=work, args=(there, (here,), make, ("charlie", "P2"), None))
-        process.start()
-        there.close()
-        assert here.recv()[0] == first
-        here.close()
-        process.join(60)
-        assert process.exitcode == 0
+    here, there = context.Pipe()
+    process = context.Process(target=work, args=(there, (here,), make, names, None))
+    process.start()
+    there.close()
+    while here.recv()[0] != last:
+        pass
+    here.close()
+    process.join(60)
+    assert process.exitcode == 0
 
 
 class BudgetError(Exception):
