@@ -25,8 +25,8 @@ from protocols.secure_sum.values import RECORDS, Addends, Sums, Vault, join_adde
 
 
 async def party(me: Endpoint, p: Parameters, mine: Addends, *later: Addends) -> Sums:
-    """Run P_j. Inputs: numbers and noise, and later ones as answers to queries. Outputs: the sums, and the list of
-    the parties in each.
+    """Run a party, P_j. Its inputs are numbers and noise; later inputs are answers to queries. Its outputs are the
+    sums, and the list of the parties in each.
     """
     mine = join_addends(p, mine, *later)
     vault = await me.stage(neighbour_graph.party if p.degree else setup.party, p, name=SETUP)
@@ -48,7 +48,7 @@ def _known(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int) -> 
 
 
 async def curator(me: Endpoint, p: Parameters) -> Sums:
-    """Run Charlie, whom nobody trusts: no input; the sums out, and who is in them."""
+    """Run Charlie, the untrusted curator. He has no input. His outputs are the sums and the parties in each."""
     state = await me.stage(neighbour_graph.curator if p.degree else setup.curator, p, name=SETUP)
     one = sums.curator if p.D else complete.curator
     for r in range(p.R):

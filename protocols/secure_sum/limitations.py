@@ -94,9 +94,10 @@ def _read(view: View, kind: type[M], sender: str) -> M:
 
 LIMITATIONS = (
     Limitation(
-        "Charlie together with T or more parties can remove the masks from a single party's contribution; T is the "
-        "number of shares that open a secret. Only that party's own share of the noise is left in the contribution. "
-        "Where masked inputs are published, T parties can do this without Charlie.",
+        "If drop-outs are allowed, Charlie together with T or more parties can remove the masks from a single party's "
+        "contribution. T is the number of shares that open a secret; if each party shares masks with all others, T is "
+        "greater than t. Only that party's own share of the noise is left in the contribution. If masked inputs are "
+        "published, T parties can do this without Charlie.",
         Attack(with_shares_enough, addend_of_victim, _true_addend),
     ),
     Limitation(
@@ -105,10 +106,10 @@ LIMITATIONS = (
         Attack(all_but_one, addend_of_the_last, _true_addend),
     ),
     Limitation(
-        "Where each party shares masks with its neighbours in a sparse graph alone, nothing is claimed against a "
-        "malicious Charlie or malicious parties. Charlie can send different lists of survivors to different arcs of "
-        "the cyclic order; this opens both secrets of the parties between the arcs. Parties that know the graph can "
-        "cut it in two by dropping out."
+        "If each party shares masks only with its neighbours in a sparse graph, nothing is claimed against a malicious "
+        "Charlie or malicious parties. The parties of this graph stand in a cyclic order. If Charlie sends different "
+        "lists of survivors to different stretches of it, both secrets of the parties between these stretches are "
+        "opened. Parties that know the graph can cut it in two by dropping out."
     ),
     Limitation(
         "Inputs are not validated: each party can spoil the sum. Charlie can withhold the sum. He can also state "
@@ -120,17 +121,18 @@ LIMITATIONS = (
     ),
     Limitation(
         "A party that goes back to an old state can be made to open both of its secrets. A site therefore has to keep "
-        "the number of its last state outside its backups."
+        "the number of its newest state (the folder of counters) outside its backups."
     ),
     Limitation(
-        "A dealer whose shares open no secret can stop a sum after all parties have been charged. That dealer is "
-        "named. If no answer comes from a dealer whose shares others complained of, only Charlie knows whether the "
-        "dealer kept silent or he withheld its answer. If a holder complains falsely of a dealer, or complains of a "
-        "share that came too late, Charlie counts as knowing its shares of that dealer."
+        "A dealer (a party that hands out shares) whose shares open no secret can stop a sum after all parties have "
+        "been charged. That dealer is named. If no answer comes from a dealer whose shares others complained of, only "
+        "Charlie knows whether the dealer kept silent or he withheld its answer. If a holder (a party that received a "
+        "share) complains falsely of a dealer, or complains of a share that came too late, Charlie is assumed to know "
+        "that holder's shares from that dealer."
     ),
     Limitation(
         "A party counts among the t if it is corrupted, or its state is read, after a sum but before the secrets of "
-        "that sum are erased. Every name that Charlie writes into the list of parties counts among them too. Each "
-        "party therefore has to know the others from elsewhere."
+        "that sum are erased. Every party that Charlie invents and adds to the list of parties counts among the t, "
+        "too. Each party therefore has to know the others from elsewhere."
     ),
 )

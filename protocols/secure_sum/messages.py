@@ -43,9 +43,9 @@ class Ready(Message):
 
 @message("1", CURATOR >> PARTY)
 class Start(Message):
-    """Start of the sums: everybody is ready, and saw the same; from here on a sum costs. If dealers are accused it does
-    not yet: complaints follow, or, where these have been answered, the answer of the one dealer that opened other
-    shares.
+    """Start of the sums: all parties are ready and saw the same greetings; from here on a sum is charged. If dealers
+    are accused it is not charged yet: complaints follow, or, where these have been answered, the answer of the one
+    dealer that opened other shares.
     """
 
     roster: Annotated[bytes, public("digest")]
@@ -147,8 +147,8 @@ class Certificate(Message):
 
 @message("6", PARTY >> CURATOR)
 class Unmask(Message):
-    """One share for each party: of its seed if it survived, else of its mask key; and the path from it to the digest
-    that its dealer greeted with.
+    """One share for each party, of that party's seed if it survived and else of its mask key, with the path that links
+    the share to the digest in that party's greeting.
     """
 
     shares: Annotated[tuple[bytes, ...], masked("seed"), Times("held")]

@@ -15,8 +15,8 @@ _LIST = (
     '("given up") or has itself in it, lies within G and has at least K-D members.'
 )
 _OPENS = (
-    "R4: it opens once, when Q distinct members of U have signed exactly what it signed: of members of U a share of b, "
-    "of the others one of s."
+    "R4: it opens shares once, when Q distinct members of U have signed exactly what it signed. It opens a share of b "
+    "for members of U, and a share of s for the others."
 )
 
 SENTENCES: Mapping[str, Citation] = MappingProxyType(
@@ -35,8 +35,9 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
         "2": cite_notes(
             _PACKAGE,
             _RULES,
-            "R1: it masks with all of G, under a context of session, g, r and q_r, and both places of a pair (K <= "
-            "1,000 with D = 0, else 200). R2: one masked input for each sum of a session.",
+            "R1: it masks with every party of G. The label of each mask contains the session, g (the digest of all "
+            "greetings), r (the number of the sum), q_r (its query) and the places of both parties (K <= 1,000 with "
+            "D = 0, else K <= 200). R2: it sends one masked input for each sum of a session.",
             "S4",
         ),
         "3": cite_notes(_PACKAGE, _RULES, _LIST, "S1", "S12"),

@@ -69,7 +69,11 @@ class FinishedRun:
 def variant_names(program: Program) -> tuple[str, str, str]:
     """Return the name, the target and the description of a variant against this program."""
     name = _PROGRAM_NAMES[program.name]
-    return name, f"{'linear' if name == 'linear' else 'curator'} protocol", f"the {name} protocol"
+    return (
+        name,
+        f"{'linear' if name == 'linear' else 'curator'} protocol",
+        "the protocol as published" if name == "printed" else f"the {name} protocol",
+    )
 
 
 def linear_variant(

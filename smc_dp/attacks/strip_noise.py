@@ -132,7 +132,9 @@ def _picture(rng: Stream, key_bits: int) -> Drawing:
     return draw_panels(
         (
             NoisyPanel("As published", "the party with fewest rows", in_protocol.exact, in_protocol.release, ends[0]),
-            NoisyPanel("Secure sum", "the nearest of all parties", in_secure_sum.exact, in_secure_sum.release, nearest),
+            NoisyPanel(
+                "Secure sum", "the party that then comes nearest", in_secure_sum.exact, in_secure_sum.release, nearest
+            ),
         )
     )
 

@@ -30,14 +30,15 @@ class NoisyPanel:
 
     @property
     def sentence(self) -> str:
-        """Sentence on the distance of release and remainder from the exact sum, in lengths of that sum."""
+        """Sentence on the distance of release and remainder from the exact sum, in norms of that sum."""
         scale = vector_distance(self.exact, [0] * len(self.exact))
         before, after = (vector_distance(x, self.exact) / scale for x in (self.release, self.left))
         is_exact = list(self.left) == list(self.exact)
-        ends = "exactly 0. It holds the exact sum" if is_exact else f"{after:.2f} lengths"
+        ends = "exactly 0. It holds the exact sum" if is_exact else f"{after:.2f} times that norm"
         return (
-            f"{self.version}, over all {len(self.exact)} coordinates: the release is {before:.2f} lengths of the exact "
-            f"sum away from that sum. After {self.whose} has subtracted its own noise, the distance is {ends}."
+            f"{self.version}, over all {len(self.exact)} coordinates: the distance between the release and the exact "
+            f"sum is {before:.2f} times the norm of the exact sum. After {self.whose} has subtracted its own noise, "
+            f"the distance is {ends}."
         )
 
 

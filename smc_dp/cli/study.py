@@ -13,7 +13,7 @@ import typer
 
 from smc_dp.cli import screen
 from smc_dp.cli.identities import warn_exposed
-from smc_dp.cli.options import AsJson, deferred
+from smc_dp.cli.options import AsJson, deferred, read_positive
 from smc_dp.cli.setting_options import with_settings
 from smc_dp.core.errors import InputError, one_line, shown
 
@@ -66,6 +66,13 @@ def new_study(
     greetings: Annotated[str, typer.Option(metavar="DURATION", help="Longest wait for the greetings of all.")] = "7d",
     messages: Annotated[str, typer.Option(metavar="DURATION", help="Longest wait for a message.")] = "1d",
     auxiliary: PublicRows = None,
+    threshold: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Two classes: a row is taken for the second one where its probability is above this [default: 0.5].",
+        ),
+    ] = None,
     label: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of classes.")] = None,
 ) -> None:
     """Draft a study from options. Nothing is sent. Edit the text before anybody signs it.
@@ -100,7 +107,8 @@ def new_study(
     agreement = agreed.with_parties(tuple(parties), known, public)
     identities = parties | ({} if curator is None else stored.parse_pinned_curator(curator))
     deadlines = {"greetings": greetings, "messages": messages}
-    around = {"title": title, "purpose": purpose, "relay": relay, "deadlines": deadlines}
+    limit = None if threshold is None else str(read_positive("--threshold", threshold))
+    around = {"title": title, "purpose": purpose, "relay": relay, "deadlines": deadlines, "threshold": limit}
     text = draft_study(agreement, around, identities, stated)
     made = parse_document(JointStudy, text, f"study {out}")
     write_new(out, text.encode(), f"study {out}")

@@ -36,12 +36,16 @@ def show_protocol(
         str | None,
         typer.Option(
             metavar="K",
-            help="With --protocol: 2 to 5 parties, or 3 where permutations are secret [default: 3, or 2 where that "
-            "takes a minute].",
+            help="With --protocol: number of parties, 2 to 5; 2 or 3 for protocols with two secret permutations "
+            "[default: 3; 4 for secure_sum; 2 with two secret permutations].",
         ),
     ] = None,
     everybody_stays: Annotated[
-        bool, typer.Option("--everybody-stays", help="With --protocol: nobody drops out, though one party may.")
+        bool,
+        typer.Option(
+            "--everybody-stays",
+            help="With --protocol: no party drops out in the dry run, although the parameters allow one drop-out.",
+        ),
     ] = False,
 ) -> int:
     """Show a protocol step by step: who sends what, the paper's words, values, and what everybody knows by then.

@@ -77,6 +77,20 @@ def _column(value: object) -> object:
     raise InputError("columns.wrong_kind", wanted=_KINDS, got=shown(value))
 
 
+def _undotted(found: object) -> object:
+    """Return a section of columns; raise UnfitError for names with points that TOML takes for sections in sections."""
+    faults: list[Fault] = []
+    left: list[tuple[str, object]] = [*found.items()] if isinstance(found, dict) else []
+    for name, value in left:  # what is in a section is looked at after it
+        if isinstance(value, dict) and "bins" not in value:
+            left += [(f"{name}.{step}"[: _SHOWN + 1], inner) for step, inner in value.items()]
+        elif name not in found:  # type: ignore[operator]
+            faults.append(InputFault("columns.dotted_name", {"name": name[:_SHOWN]}))
+    if faults:
+        raise UnfitError("", faults)
+    return found
+
+
 def _kind(value: object) -> str:
     """Return the tag of the kind of column that a value is meant to be."""
     if not isinstance(value, list):
@@ -162,11 +176,13 @@ class BoundsFile(Document):
     texts for the levels of a column, or for the classes under the column that has them.
     """
 
-    columns: Annotated[dict[str, ColumnValue], limit_keys(_MANY)]
+    columns: Annotated[dict[str, ColumnValue], limit_keys(_MANY), BeforeValidator(_undotted)]
     label: LabelSection
     rows: RowsSection = Field(default_factory=RowsSection)
     weights: WeightsSection | None = None
-    missing: Annotated[dict[str, EmptyCellRule], limit_keys(_MANY)] = Field(default_factory=dict)
+    missing: Annotated[dict[str, EmptyCellRule], limit_keys(_MANY), BeforeValidator(_undotted)] = Field(
+        default_factory=dict
+    )
     aliases: Annotated[dict[str, dict[str, LevelList]], limit_keys(_MANY)] = Field(default_factory=dict)
 
     @classmethod

@@ -119,8 +119,8 @@ def of_level(fault: Fault, refused: RefusedInput) -> Hint:
     nothing = of_nothing(fault, refused)
     if nothing != NO_HINT or not refused.column or len(text) > _LONGEST_ALIAS:
         return nothing
-    line = refused.form.advice(**_meaning(refused, "LEVEL"))
-    return Hint("", f"; if it means one of these, take its name for LEVEL and {line}")
+    clause = f"; if it means one of these, take its name for LEVEL and {LINE}"
+    return Hint("", clause, to_complete=_meaning(refused, "LEVEL"))
 
 
 def _meaning(refused: RefusedInput, level: str) -> dict[str, FormatSetting]:

@@ -30,9 +30,9 @@ def add_hint(fault: Fault, refused: RefusedInput) -> Fault:
     if make := _MAKERS.get(fault.code):
         hint = make(fault, refused)
         fields |= {"recognised": hint.recognised, "hint": hint.clause}
-        if hint.settings:
+        if hint.settings or hint.to_complete:
             explained = FormatFault(fault.code, fields, fault.place, fault.behind, refused.form, hint.clause)
-            return explained.completed(hint.settings)
+            return replace(explained, settings=hint.settings, to_complete=hint.to_complete).completed({})
     return replace(fault, fields=fields)
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from smc_dp.core.arrays import count_longer, into_ball, with_bias
 from smc_dp.core.errors import InputError, InputFault, clipped_too_often, shown, warn_clipped
 from smc_dp.data.bounds import Bounds
+from smc_dp.data.cell_values import EMPTY_CODES
 from smc_dp.data.columns import (
     CATEGORY,
     INDICATOR,
@@ -24,7 +25,7 @@ from smc_dp.data.columns import (
     NumericColumn,
 )
 from smc_dp.data.federation import NO_ROWS, Rows
-from smc_dp.data.table import EMPTY_CODES, Table, parse_column
+from smc_dp.data.table import Table, parse_column
 from smc_dp.data.usual_clip import no_row_shortened
 from smc_dp.data.validation_errors import TableFault, UnfitTableError, blank_rows_fault, column_faults, outside_bounds
 from smc_dp.data.whole_advice import complete_advice

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from smc_dp.core.errors import InputError
+from smc_dp.core.errors import InputError, UnfitError
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.file_format import joined
 from smc_dp.data.preprocess import examine_table
@@ -18,7 +18,7 @@ from smc_dp.data.validation_errors import TableFault
 _ROUNDS = 8
 
 
-def complete_refusal(
+def examine_refused(
     error: InputError, path: Path, source: str, bounds: Bounds, label: str | None = None
 ) -> tuple[InputError, tuple[TableFault, ...]]:
     """Return the refusal of a file with the whole line, and the faults of its cells that no line of the site mends.
@@ -42,4 +42,10 @@ def complete_refusal(
             settings = joined(settings, found.settings)
             left = left if found.settings else (*left, found)
         break
-    return InputError(fault.completed(settings)), left
+    return InputError(fault.completed(settings)), tuple(found.completed(settings) for found in left)
+
+
+def complete_refusal(error: InputError, path: Path, source: str, bounds: Bounds) -> InputError:
+    """Return the refusal of a file with all that `examine_refused` finds."""
+    refusal, others = examine_refused(error, path, source, bounds)
+    return UnfitError("", [refusal.fault, *(fault.placed(source) for fault in others)]) if others else refusal

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from smc_dp.core.errors import Fault, InputFault
-from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat, joined
+from smc_dp.data.file_format import DEFAULT_FORMAT, OWN_SETTINGS_FILE, FileFormat, joined
 from smc_dp.data.spelling_evidence import Settings, SpellingEvidence
 
 LINE = "{line}"
@@ -19,12 +19,13 @@ class Hint(NamedTuple):
     """Apparent kind of the input, in a word, and a clause that says so; both empty for no hint.
 
     settings: those of a file format with which the input would be read; the clause has `{line}` where the line stands
-    that states them.
+    that states them. to_complete: settings in which a person has to fill in something, for the same line.
     """
 
     recognised: str = ""
     clause: str = ""
     settings: Settings = MappingProxyType({})
+    to_complete: Settings = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -57,16 +58,21 @@ class FormatFault(InputFault):
     form: FileFormat = DEFAULT_FORMAT
     clause: str = ""
     settings: Settings = field(default_factory=dict)
+    to_complete: Settings = field(default_factory=dict)
 
     def completed(self, settings: Settings) -> FormatFault:
         """Return the fault with the line that states these settings, too."""
         whole = joined(settings, self.settings)
-        hint = self.clause.replace(LINE, self.form.advice(**whole))
-        return replace(self, fields={**self.fields, "hint": hint}, settings=whole)
+        hint = self.clause.replace(LINE, self.form.advice(**joined(whole, self.to_complete)))
+        return replace(self, fields={**self.fields, "hint": hint}, settings=whole if self.settings else {})
 
     def in_list(self) -> FormatFault:
         """Return the fault as a list has it, below which the lines stand."""
-        return replace(self, fields={**self.fields, "hint": self.clause.replace(LINE, "write the lines below")})
+        line = "write the lines below"
+        if self.to_complete:
+            of_section = replace(self.form, place=OWN_SETTINGS_FILE).advice(**self.to_complete)
+            line = of_section.removesuffix(f" of {OWN_SETTINGS_FILE}")
+        return replace(self, fields={**self.fields, "hint": self.clause.replace(LINE, line)})
 
 
 NO_HINT = Hint()
@@ -80,7 +86,7 @@ def in_list(fault: Fault) -> Fault:
 
 def proposed_format(faults: Iterable[Fault]) -> FileFormat | None:
     """Return the format that the faults of one file propose together; None where they propose none."""
-    formal = [fault for fault in faults if isinstance(fault, FormatFault)]
+    formal = [fault for fault in faults if isinstance(fault, FormatFault) and fault.settings]
     if not formal:
         return None
     settings: Settings = {}

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from smc_dp.core.errors import Fault, InputFault, shown
+from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.data.bounds import Bounds
+from smc_dp.data.cell_values import parse_text
 from smc_dp.data.columns import LEAVE_OUT
 from smc_dp.data.preprocess import EncodedTable, class_column, examine_table
 from smc_dp.data.table import ParsedColumn, Table, parse_column
@@ -67,6 +68,19 @@ def known_classes(table: Table, bounds: Bounds, label: str) -> tuple[NDArray[np.
     column = class_column(bounds, label, LEAVE_OUT)
     read = parse_column(table, column)
     return np.nan_to_num(read.values, nan=-1.0).astype(np.int64), column_faults(table, column, read, is_label=True)
+
+
+def texts_or_nothing(table: Table, name: str) -> tuple[str, ...]:
+    """Return a column as texts, "" for an empty cell and for one without a text; raise InputError where it is missing.
+
+    A row that nobody named has a class all the same.
+    """
+    if (lacking := table.lacking(name)) is not None:
+        raise InputError(lacking).within(table.source)
+    cells, codes = table.different(name)
+    found = [parse_text(cell) for cell in cells]
+    texts = ["" if isinstance(text, Fault) else text for text in found]
+    return tuple(texts[code] for code in codes.tolist())
 
 
 def _left_out(table: Table, bounds: Bounds) -> dict[int, tuple[Fault, ...]]:

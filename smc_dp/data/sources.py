@@ -204,7 +204,7 @@ def _read_completing(given: FileOrFrame, source: str, bounds: Bounds | None) -> 
     except InputError as error:
         if bounds is None or not isinstance(given, Path):
             raise
-        raise complete_refusal(error, given, source, bounds)[0] from None
+        raise complete_refusal(error, given, source, bounds) from None
 
 
 def name_and_path(text: str | tuple[str, FileOrFrame]) -> tuple[str, FileOrFrame]:

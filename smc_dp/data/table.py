@@ -6,18 +6,16 @@ Rows are numbered from 1, the first row below the header of a CSV file or the fi
 from __future__ import annotations
 
 import datetime
-import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smc_dp.core.errors import ColumnIgnoredWarning, Fault, InputError, InputFault, shown
+from smc_dp.data.cell_values import is_empty_cell, parse_date, parse_number, parse_text
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, DateColumn, NumericColumn, canonical_level
 from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat
 from smc_dp.data.format_hints import add_hint
@@ -220,73 +218,11 @@ def parse_column(table: Table, column: Column) -> ParsedColumn:
     return ParsedColumn(found[codes], cells, codes, faults)
 
 
-NOT_A_NUMBER = InputFault("cell.not_a_number", {"got": None, "hint": ""})
-NOT_FINITE = InputFault("cell.not_finite", {"got": None, "hint": ""})
-NOT_A_TEXT = InputFault("cell.not_a_text", {"got": None})
-EMPTY_FAULTS = MappingProxyType(
-    {wanted: InputFault("cell.empty", {"wanted": wanted}) for wanted in ("a number", "a date", "a text")}
-)
-"""Fault of an empty cell, by the kind of value that was wanted."""
-NAN_FAULTS = MappingProxyType(
-    {wanted: InputFault("cell.nan", {"wanted": wanted}) for wanted in ("a finite number", "a text")}
-)
-"""Fault of a cell that holds NaN, by the kind of value that was wanted."""
-EMPTY_CODES = frozenset({"cell.empty", "cell.nan"})
-"""Codes of the faults of empty cells."""
-
-
-def is_empty_cell(cell: object) -> bool:
-    """Return whether nothing stands in a cell; NaN that is no text counts as empty."""
-    return cell is None or (isinstance(cell, str) and not cell.strip()) or (isinstance(cell, float) and cell != cell)
-
-
 def is_blank_column(cells: Cells) -> bool:
     """Return whether nothing stands in any cell of a column."""
     if isinstance(cells, np.ndarray):
         return bool(np.isnan(cells).all())
     return all(map(is_empty_cell, cells.values if isinstance(cells, DictionaryColumn) else cells))
-
-
-def parse_number(cell: object, form: FileFormat) -> float | Fault:
-    """Return the finite number in a cell, or the fault of any other cell."""
-    if isinstance(cell, str) and cell.strip():
-        try:
-            found = form.number(cell)
-        except ValueError:
-            truth = form.truth(cell)
-            return NOT_A_NUMBER if truth is None else float(truth)
-    elif isinstance(cell, bool | int | float | Decimal):
-        found = float(cell)
-    else:
-        return EMPTY_FAULTS["a number"] if is_empty_cell(cell) else NOT_A_NUMBER
-    if math.isfinite(found):
-        return found
-    return NAN_FAULTS["a finite number"] if is_empty_cell(cell) else NOT_FINITE
-
-
-def parse_date(cell: object, form: FileFormat) -> datetime.date | Fault:
-    """Return the date in a cell, or the fault of any other cell."""
-    if is_empty_cell(cell):
-        return EMPTY_FAULTS["a date"]
-    if isinstance(cell, datetime.date) and not isinstance(cell, datetime.datetime):
-        return cell
-    try:
-        return form.day(cell if isinstance(cell, str) else "")
-    except ValueError:
-        return InputFault("cell.not_a_date", {"dates": form.dates, "got": None, "hint": ""})
-
-
-def parse_text(cell: object) -> str | Fault:
-    """Return the text in a cell, numbers, dates and truth values written out, or the fault of any other cell."""
-    if isinstance(cell, bool):
-        return "true" if cell else "false"
-    if isinstance(cell, datetime.date) and not isinstance(cell, datetime.datetime):
-        return cell.isoformat()
-    if isinstance(cell, int | float | Decimal):
-        return str(cell) if math.isfinite(cell) else NAN_FAULTS["a text"] if is_empty_cell(cell) else NOT_A_TEXT
-    if is_empty_cell(cell):
-        return EMPTY_FAULTS["a text"]
-    return cell if isinstance(cell, str) else NOT_A_TEXT
 
 
 def _taken(cells: Cells, indices: NDArray[np.int64]) -> Cells:
@@ -318,7 +254,7 @@ def _number(column: NumericColumn | BinnedColumn | DateColumn, form: FileFormat)
 
 def _place(column: CategoricalColumn, form: FileFormat) -> Callable[[object], float | Fault]:
     """Return a function that finds the index of a cell among the categories."""
-    listed = [text[:_SHOWN] for text in column.forms[:_LISTED]] + (["..."] if len(column.forms) > _LISTED else [])
+    listed = [text[:_SHOWN] for text in column.categories[:_LISTED]] + (["..."] if len(column.forms) > _LISTED else [])
     unknown = InputFault("cell.unknown_level", {"got": None, "hint": "", "levels": listed})
 
     places = column.places_in(form)

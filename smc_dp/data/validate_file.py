@@ -18,7 +18,7 @@ from smc_dp.data.federation import NO_ROWS
 from smc_dp.data.file_format import FileFormat
 from smc_dp.data.partition import check_name
 from smc_dp.data.preprocess import examine_table
-from smc_dp.data.refused_file import complete_refusal
+from smc_dp.data.refused_file import examine_refused
 from smc_dp.data.refused_input import proposed_format
 from smc_dp.data.table_reader import read_table
 from smc_dp.data.usual_clip import no_row_shortened
@@ -111,7 +111,7 @@ def validate_file(
     try:
         table = read_table(path, source, form=form)
     except InputError as error:
-        refusal, others = complete_refusal(error, path, source, public)
+        refusal, others = examine_refused(error, path, source, public)
         fault = replace(refusal.fault, place=refusal.fault.place.removeprefix(f"{source}: "))
         return FileValidation(source, None, (TableFault("", fault), *others))
     if not table.rows:

@@ -17,6 +17,7 @@ from typing_extensions import override
 
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.core.toml import on_one_line, toml_key
+from smc_dp.data.cell_values import EMPTY_CODES, parse_text
 from smc_dp.data.columns import (
     CATEGORY,
     EMPTY_CELL_RULES,
@@ -33,7 +34,7 @@ from smc_dp.data.columns import (
 from smc_dp.data.format_hints import add_hint
 from smc_dp.data.refused_input import FormatFault, RefusedInput, settings_of
 from smc_dp.data.spelling_evidence import Settings, SpellingEvidence
-from smc_dp.data.table import EMPTY_CODES, ParsedColumn, Table, parse_text
+from smc_dp.data.table import ParsedColumn, Table
 
 FIRST_ROWS = 5
 """Number of rows that a fault names."""

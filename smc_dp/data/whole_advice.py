@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from smc_dp.core.errors import InputError
+from smc_dp.data.cell_values import EMPTY_CODES
 from smc_dp.data.file_format import joined
 from smc_dp.data.spelling_evidence import Settings
-from smc_dp.data.table import EMPTY_CODES, Table
+from smc_dp.data.table import Table
 from smc_dp.data.validation_errors import TableFault
 
 _ROUNDS = 8

@@ -24,6 +24,7 @@ _COMMENTS = MappingProxyType(
         "relay": "address of the relay; nats://, tls:// or flare://",
         "insecure_test_keys": "the keys of the protocol protect nothing",
         "auxiliary": "SHA-256 of the public rows that all have",
+        "threshold": "a row with a probability above it is taken for the second class",
         "method": "What is learned.",
         "target": "What the release guarantees; a site's ledger is charged what the statement says (study show).",
         "protocol": "How it is computed.",
@@ -38,7 +39,7 @@ def draft_study(
 ) -> str:
     """Return the text of `study.toml`; InputError where the identity of a participant is missing, or one is of nobody.
 
-    `around`: title, purpose, relay and deadlines; `bounds` as in a file of bounds.
+    `around`: title, purpose, relay and deadlines, and a threshold if there is one; `bounds` as in a file of bounds.
     """
     missing = [name for name in agreement.participants if name not in identities]
     if missing:
@@ -51,6 +52,7 @@ def draft_study(
         **{name: around[name] for name in ("title", "purpose", "relay")},
         "insecure_test_keys": TEST_KEYS in agreement.marks or None,
         "auxiliary": agreement.auxiliary and agreement.auxiliary.digest,
+        "threshold": around.get("threshold"),
         **agreement.sections,
         "deadlines": around["deadlines"],
         "parties": [{"name": name, "key": keys[name]} for name in agreement.parties],

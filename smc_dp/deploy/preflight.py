@@ -5,9 +5,11 @@ Nothing that is found leaves the site: an error tells the site's own people what
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
 
 from protocols.arithmetic.rng import Stream
@@ -30,9 +32,7 @@ from smc_dp.run.party import LocalParty
 from smc_dp.run.site_ledger import SiteLedger
 
 _NO_POLICY = InputFault("terms.missing")
-_AUTHOR_FIRST = frozenset({"key.not_in_study", "party.too_many_rows", "rows.one_class"})
-_AUTHOR_ALONE = frozenset({"grid.too_small", "budget.passed"})  # a ledger's limit never changes
-_OF_THE_POLICY_FILE = frozenset({"terms.missing", "terms.negative"})
+_FIXED_BY = tomllib.loads(files("smc_dp.deploy").joinpath("fixed_by.toml").read_text(encoding="utf-8"))
 
 
 def fixed_by(fault: Fault) -> tuple[str, ...]:
@@ -40,12 +40,12 @@ def fixed_by(fault: Fault) -> tuple[str, ...]:
     said = fault.fields.get("fixed_by")
     if isinstance(said, tuple):
         return tuple(map(str, said))
-    if fault.code in _AUTHOR_ALONE:
+    if settings_of(fault) or fault.code in _FIXED_BY["site"]:
+        return (SITE,)
+    if fault.code in _FIXED_BY["author"]:
         return (AUTHOR,)
-    is_limit = fault.code.startswith("terms.") and fault.code not in _OF_THE_POLICY_FILE
-    if not settings_of(fault) and (is_limit or fault.code in _AUTHOR_FIRST):
-        return (AUTHOR, SITE)
-    return (SITE,)
+    is_limit = fault.code.startswith("terms.")
+    return (AUTHOR, SITE) if is_limit or fault.code in _FIXED_BY["author_or_site"] else (SITE,)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,10 +154,7 @@ def read_rows(path: Path, bounds: Bounds, form: FileFormat | None = None) -> Own
     try:
         table = read_table(path, source, form=form)
     except InputError as error:
-        refusal, others = complete_refusal(error, path, source, bounds)
-        if not others:
-            raise refusal from None
-        raise UnfitError(source, [refusal.fault, *(fault.placed(source) for fault in others)]) from None
+        raise complete_refusal(error, path, source, bounds) from None
     table.warn_of_ignored()
     return OwnRows(table, encode_party_rows(table, bounds))
 

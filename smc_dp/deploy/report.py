@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
 
 from smc_dp.core.errors import InputError
 from smc_dp.data.columns import LEAVE_OUT
@@ -54,6 +55,9 @@ def _learned(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     settings = (f"{name} {setting_text(x, len(study.identities))}" for name, x in parameters if name not in _ELSEWHERE)
     classes = join_first(study.bounds.classes, _SHOWN)
     yield f"One linear model that predicts column {study.bounds.label}, with classes {classes}."
+    if study.threshold is not None:
+        second = study.bounds.classes[1]
+        yield f"A row is taken for {second} where its probability is above {float(Fraction(study.threshold)):g}."
     yield f"Agreed: {', '.join(settings)}."
     if study.bounds.missing == LEAVE_OUT:
         yield "A row without a class is left out."

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, get_args
@@ -37,6 +38,7 @@ from smc_dp.run.agreement import (
     secure_method,
 )
 from smc_dp.run.auxiliary import AuxiliaryRows
+from smc_dp.run.metrics import has_probabilities
 from smc_dp.run.protocols.registry import DERIVED_SETTINGS, find_terms, setting_names
 from smc_dp.run.settings import SECTIONS, MethodSettings, ProtocolSettings, RunSettings, TargetSettings, required_field
 from smc_dp.run.transcript_header import refuse_beyond
@@ -114,13 +116,18 @@ def _other_format(said: Mapping[str, Any]) -> InputError:
 
 
 class JointStudy(RunSettings):
-    """One study; see the module. `bounds` is the whole content of a file of bounds, `auxiliary` a digest of rows."""
+    """One study; see the module.
+
+    `bounds` is the whole content of a file of bounds, `auxiliary` a digest of rows. `threshold`: the probability above
+    which a row is taken for the second of two classes; None leaves it at 1/2, and out of the document.
+    """
 
     format: StudyFormat
     title: OneLine
     purpose: OneLine
     relay: RelayAddress
     auxiliary: DigestText | None = None
+    threshold: PositiveRatio | None = None
     method: StudyMethod
     target: StudyTarget
     protocol: StudyProtocol
@@ -167,7 +174,8 @@ class JointStudy(RunSettings):
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON, each in its one form."""
         stated = {key: self._sections[key] for key in ("method", "protocol")}
-        return {**self.model_dump(by_alias=True), **stated, "bounds": self.bounds.as_dict()}
+        left_out = {"threshold"} if self.threshold is None else None  # studies from before it keep their digest
+        return {**self.model_dump(by_alias=True, exclude=left_out), **stated, "bounds": self.bounds.as_dict()}
 
     @property
     def parties(self) -> tuple[str, ...]:
@@ -259,6 +267,7 @@ class JointStudy(RunSettings):
         """Yield what shows where several fields are read together, of those that could be read; see `readable`."""
         whole = [vars(party) for party in self.__dict__.get("parties_pinned", ())]
         yield from self._faults_of_names(parts.get("parties_pinned", whole))
+        yield from self._faults_of_threshold()
         said = {section: self._said(section, parts) for section in SECTIONS}
         if said["method"].get("name") and said["protocol"].get("name"):
             yield from self._faults_of_settings(said)
@@ -282,6 +291,14 @@ class JointStudy(RunSettings):
         for name, key in (pinned | curator).items():
             if (other := owners.setdefault(key, name)) != name:
                 yield InputFault("study.one_key_for_two", {"name": name, "other": other})
+
+    def _faults_of_threshold(self) -> Iterator[Fault]:
+        if self.__dict__.get("threshold") is None:
+            return
+        if not 0 < float(Fraction(self.threshold or 0)) < 1:
+            yield InputFault("study.threshold_not_inside", {"got": self.threshold})
+        if "bounds_stated" in self.__dict__ and len(self.bounds.classes) > 2:
+            yield InputFault("study.threshold_of_two_classes", {"classes": len(self.bounds.classes)})
 
     def _faults_of_settings(self, sections: dict[str, dict[str, Any]]) -> Iterator[Fault]:
         name, by, found = sections["method"].pop("name"), sections["protocol"].pop("name"), FaultCollector()
@@ -324,6 +341,8 @@ class JointStudy(RunSettings):
         if self.auxiliary is None and {"parties_pinned", "bounds_stated"} <= has:
             with found.step():
                 self._without_rows.statement  # noqa: B018  what cannot be said cannot be agreed on
+                if self.__dict__.get("threshold") is not None and not has_probabilities(self._without_rows.spec):
+                    raise InputError("study.threshold_without_probabilities")
 
     def _faults_of_agreement(self, agreement: Agreement) -> Iterator[Fault]:
         """Yield the faults that show only where the public rows are known too."""

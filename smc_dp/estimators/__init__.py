@@ -11,7 +11,9 @@ to the public radius, not refused (a `RowsClippedWarning` says so, locally, wher
 earlier step of a pipeline may be fitted on private rows: such a step is outside the guarantee. Public constants or a
 step that was fitted on public rows and frozen are fine. A radius is long enough for all rows if it is the length of
 one in which every column has its largest possible value; after standardising with public constants the root of the
-number of columns is about what most rows are long. Sparse rows are accepted, and made dense in blocks.
+number of columns is about what most rows are long. Sparse rows are accepted, and made dense in blocks. With `bounds`
+rows are tables as files have them, data frames with levels, dates and empty cells, encoded as a run encodes them, and
+no earlier step is needed.
 
 In `SecureSumClassifier`, and with `trust="secure"` in three other families, nobody is trusted: contributions are those
 that parties enter to the secure sum, each with noise of the party's own, and their sum is what the protocol gives. A

@@ -20,7 +20,10 @@ from typing_extensions import Protocol, override, runtime_checkable
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import Fault, InputError, InputFault, check_one_of, clipped_too_often, shown, warn_clipped
+from smc_dp.data.bounds import Bounds
 from smc_dp.data.federation import Federation
+from smc_dp.data.preprocess import warn_of_clipping
+from smc_dp.estimators.bounded_rows import BoundsParameter, encode_table, named_classes, public_bounds, row_width
 from smc_dp.estimators.docstrings import documented
 from smc_dp.estimators.ledger_charge import FitCharge, charge_fit
 from smc_dp.estimators.rows import (
@@ -32,7 +35,14 @@ from smc_dp.estimators.rows import (
     make_federation,
     sorted_classes,
 )
-from smc_dp.estimators.validation import LabelArray, check_exact_number, check_number, check_whole_number
+from smc_dp.estimators.validation import (
+    LabelArray,
+    check_exact_number,
+    check_labels,
+    check_number,
+    check_public_rows,
+    check_whole_number,
+)
 from smc_dp.methods.collaborative.rounds import BiasedModel
 from smc_dp.methods.method import Method, Trust, check_target, noise_names
 from smc_dp.methods.model import LinearModel, Release
@@ -92,6 +102,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
     radius: float = 1.0
     bias: float = 1.0
     classes: Sequence[Any] | None = None
+    bounds: BoundsParameter = None
     insecure_seed: int | None = None
     ledger: str | PathLike[str] | None = None
 
@@ -152,7 +163,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
             Public rows, passed on to `fit` by name where the family has any.
 
         """
-        X, y, whose = join_parties(parties)
+        X, y, whose = join_parties(parties, with_frames=self.bounds is not None)
         fitted: Self = self.fit(X, y, parties=whose, **public)
         return fitted
 
@@ -292,10 +303,11 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         for released in ("model_", "privacy_"):
             if hasattr(self, released):
                 delattr(self, released)
+        self.bounds_ = self._public_bounds()
+        if self.bounds_ is not None:
+            return self._encoded(X, y, parties, self.bounds_)
         rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False, accept_sparse="csr")
-        check_classification_targets(labels)
-        self._check(self._method())
-        self.classes_: LabelArray = self._classes(labels)
+        self._begin(labels, self.classes)
         self.ball_ = Ball(check_number("radius", self.radius), check_number("bias", self.bias))
         parts = self._parts(rows.shape[0], parties)
         inside, clipped = clip_into_ball(rows, self.ball_, parts)
@@ -303,6 +315,50 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         if clipped_too_often(clipped, rows.shape[0]):
             self._warn_clipped(clipped, rows.shape)
         return data
+
+    def _encoded(self, X: Any, y: npt.ArrayLike, parties: npt.ArrayLike | None, bounds: Bounds) -> Federation:
+        """Return the federation of rows that these bounds encode."""
+        found = encode_table(X, bounds, "X")
+        n = len(found.X)
+        labels = check_labels("y", y, n, f"the {n} rows")
+        self._begin(labels, named_classes(bounds, labels) if self.classes is None else self.classes)
+        validate_data(self, X, skip_check_array=True)  # the number and the names of columns
+        self.ball_ = Ball(bounds.clip, bounds.bias)
+        data = make_federation(found.X, labels, self.classes_, self._parts(n, parties))
+        warn_of_clipping(type(self).__name__, found, bounds)
+        return data
+
+    def _begin(self, labels: LabelArray, named: Sequence[Any] | None) -> None:
+        """Check labels and settings, and set the classes, which are public where somebody named them."""
+        check_classification_targets(labels)
+        self._check(self._method())
+        self.classes_: LabelArray = self._classes(labels, named)
+
+    @property
+    def _classes_are_public(self) -> bool:
+        """True if somebody named the classes: they are a parameter, or texts out of the bounds."""
+        return self.classes is not None or named_classes(self.bounds_, self.classes_) is not None
+
+    def _public_bounds(self) -> Bounds | None:
+        """Return the bounds; InputError where they say what another parameter says, too."""
+        found = public_bounds(self.bounds)
+        usual = {own.name: own.default for own in fields(self)}
+        for name in ("radius", "bias"):
+            if found is not None and getattr(self, name) != usual[name]:
+                raise InputError("setting.beside_bounds", name=name, got=shown(getattr(self, name)))
+        return found
+
+    @property
+    def _width(self) -> int:
+        """Number of features of a row before the bias."""
+        width: int = self.n_features_in_
+        return width if self.bounds_ is None else row_width(self.bounds_)
+
+    def _public_rows(self, name: str, given: npt.ArrayLike) -> Array:
+        """Return public rows in the ball."""
+        if self.bounds_ is not None:
+            return encode_table(given, self.bounds_, name).X
+        return self.ball_.rows(check_public_rows(name, given, self.n_features_in_))
 
     def _warn_clipped(self, clipped: int, shape: tuple[int, int]) -> None:
         n, d = shape
@@ -322,8 +378,8 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         """Property of a method for two classes only; one that is none of the family is refused elsewhere."""
         return self.binary and (self.method not in self.methods or getattr(find_method(self.method), "binary", True))
 
-    def _classes(self, y: LabelArray) -> LabelArray:
-        classes = sorted_classes(y if self.classes is None else self.classes, once=self.classes is not None)
+    def _classes(self, y: LabelArray, named: Sequence[Any] | None) -> LabelArray:
+        classes = sorted_classes(y if named is None else named, once=named is not None)
         if self._for_two and len(classes) > 2:
             raise InputError("classes.only_two_supported", method=self.method, got=len(classes))
         return classes
@@ -349,7 +405,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
     def _released(self, release: Release, dealt: bool, charge: FitCharge | None = None) -> Self:
         if not isinstance(release.model, Scored):
             raise TypeError(f"{self.method} releases no model that scores rows")
-        more = [(CLASSES_FROM_LABELS, self.classes is None), (SIMULATED_PARTIES, dealt)]
+        more = [(CLASSES_FROM_LABELS, not self._classes_are_public), (SIMULATED_PARTIES, dealt)]
         more += [(SINGLE_RELEASE, charge is None), (REFUSAL, True)]
         caveats = (*release.privacy.caveats, *(caveat for caveat, holds in more if holds))
         privacy = replace(release.privacy, caveats=caveats)
@@ -365,6 +421,9 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
     def _rows(self, X: npt.ArrayLike) -> Iterator[Array]:
         """Return the rows in the ball, block by block."""
         check_is_fitted(self)
+        if self.bounds_ is not None:
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return iter((encode_table(X, self.bounds_, "X").X,))
         given = validate_data(self, X, dtype=np.float64, reset=False, accept_sparse="csr")
         return (self.ball_.rows(block) for _, block in dense_blocks(given))
 

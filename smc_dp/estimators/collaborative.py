@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
+from typing_extensions import override
+
+from smc_dp.data.bounds import Bounds
 from smc_dp.estimators.base import FederatedClassifier
 from smc_dp.estimators.docstrings import documented
 
@@ -63,3 +66,8 @@ class CollaborativeClassifier(FederatedClassifier):
     rounds: int | None = None
     lam: float | None = None
     bias: float = field(default=0.0, init=False)  # no parameter: the methods add a coordinate of their own
+
+    @override
+    def _public_bounds(self) -> Bounds | None:
+        found = super()._public_bounds()
+        return found and replace(found, bias=0.0)

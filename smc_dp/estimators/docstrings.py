@@ -67,6 +67,11 @@ bias
     The constant coordinate that rows then get, in units of the radius, finite and not negative; 0 adds none.
 classes : sequence or None
     The public list of classes, each once; None reads them off the labels, which `privacy_` then says.
+bounds : Bounds, path or None
+    Public bounds of the columns, or a TOML file of them (`smc-dp bounds draft`). Rows are then data frames of pandas,
+    polars or Arrow with these columns, or arrays of them in their order, and are encoded as those of files: numbers,
+    dates, levels, empty cells. `radius` and `bias` are those of the bounds, texts as labels are classes of the bounds,
+    and `coef_` is for encoded features. Bounds that leave rows out or have weights are refused. None takes numbers.
 insecure_seed
     Any integer makes the noise reproducible and takes the guarantee away: for tests and demonstrations. None draws
     fresh noise from the operating system. There is no `random_state`.
@@ -94,6 +99,8 @@ privacy_ : PrivacyStatement
     What the release guarantees, for whom and against whom, and what it does not cover.
 model_ : Scored
     What was released: a linear model with noise, which scores rows.
+bounds_ : Bounds or None
+    The bounds by which rows were encoded.
 ball_ : Ball
     How a row gets into the unit ball: the radius and the bias of the fit.
 coef_ : ndarray of shape (C, d), or (1, d) for two classes

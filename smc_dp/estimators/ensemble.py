@@ -12,7 +12,6 @@ from typing_extensions import override
 from smc_dp.core.arrays import Array
 from smc_dp.estimators.base import FederatedClassifier
 from smc_dp.estimators.docstrings import documented
-from smc_dp.estimators.validation import check_public_rows
 from smc_dp.methods.hamm2016.ensemble import Learner
 from smc_dp.methods.hamm2016.votes import ONE_ROW_CAVEATS, PUBLIC_ROWS_CAVEAT
 
@@ -113,7 +112,7 @@ class EnsembleClassifier(FederatedClassifier):
 
         """
         data = self._federation(X, y, parties)
-        public = self.ball_.rows(self._auxiliary(auxiliary))
+        public = self._auxiliary(auxiliary)
         self._release(replace(data, unlabelled=public), parties is None)
         if auxiliary is None:
             of_others = (
@@ -124,8 +123,8 @@ class EnsembleClassifier(FederatedClassifier):
 
     def _auxiliary(self, given: npt.ArrayLike | None) -> Array:
         if given is None:
-            return self.ball_.radius * points_of_the_ball(self.n_features_in_)
-        return check_public_rows("auxiliary", given, self.n_features_in_)
+            return self.ball_.rows(self.ball_.radius * points_of_the_ball(self._width))
+        return self._public_rows("auxiliary", given)
 
 
 def points_of_the_ball(d: int) -> Array:

@@ -13,7 +13,7 @@ from smc_dp.data.federation import Federation, Rows
 from smc_dp.estimators.base import FederatedClassifier
 from smc_dp.estimators.docstrings import documented
 from smc_dp.estimators.rows import number_labels
-from smc_dp.estimators.validation import check_labels, check_public_rows, list_first
+from smc_dp.estimators.validation import check_labels, list_first
 from smc_dp.methods.feature_method import LossName
 from smc_dp.methods.method import Trust
 
@@ -130,9 +130,9 @@ class FeatureMethodClassifier(FederatedClassifier):
             raise InputError("aggregator.beside_public_rows", got=shown(self.aggregator))
 
     def _public(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Rows:
-        rows = check_public_rows("public_X", X, self.n_features_in_)
+        rows = self._public_rows("public_X", X)
         labels = check_labels("public_y", y, len(rows), f"the {len(rows)} rows of public_X")
-        return Rows(self.ball_.rows(rows), number_labels(labels, self.classes_, lambda i: f"public_y: row {i + 1}"))
+        return Rows(rows, number_labels(labels, self.classes_, lambda i: f"public_y: row {i + 1}"))
 
     def _with_aggregator(self, data: Federation, dealt: bool) -> Federation:
         """Return a federation in which one party's rows are the labelled ones, and the others are sites."""

@@ -14,7 +14,9 @@ import scipy.sparse
 from smc_dp.core.arrays import Array, IntArray, count_longer, in_columns, into_ball, with_bias
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Rows
+from smc_dp.data.frames import is_frame
 from smc_dp.data.partition import even_shares, split_rows
+from smc_dp.estimators.bounded_rows import join_frames
 from smc_dp.estimators.validation import (
     LabelArray,
     as_array,
@@ -148,10 +150,11 @@ class RowAssignment:
         raise ValueError(f"no party holds row {row}")
 
 
-def join_parties(parties: object) -> tuple[Any, LabelArray, LabelArray]:
+def join_parties(parties: object, *, with_frames: bool = False) -> tuple[Any, LabelArray, LabelArray]:
     """Return all rows, all labels and each row's party: a name of the mapping, or a number from 1 in an iterable.
 
-    Raises InputError at the party for what is no pair (X, y) of rows of one width with a label for each.
+    with_frames: data frames stay tables, and are no arrays of numbers. Raises InputError at the party for what is no
+    pair (X, y) of rows of one width with a label for each.
     """
     if not isinstance(parties, Iterable) or isinstance(parties, str):
         raise InputError("parties.no_pairs", got=describe_value(parties))
@@ -160,21 +163,24 @@ def join_parties(parties: object) -> tuple[Any, LabelArray, LabelArray]:
         raise InputError("parties.none")
     pairs: list[tuple[Any, LabelArray]] = []
     for name, pair in named.items():
-        pairs.append(_pair(f"party {name}", pair, pairs[0][0].shape[1] if pairs else None))
+        pairs.append(_pair(f"party {name}", pair, pairs[0][0].shape[1] if pairs else None, with_frames=with_frames))
     names = np.fromiter(named, dtype=object, count=len(named))  # as they are: mixed kinds would become texts
     whose = np.repeat(names, [len(y) for _, y in pairs])
     every = [X for X, _ in pairs]
+    if with_frames and all(map(is_frame, every)):
+        return join_frames(every), np.concatenate([y for _, y in pairs]), whose
     X = scipy.sparse.vstack(every, "csr") if any(map(scipy.sparse.issparse, every)) else np.concatenate(every)
     return X, np.concatenate([y for _, y in pairs]), whose
 
 
-def _pair(name: str, given: object, width: int | None) -> tuple[Any, LabelArray]:
+def _pair(name: str, given: object, width: int | None, *, with_frames: bool) -> tuple[Any, LabelArray]:
     """Return rows of this width, if it is known, and a label for each."""
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise InputError("party.no_pair", name=name, got=describe_value(given))
     wanted = f"rows of width {width or 'd'}"
-    X = given[0] if scipy.sparse.issparse(given[0]) else as_array(name, given[0], wanted)
-    if X.ndim != 2 or (width is not None and X.shape[1] != width):
+    as_it_is = scipy.sparse.issparse(given[0]) or (with_frames and is_frame(given[0]))
+    X = given[0] if as_it_is else as_array(name, given[0], wanted)
+    if len(X.shape) != 2 or (width is not None and X.shape[1] != width):
         raise InputError("array.wrong_shape", name=name, wanted=wanted, shape=str(X.shape))
     if not X.shape[0]:
         raise InputError("party.no_rows", name=name)

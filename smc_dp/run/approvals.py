@@ -26,6 +26,7 @@ from smc_dp.run.transcript_header import APPROVALS
 RANDOM_BYTES = STUDY_DIGEST_BYTES = 32
 _SIGNED, _JOINT = b"smc-dp approval 1", b"smc-dp approvals 1"
 _KEYS = {"study", "name", "random", "signature"}
+_OPTIONAL = {"threshold"}
 _STUDY = {"title", "purpose", "relay", "insecure_test_keys", "auxiliary", "deadlines", "format"}
 _AGREED = {"method", "target", "protocol", "parties", "curator", "bounds"}
 
@@ -93,7 +94,7 @@ def _study_fault(content: bytes, digest: str, agreement: Agreement, session: Ses
     if hashlib.sha256(content).hexdigest() != digest:
         return InputFault("study.not_approved")
     stated = reading.parse_object(content, STUDY)
-    reading.require_keys(STUDY, stated, _STUDY | _AGREED)
+    reading.require_keys(STUDY, stated, _STUDY | _AGREED, _OPTIONAL)
     if _identities(stated) != [(name, session.identities[name].hex()) for name in session.names]:
         return InputFault("study.other_participants")
     if stated["bounds"] != json.loads(json.dumps(agreement.bounds.as_dict())):

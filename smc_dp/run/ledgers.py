@@ -16,8 +16,9 @@ A session of several sums is one entry, charged as a whole and once. A party tha
 paid for all, which is more than it lost: the cost of a single sum is not kept apart.
 
 The same rows get no second budget in one folder under another name or other bounds: see `duplicate_data` and its
-limits. A run that guarantees nothing (kind `none`: made from a seed, or as published) is refused: no finite charge
-would be true, and an infinite one would end the account for a trial.
+limits. A ledger that was made here names its party, so files that were exchanged are refused; a ledger of an earlier
+version, or of `ledger init`, names nobody. A run that guarantees nothing (kind `none`: made from a seed, or as
+published) is refused: no finite charge would be true, and an infinite one would end the account for a trial.
 """
 
 from __future__ import annotations
@@ -125,9 +126,11 @@ class Ledgers:
         path = self.path(party)
         with _named(party):
             if not path.exists():
-                self._make(path)
+                self._make(path, party)
             with Ledger.open(path) as ledger:
-                held = ledger.history().limit
+                held, owner = (history := ledger.history()).limit, history.party
+                if owner not in (None, party):
+                    raise InputError("ledger.of_another_party", path=str(path), owner=plain_name(owner or ""))
                 if not self._allows(held):
                     raise InputError("ledger.other_limit", path=str(path), held=str(held), got=str(self.limit))
                 yield ledger
@@ -137,7 +140,7 @@ class Ledgers:
             return self.limit is None or held.epsilon == self.limit.epsilon
         return held == self.limit
 
-    def _make(self, path: Path) -> None:
+    def _make(self, path: Path, party: str) -> None:
         if self.limit is None:
             raise InputError("ledger.missing", path=str(path))
         try:
@@ -145,7 +148,7 @@ class Ledgers:
         except OSError as error:
             raise InputError("folder.cannot_be_made", folder=str(self.folder), why=error.strerror) from None
         try:
-            Ledger.create(path, *self.limit).close()
+            Ledger.create(path, *self.limit, party).close()
         except InputError:
             if not path.exists():  # else another process was faster
                 raise

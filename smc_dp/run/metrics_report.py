@@ -16,7 +16,7 @@ _PRIVATE = (
     f"{PRIVATE}. The figures are exact: no noise is in them, and no privacy statement covers them. Do not publish them."
 )
 _PUBLIC = "These rows are of a public data set, so the figures reveal nothing about anybody's rows."
-_MOST_CLASSES, _MOST_MISTAKES = 12, 20
+_MOST_CLASSES, _MOST_DRAWN, _MOST_MISTAKES = 12, 4, 20  # a wider picture has small letters on a telephone
 
 
 def metrics_page(found: Mapping[str, Metrics], of: str, *, public: bool = False) -> Page:
@@ -137,7 +137,8 @@ def _confusion(found: Metrics) -> Iterator[PageBlock]:
     rows = tuple((name, *format_counts(*counts)) for name, counts in zip(names, found.confusion, strict=True))
     numbers = tuple(range(1, len(names) + 1))
     yield PageTable("True class in rows, predicted class in columns", ("true class", *names), rows, numbers)
-    yield draw_confusion(found)
+    if len(names) <= _MOST_DRAWN:
+        yield draw_confusion(found)
 
 
 def _calibration(found: Metrics) -> Iterator[PageBlock]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -11,21 +12,24 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from smc_dp.core import reading
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
+from smc_dp.core.kinds import parse_ratio
 from smc_dp.core.spreadsheet import format_csv, holds_formula
 from smc_dp.core.writing import write_file
 from smc_dp.data.file_format import FileFormat
 from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.data.frames import DataFrame, is_frame, read_file_or_frame, read_frame
 from smc_dp.data.preprocess import EncodedTable
-from smc_dp.data.row_faults import FittingRows, encode_fitting_rows, known_classes
+from smc_dp.data.row_faults import FittingRows, encode_fitting_rows, known_classes, texts_or_nothing
 from smc_dp.data.table import Table
 from smc_dp.data.validation_errors import TableFault, UnfitTableError
 from smc_dp.methods.model import classify, scores
+from smc_dp.run.folder import read_release_file, read_study_bytes
 from smc_dp.run.metrics import Metrics, has_probabilities, measure_release, released_probabilities
-from smc_dp.run.release import PublishedRelease
-from smc_dp.run.run_files import RunPlace
+from smc_dp.run.release import STUDY, PublishedRelease
+from smc_dp.run.run_files import RunFiles, RunPlace
 from smc_dp.run.threshold import HALF, Threshold, choose_threshold
 from smc_dp.run.verify_release import verify_release
 
@@ -123,6 +127,7 @@ def predict_rows(
 ) -> Predictions:
     """Verify the release of a run, and classify the rows of a file, a data frame or an array with it.
 
+    threshold: None is that of the study of the release, else 1/2.
     form: the format of files where stated elsewhere than beside them.
 
     Raises InputError for a release that is malformed or contradicts its transcript, for a column that is missing, and
@@ -135,8 +140,10 @@ def predict_rows(
         made, ids = _of_array(rows, published), tuple(str(i) for i in range(1, len(rows) + 1))
     else:
         table = _read(rows, form)
-        ids = tuple(map(str, table.row_numbers) if id_column is None else table.texts(id_column))
+        ids = tuple(map(str, table.row_numbers)) if id_column is None else texts_or_nothing(table, id_column)
         made, known, unlabelled = _encoded(table, published)
+    if threshold is None and threshold_from is None:
+        threshold = stated_threshold(found.folder)
     limit = _threshold(published, table, made.encoded.X, threshold, threshold_from, form)
     return _predictions(published, made, known, limit, ids, unlabelled, found.missing_files_text)
 
@@ -225,6 +232,15 @@ def _encoded(
 def _counted(kind: TableFault) -> Fault:
     """Return a kind of refused cells with its first row, what can be done, and the number of its rows."""
     return kind.placed("", released=True).followed_by(f" ({kind.count:,} rows)" if kind.count > 1 else "")
+
+
+def stated_threshold(files: RunFiles) -> float | None:
+    """Return the threshold in the study of a verified release; None without a study, or where it states none."""
+    content = read_study_bytes(files, read_release_file(files))
+    stated = None if content is None else reading.parse_object(content, STUDY).get("threshold")
+    if stated is None:
+        return None
+    return float(Fraction(parse_ratio(stated)))
 
 
 def _threshold(

@@ -37,7 +37,10 @@ def usual_parties(protocol: Protocol) -> int:
 
     With two secret permutations there are 216 worlds among three.
     """
-    return PARTIES if len(protocol.model.permutations) <= 1 else LEAST_PARTIES
+    if len(protocol.model.permutations) > 1:
+        return LEAST_PARTIES
+    # A page where nobody may collude with Charlie would show no claim about him together with a party.
+    return PARTIES if getattr(protocol.model.sample(PARTIES), "colluders", 1) else PARTIES + 1
 
 
 def most_parties(protocol: Protocol) -> int:

@@ -27,8 +27,8 @@ CASES_NOTE = (
     "holds in all cases. A cell of a table shows the case in which most is known, whoever has the smallest number."
 )
 SUBSETS_NOTE = (
-    "A coalition also knows everything that any part of it knows. Sentences name only the knowledge that is new when "
-    "the parts combine theirs."
+    "A coalition also knows everything that any smaller coalition of its members knows. The sentences name only what "
+    "it knows beyond that."
 )
 
 

@@ -70,14 +70,13 @@ def walkthrough_page(
     left = leaving_steps(observed, steps)
     modules = dict.fromkeys(role.__module__ for role in protocol.program.roles.values())
     what = tuple(Prose(_first(sys.modules[module].__doc__)) for module in modules)
-    worlds = f"{trace.worlds} worlds" if trace.worlds > 1 else "one world"
+    worlds = f", {trace.worlds} worlds (secret permutations and orders of the sizes)" if trace.worlds > 1 else ""
     many = len(trace.settings) > 1
     setting = f"the first of {len(trace.settings)} settings" if many else "one setting"
     worst = " The audit's matrix shows the worst of all settings." if many else ""
     made = (
         f"Made by smc-dp {__version__}, command lab walkthrough.",
-        f"The knowledge was computed for {len(trace.parties)} parties, {worlds} (secret permutations and orders of the "
-        f"sizes) and {setting}.{worst}",
+        f"The knowledge was computed for {len(trace.parties)} parties{worlds} and {setting}.{worst}",
         "Texts of papers are quoted from the papers named beside them; notes from the NOTES.md of the protocols.",
     )
     pages = tuple(_step(observed, trace, step, at, left) for at, step in enumerate(steps))
@@ -134,13 +133,15 @@ def _message_sections(observed: ObservedSession, step: WalkthroughStep) -> Seque
 
 def _participants(observed: ObservedSession, trace: KnowledgeTrace) -> Iterator[PageBlock]:
     session, roles = observed.session, trace.protocol.program.roles
-    parts = {name: _first(roles[session.kind(name)].__doc__) for name in session.names}
+    parts = {name: _role(roles[session.kind(name)].__doc__) for name in session.names}
     parts |= {name: f"{parts[name]} It drops out on the way." for name in observed.dropped_out}
     yield FactList(tuple(parts.items()))
     if brought := values.input_table(observed):
         yield brought
     agreed = (
-        (name, values.format_parameter(x)) for name, x in session.parameters.as_dict().items() if name != "parties"
+        (name, values.format_sums(x) if name == "sums" else values.format_parameter(x))
+        for name, x in session.parameters.as_dict().items()
+        if name != "parties"
     )
     rows = tuple((name, text) for name, text in agreed if text)
     yield PageTable("What all agreed on beforehand", ("parameter", "value"), rows)
@@ -169,13 +170,19 @@ def _claim(protocol: Protocol, observed: ObservedSession) -> Iterator[PageBlock]
         yield Banner("Nothing is claimed for this protocol. It is here to show its flaws.", "insecure")
         return
     yield Prose(
-        "A claim is about coalitions whose view can be simulated from what they are given anyway. It holds for these:"
+        "The claim: the view of each coalition below can be simulated from values that the coalition is given anyway."
     )
     yield Bullets(tuple(f"{who}: the view can be simulated from {claim.simulated_from}." for who in claim.simulators))
     if assumed := claim.assumed(p) if claim.assumed else claim.assumptions:
         yield Prose(f"It assumes {assumed}.")
     yield Prose("Limitations of the claim, the worst first:")
     yield Bullets(tuple(unclaimed.sentence for unclaimed in claim.limitations))
+
+
+def _role(text: str | None) -> str:
+    """Return what a role is: the first paragraph of its docstring, whose verb is for programmers."""
+    said = _first(text).removeprefix("Run ")
+    return said[:1].upper() + said[1:]
 
 
 def _first(text: str | None) -> str:

@@ -70,6 +70,14 @@ def format_parameter(x: Any) -> str:
     return str(x)[:_LONGEST]
 
 
+def format_sums(sums: Sequence[Sequence[tuple[int, str]]]) -> str:
+    """Format the sums of a session: the number of integers in each block, and its noise."""
+    return "; ".join(
+        " and ".join(f"{count} {'integer' if count == 1 else 'integers'}, noise {noise}" for count, noise in blocks)
+        for blocks in sums
+    )
+
+
 def message_table(kind: type[Message], messages: Sequence[ObservedMessage], observed: ObservedSession) -> PageTable:
     """Return the table of messages of one kind: sender, reader and fields."""
     headings = ("from", "to", *(slot.name for slot in kind.slots))

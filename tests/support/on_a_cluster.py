@@ -45,14 +45,14 @@ def by_command(out: Path, seed: int, *where: str) -> list[str]:
     return numbers(out) if code == 0 else []
 
 
-def said(address: str, folder: Path, plan: GridPlan = PLAN, hear: Any = None) -> str:
+def said(address: str, folder: Path, plan: GridPlan = PLAN, hear: Any = None) -> dict[str, Any]:
     """The refusal of a grid on this cluster."""
     try:
         with cluster.connect_to_dask(address):
             runner.run_grid(plan, folder, runner.Source(), hear=hear)
     except InputError as error:
-        return str(error)
-    return ""
+        return error.fault.as_dict()
+    return {}
 
 
 def pickled(address: str, folder: Path) -> int:
@@ -102,13 +102,13 @@ def unfit(folder: Path) -> dict[str, Any]:
     return found
 
 
-def of(folder: Path, **workers: int) -> str:
+def of(folder: Path, **workers: int) -> dict[str, Any]:
     """The refusal of a cluster of these workers."""
     with LocalCluster(**workers, dashboard_address=None) as local:
         return said(local.scheduler_address, folder / "unfit")
 
 
-def gone(folder: Path) -> str:
+def gone(folder: Path) -> dict[str, Any]:
     """A scheduler that ends while a grid is running, once the first cell is there."""
     local = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
     end = threading.Thread(target=local.close)

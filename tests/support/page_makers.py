@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 
 from protocols.arithmetic.rng import Stream
@@ -22,8 +23,11 @@ from smc_dp.attacks.report_blocks import attack_page as attacks_page
 from smc_dp.audit.run import checks
 from smc_dp.audit.run.report_blocks import audit_page
 from smc_dp.cli.main import main
+from smc_dp.methods.model import probabilities
 from smc_dp.pages.blocks import Page
 from smc_dp.pages.html import html
+from smc_dp.run.metrics import measure_release
+from smc_dp.run.metrics_report import metrics_page
 from smc_dp.run.release_report import NO_PROOF
 from smc_dp.walkthrough import build
 from support.all_blocks import every_block
@@ -161,6 +165,16 @@ def matrix(name: str, folder: Path) -> Path:
     return file
 
 
+def measured(classes: int, folder: Path) -> Path:
+    """How well a model of so many classes classifies rows that are drawn."""
+    rng = np.random.default_rng(classes)
+    y = rng.integers(0, classes, 500)
+    found = rng.normal(size=(500, classes)) + np.eye(classes)[y]
+    of_rows = found if classes > 2 else found[:, 1] - found[:, 0]
+    names = tuple(f"class number {c} of all" for c in range(classes))
+    return written(folder, metrics_page({"": measure_release(y, of_rows, probabilities(of_rows), names)}, "test.csv"))
+
+
 def demo(folder: Path) -> Path:
     """What a demo draws on request."""
     file = folder / "found.html"
@@ -177,6 +191,9 @@ KINDS: Mapping[str, Kind] = {
     "whole report": Kind(whole_report, first_sheet=("INSECURE", *FIRST_SHEET)),
     "attacks": Kind(attacked),
     "matrix": Kind(partial(matrix, "linear"), first_sheet=("3 parties",)),
+    "metrics": Kind(partial(measured, 2), every_sheet="private"),
+    "metrics of 4 classes": Kind(partial(measured, 4), every_sheet="private"),
+    "metrics of 10 classes": Kind(partial(measured, 10), every_sheet="private"),
     "demo": Kind(demo, first_sheet=("A record recovered",)),
     "lecture of pathak2010": Kind(heaviest, True),
     "lecture as printed": Kind(partial(lecture, "pathak2010-as-printed-insecure", 2), True),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from smc_dp.data.columns import (
 )
 from smc_dp.data.preprocess import examine_table
 from smc_dp.data.table import Table
-from smc_dp.methods.model import Weights, scores
+from smc_dp.methods.model import Weights, probabilities, scores
 from smc_dp.run.export.exported_model import ExportedModel, column_weights
 
 TEXTS = (
@@ -71,6 +71,11 @@ class RawModel:
         """The model as an export has it, of a release that nobody made."""
         return ExportedModel(self.bounds, *column_weights(self.weights, self.bounds), "0" * 64, {})
 
+    @property
+    def without_probabilities(self) -> ExportedModel:
+        """The same of a release whose scores are of an unknown length."""
+        return replace(self.exported, gives_probabilities=False)
+
     def scores(self) -> Array:
         """The score of each row, (n,), or of each class, (n, k); nan for a row that is left out."""
         table = Table("rows", self.cells, range(1, self.rows + 1))
@@ -81,12 +86,11 @@ class RawModel:
         return every
 
     def probabilities(self) -> Array:
-        """The probability of each class, (n, k): logistic for two, softmax for more; nan for a row that is left out."""
+        """The probability of each class, (n, k), as `predict` has it; nan for a row that is left out."""
         found = self.scores()
         if found.ndim == 1:
-            found = np.stack([np.zeros(len(found)), found], axis=1)
-        powers = np.exp(found - found.max(axis=1, keepdims=True))
-        return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+            return np.stack([probabilities(-found), probabilities(found)], axis=1)
+        return probabilities(found)
 
 
 def draw_model(seed: int, rows: int = 40, **fixed: Any) -> RawModel:

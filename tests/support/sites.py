@@ -5,6 +5,7 @@ Time is the driver's: it stands still while anybody can move, and goes on when n
 
 from __future__ import annotations
 
+import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -279,6 +280,15 @@ class Sites:
             if self.count == before:
                 self.clock.now += _TICK
         raise AssertionError(f"no end: {self.ends}, {dict(self.said)}")
+
+    def again(self, root: Path) -> Sites:
+        """The same sites at the same point in other folders: each has begun anew and has its session."""
+        shutil.copytree(self.root, root)
+        run = Sites(self.study, root)
+        run.clock.now = self.clock.now
+        for frame in self.frames():
+            run.relay.put(frame)
+        return run.run(until=lambda: all(going._site for going in run.going.values()))
 
     @property
     def count(self) -> tuple[int, int]:

@@ -26,6 +26,11 @@ from smc_dp.run.release import RELEASE, SHARES, PublishedRelease
 FactStatus: TypeAlias = Literal["checked", "failed", "not checked"]
 _LISTED = 20  # names in a row; of more the rest is counted
 _ASSUMED, _INSECURE = "It assumes ", "INSECURE: "
+_SHARES = {
+    "ddg": "the share of each party is a discrete Gaussian",
+    "vg": "the share of each party is a discrete Gaussian with a variance from a Gamma distribution",
+    "self": "the share of each party is K-norm noise, which is enough alone",
+}
 _NEIGHBOURS = {
     "replace": "one record of one party is replaced by any other record",
     "addremove": "one record of one party is added or removed",
@@ -124,7 +129,8 @@ def _study(known: _Known) -> str | None:
 
 
 def _rows_stay(known: _Known) -> str:
-    said = f"Protocol {known.audited.protocol} sends no row to another participant; messages have public sizes."
+    protocol, _, version = known.audited.protocol.rpartition(" ")
+    said = f"Protocol {protocol}, version {version}, sends no row to another participant; messages have public sizes."
     here = " In this simulation one process read the rows of all parties." if known.audited.simulated else ""
     return f"{said}{here}"
 
@@ -223,10 +229,10 @@ def _not_claimed(known: _Known) -> Sequence[str]:
 
 def _noise(known: _Known) -> str:
     settings = known.settings
-    scale = "the proof" if settings["calibration"] == "proven" else "the paper"
-    return (
-        f"The noise has the distribution {settings['noise']}, at the scale of {scale}. No transcript shows the draws."
-    )
+    scale = "that the proof requires" if settings["calibration"] == "proven" else "of the paper"
+    noise = settings["noise"]
+    what = f"{noise} ({_SHARES[noise]})" if noise in _SHARES else noise
+    return f"The noise has the distribution {what}, at the scale {scale}. No transcript shows the draws."
 
 
 def _tolerance(known: _Known) -> str | None:

@@ -28,7 +28,7 @@ from smc_dp.leakage.distributions import (
     check_distributions,
 )
 
-_SCOPE = "about the protocol's code, not about this run, and a check, not a proof"
+_SCOPE = "This result is about the protocol's code, not about this run. It is a check and not a proof"
 
 
 def compute_results(protocols: Iterable[Protocol], progress: Callable[[str], None] | None = None) -> ReleasedResults:
@@ -91,15 +91,19 @@ def _distribution_check_text(found: DistributionCheck) -> str:
     return (
         f"{found.tests} exact tests at the significance level {SIGNIFICANCE:.0e} for all together, on {coalitions} "
         f"coalitions. Compared: {found.runs} executions in each of two worlds{more} with equal output, and "
-        f"{found.simulated} simulated ones{without}. {_power(found.simulator)} between the protocol and the simulator. "
-        f"{_power(found.between)} between two worlds. Mutants with one field one bit short: {caught} of "
+        f"{found.simulated} simulated ones{without}. "
+        f"{_power(found.simulator, 'Between the protocol and the simulator')}. "
+        f"{_power(found.between, 'Between two worlds')}. Mutants with one field one bit short: {caught} of "
         f"{found.mutants} rejected"
     )
 
 
-def _power(power: DetectionPower) -> str:
-    fair, rarer = ("no shift" if shift is None else f"a shift of {shift:.2f}" for shift in (power.fair, power.rarer))
-    return f"The power is {POWER:.0%} for {fair} of a fair bit and for {rarer} of a rarer event"
+def _power(power: DetectionPower, where: str) -> str:
+    fair, rarer = ("no difference" if x is None else f"a difference of {x:.2f}" for x in (power.fair, power.rarer))
+    return (
+        f"{where}, {fair} in the probability of a fair bit or {rarer} in that of a rarer event is detected with "
+        f"probability {POWER:.0%}"
+    )
 
 
 def judge_limitations(shown: Sequence[limitations.AttackCounts], untried: Sequence[str]) -> CheckOutcome:
@@ -114,7 +118,7 @@ def judge_limitations(shown: Sequence[limitations.AttackCounts], untried: Sequen
 
 
 def _counted(one: limitations.AttackCounts) -> str:
-    return f'{one.found} of {one.tries}: "{one.sentence}"'
+    return f'{one.found} of {one.tries} tries: "{one.sentence}"'
 
 
 def _results(protocol: Protocol, progress: Callable[[str], None] | None) -> Iterator[CodeCheckResult]:

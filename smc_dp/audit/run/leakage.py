@@ -143,7 +143,10 @@ CHECKS: tuple[Check, ...] = (
         check_structure_together,
     ),
     Check(
-        "leakage", "law", "Is what a claimed coalition reads distributed as the simulator says?", distribution_of_code
+        "leakage",
+        "law",
+        "Does the view of each coalition that the claim covers have the distribution that the simulator gives?",
+        distribution_of_code,
     ),
-    Check("leakage", "boundary", "Do the attacks that the limitations warn of work?", limitations_of_code),
+    Check("leakage", "boundary", "Do the attacks that the limitations describe succeed?", limitations_of_code),
 )

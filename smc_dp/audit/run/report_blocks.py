@@ -262,7 +262,10 @@ def _checks(findings: Sequence[Finding]) -> Iterator[PageBlock]:
     counts = Counter(finding.outcome.status for finding in findings)
     yield Prose(", ".join(f"{counts[status]} {status}" for status in get_args(Status)))
     undone = [(f.check.name, f.outcome.inapplicable) for f in findings if f.outcome.status == "not possible"]
-    kinds = ("Not checked, because files are missing or checks before them did not pass", "Not applicable to this run")
+    kinds = (
+        "Not checked, because a file that they need is missing or a check that they build on was not passed",
+        "Not applicable to this run",
+    )
     for at, said in enumerate(kinds):
         if names := [name for name, inapplicable in undone if inapplicable == at]:
             yield Prose(f"{said}: {', '.join(names)}.")

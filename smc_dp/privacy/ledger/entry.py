@@ -19,7 +19,7 @@ EntryState: TypeAlias = Literal["limit", "reserved", "released", "refunded", "vo
 ChargeEnd: TypeAlias = Literal["released", "refunded"]
 Value: TypeAlias = str | int | None
 
-LONGEST_MECHANISM = 100
+LONGEST_MECHANISM, LONGEST_PARTY = 100, 200
 _HEX = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _NUMBERS = ("epsilon", "delta", "rho", "mu")
@@ -31,6 +31,8 @@ _HOLDS: Mapping[str, tuple[str, ...]] = {
     "refunded": ("refers",),
     "void": ("refers",),
 }
+# rho and mu are there for kind zcdp alone, which the guarantee sees to.
+_MAY_HOLD: Mapping[str, tuple[str, ...]] = {"limit": ("party",), "reserved": ("rho", "mu", "approval")}
 _REFUNDS = ("refunded", "void")  # ledgers of earlier versions say void, and the digest of an entry holds its state
 
 
@@ -43,8 +45,9 @@ class Entry:
     (the session's id holds what its parties agreed on, and a nonce). `released`, `refunded`: outcome of the charge
     `refers`; of a release `run` is its digest. `void`: a refund in an entry of an earlier version. `digest` is over all
     the rest, with `previous`, the digest of the entry before. `approval` is the digest of the site's approval of a
-    study, for a session between sites. `mu` and `approval` came later than the others: where one is None, the digest is
-    that of an entry without such a column, and an entry that was written without one is read as having None.
+    study, for a session between sites. `party` is the party whose ledger it is, in the limit of a ledger that was made
+    for one. `mu`, `approval` and `party` came later than the others: where one is None, the digest is that of an entry
+    without such a column, and an entry that was written without one is read as having None.
     """
 
     number: int
@@ -64,6 +67,7 @@ class Entry:
     digest: str = ""
     mu: Fraction | None = None
     approval: str | None = None
+    party: str | None = None
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> Entry:
@@ -120,15 +124,15 @@ class Entry:
 
 
 ENTRY_COLUMNS = tuple(field.name for field in fields(Entry))
-LATER_COLUMNS = ("mu", "approval")
+LATER_COLUMNS = ("mu", "approval", "party")
 """Columns that ledgers of earlier versions do not have, in the order in which they came."""
 
 
 def _check_presence(where: str, values: Mapping[str, Any], state: Any) -> None:
     wanted = {"number", "state", "date", "previous", "digest", *_HOLDS[state]}
     for name in ENTRY_COLUMNS:
-        if name in ("rho", *LATER_COLUMNS) and state == "reserved":
-            continue  # rho and mu are there for kind zcdp alone, which the guarantee sees to
+        if name in _MAY_HOLD.get(state, ()):
+            continue
         if (values[name] is not None) != (name in wanted):
             raise InputError(
                 "ledger_entry.field_not_of_state", where=where, name=name, state=state, got=shown(values[name])
@@ -144,7 +148,11 @@ def _check_texts(where: str, entry: Entry) -> None:
         raise InputError("ledger_entry.bad_date", where=where, got=shown(entry.date))
     if entry.refers is not None and type(entry.refers) is not int:
         raise InputError("ledger_entry.bad_reference", where=where, got=shown(entry.refers))
-    called: object = entry.mechanism
-    plain = isinstance(called, str) and called.isprintable() and 0 < len(called) <= LONGEST_MECHANISM
-    if called is not None and not plain:
+    if not _is_plain(entry.mechanism, LONGEST_MECHANISM):
         raise InputError("ledger_entry.bad_mechanism", where=where, most=LONGEST_MECHANISM)
+    if not _is_plain(entry.party, LONGEST_PARTY):
+        raise InputError("ledger_entry.bad_party", where=where, most=LONGEST_PARTY)
+
+
+def _is_plain(called: object, most: int) -> bool:
+    return called is None or (isinstance(called, str) and called.isprintable() and 0 < len(called) <= most)

@@ -14,7 +14,7 @@ from smc_dp.privacy.ledger.history import History
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.ledger.storage import MOST_LEDGER_BYTES
 
-_FORMATS = tuple(f"smc-dp ledger {version}" for version in (4, 3, 2, 1))  # what is written, and what was before
+_FORMATS = tuple(f"smc-dp ledger {version}" for version in (5, 4, 3, 2, 1))  # what is written, and what was before
 
 
 def to_json(history: History) -> str:

@@ -117,13 +117,15 @@ class History:
         return history
 
     @classmethod
-    def begin(cls, start: str, limit: Limit, date: str) -> History:
-        """Begin with the limit alone; InputError unless its epsilon is positive and its delta 0 or in [1e-100, 1)."""
+    def begin(cls, start: str, limit: Limit, date: str, party: str | None = None) -> History:
+        """Begin with the limit alone, for this party if it is named; InputError unless the limit's epsilon is positive
+        and its delta 0 or in [1e-100, 1).
+        """
         if limit.epsilon <= 0:
             raise InputError("budget.not_positive")
         if limit.delta != 0 and not LEAST_DELTA <= limit.delta < 1:
             raise InputError("budget.delta_out_of_range", least=float(LEAST_DELTA))
-        first = Entry(1, "limit", date, epsilon=limit.epsilon, delta=limit.delta)
+        first = Entry(1, "limit", date, epsilon=limit.epsilon, delta=limit.delta, party=party)
         return cls(start, (first.after(start),))
 
     @property
@@ -138,6 +140,11 @@ class History:
         if first.epsilon is None or first.delta is None:
             raise ValueError("the first entry is the limit")
         return Limit(first.epsilon, first.delta)
+
+    @property
+    def party(self) -> str | None:
+        """Party whose ledger it is; None where it was made for no party by name."""
+        return self.entries[0].party
 
     def outcome(self, number: int) -> Entry | None:
         """Return the outcome of the charge with this number, if it has one."""

@@ -41,10 +41,10 @@ class Ledger:
         self._connection = connection
 
     @classmethod
-    def create(cls, path: Path, epsilon: Fraction, delta: Fraction = Fraction(0)) -> Ledger:
-        """Create a ledger with this limit for each account; InputError when the file exists."""
+    def create(cls, path: Path, epsilon: Fraction, delta: Fraction = Fraction(0), party: str | None = None) -> Ledger:
+        """Create a ledger with this limit for each account, of this party if named; InputError when the file exists."""
         key = secrets.token_bytes(_KEY_BYTES)
-        first = History.begin(_start(key), Limit(epsilon, delta), _now()).entries[0]
+        first = History.begin(_start(key), Limit(epsilon, delta), _now(), party).entries[0]
         partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
         try:
             os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))

@@ -22,6 +22,7 @@ from smc_dp.data.columns import CATEGORY, INDICATOR, LEAVE_OUT, CategoricalColum
 from smc_dp.methods.model import Weights
 from smc_dp.run.coefficients import scored_classes
 from smc_dp.run.folder import read_content, read_run_files
+from smc_dp.run.metrics import has_probabilities
 from smc_dp.run.release import RELEASE
 from smc_dp.run.verify_release import verify_release
 
@@ -35,7 +36,8 @@ class ExportedModel:
 
     `weights`: (k, d), what a feature adds to each score; `constants`: (k,). The scores are those of `scored`: the
     second of two classes, or each of three or more. `release`: SHA-256 of release.json; `privacy`: its statement;
-    `insecure`: reasons why the run protects nobody; `missing_files_text` as in `VerifiedRelease`.
+    `insecure`: reasons why the run protects nobody; `missing_files_text` as in `VerifiedRelease`. Without
+    `gives_probabilities` scores are as long as the hidden number of rows makes them, and only their order counts.
     """
 
     bounds: Bounds
@@ -45,6 +47,7 @@ class ExportedModel:
     privacy: Mapping[str, Any]
     insecure: tuple[str, ...] = ()
     missing_files_text: str | None = None
+    gives_probabilities: bool = True
 
     @property
     def scored(self) -> tuple[str, ...]:
@@ -66,7 +69,10 @@ def read_model(run: Path) -> ExportedModel:
     found = verify_release(files)
     made, digest = found.release, hashlib.sha256(read_content(files, RELEASE)).hexdigest()
     weights, constants = column_weights(made.weights, made.bounds)
-    return ExportedModel(made.bounds, weights, constants, digest, made.privacy, made.insecure, found.missing_files_text)
+    sure = has_probabilities(made.agreement.spec)
+    return ExportedModel(
+        made.bounds, weights, constants, digest, made.privacy, made.insecure, found.missing_files_text, sure
+    )
 
 
 def column_weights(weights: Weights, bounds: Bounds) -> tuple[Array, Array]:

@@ -22,6 +22,7 @@ def write_json_model(model: ExportedModel) -> bytes:
         "label": model.bounds.label,
         "classes": list(model.bounds.classes),
         "scored": list(model.scored),
+        "gives_probabilities": model.gives_probabilities,
         "constant": model.constants.tolist(),
         "clip": model.bounds.clip,
         "columns": [_column(column, weights, center=model.bounds.center) for column, weights in model.parts],

@@ -38,11 +38,12 @@ def write_onnx_model(model: ExportedModel) -> bytes:
     graph = _Graph(new_prefix(model.bounds))
     _add_scores(graph, model)
     inputs = [helper.make_tensor_value_info(column.name, _type(column), ["rows", 1]) for column in model.bounds.columns]
+    numbers = [("scores", len(model.scored))]
+    if model.gives_probabilities:
+        numbers.append(("probabilities", len(model.bounds.classes)))
     outputs = [
         helper.make_tensor_value_info(graph.named("class"), TensorProto.STRING, ["rows"]),
-        helper.make_tensor_value_info(
-            graph.named("probabilities"), TensorProto.DOUBLE, ["rows", len(model.bounds.classes)]
-        ),
+        *(helper.make_tensor_value_info(graph.named(what), TensorProto.DOUBLE, ["rows", n]) for what, n in numbers),
     ]
     made = helper.make_model(
         helper.make_graph(graph.nodes, "smc_dp", inputs, outputs, graph.constants),
@@ -120,18 +121,26 @@ def _add_scores(graph: _Graph, model: ExportedModel) -> None:
     clip = graph.constant([[model.bounds.clip]])
     shrink = graph.step("Div", clip, graph.step("Max", graph.step("Sqrt", squared), clip))
     total = graph.step("Mul", graph.step("Sum", *added), shrink)
-    _add_classes(graph, model, graph.step("Add", total, graph.constant([model.constants])))
+    scores = graph.step("Add", total, graph.constant([model.constants]), result=graph.named("scores"))
+    if model.gives_probabilities:
+        _add_probabilities(graph, model, scores)
+    _add_classes(graph, model, scores)
+
+
+def _add_probabilities(graph: _Graph, model: ExportedModel, scores: str) -> None:
+    if len(model.scored) > 1:
+        graph.step("Softmax", scores, result=graph.named("probabilities"), axis=1)
+        return
+    both = graph.step("Concat", graph.step("Neg", scores), scores, axis=1)
+    graph.step("Sigmoid", both, result=graph.named("probabilities"))
 
 
 def _add_classes(graph: _Graph, model: ExportedModel, scores: str) -> None:
     classes = model.bounds.classes
     if len(classes) == 2:
-        both = graph.step("Concat", graph.step("Neg", scores), scores, axis=1)
-        graph.step("Sigmoid", both, result=graph.named("probabilities"))
         above = graph.step("Greater", scores, graph.constant([[0.0]]))
         place = graph.step("Cast", graph.step("Squeeze", above, graph.constant([1])), to=TensorProto.INT64)
     else:
-        graph.step("Softmax", scores, result=graph.named("probabilities"), axis=1)
         place = graph.step("ArgMax", scores, axis=1, keepdims=0)
     first = graph.step("Gather", scores, graph.constant(np.int64(0)), axis=1)
     place = graph.where(graph.step("IsNaN", first), [len(classes)], place)

@@ -26,6 +26,7 @@ from sklearn.preprocessing import (
     PolynomialFeatures,
     StandardScaler,
 )
+from sklearn.svm import LinearSVC
 from skops import io
 
 from smc_dp.core.arrays import Array
@@ -158,8 +159,9 @@ def _with_length(width: int) -> FeatureUnion:
     return FeatureUnion([("row", row), ("length", length)])
 
 
-def _classifier(model: ExportedModel, weights: Array) -> LogisticRegression:
-    made, zero = LogisticRegression(), np.zeros((len(weights), 1))
+def _classifier(model: ExportedModel, weights: Array) -> LogisticRegression | LinearSVC:
+    """Return the last step; without probabilities it is of a kind that offers none."""
+    made, zero = LogisticRegression() if model.gives_probabilities else LinearSVC(), np.zeros((len(weights), 1))
     made.coef_ = np.concatenate([zero, weights, zero], axis=1)
     made.intercept_ = model.constants
     made.classes_ = np.array(model.bounds.classes)

@@ -136,17 +136,18 @@ class _Query:
         if len(classes) == 2:
             (score,) = scores
             no, yes = map(sql.literal, classes)
+            found = {chosen: f"CASE WHEN {score} > 0 THEN {yes} WHEN {score} <= 0 THEN {no} END"}
             logistic = "CASE WHEN {0} >= 0 THEN 1 / (1 + exp(-{0})) ELSE exp({0}) / (1 + exp({0})) END"
-            yield {
-                chosen: f"CASE WHEN {score} > 0 THEN {yes} WHEN {score} <= 0 THEN {no} END",
-                probability + classes[0]: logistic.format(f"(-{score})"),
-                probability + classes[1]: logistic.format(score),
-            }
+            if self.model.gives_probabilities:
+                found |= {probability + classes[0]: logistic.format(f"(-{score})")}
+                found |= {probability + classes[1]: logistic.format(score)}
+            yield found
             return
-        yield {
-            chosen: _of_largest(scores, [sql.literal(name) for name in classes]),
-            f"{self.prefix}largest": _of_largest(scores, scores),
-        }
+        found = {chosen: _of_largest(scores, [sql.literal(name) for name in classes])}
+        if not self.model.gives_probabilities:
+            yield found
+            return
+        yield found | {f"{self.prefix}largest": _of_largest(scores, scores)}
         largest = f"{sql.ROWS}.{self.named('largest')}"
         yield {f"{self.prefix}power_{i}": f"exp({score} - {largest})" for i, score in enumerate(scores)}
         powers = [f"{sql.ROWS}.{self.named(f'power_{i}')}" for i in range(len(scores))]

@@ -160,8 +160,7 @@ def test_the_command_writes_a_page_and_never_over_a_file(
     assert "def noise_as_published(" in text
     monkeypatch.setattr(attacks, "measure", None)  # nothing is tried
     assert main(given) == 2
-    assert "--report: " in (said := capsys.readouterr().err)
-    assert "exists already" in said
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "option.file_exists"
     assert main(["lab", "attack", "--list", "--report", str(tmp_path / "x")]) == 2
     assert file.read_text(encoding="utf-8") == text
 
@@ -180,10 +179,11 @@ def test_a_panel_says_how_far_release_and_remainder_are_from_the_exact_sum() -> 
     lost = replace(held, version="Secure sum", left=[3, -2] * 10)
     drawing = draw_panels((held, lost))
     assert drawing.said[0] == (
-        "As published, over all 20 coordinates: the release is 0.80 lengths of the exact sum away from that sum. After "
-        "the party has subtracted its own noise, the distance is exactly 0. It holds the exact sum."
+        "As published, over all 20 coordinates: the distance between the release and the exact sum is 0.80 times the "
+        "norm of the exact sum. After the party has subtracted its own noise, the distance is exactly 0. It holds the "
+        "exact sum."
     )
-    assert drawing.said[1].endswith("the distance is 0.40 lengths.")
+    assert drawing.said[1].endswith("the distance is 0.40 times that norm.")
     drawn = drawing.svg.markup("x")
     assert drawn.count("stroke-strong") == drawn.count('class="fill-paper"') == drawn.count('class="fill-solid"') == 32
 

@@ -8,10 +8,10 @@ import pytest
 
 from smc_dp.core.errors import Fault
 from smc_dp.data.bounds import parse_bounds
+from smc_dp.data.cell_values import NOT_A_NUMBER
 from smc_dp.data.format_hints import add_hint
 from smc_dp.data.preprocess import encode_rows
 from smc_dp.data.refused_input import RefusedInput
-from smc_dp.data.table import NOT_A_NUMBER
 from smc_dp.data.table_reader import parse_csv
 from tests.support.refusals import refused
 

@@ -157,12 +157,28 @@ gone = [0, 1]
         ("table.no_column", "gone", ("site", "author"))
     ]
     assert refusal.fixed_by == ("site",)
-    with refused(refusal.code) as caught:
+    with refused(refusal.code, "table.no_column") as caught:
         read_own_files([f"a={path}", f"b={path}"], bounds)
-    line = str(caught.value)
+    line = str(caught.value.faults[0])
     assert line.count("write these two lines into") == 1
     own = line.split(f"{path}.toml: ")[1].split(" and aliases")
     (tmp_path / "north.csv.toml").write_text(f"{own[0]}\naliases{own[1]}\n")
     fitting = replace(bounds, columns=bounds.columns[:-1])
     found = validate_file(path, fitting, "north")
     assert (found.fits, found.rows) == (True, 2)
+
+
+def test_a_text_that_may_mean_any_level_is_left_to_a_person_beside_what_is_sure(tmp_path: Path) -> None:
+    path = tmp_path / "north.csv"
+    path.write_text("sex,smoker,bmi,back\n1,TRUE,20,no\n2,FALSE,30,yes\n")
+    found = validate_file(path, BOUNDS, "north")
+    assert {(fault.example, fault.fixed_by) for fault in found.faults} == {
+        ("1", ("site", "author")),
+        ("2", ("site", "author")),
+        ("TRUE", ("site",)),
+        ("FALSE", ("site",)),
+    }
+    line = str(found.faults[0].fault)
+    assert line.endswith('file = {true = ["TRUE"], false = ["FALSE"]} and aliases = {sex = {LEVEL = ["1"]}}')
+    assert found.proposed is not None
+    assert found.proposed.sections() == ["[file]", 'true = ["TRUE"]', 'false = ["FALSE"]']

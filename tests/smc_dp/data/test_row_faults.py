@@ -7,9 +7,10 @@ import pytest
 
 from smc_dp.data.bounds import parse_bounds
 from smc_dp.data.preprocess import encode_rows
-from smc_dp.data.row_faults import encode_fitting_rows, known_classes
+from smc_dp.data.row_faults import encode_fitting_rows, known_classes, texts_or_nothing
 from smc_dp.data.table import Table
 from smc_dp.data.validation_errors import UnfitTableError
+from tests.support.refusals import refused
 
 BOUNDS = parse_bounds("""
 [columns]
@@ -90,6 +91,13 @@ def test_a_missing_column_is_no_matter_of_single_rows() -> None:
     with pytest.raises(UnfitTableError) as error:
         encode_fitting_rows(less, BOUNDS)
     assert error.value.code == "table.no_column"
+
+
+def test_a_column_of_names_has_a_text_for_every_row() -> None:
+    named = Table("t", {"id": ["a", "", None, 3, 0.5, float("nan"), "a"]}, range(1, 8))
+    assert texts_or_nothing(named, "id") == ("a", "", "", "3", "0.5", "", "a")
+    with refused("table.no_column"):
+        texts_or_nothing(named, "name")
 
 
 def test_labels_that_are_no_class_are_told_and_empty_ones_are_none() -> None:

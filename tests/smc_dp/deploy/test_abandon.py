@@ -10,7 +10,7 @@ import pytest
 from support import sites
 from support.in_memory import InMemoryCarrier
 from support.refusals import refused
-from support.sites import MESSAGES, PRR_MEAN, Sites, few_sums
+from support.sites import LINEAR, MESSAGES, Sites, one_sum
 
 from smc_dp.deploy import abandon as given_up
 from smc_dp.deploy.abandon import Abandonment
@@ -19,7 +19,7 @@ from smc_dp.deploy.status import erase_missed, site_status
 from smc_dp.deploy.store import StateNumber
 from smc_dp.run.status_message import Notice
 
-SUM = few_sums()
+SUM = one_sum()
 
 
 class AwayCarrier(InMemoryCarrier):
@@ -71,7 +71,7 @@ def is_erased(run: Sites) -> bool:
 
 
 def test_the_others_go_on_at_once_without_a_party_that_gives_up(fast_path: Path) -> None:
-    run = begun(SUM, fast_path, in_stage("sum1"))
+    run = begun(SUM, fast_path, has_input)
     found = abandon(run)
     assert (found.notified, found.charged, found.settled) == (True, True, True)
     assert (found.status.end, found.status.code) == ("abandoned", "session.abandoned_charged")
@@ -85,7 +85,7 @@ def test_the_others_go_on_at_once_without_a_party_that_gives_up(fast_path: Path)
 
 
 def test_where_nobody_may_be_lost_its_word_ends_the_session_for_all(fast_path: Path) -> None:
-    run = begun(PRR_MEAN, fast_path, in_stage("stage1"))
+    run = begun(LINEAR, fast_path, in_stage("submission"))
     found = abandon(run)
     assert (found.notified, found.charged, found.status.code) == (True, False, "session.abandoned")
     assert run.at["P1"].entries() == ["refunded"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -25,11 +26,17 @@ LONG = 1 << 20
 STUDY = sites.joint(few_sums())
 
 
+@pytest.fixture(scope="module")
+def played(fast_folder: Path) -> Iterator[Sites]:
+    found = Sites(STUDY, Path(tempfile.mkdtemp(dir=fast_folder)))
+    yield found.run(until=lambda: found.facts("P2").get("stage") == "sum0")
+    found.close()
+
+
 @pytest.fixture
-def run(fast_path: Path) -> Iterator[Sites]:
+def run(played: Sites, fast_path: Path) -> Iterator[Sites]:
     """All parties have put in for the first sum, but for P1, which is about to and is corrupted."""
-    found = Sites(STUDY, fast_path)
-    found.run(until=lambda: found.facts("P2").get("stage") == "sum0")
+    found = played.again(fast_path / "run")
     yield found
     found.close()
 

@@ -85,8 +85,9 @@ def test_a_dealer_that_opens_another_share_is_named_by_every_other_site(
     monkeypatch.setattr(complaints, "shares_to_disclose", disclosed)
     run = Sites(sites.joint(SUM), fast_path).run()
     assert run.releases() == {}
-    facts = run.facts("charlie")
-    assert (facts["end"], "P1 dealt shares" in facts["why"]) == ("aborted", True)
+    why = run.going["charlie"]._site.actor.why
+    assert (run.ends["charlie"], why.code) == ("aborted", "shares.disclosed_otherwise")
+    assert why.fields["dealer"] == "P1"
     for name in ("P2", "P3"):
         assert (run.facts(name)["end"], run.facts(name)["code"]) == ("ended", "shares.disclosed_otherwise")
         assert run.facts(name)["why"].startswith("P1: ")

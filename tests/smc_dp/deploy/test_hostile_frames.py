@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,10 +21,19 @@ from tests.support.refusals import refused
 _LAST_WORDS: tuple[Code, ...] = ("done", "aborted")
 
 
-def under_way(whole: Sites, folder: Path) -> Sites:
+@pytest.fixture(scope="module")
+def greeted(curator_run: Sites, fast_folder: Path) -> Iterator[Sites]:
+    run = Sites(curator_run.study, Path(tempfile.mkdtemp(dir=fast_folder)))
+    yield run.run(until=lambda: run.facts("P1").get("stage") not in (None, "", "approvals", "setup"))
+    run.close()
+
+
+@pytest.fixture
+def under_way(greeted: Sites, fast_path: Path) -> Iterator[Sites]:
     """All have greeted, and P1 waits for letters."""
-    run = Sites(whole.study, folder)
-    return run.run(until=lambda: run.facts("P1").get("stage") not in (None, "", "approvals", "setup"))
+    run = greeted.again(fast_path / "run")
+    yield run
+    run.close()
 
 
 def notice(
@@ -52,16 +62,15 @@ def another_approval(run: Sites) -> Frame:
 
 @pytest.mark.parametrize("made", [of_another_session, in_another_lane, another_approval])
 def test_what_says_nothing_of_this_session_changes_nothing(
-    made: Callable[[Sites], Frame], curator_run: Sites, fast_path: Path
+    made: Callable[[Sites], Frame], curator_run: Sites, under_way: Sites
 ) -> None:
-    run = under_way(curator_run, fast_path)
+    run = under_way
     run.relay.put(made(run))
     run.run(until=lambda: run.facts("P1").get("done", False))
     run.begin("P1")  # reads all of it once more
     run.run()
     assert sites.ends(run) == ["released"] * 4
     assert run.releases() == curator_run.releases()
-    run.close()
 
 
 @pytest.mark.parametrize("name", ["P2", "P3"])
@@ -77,9 +86,7 @@ def test_an_approval_that_another_key_signed_or_that_came_as_anothers_makes_no_s
     run.away = {"P2"}
     run.run(until=lambda: "P1" in run.ends)
     assert (run.ends["P1"], run.at["P1"].entries()) == ("aborted", [])
-    wanted = "is not signed by the key" if name == "P2" else "an approval of P3 came from P2"
-    assert wanted in run.facts("P1")["why"]
-    assert name == "P2" or run.facts("P1")["code"] == "approval.other_sender"
+    assert run.facts("P1")["code"] == ("approval.not_signed" if name == "P2" else "approval.other_sender")
     run.close()
 
 
@@ -92,9 +99,9 @@ def test_an_approval_that_another_key_signed_or_that_came_as_anothers_makes_no_s
     ],
 )
 def test_what_no_relay_should_bring_ends_the_session_and_blames_nobody(
-    sender: str, to: str, lane: Lane, code: str, curator_run: Sites, fast_path: Path
+    sender: str, to: str, lane: Lane, code: str, under_way: Sites
 ) -> None:
-    run = under_way(curator_run, fast_path)
+    run = under_way
     name = "P1" if sender == "P1" else "charlie"
     site = run.going[name]._site
     assert site is not None
@@ -104,11 +111,10 @@ def test_what_no_relay_should_bring_ends_the_session_and_blames_nobody(
     assert run.facts(name)["code"] == code
     assert "somebody" in run.facts(name)["why"]
     assert run.evidence(name) == [frame.encode()]
-    run.close()
 
 
-def test_both_of_two_frames_under_one_key_are_kept(curator_run: Sites, fast_path: Path) -> None:
-    run = under_way(curator_run, fast_path)
+def test_both_of_two_frames_under_one_key_are_kept(under_way: Sites) -> None:
+    run = under_way
     site = run.going["P1"]._site
     assert site is not None
     known = next(p for p in run.stores["P1"].received() if p.lane == "envelope")
@@ -117,26 +123,23 @@ def test_both_of_two_frames_under_one_key_are_kept(curator_run: Sites, fast_path
     assert site.end == "aborted"
     assert known in run.stores["P1"].received()
     assert run.evidence("P1") == [other.encode()]
-    run.close()
 
 
-def test_a_party_that_is_done_ends_nothing_and_charlie_does(curator_run: Sites, fast_path: Path) -> None:
-    run = under_way(curator_run, fast_path)
+def test_a_party_that_is_done_ends_nothing_and_charlie_does(under_way: Sites) -> None:
+    run = under_way
     going = run.going["P1"]
     for name in ("P2", "charlie"):
         for number, code in enumerate(_LAST_WORDS):
             body, public = notice(run, name, code).body, sites.identity(name).public
             going._note(number, Notice.read(body, run.study.digest, name, public))
     assert {name: said.code for name, said in going.notices.items()} == {"P2": "done", "charlie": "aborted"}
-    run.close()
 
 
-def test_a_clock_that_was_set_back_sends_nothing(curator_run: Sites, fast_path: Path) -> None:
-    run = under_way(curator_run, fast_path)
+def test_a_clock_that_was_set_back_sends_nothing(under_way: Sites) -> None:
+    run = under_way
     run.clock.now -= 3600
     with refused("clock.set_back", error=StoreError):
         run.going["P1"]._is_late(MESSAGES)
-    run.close()
 
 
 def silent_but_talking(run: Sites) -> float:
@@ -153,22 +156,18 @@ def silent_but_talking(run: Sites) -> float:
     return run.clock.now - since
 
 
-def test_who_is_silent_is_not_waited_for_longer_because_of_what_else_it_sends(
-    curator_run: Sites, fast_path: Path
-) -> None:
-    run = under_way(curator_run, fast_path)
+def test_who_is_silent_is_not_waited_for_longer_because_of_what_else_it_sends(under_way: Sites) -> None:
+    run = under_way
     assert silent_but_talking(run) <= 4 * MESSAGES
     assert "deadline" in run.ends.values()
     assert [run.at[name].entries() for name in ("P1", "P3")] == [["refunded"]] * 2
-    run.close()
 
 
 def test_a_twin_for_which_everything_is_progress_waits_without_end(
-    curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
+    under_way: Sites, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Site, "_since", lambda self: {"since": self._clock()})
     monkeypatch.setattr(Arrivals, "may_be_kept", lambda self, frame: True)
-    run = under_way(curator_run, fast_path)
+    run = under_way
     assert silent_but_talking(run) > 10 * MESSAGES
     assert not run.ends
-    run.close()

@@ -155,7 +155,7 @@ def test_a_study_that_was_not_opened_is_one_line(tmp_path: Path) -> None:
     with relay(tmp_path, opened=False) as closed, closing(closed.carrier(NORTH, 0.5)) as north:
         one = frame(closed, SOUTH, 0, b"")
         for ask in (lambda: north.last(SOUTH, "envelope"), lambda: north.send([one]), lambda: north.fetch(0)):
-            with pytest.raises(CarrierError, match=r"^relay \S+: cannot be reached: no answer: perhaps"):
+            with refused("relay.not_reached", error=CarrierError, at=closed.study.relay):
                 ask()
         open_study(closed.study, closed.kit)
         north.send([one])
@@ -165,15 +165,14 @@ def test_a_study_that_was_not_opened_is_one_line(tmp_path: Path) -> None:
 def test_a_relay_of_another_study_refuses(running: NatsRelay) -> None:
     other = RelaySubjects("0" * 64, running.study.names)
     stranger = NatsCarrier(other, running.study.relay, NORTH, running.site(NORTH), patience=0.5)
-    refused = rf"^relay {running.study.relay}: refused: these credentials are for another site .*permissions violation"
-    with closing(stranger), pytest.raises(CarrierError, match=refused):
+    with closing(stranger), refused("relay.not_ours", error=CarrierError, at=running.study.relay):
         stranger.last(SOUTH, "envelope")
 
 
 def test_a_relay_that_is_away_is_one_line_that_names_it(running: NatsRelay) -> None:
     address = f"tls://127.0.0.1:{free_port()}"
     carrier = NatsCarrier(running.subjects, address, NORTH, running.site(NORTH), patience=0.5)
-    with closing(carrier), pytest.raises(CarrierError, match=f"^relay {address}: cannot be reached: .*refused"):
+    with closing(carrier), refused("relay.not_reached", error=CarrierError, at=address):
         carrier.fetch(0)
     for wrong in ("http://x", "tls://", "nats://a:b", "tls://user@host", "tls://host/path", "host:4222"):
         with refused("relay.no_nats_address"):
@@ -193,7 +192,7 @@ def test_what_the_library_logs_is_not_for_a_person(running: NatsRelay, caplog: p
         raise InputError("broken off")
 
     with closing(RelayConnection(running.study.relay, running.operator, "_INBOX", 5.0)) as operator:
-        with pytest.raises(InputError, match="broken off"):
+        with refused("broken off"):
             operator.call(broken_off)
         assert caplog.messages == []
     library.error("heard")
@@ -202,7 +201,5 @@ def test_what_the_library_logs_is_not_for_a_person(running: NatsRelay, caplog: p
 
 def test_without_the_library_one_line_says_what_to_install(running: NatsRelay, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "nats", None)
-    with pytest.raises(
-        InputError, match=r"^relay: a NATS server needs the library nats-py: pip install 'smc-dp\[nats\]'$"
-    ):
+    with refused("relay.no_nats_library"):
         running.carrier(NORTH)

@@ -75,8 +75,9 @@ def test_two_messages_of_one_number_are_both_kept(kind: str, made: Deployed) -> 
     one = next(e for e in made.envelopes if e.sender == P2 and e.kind == kind)
     other = other_of(one, made)
     record = SessionEnvelopes(made.session, made.envelopes)
-    with pytest.raises(TwoMessagesError, match=f"number {one.number} from {P2}") as raised:
+    with refused("chain.two_messages", error=TwoMessagesError) as raised:
         record.append(other)
+    assert raised.value.fault.fields["place"] == f"number {one.number} from {P2} to {one.to}"
     assert raised.value.kept == (one, other)
     assert P2 not in str(raised.value).split(":")[0].replace(f"from {P2}", ""), "nobody is blamed"
     assert record.envelopes == tuple(made.envelopes), "the first one stays"

@@ -11,7 +11,6 @@ import pytest
 
 from protocols.crypto.identity import Identity
 from protocols.runtime.inbox import Absent
-from smc_dp.core.errors import InputError
 from smc_dp.run.status_message import Notice
 from tests.support.refusals import refused
 
@@ -33,44 +32,50 @@ def test_a_notice_comes_as_it_was_signed() -> None:
     assert read(plain.encode()).marks == ()
 
 
-CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "another code": lambda d: d.update(code="done"),
-    "a code of its own": lambda d: d.update(code="unknown value 'maligne'"),
-    "another study": lambda d: d.update(study="cd" * 32),
-    "another session": lambda d: d.update(session="cd" * 32),
-    "another sender": lambda d: d.update(sender="P2"),
-    "another head": lambda d: d.update(head="cd" * 32),
-    "a head of no digits": lambda d: d.update(head="x"),
-    "a signature of no digits": lambda d: d.update(signature="x"),
-    "a mark less": lambda d: d["marks"].pop(),
-    "a mark more": lambda d: d["marks"].append(d["marks"][0]),
-    "a mark of another letter": lambda d: d["marks"][0].update(read=7),
-    "a mark that counts in words": lambda d: d["marks"][0].update(read="0"),
-    "a mark that counts below zero": lambda d: d["marks"][0].update(read=-1),
-    "a mark that counts truth": lambda d: d["marks"][0].update(read=True),
-    "a mark with a field too many": lambda d: d["marks"][0].update(note="x"),
-    "a mark of numbers": lambda d: d["marks"][0].update(kind=5),
-    "marks that are none": lambda d: d.update(marks="none"),
-    "no marks": lambda d: d.pop("marks"),
-    "a field too many": lambda d: d.update(note="x"),
-    "a field that is no text": lambda d: d.update(head=5),
+CHANGES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
+    "another code": (lambda d: d.update(code="done"), "notice.not_signed"),
+    "a code of its own": (lambda d: d.update(code="unknown value 'maligne'"), "notice.of_another"),
+    "another study": (lambda d: d.update(study="cd" * 32), "notice.of_another"),
+    "another session": (lambda d: d.update(session="cd" * 32), "notice.not_signed"),
+    "another sender": (lambda d: d.update(sender="P2"), "notice.of_another"),
+    "another head": (lambda d: d.update(head="cd" * 32), "notice.not_signed"),
+    "a head of no digits": (lambda d: d.update(head="x"), "notice.malformed"),
+    "a signature of no digits": (lambda d: d.update(signature="x"), "notice.malformed"),
+    "a mark less": (lambda d: d["marks"].pop(), "notice.not_signed"),
+    "a mark more": (lambda d: d["marks"].append(d["marks"][0]), "notice.not_signed"),
+    "a mark of another letter": (lambda d: d["marks"][0].update(read=7), "notice.not_signed"),
+    "a mark that counts in words": (lambda d: d["marks"][0].update(read="0"), "notice.no_count"),
+    "a mark that counts below zero": (lambda d: d["marks"][0].update(read=-1), "notice.no_count"),
+    "a mark that counts truth": (lambda d: d["marks"][0].update(read=True), "notice.no_count"),
+    "a mark with a field too many": (lambda d: d["marks"][0].update(note="x"), "json.unknown_key"),
+    "a mark of numbers": (lambda d: d["marks"][0].update(kind=5), "json.not_a_text"),
+    "marks that are none": (lambda d: d.update(marks="none"), "json.not_a_list"),
+    "no marks": (lambda d: d.pop("marks"), "json.missing_key"),
+    "a field too many": (lambda d: d.update(note="x"), "json.unknown_key"),
+    "a field that is no text": (lambda d: d.update(head=5), "json.not_a_text"),
 }
 
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_changed_notice_is_refused(name: str) -> None:
     document = json.loads(NOTICE.encode())
-    CHANGES[name](document)
-    with pytest.raises(InputError, match="notice"):
+    change, code = CHANGES[name]
+    change(document)
+    with refused(code):
         read(json.dumps(document, sort_keys=True, separators=(",", ":")).encode())
 
 
 @pytest.mark.parametrize(
-    ("content", "says"),
-    [(b"", "notice"), (b"[]", "notice"), (b"\xff", "notice"), (b" " * (1 << 18) + b"{}", "at most")],
+    ("content", "code"),
+    [
+        (b"", "json.unreadable"),
+        (b"[]", "json.not_an_object"),
+        (b"\xff", "json.unreadable"),
+        (b" " * (1 << 18) + b"{}", "notice.too_long"),
+    ],
 )
-def test_what_is_no_notice_is_refused(content: bytes, says: str) -> None:
-    with pytest.raises(InputError, match=says):
+def test_what_is_no_notice_is_refused(content: bytes, code: str) -> None:
+    with refused(code):
         read(content)
 
 

@@ -103,7 +103,7 @@ class Reworded(AveragingClassifier):
 
 
 def test_what_is_one_parameter_is_described_in_one_way() -> None:
-    assert described_alike(FAMILIES) == {"epsilon", "delta", "n_parties", "radius", "insecure_seed", "ledger"}
+    assert described_alike(FAMILIES) == {"bounds", "epsilon", "delta", "n_parties", "radius", "insecure_seed", "ledger"}
     assert "delta" not in described_alike((*FAMILIES, Reworded))  # the twin
 
 

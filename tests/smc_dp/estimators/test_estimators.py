@@ -397,7 +397,7 @@ def holds_rows(estimator: FederatedClassifier) -> bool:
 def test_only_the_release_is_kept_and_survives_a_pickle(family: type[FederatedClassifier], method: str) -> None:
     estimator = made(family, method).fit(BLOBS, LABELS)
     assert set(vars(estimator)) - set(estimator.get_params()) == {
-        *("n_features_in_", "classes_", "ball_", "model_", "privacy_")
+        *("n_features_in_", "classes_", "ball_", "bounds_", "model_", "privacy_")
     }
     assert not holds_rows(estimator)
     back = pickle.loads(pickle.dumps(estimator))

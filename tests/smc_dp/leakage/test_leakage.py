@@ -86,8 +86,10 @@ def test_honest_runs_have_the_structure_of_the_simulator(
     found = toy_run(tmp_path, sizes, d, **options).evidence()
     assert leakage.check_structure(found).status == "passed"
     together = leakage.check_structure_together(found)
-    assert together.status == "passed"
-    assert "not claimed, because: Charlie together with any party learns every size" in together.detail
+    assert (together.status, together.code) == ("passed", "structure_together.holds_in_part")
+    assert together.fault.fields["reasons"] == " ".join(
+        ideal.CLAIM.why_not(found.session.parameters, tuple(found.views))
+    )
 
 
 def test_structure_is_looked_at_for_whatever_views_are_given(evidence: Evidence) -> None:
@@ -106,8 +108,8 @@ def test_charlie_with_a_party_is_not_claimed_and_the_reason_is_said(
     party = evidence.session.parties[place]
     outcome = leakage.check_structure_together(only(evidence, "charlie", party))
     assert outcome.status == "not possible"
-    said = [u.sentence for u in ideal.CLAIM.limitations if u.sentence in outcome.detail]
-    assert said == [u.sentence for u in limitations.LIMITATIONS[4 : 4 + sentences]]
+    reasons = " ".join(u.sentence for u in limitations.LIMITATIONS[4 : 4 + sentences])
+    assert (outcome.code, outcome.fault.fields["reasons"]) == ("structure_together.not_claimed", reasons)
 
 
 def test_without_views_or_without_a_claim_nothing_is_possible(folders: Folders, tmp_path: Path) -> None:
@@ -123,7 +125,7 @@ def test_a_role_that_does_not_reach_its_end_has_no_structure(evidence: Evidence)
     last = max(evidence.envelopes)
     cut = replace(evidence, envelopes={n: e for n, e in evidence.envelopes.items() if n < last // 2})
     outcome = leakage.check_structure(cut)
-    assert (outcome.status, "does not reach its end" in outcome.detail) == ("not possible", True)
+    assert (outcome.status, outcome.code) == ("not possible", "structure.role_stopped")
 
 
 def test_a_stopped_role_does_not_hide_what_another_one_reads(evidence: Evidence) -> None:
@@ -155,14 +157,14 @@ def test_a_simulator_that_leaves_out_a_number_is_caught(evidence: Evidence, plac
         outcome = check(under(with_simulation(twin(place)), evidence))
         alone = place in ("Slot.b", "Differences.c") and check is leakage.check_structure_together
         assert outcome.status == ("passed" if alone else "failed")  # Charlie is in no claimed coalition of two
-        assert alone or place in outcome.detail
+        assert alone or (outcome.code, outcome.fault.fields["place"]) == ("structure.other_count", place)
 
 
 @pytest.mark.parametrize("place", ["Slot.b", "Masked.psi", "Blinded.a", "Half.a_tilde", "Reshare.x", "Opening.opening"])
 def test_a_simulator_of_short_numbers_is_caught(evidence: Evidence, place: str) -> None:
     outcome = leakage.check_structure(under(with_simulation(narrow(place)), evidence))
-    assert outcome.status == "failed"
-    assert f"bits are read at {place}," in outcome.detail
+    assert (outcome.status, outcome.code) == ("failed", "structure.other_widths")
+    assert outcome.fault.fields["place"] == place
 
 
 @pytest.mark.parametrize(
@@ -178,7 +180,9 @@ def test_views_of_mutants_have_another_structure(program: Program, name: str, pl
     t = replace(trial([5, 6, 7], 1, noise=[[1]] * 3), program=program)
     views = t.run(Setting(views=True)).views
     made = ideal.simulation(t.parameters, seeded("mutants"))((name,))
-    assert place in str(leakage.shape_difference(readings(views[name]), made))
+    fault = leakage.shape_difference(readings(views[name]), made)
+    assert fault is not None
+    assert fault.fields["place"] == place
 
 
 # Which coalitions are claimed.
@@ -291,8 +295,8 @@ def test_a_protocol_with_short_masks_is_rejected() -> None:
     found = compare_worlds(short, short, made())
     assert found.p_value < REJECT
     outcome = code_checks.judge_distribution(found)
-    assert outcome.status == "failed"
-    assert "charlie at Masked.psi" in outcome.detail
+    assert (outcome.status, outcome.code) == ("failed", "law.differs")
+    assert (found.worst.coalition, outcome.fault.fields["place"]) == (("charlie",), "Masked.psi")
 
 
 @pytest.mark.parametrize("place", ["Slot.b", "answers", "Match.right"])
@@ -300,12 +304,14 @@ def test_a_broken_simulator_is_rejected(place: str) -> None:
     twin = {c: [{**f, place: [0] * len(f[place])} if place in f else f for f in made()[c]] for c in WHO}
     found = compare_worlds(world(0), world(1), twin)
     assert found.p_value < REJECT
-    assert f"at {place}" in code_checks.judge_distribution(found).detail
+    outcome = code_checks.judge_distribution(found)
+    assert (outcome.code, outcome.fault.fields["place"]) == ("law.differs", place)
 
 
 def test_readings_of_another_structure_are_rejected() -> None:
     more = {c: [{**f, "Extra.x": [1]} for f in made()[c]] for c in WHO}
-    assert "at the structure" in code_checks.judge_distribution(compare_worlds(world(0), world(1), more)).detail
+    outcome = code_checks.judge_distribution(compare_worlds(world(0), world(1), more))
+    assert (outcome.code, outcome.fault.fields["place"]) == ("law.differs", "the structure")
 
 
 def test_too_few_executions_show_nothing_and_it_says_so() -> None:
@@ -315,7 +321,7 @@ def test_too_few_executions_show_nothing_and_it_says_so() -> None:
     assert found.missed
     assert found.simulator.fair is None
     outcome = code_checks.judge_distribution(found)
-    assert (outcome.status, "nothing is shown" in outcome.detail) == ("failed", True)
+    assert (outcome.status, outcome.code) == ("failed", "law.twin_not_rejected")
 
 
 def test_a_difference_between_worlds_is_rejected() -> None:
@@ -328,9 +334,9 @@ def test_a_difference_between_worlds_is_rejected() -> None:
 
 def test_the_law_of_the_code_as_an_audit_cites_it(evidence: Evidence) -> None:
     outcome = leakage.distribution_of_code(evidence)
-    assert outcome.status == "passed"
-    for said in ("8 coalitions", "68 of 68 rejected", "shift of 0.5", "not about this run", "not a proof"):
-        assert said in outcome.detail
+    assert (outcome.status, outcome.code) == ("passed", "role_code.cited")
+    cited = str(outcome.fault.fields["found"])
+    assert [figure for figure in ("8 coalitions", "68 of 68", "0.5", code_checks._SCOPE) if figure not in cited] == []
 
 
 # The boundary.
@@ -338,12 +344,13 @@ def test_the_law_of_the_code_as_an_audit_cites_it(evidence: Evidence) -> None:
 
 def test_every_coalition_that_is_not_claimed_succeeds(evidence: Evidence) -> None:
     outcome = code_checks.check_limitations(HARDENED, SMALL)
-    assert outcome.status == "passed"
-    assert leakage.limitations_of_code(evidence).detail.endswith(outcome.detail)
+    assert (outcome.status, outcome.code) == ("passed", "boundary.holds")
+    assert leakage.limitations_of_code(evidence).fault.fields["found"] == outcome.detail
     assert all(u.sentence in outcome.detail for u in ideal.CLAIM.limitations)
-    assert outcome.detail.count("12 of 12:") == 2
-    assert "24 of 24:" in outcome.detail  # all but one: two of three have the smallest among them
-    assert "36 of 36:" in outcome.detail
+    succeeded = str(outcome.fault.fields["succeeded"])
+    assert succeeded.count("12 of 12 ") == 2
+    assert "24 of 24 " in succeeded  # all but one: two of three have the smallest among them
+    assert "36 of 36 " in succeeded
 
 
 def with_attack(place: int, **change: Any) -> Protocol:

@@ -305,14 +305,18 @@ def test_command_prints_every_cell_as_json(capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.parametrize(
-    ("args", "message"),
+    ("args", "code", "fields"),
     [
-        ((), "PROTOCOL: wanted one of"),
-        (("other",), "PROTOCOL: wanted one of"),
-        ((HARDENED, "--parties", "6"), "--parties: wanted at most 5, got 6"),
-        ((HARDENED, "--parties", "1"), "--parties: wanted at least 2, got 1"),
+        ((), "option.not_one_of", {"option": "PROTOCOL"}),
+        (("other",), "option.not_one_of", {"option": "PROTOCOL"}),
+        ((HARDENED, "--parties", "6"), "options.too_many_parties", {"most": 5, "got": 6}),
+        ((HARDENED, "--parties", "1"), "option.too_small", {"option": "--parties", "least": 2, "got": 1}),
     ],
 )
-def test_command_refuses(args: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["lab", "matrix", *args]) == 2
-    assert message in capsys.readouterr().err
+def test_command_refuses(
+    args: tuple[str, ...], code: str, fields: dict[str, object], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["lab", "matrix", *args, "--json"]) == 2
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["code"] == code
+    assert error["fields"].items() >= fields.items()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support.audited import charged_run
 from support.compared import study_and_grid
@@ -27,9 +28,12 @@ from smc_dp.audit.run.report import audit_evidence
 from smc_dp.experiments.compare import report as of_grids
 from smc_dp.leakage import matrix_text
 from smc_dp.leakage.matrix import coalition_matrix
+from smc_dp.methods.model import probabilities
 from smc_dp.pages.blocks import Drawing, Page, PageBlock, Prose, Section
 from smc_dp.planning import report as of_plans
 from smc_dp.planning.plan import plan
+from smc_dp.run.metrics import measure_release
+from smc_dp.run.metrics_report import metrics_blocks, metrics_page
 from smc_dp.run.release_report import run_page
 from tests.smc_dp.pages.test_texts import SUBJECTS
 
@@ -61,6 +65,18 @@ def grid(folder: Path) -> Report:
     study, found = study_and_grid()
     page = of_grids.grid_page(study, found, (), 1.0)
     return page, (*page.notices, *of_grids.report_sections(study, found))
+
+
+@pytest.mark.parametrize("classes", [2, 3, 20])
+def test_text_and_page_of_metrics_have_the_same_facts(classes: int) -> None:
+    y = np.arange(300) % classes
+    of_rows = np.cos(np.arange(300 * classes).reshape(300, classes) % 7)
+    of_rows = of_rows if classes > 2 else of_rows[:, 1]
+    found = measure_release(y, of_rows, probabilities(of_rows), tuple(f"class {c}" for c in range(classes)))
+    page, blocks = metrics_page({"": found}, "test.csv"), tuple(metrics_blocks(found, "test.csv"))
+    said = closed("".join(texts(blocks)))
+    parts = {part for one in page.sections for part in texts(one.blocks)}
+    assert {part for part in parts if closed(part) not in said} == set()
 
 
 def matrix_unsaid(page: Page, text: str) -> set[str]:

@@ -358,6 +358,29 @@ def test_adjacencies_and_units_have_one_budget(tmp_path: Path, books: Ledgers) -
             books.reserve(ROWS, "m", charge_of_statement(statement), secrets.token_hex(32))
 
 
+def test_exchanged_ledgers_are_refused_and_nobody_is_charged(tmp_path: Path, books: Ledgers, sent: list[str]) -> None:
+    run(tmp_path, "first", books)
+    before = {party: states(books, party) for party in PARTIES}
+    one, two = (books.path(party) for party in PARTIES[:2])
+    one.rename(tmp_path / "aside")
+    two.rename(one)
+    (tmp_path / "aside").rename(two)
+    (books.folder / "rows.key").unlink()  # which would know the rows, but does not come along with single ledgers
+    with refused("ledger.of_another_party", at=f"party {PARTIES[0]}", owner=PARTIES[1]):
+        run(tmp_path, "second", books)
+    assert {party: states(books, party) for party in PARTIES} == before
+    assert len(sent) == 1
+
+
+@pytest.mark.usefixtures("sent")
+def test_a_ledger_that_names_nobody_is_charged(tmp_path: Path, books: Ledgers) -> None:
+    books.folder.mkdir()
+    for party in PARTIES:
+        Ledger.create(books.path(party), *ONE).close()
+    run(tmp_path, "first", books)
+    assert {export.read_history(books.path(party)).party for party in PARTIES} == {None}
+
+
 def test_a_missing_ledger_or_another_limit_is_refused(tmp_path: Path, books: Ledgers, sent: list[str]) -> None:
     with refused("ledger.missing"):
         run(tmp_path, "first", replace(books, limit=None))

@@ -29,6 +29,7 @@ from smc_dp.privacy.target import Target
 from smc_dp.run import folder
 from smc_dp.run.agreement import Agreement, SettledRun, inform_of_rows
 from smc_dp.run.protocols.secure_sum import SumTerms
+from smc_dp.run.threshold import HALF, Threshold
 from tests.support.refusals import refused
 
 COLUMNS = """[columns]
@@ -216,3 +217,24 @@ def test_a_study_of_such_columns_ends_in_a_release_that_can_be_audited_and_used(
     assert audit_run(folders.run, views=folders.views).passed
     assert [label == "" for label in predict(folders.run, made / "north.csv").labels] == [False, True, *[False] * 3]
     assert json.loads((folders.run / "study.json").read_text())["bounds"]["columns"][4]["first"] == "2010-01-01"
+
+
+def test_the_threshold_of_a_study_decides_the_classes(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checks, "CHECKS", OF_THE_RUN)
+    data = read_own_files(
+        [f"{a}={made / name}.csv" for a, name in zip("abc", ("north", "south", "west"), strict=True)],
+        parse_bounds(COLUMNS),
+    )
+    method = find_method("newton")(adjacency="addremove")
+    agreement = agreed(method, "ddg", bounds=data.bounds, sizes="hidden", most_rows=100)
+    done = deployed(data, agreement, study=lambda document: document.update(threshold="1/10"))
+    run = done.write(tmp_path).run
+    assert [(f.check.name, str(f.outcome)) for f in audit_run(run).findings if f.outcome.status == "failed"] == []
+    found = predict(run, made / "north.csv")
+    assert found.threshold == Threshold(0.1)
+    assert found.probabilities is not None
+    sure = [p for p in found.probabilities if isinstance(p, float)]
+    assert [label for label in found.labels if label] == ["yes" if p > 0.1 else "no" for p in sure]
+    assert predict(run, made / "north.csv", threshold=0.5).threshold == HALF

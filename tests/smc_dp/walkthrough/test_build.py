@@ -53,6 +53,12 @@ def test_the_page_of_views_is_for_its_owner_alone_and_that_of_a_toy_run_for_ever
     assert [path.stat().st_mode & 0o777 for path in (secret, toy)] == [0o600, public_mode()]
 
 
+def test_the_usual_parties_let_one_collude_with_charlie_where_anyone_may() -> None:
+    usual = {name: build.usual_parties(PROTOCOLS[name]) for name in ("pathak2010", "linear", "secure_sum")}
+    assert usual == {"pathak2010": 2, "linear": 3, "secure_sum": 4}
+    assert PROTOCOLS["secure_sum"].model.sample(usual["secure_sum"]).colluders == 1
+
+
 def test_views_of_another_run_are_refused(run: Folders, tmp_path: Path) -> None:
     other = charged_run(tmp_path)
     with pytest.raises(InputError, match="another session"):

@@ -56,7 +56,7 @@ CONVERSATION_CHECKS: tuple[Check, ...] = (
 PUBLICATION_CHECKS: tuple[Check, ...] = (
     _check("files", "Do the files have the digests that the release states?", publication.check_files),
     _check("shares", "Are the shares the ones that the participants published?", publication.check_shares),
-    _check("release", "Are the released weights the sum of the shares?", publication.check_release),
+    _check("release", "Do the released weights follow from what was published?", publication.check_release),
     _check("openings", "Can anybody recompute the published values?", publication.check_openings),
     _check(
         "members", "Does the transcript have the input of each member of a published sum?", publication.check_members

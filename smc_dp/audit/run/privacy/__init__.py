@@ -125,7 +125,12 @@ CHECKS: tuple[Check, ...] = (
         "Which noise, sensitivity and scale follow from the parameters?",
         from_parameters(_mechanism, shared.check_shared_mechanism, own_noise.check_own_mechanism),
     ),
-    Check("privacy", "statement", "Does the privacy statement follow from them?", from_parameters(_statement)),
+    Check(
+        "privacy",
+        "statement",
+        "Does the privacy statement follow from noise, sensitivity and scale?",
+        from_parameters(_statement),
+    ),
     Check("privacy", "marks", "Do transcript and release have the insecure markers of this run?", _marks),
     Check(
         "privacy",

@@ -93,12 +93,16 @@ def _words(found: DerivedParameters, H: int) -> str:
     most, d, k = sum_bounds(found), found.public.dimension, found.public.classes
     curved = sum(1 for bound in most if bound.curvature)
     last = most[-1].gradient
-    said = f"ddg noise in shares on {count_noun('sum', len(most))} of gradients of d = {d} weights and {k} classes"
-    entered = f"one record contributes at most {last} grid units (L2 norm) to a gradient"
+    said = f"ddg noise in shares on {count_noun('sum', len(most))} of gradients ({d} weights, {k} classes)"
+    entered = f"One record contributes at most {last} grid units (L2 norm) to a gradient"
+    counted = f"The guarantee counts the noise shares of H = {H} honest parties."
     if not curved:
-        return f"{said}: {entered}. The shares of H = {H} parties count."
-    first = f"beside a curvature, at most {most[0].gradient} to the gradient and {most[0].curvature} to the curvature"
-    return f"{said}, {curved} of them with a curvature: {entered}; {first}. The shares of H = {H} parties count."
+        return f"{said}. {entered}. {counted}"
+    which = (
+        "this sum also contains a curvature" if len(most) == 1 else f"{curved} of these sums also contains a curvature"
+    )
+    beside = f"at most {most[0].gradient} to the gradient and {most[0].curvature} to the curvature"
+    return f"{said}; {which}. {entered}; in the sum with the curvature, {beside}. {counted}"
 
 
 def _blocks_fault(found: DerivedParameters) -> Fault | None:

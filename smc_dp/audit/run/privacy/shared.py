@@ -57,7 +57,7 @@ def check_shared_mechanism(
     words = (
         f"{distribution.name} noise in shares on the sum of K = {K} vectors of d = {distribution.dimension} numbers, "
         f"of parties with at most {reach.most_rows} rows, in steps of 2**-{f}: one {reach.unit} moves the sum by at "
-        f"most D = {moved} in L2, and the shares of H = K - D - t = {H} parties count."
+        f"most D = {moved} in L2, and the guarantee counts the noise shares of H = K - D - t = {H} honest parties."
     )
     figure = _guaranteed(found, distribution, H, moved)
     if isinstance(figure, Fault):

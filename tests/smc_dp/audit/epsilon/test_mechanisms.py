@@ -124,14 +124,14 @@ def test_half_of_gaussian_noise_for_a_large_epsilon_is_refuted_in_few_draws() ->
 @pytest.mark.slow
 @pytest.mark.parametrize(("dimension", "least", "of_half"), [(1, 0.9, 1.6), (2, 0.8, 1.6)])
 def test_many_draws_come_close_to_epsilon(dimension: int, least: float, of_half: float) -> None:
-    """400,000 outputs of K-norm noise for epsilon = 1, and 100,000 of half of it, with 99 % confidence each.
+    """120,000 outputs of K-norm noise for epsilon = 1, and 40,000 of half of it, with 99 % confidence each.
 
     The same vectors of noise serve both neighbours: each limit holds by itself, whether or not they are independent of
     each other.
     """
     of: dict[MutantName | None, tuple[float, float, int]] = {
-        None: (least, 1.0, 200_000),
-        "half-noise": (of_half, 2.0, 50_000),
+        None: (least, 1.0, 60_000),
+        "half-noise": (of_half, 2.0, 20_000),
     }
     for mutant, (low, high, draws) in of.items():
         case = mechanism_cases(target(), mutant)[dimension - 1]

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from protocols.errors import FaultError
+from smc_dp.cli import main as cli
 from smc_dp.cli.main import main
 from smc_dp.data.load_pool import load_pool
 from smc_dp.experiments.compare import cluster
@@ -19,36 +21,36 @@ ROOT = Path(__file__).parents[4]
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "option", "code"),
     [
-        (
-            ("--backend", "dask"),
-            "--address: is missing, wanted tcp://HOST:PORT of a Dask scheduler with --backend dask",
-        ),
-        (("--address", "tcp://h:1"), "--address: is of a Dask cluster, wanted it with --backend dask"),
-        (("--backend", "ray"), "--backend: wanted one of loky, dask, got 'ray'"),
-        (("--backend", "dask", "--address", "tcp://h:1", "--jobs", "2"), "--jobs: is for --backend loky; a Dask"),
-        (("--backend", "dask", "--address", "h:1"), "--address: wanted tcp://HOST:PORT or tls://HOST:PORT of a"),
-        (
-            ("--backend", "dask", "--address", "tcp://h:1"),
-            "--backend: dask is not installed; pip install 'distributed>=2024.1'",
-        ),
+        (("--backend", "dask"), "--address", "options.no_dask_address"),
+        (("--address", "tcp://h:1"), "--address", "option.without_dask"),
+        (("--backend", "ray"), "--backend", "option.not_one_of"),
+        (("--backend", "dask", "--address", "tcp://h:1", "--jobs", "2"), "--jobs", "option.not_with_dask"),
+        (("--backend", "dask", "--address", "h:1"), "--address", "cluster.bad_address"),
+        (("--backend", "dask", "--address", "tcp://h:1"), "--backend", "cluster.no_dask"),
     ],
 )
 @pytest.mark.parametrize("command", [("lab", "compare", "--methods", "wsum"), ("lab", "reproduce", "pathak-fig2")])
 def test_what_cannot_be_is_one_line_and_leaves_nothing_behind(
     command: tuple[str, ...],
     options: tuple[str, ...],
-    said: str,
+    option: str,
+    code: str,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "distributed", None)  # as where it is not installed
+    refuse, heard = cli._refuse, list[FaultError]()
+    monkeypatch.setattr(
+        cli, "_refuse", lambda error, *names, **how: heard.append(error) or refuse(error, *names, **how)
+    )
     assert main([*command, *options]) == 2
+    assert [fault.code for error in heard for fault in error.faults] == [code]
     err = capsys.readouterr().err
-    assert err.startswith(f"error: {said}")
+    assert err.startswith(f"error: {option}: ")
     assert err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
 
@@ -56,6 +58,15 @@ def test_what_cannot_be_is_one_line_and_leaves_nothing_behind(
 def test_a_data_set_is_as_large_as_its_rows() -> None:
     pool = load_pool("breast_cancer")
     assert sys.getsizeof(pool) >= pool.train.X.nbytes > 100_000
+
+
+REFUSED = {
+    "another numpy": "cluster.other_version",
+    "threads": "cluster.too_many_threads",
+    "one thread": "cluster.one_thread",
+    "no workers": "cluster.no_workers",
+    "gone": "cluster.workers_lost",
+}
 
 
 @pytest.mark.slow
@@ -78,11 +89,10 @@ def test_a_cluster_gives_the_numbers_of_this_machine_and_what_does_not_fit_is_re
     assert found["there"] == found["here"]
     assert found["another seed"] != found["here"]
     assert found["pickled"] == 1
-    assert found["another numpy"].endswith("wanted 0.1 as here")
-    assert "runs 2 trials at once, each on 2 threads, wanted one" in found["threads"]
-    assert found["one thread"].endswith("has one thread in all, for which joblib would work here, wanted two")
-    assert found["no workers"].endswith("has no workers, wanted at least one")
-    assert "went away; the same command goes on from the cells that are finished" in found["gone"]
+    fields = {name: found[name]["fields"] for name in REFUSED}
+    assert {name: found[name]["code"] for name in REFUSED} == REFUSED
+    assert (fields["another numpy"]["name"], fields["another numpy"]["wanted"]) == ("numpy", "0.1")
+    assert (fields["threads"]["trials"], fields["threads"]["threads"]) == (2, 2)
 
 
 def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:

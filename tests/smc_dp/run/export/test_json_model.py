@@ -54,3 +54,12 @@ def test_another_program_finds_the_same_probabilities(seed: int) -> None:
     found = [probabilities(document, model.row(i)) for i in range(model.rows)]
     every = [[math.nan] * len(model.bounds.classes) if each is None else each for each in found]
     np.testing.assert_allclose(every, model.probabilities(), rtol=0, atol=1e-9)
+
+
+def test_scores_of_an_unknown_length_are_no_probabilities() -> None:
+    model = draw_model(1)
+    given = [
+        json.loads(write_json_model(made))["gives_probabilities"]
+        for made in (model.exported, model.without_probabilities)
+    ]
+    assert given == [True, False]

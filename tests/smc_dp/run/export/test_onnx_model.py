@@ -31,14 +31,20 @@ def as_input(cell: Any, column: Any) -> Any:
     return float((cell - DAY_ZERO).days) if isinstance(cell, datetime.date) else cell
 
 
-def run(model: RawModel) -> tuple[list[str], Array]:
-    """The classes and probabilities that onnxruntime finds."""
-    session = onnxruntime.InferenceSession(write_onnx_model(model.exported), providers=["CPUExecutionProvider"])
+def inputs(model: RawModel) -> dict[str, Any]:
     given = {}
     for column in model.bounds.columns:
         cells = [[as_input(cell, column)] for cell in model.cells[column.name]]
         given[column.name] = np.array(cells, dtype=object if isinstance(column, CategoricalColumn) else np.float64)
-    classes, probabilities = session.run(None, given)
+    return given
+
+
+def run(model: RawModel) -> tuple[list[str], Array]:
+    """The classes and probabilities that onnxruntime finds."""
+    session = onnxruntime.InferenceSession(write_onnx_model(model.exported), providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    assert [name.rpartition("_")[2] for name in names] == ["class", "scores", "probabilities"]
+    classes, _, probabilities = session.run(names, inputs(model))
     assert probabilities.dtype == np.float64
     return classes.tolist(), probabilities
 
@@ -101,3 +107,14 @@ def test_the_graph_says_what_it_is_made_of() -> None:
     kinds = {given.type.tensor_type.elem_type for given in [*made.graph.input, *made.graph.output]}
     assert kinds <= {onnx.TensorProto.DOUBLE, onnx.TensorProto.STRING}
     assert write_onnx_model(model.exported) == write_onnx_model(model.exported)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_scores_of_an_unknown_length_are_no_probabilities(seed: int) -> None:
+    model = draw_model(seed, 12)
+    content = write_onnx_model(model.without_probabilities)
+    session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
+    assert [output.name.rpartition("_")[2] for output in session.get_outputs()] == ["class", "scores"]
+    classes, scores = session.run(None, inputs(model))
+    np.testing.assert_allclose(scores, model.scores().reshape(model.rows, -1), rtol=1e-6, atol=1e-6)
+    assert classes.tolist() == run(model)[0]

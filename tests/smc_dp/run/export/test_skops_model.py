@@ -110,3 +110,16 @@ def test_the_pipeline_says_what_it_was_made_of() -> None:
     model = draw_model(11, 2)
     stated = loaded(model).smc_dp_
     assert (stated["release"], stated["classes"]) == (model.exported.release, list(model.bounds.classes))
+
+
+@pytest.mark.parametrize("seed", [2, 4, 5, 8])
+def test_scores_of_an_unknown_length_are_no_probabilities(seed: int) -> None:
+    model = draw_model(seed, 12)
+    content, wanted = write_skops_model(model.without_probabilities), model.scores()
+    assert io.get_untrusted_types(data=content) == []
+    pipeline = io.loads(content)
+    assert not hasattr(pipeline, "predict_proba")
+    kept = ~np.isnan(wanted.reshape(model.rows, -1)[:, 0])
+    rows = frame(model, kept)
+    np.testing.assert_allclose(pipeline.decision_function(rows), wanted[kept], rtol=1e-6, atol=1e-6)
+    assert pipeline.predict(rows).tolist() == loaded(model).predict(rows).tolist()

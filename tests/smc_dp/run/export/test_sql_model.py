@@ -174,3 +174,15 @@ def test_the_most_columns_and_the_most_classes_still_run_in_sqlite() -> None:
         model = RawModel(bounds, weights, {c.name: [FIRST, FIRST.replace(month=7)] for c in bounds.columns})
         found = run_sqlite(*table(model), query(model))
         np.testing.assert_allclose(probabilities(found, len(classes)), model.probabilities(), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("run", DATABASES)
+@pytest.mark.parametrize("seed", range(6))
+def test_scores_of_an_unknown_length_are_no_probabilities(run: Database, seed: int) -> None:
+    model = draw_model(seed, 12)
+    text = write_sql_model(model.without_probabilities).decode()
+    assert "probability" not in text
+    assert "exp(" not in text
+    classes = len(model.bounds.classes)
+    column = 1 + classes if classes == 2 else 2 + 2 * classes
+    assert [row[-1] for row in run(*table(model), text)] == [row[-column] for row in run(*table(model), query(model))]

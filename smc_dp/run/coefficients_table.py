@@ -1,0 +1,54 @@
+"""Table of the coefficients of a release, for people who know its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from smc_dp.data.bounds import Bounds
+from smc_dp.data.columns import DateColumn
+from smc_dp.pages.blocks import PageBlock, PageTable, Prose
+from smc_dp.pages.shortening import shorten
+
+_MOST_ROWS, _MOST_CLASSES = 200, 5
+_HEADINGS = ("column", "cell", "adds to the score", "standardised by the public range")
+
+
+def coefficient_blocks(coefficients: Mapping[str, Any], bounds: Bounds) -> Iterator[PageBlock]:
+    """Yield what the numbers mean, and a table for each score; only the first of very many rows and classes."""
+    yield Prose(
+        "A score above 0 means the second class."
+        if len(bounds.classes) == 2
+        else "Each class has a score, and the largest wins."
+    )
+    yield Prose(
+        "A score is the intercept plus what each column adds, unless the row is shortened. A number or a date adds the "
+        "figure times its value, clipped to its bounds. A date counts days since the first one. Standardised, a number "
+        "counts from the middle of its public range in halves of it, and uncentred from 0 in units of its largest "
+        "bound. An empty cell without a figure follows the rule of its column."
+    )
+    days = {column.name for column in bounds.columns if isinstance(column, DateColumn)}
+    for name, score in list(coefficients.items())[:_MOST_CLASSES]:
+        rows = [("(intercept)", "", score["intercept"], score["standardised_intercept"])]
+        for column, found in score["columns"].items():
+            rows += [(column, *row) for row in _rows(found, "a day" if column in days else "a unit")]
+        listed = [(shorten(row[0]), shorten(row[1]), *map(_figure, row[2:])) for row in rows[:_MOST_ROWS]]
+        yield PageTable(f"Score of {shorten(name)}", _HEADINGS, tuple(listed), numbers=(2, 3))
+        if len(rows) > _MOST_ROWS:
+            yield Prose(f"And {len(rows) - _MOST_ROWS:,} more, in release.json.")
+    if len(coefficients) > _MOST_CLASSES:
+        yield Prose(f"And the scores of {len(coefficients) - _MOST_CLASSES} more classes, in release.json.")
+
+
+def _rows(found: Mapping[str, Any], unit: str) -> Iterator[tuple[str, float | None, float | None]]:
+    """Yield the cells of a column, each with what it adds, and the same standardised."""
+    if "slope" in found:
+        yield unit, found["slope"], found["standardised_slope"]
+    for text, number in (found.get("levels") or found.get("bins") or {}).items():
+        yield text, number, number
+    if "empty" in found:
+        yield "empty", found["empty"], found.get("standardised_empty", found["empty"])
+
+
+def _figure(number: float | None) -> str:
+    return "above 1e300" if number is None else f"{number:.4g}"
