@@ -17,11 +17,16 @@ def logged(caplog: pytest.LogCaptureFixture, level: int) -> list[str]:
     return [record.getMessage() for record in caplog.records if (record.name, record.levelno) == (EVENTS, level)]
 
 
-@pytest.mark.parametrize("level", [logging.INFO, logging.DEBUG])
-def test_what_a_session_of_which_one_drops_out_leaves_in_the_log(level: int, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(
+    ("level", "sends", "others"),
+    [(logging.INFO, 3, "stopped"), (logging.DEBUG, 3, "stopped"), (logging.INFO, 6, "done")],
+)
+def test_what_a_session_of_which_one_drops_out_leaves_in_the_log(
+    level: int, sends: int, others: str, caplog: pytest.LogCaptureFixture
+) -> None:
     setup = made(parameters(4, 0, 1))
     with caplog.at_level(level, "protocols"):
-        run = setup.simulate(drop_outs={"P2": 3})
+        run = setup.simulate(drop_outs={"P2": sends})
     sent, counts, sizes = list(run.transcript.read()), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for e in sent:
         counts[e.stage, e.kind] += 1
@@ -34,8 +39,9 @@ def test_what_a_session_of_which_one_drops_out_leaves_in_the_log(level: int, cap
     assert sorted(lines[1 : 1 + len(without)]) == sorted(without) != []
     assert lines[1 + len(without) :] == [
         *(f"{stage}: {n:,} {kind}, {sizes[stage, kind]:,} bytes" for (stage, kind), n in counts.items()),
-        *(f"{name} is {'gone' if name == 'P2' else 'stopped'}" for name in setup.session.names),
+        *(f"{name} is {end}" for name, end in run.ends.items() if end != "done"),
     ]
+    assert run.ends == {name: "gone" if name == "P2" else others for name in setup.session.names}
     said = logged(caplog, logging.DEBUG)
     entered = {f"{name} enters {stage}" for name in setup.session.parties for stage in ("keys", "setup")}
     each = {f"{e.sender} to {e.to}: {e.kind} of {e.stage}, {e.size} bytes, round {e.round}" for e in sent}
