@@ -310,9 +310,15 @@ def opens(target: str, name: str) -> bool:
     return fits(name, target) and entry(name, TABLE) == entry(target, TABLE)
 
 
+_POSSESSIVE_GROUP = ")*+"
+
+
 def wrong_statements(tree: ast.AST, module: str) -> Iterator[str]:
-    """Yield assertions, handlers of everything, and names rebound from outside."""
+    """Yield assertions, handlers of everything, names rebound from outside, and patterns that old versions misread."""
     for node in ast.walk(tree):
+        # Python below 3.11.5 matches possessive groups wrongly; an atomic group is right everywhere.
+        if isinstance(node, ast.Constant) and _POSSESSIVE_GROUP in str(node.value):
+            yield f"{module}:{node.lineno} has a possessive group"
         if isinstance(node, ast.Assert):
             yield f"{module}:{node.lineno} asserts"
         if isinstance(node, ast.ExceptHandler) and node.type is None:

@@ -244,6 +244,7 @@ BROKEN = {
     "an option in a message": ("smc_dp.data.x", "raise ValueError('--split: wanted percentages')"),
     "an option inside a message": ("smc_dp.methods.x", "def f(x):\n    return f'{x}: wanted --key-bits'"),
     "an option in a docstring": ("protocols.runtime.x", "def f():\n    'What `--json` prints.'"),
+    "possessive group": ("smc_dp.data.x", "import re\nROWS = re.compile(r'(?:a|b)*+')"),
     "role prints": ("protocols.pathak2010.stage2", "async def f(a):\n    print(a)"),
     "role opens a file": ("protocols.pathak2010.stage2", "async def f(a):\n    open(a)"),
     "role tries": (

@@ -14,8 +14,8 @@ _MORE_SPACES = re.compile("(?<= ) ")
 _QUOTES = frozenset({'"""', "'''", '"', "'"})
 # Texts and comments whole, for what is in them is no mark; a quote that stands alone begins a text without end.
 _TOKENS = re.compile(
-    r""""{3}(?:[^"\\]|\\.|"(?!""))*+"{3}|'{3}(?:[^']|'(?!''))*+'{3}|"{3}|'{3}"""
-    r"""|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'|"|'|\#[^\n]*+|[.\[{]""",
+    r""""{3}(?>(?:[^"\\]|\\.|"(?!""))*)"{3}|'{3}(?>(?:[^']|'(?!''))*)'{3}|"{3}|'{3}"""
+    r"""|"(?>(?:[^"\\\n]|\\.)*)"|'[^'\n]*+'|"|'|\#[^\n]*+|[.\[{]""",
     re.DOTALL,
 )
 

@@ -21,6 +21,7 @@ from smc_dp.data.format_hints import add_hint
 from smc_dp.data.limits import TableLimits
 from smc_dp.data.refused_input import RefusedInput
 from smc_dp.data.table import Cells
+from smc_dp.data.text_column import TextColumn
 from smc_dp.data.text_lines import ByteSource, TextLines
 
 _LONGEST_ROW = 1 << 25  # bytes
@@ -55,7 +56,8 @@ class _Rows:
 
     def __post_init__(self) -> None:
         self._missing = dict.fromkeys(self.form.missing, "")
-        self._codings: list[DictionaryEncoder] = []
+        self._codings: list[DictionaryEncoder] = []  # where texts have to be exchanged, else pieces of pyarrow
+        self._pieces: list[list[Any]] = []
         self._lists: list[list[str]] = []
 
     def read(self, pieces: Iterable[str]) -> None:
@@ -72,6 +74,9 @@ class _Rows:
         """Return the columns, once."""
         if self._lists:
             return [*self._lists]
+        if self._pieces:
+            self._pieces.reverse()
+            return [TextColumn(self._pieces.pop(), self._missing) for _ in self.header]
         self._codings.reverse()  # and each gives its cells away before the next
         return [self._codings.pop().coded() for _ in self.header]
 
@@ -137,9 +142,12 @@ class _Rows:
         self.limits.check_cells(0, width)
         if width > _MOST_AT_ONCE:
             self._lists = [[] for _ in self.header]
-        else:
+            return
+        if self._swapped:
             self._codings = [DictionaryEncoder(self._missing) for _ in self.header]
-            self._arrow = _Arrow(width, self._separator)
+        else:
+            self._pieces = [[] for _ in self.header]
+        self._arrow = _Arrow(width, self._separator, is_encoded=bool(self._swapped))
 
     def _take(self, block: bytes) -> None:
         """Add rows below the header."""
@@ -152,10 +160,11 @@ class _Rows:
             raise self._ragged(ragged[1])
         self.rows += found.num_rows
         self.limits.check_cells(self.rows, len(self.header), more=True)
-        for column, coding in zip(found.columns, self._codings, strict=True):
+        for column, pieces in zip(found.columns, self._pieces, strict=False):
+            pieces += column.chunks
+        for column, coding in zip(found.columns, self._codings, strict=False):
             cells = column.chunk(0)
-            texts = cells.dictionary.to_pylist()
-            coding.add([self._swap(text) for text in texts] if self._swapped else texts, cells.indices.to_numpy())
+            coding.add([self._swap(text) for text in cells.dictionary.to_pylist()], cells.indices.to_numpy())
 
     def _take_by_hand(self, block: bytes) -> None:
         rows, width = self._by_hand(block), len(self.header)
@@ -190,15 +199,18 @@ class _Rows:
 
 
 class _Grammar:
-    """Grammar of row ends: a cell is a text in quotes, or one that does not begin with a quote."""
+    """Grammar of row ends: a cell is a text in quotes, or one that does not begin with a quote.
+
+    Groups are atomic and not possessive: those with an alternative inside match wrongly in Python below 3.11.5.
+    """
 
     def __init__(self, separator: str) -> None:
         mark = re.escape(separator).encode()
-        quoted = rb'"[^"]*+(?:""[^"]*+)*+"'
+        quoted = rb'"[^"]*+(?>(?:""[^"]*+)*)"'
         cell = rb"(?:" + quoted + rb'|(?!")[^' + mark + rb"\r\n]*+)"
-        row = rb"(?![\r\n])" + cell + rb"(?:" + mark + cell + rb")*+(?:\r\n?|\n)"
-        self._row, self._rows = re.compile(row), re.compile(rb"(?:" + row + rb")*+")
-        self._ended = re.compile(rb"(?:" + cell + mark + rb")*+" + quoted)
+        row = rb"(?![\r\n])" + cell + rb"(?>(?:" + mark + cell + rb")*)(?:\r\n?|\n)"
+        self._row, self._rows = re.compile(row), re.compile(rb"(?>(?:" + row + rb")*)")
+        self._ended = re.compile(rb"(?>(?:" + cell + mark + rb")*)" + quoted)
 
     def first(self, text: bytes) -> int:
         """Return the end of the first row; 0 where it does not end."""
@@ -221,11 +233,11 @@ class _Grammar:
 class _Arrow:
     """Parser of pyarrow for rows of `width` cells, each a text."""
 
-    def __init__(self, width: int, separator: str) -> None:
+    def __init__(self, width: int, separator: str, *, is_encoded: bool) -> None:
         import pyarrow as pa
         from pyarrow import csv as arrow
 
-        kinds = {str(i): pa.dictionary(pa.int32(), pa.string()) for i in range(width)}
+        kinds = {str(i): pa.dictionary(pa.int32(), pa.string()) if is_encoded else pa.string() for i in range(width)}
         self._kinds = kinds
         self._read: Any = arrow.read_csv
         self._ragged: tuple[int, int] | None = None

@@ -34,13 +34,25 @@ OWN_SETTINGS_FILE = "own.toml"
 """Name of a party's own settings file, not FILE.toml."""
 ColumnAliases: TypeAlias = tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
 """Columns, each with its levels, each with the texts that this file has for it."""
-FormatSetting: TypeAlias = str | bool | tuple[str, ...] | ColumnAliases | None
+FormatSetting: TypeAlias = str | bool | int | tuple[str, ...] | ColumnAliases | None
 _NO_SEPARATOR = re.compile(r'["\'\r\n\0+\-.\w]')  # of quotes, lines and numbers
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _MOST_WORDS, _LONGEST_WORD = 100, 100
 """Number of words that stand for an empty cell, and of characters in one."""
+_MOST_CELLS = 10**10
 _LISTS = ("missing", "true", "false")
-_SETTINGS = ("separator", "decimal", "thousands", "encoding", "missing", "dates", "true", "false", "skip_blank_rows")
+_SETTINGS = (
+    "separator",
+    "decimal",
+    "thousands",
+    "encoding",
+    "missing",
+    "dates",
+    "true",
+    "false",
+    "skip_blank_rows",
+    "most_cells",
+)
 
 
 def separates_cells(mark: str) -> bool:
@@ -56,8 +68,9 @@ class FileFormat:
     comma and UTF-8 are meant. missing: a cell that is exactly one of these words is empty. skip_blank_rows: whether
     rows of empty cells alone, as spreadsheets leave them, are no rows. thousands: mark between groups of three digits,
     None for none. true, false: words for truth values. aliases: texts that mean a level of a column in this file; those
-    of columns and levels that the bounds do not have say nothing. For messages, place: the file that states this, or
-    would; is_text: whether the table's own file is text. Raises InputError for an invalid format.
+    of columns and levels that the bounds do not have say nothing. most_cells: the most cells that the owner lets a
+    table have, None for the default. For messages, place: the file that states this, or would; is_text: whether the
+    table's own file is text. Raises InputError for an invalid format.
     """
 
     separator: str | None = None
@@ -70,6 +83,7 @@ class FileFormat:
     true: tuple[str, ...] = ()
     false: tuple[str, ...] = ()
     aliases: ColumnAliases = ()
+    most_cells: int | None = None
     place: str = field(default=OWN_SETTINGS_FILE, compare=False)
     is_text: bool = field(default=True, compare=False)
 
@@ -84,6 +98,8 @@ class FileFormat:
             value = getattr(self, name)
             if value is not None and value not in allowed:
                 raise InputError("form.unknown", known=allowed, got=shown(value)).within(f"[file] {name}")
+        if self.most_cells is not None and not 1 <= self.most_cells <= _MOST_CELLS:
+            raise InputError("form.wrong_number", most=_MOST_CELLS, got=self.most_cells).within("[file] most_cells")
         if self.thousands == self.decimal:
             raise InputError("form.one_mark", mark=shown(self.decimal)).within("[file] thousands")
         for name in _LISTS:
@@ -214,7 +230,7 @@ def _joined_aliases(some: ColumnAliases, others: ColumnAliases) -> ColumnAliases
 
 def _line(name: str, value: object) -> str:
     """Return one setting in TOML."""
-    if isinstance(value, bool):
+    if isinstance(value, bool | int):
         return f"{name} = {str(value).lower()}"
     values = value if isinstance(value, tuple) else (value,)
     written = ", ".join(_quoted(str(each)) for each in values)

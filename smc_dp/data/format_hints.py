@@ -21,7 +21,7 @@ from smc_dp.data.spelling_evidence import is_day
 
 _SAMPLE = 200  # lines
 _WITH_COMMA, _WITH_POINT = re.compile(r"[+-]?\d+,\d+", re.ASCII), re.compile(r"[+-]?\d+\.\d+", re.ASCII)
-_QUOTED_NAME = re.compile(r'"(?:[^"]|"")*+"(.)')
+_QUOTED_NAME = re.compile(r'"(?>(?:[^"]|"")*)"(.)')
 
 
 def add_hint(fault: Fault, refused: RefusedInput) -> Fault:

@@ -33,6 +33,7 @@ class FileSection(Document):
     true: list[str] = Field(default_factory=list)
     false: list[str] = Field(default_factory=list)
     skip_blank_rows: bool = False
+    most_cells: int | None = None
 
     @model_validator(mode="after")
     def _is_one(self) -> FileSection:
@@ -56,6 +57,7 @@ class FileSection(Document):
             self.thousands,
             tuple(self.true),
             tuple(self.false),
+            most_cells=self.most_cells,
         )
 
 

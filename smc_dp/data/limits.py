@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from smc_dp.core.errors import InputError
+
+_CELL = 32  # bytes of a cell that the owner lets a table have
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,13 @@ class TableLimits:
         if rows * columns > self.cells:
             least = "at least " if more else ""
             came = f"{least}{rows * columns:,} cells ({rows:,} rows of {columns:,} columns)"
-            raise InputError("table.too_many_cells", got=came, most=self.cells)
+            raise InputError("table.too_many_cells", got=came, most=self.cells, hint="")
+
+    def for_cells(self, cells: int | None) -> TableLimits:
+        """Return the limits for so many cells, as the owner of a table states them; these limits for None."""
+        if cells is None:
+            return self
+        return replace(self, cells=cells, bytes=max(self.bytes, _CELL * cells), text=max(self.text, _CELL * cells))
 
     def check_text(self, size: int) -> None:
         """Raise InputError for more text than a table may hold."""

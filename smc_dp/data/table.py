@@ -45,6 +45,10 @@ class DictionaryColumn:
         """Return the cells at these positions."""
         return DictionaryColumn(self.codes[indices], self.values)
 
+    def plain_numbers(self) -> NDArray[np.float64] | None:
+        """Return the numbers in cells of digits and decimal points, NaN for empty ones; None if any other is there."""
+        return None
+
 
 Cells: TypeAlias = Sequence[object] | NDArray[np.float64] | DictionaryColumn
 
@@ -204,6 +208,8 @@ def parse_column(table: Table, column: Column) -> ParsedColumn:
     cells = table.columns.get(column.name)
     if isinstance(cells, np.ndarray) and isinstance(column, NumericColumn | BinnedColumn) and np.isfinite(cells).all():
         return ParsedColumn(cells, (), np.zeros(0, dtype=np.int64), {})  # numbers that need not be looked at one by one
+    if (numbers := _plain_numbers(cells, column, table.form)) is not None:
+        return ParsedColumn(numbers, (), np.zeros(0, dtype=np.int64), {})
     read = _place(column, table.form) if isinstance(column, CategoricalColumn) else _number(column, table.form)
     cells, codes = table.different(column.name)
     found, faults = np.full(len(cells), np.nan), {}
@@ -216,6 +222,13 @@ def parse_column(table: Table, column: Column) -> ParsedColumn:
         else:
             found[i] = meant
     return ParsedColumn(found[codes], cells, codes, faults)
+
+
+def _plain_numbers(cells: Cells | None, column: Column, form: FileFormat) -> NDArray[np.float64] | None:
+    """Return the numbers of a column that need not be looked at one by one; None where a cell has to be."""
+    is_plain = isinstance(column, NumericColumn | BinnedColumn) and (form.decimal, form.thousands) == (".", None)
+    numbers = cells.plain_numbers() if is_plain and isinstance(cells, DictionaryColumn) else None
+    return None if numbers is None or (column.missing is None and np.isnan(numbers).any()) else numbers
 
 
 def is_blank_column(cells: Cells) -> bool:

@@ -56,6 +56,7 @@ class GzipSource:
         return self._file.seek(position)
 
 
+_BYTES_OF_CELL = 24  # in memory, with its number
 _PARQUET_MAGIC = b"PAR1"
 _GZIP_MAGIC = b"\x1f\x8b"
 _PARQUET, _TABS, _GZIP = frozenset({".parquet", ".pq"}), frozenset({".tsv", ".tab"}), ".gz"
@@ -72,7 +73,8 @@ def read_table(path: Path, source: str, limits: TableLimits = TABLE_LIMITS, form
 
 def read_table_as(path: Path, source: str, meant: FileFormat, limits: TableLimits = TABLE_LIMITS) -> Table:
     """Read a file as `read_table` does, in this format, whatever a file beside it states."""
-    with reading.open_plain_file(path, source, limits.bytes) as file, _placed(source):
+    limits = limits.for_cells(meant.most_cells)
+    with reading.open_plain_file(path, source, limits.bytes) as file, _placed(source), _owners_limit(meant, limits):
         start = _start(file)
         if foreign := of_another_program(path, start):
             raise InputError(foreign)
@@ -90,6 +92,19 @@ def parse_csv(content: bytes, source: str, *, delimiter: str = ",") -> Table:
     """Parse a CSV file with a header: UTF-8, `delimiter` between cells, double quotes where needed."""
     with _placed(source):
         return _csv(io.BytesIO(content), source, FileFormat(delimiter, encoding="utf-8"), TABLE_LIMITS)
+
+
+@contextmanager
+def _owners_limit(form: FileFormat, limits: TableLimits) -> Iterator[None]:
+    """Say with which line the owner of a table lets it have more cells, which takes memory of this machine."""
+    try:
+        yield
+    except InputError as error:
+        if error.code != "table.too_many_cells":
+            raise
+        line = form.advice(most_cells=10 * limits.cells)
+        hint = f"; where this machine has the memory, about {10 * limits.cells * _BYTES_OF_CELL >> 30} GB, {line}"
+        raise InputError(replace(error.fault, fields={**error.fault.fields, "hint": hint})) from None
 
 
 @contextmanager

@@ -441,24 +441,19 @@ def test_bad_options_are_one_fault_and_exit_code_2(
     assert json.loads(out)["error"]["code"] == code
 
 
-def test_one_attack_is_told_and_measured(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["lab", "attack", "ofpa-record-recovery", "--insecure-seed", "1", "--trials", "16"]) == 0
+def test_one_attack_is_told_and_measured_and_as_json_it_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["lab", "attack", "ofpa-record-recovery", "--insecure-seed", "1", "--trials", "16"]
+    assert main(given) == 0
     out, err = capsys.readouterr()
     assert ("16 of 16" in out, " 0 of 16" in out) == (True, True)
     assert "ofpa-record-recovery against printed" in err
-
-
-def test_as_json_it_is_one_object_and_repeats(capsys: pytest.CaptureFixture[str]) -> None:
-    printed = []
-    for _ in range(2):
-        assert main(["lab", "attack", "ofpa-record-recovery", "--insecure-seed", "1", "--trials", "16", "--json"]) == 0
-        out, err = capsys.readouterr()
-        assert err == ""
-        printed.append(json.loads(out))
-    assert printed[0] == printed[1]
-    assert printed[0]["as_expected"]
-    assert (printed[0]["key_bits"], printed[0]["chance"]) == (None, 0.0)
-    outcomes = [(v["variant"], v["outcome"], v["successes"], v["trials"]) for v in printed[0]["variants"]]
+    assert main([*given, "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    found = json.loads(out)
+    assert found["as_expected"]
+    assert (found["key_bits"], found["chance"]) == (None, 0.0)
+    outcomes = [(v["variant"], v["outcome"], v["successes"], v["trials"]) for v in found["variants"]]
     assert outcomes == [("printed", "succeeds", 16, 16), ("proven", "fails", 0, 16)]
 
 

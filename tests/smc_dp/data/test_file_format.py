@@ -392,7 +392,8 @@ def test_the_page_shows_a_form() -> None:
     (block,) = (part.split("```")[0] for part in page.split("```text\n")[1:] if part.startswith("[file]"))
     stated = FileFormatDocument.model_validate(tomllib.loads(block)).form
     first = (";", ",", "cp1252", ("NA", "k. A."), "dd.mm.yyyy", True, ".", ("TRUE", "T"), ("FALSE", "F"))
-    assert stated == FileFormat(*first, (("sex", (("f", ("1", "W")), ("m", ("2", "M")))),))
+    levels = (("sex", (("f", ("1", "W")), ("m", ("2", "M")))),)
+    assert stated == FileFormat(*first, levels, 100_000_000)
 
 
 @pytest.mark.parametrize(
@@ -401,6 +402,7 @@ def test_the_page_shows_a_form() -> None:
         *(({"separator": text}, "form.wrong_separator") for text in ("", ";;", "a", "7", '"', "\n", ".", "-")),
         ({"decimal": "'"}, "form.wrong_decimal"),
         ({"thousands": "."}, "form.one_mark"),
+        ({"most_cells": 0}, "form.wrong_number"),
         ({"thousands": "_"}, "form.unknown"),
         ({"true": ("",)}, "form.wrong_word"),
         ({"true": ("T ",), "false": ("T",)}, "form.true_and_false"),

@@ -26,6 +26,7 @@ from smc_dp.core import reading
 from smc_dp.core.errors import InputError
 from smc_dp.data import csv_cells, dictionary_encoding, parquet_cells, preprocess, text_lines
 from smc_dp.data.bounds import Bounds, CategoricalColumn, parse_bounds, read_bounds
+from smc_dp.data.file_format import FileFormat
 from smc_dp.data.limits import TableLimits
 from smc_dp.data.preprocess import encode_rows
 from smc_dp.data.table import DictionaryColumn
@@ -405,3 +406,25 @@ def test_memory_and_time_are_bounded_at_true_sizes(name: str, measured: subproce
     assert words in line
     assert memory < 1 << 30
     assert seconds < 60
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_the_owner_of_a_table_says_how_many_cells_it_may_have(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"t.{ending}"
+    columns = {name: [1.5] * 6 for name in "ab"}
+    if ending == "csv":
+        path.write_text("a,b\n" + "1.5,1.5\n" * 6)
+    else:
+        pq.write_table(pa.table(columns), path)
+    few = TableLimits(cells=10)
+    with refused("table.too_many_cells", most=10) as caught:
+        read_table(path, "t", few)
+    said = str(caught.value)
+    assert said.endswith(": file = {most_cells = 100}")
+    (tmp_path / f"t.{ending}.toml").write_text(said[said.index("file = {") :])
+    assert read_table(path, "t", few).rows == 6
+    assert read_table(path, "t", few, FileFormat()).rows == 6
+    (tmp_path / f"t.{ending}.toml").unlink()
+    assert read_table(path, "t", few, FileFormat(most_cells=12)).rows == 6
+    with refused("table.too_many_cells", most=11):
+        read_table(path, "t", few, FileFormat(most_cells=11))

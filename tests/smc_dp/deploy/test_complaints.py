@@ -133,7 +133,7 @@ def test_a_holder_that_is_back_after_the_deadline_of_its_dealer_accuses_it(fast_
     run.close()
 
 
-@pytest.mark.parametrize("stage", ["", "setup", "sum0"])
+@pytest.mark.parametrize("stage", ["", "sum0", pytest.param("setup", marks=pytest.mark.slow)])
 def test_an_envelope_that_does_not_open_costs_no_site_its_release_or_its_view(
     stage: str, fast_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,7 +41,9 @@ def record(found: Left) -> bytes:
     return written_down(found, merge(found.session, found.envelopes, found.marks))
 
 
-@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name == "all pairs" else ()) for name in WHOLE]
+)
 def test_a_merged_record_passes_and_other_orders_fail(name: str, tmp_path: Path) -> None:
     """Blocks of each sender, and an interleaving of the senders' own orders that coins draw, are the broken twins.
 

@@ -115,7 +115,7 @@ def rows(folder: Path, count: int) -> None:
     cells = [(20 + i % 75, f"{i % 30},5", "fm"[i % 2], "yes" if i % 30 > 12 else "no") for i in range(count)]
     table = ["age;days;sex;back", *(";".join(map(str, row)) for row in cells)]
     (folder / "rows.csv").write_text("\n".join(table) + "\n")
-    (folder / "new.csv").write_text("age,days,sex\n44,3,f\n81,29.5,m\n")
+    (folder / "new.csv").write_text("age;days;sex\n44;3;f\n81;29,5;m\n")
 
 
 def kill_and_go_on(one: Organisation, line: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,13 @@ def test_a_twin_for_which_unread_mail_is_progress_waits_for_whoever_sends_it(
     run.close()
 
 
-@pytest.mark.parametrize(("corrupted", "draw"), [("P1", 0), ("P1", 1), (CURATOR_NAME, 1), (CURATOR_NAME, 2)])
+@pytest.mark.parametrize(
+    ("corrupted", "draw"),
+    [
+        *(("P1", 0), (CURATOR_NAME, 1)),
+        *(pytest.param("P1", 1, marks=pytest.mark.slow), pytest.param(CURATOR_NAME, 2, marks=pytest.mark.slow)),
+    ],
+)
 def test_whatever_is_sent_every_site_ends_in_time(corrupted: str, draw: int, fast_path: Path) -> None:
     ends_in_time(fast_path, 4, (corrupted,), draw)
 
@@ -115,17 +122,18 @@ def test_whatever_ten_of_fifty_send_every_site_ends_in_time(fast_path: Path) -> 
     ends_in_time(fast_path, 50, tuple(f"P{j}" for j in range(1, 11)), 0)
 
 
-EVERY_DAY = {(), ("P1",)}, {(CURATOR_NAME,), ("P2", CURATOR_NAME)}
-"""Who is corrupted early in a session, and later: the other half is slow."""
+EVERY_DAY = {  # each of who may be corrupted and each program twice; the other half is slow
+    *(("pathak2010", (), 1), ("pathak2010", ("P2", CURATOR_NAME), 4), ("linear", ("P1",), 1)),
+    *(("linear", (CURATOR_NAME,), 4), ("sum without drop-outs", ("P2", CURATOR_NAME), 1)),
+    ("sum without drop-outs", (), 4),
+}
 
 
-@pytest.mark.parametrize("stated", STUDIES)
 @pytest.mark.parametrize(
-    ("corrupted", "read"),
+    ("stated", "corrupted", "read"),
     [
-        pytest.param(corrupted, read, marks=() if corrupted in early_or_late else pytest.mark.slow)
-        for read, early_or_late in zip((1, 4), EVERY_DAY, strict=True)
-        for corrupted in [(), ("P1",), (CURATOR_NAME,), ("P2", CURATOR_NAME)]
+        pytest.param(*case, marks=() if case in EVERY_DAY else pytest.mark.slow)
+        for case in product(STUDIES, [(), ("P1",), (CURATOR_NAME,), ("P2", CURATOR_NAME)], (1, 4))
     ],
 )
 def test_sites_of_every_program_end_in_time(

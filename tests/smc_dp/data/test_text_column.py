@@ -1,0 +1,93 @@
+"""Columns of texts as pyarrow holds them: the same cells, and the same numbers to the bit, as cells read one by one."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from smc_dp.data.columns import BinnedColumn, CategoricalColumn, NumericColumn
+from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat
+from smc_dp.data.limits import TABLE_LIMITS
+from smc_dp.data.table import Cells, DictionaryColumn, ParsedColumn, Table, parse_column
+from smc_dp.data.table_reader import _csv
+from smc_dp.data.text_column import TextColumn
+
+FORMS = (DEFAULT_FORMAT, FileFormat(decimal=","), FileFormat(thousands=","), FileFormat(true=("1", "x")))
+COLUMNS = (
+    NumericColumn("n", -1.0, 1.0),
+    NumericColumn("n", -1.0, 1.0, "indicator"),
+    BinnedColumn("n", (0.0, 1.0), 0.5),
+    CategoricalColumn("n", ("1", "x")),
+)
+DIGITS = st.text("0123456789", max_size=40)
+NUMBERS = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.floats(allow_nan=False, allow_infinity=False).map(lambda x: f"{x:.17g}"),
+    st.floats(allow_nan=False, allow_infinity=False).map(lambda x: f"{x:.4f}"),
+    st.tuples(DIGITS, DIGITS, st.integers(-400, 400)).map(lambda p: f"{p[0]}.{p[1]}e{p[2]}"),
+    st.integers().map(str),
+)
+ODD = st.one_of(
+    st.sampled_from(["", " ", " 1", "+1", "1.", ".5", "1_0", "inf", "nan", "1e999", "٣", "1\n", "x", "1,5"]), st.text()
+)
+
+
+def one_by_one(cells: Sequence[str]) -> DictionaryColumn:
+    """The cells as Python has them."""
+    places: dict[str, int] = {}
+    codes = np.array([places.setdefault(cell, len(places)) for cell in cells], dtype=np.int64)
+    return DictionaryColumn(codes, tuple(places))
+
+
+def told(read: ParsedColumn) -> tuple[bytes, dict[object, str]]:
+    return read.values.tobytes(), {read.cells[i]: fault.code for i, fault in read.faults.items()}
+
+
+def parsed(cells: Cells, column: NumericColumn | BinnedColumn | CategoricalColumn, form: FileFormat) -> ParsedColumn:
+    return parse_column(Table("t", {"n": cells}, range(1, len(cells) + 1), form), column)
+
+
+@given(st.one_of(st.lists(NUMBERS, max_size=30), st.lists(st.one_of(NUMBERS, ODD), max_size=8)), st.integers(1, 5))
+@example(["4.9e-324", "2.4703282292062328e-324", "1.7976931348623157e308", "-0.0", "0" * 800 + "1." + "1" * 800], 2)
+@example(["1e308", "1e309"], 1)
+@example(["1e0000000000000000001", "1E+05", "-1e-5"], 1)
+@example(["1", "", "2"], 2)
+def test_numbers_are_those_of_cells_read_one_by_one_to_the_bit(cells: list[str], pieces: int) -> None:
+    parts = [pa.array(cells[i::pieces], pa.string()) for i in range(pieces)]
+    cells = [cell for i in range(pieces) for cell in cells[i::pieces]]
+    for form in FORMS:
+        for column in COLUMNS:
+            assert told(parsed(TextColumn(parts), column, form)) == told(parsed(one_by_one(cells), column, form))
+
+
+@given(st.lists(st.one_of(NUMBERS, ODD), max_size=8), st.lists(st.integers(0, 7), max_size=8))
+def test_its_cells_are_those_of_a_dictionary_encoded_column(cells: list[str], order: list[int]) -> None:
+    column, other = (
+        TextColumn([pa.array(cells, pa.string())], ["x", "inf"]),
+        one_by_one([{"x": "", "inf": ""}.get(c, c) for c in cells]),
+    )
+    places = np.array([i for i in order if i < len(cells)], dtype=np.int64)
+    assert len(column.take(places)) == len(places)
+    for ours, theirs in ((column, other), (column.take(places), other.take(places))):
+        assert len(ours) == len(theirs)
+        assert [ours.values[i] for i in ours.codes] == [theirs.values[i] for i in theirs.codes]
+    assert column.values == other.values
+
+
+@pytest.mark.parametrize("numbers", [["1.5", "-2", "3e1"], ["1.5", "NA", ""]])
+def test_a_column_of_numbers_in_a_file_makes_no_texts_of_python(numbers: list[str]) -> None:
+    content = "n,m\n" + "".join(f"{number},0\n" for number in numbers)
+    form = FileFormat(missing=("NA",))
+    table = _csv(io.BytesIO(content.encode()), "t", form, TABLE_LIMITS)
+    column = table.columns["n"]
+    assert isinstance(column, TextColumn)
+    found = parsed(column, COLUMNS[1], form).values
+    assert found.tolist()[0] == 1.5
+    assert "_encoded" not in vars(column)  # no cell was looked at
+    assert column.values[0] == "1.5"
