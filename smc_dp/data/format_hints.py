@@ -67,6 +67,14 @@ def _of_separator(_: Fault, refused: RefusedInput) -> Hint:
     return Hint(mark, f"; it looks like one with {shown(mark)} between cells: {LINE}", settings)
 
 
+def _of_ragged_row(fault: Fault, refused: RefusedInput) -> Hint:
+    """Return the hint for a row of another width: another separator, or names of rows as R's write.table has them."""
+    said, found = fault.fields, _of_separator(fault, refused)
+    if found != NO_HINT or said["row"] != 1 or said["got"] != len(refused.header) + 1:
+        return found
+    return Hint("names of rows", "; names of rows, as write.table of R writes them? Write row.names = FALSE there")
+
+
 def _of_quoted_names(_: Fault, refused: RefusedInput) -> Hint:
     """Return the hint for a header of names in quotes with another mark between them."""
     form, header = refused.form, "".join(refused.header)
@@ -106,7 +114,7 @@ _MAKERS: Mapping[str, Callable[[Fault, RefusedInput], Hint]] = MappingProxyType(
         "cell.unknown_level": of_level,
         "table.no_column": _of_column,
         "csv.one_column": _of_separator,
-        "csv.ragged_row": _of_separator,
+        "csv.ragged_row": _of_ragged_row,
         "csv.text_after_quote": _of_quoted_names,
         "text.marked_utf16": _of_encoding,
         "text.unreadable_byte": _of_encoding,

@@ -316,7 +316,12 @@ def check_own_rows(rows: Rows, *, uses_weights: bool = False) -> None:
 def check_no_weights(rows: Rows) -> None:
     """Raise InputError for rows with weights: a method that does not use them would learn something else."""
     if rows.weights is not None:
-        raise InputError("rows.weights_not_used", methods=WITH_WEIGHTS)
+        raise weights_not_used()
+
+
+def weights_not_used() -> InputError:
+    """Return the refusal of weights by a method that does not use them."""
+    return InputError("rows.weights_not_used", methods=WITH_WEIGHTS)
 
 
 def too_many_rows(n: int) -> InputError:

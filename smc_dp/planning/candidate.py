@@ -15,7 +15,7 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.data.partition import check_names
 from smc_dp.methods.expected_accuracy import ExpectedAccuracy, expected_accuracy
-from smc_dp.methods.method import WITH_WEIGHTS, MechanismSpec
+from smc_dp.methods.method import WITH_WEIGHTS, MechanismSpec, weights_not_used
 from smc_dp.planning.cost import SessionSpec, check_limits
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.run.agreement import SettledRun, default_protocol, inform_of_rows
@@ -65,7 +65,7 @@ class Candidate(SettledRun):
         if getattr(agreed.method, "on_public_rows", False):
             raise InputError("plan.no_public_rows", name=name)
         if known.weighted and name not in WITH_WEIGHTS:
-            raise InputError("rows.weights_not_used", methods=WITH_WEIGHTS)
+            raise weights_not_used()
         method = inform_of_rows(agreed.method, known.sizes)
         found = cls(**{**agreed.settled, "method": method}, circumstances=known)
         found.session  # noqa: B018 - which refuses what shows only there

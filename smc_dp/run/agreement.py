@@ -35,7 +35,15 @@ from smc_dp.data.federation import Federation, Public
 from smc_dp.methods.collaborative.rounds import BiasedModel
 from smc_dp.methods.expected_accuracy import ExpectedAccuracy, expected_accuracy
 from smc_dp.methods.functionality import Functionality
-from smc_dp.methods.method import WITH_WEIGHTS, MechanismSpec, Method, NeedsRowCounts, SecureMethod, has_own_noise
+from smc_dp.methods.method import (
+    WITH_WEIGHTS,
+    MechanismSpec,
+    Method,
+    NeedsRowCounts,
+    SecureMethod,
+    has_own_noise,
+    weights_not_used,
+)
 from smc_dp.methods.model import LinearModel, Weights
 from smc_dp.methods.pathak2010.mean import RESIDUES_CAVEAT
 from smc_dp.methods.registry import METHODS, find_method
@@ -211,7 +219,7 @@ class Agreement(SettledRun):
         if (AS_PUBLISHED in self.marks) != is_as_published(self.protocol):
             raise InputError("marks.of_printed_steps", as_published=AS_PUBLISHED)
         if self.bounds.weights is not None and self.method.name not in WITH_WEIGHTS:
-            raise InputError("rows.weights_not_used", methods=WITH_WEIGHTS)
+            raise weights_not_used()
         if getattr(self.method, "own_bias", False) and not self.bounds.bias:
             raise InputError("bounds.no_constant", name=self.method.name)
         try:

@@ -103,8 +103,8 @@ def test_json_is_one_object_with_the_announced_keys(folder, capsys):
     assert main(["run", "--method", "prr_mean", "--json", "--out", "a", "--parties", "3"]) == 0
     report = printed_json(capsys)
     assert list(report) == [
-        "method", "protocol", "parties", "dimension", "calibration", "accuracy", "baselines", "loss",
-        "simulation_only", "privacy", "cost", "run_dir",
+        "method", "protocol", "parties", "dimension", "calibration", "accuracy", "metrics", "baselines",
+        "loss", "simulation_only", "privacy", "cost", "run_dir",
     ]  # fmt: skip
     assert (report["method"], report["protocol"]) == ("prr_mean", "pathak2010")
     assert (report["parties"], report["dimension"]) == (3, 31)
@@ -244,7 +244,7 @@ def test_what_needs_everybodys_rows_is_marked_in_the_same_object(folder, capsys)
     assert main(["run", "--method", "prr_mean", *arguments[:-5], *arguments[-3:]]) == 0
     bare = printed_json(capsys)
     assert bare["simulation_only"] == document["simulation_only"]
-    assert document["simulation_only"]["fields"] == ["accuracy", "baselines", "loss"]
+    assert document["simulation_only"]["fields"] == ["accuracy", "metrics", "baselines", "loss"]
     assert "everybody's data in one place" in document["simulation_only"]["caveat"]
     assert "do not publish" in document["simulation_only"]["caveat"]
     assert set(document["simulation_only"]["fields"]) <= set(document)
@@ -258,8 +258,10 @@ def held(place: Path, report: dict) -> set[str]:
     """The words and figures of a comparison that stand in any file below this folder."""
     baselines = report["baselines"]
     compared = report["accuracy"], baselines["pooled"], *baselines["individual"].values()
-    figures = map(repr, (*compared, report["loss"]["without_noise"], report["loss"]["planned"]["high"]))
-    words = {"accuracy", "without_noise", "planned", "individual", "pooled", "baseline", "simulation_only", *figures}
+    measured = [x for x in map(report["metrics"].get, ("auc", "balanced_accuracy", "brier")) if 0 < x < 1]
+    figures = map(repr, (*compared, *measured, report["loss"]["without_noise"], report["loss"]["planned"]["high"]))
+    words = {"metrics", "base_brier", "confusion", "accuracy", "without_noise", "planned", "individual", "pooled"}
+    words |= {"baseline", "simulation_only", *figures}
     content = b"".join(path.read_bytes() for path in place.rglob("*") if path.is_file())
     return {word for word in words if word.encode() in content}
 

@@ -267,7 +267,7 @@ def test_what_does_not_go_together_is_refused(tmp_path: Path) -> None:
         (lambda: run_protocol(bare, method=WeightedSum(), auxiliary=rows), "auxiliary: wsum uses no public rows"),
         (lambda: run_protocol(DATA, method=METHOD, auxiliary=rows), "the federation has public rows already"),
         (lambda: run_protocol(bare, method=METHOD, auxiliary="rows.csv"), "wanted rows, because .* got a file"),
-        (lambda: run_protocol(["a.csv"], method=METHOD, auxiliary=rows), "wanted a file, as the parties' rows are"),
+        (lambda: run_protocol(["a.csv"], method=METHOD, auxiliary=rows), "wanted a file or a data frame"),
         (lambda: run_protocol(bare, method=METHOD, auxiliary=rows[:, :1]), "the auxiliary rows: wanted rows of width"),
         (lambda: run_protocol(DATA, method=SoftStatistic(learner=lambda X, y: None)), "learner: a run of soft_ss"),  # type: ignore[arg-type, return-value]
         (

@@ -364,7 +364,7 @@ def test_a_sum_that_is_given_up_is_paid_by_nobody(tmp_path: Path, books: Ledgers
 def test_where_the_others_cannot_go_on_nobody_pays(tmp_path: Path, books: Ledgers) -> None:
     """Three parties of whom one may vanish cannot be two of whom one may."""
     with pytest.raises(
-        StoppedError, match=f"{B} dropped out before anybody was charged, .*dropouts: 1 of 2 parties"
+        StoppedError, match=f"{B} dropped out before anybody was charged, .*dropouts: wanted at most 0 with 2 parties"
     ) as caught:
         run(tmp_path / "run", books=books, colluders=0, dropouts=1, drop_out={B: 1})
     assert caught.value.__notes__ == [REFUNDED]
@@ -374,7 +374,7 @@ def test_where_the_others_cannot_go_on_nobody_pays(tmp_path: Path, books: Ledger
 
 
 @pytest.mark.parametrize(("sent", "why", "notes"), [
-    (1, f"{B}, {C}, {D} dropped out before anybody was charged, .*dropouts: 1 of 2 parties", []),
+    (1, f"{B}, {C}, {D} dropped out before anybody was charged, .*dropouts: wanted at most 0 with 2 parties", []),
     (READY + 2, f"{C}, {D} dropped out, and the others could not", [f"{B} had dropped out before anybody was charged"]),
 ])  # fmt: skip
 def test_whoever_was_left_out_of_an_earlier_session_is_named_too(
