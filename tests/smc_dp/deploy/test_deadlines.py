@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from support import sites
-from support.sites import GREETINGS, MESSAGES, PRR_MEAN, Sites, few_sums
+from support.sites import GREETINGS, LINEAR, MESSAGES, PRR_MEAN, Sites, few_sums
 
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
@@ -110,7 +110,7 @@ CASES = {
         {"P1": ("greeting.not_there", "P3")},
     ),
     "curator: it has approved and never greets": Absence(
-        PRR_MEAN, "P3", approved("P3"), all_end("ended", P1="deadline"), "ended", ("refunded",) * 3,
+        LINEAR, "P3", approved("P3"), all_end("ended", P1="deadline"), "ended", ("refunded",) * 3,
         why={"P1": ("greeting.not_there", "P3"), "P2": ("session.ended_by_others", "P1")},
     ),
     "curator: in the middle": Absence(
@@ -118,7 +118,7 @@ CASES = {
         why={"P1": ("session.ended_by_others", "charlie")},
     ),
     "curator: shares are out, its own is not": Absence(
-        PRR_MEAN, "P1", some_shares_are_out, all_end("ended", gone="P1", charlie="deadline"), "ended",
+        LINEAR, "P1", some_shares_are_out, all_end("ended", gone="P1", charlie="deadline"), "ended",
         ("refunded", "open", "open"), why={"charlie": ("release.no_value", "P1")},
     ),
 }  # fmt: skip
@@ -156,7 +156,8 @@ def test_who_stays_away_is_waited_for_and_pays_for_what_left(case: str, fast_pat
 
 @pytest.mark.parametrize("case", ["curator: in the middle", "curator: it has approved and never greets"])
 def test_who_ended_is_over_and_begins_nothing_anew(case: str, fast_path: Path) -> None:
-    absence, run = CASES[case], Sites(sites.joint(PRR_MEAN), fast_path)
+    absence = CASES[case]
+    run = Sites(sites.joint(absence.stated), fast_path)
     run.run(until=lambda: absence.when(run))
     run.away.add("P3")
     run.run()
@@ -170,7 +171,7 @@ def test_who_ended_is_over_and_begins_nothing_anew(case: str, fast_path: Path) -
 
 
 def test_without_all_approvals_nothing_begins_and_nothing_is_charged(fast_path: Path) -> None:
-    run = Sites(sites.joint(PRR_MEAN), fast_path)
+    run = Sites(sites.joint(LINEAR), fast_path)
     run.away.add("P2")
     run.run()
     assert run.ends == all_end("deadline", gone="P2")
@@ -183,7 +184,7 @@ def test_without_all_approvals_nothing_begins_and_nothing_is_charged(fast_path: 
 
 def test_a_twin_that_never_looks_at_the_clock_waits_for_ever(fast_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SessionDriver, "_is_late", lambda self, patience: False)
-    run = Sites(sites.joint(PRR_MEAN), fast_path, most_turns=100)
+    run = Sites(sites.joint(LINEAR), fast_path, most_turns=100)
     run.away.add("P2")
     with pytest.raises(AssertionError, match="no end"):
         run.run()
@@ -196,7 +197,7 @@ def test_a_twin_that_takes_its_charge_back_after_its_share_left_is_caught(
     """It would give the budget of a share that is out, and the table above has it open."""
     monkeypatch.setattr(SiteActor, "leaving", lambda self, label: None)
     absence = CASES["curator: shares are out, its own is not"]
-    run = Sites(sites.joint(PRR_MEAN), fast_path)
+    run = Sites(sites.joint(LINEAR), fast_path)
     run.run(until=lambda: absence.when(run))
     run.away.add("P1")
     run.run()
@@ -205,7 +206,7 @@ def test_a_twin_that_takes_its_charge_back_after_its_share_left_is_caught(
 
 
 def test_a_clock_that_was_set_back_is_one_line(fast_path: Path) -> None:
-    run = Sites(sites.joint(PRR_MEAN), fast_path)
+    run = Sites(sites.joint(LINEAR), fast_path)
     run.away.add("P2")
     run.begin("P1")
     run.turn("P1")

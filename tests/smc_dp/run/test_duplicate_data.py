@@ -247,7 +247,7 @@ def test_a_data_set_that_was_charged_with_the_dividing_column_is_still_charged(
 ) -> None:
     """Charged by the version before, in whose digest of a table the column stood: it said what the party is called."""
     with monkeypatch.context() as before:
-        before.setattr(sources, "_grouped", lambda parties, column: without_its_mark(grouped(parties, column)))
+        before.setattr(sources, "_grouped", lambda *said: without_its_mark(grouped(*said)))
         assert run_divided(divided(Path("all.csv"), north=name, south="b")) == 0
     charged = spent()
     capsys.readouterr()
@@ -313,7 +313,7 @@ def test_the_key_is_secret_and_no_ledger_is_a_fingerprint(capsys: pytest.Capture
 
 
 def test_an_older_folder_goes_on_and_says_what_it_does_not_know(capsys: pytest.CaptureFixture[str]) -> None:
-    said = "what was charged before is found by the party's name alone"
+    said = duplicate_data.KEY_FILE
     assert run("north.csv", "south.csv") == 0
     key = Path("books") / duplicate_data.KEY_FILE
     assert said not in capsys.readouterr().out
