@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
-from protocols.errors import FieldValue
-from smc_dp.core.errors import Fault, InputFault
+from smc_dp.core.errors import Fault, FieldValue, InputFault
 from smc_dp.data.file_format import DEFAULT_FORMAT, OWN_SETTINGS_FILE, FileFormat, joined
 from smc_dp.data.spelling_evidence import Settings, SpellingEvidence
 

@@ -25,7 +25,7 @@ from smc_dp.privacy.target import Target
 _SMOOTHING = 9  # what the curve of a share loses
 ROW_NORM = 1 << 14  # largest length of a row in L2, in integers
 WHOLE_ROW = 1 << 12  # weight of a row that enters a gradient whole
-LARGEST_WEIGHT = 1 << 11  # of a row where rows have weights of their own, by which all that they enter is multiplied
+HEAVIEST_ROW = 1 << 11  # of a row where rows have weights of their own, by which all that they enter is multiplied
 _SQUARE = ROW_NORM * ROW_NORM
 
 
@@ -50,7 +50,7 @@ class SumBound:
 def sum_bounds(found: DerivedParameters) -> tuple[SumBound, ...]:
     """Return the bound of each sum, by its number of classes and of blocks, and by whether rows have weights."""
     k, found_bounds = found.public.classes, []
-    weight = LARGEST_WEIGHT if found.public.weighted else 1
+    weight = HEAVIEST_ROW if found.public.weighted else 1
     for blocks in found.sums:
         start = len(blocks) > 1
         of_start = ROW_NORM if k == 2 else isqrt(k * (k - 1) * _SQUARE - 1) + 1  # rounded up
