@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from protocols.errors import Fault
 from protocols.linear.parameters import Parameters
 from protocols.linear.publication import unlike_go
-from protocols.runtime.claims import DisclosedMessage, PublicVerification, Violation
+from protocols.runtime.claims import PublicVerification, Violation
 from protocols.runtime.message import Message
 
 Attested = Callable[[str, Message, bytes], bool]
@@ -25,11 +25,4 @@ def verify_publication(
     return None
 
 
-def verify_messages(
-    p: Parameters, greetings: Mapping[str, Any], messages: Sequence[DisclosedMessage]
-) -> Violation | None:
-    """Return no violation: greetings say no more than keys."""
-    return None
-
-
-PUBLIC_VERIFICATION = PublicVerification(lambda p: True, verify_publication, verify_messages)
+PUBLIC_VERIFICATION = PublicVerification(lambda p: True, verify_publication)

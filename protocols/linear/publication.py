@@ -62,12 +62,10 @@ def broken_commitment(
     An absent publication names nobody. A party knows the digest of all commitments alone, and checks that all were told
     one digest; `unlike_go` checks the shares against it, for anybody that adds them up.
     """
-    if {share.go for share in published.values()} != {announced.go}:
-        for name in names:
-            if name in published and published[name].go != announced.go:
-                # Charlie knows what he told; between him and the other a party cannot decide
-                culprit = name if announced.commitments else f"{CURATOR_NAME} or {name}"
-                return culprit, Fault("go.of_other_commitments")
+    for name in names:
+        if name in published and published[name].go != announced.go:
+            # Charlie knows what he told; between him and the other a party cannot decide
+            return name if announced.commitments else f"{CURATOR_NAME} or {name}", Fault("go.of_other_commitments")
     for name, committed in zip(names, announced.commitments, strict=False):  # Charlie's own knowledge
         if name in published and not _opens(session_id, name, committed, published[name]):
             return name, Fault("share.not_as_announced")

@@ -73,7 +73,8 @@ class PublicVerification:
 
     `opens(p)`: whether anybody can recompute the published value. `verify_publication(p, session_id, greetings,
     published, attested)`: its violation, from all greetings and `attested(name, statement, signature)`.
-    `verify_messages(p, greetings, messages)`: a violation that decrypted messages show beside a signed greeting.
+    `verify_messages(p, greetings, messages)`: a violation that decrypted messages show beside a signed greeting; none
+    where greetings say no more than keys.
     `needs(p, published)`: the messages that must have been sent for it; `LocalError` for what nobody can publish.
     `contradicted(p, session_id, greetings, published, statements)`: the signed statement, each with its signer, that
     contradicts the publication, and the signer whose deviation it proves beside it.
@@ -83,7 +84,9 @@ class PublicVerification:
     verify_publication: Callable[
         [Any, bytes, Mapping[str, Any], Mapping[str, Any], Callable[[str, Message, bytes], bool]], Violation | None
     ]
-    verify_messages: Callable[[Any, Mapping[str, Any], Sequence[DisclosedMessage]], Violation | None]
+    verify_messages: Callable[[Any, Mapping[str, Any], Sequence[DisclosedMessage]], Violation | None] = (
+        lambda p, greetings, messages: None
+    )
     needs: Callable[[Any, Mapping[str, Any]], Iterable[RequiredMessage]] = lambda p, published: ()
     contradicted: _Contradicted = lambda p, session, greetings, published, statements: None
 

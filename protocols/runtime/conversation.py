@@ -240,8 +240,6 @@ class _Course:
     def _public(self, group: str, kind: str, stage: str, depth: int) -> None:
         """Count one signed envelope of each member of this group."""
         stand, tally, number = self._at[group], self._found.by_group[group], len(self._talk.groups[group])
-        if not number:
-            return
         each = self._once(group, PUBLIC_NAME, kind, stage, depth) + _text(PUBLIC_NAME) + _of_numbers(stand.posted, 1)
         stand.posted += 1
         size = each * number + self._names[group]

@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 
 from protocols.runtime.actor import Actor, Greetings
 from protocols.runtime.claims import View
@@ -91,13 +91,12 @@ class _Worker:
         self._hub = names[0]  # for whom others may wait, so it goes first
         self._between = False  # the others run while the hub has just sent something
 
-    def live(self) -> None:
-        """Run the roles until the simulator ends the worker."""
+    def live(self) -> NoReturn:
+        """Run the roles until the simulator ends the worker; raise `EOFError` then."""
         Thread(target=_listen, args=(self._line, self._inbox), daemon=True).start()
         while True:
             while self._later or not self._inbox.empty():
-                if not self._hear(self._next()):
-                    return
+                self._hear(self._next())
             if not self._ready and len(self._board) != self._looked:
                 self._looked = len(self._board)
                 self._ready = dict.fromkeys(name for name, role in self._roles.items() if role.end is None)
@@ -106,8 +105,7 @@ class _Worker:
                 self._run(name)
             else:
                 self._flush()
-                if not self._hear(self._next()):
-                    return
+                self._hear(self._next())
 
     def _next(self) -> tuple[str, Any]:
         if self._later:
@@ -118,8 +116,8 @@ class _Worker:
         what, content = ForkingPickler.loads(data)
         return what, content
 
-    def _hear(self, said: tuple[str, Any]) -> bool:
-        """Carry out a command of the simulator; return False at the end."""
+    def _hear(self, said: tuple[str, Any]) -> None:
+        """Carry out a command of the simulator."""
         what, content = said
         if what == "envelopes":
             for envelope in content:
@@ -130,10 +128,9 @@ class _Worker:
             role.release()
             self._note(role.name, "released", None)
             self._flush()
-        elif what == "views" and self._views:
+        elif what == "views" and self._views:  # pragma: no branch: nobody asks a worker that has none for views
             views = self._views
             self._line.send(("views", {n: views(r, self._read[n], self._entries[n]) for n, r in self._roles.items()}))
-        return what != "end"
 
     def _run(self, name: str) -> None:
         del self._ready[name]
@@ -175,8 +172,6 @@ class _Worker:
         self._post = kept
 
     def _move(self, role: Actor) -> None:
-        if role.done:
-            return
         self._mark = time.process_time()
         role.advance()
         if role.end == "stopped" or role.notes:

@@ -73,7 +73,7 @@ def assumptions(p: Parameters) -> str:
 
 def distance(p: Parameters) -> Fraction | None:
     """Return the probability that a sparse graph does not do; otherwise there is no statistical term."""
-    return p.failure if p.degree else None
+    return p.failure
 
 
 def is_semi_honest(p: Parameters) -> bool:

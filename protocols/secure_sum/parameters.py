@@ -111,9 +111,9 @@ class Parameters:
         return graph.best_neighbourhood(self.K, self.t, self.D, self.R, self.degree)
 
     @property
-    def failure(self) -> Fraction:
-        """Bound on the probability that a sparse graph does not do; 0 without one."""
-        return self._neighbourhood.failure if self.degree else Fraction(0)
+    def failure(self) -> Fraction | None:
+        """Bound on the probability that a sparse graph does not do; None without one."""
+        return self._neighbourhood.failure if self.degree else None
 
     @property
     def holders(self) -> int:

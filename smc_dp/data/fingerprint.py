@@ -22,7 +22,8 @@ _BLOCK = 8192  # rows at a time
 def fingerprint_rows(key: bytes, rows: Rows) -> str:
     """Return HMAC-SHA256 of the rows in any order; without the key nobody can test a guess of them.
 
-    Rows are taken as they enter the training, features and label (+1 or -1). One row more, or other public bounds, give
+    Rows are taken as they enter the training, features and label (+1 or -1), without weights: the same rows with other
+    weights are the same rows. One row more, or other public bounds, give
     another fingerprint: it tells which releases used the same numbers, and not which are about the same people.
     """
     table = np.ascontiguousarray(np.column_stack([rows.X, 2.0 * rows.y - 1]) + 0.0, dtype="<f8")  # -0.0 is 0.0

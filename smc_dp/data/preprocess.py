@@ -163,7 +163,8 @@ def _examined(table: Table, bounds: Bounds, label: str | None, strict: bool) -> 
     if label is not None and bounds.weights is not None and (of_weights := bounds.weights.numbers) is not None:
         numbers, wrong = _read(table, of_weights)
         beyond = outside_bounds(table, of_weights, numbers)
-        found += [*wrong, *(beyond if strict else ())]
+        # No rule of [missing] stands for a weight: the cell needs a number.
+        found += [*(replace(fault, section=None, line=None, note=None) for fault in wrong), *(beyond if strict else ())]
         outside += beyond
     if found:
         listed = [fault for fault in found if fault.code != _TOO_MANY or len(found) == 1]

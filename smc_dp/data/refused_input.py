@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
-from smc_dp.core.errors import Fault, InputFault
+from smc_dp.core.errors import Fault, FieldValue, InputFault
 from smc_dp.data.file_format import DEFAULT_FORMAT, OWN_SETTINGS_FILE, FileFormat, joined
 from smc_dp.data.spelling_evidence import Settings, SpellingEvidence
 
@@ -64,7 +64,8 @@ class FormatFault(InputFault):
         """Return the fault with the line that states these settings, too."""
         whole = joined(settings, self.settings)
         hint = self.clause.replace(LINE, self.form.advice(**joined(whole, self.to_complete)))
-        return replace(self, fields={**self.fields, "hint": hint}, settings=whole if self.settings else {})
+        fields: Mapping[str, FieldValue] = {**self.fields, "hint": hint}
+        return replace(self, fields=fields, settings=whole if self.settings else {})
 
     def in_list(self) -> FormatFault:
         """Return the fault as a list has it, below which the lines stand."""

@@ -17,7 +17,7 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.data.columns import NumericColumn, set_floats
 
 MOST_RATIO = 100.0
-"""Largest ratio of the weights of two classes: parts of the largest are rounded to 11 bits, 1/100 to 2 % of itself."""
+"""Largest ratio of the weights of two classes: parts of the largest are rounded to 11 bits, 1/100 to 2.4 %."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class RowWeights:
                 raise InputError("row_weights.not_positive", got=shown(list(self.classes)))
             if max(self.classes) > MOST_RATIO * min(self.classes):
                 raise InputError("row_weights.too_different", most=MOST_RATIO, got=shown(list(self.classes)))
-        if self.column in columns:
+        if self.column is not None and self.column in columns:
             raise InputError("row_weights.column_used_otherwise", column=shown(self.column))
         if not (math.isfinite(self.most) and self.most > 0):
             raise InputError("row_weights.most_not_positive", got=self.most)

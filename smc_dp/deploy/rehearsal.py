@@ -95,6 +95,8 @@ def made_up(bounds: Bounds, rng: Stream, name: str) -> Table:
     cells: dict[str, Any] = {column.name: _cells(column, numbers) for column in bounds.columns}
     classes = [bounds.classes[i % len(bounds.classes)] for i in range(GENERATED_ROWS)]
     cells[str(bounds.label)] = classes
+    if bounds.weights is not None and (column := bounds.weights.numbers) is not None:
+        cells[column.name] = _cells(column, numbers)
     return Table(f"party {name} (made up)", cells, range(1, GENERATED_ROWS + 1))
 
 

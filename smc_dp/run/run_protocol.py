@@ -27,6 +27,7 @@ from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.frames import DataFrame, FileOrFrame, is_frame
 from smc_dp.data.partition import check_names, name_of_file
+from smc_dp.data.row_weights import RowWeights
 from smc_dp.data.sources import PreparedData
 from smc_dp.methods.method import Method
 from smc_dp.privacy.target import Target
@@ -223,10 +224,13 @@ def _as_announced(data: Federation, bounds: Bounds | None, test: Rows | None) ->
     """Return rows that are in the ball already: columns x1 ... xd in [-1, 1] and classes 0, 1 ..., or these bounds."""
     columns = tuple(NumericColumn(f"x{i + 1}", -1.0, 1.0) for i in range(data.dimension))
     classes = tuple(map(str, range(data.classes)))
-    announced = bounds or Bounds(columns, classes, "class", clip=1.0, bias=0.0)
+    weights = RowWeights(column="weight") if data.weighted else None
+    announced = bounds or Bounds(columns, classes, "class", clip=1.0, bias=0.0, weights=weights)
     announced = announced if announced.label is not None else replace(announced, label="class")
     if announced.dimension != data.dimension:
         raise InputError("bounds.other_dimension", dimension=data.dimension, got=announced.dimension)
+    if data.weighted != (announced.weights is not None):
+        raise InputError("bounds.other_weights")
     if len(announced.classes) != data.classes:
         raise InputError("bounds.other_classes", classes=data.classes, got=len(announced.classes))
     names = data.names or tuple(f"party-{j + 1}" for j in range(len(data.parties)))

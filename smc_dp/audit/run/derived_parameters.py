@@ -81,8 +81,8 @@ def derive_parameters(evidence: Evidence) -> DerivedParameters:
     check_auxiliary(method, given=evidence.auxiliary is not None)
     if evidence.auxiliary is not None:
         evidence.auxiliary.check(d, len(classes))
-    rows, weighted = None if evidence.auxiliary is None else evidence.auxiliary.X, "row_weights" in evidence.release
-    public = Public(K, d, len(classes), unlabelled=rows, weighted=weighted)
+    rows, weights = None if evidence.auxiliary is None else evidence.auxiliary.X, evidence.release_file.row_weights
+    public = Public(K, d, len(classes), unlabelled=rows, weighted=weights is not None)
     settled.terms.check(protocol, method, target, test_keys=limits.keys is not None)  # how long keys are, others ask
     spec: Any = settled.terms.spec(method, public, target)
     if spec.smallest_sets_noise:

@@ -258,21 +258,10 @@ def held(place: Path, report: dict) -> set[str]:
     """The words and figures of a comparison that stand in any file below this folder."""
     baselines = report["baselines"]
     compared = report["accuracy"], baselines["pooled"], *baselines["individual"].values()
-    measured = (report["metrics"][name] for name in ("auc", "balanced_accuracy", "brier"))
+    measured = [x for x in map(report["metrics"].get, ("auc", "balanced_accuracy", "brier")) if 0 < x < 1]
     figures = map(repr, (*compared, *measured, report["loss"]["without_noise"], report["loss"]["planned"]["high"]))
-    words = {
-        "metrics",
-        "base_brier",
-        "confusion",
-        "accuracy",
-        "without_noise",
-        "planned",
-        "individual",
-        "pooled",
-        "baseline",
-        "simulation_only",
-        *figures,
-    }
+    words = {"metrics", "base_brier", "confusion", "accuracy", "without_noise", "planned", "individual", "pooled"}
+    words |= {"baseline", "simulation_only", *figures}
     content = b"".join(path.read_bytes() for path in place.rglob("*") if path.is_file())
     return {word for word in words if word.encode() in content}
 

@@ -43,6 +43,13 @@ def test_a_row_has_the_product_of_both_weights_in_parts_of_the_largest(section: 
     assert found.X.tolist() == plain.X.tolist()
 
 
+def test_weights_of_classes_need_no_name_of_their_column() -> None:
+    bounds = parse_bounds(BOUNDS.replace('column = "outcome"\n', "") + "[weights]\nclasses = [1, 4]\n")
+    found = encode_labelled_rows(parse_csv(FILE, "t"), bounds, "outcome")
+    assert found.weights is not None
+    assert found.weights.tolist() == [0.25, 1, 0.25, 1]
+
+
 @given(st.lists(st.floats(0.01, 1.0), min_size=2, max_size=4), st.floats(1e-3, 1e6), st.randoms())
 def test_a_weight_follows_from_its_own_row_and_is_at_most_one(classes: list[float], most: float, rng: object) -> None:
     weights = RowWeights(tuple(classes), "w", most)
@@ -83,6 +90,8 @@ def test_a_column_of_weights_is_read_as_numbers_where_classes_are_read() -> None
         wrong = parse_csv(FILE.replace(b"40,2", b"40," + cell), "t")
         with refused(code, at="row 2"):
             encode_labelled_rows(wrong, bounds, "outcome")
+        (fault,) = examine_table(wrong, bounds, "outcome").faults
+        assert fault.line is None  # no rule of [missing] stands for a weight
         assert not examine_table(wrong, bounds).faults  # a prediction needs no weights
     with refused("table.no_column"):
         encode_labelled_rows(parse_csv(b"age,outcome\n30,no\n", "t"), bounds, "outcome")

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from protocols.arithmetic.rng import Stream
 from smc_dp import audit_run, plan, predict, run_protocol
 from smc_dp.data.bounds import read_bounds
+from smc_dp.data.federation import Federation, Rows
+from smc_dp.data.preprocess import encode_labelled_rows
+from smc_dp.data.row_weights import RowWeights
+from smc_dp.data.table_reader import read_table
+from smc_dp.deploy.preflight import encode_party_rows
+from smc_dp.deploy.rehearsal import made_up
+from smc_dp.methods.gradients import newton
+from smc_dp.methods.training.integer_rows import RowBounds
 from smc_dp.planning.report import recommendation_blocks
 from smc_dp.run.documents import ReleaseFile
+from smc_dp.run.folder import parse_release, read_release_file
+from smc_dp.run.local_evaluation import evaluate_locally
 from smc_dp.run.report import Report
 from smc_dp.run.report_blocks import accuracy_blocks
 from tests.support.refusals import refused
@@ -89,6 +101,50 @@ def test_an_audit_notices_weights_that_nobody_agreed_on(files: Path, tmp_path: P
     path.write_text(json.dumps(release))
     failed = {found.check.name for found in audit_run(tmp_path / "run").findings if found.outcome.status == "failed"}
     assert "agreed" in failed
+
+
+@pytest.mark.parametrize("method", ["newton", "gd"])
+def test_an_audit_with_views_takes_weighted_rows_for_what_they_are(files: Path, tmp_path: Path, method: str) -> None:
+    trained(files, tmp_path / "run", method=method, most_rows=600, views=tmp_path / "views")
+    found = {f.check.name: f.outcome for f in audit_run(tmp_path / "run", views=tmp_path / "views").findings}
+    assert [name for name, outcome in found.items() if outcome.status == "failed"] == []
+    assert found["models"].status == found["mechanism"].status == "passed"
+
+
+def test_noise_for_rows_without_weights_fails_the_audit(
+    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(newton.RowBounds, "of", lambda k, *, weighted: RowBounds(1 << 14, 1 << 28, 1 << 25))
+    trained(files, tmp_path / "run")
+    failed = {f.check.name for f in audit_run(tmp_path / "run").findings if f.outcome.status == "failed"}
+    assert "mechanism" in failed
+
+
+def test_rows_with_weights_need_bounds_that_say_so(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    plain = tuple(Rows(rng.uniform(-0.5, 0.5, (20, 2)), rng.integers(2, size=20)) for _ in range(3))
+    weighted = Federation(tuple(replace(rows, weights=np.full(20, 0.5)) for rows in plain), 2)
+    report = run_protocol(weighted, method="newton", epsilon=50, out=tmp_path / "run")
+    assert report.agreement.bounds.weights == RowWeights(column="weight")
+    without = replace(report.agreement.bounds, weights=None)
+    for data, bounds in ((weighted, without), (Federation(plain, 2), report.agreement.bounds)):
+        with refused("bounds.other_weights"):
+            run_protocol(data, method="newton", bounds=bounds, out=tmp_path / "no")
+
+
+def test_a_site_is_not_told_that_it_is_better_alone(files: Path, tmp_path: Path) -> None:
+    trained(files, tmp_path / "run")
+    rows = encode_labelled_rows(read_table(files / "north.csv", "n"), read_bounds(files / "bounds.toml"), "outcome")
+    release = parse_release(read_release_file(tmp_path / "run"), None)
+    assert evaluate_locally(release, rows) is None
+    assert evaluate_locally(release, replace(rows, weights=None)) is not None
+
+
+def test_made_up_rows_have_weights(files: Path) -> None:
+    bounds = read_bounds(files / "bounds.toml")
+    found = encode_party_rows(made_up(bounds, Stream.insecure_from_seed(1), "north"), bounds)
+    assert found.weights is not None
+    assert len(set(found.weights.tolist())) > 10
 
 
 def test_other_methods_are_refused_and_left_out_of_plans(files: Path, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from smc_dp.privacy.target import Target
 _SMOOTHING = 9  # what the curve of a share loses
 ROW_NORM = 1 << 14  # largest length of a row in L2, in integers
 WHOLE_ROW = 1 << 12  # weight of a row that enters a gradient whole
+HEAVIEST_ROW = 1 << 11  # of a row where rows have weights of their own, by which all that they enter is multiplied
 _SQUARE = ROW_NORM * ROW_NORM
 
 
@@ -47,14 +48,16 @@ class SumBound:
 
 
 def sum_bounds(found: DerivedParameters) -> tuple[SumBound, ...]:
-    """Return the bound of each sum, by its number of classes and of blocks."""
+    """Return the bound of each sum, by its number of classes and of blocks, and by whether rows have weights."""
     k, found_bounds = found.public.classes, []
+    weight = HEAVIEST_ROW if found.public.weighted else 1
     for blocks in found.sums:
         start = len(blocks) > 1
         of_start = ROW_NORM if k == 2 else isqrt(k * (k - 1) * _SQUARE - 1) + 1  # rounded up
         # Clipped at 1/2, or of k classes at sqrt(1 - 1/k), which for integers is rounded down.
         clipped = WHOLE_ROW * ROW_NORM // 2 if k == 2 else isqrt((WHOLE_ROW * ROW_NORM) ** 2 * (k - 1) // k)
-        found_bounds.append(SumBound(of_start if start else clipped, _SQUARE if start else 0, start))
+        gradient, curvature = (of_start, _SQUARE) if start else (clipped, 0)
+        found_bounds.append(SumBound(weight * gradient, weight * curvature, start))
     return tuple(found_bounds)
 
 
