@@ -48,7 +48,7 @@ class SettingOption:
             envvar=self.variable or None,
         )
         kinds: dict[str, Any] = {"flag": bool, "texts": list[str] | None}
-        annotation: Any = Annotated.__class_getitem__((kinds.get(self.kind, str | None), said))  # type: ignore[attr-defined]
+        annotation: Any = Annotated[kinds.get(self.kind, str | None), said]
         default = False if self.kind == "flag" else None
         return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
