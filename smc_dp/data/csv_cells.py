@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
@@ -198,19 +199,27 @@ class _Rows:
         return add_hint(fault, RefusedInput(self.form, header=self.header, lines=self._below))
 
 
-class _Grammar:
-    """Grammar of row ends: a cell is a text in quotes, or one that does not begin with a quote.
+def _repeated(part: bytes) -> bytes:
+    """Return a pattern of any number of such parts, none of which is given back.
 
-    Groups are atomic and not possessive: those with an alternative inside match wrongly in Python below 3.11.5.
+    A possessive group keeps nothing to go back to, so that a row without end takes no memory. Python below 3.11.5
+    matches such a group wrongly where it has a choice in it: there an atomic one is right, and takes memory.
     """
+    if sys.version_info >= (3, 11, 5):
+        return rb"(?:" + part + rb")" + rb"*+"
+    return rb"(?>(?:" + part + rb")*)"
+
+
+class _Grammar:
+    """Grammar of row ends: a cell is a text in quotes, or one that does not begin with a quote."""
 
     def __init__(self, separator: str) -> None:
         mark = re.escape(separator).encode()
-        quoted = rb'"[^"]*+(?>(?:""[^"]*+)*)"'
+        quoted = rb'"[^"]*+' + _repeated(rb'""[^"]*+') + rb'"'
         cell = rb"(?:" + quoted + rb'|(?!")[^' + mark + rb"\r\n]*+)"
-        row = rb"(?![\r\n])" + cell + rb"(?>(?:" + mark + cell + rb")*)(?:\r\n?|\n)"
-        self._row, self._rows = re.compile(row), re.compile(rb"(?>(?:" + row + rb")*)")
-        self._ended = re.compile(rb"(?>(?:" + cell + mark + rb")*)" + quoted)
+        row = rb"(?![\r\n])" + cell + _repeated(mark + cell) + rb"(?:\r\n?|\n)"
+        self._row, self._rows = re.compile(row), re.compile(_repeated(row))
+        self._ended = re.compile(_repeated(cell + mark) + quoted)
 
     def first(self, text: bytes) -> int:
         """Return the end of the first row; 0 where it does not end."""
