@@ -134,7 +134,7 @@ def begun(program: Callable[[], None]) -> int:
 
 def one_run(folder: Path, places: Collection[str]) -> dict[str, Any]:
     """Everybody is begun anew whenever they die; what they leave."""
-    study = sites.joint(sites.PRR_MEAN)
+    study = sites.joint(sites.LINEAR)
     given = sites.approvals(study)
     at = {name: AtHand(study, name, folder / name, given[name]).prepared() for name in study.names}
     address, kept, met = folder / "relay.socket", folder / "relay.db", folder / "met"
@@ -168,7 +168,7 @@ def one_run(folder: Path, places: Collection[str]) -> dict[str, Any]:
 def main() -> None:
     """All runs, one after the other."""
     folder, runs = Path(sys.argv[1]), json.load(sys.stdin)
-    Sites(sites.joint(sites.PRR_MEAN), folder / "loaded").run().close()  # so that no process has to import by itself
+    Sites(sites.joint(sites.LINEAR), folder / "loaded").run().close()  # so that no process has to import by itself
     left = []
     for number, places in enumerate(runs):
         own = folder / str(number)
