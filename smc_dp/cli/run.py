@@ -36,7 +36,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
 
     Alone, `smc-dp run` has five hospitals run prr_mean, the paper's curator protocol, and then newton on the same
     rows of a built-in data set. This applies if you name no file, method, protocol or noise, set no option of these,
-    and --dataset has two classes. With more classes newton runs alone. One table compares the results. Each release
+    and --dataset has two classes. With more classes newton runs alone. Two tables compare the results. Each release
     has the given epsilon, so together they cost twice that.
 
     newton is recommended, for any number of classes. With very many columns use gd. Both add up what single records

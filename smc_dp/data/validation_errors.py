@@ -39,7 +39,7 @@ from smc_dp.data.table import ParsedColumn, Table
 FIRST_ROWS = 5
 """Number of rows that a fault names."""
 _MOST_KINDS = 20  # of a column that are named one by one
-_OF_ANOTHER_NUMBER = "where the guarantee is for one record more or less (`adjacency` addremove) or for whole parties"
+_OF_ANOTHER_NUMBER = "only with `adjacency` addremove, or a guarantee for whole parties, does a run take this"
 _MANY_NUMBERS = 10  # different ones, in a column of classes
 _POSSIBLE = "with the first and the last day that are possible"
 SITE, AUTHOR = "site", "author"

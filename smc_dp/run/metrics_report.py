@@ -56,7 +56,11 @@ def figures_by_release(found: Mapping[str, Metrics]) -> PageTable:
     first = next(iter(found.values()))
     names = [term for term, _ in _facts(first)]
     rows = tuple(zip(names, *terms, strict=True))
-    of = "" if first.threshold is None else f"; sensitivity and precision are of {shorten(first.classes[1].name)}"
+    of = (
+        ""
+        if first.threshold is None
+        else f"; sensitivity and precision are those of finding {shorten(first.classes[1].name)}"
+    )
     return PageTable(f"Other figures on the test rows{of}", ("figure", *found), rows, tuple(range(1, len(found) + 1)))
 
 
