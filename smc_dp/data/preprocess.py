@@ -153,7 +153,7 @@ def _examined(table: Table, bounds: Bounds, label: str | None, strict: bool) -> 
         found += [*wrong, *(beyond if strict else ())]
         outside += beyond
         if not found:
-            _fill(X[:, width : width + column.width], values, column, bounds.center)
+            fill_features(X[:, width : width + column.width], values, column, center=bounds.center)
         width += column.width
     if label is not None:
         classes, wrong = _read(table, class_column(bounds, label), is_label=True)
@@ -267,8 +267,8 @@ def _sorted(categories: tuple[str, ...]) -> list[str]:
         return sorted(categories)
 
 
-def _fill(X: NDArray[np.float64], values: NDArray[np.float64], column: Column, center: bool) -> None:
-    """Write the features of a column into X; NaN marks empty cells."""
+def fill_features(X: NDArray[np.float64], values: NDArray[np.float64], column: Column, *, center: bool) -> None:
+    """Write the features of a column into X: (n, width), before the row is shortened; NaN marks empty cells."""
     empty = np.isnan(values)
     if isinstance(column, CategoricalColumn | BinnedColumn):
         places = values if isinstance(column, CategoricalColumn) else _bins(values, column)

@@ -18,7 +18,8 @@ import numpy as np
 from smc_dp.core.arrays import Array, in_columns
 from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.columns import CATEGORY, INDICATOR, LEAVE_OUT, CategoricalColumn, Column, DateColumn, NumericColumn
+from smc_dp.data.columns import LEAVE_OUT, CategoricalColumn, Column, DateColumn, NumericColumn
+from smc_dp.data.preprocess import fill_features
 from smc_dp.methods.model import Weights
 from smc_dp.run.coefficients import scored_classes
 from smc_dp.run.folder import read_content, read_run_files
@@ -95,27 +96,13 @@ def first_day(column: NumericColumn | DateColumn) -> float:
     return float((column.first - _DAY_ZERO).days) if isinstance(column, DateColumn) else 0.0
 
 
-def feature_of(value: float, column: NumericColumn, *, center: bool) -> float:
-    """Return the feature of a number, which is clipped to its bounds."""
-    offset, scale = column.scale(center=center)
-    return (min(max(value, column.low), column.high) - offset) / scale
-
-
 def empty_features(column: Column, *, center: bool) -> list[float] | None:
     """Return the features of an empty cell; None where it has none: it is refused, or the row is left out."""
-    rule = column.missing
-    if rule is None or rule == LEAVE_OUT:
+    if column.missing in (None, LEAVE_OUT):
         return None
-    if isinstance(column, NumericColumn | DateColumn):
-        number = number_of(column)
-        return [0.0, 1.0] if rule == INDICATOR else [feature_of(float(number.missing or 0.0), number, center=center)]
-    features = [0.0] * column.width
-    if rule == CATEGORY:
-        features[-1] = 1.0
-    elif isinstance(column, CategoricalColumn):
-        features[column.categories.index(str(rule))] = 1.0
-    else:
-        features[max(i for i, edge in enumerate(column.edges[:-1]) if i == 0 or edge <= float(rule))] = 1.0
+    found = np.empty((1, column.width))
+    fill_features(found, np.array([np.nan]), column, center=center)
+    features: list[float] = found[0].tolist()
     return features
 
 
