@@ -13,11 +13,10 @@ import onnxruntime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.raw_models import FIRST, RawModel, draw_model
+from support.raw_models import RawModel, draw_model, large_model
 
 from smc_dp.core.arrays import Array
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
-from smc_dp.data.columns import BinnedColumn, DateColumn
 from smc_dp.run.export.onnx_model import write_onnx_model
 
 DAY_ZERO = datetime.date(1970, 1, 1)
@@ -62,26 +61,11 @@ def test_onnxruntime_finds_the_same_probabilities(seed: int) -> None:
 
 
 def test_a_thousand_rows_of_all_kinds_of_columns_agree() -> None:
-    rng = np.random.default_rng(3)
-    columns: tuple[Any, ...] = (
-        *(NumericColumn(f"x{i}", 1e9, 1e9 + 10.0, "indicator" if i % 3 == 0 else None) for i in range(40)),
-        CategoricalColumn("levels", tuple(f"level {i}" for i in range(900)), "category"),
-        BinnedColumn("bins", tuple(np.arange(50.0).tolist()), 7.0),
-        DateColumn("day", FIRST, FIRST.replace(year=2099), "indicator"),
-    )
-    bounds = Bounds(columns, ("a", "b", "c"), "y", 2.0)
-    cells: dict[str, Any] = {c.name: rng.uniform(1e9 - 2, 1e9 + 12, 1000).tolist() for c in columns[:40]}
-    cells["levels"] = [f"level {i}" for i in rng.integers(0, 900, 1000)]
-    cells["bins"] = rng.uniform(-5, 55, 1000).round().tolist()
-    cells["day"] = [FIRST + datetime.timedelta(days=int(d)) for d in rng.integers(-9000, 80_000, 1000)]
-    for name in ("x0", "levels", "bins", "day"):
-        cells[name] = [None if i % 11 == 0 else cell for i, cell in enumerate(cells[name])]
-    weights = tuple(map(tuple, rng.normal(size=(3, bounds.dimension)).tolist()))
-    model = RawModel(bounds, weights, cells)
+    model = large_model(3, 40, 900)
     classes, found = run(model)
     wanted = model.probabilities()
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
-    assert classes == [bounds.classes[i] for i in wanted.argmax(axis=1)]
+    assert classes == [model.bounds.classes[i] for i in wanted.argmax(axis=1)]
 
 
 @pytest.mark.parametrize(("a", "b", "fits"), [

@@ -14,10 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from skops import io
-from support.raw_models import FIRST, RawModel, draw_model
+from support.raw_models import RawModel, draw_model, large_model
 
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
-from smc_dp.data.columns import BinnedColumn, DateColumn
 from smc_dp.run.export.skops_model import write_skops_model
 
 DAY_ZERO = datetime.date(1970, 1, 1)
@@ -64,22 +63,7 @@ def test_scikit_learn_finds_the_same_probabilities(seed: int) -> None:
 
 
 def test_a_thousand_rows_of_all_kinds_of_columns_agree() -> None:
-    rng = np.random.default_rng(4)
-    columns: tuple[Any, ...] = (
-        *(NumericColumn(f"x{i}", 1e9, 1e9 + 10.0, "indicator" if i % 3 == 0 else None) for i in range(20)),
-        CategoricalColumn("levels", tuple(f"level {i}" for i in range(300)), "category"),
-        BinnedColumn("bins", tuple(np.arange(50.0).tolist()), 7.0),
-        DateColumn("day", FIRST, FIRST.replace(year=2099), "indicator"),
-    )
-    bounds = Bounds(columns, ("a", "b", "c"), "y", 2.0)
-    cells: dict[str, Any] = {c.name: rng.uniform(1e9 - 2, 1e9 + 12, 1000).tolist() for c in columns[:20]}
-    cells["levels"] = [f"level {i}" for i in rng.integers(0, 300, 1000)]
-    cells["bins"] = rng.uniform(-5, 55, 1000).round().tolist()
-    cells["day"] = [FIRST + datetime.timedelta(days=int(d)) for d in rng.integers(-9000, 80_000, 1000)]
-    for name in ("x0", "levels", "bins", "day"):
-        cells[name] = [None if i % 11 == 0 else cell for i, cell in enumerate(cells[name])]
-    weights = tuple(map(tuple, rng.normal(size=(3, bounds.dimension)).tolist()))
-    model = RawModel(bounds, weights, cells)
+    model = large_model(4, 20, 300)
     np.testing.assert_allclose(loaded(model).predict_proba(frame(model)), model.probabilities(), rtol=0, atol=1e-6)
 
 
