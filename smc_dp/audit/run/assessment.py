@@ -180,8 +180,8 @@ def _sent(known: _Known) -> Sequence[str]:
     for name, count in known.audited.sent.items():
         alike.setdefault(count, []).append(name)
     said = [
-        f"{_listed(names)}{' (each)' if len(names) > 1 else ''}: {count.sealed:,} encrypted messages to one reader, "
-        f"{count.public:,} signed messages to everybody, {count.size:,} bytes."
+        f"{_listed(names)}{' (each)' if len(names) > 1 else ''}: {count.sealed:,} encrypted messages, "
+        f"each to one reader, {count.public:,} signed messages to everybody, {count.size:,} bytes."
         for count, names in alike.items()
     ]
     more = [f"{len(said) - _LISTED:,} groups of participants more."] if len(said) > _LISTED else []

@@ -93,8 +93,8 @@ def _distribution_check_text(found: DistributionCheck) -> str:
         f"coalitions. Compared: {found.runs} executions in each of two worlds{more} with equal output, and "
         f"{found.simulated} simulated ones{without}. "
         f"{_power(found.simulator, 'Between the protocol and the simulator')}. "
-        f"{_power(found.between, 'Between two worlds')}. Mutants with one field one bit short: {caught} of "
-        f"{found.mutants} rejected"
+        f"{_power(found.between, 'Between two worlds')}. Control: of {found.mutants} copies of the "
+        f"protocol with one field one bit short, {caught} were rejected"
     )
 
 

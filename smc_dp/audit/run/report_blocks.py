@@ -230,7 +230,8 @@ def _made(report: AuditReport) -> Iterator[str]:
     beside = [kind for kind in ("identities", "views") if kind in kinds] + ["ledgers"] * (report.budgets is not None)
     given = (repr(shorten(PurePath(report.run).name, _SHORT)), *(f"{kind}={kind.upper()}" for kind in beside))
     capitals = " Names in capitals stand for the files that were given." if beside else ""
-    yield f"Python makes the same page with audit_page(audit_run({', '.join(given)})).{capitals}"
+    call = f"audit_page(audit_run({', '.join(given)}))"
+    yield f"In the folder that holds this run, Python makes the same page with {call}.{capitals}"
 
 
 def _caveats(audited: AuditedRun) -> Iterator[PageBlock]:
