@@ -136,12 +136,12 @@ def test_a_key_without_room_is_refused() -> None:
 
 
 def test_an_order_without_a_prime_in_its_range_makes_way_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = (modular.next_prime(1 << bits) for bits in (30, 31))
+    first, second = (modular.next_prime(1 << bits) for bits in (44, 45))
     orders = iter([first, second])
     monkeypatch.setattr(modular, "random_prime", lambda bits, rng: next(orders))
     monkeypatch.setattr(modular, "is_prime", lambda n: n % first != 1)
     monkeypatch.setattr(dgk, "COFACTOR_MINIMUM", 1)
-    p, v = dgk._prime(64, 17, 31, Stream.insecure_from_seed(1))
+    p, v = dgk._prime(64, 17, 45, Stream.insecure_from_seed(1))
     assert (v, p % (2 * 17 * second), p >> 62) == (second, 1, 3)
 
 
