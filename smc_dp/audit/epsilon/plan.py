@@ -131,12 +131,12 @@ def _of(name: str, request: Request) -> Iterator[PlannedCase]:
             return
     if name in rounds.ROUNDS_METHODS:
         target = _of_sums(request)
-        case = partial(rounds.rounds_case, name, target, use_ideal=True)
+        of_sums = partial(rounds.rounds_case, name, target, use_ideal=True)
         if request.mutant:
-            yield PlannedCase(case(mutant=request.mutant), None)
+            yield PlannedCase(of_sums(mutant=request.mutant), None)
             return
         for weighted in (False, True):
-            yield PlannedCase(case(weighted=weighted), case(mutant="half-noise", weighted=weighted))
+            yield PlannedCase(of_sums(weighted=weighted), of_sums(mutant="half-noise", weighted=weighted))
         return
     if not METHODS[name].calibrations:
         if request.mutant is None:
