@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import AsJson, deferred, refuse_options
+from smc_dp.cli.options import AsJson, MostCells, cells_allowed, deferred, refuse_options
 from smc_dp.core.errors import InputError, one_line
 
 if TYPE_CHECKING:
@@ -104,6 +104,7 @@ def check_bounds(
     policy: Annotated[
         Path | None, typer.Option(metavar="own.toml", help="Site policy whose [file] states the format of the file.")
     ] = None,
+    most_cells: MostCells = None,
     as_json: AsJson = False,
 ) -> int:
     """Check a party's file against bounds: list the problems, with lines that would fix some of them.
@@ -129,7 +130,8 @@ def check_bounds(
     if file is None:
         return _print_complete(bounds, public, as_json=as_json)
     party = name_of_file(file) if party is None else party
-    found = validate_file(file, public, party, label, _form(policy))
+    with cells_allowed(most_cells):
+        found = validate_file(file, public, party, label, _form(policy))
     if as_json:
         print(json.dumps({"party": party, "file": str(file), **found.as_dict()}, allow_nan=False))
     else:

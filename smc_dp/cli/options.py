@@ -9,6 +9,7 @@ import functools
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -30,6 +31,14 @@ ALIASES = MappingProxyType({"folder": "data_dir", "limit": "budget"})
 Allowed = TypeVar("Allowed", bound=str)
 """Type of the choices of an option."""
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+MostCells = Annotated[
+    str | None,
+    typer.Option(
+        metavar="INTEGER",
+        help="Number of cells that a file may have on this machine, also where FILE.toml or own.toml states another "
+        "one [default: what the free memory allows].",
+    ),
+]
 DataDir = Annotated[Path | None, typer.Option(envvar="SMC_DP_DATA", help="Folder with the papers' data sets.")]
 Cache = Annotated[Path | None, typer.Option(help="Folder that `smc-dp lab data prepare` keeps data sets in.")]
 
@@ -124,6 +133,13 @@ def read_count(option: str, text: str | None, least: int = 1) -> int | None:
     if value < least:
         raise InputError("option.too_small", option=option, least=least, got=value)
     return value
+
+
+def cells_allowed(text: str | None) -> AbstractContextManager[None]:
+    """Let each table that is read inside the block have as many cells as --most-cells says, if it is given."""
+    from smc_dp.data.limits import allow_cells
+
+    return allow_cells(read_count("--most-cells", text))
 
 
 def read_choice(option: str, text: str, choices: tuple[Allowed, ...]) -> Allowed:

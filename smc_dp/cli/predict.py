@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import AsJson, check_beside, check_new, read_choice, read_positive, refuse_options
+from smc_dp.cli.options import (
+    AsJson,
+    MostCells,
+    cells_allowed,
+    check_beside,
+    check_new,
+    read_choice,
+    read_positive,
+    refuse_options,
+)
 from smc_dp.core.errors import InputError, one_line
 
 if TYPE_CHECKING:
@@ -69,6 +78,7 @@ def classify_rows(
         str | None,
         typer.Option(metavar="NUMBER", help="With --level: processor time that the audit may use [default: 40]."),
     ] = None,
+    most_cells: MostCells = None,
     as_json: AsJson = False,
 ) -> int:
     """Classify new rows with the model of a run, one class a line.
@@ -118,7 +128,7 @@ def classify_rows(
     wanted = None if level is None else int(read_choice("--level", level, ("1", "2", "3")))
     allowed = None if seconds is None else float(read_positive("--seconds", seconds))
     limit = None if threshold is None else float(read_positive("--threshold", threshold))
-    with nullcontext() if wanted is None else screen.spinner() as hear:
+    with cells_allowed(most_cells), nullcontext() if wanted is None else screen.spinner() as hear:
         found = predict_with(
             run_folder, data, id_column, threshold=limit, threshold_from=threshold_from, form=_form(policy, data),
             level=wanted, identities=identities, views=views, seconds=allowed, progress=hear,

@@ -13,7 +13,7 @@ import typer
 
 from smc_dp.cli import screen
 from smc_dp.cli.identities import warn_exposed
-from smc_dp.cli.options import AsJson
+from smc_dp.cli.options import AsJson, MostCells, cells_allowed
 from smc_dp.cli.study import OwnKey, PublicRows, StudyPath
 from smc_dp.core.errors import InputError
 
@@ -72,6 +72,7 @@ def join_study(
     credentials: Credentials = None,
     auxiliary: PublicRows = None,
     passphrase_file: StatePassphrase = None,
+    most_cells: MostCells = None,
     as_json: AsJson = False,
 ) -> int:
     """Take part in a study as a party. The rows stay on this machine.
@@ -91,7 +92,8 @@ def join_study(
     from smc_dp.deploy.join import SiteFiles
 
     own = (policy, data, ledger, out, approval, state, counters, views, credentials, auxiliary, passphrase_file)
-    return _take_part(study_file, SiteFiles(key, *own), as_json)
+    with cells_allowed(most_cells):
+        return _take_part(study_file, SiteFiles(key, *own), as_json)
 
 
 def serve_study(

@@ -13,7 +13,7 @@ import typer
 
 from smc_dp.cli import screen
 from smc_dp.cli.identities import warn_exposed
-from smc_dp.cli.options import AsJson, deferred, read_positive
+from smc_dp.cli.options import AsJson, MostCells, cells_allowed, deferred, read_positive
 from smc_dp.cli.setting_options import with_settings
 from smc_dp.core.errors import InputError, one_line, shown
 
@@ -152,6 +152,7 @@ def check_study(
     ] = None,
     ledger: Annotated[Path | None, typer.Option(metavar="FILE", help="Ledger of this site.")] = None,
     auxiliary: PublicRows = None,
+    most_cells: MostCells = None,
     as_json: AsJson = False,
 ) -> int:
     """Check whether this site can join a study: its key, policy, rows and ledger. Nothing is sent or written.
@@ -170,7 +171,8 @@ def check_study(
     from smc_dp.planning.report import expected_at_site
 
     found = _read(study_file)
-    fit = preflight_of_files(found, key, policy, OwnFiles(data, ledger, auxiliary))
+    with cells_allowed(most_cells):
+        fit = preflight_of_files(found, key, policy, OwnFiles(data, ledger, auxiliary))
     form = proposed_format(fit.faults)
     if fit.name is not None:
         warn_exposed([key])

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from smc_dp.core.errors import InputError, shown
 from smc_dp.core.toml import on_one_line
+from smc_dp.data.limits import check_most_cells
 
 ENCODINGS = ("utf-8", "utf-16", "latin-1", "cp1252")
 """utf-8 may begin with a byte order mark, and utf-16 has to."""
@@ -39,7 +40,6 @@ _NO_SEPARATOR = re.compile(r'["\'\r\n\0+\-.\w]')  # of quotes, lines and numbers
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _MOST_WORDS, _LONGEST_WORD = 100, 100
 """Number of words that stand for an empty cell, and of characters in one."""
-_MOST_CELLS = 10**10
 _LISTS = ("missing", "true", "false")
 _SETTINGS = (
     "separator",
@@ -98,8 +98,10 @@ class FileFormat:
             value = getattr(self, name)
             if value is not None and value not in allowed:
                 raise InputError("form.unknown", known=allowed, got=shown(value)).within(f"[file] {name}")
-        if self.most_cells is not None and not 1 <= self.most_cells <= _MOST_CELLS:
-            raise InputError("form.wrong_number", most=_MOST_CELLS, got=self.most_cells).within("[file] most_cells")
+        try:
+            check_most_cells(self.most_cells)
+        except InputError as error:
+            raise InputError(replace(error.fault, place="[file] most_cells: ")) from None
         if self.thousands == self.decimal:
             raise InputError("form.one_mark", mark=shown(self.decimal)).within("[file] thousands")
         for name in _LISTS:

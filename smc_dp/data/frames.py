@@ -14,7 +14,7 @@ from typing_extensions import Protocol, TypeIs, runtime_checkable
 
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.file_format import FileFormat
-from smc_dp.data.limits import TABLE_LIMITS
+from smc_dp.data.limits import owners_limits
 from smc_dp.data.parquet_cells import arrow_cells
 from smc_dp.data.table import Table
 from smc_dp.data.table_reader import read_table
@@ -60,7 +60,7 @@ def read_frame(frame: DataFrame, source: str) -> Table:
     if repeated := {name for name in names if names.count(name) > 1}:
         raise InputError("header.same_name", name=shown(min(repeated))).within(source)
     try:
-        TABLE_LIMITS.check_cells(found.num_rows, len(names))
+        owners_limits().check_cells(found.num_rows, len(names))
     except InputError as error:
         raise error.within(source) from None
     columns = {

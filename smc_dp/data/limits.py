@@ -1,12 +1,26 @@
-"""Limits on the size of a table, checked before cells are made: a small file can expand to fill the memory."""
+"""Limits on the size of a table, checked before cells are made: a small file can expand to fill the memory.
+
+The number of cells is the owner's decision: what a command is given (`allow_cells`), or else `most_cells` in [file] of
+own.toml or FILE.toml, or else what the free memory of the machine allows. No study and no bounds have a say in it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
 from smc_dp.core.errors import InputError
+from smc_dp.core.memory import free_memory
 
-_CELL = 32  # bytes of a cell that the owner lets a table have
+MOST_CELLS = 10**10
+"""Number of cells that an owner may let a table have."""
+BYTES_OF_CELL = 32
+"""Memory of a cell until it has been learnt from: its text, its number in a row, and the integer of it."""
+_LEAST_CELLS = 1_000_000
+_SHARE = 2  # of the free memory, one in so many parts is for one table: a run may read several
+_stated: ContextVar[int | None] = ContextVar("most_cells", default=None)
 
 
 @dataclass(frozen=True)
@@ -35,7 +49,8 @@ class TableLimits:
         """Return the limits for so many cells, as the owner of a table states them; these limits for None."""
         if cells is None:
             return self
-        return replace(self, cells=cells, bytes=max(self.bytes, _CELL * cells), text=max(self.text, _CELL * cells))
+        size = BYTES_OF_CELL * cells
+        return replace(self, cells=cells, bytes=max(self.bytes, size), text=max(self.text, size))
 
     def check_text(self, size: int) -> None:
         """Raise InputError for more text than a table may hold."""
@@ -44,3 +59,42 @@ class TableLimits:
 
 
 TABLE_LIMITS = TableLimits()
+"""Limits on a system that does not say how much memory is free."""
+
+
+@contextmanager
+def allow_cells(most: int | None) -> Iterator[None]:
+    """Let each table that is read inside the block have so many cells, whatever its file states; None changes nothing.
+
+    Raises InputError for a number that no owner may state.
+    """
+    check_most_cells(most)
+    token = _stated.set(_stated.get() if most is None else most)
+    try:
+        yield
+    finally:
+        _stated.reset(token)
+
+
+def check_most_cells(most: int | None) -> None:
+    """Raise InputError for a number of cells that no owner may state."""
+    if most is not None and not 1 <= most <= MOST_CELLS:
+        raise InputError("form.wrong_number", most=MOST_CELLS, got=most).within("most_cells")
+
+
+def owners_limits(in_file: int | None = None, usual: TableLimits | None = None) -> TableLimits:
+    """Return the limits as the owner has them. in_file: the number of cells that [file] states.
+
+    usual: limits where nothing is stated; None is what the free memory allows.
+    """
+    if (stated := _stated.get()) is not None:
+        in_file = stated
+    if usual is not None or in_file is not None:
+        return (usual or TABLE_LIMITS).for_cells(in_file)
+    free = free_memory()
+    return TABLE_LIMITS if free is None else TABLE_LIMITS.for_cells(cells_in(free))
+
+
+def cells_in(free: int) -> int:
+    """Return the number of cells of a table where so many bytes are free and nobody states one."""
+    return min(MOST_CELLS, max(_LEAST_CELLS, free // (_SHARE * BYTES_OF_CELL)))

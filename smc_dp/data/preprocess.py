@@ -25,6 +25,7 @@ from smc_dp.data.columns import (
     NumericColumn,
 )
 from smc_dp.data.federation import NO_ROWS, Rows
+from smc_dp.data.limits import owners_limits
 from smc_dp.data.table import Table, parse_column
 from smc_dp.data.usual_clip import no_row_shortened
 from smc_dp.data.validation_errors import TableFault, UnfitTableError, blank_rows_fault, column_faults, outside_bounds
@@ -35,7 +36,8 @@ _LISTED = 8  # columns in a message
 _MOST_SAID = 5  # things in a warning
 _TOO_MANY = "rows.too_many_features"
 _LISTED_AT = MappingProxyType({"table.no_column": 0, "rows.all_left_out": 2})  # 1 is that of all other faults
-_MOST_NUMBERS = 1 << 27  # a gigabyte of them: bounds with many categories make many features of few cells
+_MOST_NUMBERS = 1 << 27  # a gigabyte of them: bounds with many categories make many features of few cells,
+# unless the owner lets the table have more cells
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -185,9 +187,10 @@ def _faults_of_rows(rows: int, kept: Table, bounds: Bounds, label: str | None) -
     if label is not None and rows and not kept.rows:
         columns = " or ".join(shown(name) for name in bounds.leaving[:_LISTED])
         yield TableFault(bounds.leaving[0], InputFault("rows.all_left_out", {"columns": columns}), rows)
-    if kept.rows * bounds.dimension > _MOST_NUMBERS:
+    most = max(_MOST_NUMBERS, owners_limits(kept.form.most_cells).cells)
+    if kept.rows * bounds.dimension > most:
         came = f"{kept.rows:,} rows of {bounds.dimension:,} features"
-        yield TableFault("", InputFault(_TOO_MANY, {"most": _MOST_NUMBERS, "got": came}))
+        yield TableFault("", InputFault(_TOO_MANY, {"most": most, "got": came}))
 
 
 def encode_classes(table: Table, bounds: Bounds, label: str) -> NDArray[np.int64]:

@@ -20,11 +20,12 @@ from typing import IO
 from smc_dp.core import reading
 from smc_dp.core.documents import read_document
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
+from smc_dp.core.memory import free_memory
 from smc_dp.data.csv_cells import read_csv
 from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat
 from smc_dp.data.file_types import LONGEST_START, of_another_program
 from smc_dp.data.format_sections import FileFormatDocument
-from smc_dp.data.limits import TABLE_LIMITS, TableLimits
+from smc_dp.data.limits import BYTES_OF_CELL, TABLE_LIMITS, TableLimits, owners_limits
 from smc_dp.data.parquet_cells import read_parquet
 from smc_dp.data.table import Cells, Table, is_blank_column
 from smc_dp.data.text_lines import ByteSource
@@ -56,24 +57,24 @@ class GzipSource:
         return self._file.seek(position)
 
 
-_BYTES_OF_CELL = 24  # in memory, with its number
 _PARQUET_MAGIC = b"PAR1"
 _GZIP_MAGIC = b"\x1f\x8b"
 _PARQUET, _TABS, _GZIP = frozenset({".parquet", ".pq"}), frozenset({".tsv", ".tab"}), ".gz"
 
 
-def read_table(path: Path, source: str, limits: TableLimits = TABLE_LIMITS, form: FileFormat | None = None) -> Table:
+def read_table(path: Path, source: str, limits: TableLimits | None = None, form: FileFormat | None = None) -> Table:
     """Read a Parquet file, by its ending or its first bytes, or else a CSV file, gzipped or not; raise InputError.
 
     It must be a plain file, or a link to one; a file that is too large is refused before its cells are made. `form`:
-    its format where stated elsewhere than in FILE.toml, which must not state another one.
+    its format where stated elsewhere than in FILE.toml, which must not state another one. `limits`: where the owner
+    states none; None is what the free memory allows.
     """
     return read_table_as(path, source, stated_format(path, source, form), limits)
 
 
-def read_table_as(path: Path, source: str, meant: FileFormat, limits: TableLimits = TABLE_LIMITS) -> Table:
+def read_table_as(path: Path, source: str, meant: FileFormat, limits: TableLimits | None = None) -> Table:
     """Read a file as `read_table` does, in this format, whatever a file beside it states."""
-    limits = limits.for_cells(meant.most_cells)
+    limits = owners_limits(meant.most_cells, limits)
     with reading.open_plain_file(path, source, limits.bytes) as file, _placed(source), _owners_limit(meant, limits):
         start = _start(file)
         if foreign := of_another_program(path, start):
@@ -96,15 +97,21 @@ def parse_csv(content: bytes, source: str, *, delimiter: str = ",") -> Table:
 
 @contextmanager
 def _owners_limit(form: FileFormat, limits: TableLimits) -> Iterator[None]:
-    """Say with which line the owner of a table lets it have more cells, which takes memory of this machine."""
+    """Say how the owner of a table lets it have more cells, and how much memory of this machine that takes."""
     try:
         yield
     except InputError as error:
         if error.code != "table.too_many_cells":
             raise
-        line = form.advice(most_cells=10 * limits.cells)
-        hint = f"; where this machine has the memory, about {10 * limits.cells * _BYTES_OF_CELL >> 30} GB, {line}"
+        more, free = 10 * limits.cells, free_memory()
+        here = "" if free is None else f"; this machine has {_size(free)} free"
+        hint = f". So many take up to {_size(limits.cells * BYTES_OF_CELL)}{here}. To allow {more:,} cells, up to "
+        hint += f"{_size(more * BYTES_OF_CELL)}, {form.advice(most_cells=more)}"
         raise InputError(replace(error.fault, fields={**error.fault.fields, "hint": hint})) from None
+
+
+def _size(memory: int) -> str:
+    return f"{memory >> 30:,} GB" if memory >= 10 << 30 else f"{-(-memory >> 20):,} MB"
 
 
 @contextmanager

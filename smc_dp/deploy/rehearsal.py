@@ -18,6 +18,7 @@ from smc_dp.data import sources
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, DateColumn
 from smc_dp.data.federation import Federation, Rows
+from smc_dp.data.limits import allow_cells
 from smc_dp.data.preprocess import encode_labelled_rows
 from smc_dp.data.sources import PreparedData
 from smc_dp.data.table import Table
@@ -29,7 +30,18 @@ from smc_dp.run.settings import DataRoles, RunRequest
 
 GENERATED_ROWS = 200
 """Rows that each party gets where none are given: enough for every class, and soon trained on."""
-_FILES = ("study", "party", "dataset", "data_dir", "test", "auxiliary", "strict_bounds", "out", "record_views")
+_FILES = (
+    "study",
+    "party",
+    "dataset",
+    "data_dir",
+    "test",
+    "auxiliary",
+    "strict_bounds",
+    "most_cells",
+    "out",
+    "record_views",
+)
 _BESIDE_A_STUDY = (*_FILES, "drop_out", "topology", "link", "workers", "insecure_seed")
 """Options that a study leaves to its simulation."""
 
@@ -40,8 +52,12 @@ def rehearse(request: RunRequest, rng: Stream) -> tuple[PreparedData, Agreement]
     Rows are those of files, of a data set, or made up inside the bounds. Raises an InputError with every option that
     contradicts the study, and `UnfitError` with every fault of the study.
     """
-    data = request.data
     _refuse_contradictions(request)
+    with allow_cells(request.simulation.most_cells):
+        return _rehearsed(request.data, rng)
+
+
+def _rehearsed(data: DataRoles, rng: Stream) -> tuple[PreparedData, Agreement]:
     study = JointStudy.read(data.study or Path())
     agreement = agreement_of(study, None if data.auxiliary is None else Path(data.auxiliary))
     tables = _tables(study, data, rng.fork("made-up rows"))

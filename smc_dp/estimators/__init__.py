@@ -15,6 +15,9 @@ number of columns is about what most rows are long. Sparse rows are accepted, an
 rows are tables as files have them, data frames with levels, dates and empty cells, encoded as a run encodes them, and
 no earlier step is needed.
 
+`SecureSumClassifier` alone takes weights: `class_weight` and `most_weight` are public parameters, and
+`fit(..., sample_weight=...)` has a private weight for each row.
+
 In `SecureSumClassifier`, and with `trust="secure"` in three other families, nobody is trusted: contributions are those
 that parties enter to the secure sum, each with noise of the party's own, and their sum is what the protocol gives. A
 fit computes it in one place all the same: it is no run of the protocol, and `privacy_` says so.

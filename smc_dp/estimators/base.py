@@ -29,6 +29,7 @@ from smc_dp.estimators.ledger_charge import FitCharge, charge_fit
 from smc_dp.estimators.rows import (
     Ball,
     RowAssignment,
+    Weigh,
     clip_into_ball,
     dense_blocks,
     join_parties,
@@ -43,6 +44,7 @@ from smc_dp.estimators.validation import (
     check_public_rows,
     check_whole_number,
 )
+from smc_dp.estimators.weights import NOT_OF_FAMILY, uses_weights
 from smc_dp.methods.collaborative.rounds import BiasedModel
 from smc_dp.methods.method import Method, Trust, check_target, noise_names
 from smc_dp.methods.model import LinearModel, Release
@@ -61,7 +63,7 @@ SINGLE_RELEASE = "This is the guarantee of one fit. Further fits add up, and sco
 REFUSAL = "The fact that a fit is refused because of private rows is not covered."
 NO_RANDOM_STATE = InputFault("random_state.not_a_parameter")
 
-PartyRows: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike]
+PartyRows: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike] | tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike]
 
 
 @runtime_checkable
@@ -108,8 +110,8 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
 
     @override
     def __new__(cls, *args: object, **given: object) -> Self:
-        if "random_state" in given:  # by habit
-            raise TypeError(str(NO_RANDOM_STATE))
+        if refused := _refused_parameter(cls, given):
+            raise TypeError(str(refused))
         made: Self = super().__new__(cls)
         return made
 
@@ -129,13 +131,14 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         Raises
         ------
         InputError
-            For `random_state`, which is called `insecure_seed` here and means something else.
+            For `random_state`, which is called `insecure_seed` here and means something else, and for `class_weight`
+            where the family uses no weights.
         ValueError
             For another name that is no parameter.
 
         """
-        if "random_state" in params:
-            raise InputError(NO_RANDOM_STATE)
+        if refused := _refused_parameter(type(self), params):
+            raise InputError(refused)
         changed: Self = super().set_params(**params)
         return changed
 
@@ -158,13 +161,17 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         Parameters
         ----------
         parties : iterable of pairs (X, y), or mapping of names to them
-            The parties' rows and classes, X of one width; in a list the parties are called 1, 2, ...
+            The parties' rows and classes, X of one width; in a list the parties are called 1, 2, ... A third entry is
+            the `sample_weight` of the party's rows, where the family uses weights.
         **public : array-like
             Public rows, passed on to `fit` by name where the family has any.
 
         """
-        X, y, whose = join_parties(parties, with_frames=self.bounds is not None)
-        fitted: Self = self.fit(X, y, parties=whose, **public)
+        X, y, whose, weights = join_parties(
+            parties, with_frames=self.bounds is not None, with_weights=uses_weights(self.methods)
+        )
+        more = public if weights is None else {"sample_weight": weights, **public}
+        fitted: Self = self.fit(X, y, parties=whose, **more)
         return fitted
 
     def predict(self, X: npt.ArrayLike) -> LabelArray:
@@ -295,7 +302,9 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
             return Stream.from_system()
         return Stream.insecure_from_seed(check_whole_number("insecure_seed", self.insecure_seed))
 
-    def _federation(self, X: npt.ArrayLike, y: npt.ArrayLike, parties: npt.ArrayLike | None) -> Federation:
+    def _federation(
+        self, X: npt.ArrayLike, y: npt.ArrayLike, parties: npt.ArrayLike | None, weigh: Weigh | None = None
+    ) -> Federation:
         """Check everything that can be checked before training, and set the attributes that describe the input.
 
         A fit that fails leaves an estimator that is not fitted, instead of an old model with new classes.
@@ -305,18 +314,20 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
                 delattr(self, released)
         self.bounds_ = self._public_bounds()
         if self.bounds_ is not None:
-            return self._encoded(X, y, parties, self.bounds_)
+            return self._encoded(X, y, parties, self.bounds_, weigh)
         rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False, accept_sparse="csr")
         self._begin(labels, self.classes)
         self.ball_ = Ball(check_number("radius", self.radius), check_number("bias", self.bias))
         parts = self._parts(rows.shape[0], parties)
         inside, clipped = clip_into_ball(rows, self.ball_, parts)
-        data = make_federation(inside, labels, self.classes_, parts)
+        data = make_federation(inside, labels, self.classes_, parts, weigh)
         if clipped_too_often(clipped, rows.shape[0]):
             self._warn_clipped(clipped, rows.shape)
         return data
 
-    def _encoded(self, X: Any, y: npt.ArrayLike, parties: npt.ArrayLike | None, bounds: Bounds) -> Federation:
+    def _encoded(
+        self, X: Any, y: npt.ArrayLike, parties: npt.ArrayLike | None, bounds: Bounds, weigh: Weigh | None
+    ) -> Federation:
         """Return the federation of rows that these bounds encode."""
         found = encode_table(X, bounds, "X")
         n = len(found.X)
@@ -324,7 +335,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         self._begin(labels, named_classes(bounds, labels) if self.classes is None else self.classes)
         validate_data(self, X, skip_check_array=True)  # the number and the names of columns
         self.ball_ = Ball(bounds.clip, bounds.bias)
-        data = make_federation(found.X, labels, self.classes_, self._parts(n, parties))
+        data = make_federation(found.X, labels, self.classes_, self._parts(n, parties), weigh)
         warn_of_clipping(type(self).__name__, found, bounds)
         return data
 
@@ -441,6 +452,13 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         if len(self.classes_) == 2:
             return weights[1:] - weights[:1], constants[1:] - constants[:1]
         return weights, constants
+
+
+def _refused_parameter(kind: type[FederatedClassifier], given: Mapping[str, object]) -> InputFault | None:
+    """Return why a parameter of other estimators, which is given by habit, is none of this family."""
+    if "random_state" in given:
+        return NO_RANDOM_STATE
+    return NOT_OF_FAMILY if "class_weight" in given and not uses_weights(kind.methods) else None
 
 
 def _in_own_names(fault: Fault) -> Fault:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,9 @@ from smc_dp.estimators.validation import (
 _DEALING_SEED = 0  # public: who gets which row must not depend on the rows
 _SMALLEST, _LARGEST = 1e-150, 1e150  # of a radius: the squares of rows that are as long are floats
 _BLOCK = 1 << 22  # numbers that are made dense at a time
+
+Weigh: TypeAlias = Callable[[IntArray], Array | None]
+"""Function from the class numbers of rows to their weights, or to None where rows have none."""
 
 
 @dataclass(frozen=True)
@@ -107,10 +110,17 @@ def number_labels(y: LabelArray, classes: LabelArray, place: Callable[[int], str
     return np.array(numbers, dtype=np.int64)
 
 
-def make_federation(X: Array, y: LabelArray, classes: LabelArray, parts: RowAssignment) -> Federation:
-    """Return the federation of rows X: (n, d) of the ball and labels y: (n,) out of the sorted classes."""
+def make_federation(
+    X: Array, y: LabelArray, classes: LabelArray, parts: RowAssignment, weigh: Weigh | None = None
+) -> Federation:
+    """Return the federation of rows X: (n, d) of the ball and labels y: (n,) out of the sorted classes.
+
+    weigh: returns the weights of the rows, (n,) from 0 to 1, or None, for their class numbers.
+    """
     numbers = number_labels(y, classes, parts.place)
-    return Federation(tuple(Rows(X[i], numbers[i]) for i in parts.rows), len(classes), names=parts.names)
+    weights = None if weigh is None else weigh(numbers)
+    every = Rows(X, numbers, weights)
+    return Federation(tuple(every.take(i) for i in parts.rows), len(classes), names=parts.names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,11 +160,16 @@ class RowAssignment:
         raise ValueError(f"no party holds row {row}")
 
 
-def join_parties(parties: object, *, with_frames: bool = False) -> tuple[Any, LabelArray, LabelArray]:
-    """Return all rows, all labels and each row's party: a name of the mapping, or a number from 1 in an iterable.
+def join_parties(
+    parties: object, *, with_frames: bool = False, with_weights: bool = False
+) -> tuple[Any, LabelArray, LabelArray, LabelArray | None]:
+    """Return all rows, all labels, each row's party and its weight, or None where no party has weights.
 
-    with_frames: data frames stay tables, and are no arrays of numbers. Raises InputError at the party for what is no
-    pair (X, y) of rows of one width with a label for each.
+    The party is a name of the mapping, or a number from 1 in an iterable. with_frames: data frames stay tables, and are
+    no arrays of numbers. with_weights: each party may have (X, y, weights) in place of (X, y).
+
+    Raises InputError at the party for what is no pair of rows of one width with a label for each, and where some
+    parties have weights and others have none.
     """
     if not isinstance(parties, Iterable) or isinstance(parties, str):
         raise InputError("parties.no_pairs", got=describe_value(parties))
@@ -162,15 +177,25 @@ def join_parties(parties: object, *, with_frames: bool = False) -> tuple[Any, La
     if not named:
         raise InputError("parties.none")
     pairs: list[tuple[Any, LabelArray]] = []
+    weights: list[LabelArray] = []
     for name, pair in named.items():
-        pairs.append(_pair(f"party {name}", pair, pairs[0][0].shape[1] if pairs else None, with_frames=with_frames))
+        of_party = f"party {name}"
+        weighted = with_weights and isinstance(pair, tuple | list) and len(pair) == 3
+        rows = pair[:2] if weighted else pair
+        pairs.append(_pair(of_party, rows, pairs[0][0].shape[1] if pairs else None, with_frames=with_frames))
+        if weighted:
+            n = len(pairs[-1][1])
+            weights.append(check_labels(of_party, pair[2], n, f"its {n} rows", wanted="a weight"))
+    if weights and len(weights) != len(pairs):
+        raise InputError("parties.some_with_weights")
     names = np.fromiter(named, dtype=object, count=len(named))  # as they are: mixed kinds would become texts
     whose = np.repeat(names, [len(y) for _, y in pairs])
-    every = [X for X, _ in pairs]
+    every, labels = [X for X, _ in pairs], np.concatenate([y for _, y in pairs])
+    every_weight = np.concatenate(weights) if weights else None
     if with_frames and all(map(is_frame, every)):
-        return join_frames(every), np.concatenate([y for _, y in pairs]), whose
+        return join_frames(every), labels, whose, every_weight
     X = scipy.sparse.vstack(every, "csr") if any(map(scipy.sparse.issparse, every)) else np.concatenate(every)
-    return X, np.concatenate([y for _, y in pairs]), whose
+    return X, labels, whose, every_weight
 
 
 def _pair(name: str, given: object, width: int | None, *, with_frames: bool) -> tuple[Any, LabelArray]:

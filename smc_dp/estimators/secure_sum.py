@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
+import numpy.typing as npt
 from typing_extensions import override
 
 from smc_dp.core.errors import InputError, shown
 from smc_dp.estimators.base import FederatedClassifier
 from smc_dp.estimators.docstrings import documented
-from smc_dp.methods.method import Trust
+from smc_dp.estimators.weights import check_weight_settings, weigh_rows
+from smc_dp.methods.method import Method, Trust
 from smc_dp.privacy.statement import RecordAdjacency
 from smc_dp.privacy.target import Calibration, NoiseName
 
@@ -34,6 +37,12 @@ class SecureSumClassifier(FederatedClassifier):
     rows
         The number of all rows, from 1 to 10^12, which is public and sets the step of `gd`, which alone has it. None is
         the true number under `replace`, which `privacy_` then says; `addremove` protects that number and needs another.
+    class_weight : dict or None
+        The weight of each class, a public number above 0; a class that is not named has 1. The loss of a row is
+        multiplied by it. Take it from public knowledge, such as the known share of a disease. `"balanced"` is refused:
+        it would reveal how many rows each class has. Weights differ by a factor of 100 at most.
+    most_weight
+        The largest weight in `sample_weight`, a public number above 0. Larger ones are clipped to it.
     classes
         There are at least two.
 
@@ -68,13 +77,49 @@ class SecureSumClassifier(FederatedClassifier):
     method: str = field(default="newton", kw_only=False)
     adjacency: RecordAdjacency = "replace"
     rows: int | None = None
+    class_weight: Mapping[Any, float] | None = None
+    most_weight: float = 1.0
     # No parameters: both methods have one noise with one proof, and nobody is trusted.
     trust: Trust = field(default="secure", init=False)
     calibration: Calibration = field(default="proven", init=False)
     noise: NoiseName | None = field(default=None, init=False)
 
     @override
+    @documented
+    def fit(  # noqa: D417  filled in
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        parties: npt.ArrayLike | None = None,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> Self:
+        """Train, draw noise, keep what is released and nothing else.
+
+        Parameters
+        ----------
+        X, y, parties
+        sample_weight : array-like of shape (n,), default=None
+            The weight of each row from 0 to `most_weight`, which is private like the row. The loss of a row is
+            multiplied by it, in parts of the largest weight that any row may have, so noise and guarantee are those
+            without weights. Sums are divided by the number of rows at most, and never by the sum of the weights.
+
+        """
+        data = self._federation(
+            X,
+            y,
+            parties,
+            lambda numbers: weigh_rows(self.class_weight, self.most_weight, sample_weight, self.classes_, numbers),
+        )
+        return self._release(data, parties is None)
+
+    @override
+    def _check(self, method: Method) -> None:
+        check_weight_settings(self.class_weight, self.most_weight)
+        super()._check(method)
+
+    @override
     def _settings(self) -> dict[str, Any]:
         if self.method == "gd" and self.adjacency == "addremove" and self.rows is None:
             raise InputError("rows.not_announced", got=shown(self.rows))
-        return super()._settings()
+        of_weights = ("class_weight", "most_weight")
+        return {name: value for name, value in super()._settings().items() if name not in of_weights}

@@ -58,9 +58,9 @@ def as_array(name: str, given: object, wanted: str) -> LabelArray:
         raise InputError("array.ragged", name=name, wanted=wanted) from ragged
 
 
-def check_labels(name: str, given: object, n: int, rows: str) -> LabelArray:
-    """Return a label for each of n rows, which a message calls `rows`: (n,); InputError otherwise."""
-    wanted = f"a label for each of {rows}"
+def check_labels(name: str, given: object, n: int, rows: str, wanted: str = "a label") -> LabelArray:
+    """Return a label, or what is wanted, for each of n rows, which a message calls `rows`: (n,); raise InputError."""
+    wanted = f"{wanted} for each of {rows}"
     labels = as_array(name, given, wanted)
     if labels.shape != (n,):
         raise InputError("array.wrong_shape", name=name, wanted=wanted, shape=str(labels.shape))

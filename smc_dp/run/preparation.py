@@ -15,6 +15,7 @@ from smc_dp.data import sources
 from smc_dp.data.bounds import read_bounds
 from smc_dp.data.dataset_info import DATASET_INFO
 from smc_dp.data.frames import FileOrFrame
+from smc_dp.data.limits import allow_cells
 from smc_dp.data.sources import DEFAULT_PARTIES, PreparedData
 from smc_dp.methods.method import require_two_classes
 from smc_dp.run.agreement import Agreement, SettledRun, check_auxiliary
@@ -34,6 +35,11 @@ def prepare_runs(*requests: RunRequest) -> tuple[PreparedData, list[Agreement]]:
 
     The rows are read once, after all requests are settled; an InputError before that has all faults of one request.
     """
+    with allow_cells(requests[0].simulation.most_cells):
+        return _prepared(requests)
+
+
+def _prepared(requests: Sequence[RunRequest]) -> tuple[PreparedData, list[Agreement]]:
     data = requests[0].data
     announced = _announced(data)
     agreed = [_settled(request, announced, usual_classes(data)) for request in requests]

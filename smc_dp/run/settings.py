@@ -266,6 +266,10 @@ class Simulation(Document):
     budget_delta: str | None = _setting(
         "With `budget`: delta limit.", "NUMBER", "text", usual="`delta` of this run if its noise has one, else 0"
     )
+    most_cells: int | None = _setting(
+        "Number of cells that a file may have on this machine, also where FILE.toml or own.toml states another one.",
+        "INTEGER", "count", usual="what the free memory allows",
+    )  # fmt: skip
     identities: Path | None = _setting("Folder made by `smc-dp identities new`, with a key for each party.", "DIR")
     insecure_seed: int | None = _setting("Reproducible and INSECURE: take all randomness from this number.", "INTEGER")
     as_published_insecure: bool = _setting("INSECURE: the paper's steps with their leaks.", kind="flag", default=False)

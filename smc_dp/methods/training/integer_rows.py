@@ -26,9 +26,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import isqrt
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from smc_dp.core.arrays import Array, IntArray
 from smc_dp.core.errors import InputError
@@ -45,6 +46,7 @@ _LARGEST_WEIGHT = 2**30  # 2^14 in reals: beyond it every margin that matters is
 _BLOCK_ROWS = 2**15
 _BLOCK_WEIGHTED_ROWS = 2**13
 _BLOCK_NUMBERS = 2**22  # 32 MB as floats
+_SMALL = np.int16  # 2^14 fits: a table of records takes a quarter of what it takes as floats
 
 
 class RowBounds(NamedTuple):
@@ -91,11 +93,12 @@ def round_query(W: Array) -> IntArray:
 class IntegerRows:
     """Records on the grid, secret: x: (n, d), |x_int|^2 <= 2^28, and y: (n,), class numbers; `squares`: |x_int|^2.
 
+    x is kept in 16 bits, and some rows at a time become the floats that hold all products exactly.
     weights: (n,), 2^11 times the weight of each record, or None where records have no weights. InputError: more than
     2^16 columns or 2^12 classes, which are public. ValueError: longer rows, other class numbers, weights above 1.
     """
 
-    x: IntArray
+    x: npt.NDArray[np.signedinteger[Any]]
     y: IntArray
     classes: int
     weights: IntArray | None = None
@@ -111,9 +114,12 @@ class IntegerRows:
         if not ((self.y >= 0) & (self.y < self.classes)).all():
             raise ValueError("a class number is not below the number of classes")
         one = 1 << ROW_BITS
-        if not ((self.x >= -one) & (self.x <= one)).all():  # before squares, which could overflow
+        if self.x.size and not -one <= self.x.min() <= self.x.max() <= one:  # before squares, which could overflow
             raise ValueError("a number of a row is beyond the unit ball")
-        object.__setattr__(self, "squares", np.einsum("ij,ij->i", self.x, self.x))
+        object.__setattr__(self, "x", self.x.astype(_SMALL, copy=False))
+        object.__setattr__(self, "squares", np.empty(len(self.x), dtype=np.int64))
+        for rows in _blocks(*self.x.shape):
+            self.squares[rows] = _squares(self.x[rows].astype(np.int64))
         if (self.squares > one**2).any():
             raise ValueError("a row is outside the unit ball")
         v = self.weights
@@ -126,7 +132,7 @@ class IntegerRows:
 
         weights: (n,), each from 0 to 1; one that is no such number is clipped, and no number at all is 0.
         """
-        x = np.empty(X.shape, dtype=np.int64)
+        x = np.empty(X.shape, dtype=_SMALL)
         for rows in _blocks(*X.shape):
             x[rows] = _on_grid(X[rows])
         v = None if weights is None else np.clip(np.nan_to_num(weights, nan=0.0), 0.0, 1.0)
@@ -207,11 +213,17 @@ def _on_grid(X: Array) -> IntArray:
     """Truncate rows toward zero, and shorten them in integers where they are in no unit ball."""
     one = 1 << ROW_BITS
     x = np.trunc(np.clip(np.nan_to_num(X, nan=0.0), -1.0, 1.0) * float(one)).astype(np.int64)
-    squares = np.einsum("ij,ij->i", x, x)
+    squares = _squares(x)
     for i in np.flatnonzero(squares > one**2):
         length = isqrt(int(squares[i]) - 1) + 1  # rounded up
         x[i] = np.sign(x[i]) * (np.abs(x[i]) * one // length)
     return x
+
+
+def _squares(x: IntArray) -> IntArray:
+    """Return |x|^2 of each row."""
+    found: IntArray = np.einsum("ij,ij->i", x, x)
+    return found
 
 
 def _softmax_clip(k: int) -> int:

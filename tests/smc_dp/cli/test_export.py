@@ -146,13 +146,3 @@ def test_predict_and_a_database_agree_on_a_thousand_rows_of_a_file(made: Path, t
     wanted = predict(made / "run", made / "new.csv")
     assert [row[-3] for row in found] == list(wanted.labels)
     np.testing.assert_allclose([row[-1] for row in found], wanted.probabilities, rtol=0, atol=1e-6)
-
-
-def test_a_release_that_hides_numbers_of_rows_gives_no_probabilities(made: Path, tmp_path: Path) -> None:
-    rows: dict[str, Any] = {"method": "wsum", "sizes": "hidden", "most_rows": 100, "insecure_seed": 1}
-    parties = [made / "north.csv", made / "south.csv"]
-    with pytest.warns(RowsClippedWarning):
-        run_protocol(parties, out=tmp_path / "run", bounds=made / "bounds.toml", **rows)
-    assert predict(tmp_path / "run", made / "new.csv").probabilities is None
-    assert not export_run(tmp_path / "run", "json", tmp_path / "model.json").gives_probabilities
-    assert export_run(made / "run", "json", tmp_path / "other.json").gives_probabilities

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from sklearn import metrics as sk
 
-from smc_dp import predict
 from smc_dp.cli.main import main
 from smc_dp.run.publication import publish_run
 
@@ -96,12 +95,6 @@ def test_one_row_that_does_not_fit_stops_no_other(made: Path, asked, tmp_path: P
 def test_rows_that_fit_have_no_reason_and_exit_code_0(made: Path, asked) -> None:
     code, out, err = asked(made / "test.csv", "--json")
     assert (code, err, set(map(len, json.loads(out)["reasons"]))) == (0, "", {0})
-
-
-def test_a_row_of_an_array_that_is_no_number_gets_no_class(made: Path) -> None:
-    found = predict(made / "run", np.array([[0.1, 0.2, 0.3, 0.1], [0.1, np.nan, 0.3, 0.1], [np.inf, 0, 0, 0]]))
-    assert [label == "" for label in found.labels] == [False, True, True]
-    assert [[fault.code for fault in faults] for faults in found.reasons] == [[], *[["prediction.not_finite"]] * 2]
 
 
 def test_metrics_are_those_of_the_printed_probabilities(made: Path, asked) -> None:

@@ -131,6 +131,14 @@ def in_other_files(folder: Path) -> list[Path]:
     return [folder / name for name in (*contents, "beside.csv.gz", "t.parquet", "missing.parquet")]
 
 
+@pytest.mark.parametrize(
+    "form", [f for f in forms() if f.encoding == "utf-8"], ids=lambda f: f"{f.separator}{f.decimal}{f.dates}"
+)
+def test_a_table_takes_words_for_nothing_and_spellings_after_it_was_read(form: FileFormat) -> None:
+    read_before = read(written(form, "NA"), replace(DEFAULT_FORMAT, separator=form.separator)).in_format(form)
+    assert fingerprint_data(KEY, read_before) == fingerprint_data(KEY, read(written(form, "NA"), form))
+
+
 def test_texts_stay_as_they_are_written() -> None:
     table = read(b"x;y\n3,5;2\n3.5;3\n", FileFormat(";", ","))
     assert table.texts("x") == ["3,5", "3.5"]

@@ -22,12 +22,13 @@ import pyarrow.parquet as pq
 import pytest
 from support.parquet import parse_parquet
 
+from smc_dp.cli.main import main
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError
-from smc_dp.data import csv_cells, dictionary_encoding, parquet_cells, preprocess, text_lines
+from smc_dp.data import csv_cells, dictionary_encoding, limits, parquet_cells, preprocess, text_lines
 from smc_dp.data.bounds import Bounds, CategoricalColumn, parse_bounds, read_bounds
 from smc_dp.data.file_format import FileFormat
-from smc_dp.data.limits import TableLimits
+from smc_dp.data.limits import BYTES_OF_CELL, MOST_CELLS, TableLimits, allow_cells, cells_in, owners_limits
 from smc_dp.data.preprocess import encode_rows
 from smc_dp.data.table import DictionaryColumn
 from smc_dp.data.table_reader import parse_csv, read_table
@@ -280,9 +281,11 @@ def test_features_that_would_fill_the_memory_are_refused(monkeypatch: pytest.Mon
     bounds = Bounds((CategoricalColumn("x", ("u", "v", "w")),), ("a", "b"))
     table = parse_csv(b"x\nu\nv\n", "t")
     assert encode_rows(table, bounds).shape == (2, 4)
-    monkeypatch.setattr(preprocess, "_MOST_NUMBERS", 7)
-    with refused("rows.too_many_features", most=7, got="2 rows of 4 features"):
+    monkeypatch.setattr(preprocess, "_MOST_NUMBERS", 6)
+    with allow_cells(7), refused("rows.too_many_features", most=7, got="2 rows of 4 features"):
         encode_rows(table, bounds)
+    with allow_cells(8):
+        assert encode_rows(table, bounds).shape == (2, 4)
 
 
 # True sizes, as a command meets them, in a process with a limit of its own.
@@ -295,13 +298,14 @@ from smc_dp.cli.main import main
 def memory(which):
     return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(which)) * 1024
 
+given = ["--bounds", "bounds.toml", "--most-cells", "20000000"]
 limit = memory("VmSize:") + (3 << 29)
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 for path in map(str.strip, sys.stdin):
     open("/proc/self/clear_refs", "w").write("5")  # the peak begins here
     said, before, start = io.StringIO(), memory("VmHWM:"), time.process_time()
     with contextlib.redirect_stderr(said):
-        code = main(["run", "--party", f"north={path}", "--party", "south.csv", "--bounds", "bounds.toml"])
+        code = main(["run", "--party", f"north={path}", "--party", "south.csv", *given])
     used = memory("VmHWM:") - before
     print(json.dumps([code, said.getvalue(), used, time.process_time() - start]), flush=True)
 """
@@ -355,7 +359,7 @@ TRUE: dict[str, tuple[str, Callable[[Path], None], str]] = {
     "ten thousand columns": ("csv", repeated(WIDE, 2_001 * len(WIDE), WIDE), "at least 20,"),
     "two million columns": ("csv", repeated(b",a" * (1 << 20), 1 << 22, b"a"), "has 2,097,153 columns, wanted at most"),
     "a header of a megabyte": ("csv", repeated(b"x" * (1 << 20), 1 << 20, b""), "field larger than field limit"),
-    "a sparse file": ("csv", lambda path: (path.touch(), os.truncate(path, 1 << 40), None)[2], "is larger than 536,"),
+    "a sparse file": ("csv", lambda path: (path.touch(), os.truncate(path, 1 << 40), None)[2], "is larger than 640,"),
     "zeros": ("csv", lambda path: (path.touch(), os.truncate(path, 1 << 28), None)[2], "it has a byte 0"),
     "encodings mixed": (
         "csv", repeated("ä,1\n".encode() * (1 << 18) + "ä".encode("latin-1"), 1 << 21), "in one encoding",
@@ -421,6 +425,7 @@ def test_the_owner_of_a_table_says_how_many_cells_it_may_have(ending: str, tmp_p
         read_table(path, "t", few)
     said = str(caught.value)
     assert said.endswith(": file = {most_cells = 100}")
+    assert "12 cells" in said
     (tmp_path / f"t.{ending}.toml").write_text(said[said.index("file = {") :])
     assert read_table(path, "t", few).rows == 6
     assert read_table(path, "t", few, FileFormat()).rows == 6
@@ -428,3 +433,54 @@ def test_the_owner_of_a_table_says_how_many_cells_it_may_have(ending: str, tmp_p
     assert read_table(path, "t", few, FileFormat(most_cells=12)).rows == 6
     with refused("table.too_many_cells", most=11):
         read_table(path, "t", few, FileFormat(most_cells=11))
+
+
+def test_the_option_goes_before_the_file_and_the_file_before_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "free_memory", lambda: 64_000_000 * BYTES_OF_CELL)
+    assert owners_limits().cells == 32_000_000  # half of what is free
+    assert owners_limits().bytes == 32_000_000 * BYTES_OF_CELL
+    assert owners_limits(7).cells == 7
+    with allow_cells(9), allow_cells(None):
+        assert owners_limits().cells == owners_limits(7).cells == owners_limits(7, TableLimits(cells=5)).cells == 9
+    assert owners_limits(7, TableLimits(cells=5)).cells == 7
+    assert owners_limits(usual=TableLimits(cells=5)).cells == 5
+    monkeypatch.setattr(limits, "free_memory", lambda: None)
+    assert owners_limits() == TableLimits()
+
+
+def test_little_and_much_memory_give_a_number_of_cells_that_an_owner_may_state() -> None:
+    assert cells_in(0) == 1_000_000
+    assert cells_in(1 << 60) == MOST_CELLS
+    for wrong in (0, MOST_CELLS + 1):
+        with refused("form.wrong_number", most=MOST_CELLS, got=wrong), allow_cells(wrong):
+            pass
+
+
+SMALL = "age,outcome\n1,no\n2,yes\n3,no\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "--method", "newton", "--party", "north.csv", "--party", "south.csv", "--bounds", "bounds.toml"],
+        ["bounds", "check", "north.csv", "--bounds", "bounds.toml"],
+    ],
+)
+def test_commands_that_read_tables_have_the_limit_as_an_option(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("north.csv").write_text(SMALL)
+    Path("south.csv").write_text(SMALL + "4,yes\n")
+    Path("bounds.toml").write_text('[columns]\nage = [0, 9]\n[label]\nclasses = ["no", "yes"]\ncolumn = "outcome"\n')
+    assert main([*command, "--most-cells", "8"]) == 0
+    capsys.readouterr()
+    assert main([*command, "--most-cells", "5"]) == 2
+    line = "file = {most_cells = 50}"
+    said = capsys.readouterr()
+    assert line in said.err + said.out
+    Path("north.csv.toml").write_text(line)
+    assert main(command) == 0
+    Path("north.csv.toml").write_text("file = {most_cells = 5}")
+    assert main([*command, "--most-cells", "8"]) == 0
+    assert main(command) == 2

@@ -387,6 +387,8 @@ def test_a_missing_ledger_or_another_limit_is_refused(tmp_path: Path, books: Led
     run(tmp_path, "first", books)
     with refused("ledger.other_limit", held="epsilon 1", got="epsilon 2"):
         run(tmp_path, "second", replace(books, limit=Limit(Fraction(2), Fraction(0))))
+    with refused("ledger.other_limit"):
+        run(tmp_path, "second", replace(books, limit=Limit(ONE.epsilon, Fraction(1, 10**6))))
     run(tmp_path, "third", replace(books, limit=None))
     books.path(PARTIES[1]).write_bytes(b"junk")
     with refused("ledger.not_readable", at="party north-1"):

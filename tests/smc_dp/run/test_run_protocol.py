@@ -75,6 +75,10 @@ def test_a_federation_goes_in_and_what_comes_out_can_be_audited_and_used(tmp_pat
     assert accuracy == report.comparison.accuracy > 0.7
     assert found.accuracy is None
     assert found.insecure == report.insecure != ()
+    unknown = predict(report.run_dir, np.array([[0.1, np.nan, 0.3], [0.1, 0.2, 0.3], [np.inf, 0, 0]]))
+    assert [label == "" for label in unknown.labels] == [True, False, True]
+    not_finite = ["prediction.not_finite"]
+    assert [[fault.code for fault in faults] for faults in unknown.reasons] == [not_finite, [], not_finite]
     assert audit_run(report.run_dir).passed
 
 

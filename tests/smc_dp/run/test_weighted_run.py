@@ -18,51 +18,18 @@ from smc_dp.data.row_weights import RowWeights
 from smc_dp.data.table_reader import read_table
 from smc_dp.deploy.preflight import encode_party_rows
 from smc_dp.deploy.rehearsal import made_up
-from smc_dp.methods.gradients import newton
-from smc_dp.methods.training.integer_rows import RowBounds
 from smc_dp.planning.report import recommendation_blocks
 from smc_dp.run.documents import ReleaseFile
 from smc_dp.run.folder import parse_release, read_release_file
 from smc_dp.run.local_evaluation import evaluate_locally
-from smc_dp.run.report import Report
 from smc_dp.run.report_blocks import accuracy_blocks
 from tests.support.refusals import refused
-
-BOUNDS = """[columns]
-a = [-3, 3]
-b = [-3, 3]
-[label]
-classes = ["no", "yes"]
-column = "outcome"
-"""
-WEIGHTS = '[weights]\nclasses = [1, 8]\ncolumn = "w"\nmost = 2\n'
-RARE = 0.1
+from tests.support.weighted import trained_with_weights, write_weighted_files
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three files in which one row of ten is of the second class, and the bounds with weights and without."""
-    folder, rng = tmp_path_factory.mktemp("weighted"), np.random.default_rng(1)
-    for name in ("north", "south", "test"):
-        y = rng.random(600) < RARE
-        X = np.clip(rng.normal(size=(600, 2)) + 1.5 * y[:, np.newaxis], -3, 3)
-        lines = [f"{a:.3f},{b:.3f},{w:.1f},{'yes' if c else 'no'}" for (a, b), w, c in zip(
-            X, rng.uniform(1, 2, 600), y, strict=True)]  # fmt: skip
-        (folder / f"{name}.csv").write_text("\n".join(["a,b,w,outcome", *lines]) + "\n")
-    (folder / "bounds.toml").write_text(BOUNDS + WEIGHTS)
-    (folder / "plain.toml").write_text(BOUNDS)
-    return folder
-
-
-def trained(files: Path, out: Path, bounds: str = "bounds.toml", **settings: object) -> Report:
-    parties = [str(files / f"{name}.csv") for name in ("north", "south")]
-    return run_protocol(
-        parties,
-        bounds=files / bounds,
-        test=files / "test.csv",
-        out=out,
-        **{"method": "newton", "epsilon": 50, **settings},
-    )
+    return write_weighted_files(tmp_path_factory.mktemp("weighted"))
 
 
 def found_of(run: Path, files: Path) -> float:
@@ -73,7 +40,7 @@ def found_of(run: Path, files: Path) -> float:
 
 
 def test_a_rare_class_is_found_more_often_at_the_same_guarantee(files: Path, tmp_path: Path) -> None:
-    both = {name: trained(files, tmp_path / name, f"{name}.toml") for name in ("plain", "bounds")}
+    both = {name: trained_with_weights(files, tmp_path / name, f"{name}.toml") for name in ("plain", "bounds")}
     assert found_of(tmp_path / "bounds", files) > found_of(tmp_path / "plain", files) + 0.3
     ours, plain = (json.loads((tmp_path / name / "release.json").read_text()) for name in ("bounds", "plain"))
     for name in ("epsilon", "delta", "rho", "mu"):
@@ -89,37 +56,6 @@ def test_a_rare_class_is_found_more_often_at_the_same_guarantee(files: Path, tmp
     assert ReleaseFile.model_validate(ours).bounds == read_bounds(files / "bounds.toml")
 
 
-@pytest.mark.parametrize("lie", ["no weights", "other weights", "another largest weight"])
-def test_an_audit_notices_weights_that_nobody_agreed_on(files: Path, tmp_path: Path, lie: str) -> None:
-    trained(files, tmp_path / "run")
-    path = tmp_path / "run" / "release.json"
-    release = json.loads(path.read_text())
-    if lie == "no weights":
-        del release["row_weights"]
-    else:
-        release["row_weights"] |= {"classes": [1.0, 9.0]} if lie == "other weights" else {"most": 3.0}
-    path.write_text(json.dumps(release))
-    failed = {found.check.name for found in audit_run(tmp_path / "run").findings if found.outcome.status == "failed"}
-    assert "agreed" in failed
-
-
-@pytest.mark.parametrize("method", ["newton", "gd"])
-def test_an_audit_with_views_takes_weighted_rows_for_what_they_are(files: Path, tmp_path: Path, method: str) -> None:
-    trained(files, tmp_path / "run", method=method, most_rows=600, views=tmp_path / "views")
-    found = {f.check.name: f.outcome for f in audit_run(tmp_path / "run", views=tmp_path / "views").findings}
-    assert [name for name, outcome in found.items() if outcome.status == "failed"] == []
-    assert found["models"].status == found["mechanism"].status == "passed"
-
-
-def test_noise_for_rows_without_weights_fails_the_audit(
-    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(newton.RowBounds, "of", lambda k, *, weighted: RowBounds(1 << 14, 1 << 28, 1 << 25))
-    trained(files, tmp_path / "run")
-    failed = {f.check.name for f in audit_run(tmp_path / "run").findings if f.outcome.status == "failed"}
-    assert "mechanism" in failed
-
-
 def test_rows_with_weights_need_bounds_that_say_so(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     plain = tuple(Rows(rng.uniform(-0.5, 0.5, (20, 2)), rng.integers(2, size=20)) for _ in range(3))
@@ -133,7 +69,7 @@ def test_rows_with_weights_need_bounds_that_say_so(tmp_path: Path) -> None:
 
 
 def test_a_site_is_not_told_that_it_is_better_alone(files: Path, tmp_path: Path) -> None:
-    trained(files, tmp_path / "run")
+    trained_with_weights(files, tmp_path / "run")
     rows = encode_labelled_rows(read_table(files / "north.csv", "n"), read_bounds(files / "bounds.toml"), "outcome")
     release = parse_release(read_release_file(tmp_path / "run"), None)
     assert evaluate_locally(release, rows) is None
@@ -150,7 +86,7 @@ def test_made_up_rows_have_weights(files: Path) -> None:
 def test_other_methods_are_refused_and_left_out_of_plans(files: Path, tmp_path: Path) -> None:
     for method in ("prr_mean", "wsum"):
         with refused("rows.weights_not_used"):
-            trained(files, tmp_path / method, method=method)
+            trained_with_weights(files, tmp_path / method, method=method)
     made = plan({"north": 600, "south": 600}, bounds=files / "bounds.toml")
     assert {found.method for found in made.methods if found.refused is None} == {"newton", "gd"}
     assert "plan.rows_have_weights" in [getattr(block, "code", "") for block in recommendation_blocks(made)]

@@ -207,13 +207,14 @@ def test_sums_over_more_rows_than_a_block_holds_are_those_of_64_bit_integers() -
     X, y = records(n, 3, 2)
     X[:1000] = 1 - 2.0**-53, 0, 0  # as long as rows can be, all in one direction
     rows, W_int = IntegerRows.of(X, y, 2), round_query(weights(2, 3))
-    start, matrix = rows.start(), np.einsum("ni,nj->ij", rows.x, rows.x)
-    assert start.gradient == ((2 * y - 1) @ rows.x).tolist()
+    x = rows.x.astype(np.int64)
+    start, matrix = rows.start(), np.einsum("ni,nj->ij", x, x)
+    assert start.gradient == ((2 * y - 1) @ x).tolist()
     assert start.diagonal == np.diagonal(matrix).tolist()
     assert start.off_diagonal == matrix[np.triu_indices(3, 1)].tolist()
-    a = integer_rows.two_class_multiples(rows.x @ W_int.T, y, rows.squares)
-    assert rows.gradient(W_int) == (a.T @ rows.x).ravel().tolist()
-    in_short_floats = rows.x.astype(np.float32).T @ rows.x.astype(np.float32)  # twin
+    a = integer_rows.two_class_multiples(x @ W_int.T, y, rows.squares)
+    assert rows.gradient(W_int) == (a.T @ x).ravel().tolist()
+    in_short_floats = x.astype(np.float32).T @ x.astype(np.float32)  # twin
     assert (in_short_floats.astype(np.int64) != matrix).any()
 
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import datetime
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from support.audited import hospitals
 from support.raw_models import draw_model
 
+from smc_dp import run_protocol
+from smc_dp.run.export.export_run import export_run
 from smc_dp.run.export.json_model import write_json_model
 
 
@@ -62,4 +66,13 @@ def test_scores_of_an_unknown_length_are_no_probabilities() -> None:
         json.loads(write_json_model(made))["gives_probabilities"]
         for made in (model.exported, model.without_probabilities)
     ]
+    assert given == [True, False]
+
+
+def test_a_release_that_hides_numbers_of_rows_gives_no_probabilities(tmp_path: Path) -> None:
+    parties, given = hospitals((12, 8, 20), 2).federation, []
+    for sizes in ({}, {"sizes": "hidden", "most_rows": 100}):
+        run = tmp_path / f"run{len(given)}"
+        run_protocol(parties, method="wsum", out=run, insecure_seed=1, **sizes)
+        given.append(export_run(run, "json", tmp_path / f"{len(given)}.json").gives_probabilities)
     assert given == [True, False]
