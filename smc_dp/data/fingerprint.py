@@ -61,9 +61,10 @@ def former_fingerprint(key: bytes, held: Table | Rows, called: str) -> str | Non
 def _of_columns(key: bytes, held: Table, columns: Iterable[str]) -> str:
     names = sorted(columns)
     total = 0  # of a keyed digest for each row: their sum does not tell in which order they came
-    stored = [_stored(held.columns[name], held.form) for name in names]
+    forms = [held.form.of_column(name) for name in names]
+    stored = [_stored(held.columns[name], form) for name, form in zip(names, forms, strict=True)]
     for start in range(0, held.rows, _BLOCK):
-        block = [_plain_cells(cells, start, held.form) for cells in stored]
+        block = [_plain_cells(cells, start, form) for cells, form in zip(stored, forms, strict=True)]
         for row in zip(*block, strict=True):
             total += int.from_bytes(hmac.digest(key, b"row" + json.dumps(row).encode(), "sha256"))
     said = json.dumps([names, held.rows, total % (1 << 256)]).encode()

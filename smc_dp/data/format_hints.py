@@ -111,6 +111,7 @@ _MAKERS: Mapping[str, Callable[[Fault, RefusedInput], Hint]] = MappingProxyType(
         "cell.not_finite": of_nothing,
         "row.empty": of_blank_row,
         "cell.not_a_date": of_date,
+        "cell.ambiguous_date": of_date,
         "cell.unknown_level": of_level,
         "table.no_column": _of_column,
         "csv.one_column": _of_separator,
@@ -131,7 +132,7 @@ def _settings(lines: Iterable[str], separator: str, form: FileFormat) -> dict[st
     if separator != "," and form.decimal != "," and _any(_WITH_COMMA, cells) and not _any(_WITH_POINT, cells):
         found["decimal"] = ","
     dates = [name for name in DATES if any(is_day(cell, name) for cell in cells)]
-    if form.dates not in dates and (sure := [name for name in dates if _is_sure(name, dates, cells)]):
+    if not {*form.date_forms} & {*dates} and (sure := [name for name in dates if _is_sure(name, dates, cells)]):
         found["dates"] = sure[0]
     return found
 

@@ -25,19 +25,20 @@ def complete_advice(
 
     Settings that read no cell more, or contradict each other, are not joined: then each fault keeps its own line.
     """
-    settings: Settings = {}
-    left = found
+    tried: Settings = {}
+    last = found
+    settings, left = tried, last  # of those tried, what leaves the fewest cells refused
     for _ in range(_ROUNDS):
-        more = _joined(settings, left)
-        if more == settings:
+        more = _joined(tried, last)
+        if more == tried:
             break
         try:
-            after = examine(table.in_format(table.form.with_settings(more)))
+            last = examine(table.in_format(table.form.with_settings(more)))
         except InputError:
             break
-        if _refused_cells(after) >= _refused_cells(left):
-            break
-        settings, left = more, after
+        tried = more
+        if _refused_cells(last) < _refused_cells(left):
+            settings, left = tried, last
     told = tuple(fault.completed(settings) for fault in found) if settings else tuple(found)
     known = {(fault.column, fault.code) for fault in told}
     return (*told, *(fault for fault in left if (fault.column, fault.code) not in known))

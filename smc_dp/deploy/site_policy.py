@@ -18,7 +18,7 @@ from smc_dp.core.errors import Fault, FieldValue, InputError, InputFault
 from smc_dp.core.kinds import OneLine, PositiveRatio, Ratio
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.file_format import FileFormat
-from smc_dp.data.format_sections import AliasSection, FileSection, alias_place, site_format
+from smc_dp.data.format_sections import AliasSection, DateSection, FileSection, alias_place, site_format
 from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.ledger.numbers import digits_rounded_up
 from smc_dp.privacy.statement import Adjacency, round_up
@@ -67,6 +67,7 @@ class SitePolicy(Document):
     data: str | None = None
     file: FileSection | None = None
     aliases: AliasSection = Field(default_factory=dict)
+    dates: DateSection = Field(default_factory=dict)
     limits: SiteLimits
     relay: RelaySection = Field(default_factory=RelaySection)
     _folder: Path = PrivateAttr(default=Path())
@@ -91,7 +92,7 @@ class SitePolicy(Document):
     @property
     def form(self) -> FileFormat:
         """Format of the rows' file, with the site's texts for levels; the default where the policy has none."""
-        return site_format(self.file, self.aliases)
+        return site_format(self.file, self.aliases, self.dates)
 
     @property
     def credentials_path(self) -> Path | None:

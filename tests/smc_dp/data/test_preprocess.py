@@ -158,8 +158,9 @@ def test_every_fault_of_a_table_comes_with_its_rows_and_the_line_that_mends_it()
             ("back", (("Yes", ("yes", "1")), ("No", ("0", "no")))),
             ("out", (("yes", ("1",)),)),
         ),
+        "dates": ("yyyy-mm-dd", "dd.mm.yyyy"),
     }
-    assert [f.settings for f in found if f.settings] == [own] * 6
+    assert [f.settings for f in found if f.settings] == [own] * 7
     assert [f.fixed_by for f in found] == [
         *(("author", "site"), ("site",), ("author",), ("site",), ("site", "author"), *[("site",)] * 5),
         *(("author", "site"), ("author", "site"), ("author",), ("site",), ("author", "site")),
