@@ -26,7 +26,7 @@ from smc_dp.data.columns import (
 )
 from smc_dp.data.federation import NO_ROWS, Rows
 from smc_dp.data.limits import owners_limits
-from smc_dp.data.refused_input import FormatFault, told_once
+from smc_dp.data.refused_input import FormatFault, each_line_once
 from smc_dp.data.table import Table, parse_column
 from smc_dp.data.usual_clip import no_row_shortened
 from smc_dp.data.validation_errors import TableFault, UnfitTableError, blank_rows_fault, column_faults, outside_bounds
@@ -61,7 +61,7 @@ class EncodedTable:
 
     def checked(self, source: str) -> EncodedTable:
         """Return the rows of the table `source`; raise InputError with all of its faults."""
-        refuse_all(told_once(fault.placed(source) for fault in self.faults))
+        refuse_all(each_line_once(fault.placed(source) for fault in self.faults))
         return self
 
     @property

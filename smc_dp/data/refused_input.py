@@ -15,7 +15,7 @@ LINE = "{line}"
 """Place in a clause for the line that is to be written."""
 LEVEL = "LEVEL"
 """Place in a line for the name of a level, which a person has to fill in."""
-Choices: TypeAlias = tuple[tuple[str, Settings], ...]
+SettingChoices: TypeAlias = tuple[tuple[str, Settings], ...]
 """Settings of which a person chooses one, each after the text that says what it means."""
 
 
@@ -31,7 +31,7 @@ class Hint(NamedTuple):
     clause: str = ""
     settings: Settings = MappingProxyType({})
     to_complete: Settings = MappingProxyType({})
-    choices: Choices = ()
+    choices: SettingChoices = ()
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class FormatFault(InputFault):
     clause: str = ""
     settings: Settings = field(default_factory=dict)
     to_complete: Settings = field(default_factory=dict)
-    choices: Choices = ()
+    choices: SettingChoices = ()
     line: str = ""
 
     def completed(self, settings: Settings, to_complete: Settings = MappingProxyType({})) -> FormatFault:
@@ -109,7 +109,7 @@ def in_list(fault: Fault) -> Fault:
     return fault.in_list() if isinstance(fault, FormatFault) else fault
 
 
-def told_once(faults: Iterable[Fault]) -> list[Fault]:
+def each_line_once(faults: Iterable[Fault]) -> list[Fault]:
     """Return the faults of one file with each line in the first fault that it is for; others refer to it."""
     found, told = list[Fault](), set[str]()
     for fault in faults:
