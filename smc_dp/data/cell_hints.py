@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from smc_dp.core.errors import Fault, shown
 from smc_dp.data.file_format import DATES, FileFormat, FormatSetting
-from smc_dp.data.refused_input import DATE, LINE, NO_HINT, Hint, RefusedInput
+from smc_dp.data.refused_input import DATE, LEVEL, LINE, NO_HINT, Hint, RefusedInput
 from smc_dp.data.spelling_evidence import NO_WORDS, YES_WORDS, Settings, is_day
 
 _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?", re.ASCII)
@@ -49,8 +49,8 @@ def _of_marks(text: str, fault: Fault, refused: RefusedInput) -> Hint:
         return of_nothing(fault, refused)
     settings = found[0]
     if len(found) > 1:
-        lines = ", or ".join(f"where it is {_read(form, each, text)}, {form.advice(**each)}" for each in found)
-        return Hint("ambiguous number", f"; {lines}")
+        choices = tuple((f"where it is {_read(form, each, text)}, ", each) for each in found)
+        return Hint("ambiguous number", f"; {LINE}", choices=choices)
     if "thousands" in settings:
         return Hint("thousands", f" (marks between thousands; wanted none, or {LINE})", settings)
     if settings["decimal"] == ",":
@@ -86,7 +86,7 @@ def of_blank_row(_: Fault, __: RefusedInput) -> Hint:
 
 def of_date(fault: Fault, refused: RefusedInput) -> Hint:
     """Return the hint for a date in other forms than are stated, or with a time of day."""
-    cell, form = refused.cell, refused.form
+    cell = refused.cell
     if not isinstance(cell, str):
         return NO_HINT
     if _MOMENT.fullmatch(cell.strip()):
@@ -99,7 +99,7 @@ def of_date(fault: Fault, refused: RefusedInput) -> Hint:
         looks = " and ".join(found[0])
         return Hint(looks, f"; it looks like {looks}: {LINE}", ways[0])
     if ways:
-        return Hint("ambiguous date", "; " + ", or ".join(form.advice(**settings) for settings in ways))
+        return Hint("ambiguous date", f"; {LINE}", choices=tuple(("", settings) for settings in ways))
     if any(is_day(cell, name) for name in DATES):
         return Hint(
             "mixed dates", "; its column has dates that no list of forms reads once each: write it anew with one form"
@@ -127,8 +127,8 @@ def of_level(fault: Fault, refused: RefusedInput) -> Hint:
     nothing = of_nothing(fault, refused)
     if nothing != NO_HINT or not refused.column or len(text) > _LONGEST_ALIAS:
         return nothing
-    clause = f"; if it means one of these, take its name for LEVEL and {LINE}"
-    return Hint("", clause, to_complete=_meaning(refused, "LEVEL"))
+    clause = f"; if it means one of these, take its name for {LEVEL} and {LINE}"
+    return Hint("", clause, to_complete=_meaning(refused, LEVEL))
 
 
 def _meaning(refused: RefusedInput, level: str) -> dict[str, FormatSetting]:

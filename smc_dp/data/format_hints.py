@@ -30,9 +30,10 @@ def add_hint(fault: Fault, refused: RefusedInput) -> Fault:
     if make := _MAKERS.get(fault.code):
         hint = make(fault, refused)
         fields |= {"recognised": hint.recognised, "hint": hint.clause}
-        if hint.settings or hint.to_complete:
+        if hint.settings or hint.to_complete or hint.choices:
             explained = FormatFault(fault.code, fields, fault.place, fault.behind, refused.form, hint.clause)
-            return replace(explained, settings=hint.settings, to_complete=hint.to_complete).completed({})
+            to_complete, choices = hint.to_complete, hint.choices
+            return replace(explained, settings=hint.settings, to_complete=to_complete, choices=choices).completed({})
     return replace(fault, fields=fields)
 
 
