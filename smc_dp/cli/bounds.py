@@ -155,9 +155,9 @@ def _form(policy: Path | None) -> FileFormat | None:
     """Return the file format that the site policy states, if there is one."""
     if policy is None:
         return None
-    from smc_dp.deploy.site_policy import SitePolicy
+    from smc_dp.deploy.site_policy import read_own_format
 
-    return SitePolicy.read(policy).form
+    return read_own_format(policy)
 
 
 bounds_group.callback()(_describe_group)

@@ -94,7 +94,7 @@ class FileFormatDocument(Document):
 
     @property
     def form(self) -> FileFormat:
-        """Format that the file states."""
+        """Format that the file states, with the site's texts for levels; the default where it states none."""
         return site_format(self.file, self.aliases, self.dates)
 
 

@@ -43,13 +43,15 @@ class PreparedData:
     """Rows of all named parties, test rows if any, and the public bounds; `bounds.label` is set.
 
     `tables`: each party's table before any bounds; empty where rows of the ball were given. Rows that the bounds leave
-    out are not in the federation: the guarantee must then allow the number of rows to change.
+    out are not in the federation: the guarantee must then allow the number of rows to change. `threshold`: the public
+    probability above which test rows are taken for the second of two classes; None is that of the release, 1/2.
     """
 
     federation: Federation
     test: Rows | None
     bounds: Bounds
     tables: Mapping[str, Table] = field(default_factory=dict, repr=False)
+    threshold: float | None = None
 
     @property
     def as_read(self) -> Mapping[str, Table | Rows]:
