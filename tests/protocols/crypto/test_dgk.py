@@ -83,9 +83,9 @@ def test_blinding_by_a_random_factor_leaves_zero_or_uniform() -> None:
     rng = Stream.insecure_from_seed("factors")
     for m in (1, 5, U - 1):
         c = PUBLIC.encrypt(m, rng)
-        drawn = [opened_bit(KEY, PUBLIC.blind(c, 1 + rng.below(U - 1), rng)) for _ in range(1_500)]
+        drawn = [opened_bit(KEY, PUBLIC.blind(c, 1 + rng.below(U - 1), rng)) for _ in range(700)]
         assert uniformity(drawn, range(1, U)) > ACCEPT
-        short = [opened_bit(KEY, PUBLIC.blind(c, 1 + rng.below(U // 2), rng)) for _ in range(1_500)]
+        short = [opened_bit(KEY, PUBLIC.blind(c, 1 + rng.below(U // 2), rng)) for _ in range(700)]
         assert uniformity(short, range(1, U)) < REJECT
     zero = PUBLIC.encrypt(0, rng)
     assert {opened_bit(KEY, PUBLIC.blind(zero, factor, rng)) for factor in range(1, U)} == {0}

@@ -34,7 +34,7 @@ from protocols.runtime.role_stepper import Progress
 from protocols.runtime.session import FORMAT, PUBLIC_NAME, Program, Session
 from tests.support.refusals import refused
 
-SCHEDULES = 4
+SCHEDULES = 3
 
 
 def shuffler(seed: int) -> Callable[[list[str]], list[str]]:
