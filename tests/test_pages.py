@@ -47,7 +47,7 @@ LEFT_OUT = {
     r"smc-dp lab compare .*--(dataset|backend)": "minutes; `tests/smc_dp/experiments/compare` does both on few rows",
     r"smc-dp lab attack --all": "minutes; `tests/smc_dp/attacks` runs each attack",
     r"smc-dp lab walkthrough --protocol pathak2010": "half a minute; `tests/smc_dp/walkthrough` makes both pages",
-    r"smc-dp lab matrix (pathak2010|linear|secure_sum) ": "half a minute; `tests/smc_dp/leakage` computes each matrix",
+    r"smc-dp lab matrix (pathak2010|linear|secure_sum)\b": "half a minute; `tests/smc_dp/leakage` computes each matrix",
     r"smc-dp lab check linear": "half a minute; `tests/smc_dp/audit/run/test_code_checks.py` computes all results",
     r"smc-dp lab epsilon": "a minute; `tests/smc_dp/cli/test_epsilon.py` does it with few samples",
     r'ssh-keygen|echo "auditor|\(cd runs/first ': "`tests/smc_dp/audit/run/test_signed_audit.py` signs and verifies",

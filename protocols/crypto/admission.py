@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import lru_cache
 
 from protocols.arithmetic import modular
 from protocols.arithmetic.rng import Stream
@@ -50,7 +51,7 @@ def verify(key: PublicKey, bits: int, proof: Sequence[int], context: bytes, rng:
     n = key.n
     if n.bit_length() != bits:
         return Fault("paillier_key.of_another_length", {"wanted": bits, "got": n.bit_length()})
-    if modular.small_factors(n, SMALL_FACTOR_BOUND) != 1:
+    if _has_small_factor(n):
         return Fault("paillier_key.small_factor", {"most": SMALL_FACTOR_BOUND})
     if len(proof) != POINTS or any(not modular.is_unit(root, n) for root in proof):
         return Fault("paillier_key.proof_of_no_units", {"points": POINTS})
@@ -58,6 +59,11 @@ def verify(key: PublicKey, bits: int, proof: Sequence[int], context: bytes, rng:
     if not all(_batch_holds(proof, points, n, rng) for _ in range(BATCHES)):
         return Fault("paillier_key.proof_fails")
     return None
+
+
+@lru_cache(maxsize=32)  # of this process: public moduli, each of which every party of a simulation reads
+def _has_small_factor(n: int) -> bool:
+    return modular.small_factors(n, SMALL_FACTOR_BOUND) != 1
 
 
 def _batch_holds(roots: Sequence[int], points: Sequence[int], n: int, rng: Stream) -> bool:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from smc_dp.run.simulation import HearProgress
 
 _MUTANTS = (
-    "half-noise|exponential-radius|float-sampler|half-variance|half-sensitivity|k-times-integer|all-honest|stripped"
+    "half-noise|exponential-radius|float-sampler|half-variance|half-sensitivity|k-times-integer|all-honest|stripped|"
+    "unclipped-weight"
 )
 _MOST = 10**6  # draws that a person may ask for: they are held in memory
 # Of the processor, for the draws, which are most of the work.

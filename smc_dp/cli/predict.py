@@ -150,7 +150,7 @@ def classify_rows(
 def _form(policy: Path | None, data: Path) -> FileFormat | None:
     """Return the format that the site's own file states; one in FILE.toml beside FILE goes before that of own.toml."""
     from smc_dp.data.file_format import OWN_SETTINGS_FILE
-    from smc_dp.deploy.site_policy import SitePolicy
+    from smc_dp.deploy.site_policy import read_own_format
 
     if policy is None:
         if not data.name or data.with_name(f"{data.name}.toml").exists():
@@ -158,7 +158,7 @@ def _form(policy: Path | None, data: Path) -> FileFormat | None:
         policy = data.with_name(OWN_SETTINGS_FILE)
         if not policy.exists():
             return None
-    return SitePolicy.read(policy).form
+    return read_own_format(policy)
 
 
 def _as_dict(found: Predictions, *, with_ids: bool) -> dict[str, object]:

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 
 from smc_dp.core.errors import Fault, shown
-from smc_dp.data.file_format import FileFormat, FormatSetting
-from smc_dp.data.refused_input import DATE, LINE, NO_HINT, Hint, RefusedInput
+from smc_dp.data.file_format import DATES, FileFormat, FormatSetting
+from smc_dp.data.refused_input import DATE, LEVEL, LINE, NO_HINT, Hint, RefusedInput
 from smc_dp.data.spelling_evidence import NO_WORDS, YES_WORDS, Settings, is_day
 
 _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?", re.ASCII)
@@ -49,8 +49,8 @@ def _of_marks(text: str, fault: Fault, refused: RefusedInput) -> Hint:
         return of_nothing(fault, refused)
     settings = found[0]
     if len(found) > 1:
-        lines = ", or ".join(f"where it is {_read(form, each, text)}, {form.advice(**each)}" for each in found)
-        return Hint("ambiguous number", f"; {lines}")
+        choices = tuple((f"where it is {_read(form, each, text)}, ", each) for each in found)
+        return Hint("ambiguous number", f"; {LINE}", choices=choices)
     if "thousands" in settings:
         return Hint("thousands", f" (marks between thousands; wanted none, or {LINE})", settings)
     if settings["decimal"] == ",":
@@ -85,17 +85,25 @@ def of_blank_row(_: Fault, __: RefusedInput) -> Hint:
 
 
 def of_date(fault: Fault, refused: RefusedInput) -> Hint:
-    """Return the hint for a date in exactly one other form, or with a time of day."""
-    cell, form = refused.cell, refused.form
+    """Return the hint for a date in other forms than are stated, or with a time of day."""
+    cell = refused.cell
     if not isinstance(cell, str):
         return NO_HINT
     if _MOMENT.fullmatch(cell.strip()):
         return Hint("time", " (it has a time of day, wanted the day alone)")
-    found = [name for name in refused.column_evidence.dates if is_day(cell, name)]
-    if len(found) == 1:
-        return Hint(found[0], f"; it looks like {found[0]}: {LINE}", {"dates": found[0]})
-    if found:
-        return Hint("ambiguous date", "; " + ", or ".join(f"{form.advice(dates=name)}" for name in found))
+    found = [names for names in refused.column_evidence.date_lists if any(is_day(cell, name) for name in names)]
+    ways: list[Settings] = [{"dates": names[0] if len(names) == 1 else names} for names in found]
+    if fault.code == "cell.ambiguous_date":  # the file has both forms: each column needs its own
+        ways = [{"column_dates": ((refused.column, names),)} for names in found if refused.column]
+    if len(ways) == 1:
+        looks = " and ".join(found[0])
+        return Hint(looks, f"; it looks like {looks}: {LINE}", ways[0])
+    if ways:
+        return Hint("ambiguous date", f"; {LINE}", choices=tuple(("", settings) for settings in ways))
+    if any(is_day(cell, name) for name in DATES):
+        return Hint(
+            "mixed dates", "; its column has dates that no list of forms reads once each: write it anew with one form"
+        )
     return of_nothing(fault, refused)
 
 
@@ -119,8 +127,8 @@ def of_level(fault: Fault, refused: RefusedInput) -> Hint:
     nothing = of_nothing(fault, refused)
     if nothing != NO_HINT or not refused.column or len(text) > _LONGEST_ALIAS:
         return nothing
-    clause = f"; if it means one of these, take its name for LEVEL and {LINE}"
-    return Hint("", clause, to_complete=_meaning(refused, "LEVEL"))
+    clause = f"; if it means one of these, take its name for {LEVEL} and {LINE}"
+    return Hint("", clause, to_complete=_meaning(refused, LEVEL))
 
 
 def _meaning(refused: RefusedInput, level: str) -> dict[str, FormatSetting]:

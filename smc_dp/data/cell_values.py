@@ -8,7 +8,7 @@ from decimal import Decimal
 from types import MappingProxyType
 
 from smc_dp.core.errors import Fault, InputFault
-from smc_dp.data.file_format import FileFormat
+from smc_dp.data.file_format import AmbiguousDateError, FileFormat
 
 NOT_A_NUMBER = InputFault("cell.not_a_number", {"got": None, "hint": ""})
 NOT_FINITE = InputFault("cell.not_finite", {"got": None, "hint": ""})
@@ -53,10 +53,16 @@ def parse_date(cell: object, form: FileFormat) -> datetime.date | Fault:
         return EMPTY_FAULTS["a date"]
     if isinstance(cell, datetime.date) and not isinstance(cell, datetime.datetime):
         return cell
+    dates = " or ".join(form.date_forms)
     try:
         return form.day(cell if isinstance(cell, str) else "")
+    except AmbiguousDateError as error:
+        first, other = (day.isoformat() for day in error.days[:2])
+        return InputFault(
+            "cell.ambiguous_date", {"dates": dates, "got": None, "first": first, "other": other, "hint": ""}
+        )
     except ValueError:
-        return InputFault("cell.not_a_date", {"dates": form.dates, "got": None, "hint": ""})
+        return InputFault("cell.not_a_date", {"dates": dates, "got": None, "hint": ""})
 
 
 def parse_text(cell: object) -> str | Fault:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -35,7 +35,9 @@ OWN_SETTINGS_FILE = "own.toml"
 """Name of a party's own settings file, not FILE.toml."""
 ColumnAliases: TypeAlias = tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
 """Columns, each with its levels, each with the texts that this file has for it."""
-FormatSetting: TypeAlias = str | bool | int | tuple[str, ...] | ColumnAliases | None
+ColumnDates: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+"""Columns, each with the forms of its dates."""
+FormatSetting: TypeAlias = str | bool | int | tuple[str, ...] | ColumnAliases | ColumnDates | None
 _NO_SEPARATOR = re.compile(r'["\'\r\n\0+\-.\w]')  # of quotes, lines and numbers
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _MOST_WORDS, _LONGEST_WORD = 100, 100
@@ -55,35 +57,66 @@ _SETTINGS = (
 )
 
 
+class AmbiguousDateError(ValueError):
+    """Refusal of a text that two forms of a file read as different dates; `days`: both."""
+
+    def __init__(self, days: Sequence[datetime.date]) -> None:
+        self.days = tuple(days)
+        super().__init__(f"read as {' and as '.join(day.isoformat() for day in self.days)}")
+
+
 def separates_cells(mark: str) -> bool:
     """Return whether a text may stand between cells: one character of no quote, line or number."""
     return len(mark) == 1 and not _NO_SEPARATOR.fullmatch(mark)
 
 
+def day_in_form(cell: str, name: str) -> datetime.date | None:
+    """Return the date that a cell has in the form of this name, None where it has none."""
+    found = DATES[name].fullmatch(cell.strip())
+    if found is None:
+        return None
+    try:
+        return datetime.date(*(int(found[part]) for part in "ymd"))
+    except ValueError:
+        return None
+
+
+def _forms(dates: object) -> tuple[str, ...]:
+    return (dates,) if isinstance(dates, str) else tuple(dates)  # type: ignore[arg-type]
+
+
+def _one_or_several(dates: str | tuple[str, ...]) -> str | tuple[str, ...]:
+    """Return the different forms of dates, one of them as a text."""
+    forms = tuple(dict.fromkeys(_forms(dates)))
+    return forms[0] if len(forms) == 1 else forms
+
+
 @dataclass(frozen=True)
 class FileFormat:
-    """Format of a data file: separator, decimal mark, encoding, words for empty cells, and form of dates.
+    """Format of a data file: separator, decimal mark, encoding, words for empty cells, and forms of dates.
 
     separator, encoding: None where not stated; then tabs in the header and a byte order mark are recognised, else a
-    comma and UTF-8 are meant. missing: a cell that is exactly one of these words is empty. skip_blank_rows: whether
-    rows of empty cells alone, as spreadsheets leave them, are no rows. thousands: mark between groups of three digits,
-    None for none. true, false: words for truth values. aliases: texts that mean a level of a column in this file; those
-    of columns and levels that the bounds do not have say nothing. most_cells: the most cells that the owner lets a
-    table have, None for the default. For messages, place: the file that states this, or would; is_text: whether the
-    table's own file is text. Raises InputError for an invalid format.
+    comma and UTF-8 are meant. missing: a cell that is exactly one of these words is empty. dates: one form or several;
+    a date fits one of them, and no two as different dates. column_dates: forms of single columns, in their place.
+    skip_blank_rows: whether rows of empty cells alone, as spreadsheets leave them, are no rows. thousands: mark between
+    groups of three digits, None for none. true, false: words for truth values. aliases: texts that mean a level of a
+    column in this file; those of columns and levels that the bounds do not have say nothing. most_cells: the most cells
+    that the owner lets a table have, None for the default. For messages, place: the file that states this, or would;
+    is_text: whether the table's own file is text. Raises InputError for an invalid format.
     """
 
     separator: str | None = None
     decimal: str = "."
     encoding: str | None = None
     missing: tuple[str, ...] = ()
-    dates: str = "yyyy-mm-dd"
+    dates: str | tuple[str, ...] = "yyyy-mm-dd"
     skip_blank_rows: bool = False
     thousands: str | None = None
     true: tuple[str, ...] = ()
     false: tuple[str, ...] = ()
     aliases: ColumnAliases = ()
     most_cells: int | None = None
+    column_dates: ColumnDates = ()
     place: str = field(default=OWN_SETTINGS_FILE, compare=False)
     is_text: bool = field(default=True, compare=False)
 
@@ -93,7 +126,16 @@ class FileFormat:
         if self.decimal not in DECIMALS:
             fault = InputError("form.wrong_decimal", got=shown(self.decimal))
             raise fault.within("[file] decimal")
-        known = (("encoding", ENCODINGS), ("dates", tuple(DATES)), ("thousands", tuple(THOUSANDS)))
+        object.__setattr__(self, "dates", _one_or_several(self.dates))
+        for where, forms in (
+            ("[file] dates", self.date_forms),
+            *((f"[dates] {name}", own) for name, own in self.column_dates),
+        ):
+            if wrong := [form for form in forms if form not in DATES]:
+                raise InputError("form.unknown", known=tuple(DATES), got=shown(wrong[0])).within(where)
+            if not forms:
+                raise InputError("form.no_dates").within(where)
+        known = (("encoding", ENCODINGS), ("thousands", tuple(THOUSANDS)))
         for name, allowed in known:
             value = getattr(self, name)
             if value is not None and value not in allowed:
@@ -149,12 +191,27 @@ class FileFormat:
         word = cell.strip()
         return True if word in self.true else False if word in self.false else None
 
+    @property
+    def date_forms(self) -> tuple[str, ...]:
+        """Forms of dates, one or several."""
+        return (self.dates,) if isinstance(self.dates, str) else self.dates
+
+    def of_column(self, name: str) -> FileFormat:
+        """Return the format with the forms of dates of this column."""
+        own = dict(self.column_dates).get(name)
+        return self if own is None else replace(self, dates=own)
+
     def day(self, cell: str) -> datetime.date:
-        """Return the date in a cell; raise ValueError where there is none, or one in another form."""
-        found = DATES[self.dates].fullmatch(cell.strip())
-        if found is None:
+        """Return the date in a cell.
+
+        Raises ValueError where there is none, or one in another form, and AmbiguousDateError where there are two.
+        """
+        days = {day: None for name in self.date_forms if (day := day_in_form(cell, name))}
+        if len(days) > 1:
+            raise AmbiguousDateError([*days])
+        if not days:
             raise ValueError(f"not {self.dates}")
-        return datetime.date(*(int(found[part]) for part in "ymd"))
+        return next(iter(days))
 
     def said(self) -> dict[str, FormatSetting]:
         """Return the settings that differ from the defaults, by their names in [file]."""
@@ -176,9 +233,12 @@ class FileFormat:
                 if column in changed:
                     said = " and ".join(_line(_key(level), texts) for level, texts in levels)
                     parts.append(f"{said} into [aliases.{_key(column)}]")
+            if own := [name for name, _ in FileFormat(column_dates=settings.get("column_dates", ())).column_dates]:  # type: ignore[arg-type]
+                said = " and ".join(_date_line(name, forms) for name, forms in whole.column_dates if name in own)
+                parts.append(f"{said} into [dates]")
             return f"write {', and '.join(parts)} of {OWN_SETTINGS_FILE}"
         lines = whole.lines()
-        these = "this line" if len(lines) == 1 else "these two lines"
+        these = ("these lines", "this line", "these two lines", "these three lines")[len(lines)]
         return f"write {these} into {self.place}: {' and '.join(lines)}"
 
     def sections(self) -> list[str]:
@@ -187,6 +247,8 @@ class FileFormat:
         found = ["[file]", *(_line(name, value) for name, value in said.items())] if said else []
         for column, levels in self.aliases:
             found += [f"[aliases.{_key(column)}]", *(_line(_key(level), texts) for level, texts in levels)]
+        if self.column_dates:
+            found += ["[dates]", *(_date_line(column, forms) for column, forms in self.column_dates)]
         return found
 
     def lines(self) -> list[str]:
@@ -200,6 +262,9 @@ class FileFormat:
                 for column, levels in self.aliases
             )
             found.append(f"aliases = {{{', '.join(columns)}}}")
+        if self.column_dates:
+            columns = (_date_line(column, forms) for column, forms in self.column_dates)
+            found.append(f"dates = {{{', '.join(columns)}}}")
         return found
 
 
@@ -209,7 +274,10 @@ DEFAULT_FORMAT = FileFormat()
 def joined(
     settings: Mapping[str, FormatSetting], more: Mapping[str, FormatSetting], *, is_newer: bool = False
 ) -> dict[str, FormatSetting]:
-    """Return settings together: words and aliases of both; of two values the first, or with `is_newer` the last."""
+    """Return settings together: words, aliases and forms of dates of both; else the first, or with `is_newer` the last.
+
+    With `is_newer` the newer forms of dates stand in place of the others.
+    """
     found = dict(settings)
     for name, value in more.items():
         before = found.get(name)
@@ -217,9 +285,23 @@ def joined(
             found[name] = tuple(dict.fromkeys((*(before or ()), *(value or ()))))  # type: ignore[misc]
         elif name == "aliases":
             found[name] = _joined_aliases(before or (), value or ())  # type: ignore[arg-type]
+        elif name == "column_dates":
+            some, others = (before or (), value or ()) if is_newer else (value or (), before or ())
+            found[name] = _joined_dates(some, others)  # type: ignore[arg-type]
+        elif name == "dates" and before is not None and not is_newer:
+            found[name] = _one_or_several((*_forms(before), *_forms(value)))
         elif is_newer or before is None:
             found[name] = value
     return found
+
+
+def _joined_dates(some: ColumnDates, others: ColumnDates) -> ColumnDates:
+    """Return the forms of all columns, of a column in both those of `others`, by name."""
+    return tuple(sorted({**dict(some), **dict(others)}.items()))
+
+
+def _date_line(column: str, forms: tuple[str, ...]) -> str:
+    return _line(_key(column), _one_or_several(forms))
 
 
 def _joined_aliases(some: ColumnAliases, others: ColumnAliases) -> ColumnAliases:

@@ -50,10 +50,10 @@ def fingerprint_data(key: bytes, held: Table | Rows) -> str:
 
 def count_cells(held: Table, name: str) -> Counter[str]:
     """Return how often each cell stands in a column, whatever the order of rows; equal where fingerprints are equal."""
-    cells, codes = held.different(name)
+    (cells, codes), form = held.different(name), held.form.of_column(name)
     found = Counter[str]()
     for cell, count in zip(cells, np.bincount(codes, minlength=len(cells)).tolist(), strict=True):
-        found[_plain(cell, held.form)] += count
+        found[_plain(cell, form)] += count
     return found
 
 
@@ -71,9 +71,10 @@ def former_fingerprint(key: bytes, held: Table | Rows, called: str) -> str | Non
 def _of_columns(key: bytes, held: Table, columns: Iterable[str]) -> str:
     names = sorted(columns)
     total = 0  # of a keyed digest for each row: their sum does not tell in which order they came
-    stored = [_stored(held.columns[name], held.form) for name in names]
+    forms = [held.form.of_column(name) for name in names]
+    stored = [_stored(held.columns[name], form) for name, form in zip(names, forms, strict=True)]
     for start in range(0, held.rows, _BLOCK):
-        block = [_plain_cells(cells, start, held.form) for cells in stored]
+        block = [_plain_cells(cells, start, form) for cells, form in zip(stored, forms, strict=True)]
         for row in zip(*block, strict=True):
             total += int.from_bytes(hmac.digest(key, b"row" + json.dumps(row).encode(), "sha256"))
     said = json.dumps([names, held.rows, total % (1 << 256)]).encode()

@@ -30,9 +30,10 @@ def add_hint(fault: Fault, refused: RefusedInput) -> Fault:
     if make := _MAKERS.get(fault.code):
         hint = make(fault, refused)
         fields |= {"recognised": hint.recognised, "hint": hint.clause}
-        if hint.settings or hint.to_complete:
+        if hint.settings or hint.to_complete or hint.choices:
             explained = FormatFault(fault.code, fields, fault.place, fault.behind, refused.form, hint.clause)
-            return replace(explained, settings=hint.settings, to_complete=hint.to_complete).completed({})
+            to_complete, choices = hint.to_complete, hint.choices
+            return replace(explained, settings=hint.settings, to_complete=to_complete, choices=choices).completed({})
     return replace(fault, fields=fields)
 
 
@@ -111,6 +112,7 @@ _MAKERS: Mapping[str, Callable[[Fault, RefusedInput], Hint]] = MappingProxyType(
         "cell.not_finite": of_nothing,
         "row.empty": of_blank_row,
         "cell.not_a_date": of_date,
+        "cell.ambiguous_date": of_date,
         "cell.unknown_level": of_level,
         "table.no_column": _of_column,
         "csv.one_column": _of_separator,
@@ -131,7 +133,7 @@ def _settings(lines: Iterable[str], separator: str, form: FileFormat) -> dict[st
     if separator != "," and form.decimal != "," and _any(_WITH_COMMA, cells) and not _any(_WITH_POINT, cells):
         found["decimal"] = ","
     dates = [name for name in DATES if any(is_day(cell, name) for cell in cells)]
-    if form.dates not in dates and (sure := [name for name in dates if _is_sure(name, dates, cells)]):
+    if not {*form.date_forms} & {*dates} and (sure := [name for name in dates if _is_sure(name, dates, cells)]):
         found["dates"] = sure[0]
     return found
 

@@ -1,4 +1,4 @@
-"""Sections [file] and [aliases] as a site writes them: in its own.toml, or in FILE.toml beside a file."""
+"""Sections [file], [aliases] and [dates] as a site writes them: in its own.toml, or in FILE.toml beside a file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from typing_extensions import override
 
 from smc_dp.core.documents import Document, PathStep
@@ -21,6 +21,25 @@ AliasSection: TypeAlias = Annotated[dict[str, dict[str, LevelList]], limit_keys(
 """Columns, their levels by the names of a study, and the texts that this site has for each."""
 
 
+def _known(dates: str | list[str]) -> str | list[str]:
+    """Return forms of dates; raise InputError for unknown ones."""
+    try:
+        FileFormat(dates=_listed(dates))
+    except InputError as error:
+        raise InputError(replace(error.fault, place="")) from None
+    return dates
+
+
+def _listed(dates: str | list[str]) -> str | tuple[str, ...]:
+    return dates if isinstance(dates, str) else tuple(dates)
+
+
+Dates: TypeAlias = str | list[str]
+"""One form of dates, or several."""
+DateSection: TypeAlias = Annotated[dict[str, Annotated[Dates, AfterValidator(_known)]], limit_keys(_MANY)]
+"""Columns, and the forms of their dates where they differ from those of the file."""
+
+
 class FileSection(Document):
     """The section [file]: how a table is written, as far as its file does not say so itself."""
 
@@ -29,7 +48,7 @@ class FileSection(Document):
     thousands: str | None = None
     encoding: str | None = None
     missing: list[str] = Field(default_factory=list)
-    dates: str = "yyyy-mm-dd"
+    dates: Dates = "yyyy-mm-dd"
     true: list[str] = Field(default_factory=list)
     false: list[str] = Field(default_factory=list)
     skip_blank_rows: bool = False
@@ -52,7 +71,7 @@ class FileSection(Document):
             self.decimal,
             self.encoding,
             tuple(self.missing),
-            self.dates,
+            _listed(self.dates),
             self.skip_blank_rows,
             self.thousands,
             tuple(self.true),
@@ -62,10 +81,11 @@ class FileSection(Document):
 
 
 class FileFormatDocument(Document):
-    """FILE.toml, beside a data file: the sections [file] and [aliases]."""
+    """FILE.toml, beside a data file: the sections [file], [aliases] and [dates]."""
 
     file: FileSection | None = None
     aliases: AliasSection = Field(default_factory=dict)
+    dates: DateSection = Field(default_factory=dict)
 
     @classmethod
     @override
@@ -74,8 +94,8 @@ class FileFormatDocument(Document):
 
     @property
     def form(self) -> FileFormat:
-        """Format that the file states."""
-        return site_format(self.file, self.aliases)
+        """Format that the file states, with the site's texts for levels; the default where it states none."""
+        return site_format(self.file, self.aliases, self.dates)
 
 
 def alias_place(path: tuple[PathStep, ...]) -> tuple[PathStep, ...]:
@@ -83,9 +103,12 @@ def alias_place(path: tuple[PathStep, ...]) -> tuple[PathStep, ...]:
     return (f"[aliases.{str(path[1])[:_SHOWN]}]", *path[2:]) if path[:1] == ("aliases",) and len(path) > 1 else path
 
 
-def site_format(file: FileSection | None, aliases: Mapping[str, Mapping[str, list[str]]]) -> FileFormat:
-    """Return the format that both sections state together."""
+def site_format(
+    file: FileSection | None, aliases: Mapping[str, Mapping[str, list[str]]], dates: Mapping[str, Dates]
+) -> FileFormat:
+    """Return the format that all sections state together; raise InputError for unknown forms of dates."""
     said: ColumnAliases = tuple(
         (column, tuple((level, tuple(texts)) for level, texts in levels.items())) for column, levels in aliases.items()
     )
-    return replace(DEFAULT_FORMAT if file is None else file.form, aliases=said)
+    own = tuple((column, tuple([forms] if isinstance(forms, str) else forms)) for column, forms in dates.items())
+    return replace(DEFAULT_FORMAT if file is None else file.form, aliases=said, column_dates=own)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc_dp.core.arrays import count_longer, into_ball, with_bias
-from smc_dp.core.errors import InputError, InputFault, clipped_too_often, shown, warn_clipped
+from smc_dp.core.errors import InputError, InputFault, clipped_too_often, refuse_all, shown, warn_clipped
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.cell_values import EMPTY_CODES
 from smc_dp.data.columns import (
@@ -26,6 +26,7 @@ from smc_dp.data.columns import (
 )
 from smc_dp.data.federation import NO_ROWS, Rows
 from smc_dp.data.limits import owners_limits
+from smc_dp.data.refused_input import FormatFault, each_line_once
 from smc_dp.data.table import Table, parse_column
 from smc_dp.data.usual_clip import no_row_shortened
 from smc_dp.data.validation_errors import TableFault, UnfitTableError, blank_rows_fault, column_faults, outside_bounds
@@ -45,7 +46,7 @@ class EncodedTable:
     """Encoded rows of a table, X: (n, d), and their numbers `kept` in the table, from 0, without those left out.
 
     y and weights: of the rows, where a column of classes was named. faults: all that the bounds refuse, whole columns
-    first, then column by column; `first` is what is refused without looking further. With faults X and y hold no rows.
+    first, then column by column. With faults X and y hold no rows.
     clipped: number of shortened rows; outside: numbers and dates outside their bounds, by column. All of it is private,
     as the rows are.
     """
@@ -57,12 +58,10 @@ class EncodedTable:
     y: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     weights: NDArray[np.float64] | None = None
     faults: tuple[TableFault, ...] = ()
-    first: TableFault | None = None
 
     def checked(self, source: str) -> EncodedTable:
-        """Return the rows of the table `source`; raise UnfitTableError for the first fault."""
-        if self.first is not None:
-            raise UnfitTableError(source, self.first)
+        """Return the rows of the table `source`; raise InputError with all of its faults."""
+        refuse_all(each_line_once(fault.placed(source) for fault in self.faults))
         return self
 
     @property
@@ -117,15 +116,10 @@ def examine_table(table: Table, bounds: Bounds, label: str | None = None, *, str
     label: the column of classes, None where there are none.
     """
     found = _examined_rows(table, bounds, label, strict)
-    if not any(fault.settings for fault in found.faults):
+    if not any(isinstance(fault.fault, FormatFault) for fault in found.faults):
         return found
     faults = complete_advice(table, found.faults, lambda other: _examined_rows(other, bounds, label, strict).faults)
-    first = next((fault for fault in faults if found.first is not None and _is_same(fault, found.first)), found.first)
-    return replace(found, faults=faults, first=first)
-
-
-def _is_same(fault: TableFault, other: TableFault) -> bool:
-    return (fault.column, fault.code, fault.rows) == (other.column, other.code, other.rows)
+    return replace(found, faults=faults)
 
 
 def _examined_rows(table: Table, bounds: Bounds, label: str | None, strict: bool) -> EncodedTable:
@@ -135,8 +129,7 @@ def _examined_rows(table: Table, bounds: Bounds, label: str | None, strict: bool
         return found
     blank = blank_rows_fault(table)  # one fault, and not one of each column
     others = _examined(table.without_blank_rows(), bounds, label, strict)
-    first = blank if found.first is None or found.first.code in EMPTY_CODES else found.first
-    return replace(found, faults=(blank, *others.faults), first=first)
+    return replace(found, faults=(blank, *others.faults))
 
 
 def _examined(table: Table, bounds: Bounds, label: str | None, strict: bool) -> EncodedTable:
@@ -171,7 +164,7 @@ def _examined(table: Table, bounds: Bounds, label: str | None, strict: bool) -> 
     if found:
         listed = [fault for fault in found if fault.code != _TOO_MANY or len(found) == 1]
         listed.sort(key=lambda fault: _LISTED_AT.get(fault.code, 1))
-        return EncodedTable(X[:0], kept, 0, tuple(outside), y, None, tuple(listed), found[0])
+        return EncodedTable(X[:0], kept, 0, tuple(outside), y, None, tuple(listed))
     clipped = 0
     for start in range(0, len(X), _BLOCK):  # in place, so that a large table is held once
         block = X[start : start + _BLOCK]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from smc_dp.core.errors import Fault, FieldValue, InputFault
 from smc_dp.data.file_format import DEFAULT_FORMAT, OWN_SETTINGS_FILE, FileFormat, joined
@@ -13,19 +13,25 @@ from smc_dp.data.spelling_evidence import Settings, SpellingEvidence
 
 LINE = "{line}"
 """Place in a clause for the line that is to be written."""
+LEVEL = "LEVEL"
+"""Place in a line for the name of a level, which a person has to fill in."""
+SettingChoices: TypeAlias = tuple[tuple[str, Settings], ...]
+"""Settings of which a person chooses one, each after the text that says what it means."""
 
 
 class Hint(NamedTuple):
     """Apparent kind of the input, in a word, and a clause that says so; both empty for no hint.
 
     settings: those of a file format with which the input would be read; the clause has `{line}` where the line stands
-    that states them. to_complete: settings in which a person has to fill in something, for the same line.
+    that states them. to_complete: settings in which a person has to fill in something, for the same line. choices:
+    settings of which a person has to choose one, each after what it means; the clause has all lines.
     """
 
     recognised: str = ""
     clause: str = ""
     settings: Settings = MappingProxyType({})
     to_complete: Settings = MappingProxyType({})
+    choices: SettingChoices = ()
 
 
 @dataclass(frozen=True)
@@ -59,21 +65,39 @@ class FormatFault(InputFault):
     clause: str = ""
     settings: Settings = field(default_factory=dict)
     to_complete: Settings = field(default_factory=dict)
+    choices: SettingChoices = ()
+    line: str = ""
 
-    def completed(self, settings: Settings) -> FormatFault:
-        """Return the fault with the line that states these settings, too."""
+    def completed(self, settings: Settings, to_complete: Settings = MappingProxyType({})) -> FormatFault:
+        """Return the fault with the line that states these settings, too, and those that a person completes."""
         whole = joined(settings, self.settings)
-        hint = self.clause.replace(LINE, self.form.advice(**joined(whole, self.to_complete)))
-        fields: Mapping[str, FieldValue] = {**self.fields, "hint": hint}
-        return replace(self, fields=fields, settings=whole if self.settings else {})
+        line = self._line(self.form, joined(whole, joined(to_complete, self.to_complete)))
+        return replace(self.with_line(line), settings=whole if self.settings else {}, line=line)
 
     def in_list(self) -> FormatFault:
         """Return the fault as a list has it, below which the lines stand."""
-        line = "write the lines below"
-        if self.to_complete:
-            of_section = replace(self.form, place=OWN_SETTINGS_FILE).advice(**self.to_complete)
-            line = of_section.removesuffix(f" of {OWN_SETTINGS_FILE}")
-        return replace(self, fields={**self.fields, "hint": self.clause.replace(LINE, line)})
+        if not self.to_complete and not self.choices:
+            return self.with_line("write the lines below")
+        line = self._line(replace(self.form, place=OWN_SETTINGS_FILE), self.to_complete)
+        return self.with_line(line.replace(f" of {OWN_SETTINGS_FILE}", ""))
+
+    def with_line(self, line: str) -> FormatFault:
+        """Return the fault with this text in place of its line."""
+        fields: Mapping[str, FieldValue] = {**self.fields, "hint": self.clause.replace(LINE, line)}
+        return replace(self, fields=fields)
+
+    def with_place(self, place: str) -> FormatFault:
+        """Return the fault with another text in place of LEVEL."""
+        told = tuple(
+            (column, tuple((place if level == LEVEL else level, texts) for level, texts in levels))
+            for column, levels in FileFormat(aliases=self.to_complete.get("aliases", ())).aliases  # type: ignore[arg-type]
+        )
+        return replace(self, clause=self.clause.replace(LEVEL, place), to_complete={"aliases": told})
+
+    def _line(self, form: FileFormat, settings: Settings) -> str:
+        if not self.choices:
+            return form.advice(**settings)
+        return ", or ".join(said + form.advice(**joined(settings, chosen)) for said, chosen in self.choices)
 
 
 NO_HINT = Hint()
@@ -83,6 +107,16 @@ DATE = Hint("date", " (a date)")
 def in_list(fault: Fault) -> Fault:
     """Return a fault as it stands in a list above the lines that `proposed_format` has."""
     return fault.in_list() if isinstance(fault, FormatFault) else fault
+
+
+def each_line_once(faults: Iterable[Fault]) -> list[Fault]:
+    """Return the faults of one file with each line in the first fault that it is for; others refer to it."""
+    found, told = list[Fault](), set[str]()
+    for fault in faults:
+        line = fault.line if isinstance(fault, FormatFault) and LINE in fault.clause else ""
+        found.append(fault.with_line("write what stands above") if line in told else fault)  # type: ignore[attr-defined]
+        told |= {line} - {""}
+    return found
 
 
 def proposed_format(faults: Iterable[Fault]) -> FileFormat | None:

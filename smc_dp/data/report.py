@@ -118,7 +118,7 @@ def blocks(found: FileValidation) -> Iterator[PageBlock]:
 def format_lines(form: FileFormat) -> Iterator[PageBlock]:
     """Yield the lines by which a site states this format, and where they belong."""
     if form.place == OWN_SETTINGS_FILE:
-        yield Prose(f"Lines that this site can write into {form.place}, in place of its [file] and [aliases]:")
+        yield Prose(f"Lines that this site can write into {form.place}, in place of its [file], [aliases] and [dates]:")
     else:
         yield Prose(f"Lines that this site can write as the whole content of {form.place}:")
     yield Verbatim("\n".join(map(printable, form.sections())), "Lines for the site")

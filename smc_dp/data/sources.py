@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc_dp.core.arrays import Array
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import FaultCollector, InputError, shown
 from smc_dp.data import tabular_datasets
 from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.data.federation import Federation, Rows
@@ -42,13 +42,15 @@ class PreparedData:
     """Rows of all named parties, test rows if any, and the public bounds; `bounds.label` is set.
 
     `tables`: each party's table before any bounds; empty where rows of the ball were given. Rows that the bounds leave
-    out are not in the federation: the guarantee must then allow the number of rows to change.
+    out are not in the federation: the guarantee must then allow the number of rows to change. `threshold`: the public
+    probability above which test rows are taken for the second of two classes; None is that of the release, 1/2.
     """
 
     federation: Federation
     test: Rows | None
     bounds: Bounds
     tables: Mapping[str, Table] = field(default_factory=dict, repr=False)
+    threshold: float | None = None
 
     @property
     def as_read(self) -> Mapping[str, Table | Rows]:
@@ -81,17 +83,19 @@ def read_own_files(
     if public.label is None:
         raise InputError("bounds.no_label_column").within(f"bounds file {bounds}")
     tables = _grouped(parties, parties_by, public) if parties_by is not None else read_file_of_each(parties, public)
-    data = {name: encode_labelled_rows(t, public, public.label, strict=strict, warn=True) for name, t in tables.items()}
-    held_out = (
-        None
-        if test is None
-        else encode_labelled_rows(
-            _read(test, "test file", "test rows", public), replace(public, weights=None), public.label
-        )
-    )
-    rows = None
-    if auxiliary is not None:
-        rows = encode_rows(_read(auxiliary, "file", "auxiliary rows", public), public, strict=strict)
+    wrong, data = FaultCollector(), dict[str, Rows]()
+    held_out, rows = None, None
+    for name, table in tables.items():
+        with wrong.step():
+            data[name] = encode_labelled_rows(table, public, public.label, strict=strict, warn=True)
+    with wrong.step():
+        if test is not None:
+            unweighted = replace(public, weights=None)
+            held_out = encode_labelled_rows(_read(test, "test file", "test rows", public), unweighted, public.label)
+    with wrong.step():
+        if auxiliary is not None:
+            rows = encode_rows(_read(auxiliary, "file", "auxiliary rows", public), public, strict=strict)
+    wrong.require()
     return _prepared(data, held_out, public, tables, rows)
 
 
@@ -171,10 +175,12 @@ def read_file_of_each(
     """
     named = [name_and_path(text) for text in parties]
     check_names([name for name, _ in named])
-    tables = {
-        name: _read_completing(given, f"party {name}" + (f" ({given})" if isinstance(given, Path) else ""), bounds)
-        for name, given in named
-    }
+    wrong, tables = FaultCollector(), dict[str, Table]()
+    for name, given in named:
+        with wrong.step():
+            source = f"party {name}" + (f" ({given})" if isinstance(given, Path) else "")
+            tables[name] = _read_completing(given, source, bounds)
+    wrong.require()
     for table in tables.values():
         table.warn_of_ignored()
     _refuse_same_rows(tables)

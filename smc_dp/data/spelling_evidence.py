@@ -6,13 +6,14 @@ to choose: 1,234 may be a thousand, or a bit more than one.
 
 from __future__ import annotations
 
+import datetime
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import islice
+from itertools import combinations, islice
 
-from smc_dp.data.file_format import DATES, FileFormat, FormatSetting
+from smc_dp.data.file_format import DATES, FileFormat, FormatSetting, day_in_form
 
 _MOST_CELLS = 10_000  # different ones of a column
 _NUMBER = re.compile(r"[+-]?[\d.,][\d.,'\u2019 \u00a0\u202f]*", re.ASCII)
@@ -56,6 +57,18 @@ class SpellingEvidence:
         return [name for name in DATES if cells and all(is_day(cell, name) for cell in cells)]
 
     @cached_property
+    def date_lists(self) -> list[tuple[str, ...]]:
+        """Fewest formats of dates that together read all cells which look like dates, none in two ways."""
+        cells = [text.strip() for text in self._texts if _DATE.fullmatch(text.strip())]
+        days = {name: [day_in_form(cell, name) for cell in cells] for name in DATES}
+        days = {name: found for name, found in days.items() if any(found)}
+        for count in range(1, len(days) + 1):
+            lists = [names for names in combinations(days, count) if _reads_once([days[name] for name in names])]
+            if lists and cells:
+                return lists
+        return []
+
+    @cached_property
     def truths(self) -> Settings:
         """Words for false and true; none where another word stands in the column."""
         words = {text.strip() for text in self._texts} - {*self._form.true, *self._form.false}
@@ -72,13 +85,14 @@ class SpellingEvidence:
         return {"missing": words} if words else {}
 
 
+def _reads_once(days: Sequence[Sequence[datetime.date | None]]) -> bool:
+    """Return whether of the days that each format reads, each cell has exactly one."""
+    return all(len({day for day in of_cell if day}) == 1 for of_cell in zip(*days, strict=True))
+
+
 def is_day(cell: str, dates: str) -> bool:
     """Return whether a cell is a date of this format."""
-    try:
-        FileFormat(dates=dates).day(cell)
-    except ValueError:
-        return False
-    return True
+    return day_in_form(cell, dates) is not None
 
 
 def _changes(before: FileFormat, after: FileFormat) -> Settings:

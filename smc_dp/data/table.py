@@ -256,7 +256,7 @@ def _emptied(cells: Cells, words: set[str]) -> Cells:
 def _number(column: NumericColumn | BinnedColumn | DateColumn, form: FileFormat) -> Callable[[object], float | Fault]:
     if not isinstance(column, DateColumn):
         return lambda cell: parse_number(cell, form)
-    first = column.first.toordinal()
+    first, form = column.first.toordinal(), form.of_column(column.name)
 
     def days(cell: object) -> float | Fault:
         day = parse_date(cell, form)

@@ -6,11 +6,14 @@ more are shown: so the line that a refusal ends with has been tried.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from smc_dp.core.errors import InputError
 from smc_dp.data.cell_values import EMPTY_CODES
 from smc_dp.data.file_format import joined
+from smc_dp.data.refused_input import LEVEL, FormatFault
 from smc_dp.data.spelling_evidence import Settings
 from smc_dp.data.table import Table
 from smc_dp.data.validation_errors import TableFault
@@ -23,24 +26,42 @@ def complete_advice(
 ) -> tuple[TableFault, ...]:
     """Return the faults of a table with one line for all, and with those that show when that line is written.
 
-    Settings that read no cell more, or contradict each other, are not joined: then each fault keeps its own line.
+    Settings that read no cell more, or contradict each other, are not joined: then each fault keeps its own. What a
+    person has to fill in stands in the same line, so that one TOML file can hold all of it.
     """
-    settings: Settings = {}
-    left = found
+    tried: Settings = {}
+    last = found
+    settings, left = tried, last  # of those tried, what leaves the fewest cells refused
     for _ in range(_ROUNDS):
-        more = _joined(settings, left)
-        if more == settings:
+        more = _joined(tried, last)
+        if more == tried:
             break
         try:
-            after = examine(table.in_format(table.form.with_settings(more)))
+            last = examine(table.in_format(table.form.with_settings(more)))
         except InputError:
             break
-        if _refused_cells(after) >= _refused_cells(left):
-            break
-        settings, left = more, after
-    told = tuple(fault.completed(settings) for fault in found) if settings else tuple(found)
-    known = {(fault.column, fault.code) for fault in told}
-    return (*told, *(fault for fault in left if (fault.column, fault.code) not in known))
+        tried = more
+        if _refused_cells(last) < _refused_cells(left):
+            settings, left = tried, last
+    known = {(fault.column, fault.code) for fault in found}
+    every = _with_places((*found, *(fault for fault in left if (fault.column, fault.code) not in known)))
+    to_complete: Settings = {}
+    for fault in every:
+        if isinstance(fault.fault, FormatFault):
+            to_complete = joined(to_complete, fault.fault.to_complete)
+    return tuple(fault.completed(settings, to_complete) for fault in every)
+
+
+def _with_places(faults: Sequence[TableFault]) -> list[TableFault]:
+    """Return the faults with a place for a level of its own in each of a column: LEVEL, LEVEL2, ..."""
+    numbers, found = Counter[str](), list[TableFault]()
+    for fault in faults:
+        if isinstance(fault.fault, FormatFault) and fault.fault.to_complete:
+            numbers[fault.column] += 1
+            if (number := numbers[fault.column]) > 1:
+                fault = replace(fault, fault=fault.fault.with_place(f"{LEVEL}{number}"))
+        found.append(fault)
+    return found
 
 
 def _joined(settings: Settings, faults: Sequence[TableFault]) -> Settings:

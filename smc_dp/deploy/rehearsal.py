@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,8 @@ def _rehearsed(data: DataRoles, rng: Stream) -> tuple[PreparedData, Agreement]:
     wanted = {*agreement.marks, SIMULATED_STUDY, *([SEEDED] if rng.insecure else [])}
     marks = tuple(mark for mark in REASONS if mark in wanted)
     own = {name: tables[name] for name in study.parties}
-    return PreparedData(federation, test, study.bounds, own), replace(agreement, marks=marks)
+    threshold = None if study.threshold is None else float(Fraction(study.threshold))
+    return PreparedData(federation, test, study.bounds, own, threshold), replace(agreement, marks=marks)
 
 
 def _refuse_contradictions(request: RunRequest) -> None:

@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, PrivateAttr
-from typing_extensions import override
 
-from smc_dp.core.documents import Document, PathStep, read_document
+from smc_dp.core.documents import Document, read_document
 from smc_dp.core.errors import Fault, FieldValue, InputError, InputFault
 from smc_dp.core.kinds import OneLine, PositiveRatio, Ratio
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.file_format import FileFormat
-from smc_dp.data.format_sections import AliasSection, FileSection, alias_place, site_format
+from smc_dp.data.format_sections import FileFormatDocument
 from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.ledger.numbers import digits_rounded_up
 from smc_dp.privacy.statement import Adjacency, round_up
@@ -58,23 +57,29 @@ class RelaySection(Document):
     credentials: str | None = None
 
 
-class SitePolicy(Document):
+class OwnFormatDocument(FileFormatDocument):
+    """Own file of a site where only the format of its data is read; the limits may be missing."""
+
+    data: str | None = None
+    limits: SiteLimits | None = None
+    relay: RelaySection = Field(default_factory=RelaySection)
+
+
+def read_own_format(path: Path) -> FileFormat:
+    """Read the format of a site's data from its own file, which needs no limits for that."""
+    return read_document(OwnFormatDocument, path, "site policy").form
+
+
+class SitePolicy(FileFormatDocument):
     """Policy of a site: its data, their file format, its texts for levels, and its limits.
 
     Paths are relative to the file's folder.
     """
 
     data: str | None = None
-    file: FileSection | None = None
-    aliases: AliasSection = Field(default_factory=dict)
     limits: SiteLimits
     relay: RelaySection = Field(default_factory=RelaySection)
     _folder: Path = PrivateAttr(default=Path())
-
-    @classmethod
-    @override
-    def place(cls, path: tuple[PathStep, ...]) -> str:
-        return super().place(alias_place(path))
 
     @classmethod
     def read(cls, path: Path) -> SitePolicy:
@@ -87,11 +92,6 @@ class SitePolicy(Document):
     def data_path(self) -> Path | None:
         """Path of the rows, if the policy names one."""
         return None if self.data is None else self._folder / self.data
-
-    @property
-    def form(self) -> FileFormat:
-        """Format of the rows' file, with the site's texts for levels; the default where the policy has none."""
-        return site_format(self.file, self.aliases)
 
     @property
     def credentials_path(self) -> Path | None:

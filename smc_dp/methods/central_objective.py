@@ -31,6 +31,7 @@ from smc_dp.methods.method import (
     TrainedParts,
     Trust,
     announced_sizes,
+    check_own_rows,
     check_rows_of_parties,
     require_two_classes,
 )
@@ -99,6 +100,7 @@ class CentralObjective(Method):
 
     @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Rows:
+        check_own_rows(rows)
         return rows
 
     @override

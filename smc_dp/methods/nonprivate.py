@@ -64,6 +64,7 @@ class Batch(Method):
 
     @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Rows:
+        check_no_weights(rows)
         return rows
 
     @override
@@ -72,11 +73,11 @@ class Batch(Method):
 
     @override
     def train(self, federation: Federation) -> WithoutNoise:
+        for rows in federation.parties:
+            check_no_weights(rows)
         return WithoutNoise(self, self._minimiser(federation.parties, federation.classes), federation.public)
 
     def _minimiser(self, parts: Sequence[Rows], classes: int) -> Array:
-        for rows in parts:
-            check_no_weights(rows)
         X, y = np.concatenate([rows.X for rows in parts]), np.concatenate([rows.y for rows in parts])
         return certified(X, one_hot(y, classes), self.lam)
 

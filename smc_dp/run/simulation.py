@@ -28,7 +28,7 @@ from protocols.runtime.simulate import DropOutAfter, Setting
 from protocols.runtime.worker import MakeActors, SpendingListener
 from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.core.writing import open_scratch, refuse_existing
-from smc_dp.data.federation import Federation, Rows, check_labelled_rows
+from smc_dp.data.federation import Federation, check_labelled_rows
 from smc_dp.data.partition import check_names
 from smc_dp.data.sources import PreparedData
 from smc_dp.methods.functionality import ideal
@@ -49,6 +49,7 @@ from smc_dp.run.protocols.execution import NoResultError, SimulatedSession
 from smc_dp.run.release import RELEASE
 from smc_dp.run.report import Comparison, Presence, Report
 from smc_dp.run.site_process import SiteActor, SiteInputs, SiteRandomness
+from smc_dp.run.threshold import HALF, Threshold
 
 _LOG = logging.getLogger(__name__)
 HearProgress: TypeAlias = Callable[[str, int, int], None]
@@ -226,7 +227,7 @@ class _Run:
             run_folder.write_views(self.views, execution)
             _LOG.info("the secret views are in %s", self.views)
         standings = reserved.released(folder / RELEASE, execution.members) if reserved else {}
-        compared = _comparison(data.federation, data.test, agreement, published.weights, self.rng.fork("no noise"))
+        compared = _comparison(data, agreement, published.weights, self.rng.fork("no noise"))
         left = [InputFault("run.parties_left_out", {"names": self.left_out, "others": len(agreement.parties)})]
         late = [
             InputFault("run.stayed_to_the_end", {"name": name, "number": number})
@@ -393,11 +394,11 @@ def _contributions(every: Sequence[LocalParty], progress: HearProgress | None) -
     return contributions
 
 
-def _comparison(
-    federation: Federation, test: Rows | None, agreement: Agreement, weights: Weights, rng: Stream
-) -> Comparison | None:
+def _comparison(data: PreparedData, agreement: Agreement, weights: Weights, rng: Stream) -> Comparison | None:
+    federation, test = data.federation, data.test
     if test is None:
         return None
+    threshold = HALF if data.threshold is None else Threshold(data.threshold)
     own: float | None = getattr(agreement.method, "lam", None)
     lam, classes = BASELINE_LAMBDA if own is None else own, federation.classes
     of_rows = scores(weights, test.X)
@@ -412,7 +413,7 @@ def _comparison(
         baseline_lambda=lam if own is None else None,
         without_noise=_without_noise(federation, agreement, rng).accuracy(test),
         rows=len(test),
-        metrics=measure_release(test.y, of_rows, sure, agreement.bounds.classes),
+        metrics=measure_release(test.y, of_rows, sure, agreement.bounds.classes, threshold),
         weighted=federation.weighted,
     )
 

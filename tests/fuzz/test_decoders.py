@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from fuzz import decoders
 
-SECONDS, LEAST_RUNS = 6, 200
+SECONDS, LEAST_RUNS = 3, 200
 MISSING = importlib.util.find_spec("atheris") is None
 TESTS = Path(__file__).resolve().parent.parent
 

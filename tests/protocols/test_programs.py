@@ -21,7 +21,6 @@ from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.claims import Claim, readings
 from protocols.runtime.protocol import Limits
 from protocols.runtime.session import Program
-from smc_dp.leakage import distributions
 from smc_dp.leakage.executions import execute
 from tests.support.refusals import refused
 
@@ -170,25 +169,9 @@ def untried(claims: Mapping[str, Claim]) -> set[str]:
 
 
 def test_every_claim_is_tried_also_that_of_a_step_inside_of_others() -> None:
+    """That each holds is a result of the checks of code, which `tests/smc_dp/audit/run` computes."""
     rooms = {path.parent.name for path in Path(protocols.__path__[0]).glob("*/ideal.py")}
     claims: dict[str, Claim] = {room: importlib.import_module(f"protocols.{room}.ideal").CLAIM for room in rooms}
     assert "comparison" in claims
     assert untried(claims) == set()
     assert untried({"comparison": replace(claims["comparison"], trials=None)}) == {"comparison"}
-
-
-def tried(protocol: Protocol) -> distributions.DistributionCheck:
-    claim = protocol.claim
-    assert claim is not None
-    assert claim.trials is not None
-    small = claim.trials.small(protocol.model.sample(3))
-    return distributions.check_distributions(protocol.program, claim.trials, small, Stream.insecure_from_seed("law"))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in NAMES if PROTOCOLS[name].claim])
-def test_a_claim_is_tried_and_holds(name: str) -> None:
-    found = tried(PROTOCOLS[name])
-    assert found.p_value > 1e-6
-    assert found.missed == ()
-    assert found.mutants > 0

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
+from functools import cache
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_loader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 import protocols
@@ -107,4 +108,9 @@ class _Copies(MetaPathFinder, Loader):
                 text = text.replace(patch.old, patch.new)
                 self.applied.append(patch)
         text = text.replace("from protocols.crypto import masking", f"from {COPY} import masking")
-        exec(compile(text.replace(PACKAGE, COPY), str(source), "exec"), vars(module))
+        exec(_compiled(text.replace(PACKAGE, COPY), str(source)), vars(module))
+
+
+@cache
+def _compiled(text: str, source: str) -> CodeType:
+    return compile(text, source, "exec")

@@ -26,6 +26,7 @@ MutantName: TypeAlias = Literal[
     "half-sensitivity",
     "all-honest",
     "stripped",
+    "unclipped-weight",
 ]
 
 MUTANT_FAULTS: Mapping[MutantName, str] = MappingProxyType(
@@ -38,6 +39,7 @@ MUTANT_FAULTS: Mapping[MutantName, str] = MappingProxyType(
         "k-times-integer": "whole noise multiplied by the number of parties, as the published protocol does",
         "all-honest": "shares of noise that are enough only if all parties are honest",
         "stripped": "the noise of the smallest party, as that party sees the release: without it",
+        "unclipped-weight": "noise for records of the weight 1, while weights up to 4 enter as they are",
     }
 )
 PROTOCOL_MUTANTS: tuple[MutantName, ...] = ("all-honest", "stripped")

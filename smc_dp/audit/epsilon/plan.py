@@ -131,8 +131,12 @@ def _of(name: str, request: Request) -> Iterator[PlannedCase]:
             return
     if name in rounds.ROUNDS_METHODS:
         target = _of_sums(request)
-        half = None if request.mutant else rounds.rounds_case(name, target, mutant="half-noise", use_ideal=True)
-        yield PlannedCase(rounds.rounds_case(name, target, mutant=request.mutant, use_ideal=True), half)
+        of_sums = partial(rounds.rounds_case, name, target, use_ideal=True)
+        if request.mutant:
+            yield PlannedCase(of_sums(mutant=request.mutant), None)
+            return
+        for weighted in (False, True):
+            yield PlannedCase(of_sums(weighted=weighted), of_sums(mutant="half-noise", weighted=weighted))
         return
     if not METHODS[name].calibrations:
         if request.mutant is None:

@@ -3,7 +3,8 @@
 A record of the first party has the other label, or is there or not, and Charlie announces that every sum is zero, the
 same to all. So all sums are asked at w = 0, to which every record is orthogonal: there nothing is clipped, and a pair
 x, -x lies as far apart as any pair anywhere, 2 C in every sum (and in the first twice its length, while its curvature
-does not differ). A session in which Charlie tells the truth shows no more. The two take what their party has added off
+does not differ). A session in which Charlie tells the truth shows no more. Where rows have weights, the record that
+differs has the largest. The two take what their party has added off
 each sum; by the theorem the rest has at least H shares of the noise in every sum, whatever that party enters.
 """
 
@@ -31,6 +32,7 @@ from smc_dp.audit.epsilon.secure_sum import dilute_shares
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public, Rows
+from smc_dp.data.row_weights import RowWeights
 from smc_dp.leakage.executions import execute
 from smc_dp.methods.functionality import RoundAnswer, add_vectors
 from smc_dp.methods.gradients.gradient_descent import GradientDescent
@@ -50,6 +52,8 @@ ROUNDS_SCOPE = (
 )
 PARTIES, COLLUDERS = 3, 1
 _ROWS = 2  # the public cap
+_WEIGHTS = RowWeights(column="weight", most=4.0)  # public terms where rows have weights
+_UNCLIPPED_ROWS = 5  # of a party whose weights enter as they are, the largest as four records
 
 
 def rounds_case(
@@ -60,18 +64,23 @@ def rounds_case(
     *,
     use_ideal: bool = False,
     adjacency: RecordAdjacency = "replace",
+    weighted: bool = False,
 ) -> Case:
     """Return the case of a session of three parties of whom the last is Charlie's own, d = 1.
 
     `use_ideal`: by the ideal functionality of the honest, asked what Charlie asks. `all-honest` is noise in shares that
-    are enough only if nobody colludes. Raise InputError for another mutant or noise.
+    are enough only if nobody colludes. weighted: rows have weights from 0 to 4; with `unclipped-weight` they enter as
+    they are, beside noise for the weight 1. Raise InputError for another mutant or noise.
     """
-    if mutant not in (None, "half-noise", "all-honest"):
+    if mutant not in (None, "half-noise", "all-honest", "unclipped-weight"):
         raise InputError("twin.not_of_method_by_secure_sum", method=method, got=mutant)
     if target.noise != "ddg":
         raise InputError("noise.not_of_method_by_secure_sum", method=method, got=target.noise)
-    session = DrivenSession(audited_rounds(method, target, adjacency), mutant)
-    worlds = [rows_in_world(world, adjacency) for world in (0, 1)]
+    weighted = weighted or mutant == "unclipped-weight"
+    session = DrivenSession(audited_rounds(method, target, adjacency, weighted=weighted), mutant)
+    worlds = [rows_in_world(world, adjacency, weighted=weighted) for world in (0, 1)]
+    if mutant == "unclipped-weight":
+        worlds = [[_with_unclipped_weights(rows) for rows in world] for world in worlds]
     centres = session.centre(worlds[0]), session.centre(worlds[1])
     far = (centres[1] - centres[0]) / session.variances
 
@@ -83,9 +92,11 @@ def rounds_case(
 
     way = "the others follow the protocol" if deviation is None else f"one of three {deviations.DEVIATIONS[deviation]}"
     differs = "has the other label" if adjacency == "replace" else "is there or not"
+    rows = ", rows with weights" if weighted else ""
+    record = "record of the largest weight" if weighted else "record"
     return Case(
-        f"{method} by the secure sum, {'in the clear' if use_ideal else way}" + (f": {mutant}" if mutant else ""),
-        f"one record of the first of 3 parties {differs}, all sums are asked at w = 0; d = 1",
+        f"{method} by the secure sum{rows}, {'in the clear' if use_ideal else way}" + (f": {mutant}" if mutant else ""),
+        f"one {record} of the first of 3 parties {differs}, all sums are asked at w = 0; d = 1",
         session.spec.statement,  # what H shares are said to give
         centres,
         in_the_clear if use_ideal else draw,
@@ -94,17 +105,36 @@ def rounds_case(
     )
 
 
-def audited_rounds(method: str, target: Target, adjacency: RecordAdjacency = "replace") -> GradientSums:
+def audited_rounds(
+    method: str, target: Target, adjacency: RecordAdjacency = "replace", *, weighted: bool = False
+) -> GradientSums:
     """Return the sums that are audited."""
     made: Newton | GradientDescent = ROUNDS_METHODS[method](adjacency=adjacency)
-    return made.shared(Public(PARTIES, 1, 2), target, ThreatModel(PARTIES, COLLUDERS, 0), AnnouncedRows(_ROWS))
+    announced = AnnouncedRows(_UNCLIPPED_ROWS if weighted else _ROWS)
+    public = Public(PARTIES, 1, 2, weighted=weighted)
+    return made.shared(public, target, ThreatModel(PARTIES, COLLUDERS, 0), announced)
 
 
-def rows_in_world(world: int, adjacency: RecordAdjacency = "replace") -> list[Rows]:
+def rows_in_world(world: int, adjacency: RecordAdjacency = "replace", *, weighted: bool = False) -> list[Rows]:
     """Return everybody's rows in a world: only the first party's first record differs."""
     one, other = _rows((1.0, 1)), _rows((1.0, 0), (0.0, 1))
     first = _rows((1.0, world), (0.0, 1)) if adjacency == "replace" else _rows(*[(1.0, 1)] * world, (0.0, 1))
-    return [first, other, one]
+    found = [first, other, one]
+    return [_with_weights(rows) for rows in found] if weighted else found
+
+
+def _with_weights(rows: Rows) -> Rows:
+    """Return the rows with the largest weight for records at 1, and 1 for those at 0, in parts of the largest."""
+    numbers = np.where(rows.X[:, 0] == 1, _WEIGHTS.most, 1.0)
+    return replace(rows, weights=_WEIGHTS.of_rows(rows.y, numbers))
+
+
+def _with_unclipped_weights(rows: Rows) -> Rows:
+    """Return rows that add up to what these do where a weight is no part of the largest: v times the weight 1."""
+    if rows.weights is None:
+        raise ValueError("wanted rows with weights")
+    copies = np.repeat(np.arange(len(rows)), np.rint(rows.weights * _WEIGHTS.most).astype(np.int64))
+    return Rows(rows.X[copies], rows.y[copies], np.ones(len(copies)))
 
 
 def _rows(*records: tuple[float, int]) -> Rows:
@@ -130,7 +160,9 @@ class DrivenSession:
     def _drawn_distribution(self, distribution: GaussianShares) -> ShareDistribution:
         if self.mutant == "all-honest":
             return dilute_shares(distribution, PARTIES)
-        return distribution if self.mutant is None else replace(distribution, variance=distribution.variance / 4)
+        if self.mutant == "half-noise":
+            return replace(distribution, variance=distribution.variance / 4)
+        return distribution
 
     @property
     def variances(self) -> Array:

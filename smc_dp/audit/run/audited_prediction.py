@@ -43,12 +43,14 @@ def predict(
     id_column : str, default=None
         The column of the file that says what its rows are called; None numbers them.
     threshold : float in (0, 1), default=None
-        The probability above which a row gets the second of two classes; None is 1/2.
+        The probability above which a row gets the second of two classes; None is that of the study of
+        the release, else 1/2.
     threshold_from : path or data frame, default=None
         A file or a data frame of other rows with classes, on which the threshold is chosen: the one with the largest
         sum of sensitivity and specificity. It is as private as these rows.
     form : FileFormat, default=None
-        The format of the files, such as `SitePolicy.form` of own.toml; None is that of FILE.toml beside FILE.
+        The format of the files, such as that of own.toml (`smc_dp.deploy.site_policy.read_own_format`); None is that of
+        FILE.toml beside FILE.
     level : {1, 2, 3}, default=None
         The level of assurance that an audit of the run must reach before anything is predicted; None audits nothing.
         The folder is read once, and audit and prediction work on the same bytes.

@@ -65,6 +65,7 @@ class Central(Method):
 
     @override
     def part(self, rows: Rows, public: Public, target: Target, rng: Stream) -> Rows:
+        check_own_rows(rows)
         return rows
 
     @override

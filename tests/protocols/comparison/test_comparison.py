@@ -114,7 +114,7 @@ def test_at_most_one_zero_and_the_rest_uniform_whatever_the_inputs() -> None:
         for delta_a in (0, 1):
             seen = [
                 values(KEY, steps.blinded_differences(KEY.public, x, encrypted(KEY, y, LENGTH, rng), delta_a, rng))
-                for _ in range(300)
+                for _ in range(150)
             ]
             assert {c.count(0) for c in seen} == {int((x <= y) == (delta_a == 0))}
             assert uniformity((v for c in seen for v in c if v), range(1, KEY.public.u)) > ACCEPT

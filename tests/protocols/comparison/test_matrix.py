@@ -186,15 +186,10 @@ def test_branches_are_all_runs_and_each_as_likely_as_it_says() -> None:
 # Inside of the curator protocol the comparison is one block, none of whose answers is a constant.
 
 INSIDE = replace(PROTOCOLS["pathak2010"], program=twins.INSIDE)
+TOLD = (twins.holder_that_hears, "charlie", "another sum")
 TELLING: dict[str, tuple[Any, Any, str, str]] = {
-    "the flip": (
-        *(twins.chooser_that_tells(lambda mask, flip: flip), twins.holder_that_hears),
-        *("charlie", "another sum"),
-    ),
-    "the mask": (
-        *(twins.chooser_that_tells(lambda mask, flip: mask), twins.holder_that_hears),
-        *("charlie", "another sum"),
-    ),
+    "the flip": (twins.chooser_that_tells(lambda mask, flip: flip), *TOLD),
+    "the mask": (twins.chooser_that_tells(lambda mask, flip: mask), *TOLD),
     "no mask": (twins.chooser_without_mask, roles.read_answer, "charlie", "another sum"),
     "the answer": (twins.chooser_that_hears, twins.holder_that_tells, "P1", "n_2"),
 }
@@ -207,7 +202,9 @@ def inside(monkeypatch: pytest.MonkeyPatch, chooser: Any, holder: Any, who: str)
     return {secret for row in found.rows for secret, cell in row.cells.items() if cell.beyond}
 
 
-@pytest.mark.parametrize("name", TELLING)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name.startswith("the flip") else name for name in TELLING]
+)
 def test_what_stays_between_the_two_roles_shows_when_it_is_sent(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     chooser, holder, who, secret = TELLING[name]
     assert secret in inside(monkeypatch, chooser, holder, who)
@@ -245,8 +242,8 @@ def test_both_worlds_give_the_same_signs() -> None:
 
 
 def test_readings_without_factors_are_not_those_of_the_simulator() -> None:
-    assert sampled(PROGRAM, 20) > 1e-6
-    assert sampled(twins.BLIND["differences without factors"], 20) < 1e-12
+    assert sampled(PROGRAM, 12) > 1e-6
+    assert sampled(twins.BLIND["differences without factors"], 12) < 1e-12
 
 
 @pytest.mark.slow

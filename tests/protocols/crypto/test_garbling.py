@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import chain, product
+from itertools import chain, product, takewhile
 from math import log2
 
 import numpy as np
@@ -118,7 +118,7 @@ def random_cases(count: int, rng: Stream) -> Iterator[Drawn]:
         yield drawn(sizes, value_bits, rng)
 
 
-def the_smallest_opens(count: int = 150) -> None:
+def the_smallest_opens(count: int = 60) -> None:
     """The row of argmin (n_j, rho_j xor c), and no other."""
     for d in random_cases(count, stream("argmin")):
         assert d.winner() == d.smallest
@@ -258,9 +258,9 @@ def test_a_twin_is_caught(check: Callable[[], None], name: str, monkeypatch: pyt
 @pytest.mark.slow
 def test_random_argmins_are_right() -> None:
     """Garbling is the same for every gate; that ten thousand argmins are right is seen in the clear."""
-    the_smallest_opens(1_000)
+    the_smallest_opens(400)
     rng = stream("long")
-    for _ in range(20):
+    for _ in range(8):
         K = 2 + rng.below(60)
         sizes = [rng.bits(32) if rng.bits(1) else 7 for _ in range(K)]
         d = drawn(sizes, 32, rng)
@@ -270,7 +270,7 @@ def test_random_argmins_are_right() -> None:
 @pytest.mark.slow
 def test_all_small_cases_are_right() -> None:
     rng = stream("small")
-    for sizes in small_cases():
+    for sizes in takewhile(lambda sizes: len(sizes) < 5, small_cases()):
         d = drawn(sizes, 2, rng)
         assert d.winner() == d.smallest
 

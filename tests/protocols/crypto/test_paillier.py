@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from itertools import islice
 from math import gcd
 
 import phe
@@ -97,7 +98,7 @@ def test_addition(plaintexts: list[int], rng: Stream) -> None:
 
 
 @settings(max_examples=25)
-@given(PLAINTEXTS, st.lists(PLAINTEXTS, min_size=1, max_size=10), SEEDS)
+@given(PLAINTEXTS, st.lists(PLAINTEXTS, min_size=1, max_size=5), SEEDS)
 def test_scaling(m: int, factors: list[int], rng: Stream) -> None:
     scaled = PUBLIC.scale(PUBLIC.encrypt(m, rng), factors)
     assert [opened_by_definition(c) for c in scaled] == [m * k % N for k in factors]
@@ -159,7 +160,7 @@ def test_blinding_replaces_the_randomiser(blind: Blind, fresh: bool) -> None:
 def test_randomisers_after_blinding_are_uniform(blind: Blind, uniform: bool) -> None:
     key, rng = paillier_key("tiny", 256), Stream.insecure_from_seed("randomiser law")
     c = key.public.encrypt(5, rng)
-    drawn = [randomiser(key, blind(key.public, c, rng.bits(40), rng).value) for _ in range(3_000)]
+    drawn = [randomiser(key, blind(key.public, c, rng.bits(40), rng).value) for _ in range(800)]
     for part in (lambda r: r & 31, lambda r: 32 * r // key.public.n):
         p = uniformity(map(part, drawn), range(32))
         assert p > ACCEPT if uniform else p < REJECT
@@ -202,21 +203,25 @@ def coset(key: paillier.PrivateKey, value: int, common: int) -> int:
 
 
 @pytest.mark.parametrize(("common", "by_chance"), [(2, range(240, 361)), (23, range(2, 53))])
-@pytest.mark.parametrize(("blind", "hidden"), [(PublicKey.blind, True), (twins.blind_by_a_power_of_h, False)])
 def test_a_holder_with_other_primes_than_agreed_recognises_nothing_that_was_blinded(
-    blind: Blind, hidden: bool, common: int, by_chance: range
+    common: int, by_chance: range
 ) -> None:
     """By chance 300 and 26 of 600 would be recognised; the ranges have five standard deviations on each side."""
     key, rng = bad_key(common), Stream.insecure_from_seed(f"cosets {common}")
     assert admission.verify(key.public, 256, admission.prove(key, b"bad"), b"bad", rng) is None
-    classic = (twins.encrypt_classically(key.public, 5, rng) for _ in range(2_000))
-    sent = [c for c in classic if modular.jacobi(c.value, c.n) == 1][:600]
+    classic = iter(lambda: twins.encrypt_classically(key.public, 5, rng), None)
+    sent = list(islice((c for c in classic if modular.jacobi(c.value, c.n) == 1), 600))
     before = [coset(key, c.value, common) for c in sent]
-    after = [coset(key, blind(key.public, c, rng.bits(40), rng).value, common) for c in sent]
     assert uniformity(before, range(common)) > ACCEPT
-    moves = [(y - x) % common for x, y in zip(before, after, strict=True)]
-    assert moves.count(0) in by_chance if hidden else moves == [0] * 600
-    assert not hidden or uniformity(moves, range(common)) > ACCEPT
+
+    def moves(blind: Blind) -> list[int]:
+        after = (coset(key, blind(key.public, c, rng.bits(40), rng).value, common) for c in sent)
+        return [(y - x) % common for x, y in zip(before, after, strict=True)]
+
+    hidden = moves(PublicKey.blind)
+    assert hidden.count(0) in by_chance
+    assert uniformity(hidden, range(common)) > ACCEPT
+    assert moves(twins.blind_by_a_power_of_h) == [0] * 600
 
 
 def test_the_extracted_randomiser_is_the_one_that_phe_used() -> None:

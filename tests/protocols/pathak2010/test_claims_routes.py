@@ -14,7 +14,7 @@ from protocols.runtime.envelope import HELLO, STAGE_END
 from protocols.runtime.session import Program
 from protocols.runtime.simulate import Run
 
-SEEDS = range(12)
+SEEDS = range(8)
 Headers = tuple[Any, ...]
 
 

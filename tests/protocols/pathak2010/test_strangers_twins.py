@@ -505,7 +505,7 @@ def test_what_the_twins_copy_is_the_honest_program() -> None:
 
 @pytest.mark.parametrize("leak", LEAKS, ids=lambda leak: leak.twin.name)
 def test_coalition_learns_the_secret_of_a_twin_and_not_of_the_honest_program(leak: Leak) -> None:
-    for seed in SEEDS:
+    for seed in SEEDS if leak.made in (equal_or_not, few_or_not) else SEEDS[:1]:
         t, run = ran(leak.twin.program, leak.made, seed)
         assert guessed(leak, t, run)
         if run.published and len({x.n for x in t.inputs}) == len(t.inputs):  # or the twin's own rule for ties counts

@@ -54,7 +54,7 @@ def told(run: Run, name: str) -> list[Envelope]:
 
 
 @pytest.mark.parametrize("patient", [True, False])
-@pytest.mark.parametrize("every", [29, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [61, pytest.param(4, marks=pytest.mark.slow)])
 def test_any_subset_may_vanish_between_any_two_sends(patient: bool, every: int) -> None:
     """The same bytes, marks and ends in every driver and schedule, and by each participant alone from its marks."""
     made = toy(patient=patient)
@@ -198,7 +198,7 @@ def test_a_mark_comes_before_the_letter_is_read_or_not_at_all() -> None:
         waiting.miss("P2")  # it has not begun, and all have greeted
 
 
-@pytest.mark.parametrize("place", [*range(1, 36, 6)])
+@pytest.mark.parametrize("place", range(1, 36, 9))
 def test_whoever_vanishes_from_the_curator_protocol_stops_it(place: int) -> None:
     """Nobody hangs and nobody is blamed; nothing is published before everybody was ready."""
     made = setup(3, 1)

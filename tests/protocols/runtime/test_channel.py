@@ -393,11 +393,14 @@ ENVELOPES = st.builds(
 NOBODY = ("somebody", *(f"somebody on the way from {name}" for name in MADE.session.names))
 
 
-@settings(max_examples=300, deadline=None)
+READER = greeted()[1]  # a refusal changes nothing in it
+
+
+@settings(max_examples=150)
 @given(ENVELOPES)
 def test_arbitrary_envelopes_are_nobodys_fault(envelope: Envelope) -> None:
     with pytest.raises(PeerError) as caught:
-        greeted()[1].open(envelope)
+        READER.open(envelope)
     assert (caught.value.culprit in NOBODY, caught.value.evidence) == (True, ())
 
 
@@ -406,7 +409,7 @@ def is_posted(envelope: Envelope) -> bool:
     return (envelope.session, envelope.to, envelope.kind, envelope.number) == (MADE.session.id, PUBLIC_NAME, HELLO, 0)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150)
 @given(ENVELOPES)
 def test_arbitrary_envelopes_are_nobodys_fault_on_the_board(envelope: Envelope) -> None:
     board = BulletinBoard(MADE.session)
@@ -417,7 +420,7 @@ def test_arbitrary_envelopes_are_nobodys_fault_on_the_board(envelope: Envelope) 
     assert (board.greetings, board.received, board.published) == ({}, {}, {})
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50)
 @given(ENVELOPES, st.sampled_from(["P1", "charlie"]))
 def test_an_arbitrary_greeting_is_posted_and_then_refused_by_its_readers(envelope: Envelope, sender: str) -> None:
     board = BulletinBoard(MADE.session)

@@ -108,19 +108,21 @@ def toy(seed: int, *, patient: bool = True) -> Setup:
 
 
 MADE: dict[str, tuple[Callable[[int], Setup], float, int]] = {
-    "patient": (toy, 0.03, 30),
-    "impatient": (lambda seed: toy(seed, patient=False), 0.03, 30),
-    "statements": (lambda seed: votes.made(seed=seed), 0.03, 20),
-    "replacing": (lambda seed: votes.made(votes.of_two(votes.stating, replaces=True), seed=seed), 0.03, 20),
-    "curator": (lambda seed: setup(3, 2, seed=seed), 0.0, 3),
-    "curator, marks": (lambda seed: setup(3, 2, seed=seed), 0.01, 3),
-    "sums, marks": (lambda seed: sums.made(sums.parameters(3, 0, 1, (1, 1)), seed), 0.01, 6),
+    "patient": (toy, 0.03, 12),
+    "impatient": (lambda seed: toy(seed, patient=False), 0.03, 12),
+    "statements": (lambda seed: votes.made(seed=seed), 0.03, 8),
+    "replacing": (lambda seed: votes.made(votes.of_two(votes.stating, replaces=True), seed=seed), 0.03, 8),
+    "curator": (lambda seed: setup(3, 2, seed=seed), 0.0, 1),
+    "curator, marks": (lambda seed: setup(3, 2, seed=seed), 0.01, 2),
+    "sums, marks": (lambda seed: sums.made(sums.parameters(3, 0, 1, (1, 1)), seed), 0.01, 3),
 }
 
 
+@pytest.mark.parametrize("more", [1, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", MADE)
-def test_they_do_the_same(name: str) -> None:
-    every(*MADE[name])
+def test_they_do_the_same(name: str, more: int) -> None:
+    made, marks, many = MADE[name]
+    every(made, marks, many * more)
 
 
 def every(made: Callable[[int], Setup], marks: float, many: int) -> None:

@@ -15,7 +15,7 @@ from protocols.runtime.inbox import Inbox
 from protocols.runtime.message import PARTY, Message, message, public
 from protocols.runtime.session import Program
 
-K, BYTES, STAGES = 8, 1 << 15, 6
+K, BYTES, STAGES = 6, 1 << 15, 4
 STAGE = K * (K - 1) * BYTES
 
 

@@ -129,13 +129,13 @@ WELL = state.dump_state({"a": (1, [True, None, "x", b"y"]), "k": EXAMPLES["Halve
 
 
 @given(st.binary(max_size=120))
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_arbitrary_bytes_are_refused_or_read(data: bytes) -> None:
     check(data)
 
 
 @given(st.integers(0, len(WELL) - 1), st.integers(0, 255), st.integers(0, 3))
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_changed_bytes_are_refused_or_read(at: int, byte: int, how: int) -> None:
     changed = [WELL[:at] + bytes([byte]) + WELL[at + 1 :], WELL[:at] + bytes([byte]) + WELL[at:], WELL[:at]]
     check([*changed, WELL[:at] + WELL[at + 1 :]][how])
@@ -155,7 +155,7 @@ NESTED = st.recursive(
 
 
 @given(NESTED)
-@settings(max_examples=250)
+@settings(max_examples=120)
 def test_states_of_the_right_shape_are_refused_or_read(plain: Any) -> None:
     check(cbor2.dumps(plain, canonical=True))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, permutations
@@ -64,10 +64,10 @@ def connected(near: Sequence[Sequence[int]], left: set[int]) -> bool:
     return reached == left
 
 
-def too_low(bound: Bound, K: int = 7) -> list[tuple[int, int, int]]:
+def too_low(bound: Bound, K: int = 7) -> Iterator[tuple[int, int, int]]:
     """Where fewer orders do than the bound says; of those who vanish all could be honest, as here."""
     cases = [(t, D, k) for k in (4, 6) for t in range(4) for D in range(1, K - t - 1) if k < K]
-    return [case for case in cases if failing(K, *case[:2], bound(K, *case)) > bound(K, *case).failure]
+    return (case for case in cases if failing(K, *case[:2], bound(K, *case)) > bound(K, *case).failure)
 
 
 def bounded(K: int, t: int, D: int, degree: int) -> graph.Neighbourhood:
@@ -75,7 +75,7 @@ def bounded(K: int, t: int, D: int, degree: int) -> graph.Neighbourhood:
 
 
 def test_the_bound_holds_over_all_orders_of_a_small_circle() -> None:
-    assert too_low(bounded) == []
+    assert list(too_low(bounded)) == []
 
 
 def test_a_bound_that_leaves_something_out_is_told_apart() -> None:
@@ -84,7 +84,7 @@ def test_a_bound_that_leaves_something_out_is_told_apart() -> None:
     def forgetful(K: int, t: int, D: int, degree: int) -> graph.Neighbourhood:
         return graph.Neighbourhood(degree, bounded(K, t, D, degree).threshold, bounded(K, t, 0, degree).failure)
 
-    assert too_low(forgetful)
+    assert next(too_low(forgetful), None)
 
 
 def torn_too_often(made: Any) -> list[tuple[int, int, int]]:

@@ -63,8 +63,9 @@ def test_everything_possible_is_accepted_and_nothing_else(K: int) -> None:
         if possible:
             assert parameters(K, t, D).H == K - D - t >= 1
         else:
-            with pytest.raises(LocalError, match=r"^(colluders|dropouts): wanted 0 to \d+ of \d+ parties[^\n]*$"):
+            with pytest.raises(LocalError) as caught:
                 parameters(K, t, D)
+            assert caught.value.code in ("colluders.outside", "dropouts.outside")
 
 
 @pytest.mark.parametrize(

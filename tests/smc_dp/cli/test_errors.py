@@ -48,8 +48,8 @@ def folder(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def complaint(capsys, folder: Path, *argv: str) -> str:
-    """The one line that a wrong command prints; everything else about it is checked here."""
+def complaint(capsys, folder: Path, *argv: str, several: bool = False) -> str:
+    """The one line that a wrong command prints, or one for each fault; everything else about it is checked here."""
     before = sorted(folder.rglob("*"))
     code = main(list(argv))
     out, err = capsys.readouterr()
@@ -57,7 +57,9 @@ def complaint(capsys, folder: Path, *argv: str) -> str:
     assert err.startswith("error: ")
     assert err.endswith("\n")
     line = err.removesuffix("\n")
-    assert line.isprintable(), "one line, without colours and boxes"
+    lines = line.splitlines() if several else [line]
+    assert all(each.isprintable() for each in lines), "one line, without colours and boxes"
+    assert all(each.startswith("error: ") for each in lines)
     assert "Traceback" not in line
     assert sorted(folder.rglob("*")) == before, "something was left behind"
     return line
@@ -110,7 +112,7 @@ def parquet(**columns) -> bytes:
 def test_a_bad_file_names_the_party_the_field_and_the_row(north, names, position, folder, capsys):
     (folder / "north.csv").write_bytes(north)
     own = OWN if position == "first" else ["--party", "south.csv", "--party", "north.csv", *OWN[4:]]
-    line = complaint(capsys, folder, "run", *own)
+    line = complaint(capsys, folder, "run", *own, several=True)
     assert line.startswith("error: party north (north.csv): ")
     for name in names:
         assert name in line
@@ -207,7 +209,7 @@ def test_rows_out_of_bounds_are_an_error_only_when_asked(folder, capsys):
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
 def test_a_bad_option_names_the_option(argv, names, folder, capsys):
-    line = complaint(capsys, folder, "run", *argv)
+    line = complaint(capsys, folder, "run", *argv, several="result" in argv)
     for name in names:
         assert name in line
 
@@ -220,7 +222,7 @@ def test_a_bad_option_names_the_option(argv, names, folder, capsys):
         (["--nonsense"], ["--nonsense"]),
         (["predict"], ["RUN"]),
         (["predict", "runs/x"], ["--data"]),
-        (["predict", "none", "--data", "north.csv"], ["run folder none: is no folder"]),
+        (["predict", "none", "--data", "north.csv"], ["run folder none: is not there"]),
     ],
 )
 def test_a_bad_command_is_one_line_too(argv, names, folder, capsys):

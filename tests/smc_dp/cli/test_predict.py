@@ -183,9 +183,11 @@ def test_a_site_reads_new_rows_as_its_own_file_says(made: Path, asked, tmp_path:
     rows.write_text(plain.read_text().replace(",", ";"))
     wanted = asked(plain)
     assert asked(rows)[0] == 2
-    own = '[file]\nseparator = ";"\n[limits]\nmax_epsilon = "1"\nmax_delta = "0"\n'
-    (tmp_path / "policy.toml").write_text(own)
+    own = '[file]\nseparator = ";"\n'
+    (tmp_path / "policy.toml").write_text(f'{own}[limits]\nmax_epsilon = "1"\nmax_delta = "0"\n')
     assert asked(rows, "--policy", str(tmp_path / "policy.toml"))[:2] == wanted[:2]
+    (site / "own.toml").write_text(f"{own}[limits]\n")  # limits that are there are whole
+    assert asked(rows)[0] == 2
     (site / "own.toml").write_text(own)
     assert asked(rows)[:2] == wanted[:2]
     (site / "own.toml").write_text(own.replace(";", "|"))

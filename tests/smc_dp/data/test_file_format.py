@@ -401,7 +401,8 @@ def test_the_page_shows_a_form() -> None:
     stated = FileFormatDocument.model_validate(tomllib.loads(block)).form
     first = (";", ",", "cp1252", ("NA", "k. A."), "dd.mm.yyyy", True, ".", ("TRUE", "T"), ("FALSE", "F"))
     levels = (("sex", (("f", ("1", "W")), ("m", ("2", "M")))),)
-    assert stated == FileFormat(*first, levels, 100_000_000)
+    dates = (("born", ("yyyy-mm-dd", "dd/mm/yyyy")),)
+    assert stated == FileFormat(*first, levels, 100_000_000, dates)
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,7 @@ def test_the_line_of_a_refused_run_is_all_that_the_file_needs(name: str, tmp_pat
         except InputError as error:
             if error.code == "party.same_rows":  # each file was read
                 return
-            line = one_line(str(error))
+            line = one_line(str(error.faults[0]))
             said = re.search(
                 r"write th\w+ (?:two )?lines? into (\S+): (file = \{.*?\})?(?: and )?(aliases = \{.*\})?\)?$", line
             )

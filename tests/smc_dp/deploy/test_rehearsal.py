@@ -54,6 +54,22 @@ def test_a_simulated_study_is_marked_and_audited(
     assert audit_run(tmp_path / "run").passed
 
 
+def test_test_rows_are_measured_at_the_public_threshold_of_the_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("test.csv").write_text("age,sex,outcome\n41,f,yes\n7,m,no\n55,f,no\n3,m,yes\n")
+    answered = {}
+    for threshold in ("", "threshold = 0.999\n", "threshold = 0.001\n"):
+        Path("study.toml").write_text(studies.text(top=threshold))
+        out = f"run {len(answered)}"
+        assert main(["run", "--study", "study.toml", "--test", "test.csv", "--out", out, "--json"]) == 0
+        metrics = json.loads(capsys.readouterr().out)["metrics"]
+        answered[metrics["threshold"]["probability"]] = sum(row[1] for row in metrics["confusion"])
+    assert answered.keys() == {0.5, 0.999, 0.001}
+    assert (answered[0.999], answered[0.001]) == (0, 4)
+
+
 def test_rows_come_from_files_of_every_party(study_file: Path, tmp_path: Path) -> None:
     for name in ("north", "south", "west"):
         rows = f"age,sex,outcome,site\n41,f,yes,{name}\n7,m,no,{name}\n55,f,no,{name}\n"

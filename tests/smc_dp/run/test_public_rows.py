@@ -252,7 +252,7 @@ def test_the_command_line_deals_public_rows(tmp_path: Path, capsys: pytest.Captu
         ([], "auxiliary: soft_ss needs public rows without labels that all parties have"),
         (["--auxiliary", "x"], "--auxiliary"),
         (["--auxiliary", "0"], "--auxiliary: wanted how many rows"),
-        (["--method", "wsum", "--auxiliary", "40"], "auxiliary: wsum uses no public rows, wanted none"),
+        (["--method", "wsum", "--auxiliary", "40"], "auxiliary: wsum uses no public rows"),
     ):
         assert main([*order[:-2], *options]) != 0
         assert said in capsys.readouterr().err

@@ -190,8 +190,8 @@ def test_a_twin_of_another_law_is_bad_input() -> None:
     with refused("twin.of_other_mechanism", mutant="float-sampler", belongs="laplace", got="knorm"):
         mechanism_cases(target(), "float-sampler")
     others = {"exponential-radius", "float-sampler", "k-times-integer", "half-variance", "half-sensitivity"}
-    assert set(MUTANT_FAULTS) == {"half-noise", *others, *PROTOCOL_MUTANTS}
-    for mutant in PROTOCOL_MUTANTS:
+    assert set(MUTANT_FAULTS) == {"half-noise", *others, "unclipped-weight", *PROTOCOL_MUTANTS}
+    for mutant in (*PROTOCOL_MUTANTS, "unclipped-weight"):
         with refused("twin.not_of_mechanism", mutant=mutant, got="knorm"):
             mechanism_cases(target(), mutant)
 

@@ -36,26 +36,32 @@ def audited(case: Case, draws: int) -> CaseAudit:
 
 
 def in_the_clear(
-    name: str, draws: int, mutant: MutantName | None = None, adjacency: RecordAdjacency = "replace"
+    name: str,
+    draws: int,
+    mutant: MutantName | None = None,
+    adjacency: RecordAdjacency = "replace",
+    *,
+    weighted: bool = False,
 ) -> CaseAudit:
     """With the same noise for both neighbours: each limit is about one of them."""
-    case = rounds.rounds_case(name, TEN, mutant=mutant, use_ideal=True, adjacency=adjacency)
+    case = rounds.rounds_case(name, TEN, mutant=mutant, use_ideal=True, adjacency=adjacency, weighted=weighted)
     return audited(replace(case, noise=lambda rng: case.draw(0, rng) - case.centres[0]), draws)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("adjacency", get_args(RecordAdjacency))
 @pytest.mark.parametrize("name", BOTH)
-def test_the_pair_is_as_far_apart_as_is_charged(name: str, adjacency: RecordAdjacency) -> None:
+def test_the_pair_is_as_far_apart_as_is_charged(name: str, adjacency: RecordAdjacency, weighted: bool) -> None:
     """In all sums together, in units of the noise that is left: mu itself, but for what is rounded up and the 9."""
-    session = DrivenSession(rounds.audited_rounds(name, TEN, adjacency))
-    zero, one = (session.centre(rounds.rows_in_world(world, adjacency)) for world in (0, 1))
+    session = DrivenSession(rounds.audited_rounds(name, TEN, adjacency, weighted=weighted))
+    zero, one = (session.centre(rounds.rows_in_world(world, adjacency, weighted=weighted)) for world in (0, 1))
     apart = float(np.sum((one - zero) ** 2 / session.variances))
     mu = session.spec.statement.mu
     assert mu is not None
     assert 0.999 * mu**2 < apart <= mu**2
     # Twin: where Charlie says something else, later sums are asked at other weights, and less is seen of them.
     other = replace(session, announce=lambda p, S: (1 << 40,) * len(S))
-    less = [other.centre(rounds.rows_in_world(world, adjacency)) for world in (0, 1)]
+    less = [other.centre(rounds.rows_in_world(world, adjacency, weighted=weighted)) for world in (0, 1)]
     assert float(np.sum((less[1] - less[0]) ** 2 / session.variances)) < 0.9 * apart
 
 
@@ -63,6 +69,17 @@ def test_the_pair_is_as_far_apart_as_is_charged(name: str, adjacency: RecordAdja
 def test_the_functionality_is_not_refuted_and_half_its_noise_is(name: str) -> None:
     assert not in_the_clear(name, 300).refuted
     assert in_the_clear(name, 300, "half-noise").refuted
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_weights_cost_nothing_but_where_they_enter_unclipped(name: str) -> None:
+    """Weights up to 4 that enter as they are move a sum by four times what its noise is for."""
+    assert not in_the_clear(name, 300, weighted=True).refuted
+    assert in_the_clear(name, 300, "half-noise", weighted=True).refuted
+    assert in_the_clear(name, 300, "unclipped-weight").refuted
+    zero, one = rounds.rounds_case(name, TEN, mutant="unclipped-weight", use_ideal=True).centres
+    first, second = rounds.rounds_case(name, TEN, use_ideal=True, weighted=True).centres
+    np.testing.assert_allclose(one - zero, 4 * (second - first), rtol=1e-9)
 
 
 def test_noise_for_more_honest_parties_than_there_are_is_refuted() -> None:
@@ -114,10 +131,14 @@ def test_the_plan_has_every_way_to_deviate() -> None:
         assert len(plans) == 1 + len(DEVIATIONS)
         assert [plan.half is None for plan in plans] == [False, *(True for _ in DEVIATIONS)]
         (mutant,) = plan_cases(Request(name, Fraction(1), mutant="all-honest", through_protocol=True))
-        (clear,) = plan_cases(Request(name, Fraction(1)))
+        clear = plan_cases(Request(name, Fraction(1)))
+        (unclipped,) = plan_cases(Request(name, Fraction(1), mutant="unclipped-weight"))
         assert "all-honest" in mutant.case.name
-        assert "in the clear" in clear.case.name
-        assert clear.half is not None
+        assert "unclipped-weight" in unclipped.case.name
+        assert ["weights" in plan.case.name for plan in clear] == [False, True]
+        for plan in clear:
+            assert "in the clear" in plan.case.name
+            assert plan.half is not None
 
 
 def test_what_they_do_not_have_is_bad_input() -> None:
