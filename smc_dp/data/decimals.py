@@ -74,7 +74,7 @@ class Decimals:
         return found
 
 
-def joined(parts: Sequence[Decimals]) -> Decimals:
+def join_decimals(parts: Sequence[Decimals]) -> Decimals:
     """Return the numbers of all these, at least one, in their order."""
     kind = np.result_type(*(part.digits.dtype for part in parts))
     digits = np.concatenate([part.widened(kind) for part in parts])

@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from smc_dp.data.decimals import Decimals, cast_numbers, joined, pack_decimals, text_bytes
+from smc_dp.data.decimals import Decimals, cast_numbers, join_decimals, pack_decimals, text_bytes
 from smc_dp.data.table import DictionaryColumn
 
 # Of these characters alone pyarrow reads no other numbers than Python: no words, no spaces, no 1_000.
-_OF_NUMBERS = np.zeros(256, dtype=bool)
-_OF_NUMBERS[np.frombuffer(b"0123456789.-+eE", np.uint8)] = True
+_OF_NUMBERS = np.isin(np.arange(256), np.frombuffer(b"0123456789.-+eE", np.uint8))
 _TOGETHER = 1 << 14  # rows that are packed together
 
 
@@ -121,7 +120,7 @@ def _merged(parts: Iterable[Any]) -> Iterator[Any]:
 
     for are_decimals, group in groupby(parts, lambda part: isinstance(part, Decimals)):
         same = list(group)
-        yield joined(same) if are_decimals else same[0] if len(same) == 1 else pa.concat_arrays(same)
+        yield join_decimals(same) if are_decimals else same[0] if len(same) == 1 else pa.concat_arrays(same)
 
 
 def _numbers(texts: Any) -> NDArray[np.float64] | None:

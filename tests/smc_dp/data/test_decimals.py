@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from smc_dp.data.decimals import Decimals, joined, pack_decimals
+from smc_dp.data.decimals import Decimals, join_decimals, pack_decimals
 
 UNUSUAL = ("007", "+1", "1.", ".5", "1e2", "1_0", "1.2.3", "--1", "-", ".", " 1", "inf", "nan", "1,5", "0x1", "-.5")
 SIGNED = st.tuples(st.sampled_from(["", "-"]), st.integers(0, 2**31 - 3), st.integers(0, 22))
@@ -64,7 +64,7 @@ def test_whatever_is_packed_comes_back(text: str) -> None:
 
 @given(st.lists(st.lists(DECIMALS, min_size=1, max_size=5), min_size=1, max_size=4), st.data())
 def test_parts_are_joined_and_taken_with_their_empty_cells(parts: list[list[str]], data: st.DataObject) -> None:
-    found = joined([numbers for part in parts if (numbers := packed(part)) is not None])
+    found = join_decimals([numbers for part in parts if (numbers := packed(part)) is not None])
     texts = [text for part in parts for text in part]
     assert texts_of(found) == texts
     order = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=8))
