@@ -104,6 +104,11 @@ class NatsRelay:
     def operator(self) -> Path:
         return self.kit / "operator"
 
+    @property
+    def credentials(self) -> Path:
+        """The operator's, for this study."""
+        return self.operator / "studies" / self.subjects.stream
+
     def site(self, name: str) -> Path:
         return self.kit / "sites" / name
 
