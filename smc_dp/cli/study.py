@@ -263,7 +263,6 @@ def provision_study(
       smc-dp study provision study.toml --engine nats --out provisioning-kit
       cd provisioning-kit/operator && nats-server -c server.conf
       smc-dp study provision another.toml --engine nats --out provisioning-kit
-      cd provisioning-kit/operator && nats-server --signal reload=server.pid
       smc-dp study provision study.toml --engine flare --out provisioning-kit
     """
     from smc_dp.deploy.flare import provision as flare

@@ -127,8 +127,10 @@ class NatsRelay:
         self.process = served(self.operator)
 
     def reload(self) -> None:
-        """Have the running server read its configuration again."""
-        subprocess.run([SERVER, "--signal", "reload=server.pid"], cwd=self.operator, check=True, capture_output=True)
+        """Have the running server read its configuration again, twice as the page says."""
+        for _ in range(2):
+            subprocess.run([SERVER, "--signal", "reload=server.pid"], cwd=self.operator, check=True)
+            time.sleep(0.5)
 
     def hand_over(self, folder: Path) -> None:
         """Move the sites' credentials out of the kit."""

@@ -115,7 +115,7 @@ def _listed(what: str, items: Iterable[str]) -> Iterable[str]:
 
 
 def _account_of(subjects: RelaySubjects, name: str) -> str:
-    return f"{subjects.stream} {name}"
+    return f"{subjects.stream}~{subjects.seats[name]}"
 
 
 def _user(subjects: RelaySubjects, name: str) -> str:
