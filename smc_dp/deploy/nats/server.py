@@ -36,9 +36,7 @@ max_pending: 256MB
 write_deadline: "60s"
 accounts {{ include "{studies}" }}
 """
-_LIST = """\
-# One line for each study. After a change: nats-server --signal reload={process}
-"""
+_LIST = "# One line for each study. README.txt of a study says how the running server reads it again.\n"
 
 
 def server_configuration(relay: str) -> str:
@@ -57,7 +55,7 @@ def server_configuration(relay: str) -> str:
 
 def study_list(included: Iterable[str]) -> str:
     """Return the text of studies.conf: the lines that include studies, after a comment."""
-    return _LIST.format(process=PROCESS) + "".join(f"{line}\n" for line in included)
+    return _LIST + "".join(f"{line}\n" for line in included)
 
 
 def study_line(subjects: RelaySubjects) -> str:
