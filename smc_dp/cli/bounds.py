@@ -123,6 +123,7 @@ def check_bounds(
     """
     from smc_dp.data import report
     from smc_dp.data.bounds import read_bounds
+    from smc_dp.data.file_format import OWN_SETTINGS_FILE
     from smc_dp.data.partition import name_of_file
     from smc_dp.data.validate_file import validate_file
 
@@ -136,6 +137,9 @@ def check_bounds(
         print(json.dumps({"party": party, "file": str(file), **found.as_dict()}, allow_nan=False))
     else:
         screen.print_blocks(report.blocks(found))
+        own = file.with_name(OWN_SETTINGS_FILE)
+        if not found.fits and policy is None and own.exists() and not file.with_name(f"{file.name}.toml").exists():
+            print(one_line(f"{own} was not read. If it says how {file} is written, add --policy {own}."))
     return 0 if found.fits else 2
 
 

@@ -53,7 +53,7 @@ def weigh_rows(
     clipped = int(np.count_nonzero(found > most_weight))
     if clipped_too_often(clipped, len(found)):
         fields = {"clipped": clipped, "rows": len(found), "most": float(most_weight)}
-        warn_clipped(InputFault("sample_weight.clipped", fields), stacklevel=7)
+        warn_clipped(InputFault("sample_weight.clipped", fields), stacklevel=6)
     return RowWeights(by_class, "sample_weight", float(most_weight)).of_rows(numbers, found)
 
 

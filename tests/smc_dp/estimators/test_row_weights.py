@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -86,9 +88,13 @@ def test_parties_bring_their_own_weights() -> None:
 
 
 def test_larger_weights_are_clipped_and_the_owner_is_told() -> None:
-    with pytest.warns(RowsClippedWarning) as told:
-        clipped = fitted(WEIGHTS, most_weight=4.0)
-    assert [warning.filename for warning in told] == [__file__]
+    clipped = SecureSumClassifier(epsilon=math.inf, insecure_seed=1, radius=9.0, most_weight=4.0)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        line = inspect.currentframe().f_lineno + 1  # type: ignore[union-attr]
+        clipped.fit(X, LABELS, WHO, sample_weight=WEIGHTS)
+    assert [(warning.filename, warning.lineno) for warning in told] == [(__file__, line)]
+    assert [warning.category for warning in told] == [RowsClippedWarning]
     np.testing.assert_array_equal(clipped.coef_, fitted(np.minimum(WEIGHTS, 4.0), most_weight=4.0).coef_)
 
 
