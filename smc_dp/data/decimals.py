@@ -1,7 +1,8 @@
 """Decimal numbers of a column in 2 to 4 bytes each, from which both the number and its text come back exactly.
 
 "12.50" is the integer 1250 with 2 places after the point. As a float it is 1250 / 10^2: both are exact and IEEE 754
-rounds a quotient correctly, so this is the float that Python reads in the text. Only texts that an integer and its
+rounds a quotient correctly, so this is the float that Python reads in the text. Its ten digits at most come back from
+the float, which has fifteen. Only texts that an integer and its
 places determine are kept so: no leading zeros, no plus, no exponent, no point without digits on both sides.
 """
 
@@ -55,10 +56,11 @@ class Decimals:
         """Return the texts as a dictionary array of pyarrow, in the order of appearance."""
         import pyarrow as pa
 
-        kind, keys = self.digits.dtype, self.digits.astype(np.int64) * (_MOST_PLACES + 1) + self.places
-        found = pa.array(keys).dictionary_encode()
-        pairs = (divmod(key, _MOST_PLACES + 1) for key in found.dictionary.to_pylist())
-        texts = ["" if m == _empty(kind) else _text(0 if m == _negative_zero(kind) else m, p, m < 0) for m, p in pairs]
+        found = pa.array(self.digits.astype(np.int64) * (_MOST_PLACES + 1) + self.places).dictionary_encode()
+        digits, places = np.divmod(found.dictionary.to_numpy(), _MOST_PLACES + 1)
+        numbers = Decimals(digits.astype(self.digits.dtype), places.astype(np.int8)).numbers()
+        pairs = zip(places.tolist(), numbers.tolist(), strict=True)
+        texts = ["" if x != x else f"{x:.{p}f}" for p, x in pairs]
         return pa.DictionaryArray.from_arrays(found.indices, pa.array(texts, pa.string()))
 
     def take(self, indices: NDArray[np.int64]) -> Decimals:
@@ -82,11 +84,6 @@ def join_decimals(parts: Sequence[Decimals]) -> Decimals:
     if isinstance(places, int) and all(isinstance(part.places, int) and part.places == places for part in parts):
         return Decimals(digits, places)
     return Decimals(digits, np.concatenate([np.broadcast_to(np.int8(part.places), len(part)) for part in parts]))
-
-
-def _text(m: int, places: int, is_negative: bool) -> str:
-    digits = f"{abs(m):0{places + 1}d}"
-    return "-" * is_negative + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
 
 
 def pack_decimals(texts: Any) -> Decimals | None:
