@@ -80,7 +80,8 @@ class TextColumn(DictionaryColumn):
         parts = [p.encoded() if isinstance(p, Decimals) else p.dictionary_encode() for p in self._parts]
         kind = pa.dictionary(pa.int32(), pa.string())
         found = pa.chunked_array(parts, kind).unify_dictionaries().combine_chunks()
-        return found.indices.to_numpy(), tuple(found.dictionary.to_pylist())
+        small = np.min_scalar_type(-len(found.dictionary) - 1)  # 1 byte for the levels of most columns
+        return found.indices.to_numpy().astype(small), tuple(found.dictionary.to_pylist())
 
     @property
     @override
