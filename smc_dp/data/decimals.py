@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 _DTYPES: tuple[type[np.signedinteger[Any]], ...] = (np.int16, np.int32)
 _LARGEST = int(np.iinfo(np.int32).max)
 _MOST_PLACES = 22  # 10^22 is the last power of ten that is a float
-_FIRST = 64
 _POWERS = 10.0 ** np.arange(_MOST_PLACES + 1)
+_LONGEST = _MOST_PLACES + 3  # with the minus, a zero and the point
 _POINT, _MINUS, _ZERO = b".-0"
 
 
@@ -88,14 +88,14 @@ def join_decimals(parts: Sequence[Decimals]) -> Decimals:
 
 def pack_decimals(texts: Any) -> Decimals | None:
     """Return an array of texts of pyarrow, without nulls, as decimals; None where any other text is among them."""
-    if len(texts) > _FIRST and pack_decimals(texts[:_FIRST]) is None:  # soon seen in a column of other texts
-        return None
     text, ends = text_bytes(texts)
+    lengths = np.diff(ends, prepend=0)
+    if lengths.max(initial=0) > _LONGEST:
+        return None
     points = text == _POINT
     is_digit = (text - _ZERO) <= 9  # bytes wrap around below the zero
     if np.count_nonzero(is_digit) + np.count_nonzero(points) + np.count_nonzero(text == _MINUS) < len(text):
         return None
-    lengths = np.diff(ends, prepend=0)
     places = _places(text, points, ends, lengths)
     if places is None or (numbers := cast_numbers(texts)) is None:
         return None
