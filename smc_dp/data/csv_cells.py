@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
+import numpy as np
+
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.data.dictionary_encoding import DictionaryEncoder
 from smc_dp.data.file_format import FileFormat
@@ -22,7 +24,7 @@ from smc_dp.data.format_hints import add_hint
 from smc_dp.data.limits import TableLimits
 from smc_dp.data.refused_input import RefusedInput
 from smc_dp.data.table import Cells
-from smc_dp.data.text_column import TextColumn
+from smc_dp.data.text_column import TextColumnBuilder
 from smc_dp.data.text_lines import ByteSource, TextLines
 
 _LONGEST_ROW = 1 << 25  # bytes
@@ -57,8 +59,8 @@ class _Rows:
 
     def __post_init__(self) -> None:
         self._missing = dict.fromkeys(self.form.missing, "")
-        self._codings: list[DictionaryEncoder] = []  # where texts have to be exchanged, else pieces of pyarrow
-        self._pieces: list[list[Any]] = []
+        self._codings: list[DictionaryEncoder] = []  # where texts have to be exchanged, else columns of pyarrow
+        self._columns: list[TextColumnBuilder] = []
         self._lists: list[list[str]] = []
 
     def read(self, pieces: Iterable[str]) -> None:
@@ -75,9 +77,9 @@ class _Rows:
         """Return the columns, once."""
         if self._lists:
             return [*self._lists]
-        if self._pieces:
-            self._pieces.reverse()
-            return [TextColumn(self._pieces.pop(), self._missing) for _ in self.header]
+        if self._columns:
+            self._columns.reverse()
+            return [self._columns.pop().column() for _ in self.header]
         self._codings.reverse()  # and each gives its cells away before the next
         return [self._codings.pop().coded() for _ in self.header]
 
@@ -147,7 +149,7 @@ class _Rows:
         if self._swapped:
             self._codings = [DictionaryEncoder(self._missing) for _ in self.header]
         else:
-            self._pieces = [[] for _ in self.header]
+            self._columns = [TextColumnBuilder(self._missing) for _ in self.header]
         self._arrow = _Arrow(width, self._separator, is_encoded=bool(self._swapped))
 
     def _take(self, block: bytes) -> None:
@@ -161,8 +163,8 @@ class _Rows:
             raise self._ragged(ragged[1])
         self.rows += found.num_rows
         self.limits.check_cells(self.rows, len(self.header), more=True)
-        for column, pieces in zip(found.columns, self._pieces, strict=False):
-            pieces += column.chunks
+        for column, built in zip(found.columns, self._columns, strict=False):
+            built.add(column.chunks)
         for column, coding in zip(found.columns, self._codings, strict=False):
             cells = column.chunk(0)
             coding.add([self._swap(text) for text in cells.dictionary.to_pylist()], cells.indices.to_numpy())
@@ -228,8 +230,7 @@ class _Grammar:
 
     def rows(self, text: bytes) -> int:
         """Return the end of the last of several rows in a row, none of them empty."""
-        quotes, empty = b'"' in text, any(ends in text for ends in (b"\n\n", b"\n\r", b"\r\r"))
-        if not quotes and not empty and text[:1] not in (b"\r", b"\n"):
+        if b'"' not in text and not _has_empty_line(text) and text[:1] not in (b"\r", b"\n"):
             return len(text)  # as it is whole lines
         found = self._rows.match(text)
         return found.end() if found else 0
@@ -237,6 +238,16 @@ class _Grammar:
     def goes_on(self, text: bytes) -> bool:
         """Return whether, in what is no row, a cell goes on after its last quote."""
         return self._ended.match(text) is not None
+
+
+def _has_empty_line(text: bytes) -> bool:
+    """Return whether two line ends follow each other, for whatever line ends there are."""
+    if b"\r" in text:
+        return any(ends in text for ends in (b"\n\n", b"\n\r", b"\r\r"))
+    ends = np.flatnonzero(
+        np.frombuffer(text, np.uint8) == ord("\n")
+    )  # a search for two bytes takes seven times as long
+    return bool((np.diff(ends) == 1).any())
 
 
 class _Arrow:

@@ -55,7 +55,7 @@ def read_frame(frame: DataFrame, source: str) -> Table:
         column = _NAMED.search(str(error))  # the rest of the message quotes a cell
         fault = InputError("frame.mixed_column", column=shown(column[1])) if column else InputError("frame.unreadable")
         raise fault.within(source) from None
-    found = found.drop_columns([name for name in found.column_names if _INDEX.fullmatch(name)])
+    found = without_index(found)
     names = [name.strip() for name in found.column_names]
     if repeated := {name for name in names if names.count(name) > 1}:
         raise InputError("header.same_name", name=shown(min(repeated))).within(source)
@@ -68,6 +68,11 @@ def read_frame(frame: DataFrame, source: str) -> Table:
         for name, column in zip(names, found.columns, strict=True)
     }
     return Table(source, columns, range(1, found.num_rows + 1), FileFormat(is_text=False))
+
+
+def without_index(table: Any) -> Any:
+    """Return an Arrow table without the unnamed index of a pandas data frame, which is no column."""
+    return table.drop_columns([name for name in table.column_names if _INDEX.fullmatch(name)])
 
 
 def _arrays(column: Any) -> Iterator[Any]:

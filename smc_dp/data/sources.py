@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -17,7 +16,7 @@ from smc_dp.core.errors import FaultCollector, InputError, shown
 from smc_dp.data import tabular_datasets
 from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.fingerprint import fingerprint_data
+from smc_dp.data.fingerprint import count_cells, fingerprint_data
 from smc_dp.data.frames import FileOrFrame, read_file_or_frame
 from smc_dp.data.partition import (
     check_names,
@@ -191,12 +190,35 @@ def read_file_of_each(
 def _refuse_same_rows(tables: Mapping[str, Table]) -> None:
     """Raise InputError where two parties have the same rows: the guarantee counts each row once."""
     known: dict[str, str] = {}
-    numbers = Counter(table.rows for table in tables.values())
-    for name, table in tables.items():
-        if table.rows and numbers[table.rows] > 1:  # else there is nothing to compare
-            other = known.setdefault(fingerprint_data(b"", table), name)
-            if other != name:
-                raise InputError("party.same_rows", other=other).within(f"party {name}")
+    for name in _alike_by_columns(tables):
+        other = known.setdefault(fingerprint_data(b"", tables[name]), name)
+        if other != name:
+            raise InputError("party.same_rows", other=other).within(f"party {name}")
+
+
+def _alike_by_columns(tables: Mapping[str, Table]) -> list[str]:
+    """Return the tables of which another one has the same cells in each column: fingerprints of rows take longer."""
+    groups = _groups({name: (t.rows, frozenset(t.columns)) for name, t in tables.items() if t.rows})
+    found = []
+    for group in groups:
+        alike = [group]
+        for column in sorted(tables[group[0]].columns):
+            parts = ({name: count_cells(tables[name], column) for name in some} for some in alike)
+            alike = [some for part in parts for some in _groups(part)]
+        found += [name for some in alike for name in some]
+    return [name for name in tables if name in found]
+
+
+def _groups(features: Mapping[str, object]) -> list[list[str]]:
+    """Return the names of equal features, each group of two or more."""
+    groups: list[list[str]] = []
+    for name, feature in features.items():
+        same = next((group for group in groups if features[group[0]] == feature), None)
+        if same is None:
+            groups.append([name])
+        else:
+            same.append(name)
+    return [group for group in groups if len(group) > 1]
 
 
 def _read(given: FileOrFrame, file: str, frame: str, bounds: Bounds) -> Table:

@@ -11,7 +11,7 @@ import scipy.sparse
 
 from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import Bounds, read_bounds
-from smc_dp.data.frames import DataFrame, is_frame, read_frame
+from smc_dp.data.frames import DataFrame, is_frame, read_frame, without_index
 from smc_dp.data.preprocess import EncodedTable, examine_table
 from smc_dp.data.table import Table
 from smc_dp.estimators.validation import LabelArray, as_array, describe_value
@@ -68,7 +68,7 @@ def join_frames(frames: Sequence[DataFrame]) -> Any:
     import pyarrow as pa
 
     try:
-        tables: list[Any] = [pa.table(frame) for frame in frames]
+        tables: list[Any] = [without_index(pa.table(frame)) for frame in frames]
         return pa.concat_tables(tables, promote_options="permissive")
     except (pa.ArrowException, TypeError, ValueError):
         raise InputError("parties.other_columns") from None

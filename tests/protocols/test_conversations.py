@@ -68,9 +68,9 @@ def test_every_protocol_declares_its_conversation() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_declared_is_what_the_record_shows(name: str) -> None:
-    """Of two sessions at random, and of one of each kind that the model knows."""
+    """Of a session at random, and of one of each kind that the model knows."""
     model = PROTOCOLS[name].model
-    for number, profile in enumerate((None, None, *model.profiles(model.sample(7)))):
+    for number, profile in enumerate((None, *model.profiles(model.sample(7)))):
         check(name, number, profile)
 
 

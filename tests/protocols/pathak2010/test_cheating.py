@@ -448,8 +448,9 @@ def test_a_broken_word_is_caught(name: str, who: str, program: Program) -> None:
     with refused("share.not_as_announced", error=PeerError) as caught:
         setup(program=lying).simulate()
     assert (caught.value.culprit, caught.value.evidence) == (who, ())
-    unchecked = setup(program=replace(lying, broken_commitment=None)).simulate()
-    assert unchecked.published.keys() == {"P1", "P2", "P3", CURATOR_NAME}
+    if who == "P1":
+        unchecked = setup(program=replace(lying, broken_commitment=None)).simulate()
+        assert unchecked.published.keys() == {"P1", "P2", "P3", CURATOR_NAME}
 
 
 def test_a_word_holds_in_its_session_for_its_name_and_its_numbers() -> None:

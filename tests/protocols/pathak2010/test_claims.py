@@ -182,10 +182,9 @@ def test_readings_are_alike_in_both_worlds_and_those_of_the_simulator() -> None:
     [
         (mutants.INTEGER_SHARES, CHARLIE),
         (mutants.SHORT_MASK, CHARLIE),
-        (mutants.NO_MASK, CHARLIE),
         (mutants.SHORT_BLINDING, PARTIES),
     ],
-    ids=["integer shares", "short mask", "no mask", "short blinding"],
+    ids=["integer shares", "short mask", "short blinding"],
 )
 def test_mutants_read_otherwise(program: Program, coalition: tuple[str, ...]) -> None:
     runs = seen("small", program, MUTANT_RUNS)

@@ -76,7 +76,7 @@ def test_as_printed_both_show_pi_1(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_wire_is_the_same_for_all_data_and_all_coins(kind: str) -> None:
     worlds = [
         trial(sizes, 3, seed, comparison=kind, weights=[[w] * 3] * 4, noise=[[w] * 3] * 4)
-        for seed, (sizes, w) in enumerate((([1, 2, 3, 4], 0), ([2**32 - 1] * 4, -1), ([9, 1, 5, 1], 2**62)))
+        for seed, (sizes, w) in enumerate((([0] * 4, 0), ([2**32 - 1] * 4, -1), ([9, 1, 5, 1], 2**62)))
     ]
     assert len({tuple(traffic(t.run())) for t in worlds}) == 1
 

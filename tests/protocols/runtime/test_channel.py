@@ -302,29 +302,6 @@ def test_greeting_is_bound(change: dict[str, Any]) -> None:
     assert two.greeting("P1") == sealing.public_key(one.secret)
 
 
-def test_a_key_put_into_a_signed_greeting_is_seen() -> None:
-    """Whoever stands between the two cannot put a key of his own there."""
-    hello, mine = channel("P1", {}).greet(b""), sealing.public_key(bytes([7]) * 32)
-    error = refusal({"P1": replace(hello, body=mine + hello.body[32:])})
-    assert (error.culprit, error.evidence) == ("somebody on the way from P1", ())
-
-
-def test_greetings_of_two_participants_swapped_are_seen() -> None:
-    hellos = {name: channel(name, {}).greet(b"") for name in ("P1", "charlie")}
-    error = refusal({"P1": hellos["charlie"], "charlie": hellos["P1"]})
-    assert (error.culprit, error.evidence) == ("somebody on the way from P1", ())
-
-
-def test_greeting_by_another_identity_is_refused() -> None:
-    session, identities, seeds, _ = MADE
-    other = replace(session, identities=dict(session.identities) | {"P1": identities["charlie"].public})
-    twin = Channel(other, "P1", identities["charlie"], seeds["P1"], {})
-    twin.session = session
-    error = refusal({"P1": twin.greet(b"")})
-    assert (error.culprit, error.evidence) == ("somebody on the way from P1", ())
-    assert error.code == "message.not_signed"
-
-
 def signed_hello(payload: bytes) -> Envelope:
     """A greeting of P1 with this content, properly signed."""
     return channel("P1", {}).sign(HELLO, "setup", payload)

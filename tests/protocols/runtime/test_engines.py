@@ -65,7 +65,11 @@ def test_three_drivers_same_bytes(program: Program, comparison: str, K: int) -> 
 
 @pytest.mark.parametrize(
     ("program", "comparison"),
-    [(PROGRAM, "tournament"), (PROGRAM, "all-pairs"), (PRINTED, "tournament")],
+    [
+        (PROGRAM, "tournament"),
+        (PROGRAM, "all-pairs"),
+        pytest.param(PRINTED, "tournament", marks=pytest.mark.slow),
+    ],
     ids=lambda value: value.name if isinstance(value, Program) else None,
 )
 def test_shuffled_schedules_same_bytes(program: Program, comparison: str) -> None:

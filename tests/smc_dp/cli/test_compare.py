@@ -26,6 +26,7 @@ from smc_dp.methods.method import noise_names
 from smc_dp.methods.registry import METHODS
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.target import NoiseName, Target
+from tests.support.refusals import refused
 
 SMALL = ["lab", "compare", "--methods", "wsum,central", "--epsilons", "1,inf", "--repeats", "2", "--jobs", "1"]
 SMALLEST = [*SMALL, "--methods", "central", "--epsilons", "0.5", "--repeats", "1"]
@@ -252,7 +253,7 @@ def test_rows_are_dealt_as_usual_unless_options_say_otherwise():
     split = defaults.default_partition("har", "50,50")
     assert (split.parties, split.per_party, split.auxiliary) == (2, None, 1352)
     assert defaults.default_partition("bank", parties=4).split is None
-    with pytest.raises(InputError, match="wanted 3"):
+    with refused("split.wrong_number", wanted=3):
         defaults.default_partition("a9a", "50,50", parties=3)
 
 

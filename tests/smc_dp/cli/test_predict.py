@@ -97,6 +97,12 @@ def test_rows_that_fit_have_no_reason_and_exit_code_0(made: Path, asked) -> None
     assert (code, err, set(map(len, json.loads(out)["reasons"]))) == (0, "", {0})
 
 
+def test_the_owner_says_how_large_a_file_may_be(made: Path, asked) -> None:
+    code, out, _ = asked(made / "test.csv", "--json", "--most-cells", "999")
+    assert (code, json.loads(out)["error"]["code"]) == (2, "table.too_many_cells")
+    assert asked(made / "test.csv", "--json", "--most-cells", "1000")[0] == 0
+
+
 def test_metrics_are_those_of_the_printed_probabilities(made: Path, asked) -> None:
     _, out, _ = asked(made / "test.csv", "--json")
     told = json.loads(out)

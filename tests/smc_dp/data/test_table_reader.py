@@ -212,19 +212,28 @@ def test_what_pyarrow_would_read_and_nobody_meant(content):
         parse_csv(content, "p")
 
 
-@pytest.mark.parametrize("cell", ["", " ", "abc", "nan", "inf", "-Infinity", "1e999", "1_000", "1,5", "0x10"])
-def test_a_numeric_column_takes_finite_numbers_only(cell):
-    table = parse_csv(f'age\n1\n"{cell}"\n'.encode(), "party north (n.csv)")
-    with pytest.raises(InputError, match=r"party north \(n\.csv\): column 'age', row 2: wanted a"):
-        table.numbers("age")
+@pytest.mark.parametrize(("code", "cells"), [
+    ("cell.empty", ["", " "]),
+    ("cell.not_a_number", ["abc", "1_000", "1,5", "0x10"]),
+    ("cell.not_finite", ["nan", "inf", "-Infinity", "1e999"]),
+])  # fmt: skip
+def test_a_numeric_column_takes_finite_numbers_only(code, cells):
+    for cell in cells:
+        table = parse_csv(f'age\n1\n"{cell}"\n'.encode(), "party north (n.csv)")
+        with refused(code, at="party north (n.csv): column 'age', row 2"):
+            table.numbers("age")
 
 
-@pytest.mark.parametrize("cells", [[1.0, None], [1.0, float("nan")], [1.0, float("inf")]])
-def test_missing_and_infinite_parquet_cells_are_refused(cells):
-    table = parse_parquet(parquet(age=cells), "p")
-    with pytest.raises(InputError, match="p: column 'age', row 2: wanted a"):
+@pytest.mark.parametrize(("cell", "number", "text"), [
+    (None, "cell.empty", "cell.empty"),
+    (float("nan"), "cell.nan", "cell.nan"),
+    (float("inf"), "cell.not_finite", "cell.not_a_text"),
+])  # fmt: skip
+def test_missing_and_infinite_parquet_cells_are_refused(cell, number, text):
+    table = parse_parquet(parquet(age=[1.0, cell]), "p")
+    with refused(number, at="p: column 'age', row 2"):
         table.numbers("age")
-    with pytest.raises(InputError, match="p: column 'age', row 2: wanted a"):
+    with refused(text, at="p: column 'age', row 2"):
         table.texts("age")
 
 
@@ -246,8 +255,8 @@ def test_the_kind_of_file_is_told_by_its_ending_or_first_bytes(tmp_path):
     (tmp_path / "d.parquet").write_bytes(b"x\n1\n")
     with refused("parquet.unreadable"):
         read_table(tmp_path / "d.parquet", "d")
-    for missing in ("e.csv", "."):
-        with pytest.raises(InputError, match="e: cannot be read"):
+    for missing, code in {"e.csv": "file.unreadable", ".": "file.is_folder"}.items():
+        with refused(code, at="e"):
             read_table(tmp_path / missing, "e")
 
 

@@ -96,6 +96,7 @@ def test_parties_bring_frames_of_their_own() -> None:
     wanted = SecureSumClassifier(bounds=BOUNDS, insecure_seed=3).fit(X, Y, parties=whose)
     parties = {name: (X[whose == name], Y[whose == name]) for name in ("north", "south")}
     found = SecureSumClassifier(bounds=BOUNDS, insecure_seed=3).fit_parties(parties)
+    assert list(found.feature_names_in_) == list(X.columns)  # the index of a part is no column
     assert np.array_equal(found.decision_function(X), wanted.decision_function(X))
     other = {"north": parties["north"], "south": (X[whose == "south"].rename(columns={"age": "years"}), Y[200:])}
     with refused("cell.empty"):

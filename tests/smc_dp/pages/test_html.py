@@ -11,7 +11,6 @@ from typing import get_args
 import pytest
 from support.shown import ShownPage
 
-from smc_dp.core.errors import InputError
 from smc_dp.pages import html as rendering
 from smc_dp.pages.blocks import (
     Banner,
@@ -32,6 +31,7 @@ from smc_dp.pages.blocks import (
 )
 from smc_dp.pages.html import html, write_page
 from smc_dp.pages.svg import Svg
+from tests.support.refusals import refused
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(2)>{{ 7 * 7 }} \"' & javascript:"
 
@@ -100,10 +100,10 @@ def test_a_page_that_is_too_long_is_refused_and_no_file_is_written_over(
 ) -> None:
     file = tmp_path / "page.html"
     write_page(file, Page("x", ()), "page")
-    with pytest.raises(InputError, match=r"^page: exists already"):
+    with refused("file.exists", at="page"):
         write_page(file, Page("y", ()), "page")
     monkeypatch.setattr(rendering, "MOST_PAGE_BYTES", len(html(Page("x", ()))))
-    with pytest.raises(InputError, match="wanted at most"):
+    with refused("page.too_large"):
         write_page(tmp_path / "other.html", Page("x" * 9, ()), "page")
     assert not (tmp_path / "other.html").exists()
 

@@ -6,6 +6,7 @@ import csv
 import json
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -119,9 +120,7 @@ def test_a_run_of_an_earlier_version_is_refused_in_one_sentence(tmp_path: Path) 
     document = json.loads((tmp_path / "run" / "release.json").read_text())
     document["parameters"] |= {"method": document["parameters"].pop("protocol"), "as_printed": False}
     (tmp_path / "run" / "release.json").write_text(json.dumps(document))
-    with pytest.raises(
-        InputError, match="made by an earlier version, which named the protocol as the method: run again"
-    ):
+    with refused("release.earlier_version"):
         predict(tmp_path / "run", rows(3, 1).X)
     assert not audit_run(tmp_path / "run").passed
 
@@ -147,52 +146,58 @@ def test_files_by_name_and_by_path_are_the_same_run(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize(("changes", "why"), [
-    ({"method": "pathak2010"}, "method: pathak2010 is the name of a protocol, the method is called prr_mean"),
-    ({"method": "local"}, r"method: wanted one that a protocol computes \(prr_mean, wsum, .*newton, gd.*\), got local"),
-    ({"method": Local()}, "method: wanted one that a protocol computes"),
-    ({"method": "wsum"}, "key_bits: does not go with method wsum, whose protocol is secure_sum"),
-    ({"method": "prr_mean", "dropouts": 1}, "dropouts: does not go with method prr_mean"),
-    ({"drop_out": {"a": 1}}, "drop_out: the parties of pathak2010 need each other to the end"),
-    ({"method": "nothing"}, "method: wanted one of prr_mean"),
-    ({"target": 0}, "epsilon"),
-    ({"target": Target(None)}, "epsilon: wanted a finite number"),
-    ({"target": Target(1, noise="gauss")}, "noise: prr_mean by a protocol has knorm and laplace"),
-    ({"key_bits": 1024, "insecure_test_keys": False}, "key_bits: wanted at least 2048"),
-    ({"bounds": "bounds.toml"}, "bounds: a file goes with files"),
-    ({"test": "test.csv"}, "test: wanted rows"),
-    ({"out": "."}, "exists already"),
-    ({"method": PathakMean(0.1, as_published=True)}, "method: wanted prr_mean made for the steps of pathak2010"),
-    ({"link": "moon"}, "link: wanted one of"),
-    ({"topology": "ring"}, "topology: wanted one of"),
-    ({"key_bits": 512.0}, "key_bits: wanted a text, a whole number"),
-    ({"label": "y"}, "label: goes with files"),
-    ({"target": Fraction(10**210 + 1, 10**210)}, "epsilon: wanted a number that is not negative"),
-    ({"test": np.zeros((2, 3))}, "test: wanted Rows, got ndarray"),
-    ({"test": Rows(np.zeros((2, 2)), np.array([0, 1]))}, "the rows to test on: wanted rows of width 3"),
-    ({"test": Rows(np.zeros((2, 3)), np.array([0, 5]))}, "the rows to test on: row 2: wanted a class from 0 to 1"),
-    ({"out": "run", "views": "run"}, "lies apart"),
-    ({"out": "run", "views": "run/views"}, "lies apart"),
-    ({"out": "views/run", "views": "views"}, "lies apart"),
-    ({"target": Target(1), "epsilon": 2}, "epsilon: does not go with `target`"),
-    ({"target": Target(1), "noise": "laplace"}, "noise: does not go with `target`"),
-    ({"method": PathakMean(0.1), "lam": 0.2}, "lam: does not go with `method`"),
-    ({"colour": "red"}, "unknown key 'colour'"),
+    ({"method": "pathak2010"}, partial(refused, "method.is_a_protocol", method="pathak2010", known="prr_mean")),
+    ({"method": "local"}, partial(refused, "method.without_protocol", got="local")),
+    ({"method": Local()}, partial(refused, "method.without_protocol")),
+    ({"method": "wsum"}, partial(refused, "protocol.no_such_setting", setting="key_bits", method="wsum")),
+    ({"method": "prr_mean", "dropouts": 1}, partial(refused, "protocol.no_such_setting", setting="dropouts")),
+    ({"drop_out": {"a": 1}}, partial(refused, "vanish.not_possible", protocol="pathak2010")),
+    ({"method": "nothing"}, partial(refused, "setting.unknown_value", name="method")),
+    ({"target": 0}, partial(refused, "number.not_positive", at="target: epsilon")),
+    ({"target": Target(None)}, partial(refused, "epsilon.infinite")),
+    ({"target": Target(1, noise="gauss")}, partial(refused, "noise.not_of_curator_protocol", method="prr_mean")),
+    ({"key_bits": 1024, "insecure_test_keys": False}, partial(refused, "key_bits.too_short", least=2048)),
+    ({"bounds": "bounds.toml"}, partial(refused, "bounds.file_for_rows")),
+    ({"test": "test.csv"}, partial(refused, "test.file_for_rows")),
+    ({"out": "."}, partial(refused, "folder.exists")),
+    ({"method": PathakMean(0.1, as_published=True)}, partial(refused, "method.made_for_others", wanted="prr_mean")),
+    ({"link": "moon"}, partial(refused, "value.unknown", at="parameters: link")),
+    ({"topology": "ring"}, partial(refused, "value.unknown", at="parameters: topology")),
+    ({"key_bits": 512.0}, partial(refused, "value.no_setting", at="protocol: key_bits")),
+    ({"label": "y"}, partial(refused, "label.for_rows")),
+    ({"target": Fraction(10**210 + 1, 10**210)}, partial(refused, "number.not_a_ratio", at="target: epsilon")),
+    ({"test": np.zeros((2, 3))}, partial(refused, "test.no_rows", got="ndarray")),
+    ({"test": Rows(np.zeros((2, 2)), np.array([0, 1]))}, partial(refused, "federation.wrong_width", width=3)),
+    ({"test": Rows(np.zeros((2, 3)), np.array([0, 5]))}, partial(refused, "rows.unknown_class", row=2, last=1)),
+    ({"out": "run", "views": "run"}, partial(refused, "folder.not_apart")),
+    ({"out": "run", "views": "run/views"}, partial(refused, "folder.not_apart")),
+    ({"out": "views/run", "views": "views"}, partial(refused, "folder.not_apart")),
+    ({"target": Target(1), "epsilon": 2}, partial(refused, "option.contradicts", name="epsilon", other="target")),
+    ({"target": Target(1), "noise": "laplace"}, partial(refused, "option.contradicts", name="noise", other="target")),
+    ({"method": PathakMean(0.1), "lam": 0.2}, partial(refused, "option.contradicts", name="lam", other="method")),
+    ({"colour": "red"}, partial(refused, "document.unknown_key", key="'colour'")),
 ])  # fmt: skip
 def test_what_cannot_be_run_is_refused_before_anything_is_sent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], why: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], why: Any
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(execution, "run_session", lambda *_, **__: pytest.fail("a message would have been sent"))
     books = Ledgers(tmp_path / "books", Limit(Fraction(3), Fraction(0)))
-    with pytest.raises(InputError, match=why):
+    with why():
         run_protocol(FEDERATION, **{**QUICK, "ledgers": books, **changes})
     assert not list(tmp_path.iterdir())  # no folder, and no ledger that was charged
 
 
-@pytest.mark.parametrize("names", [("Charlie", "b", "c"), ("a=b", "c", "d"), (" a", "b", "c"), (1, 2, 3)])
-def test_names_that_no_release_could_have_are_refused(tmp_path: Path, names: Any) -> None:
-    with pytest.raises(InputError, match="name"):
-        run_protocol(replace(FEDERATION, names=names), out=tmp_path / "x", **QUICK)
+def test_names_that_no_release_could_have_are_refused(tmp_path: Path) -> None:
+    refusals: dict[Any, str] = {
+        ("Charlie", "b", "c"): "party.reserved_name",
+        ("a=b", "c", "d"): "party.wrong_name",
+        (" a", "b", "c"): "party.wrong_name",
+        (1, 2, 3): "parties.no_names",
+    }
+    for names, code in refusals.items():
+        with refused(code):
+            run_protocol(replace(FEDERATION, names=names), out=tmp_path / "x", **QUICK)
 
 
 def test_whole_numbers_in_bounds_and_settings_are_what_they_mean(
@@ -222,13 +227,17 @@ def test_a_run_is_about_what_was_agreed_on(tmp_path: Path) -> None:
     data, other = hospitals((9, 8), 2), hospitals((9, 8, 7), 2)
     seeded, system = Stream.insecure_from_seed(1), Stream.from_system()
     for agreed, rng, why in (
-        (agreement(other), seeded, "wanted one about the parties"),
-        (replace(agreement(data), parties=data.federation.names[::-1]), seeded, "wanted one about the parties"),
-        (agreement(hospitals((9, 8), 3)), seeded, "wanted one about the parties"),
-        (agreement(data), system, "wanted the marker 'insecure seed' exactly where"),
-        (agreement(data, seeded=False), seeded, "wanted the marker 'insecure seed' exactly where"),
+        (agreement(other), seeded, partial(refused, "agreement.of_other_data")),
+        (
+            replace(agreement(data), parties=data.federation.names[::-1]),
+            seeded,
+            partial(refused, "agreement.of_other_data"),
+        ),
+        (agreement(hospitals((9, 8), 3)), seeded, partial(refused, "agreement.of_other_data")),
+        (agreement(data), system, partial(refused, "randomness.wrong_mark", mark="insecure seed")),
+        (agreement(data, seeded=False), seeded, partial(refused, "randomness.wrong_mark", mark="insecure seed")),
     ):
-        with pytest.raises(InputError, match=why):
+        with why():
             simulate_run(data, agreed, rng, tmp_path / "run")
     assert not list(tmp_path.iterdir())
 

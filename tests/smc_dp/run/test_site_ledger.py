@@ -19,7 +19,6 @@ import pytest
 from support.audited import agreement, hospitals
 from support.spending import kill_before
 
-from smc_dp.core.errors import InputError
 from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.data.table import Table
 from smc_dp.data.table_reader import read_table
@@ -153,7 +152,7 @@ def test_one_session_is_about_one_table_and_one_price(own: SiteLedger, tmp_path:
         (AGREED, read(tmp_path, "age,outcome\n1,no\n3,yes\n"), "data set"),
         (replace(AGREED, target=Target(Fraction("0.3"))), table, "guarantee"),
     ):
-        with pytest.raises(InputError, match=f"entry 2 is a charge of the same run with another {what}"):
+        with refused("ledger.same_run_other_release", number=2, what=what):
             own.reserve(SESSION, agreed, held)
     assert states(own) == ["reserved"]
 

@@ -50,8 +50,9 @@ class BitBox:
 
     def plus(self, other: BitBox) -> BitBox:
         """The product of the numbers."""
-        every = {**self.exponent, **other.exponent}
-        total = {name: self.exponent.get(name, 0) + other.exponent.get(name, 0) for name in every}
+        total = dict(self.exponent)
+        for name, k in other.exponent.items():
+            total[name] = total[name] + k if name in total else k
         return BitBox(self.n, self.u, (self.content + other.content) % self.u, total)
 
 

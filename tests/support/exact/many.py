@@ -122,8 +122,8 @@ def number(values: NDArray[Any]) -> ManyOrOne:
     """The number with these values: an integer where they are all the same."""
     if values.size > MOST:
         raise LocalError("exact.too_many_values", most=MOST)
-    low = int(values.min())
-    return low if low == int(values.max()) else Many(values.astype(np.int64))
+    first = int(values.item(0))
+    return first if np.logical_and.reduce(values == first, axis=None) else Many(values.astype(np.int64, copy=False))
 
 
 def coin(axis: int, size: int) -> ManyOrOne:
