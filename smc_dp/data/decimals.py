@@ -43,6 +43,9 @@ class Decimals:
     def __len__(self) -> int:
         return len(self.digits)
 
+    def __getitem__(self, rows: slice) -> Decimals:
+        return Decimals(self.digits[rows], self.places if isinstance(self.places, int) else self.places[rows])
+
     def numbers(self) -> NDArray[np.float64]:
         """Return the numbers, NaN for empty cells."""
         found = self.digits.astype(np.float64)

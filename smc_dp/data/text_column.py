@@ -104,6 +104,16 @@ class TextColumn(DictionaryColumn):
         texts = [p.encoded().dictionary_decode() if isinstance(p, Decimals) else p for p in self._parts]
         return TextColumn(pa.chunked_array(texts, pa.string()).take(indices).chunks)
 
+    def between(self, start: int, stop: int) -> TextColumn:
+        """Return the cells from `start` to before `stop`, without a copy."""
+        found, at = [], 0
+        for part in self._parts:
+            first, end = max(start - at, 0), min(stop - at, len(part))
+            if first < end:
+                found.append(part[first:end])
+            at += len(part)
+        return TextColumn(found)
+
     @override
     def plain_numbers(self) -> NDArray[np.float64] | None:
         found = np.empty(len(self))
