@@ -41,7 +41,6 @@ class Rebinding:
         self._known: dict[str, bool] = {}
         self._functions: dict[int, FunctionType] = {}
         self._spaces: dict[int, dict[str, Any]] = {}
-        self._unfinished: set[int] = set()  # spaces that are being filled
         self._modules: dict[str, ModuleType] = {}
 
     def function(self, real: FunctionType) -> FunctionType:
@@ -60,16 +59,12 @@ class Rebinding:
     def _space(self, real: dict[str, Any]) -> dict[str, Any]:
         if id(real) not in self._spaces:
             space = self._spaces[id(real)] = {"__builtins__": self.BUILTINS, "__name__": real["__name__"]}
-            self._unfinished.add(id(real))
             space.update({name: self._value(value) for name, value in real.items() if not name.startswith("__")})
-            self._unfinished.remove(id(real))
         return self._spaces[id(real)]
 
     def _value(self, value: Any) -> Any:
         if id(value) in self._instead:
             return self._instead[id(value)]
-        if isinstance(value, str | int | type):  # most values, and none of the following
-            return value
         if isinstance(value, ModuleType) and self._is_role(value.__name__):
             return self._module(value)
         if isinstance(value, FunctionType) and self._is_role(value.__module__):
@@ -78,7 +73,7 @@ class Rebinding:
             return type(value)(self._value(x) for x in value)
         if type(value) is dict:
             return {key: self._value(x) for key, x in value.items()}
-        if is_dataclass(value) and self._is_role(type(value).__module__):
+        if is_dataclass(value) and not isinstance(value, type) and self._is_role(type(value).__module__):
             return self._instance(value)
         return value
 
@@ -90,10 +85,9 @@ class Rebinding:
     def _module(self, real: ModuleType) -> ModuleType:
         if real.__name__ not in self._modules:
             made = self._modules[real.__name__] = ModuleType(real.__name__)
-            space = vars(real)
-            made.__dict__.update(self._space(space))
-            if id(space) in self._unfinished:  # a cycle of imports fills it after this copy
-                made.__dict__.update({name: self._value(value) for name, value in space.items() if name[:2] != "__"})
+            made.__dict__.update(self._space(vars(real)))
+            # A cycle of imports has filled the space after the copy began.
+            made.__dict__.update({name: self._value(value) for name, value in vars(real).items() if name[:2] != "__"})
         return self._modules[real.__name__]
 
     def _is_role(self, name: str) -> bool:
