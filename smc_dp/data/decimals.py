@@ -2,8 +2,8 @@
 
 "12.50" is the integer 1250 with 2 places after the point. As a float it is 1250 / 10^2: both are exact and IEEE 754
 rounds a quotient correctly, so this is the float that Python reads in the text. Its ten digits at most come back from
-the float, which has fifteen. Only texts that an integer and its
-places determine are kept so: no leading zeros, no plus, no exponent, no point without digits on both sides.
+the float, which has fifteen. Only texts that an integer and its places determine are kept so: no leading zeros, no
+plus, no exponent, no point without digits on both sides.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Decimals:
     def __len__(self) -> int:
         return len(self.digits)
 
-    def __getitem__(self, rows: slice) -> Decimals:
+    def __getitem__(self, rows: slice | NDArray[np.int64]) -> Decimals:
         return Decimals(self.digits[rows], self.places if isinstance(self.places, int) else self.places[rows])
 
     def numbers(self) -> NDArray[np.float64]:
@@ -68,7 +68,7 @@ class Decimals:
 
     def take(self, indices: NDArray[np.int64]) -> Decimals:
         """Return the numbers at these positions."""
-        return Decimals(self.digits[indices], self.places if isinstance(self.places, int) else self.places[indices])
+        return self[indices]
 
     def widened(self, kind: Any) -> NDArray[np.signedinteger[Any]]:
         """Return the digits as integers of this kind, which is at least as wide."""

@@ -80,9 +80,8 @@ def _of_columns(key: bytes, held: Table, columns: Iterable[str]) -> str:
     stored = [_stored(held.columns[name], form) for name, form in zip(names, forms, strict=True)]
     for start in range(0, held.rows, _BLOCK):
         stop = min(start + _BLOCK, held.rows)
-        for row in _rows(
-            [_texts(cells, start, stop, form) for cells, form in zip(stored, forms, strict=True)], stop - start
-        ):
+        texts = [_texts(cells, start, stop, form) for cells, form in zip(stored, forms, strict=True)]
+        for row in _rows(texts, stop - start):
             total += int.from_bytes(hmac.digest(key, b"row" + row.encode(), "sha256"))
     said = json.dumps([names, held.rows, total % (1 << 256)]).encode()
     return hmac.new(key, b"smc-dp table 1" + said, hashlib.sha256).hexdigest()
@@ -110,16 +109,16 @@ def _texts(cells: Cells, start: int, stop: int, form: FileFormat) -> Any:
     """Return an array of pyarrow with the canonical texts of some cells, as they stand between quotes in JSON."""
     import pyarrow as pa
 
-    found = cells.between(start, stop) if isinstance(cells, TextColumn) else cells
-    if isinstance(found, TextColumn):
-        if (numbers := found.plain_numbers()) is not None:
+    if isinstance(cells, TextColumn):
+        part = cells.between(start, stop)
+        if (numbers := part.plain_numbers()) is not None:
             return _number_texts(numbers)
-        texts = [_in_json(cell, form) for cell in found.values]
-        return pa.array(texts, pa.string()).take(pa.array(found.codes))
-    if isinstance(found, DictionaryColumn):
-        stored = cast("tuple[str, ...]", found.values)
-        return pa.array([stored[code] for code in found.codes[start:stop].tolist()], pa.string())
-    block = found[start:stop]
+        texts = pa.array([_in_json(cell, form) for cell in part.values], pa.string())
+        return texts.take(pa.array(part.codes))
+    if isinstance(cells, DictionaryColumn):
+        stored = cast("tuple[str, ...]", cells.values)
+        return pa.array([stored[code] for code in cells.codes[start:stop].tolist()], pa.string())
+    block = cells[start:stop]
     if isinstance(block, np.ndarray) and np.isfinite(block).all():
         return _number_texts(block)
     return pa.array([_in_json(cell, form) for cell in block], pa.string())
