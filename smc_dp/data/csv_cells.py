@@ -195,9 +195,8 @@ class _Rows:
             return InputError("csv.no_header")
         if not cells:
             return InputError("csv.blank_row", row=self.rows + 1)
-        ragged = InputFault(
-            "csv.ragged_row", {"row": self.rows + 1, "got": cells, "wanted": len(self.header), "hint": ""}
-        )
+        code = "csv.short_row" if cells < len(self.header) else "csv.ragged_row"
+        ragged = InputFault(code, {"row": self.rows + 1, "got": cells, "wanted": len(self.header), "hint": ""})
         return InputError(self._explained(ragged))
 
     def _explained(self, fault: Fault) -> Fault:

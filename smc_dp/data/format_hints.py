@@ -119,6 +119,7 @@ _MAKERS: Mapping[str, Callable[[Fault, RefusedInput], Hint]] = MappingProxyType(
         "table.no_column": _of_column,
         "csv.one_column": _of_separator,
         "csv.ragged_row": _of_ragged_row,
+        "csv.short_row": _of_separator,
         "csv.text_after_quote": _of_quoted_names,
         "text.marked_utf16": _of_encoding,
         "text.unreadable_byte": _of_encoding,
