@@ -180,7 +180,7 @@ def test_readings_are_alike_in_both_worlds_and_those_of_the_simulator() -> None:
 @pytest.mark.parametrize(
     ("program", "coalition"),
     [
-        (mutants.INTEGER_SHARES, CHARLIE),
+        pytest.param(mutants.INTEGER_SHARES, CHARLIE, marks=pytest.mark.slow),
         (mutants.SHORT_MASK, CHARLIE),
         (mutants.SHORT_BLINDING, PARTIES),
     ],

@@ -156,6 +156,7 @@ def test_where_nothing_keeps_studies_apart_every_attempt_succeeds(tmp_path: Path
             first.kill()
 
 
+@pytest.mark.slow
 def test_two_studies_run_to_the_end_over_one_server_and_one_is_removed(tmp_path: Path) -> None:
     with relay(tmp_path) as first, ThreadPoolExecutor(2 * len(SITES)) as pool:
         waiting = [pool.submit(part, first, tmp_path / "first", name) for name in SITES[:2]]  # the relay is in use
