@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.stats
 from sklearn.linear_model import LogisticRegression
+from support.repetitions import with_slow
 from support.rounded import rounded_epsilon
 
 from protocols.arithmetic.rng import Stream
@@ -127,7 +128,7 @@ def of_law(lengths: Array, scale: float) -> float:
     return float(scipy.stats.kstest(lengths / scale, scipy.stats.gamma(3).cdf).pvalue)
 
 
-@pytest.mark.parametrize("calibration", ["proven", "paper"])
+@pytest.mark.parametrize("calibration", with_slow(["proven", "paper"], "paper"))
 def test_releases_carry_the_noise_of_the_smallest_party_over_K(calibration: Calibration) -> None:
     G, epsilon = logistic_constants(2 * LAM).G, 2.0
     proven, printed = G / (2 * LAM * 3 * 25 * epsilon), 2 / (25 * epsilon * LAM)
