@@ -175,7 +175,7 @@ def test_the_order_is_hidden_in_whole_runs(world: str) -> None:
 @pytest.mark.parametrize(
     ("program", "coalition"),
     [
-        (mutants.INTEGER_SHARES, CHARLIE),
+        pytest.param(mutants.INTEGER_SHARES, CHARLIE, marks=pytest.mark.slow),
         (mutants.SHORT_MASK, CHARLIE),
         (mutants.SHORT_BLINDING, PARTIES),
     ],

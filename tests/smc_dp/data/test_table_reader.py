@@ -149,6 +149,8 @@ def test_rows_of_empty_cells_are_no_rows_where_the_site_says_so(tmp_path):
         (b'"a","b"\n"1",1,2\n', "csv.ragged_row", {"row": 1, "got": 3, "wanted": 2, "recognised": "names of rows"}),
         (b"a,b\n1,2\n\n3,4\n", "csv.blank_row", {"row": 2}),
         (b"a,b\n1,2,3\n", "csv.ragged_row", {"row": 1, "got": 3, "wanted": 2}),
+        (b"Report\na,b\n1,2\n", "csv.ragged_row", {"row": 1, "got": 2, "wanted": 1, "recognised": "title"}),
+        (b'"sep=;"\r\na;b\r\n', "csv.line_of_excel", {}),
         (b"a,a\n1,2\n", "header.same_name", {"name": "'a'"}),
         (b"a,,b\n1,2,3\n", "header.no_name", {}),
         (b'a,b\n"1,2\n', "csv.unended_quote", {"where": "row 1"}),

@@ -266,7 +266,7 @@ def test_samples_of_different_laws_are_told_apart(change: Callable[[list[int]], 
 
 
 WHO = claimed_coalitions(TRIALS, SMALL, ("P1", "P2", "P3", "charlie"))
-RUNS, SIMULATED = 30, 120
+RUNS, SIMULATED = 24, 120
 
 
 @cache
