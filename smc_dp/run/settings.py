@@ -136,9 +136,9 @@ class MethodSettings(SettingsSection):
     name: OneLine | None = _planned(
         "What is learned. prr_mean: the mean of the parties' models; newton (recommended): one model of all rows.",
         "|".join(PROTOCOLS_BY_METHOD), short=(RUN, STUDY, PLAN), title="Method",
-        usual="the only method that your other options fit, else newton", sentences={
+        usual="newton; if your other options fit one method only, that one", sentences={
             PLAN: "Method that the plan is about [default: the recommended one].",
-            STUDY: "What is learned [default: the only method that your other options fit, else newton].",
+            STUDY: "What is learned [default: newton; if the other settings fit one method only, that one].",
         },
     )  # fmt: skip
     lam: MethodSetting = _planned(
