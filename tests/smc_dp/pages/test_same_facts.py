@@ -89,7 +89,7 @@ def matrix_unsaid(page: Page, text: str) -> set[str]:
 
 
 def test_text_and_page_of_a_matrix_have_the_same_facts() -> None:
-    computed = coalition_matrix(PROTOCOLS["pathak2010"], 2)
+    computed = coalition_matrix(PROTOCOLS["linear"], 2)
     page = matrix_picture.matrix_page(tuple(matrix_text.matrix_tables(computed)), matrix_text.matrix_legend(computed))
     said = matrix_text.matrix_as_text(computed)
     assert matrix_unsaid(page, said) == set()

@@ -118,7 +118,7 @@ def test_gaussian_noise_spends_the_mu_of_the_target() -> None:
     assert deviation == pytest.approx(G / (2 * LAM * 25) / float(target.mu), rel=1e-5)
 
 
-def noise_lengths(method: Method, target: Target, draws: int = 1500) -> Array:
+def noise_lengths(method: Method, target: Target, draws: int = 900) -> Array:
     trained, rng = method.train(FEDERATION), seeded("lengths")
     centre = weights(trained.release(Target(None), rng).model)
     return np.array([np.linalg.norm(weights(trained.release(target, rng).model) - centre) for _ in range(draws)])
