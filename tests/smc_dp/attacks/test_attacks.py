@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 import scipy.stats
 from broken import pathak_mutants as mutants
+from support.repetitions import with_slow
 
 from protocols import pathak2010
 from protocols.arithmetic.permutation import Permutation
@@ -86,6 +87,7 @@ PAIRS = [(name, variant.name) for name, attack in attacks.ATTACKS.items() for va
 # What is quick enough for as many trials as it takes to decide; the rest is decided in a slow test.
 QUICK = {("strip-noise", "trusted centre"), ("infer-min-size", "trusted centre")}
 QUICK |= {pair for pair in PAIRS if pair[0] in ("ofpa-record-recovery", "vote-flip")}
+RARER = [("vote-flip", name) for name in ("soft_ss, own noise", "soft, own noise", "vote, noise of soft")]
 LONG = {("infer-min-size", "secure sum")}  # one trial says nothing where a guess wins one of seven
 
 
@@ -215,7 +217,7 @@ def test_attackers_are_given_what_they_have_and_no_run() -> None:
         )
 
 
-@pytest.mark.parametrize(("name", "variant"), sorted(QUICK), ids=str)
+@pytest.mark.parametrize(("name", "variant"), with_slow(sorted(QUICK), *RARER), ids=str)
 def test_outcomes_are_those_on_record(name: str, variant: str) -> None:
     found = attacks.measure(name, variant, None, seeded("quick"))
     assert found.as_expected, found
