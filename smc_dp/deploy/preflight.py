@@ -31,7 +31,7 @@ from smc_dp.run.identities import read_identity
 from smc_dp.run.party import LocalParty
 from smc_dp.run.site_ledger import SiteLedger
 
-_NO_POLICY = InputFault("terms.missing")
+_NO_POLICY, _NO_DATA = InputFault("terms.missing"), InputFault("data.missing")
 _FIXED_BY = tomllib.loads(files("smc_dp.deploy").joinpath("fixed_by.toml").read_text(encoding="utf-8"))
 
 
@@ -107,7 +107,8 @@ def preflight_of_files(study: JointStudy, key: Path, policy: Path | None, files:
         with first.looking(f"site policy {policy}"):
             own = SitePolicy.read(policy)
     found = run_preflight(study, first.name, own, files)
-    found.faults = first.faults + [fault for fault in found.faults if fault != _NO_POLICY or policy is None]
+    unread = (_NO_POLICY, _NO_DATA) if own is None and policy is not None else ()
+    found.faults = first.faults + [fault for fault in found.faults if fault not in unread]
     return found
 
 
@@ -183,7 +184,7 @@ def read_auxiliary(path: Path, bounds: Bounds) -> AuxiliaryRows:
 def _look_at_rows(found: PreflightResult, bounds: Bounds, policy: SitePolicy | None, data: Path | None) -> None:
     path = data if data is not None or policy is None else policy.data_path
     if path is None:
-        found.add([InputFault("data.missing")])
+        found.add([_NO_DATA])
         return
     with found.looking():
         found.own = read_rows(path, bounds, None if policy is None else policy.form)
