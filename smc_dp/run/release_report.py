@@ -29,6 +29,7 @@ from smc_dp.run.folder import read_content, read_listed_file, read_release_file,
 from smc_dp.run.privacy_summary import plain_lines, summary_lines
 from smc_dp.run.release import AUXILIARY, RELEASE, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.settings import TITLES
+from smc_dp.run.threshold import HALF, Threshold, stated_threshold
 from smc_dp.run.verify_release import verify_release
 
 _SIZE = re.compile(rb'"size":([0-9]{1,18})[,}]')
@@ -93,16 +94,20 @@ def run_page(folder: Path) -> Page:
     if TRANSCRIPT not in found.missing:
         overhead = LINK_MODELS[found.release.parameters["link"]].overhead
         sent = count_traffic(BytesIO(read_listed_file(files, document, TRANSCRIPT)), overhead)
-    return release_page(found.release, digests, sent, found.missing)
+    return release_page(found.release, digests, sent, found.missing, stated_threshold(files))
 
 
 def release_page(
-    release: PublishedRelease, digests: Mapping[str, str], sent: TrafficTotals | None, missing: Collection[str] = ()
+    release: PublishedRelease,
+    digests: Mapping[str, str],
+    sent: TrafficTotals | None,
+    missing: Collection[str] = (),
+    threshold: Threshold = HALF,
 ) -> Page:
     """Return the page of a verified release.
 
     `digests`: SHA-256 of each published file, by name. `sent`: None without a transcript. `missing`: files that were
-    not there to verify the release with.
+    not there to verify the release with. `threshold`: the public one that was agreed on.
     """
     agreement = release.agreement
     return Page(
@@ -116,7 +121,7 @@ def release_page(
             Section("Privacy statement in full", tuple(_guaranteed(agreement.statement)), details=True),
             Section("What it does not guarantee", tuple(_not_guaranteed(agreement)), details=True),
             Section("Columns and their public bounds", tuple(_columns(release))),
-            *_coefficients(release),
+            *_coefficients(release, threshold),
             Section("How it was computed", tuple(_computed(release, sent))),
             Section("How to use it", tuple(_use(agreement))),
             Section("How to check it", tuple(_check(digests))),
@@ -125,9 +130,10 @@ def release_page(
     )
 
 
-def _coefficients(release: PublishedRelease) -> Iterator[Section]:
+def _coefficients(release: PublishedRelease, threshold: Threshold) -> Iterator[Section]:
     if release.coefficients is not None:  # earlier releases state none
-        yield Section("Coefficients", tuple(coefficient_blocks(release.coefficients, release.bounds)))
+        blocks = coefficient_blocks(release.coefficients, release.bounds, threshold.score)
+        yield Section("Coefficients", tuple(blocks))
 
 
 def _notices(release: PublishedRelease, missing: Collection[str], *, at_sites: bool) -> Iterator[Banner]:
