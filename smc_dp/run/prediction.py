@@ -131,6 +131,7 @@ def predict_rows(
     """
     found = verify_release(place)
     published, table, known = found.release, None, None
+    published.weights  # noqa: B018  raises where it is no classifier, before a row is read
     unlabelled: tuple[TableFault, ...] = ()
     if isinstance(rows, np.ndarray):
         made, ids = _of_array(rows, published), tuple(str(i) for i in range(1, len(rows) + 1))
