@@ -122,12 +122,12 @@ LIMITATIONS = (
     ),
     Limitation(
         "A party that goes back to an old state can be made to open both of its secrets. A site therefore has to keep "
-        "the number of its newest state (the folder of counters) outside its backups."
+        "the folder of counters (the number of its newest state) out of its backups."
     ),
     Limitation(
         "A dealer (a party that hands out shares) whose shares open no secret can stop a sum after all parties have "
-        "been charged. That dealer is named. If no answer comes from a dealer whose shares others complained of, only "
-        "Charlie knows whether the dealer kept silent or he withheld its answer. If a holder (a party that received a "
+        "been charged. That dealer is named. If a dealer that others complained of does not answer, only Charlie knows "
+        "whether it kept silent or he withheld its answer. If a holder (a party that received a "
         "share) complains falsely of a dealer, or complains of a share that came too late, Charlie is assumed to know "
         "that holder's shares from that dealer."
     ),

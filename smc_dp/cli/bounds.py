@@ -48,8 +48,8 @@ def print_draft(
 ) -> None:
     """Draft a file of bounds from a data dictionary, or from the names of columns. No row is read.
 
-    Of a Parquet file only the schema is read, and with --header of a CSV file only its first line. The names of columns
-    become public, as all of the bounds: delete those that should not.
+    A Parquet file is read for its schema alone, a CSV file (--header) for its first line alone. Names of columns become
+    public with the bounds: delete those that must stay secret.
 
     "?" in a line stands for a value that nobody has stated. Every command refuses the file until a person has filled it
     in. Names of rows, free text and identifying columns are left out, each with the reason. If the
@@ -109,7 +109,7 @@ def check_bounds(
 ) -> int:
     """Check a party's file against bounds: list the problems, with lines that would fix some of them.
 
-    While lines of drafted bounds are open, the command lists them, with what to write in their place.
+    While drafted bounds have a "?", the command lists each one, with what to write in its place.
 
     The command also counts the numbers outside of their bounds and the rows that are shortened. Nothing is sent or
     written. The output quotes cells, so it is private to the party. Exit code 2: there are problems.

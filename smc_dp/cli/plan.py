@@ -47,7 +47,7 @@ def plan_learning(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Predict the accuracy and recommend a method, from public numbers alone. No privacy budget is spent.
+    """Predict what noise costs in accuracy, and recommend a method, from public numbers alone. No budget is spent.
 
     The plan says which method to use, and why. It gives an interval for the accuracy that is lost to noise; in nine
     of ten trials the loss was in it. It names parties that have too few rows, and who must not collude. It counts

@@ -32,10 +32,10 @@ def classify_rows(
     run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
     data: Annotated[Path, typer.Option(help="CSV or Parquet file of rows to classify.")],
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE.csv", help="Write them to a new CSV file, with an id and a score.")
+        Path | None, typer.Option(metavar="FILE.csv", help="Write classes, ids and scores to a new CSV file.")
     ] = None,
     id_column: Annotated[
-        str | None, typer.Option("--id", metavar="COLUMN", help="What rows are called in it [default: their number].")
+        str | None, typer.Option("--id", metavar="COLUMN", help="Column that names the rows [default: their number].")
     ] = None,
     threshold: Annotated[
         str | None,
@@ -84,7 +84,7 @@ def classify_rows(
     """Classify new rows with the model of a run, one class a line.
 
     The command first verifies the release. Published shares must be those that were signed in the transcript, and add
-    up to the weights. A secure sum has no shares: its published sum must be the one that was signed. The signed
+    up to the weights. Without shares, the published sum must be the one that was signed. The signed
     classes, bounds, parameters and privacy must be those of the release. Without a transcript none of that is known,
     and a line on standard error says so. `smc-dp audit` says whose identities signed.
 
@@ -92,10 +92,10 @@ def classify_rows(
     audit reaches this level of assurance: 1, the transcript is whole; 2, it is authentic (needs --identities); 3, every
     message was replayed (needs --views of all participants). If not, one line says what is missing.
 
-    Standard output has one line for each row and nothing else. A score is above 0 for the second class; of three or
-    more classes each has a score, and the largest wins. FILE.csv has the scores, and the probabilities of the released
+    Without --out, standard output is one line for each row. A score over 0 favours the second class; of three or more
+    classes each has a score, and the largest wins. FILE.csv has the scores, and the probabilities of the released
     model: 1/(1 + e^-score) of the second of two classes, softmax of the scores of more. The model has noise, and nobody
-    calibrated it. A release that hides the number of rows has no probabilities.
+    calibrated it. Without the number of rows, wsum, wsum_ar and ofpa have none.
 
     A row that does not fit the bounds gets no class. FILE.csv and --json say why, standard error says how many there
     are, and the exit code is 1. Rows that the bounds leave out have no class either.
@@ -142,7 +142,7 @@ def classify_rows(
         print("\n".join(found.labels))
     else:
         found.write(out, id_column or "row")
-        print(f"Written to {out}: {len(found.labels)} predictions.")
+        print(f"Written to {out}: {len(found.labels)} rows.")
     screen.print_blocks(unfit_blocks(found) if as_json else prediction_blocks(found, data.name), to=sys.stderr)
     return 1 if found.refused else 0
 

@@ -76,6 +76,11 @@ def allow_cells(most: int | None) -> Iterator[None]:
         _stated.reset(token)
 
 
+def are_cells_given() -> bool:
+    """Return whether a command was given a number of cells, which goes before that of a file."""
+    return _stated.get() is not None
+
+
 def check_most_cells(most: int | None, where: str) -> None:
     """Raise InputError, which says where, for a number of cells that no owner may state."""
     if most is not None and not 1 <= most <= MOST_CELLS:

@@ -25,7 +25,7 @@ from smc_dp.data.csv_cells import read_csv
 from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat
 from smc_dp.data.file_types import LONGEST_START, of_another_program
 from smc_dp.data.format_sections import FileFormatDocument
-from smc_dp.data.limits import BYTES_OF_CELL, TABLE_LIMITS, TableLimits, owners_limits
+from smc_dp.data.limits import BYTES_OF_CELL, TABLE_LIMITS, TableLimits, are_cells_given, owners_limits
 from smc_dp.data.parquet_cells import read_parquet
 from smc_dp.data.table import Cells, Table, is_blank_column
 from smc_dp.data.text_lines import ByteSource
@@ -106,7 +106,8 @@ def _owners_limit(form: FileFormat, limits: TableLimits) -> Iterator[None]:
         more, free = 10 * limits.cells, free_memory()
         here = "" if free is None else f"; this machine has {_size(free)} free"
         hint = f". So many take up to {_size(limits.cells * BYTES_OF_CELL)}{here}. To allow {more:,} cells, up to "
-        hint += f"{_size(more * BYTES_OF_CELL)}, {form.advice(most_cells=more)}"
+        advice = f"give `most_cells` {more}" if are_cells_given() else form.advice(most_cells=more)
+        hint += f"{_size(more * BYTES_OF_CELL)}, {advice}"
         raise InputError(replace(error.fault, fields={**error.fault.fields, "hint": hint})) from None
 
 

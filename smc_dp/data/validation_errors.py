@@ -39,7 +39,7 @@ from smc_dp.data.table import ParsedColumn, Table
 FIRST_ROWS = 5
 """Number of rows that a fault names."""
 _MOST_KINDS = 20  # of a column that are named one by one
-_OF_ANOTHER_NUMBER = "only with `adjacency` addremove, or a guarantee for whole parties, does a run take this"
+_OF_ANOTHER_NUMBER = "a run takes this only with `adjacency` addremove, or a guarantee for whole parties"
 _MANY_NUMBERS = 10  # different ones, in a column of classes
 _POSSIBLE = "with the first and the last day that are possible"
 SITE, AUTHOR = "site", "author"
@@ -110,8 +110,8 @@ class TableFault:
         """
         fault = replace(self.fault, fields={**self.fault.fields, "fixed_by": self.fixed_by})
         if self.line is not None:
-            note = "" if self.note is None else f", {self.note},"
-            advice = f"; write {self.line}{note} into [{self.section}] of the bounds"
+            note = "" if self.note is None else f" ({self.note})"
+            advice = f"; write {self.line} into [{self.section}] of the bounds{note}"
             if released:
                 advice = (
                     f"; the bounds of the release have no line {self.line} in [{self.section}]. Correct the cell, or "

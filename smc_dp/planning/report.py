@@ -203,7 +203,7 @@ def _leaving(plan: Plan, found: PlannedMethod) -> str:
     now, then = found.expected, found.without
     both = "" if now is None or then is None else f": {_within(now)} is lost with, {_within(then)} without"
     harm = _harm(found.left_out, sizes, sum(plan.parties.values())).rstrip(".")
-    least = "" if found.least_rows is None else f", or have {found.least_rows:,} rows of each"
+    least = "" if found.least_rows is None else f", or give each {found.least_rows:,} rows"
     return f"{harm}{both}. Leave {_some(found.left_out)} out{least}."
 
 

@@ -25,11 +25,11 @@ def coefficient_blocks(coefficients: Mapping[str, Any], bounds: Bounds, cut: flo
         else "Each class has a score, and the largest wins."
     )
     yield Prose(
-        "A score is the intercept plus what each column adds. If a row is shortened to the clip, this sum is not its "
+        "A score is the intercept plus what each column adds. If a row is shortened (see above), this sum is not its "
         "score: use `smc-dp predict`. A number or a date adds the figure times its value, clipped to its bounds. A "
-        "date counts days since the first one. A standardised figure is for half of the public range, from its middle; "
-        "in bounds without centring it is for the largest bound, from 0. What an empty cell adds, where no line here "
-        "says it, follows from the rule of its column."
+        "date counts days since its lower bound. A standardised figure is for a value half the public range above its "
+        "middle; without centring, for the largest bound instead of 0. If no line says what an empty cell adds, the "
+        "rule of its column does."
     )
     days = {column.name for column in bounds.columns if isinstance(column, DateColumn)}
     for name, score in list(coefficients.items())[:_MOST_CLASSES]:

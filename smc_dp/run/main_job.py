@@ -110,7 +110,7 @@ def _together(reports: Sequence[Report]) -> tuple[Fraction, Fraction] | None:
 
 def _reading(reports: Sequence[Report]) -> Iterator[Prose]:
     """Yield how to read the table: what of it is private, and which differences are chance."""
-    yield Prose("The lines 'alone' and 'pooled' are not private. Only a simulation has all rows to compute them.")
+    yield Prose("The lines 'alone' and 'pooled' have no noise. Only a simulation has all rows to compute them.")
     last = reports[-1].comparison
     if last is not None and last.rows:
         better, worse = last.compared_beyond_chance()

@@ -35,7 +35,7 @@ def draw_calibration(found: Metrics) -> Drawing:
     for (x, y), one in zip(points, found.calibration, strict=True):
         svg.circle(x, y, _LEAST + (_MOST - _LEAST) * math.sqrt(one.rows / most))
     said = (
-        "Each disc is a line of the table: its mean probability, and above it the observed share. A larger disc has "
+        "Each disc is a line of the table: mean probability to the right, observed share upwards. A larger disc has "
         "more rows. On the dashed line both are equal.",
     )
     return Drawing(svg, "Calibration curve", said)

@@ -102,7 +102,7 @@ def _facts(found: Metrics) -> Iterator[tuple[str, str]]:
 
 def _reading(found: Metrics) -> Iterator[Prose]:
     """Yield how the figures are to be read: the threshold, and where the accuracy says nothing."""
-    if found.threshold is not None:
+    if found.threshold is not None and found.brier is not None:
         at, name = f"{found.threshold.probability:g}", shorten(found.classes[1].name)
         if found.threshold.chosen_on is None:
             yield coded_prose("metrics.public_threshold", threshold=at, name=name)
@@ -124,7 +124,7 @@ def _of_class(one: ClassMetrics) -> tuple[str, ...]:
 
 
 def _figure(value: float | None, beside: str) -> str:
-    return "not defined for these rows" if value is None else f"{value:.3f} ({beside})"
+    return "not defined" if value is None else f"{value:.3f} ({beside})"
 
 
 def _confusion(found: Metrics) -> Iterator[PageBlock]:

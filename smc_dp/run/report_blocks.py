@@ -103,9 +103,7 @@ def accuracy_blocks(found: Comparison | None, planned: ExpectedAccuracy | None =
         yield Prose("Other figures of the release on the test rows:")
         yield from brief_blocks(found.metrics)
     if found.baseline_lambda is not None:
-        yield Prose(
-            f"The models alone and pooled are regularised (lambda = {found.baseline_lambda:g}), the release is not."
-        )
+        yield Prose(f"'Alone' and 'pooled' are regularised (lambda = {found.baseline_lambda:g}), the release is not.")
     if found.weighted:
         yield coded_prose("run.compared_without_weights")
         return

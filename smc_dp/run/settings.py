@@ -268,7 +268,7 @@ class Simulation(Document):
         "With `budget`: delta limit.", "NUMBER", "text", usual="`delta` of this run if its noise has one, else 0"
     )
     most_cells: int | None = _setting(
-        "Number of cells that a file may have on this machine, also where FILE.toml or own.toml states another one.",
+        "Number of cells that a file may have on this machine, whatever own.toml or FILE.toml beside the file states.",
         "INTEGER", "count", usual="what the free memory allows",
     )  # fmt: skip
     identities: Path | None = _setting("Folder made by `smc-dp identities new`, with a key for each party.", "DIR")

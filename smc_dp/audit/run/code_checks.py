@@ -99,10 +99,10 @@ def _distribution_check_text(found: DistributionCheck) -> str:
 
 
 def _power(power: DetectionPower, where: str) -> str:
-    half, less = ("no change" if x is None else f"a change by {x:.2f}" for x in (power.fair, power.rarer))
+    half, less = ("does not change" if x is None else f"changes by {x:.2f}" for x in (power.fair, power.rarer))
     return (
-        f"{where}, the tests find {half} of a probability of one half, and {less} of a smaller one, with probability "
-        f"{POWER:.0%}"
+        f"{where}, the tests find with probability {POWER:.0%} that a probability of one half {half}, or a smaller "
+        f"one {less}"
     )
 
 

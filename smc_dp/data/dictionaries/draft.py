@@ -167,14 +167,14 @@ def _label(entry: DescribedColumn | None) -> Iterator[_Line]:
     yield _Line("[label]")
     if entry is None or not isinstance(entry.said, LevelsEntry):
         yield _Line(f"column = {_QUOTED}  # the column of classes, which then goes from [columns]", waits=True)
-        yield _Line(f"{_CLASSES}  # of two, the second is the class +1", waits=True)
+        yield _Line(f"{_CLASSES}  # of two, a score above 0 means the second", waits=True)
     else:
         yield _Line(f"column = {_value(entry.name)}")
         if entry.said.levels:
-            of_two = "  # the second is the class +1" if len(entry.said.levels) == 2 else ""
+            of_two = "  # a score above 0 means the second" if len(entry.said.levels) == 2 else ""
             yield _Line(f"classes = {_levels(entry.said)}{of_two}")
         else:
-            yield _Line(f"{_CLASSES}  # not stated; of two, the second is the class +1", waits=True)
+            yield _Line(f"{_CLASSES}  # not stated; of two, a score above 0 means the second", waits=True)
     yield _Line("")
 
 

@@ -19,7 +19,7 @@ COMPUTATIONAL_CAVEAT = "Inside the protocol the guarantee is computational (SIM-
 MALICIOUS_CAVEAT = (
     "A malicious participant can deny everybody the result, also after the ledgers were charged for it. It can enter "
     "numbers that are no model of any rows. There is no promise of a result, or of a correct one, only that nothing "
-    "besides the result is revealed."
+    "besides the sums is revealed."
 )
 _THEY_MAY = (
     "They may take the masks off single parties' contributions, deny everybody the result, or make it a false one."
@@ -123,7 +123,8 @@ class ThreatModel:
         how = "if they are semi-honest" if self.has_sparse_graph else "even if they are malicious"
         present = f"while up to {D} parties drop out" if D else "while nobody drops out"
         less = f" ({K} less {D} that may drop out and {t} that may be corrupted)"
-        return f"{who}, {how}, {present}. A result has the noise of at least {H} honest parties{less}"
+        honest = f"{H} honest {'party' if H == 1 else 'parties'}{less}"
+        return f"{who}, {how}, {present}. A result has the noise of at least {honest}"
 
     @property
     def everybody_else(self) -> str:

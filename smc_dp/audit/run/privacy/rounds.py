@@ -95,7 +95,8 @@ def _words(found: DerivedParameters, H: int) -> str:
     most, d, k = sum_bounds(found), found.public.dimension, found.public.classes
     curved = sum(1 for bound in most if bound.curvature)
     last = most[-1].gradient
-    said = f"ddg noise in shares on {count_noun('sum', len(most))} of gradients ({d} weights, {k} classes)"
+    sums = f"{count_noun('sum', len(most))} of gradients ({d} weights, {k} classes)"
+    said = f"Discrete Gaussian noise (ddg) in shares on {sums}"
     entered = f"One record contributes at most {last} grid units (L2 norm) to a gradient"
     counted = f"The guarantee counts the noise shares of H = {H} honest parties."
     if not curved:
