@@ -241,7 +241,12 @@ def approve_study(
 def provision_study(
     study_file: StudyPath,
     engine: Annotated[str, typer.Option(metavar="nats|flare", help="Carrier of the envelopes.")],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to make.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            metavar="DIR", help="The folder to make. For nats it may be the provisioning kit of earlier studies."
+        ),
+    ],
 ) -> None:
     """Make the provisioning kit of a study: the files that its relay runs from, and a folder for each site.
 
@@ -251,18 +256,22 @@ def provision_study(
     somebody is in the study; the identities pinned there do. flare: NVIDIA FLARE 2.9 makes the certificates. The
     provisioning kit has the job and the policies of all sites.
 
+    One nats-server serves many studies. With the provisioning kit that it runs from as --out, the study is added to it.
+
     \b
     Examples:
       smc-dp study provision study.toml --engine nats --out provisioning-kit
       cd provisioning-kit/operator && nats-server -c server.conf
+      smc-dp study provision another.toml --engine nats --out provisioning-kit
       smc-dp study provision study.toml --engine flare --out provisioning-kit
     """
     from smc_dp.deploy.flare import provision as flare
     from smc_dp.deploy.nats import provision as nats
 
     if engine == "nats":
-        handed = nats.provision_relay(_read(study_file), out)
-        print(f"Next steps: {out / 'operator' / nats.README}. SECRET: all other files in {out}.")
+        found = _read(study_file)
+        handed = nats.provision_relay(found, out)
+        print(f"Next steps: {nats.readme_of(found, out)}. SECRET: all other files in {out}.")
     elif engine == "flare":
         handed = flare.provision_flare(_read(study_file), out)
         print(f"Next steps: {out / flare.README}. Nothing in {out} is secret.")

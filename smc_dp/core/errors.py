@@ -121,13 +121,17 @@ def check_one_of(name: str, value: object, known: Iterable[str]) -> None:
 
 def one_line(message: str) -> str:
     """Return the message on one line, with nothing in it that a terminal would obey."""
-    return "".join(c if c.isprintable() else " " for c in " ".join(message.split()))
+    return _printable(" ".join(message.split()))
 
 
 def plain_name(name: object) -> str:
     """Return a name for use in a message: on one line, printable, cut after 64 characters."""
-    text = "".join(c if c.isprintable() else " " for c in str(name))
+    text = _printable(str(name))
     return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 3] + "..."
+
+
+def _printable(text: str) -> str:
+    return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
 
 
 MOST_CLIPPED = 0.05

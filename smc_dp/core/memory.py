@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _AVAILABLE = re.compile(r"^MemAvailable:\s*(\d+) kB$", re.MULTILINE)
-_RECLAIMABLE = re.compile(
-    r"^(?:total_)?inactive_file (\d+)$", re.MULTILINE
-)  # pages of files, of all groups inside last
+# Pages of files; the number of all groups inside comes last.
+_RECLAIMABLE = re.compile(r"^(?:total_)?inactive_file (\d+)$", re.MULTILINE)
 _ROOT = Path("/")
 
 

@@ -244,9 +244,8 @@ def _has_empty_line(text: bytes) -> bool:
     """Return whether two line ends follow each other, for whatever line ends there are."""
     if b"\r" in text:
         return any(ends in text for ends in (b"\n\n", b"\n\r", b"\r\r"))
-    ends = np.flatnonzero(
-        np.frombuffer(text, np.uint8) == ord("\n")
-    )  # a search for two bytes takes seven times as long
+    # A search for two bytes takes seven times as long.
+    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
     return bool((np.diff(ends) == 1).any())
 
 

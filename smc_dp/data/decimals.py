@@ -2,8 +2,8 @@
 
 "12.50" is the integer 1250 with 2 places after the point. As a float it is 1250 / 10^2: both are exact and IEEE 754
 rounds a quotient correctly, so this is the float that Python reads in the text. Its ten digits at most come back from
-the float, which has fifteen. Only texts that an integer and its
-places determine are kept so: no leading zeros, no plus, no exponent, no point without digits on both sides.
+the float, which has fifteen. Only texts that an integer and its places determine are kept so: no leading zeros, no
+plus, no exponent, no point without digits on both sides.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 _DTYPES: tuple[type[np.signedinteger[Any]], ...] = (np.int16, np.int32)
 _LARGEST = int(np.iinfo(np.int32).max)
 _MOST_PLACES = 22  # 10^22 is the last power of ten that is a float
-_FIRST = 64
 _POWERS = 10.0 ** np.arange(_MOST_PLACES + 1)
+_LONGEST = _MOST_PLACES + 3  # with the minus, a zero and the point
 _POINT, _MINUS, _ZERO = b".-0"
 
 
@@ -43,6 +43,9 @@ class Decimals:
     def __len__(self) -> int:
         return len(self.digits)
 
+    def __getitem__(self, rows: slice | NDArray[np.int64]) -> Decimals:
+        return Decimals(self.digits[rows], self.places if isinstance(self.places, int) else self.places[rows])
+
     def numbers(self) -> NDArray[np.float64]:
         """Return the numbers, NaN for empty cells."""
         found = self.digits.astype(np.float64)
@@ -65,7 +68,7 @@ class Decimals:
 
     def take(self, indices: NDArray[np.int64]) -> Decimals:
         """Return the numbers at these positions."""
-        return Decimals(self.digits[indices], self.places if isinstance(self.places, int) else self.places[indices])
+        return self[indices]
 
     def widened(self, kind: Any) -> NDArray[np.signedinteger[Any]]:
         """Return the digits as integers of this kind, which is at least as wide."""
@@ -88,14 +91,14 @@ def join_decimals(parts: Sequence[Decimals]) -> Decimals:
 
 def pack_decimals(texts: Any) -> Decimals | None:
     """Return an array of texts of pyarrow, without nulls, as decimals; None where any other text is among them."""
-    if len(texts) > _FIRST and pack_decimals(texts[:_FIRST]) is None:  # soon seen in a column of other texts
-        return None
     text, ends = text_bytes(texts)
+    lengths = np.diff(ends, prepend=0)
+    if lengths.max(initial=0) > _LONGEST:
+        return None
     points = text == _POINT
     is_digit = (text - _ZERO) <= 9  # bytes wrap around below the zero
     if np.count_nonzero(is_digit) + np.count_nonzero(points) + np.count_nonzero(text == _MINUS) < len(text):
         return None
-    lengths = np.diff(ends, prepend=0)
     places = _places(text, points, ends, lengths)
     if places is None or (numbers := cast_numbers(texts)) is None:
         return None

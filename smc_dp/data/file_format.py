@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from smc_dp.core.errors import InputError, shown
 from smc_dp.core.toml import on_one_line
@@ -81,13 +81,14 @@ def day_in_form(cell: str, name: str) -> datetime.date | None:
         return None
 
 
-def _forms(dates: object) -> tuple[str, ...]:
-    return (dates,) if isinstance(dates, str) else tuple(dates)  # type: ignore[arg-type]
+def list_date_forms(dates: str | Sequence[str]) -> tuple[str, ...]:
+    """Return one form of dates, or several, as a tuple."""
+    return (dates,) if isinstance(dates, str) else tuple(dates)
 
 
-def _one_or_several(dates: str | tuple[str, ...]) -> str | tuple[str, ...]:
+def _one_or_several(dates: str | Sequence[str]) -> str | tuple[str, ...]:
     """Return the different forms of dates, one of them as a text."""
-    forms = tuple(dict.fromkeys(_forms(dates)))
+    forms = tuple(dict.fromkeys(list_date_forms(dates)))
     return forms[0] if len(forms) == 1 else forms
 
 
@@ -140,10 +141,7 @@ class FileFormat:
             value = getattr(self, name)
             if value is not None and value not in allowed:
                 raise InputError("form.unknown", known=allowed, got=shown(value)).within(f"[file] {name}")
-        try:
-            check_most_cells(self.most_cells)
-        except InputError as error:
-            raise InputError(replace(error.fault, place="[file] most_cells: ")) from None
+        check_most_cells(self.most_cells, "[file] most_cells")
         if self.thousands == self.decimal:
             raise InputError("form.one_mark", mark=shown(self.decimal)).within("[file] thousands")
         for name in _LISTS:
@@ -194,7 +192,7 @@ class FileFormat:
     @property
     def date_forms(self) -> tuple[str, ...]:
         """Forms of dates, one or several."""
-        return (self.dates,) if isinstance(self.dates, str) else self.dates
+        return list_date_forms(self.dates)
 
     def of_column(self, name: str) -> FileFormat:
         """Return the format with the forms of dates of this column."""
@@ -228,12 +226,12 @@ class FileFormat:
         if self.place == OWN_SETTINGS_FILE:
             lines = [_line(name, getattr(whole, name)) for name in _SETTINGS if name in settings]
             parts = [f"{' and '.join(lines)} into [file]"] if lines else []
-            changed = {column for column, _ in FileFormat(aliases=settings.get("aliases", ())).aliases}  # type: ignore[arg-type]
+            changed = dict(cast("ColumnAliases", settings.get("aliases", ())))
             for column, levels in whole.aliases:
                 if column in changed:
                     said = " and ".join(_line(_key(level), texts) for level, texts in levels)
                     parts.append(f"{said} into [aliases.{_key(column)}]")
-            if own := [name for name, _ in FileFormat(column_dates=settings.get("column_dates", ())).column_dates]:  # type: ignore[arg-type]
+            if own := dict(cast("ColumnDates", settings.get("column_dates", ()))):
                 said = " and ".join(_date_line(name, forms) for name, forms in whole.column_dates if name in own)
                 parts.append(f"{said} into [dates]")
             return f"write {', and '.join(parts)} of {OWN_SETTINGS_FILE}"
@@ -289,7 +287,7 @@ def joined(
             some, others = (before or (), value or ()) if is_newer else (value or (), before or ())
             found[name] = _joined_dates(some, others)  # type: ignore[arg-type]
         elif name == "dates" and before is not None and not is_newer:
-            found[name] = _one_or_several((*_forms(before), *_forms(value)))
+            found[name] = _one_or_several((*list_date_forms(before), *list_date_forms(value)))  # type: ignore[arg-type]
         elif is_newer or before is None:
             found[name] = value
     return found

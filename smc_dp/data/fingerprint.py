@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import itertools
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smc_dp.data.federation import Rows
 from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat
 from smc_dp.data.table import Cells, DictionaryColumn, Table
+from smc_dp.data.text_column import TextColumn
 
 _BLOCK = 8192  # rows at a time
+_SMALLEST, _LARGEST = 1e-3, 1e9
 
 
 def fingerprint_rows(key: bytes, rows: Rows) -> str:
@@ -74,28 +79,70 @@ def _of_columns(key: bytes, held: Table, columns: Iterable[str]) -> str:
     forms = [held.form.of_column(name) for name in names]
     stored = [_stored(held.columns[name], form) for name, form in zip(names, forms, strict=True)]
     for start in range(0, held.rows, _BLOCK):
-        block = [_plain_cells(cells, start, form) for cells, form in zip(stored, forms, strict=True)]
-        for row in zip(*block, strict=True):
-            total += int.from_bytes(hmac.digest(key, b"row" + json.dumps(row).encode(), "sha256"))
+        stop = min(start + _BLOCK, held.rows)
+        texts = [_texts(cells, start, stop, form) for cells, form in zip(stored, forms, strict=True)]
+        for row in _rows(texts, stop - start):
+            total += int.from_bytes(hmac.digest(key, b"row" + row.encode(), "sha256"))
     said = json.dumps([names, held.rows, total % (1 << 256)]).encode()
     return hmac.new(key, b"smc-dp table 1" + said, hashlib.sha256).hexdigest()
 
 
+def _rows(columns: Sequence[Any], rows: int) -> Iterator[str]:
+    """Yield each row as `json.dumps` writes a list of its cells, whose texts come without quotes."""
+    from pyarrow import compute
+
+    if not columns:
+        yield from itertools.repeat("[]", rows)
+        return
+    for row in compute.binary_join_element_wise(*columns, '", "').to_pylist():
+        yield f'["{row}"]'
+
+
 def _stored(cells: Cells, form: FileFormat) -> Cells:
-    """Return a column with each stored cell as canonical text where cells are dictionary-encoded."""
-    return (
-        DictionaryColumn(cells.codes, tuple(_plain(cell, form) for cell in cells.values))
-        if isinstance(cells, DictionaryColumn)
-        else cells
+    """Return a column with each stored cell as its text in JSON where different cells are stored once."""
+    if not isinstance(cells, DictionaryColumn) or isinstance(cells, TextColumn):
+        return cells
+    return DictionaryColumn(cells.codes, tuple(_in_json(cell, form) for cell in cells.values))
+
+
+def _texts(cells: Cells, start: int, stop: int, form: FileFormat) -> Any:
+    """Return an array of pyarrow with the canonical texts of some cells, as they stand between quotes in JSON."""
+    import pyarrow as pa
+
+    if isinstance(cells, TextColumn):
+        part = cells.between(start, stop)
+        if (numbers := part.plain_numbers()) is not None:
+            return _number_texts(numbers)
+        texts = pa.array([_in_json(cell, form) for cell in part.values], pa.string())
+        return texts.take(pa.array(part.codes))
+    if isinstance(cells, DictionaryColumn):
+        stored = cast("tuple[str, ...]", cells.values)
+        return pa.array([stored[code] for code in cells.codes[start:stop].tolist()], pa.string())
+    block = cells[start:stop]
+    if isinstance(block, np.ndarray) and np.isfinite(block).all():
+        return _number_texts(block)
+    return pa.array([_in_json(cell, form) for cell in block], pa.string())
+
+
+def _number_texts(numbers: NDArray[np.float64]) -> Any:
+    """Return an array of pyarrow with the `repr` of each number, and no text for NaN."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    numbers, size = numbers + 0.0, np.abs(numbers)  # -0.0 is 0.0
+    texts = pa.array(numbers, from_pandas=True).cast(pa.string()).fill_null("")
+    whole = pa.array(numbers == np.trunc(numbers))
+    texts = compute.replace_with_mask(texts, whole, compute.binary_join_element_wise(texts.filter(whole), ".0", ""))
+    # Outside of these pyarrow writes other exponents than Python; inside both write the shortest digits without one.
+    others = ((size < _SMALLEST) & (size > 0)) | (size >= _LARGEST)
+    return compute.replace_with_mask(
+        texts, pa.array(others), pa.array(map(repr, numbers[others].tolist()), pa.string())
     )
 
 
-def _plain_cells(cells: Cells, start: int, form: FileFormat) -> Iterator[object]:
-    """Return the cells of a block as canonical texts."""
-    if isinstance(cells, DictionaryColumn):
-        return map(cells.values.__getitem__, cells.codes[start : start + _BLOCK].tolist())
-    block = cells[start : start + _BLOCK]
-    return (_plain(cell, form) for cell in (block.tolist() if isinstance(block, np.ndarray) else block))
+def _in_json(cell: object, form: FileFormat) -> str:
+    """Return the canonical text of a cell as it stands between quotes in JSON."""
+    return json.dumps(_plain(cell, form))[1:-1]
 
 
 def _plain(cell: object, form: FileFormat) -> str:

@@ -14,7 +14,7 @@ from smc_dp.core.documents import Document, PathStep
 from smc_dp.core.errors import InputError
 from smc_dp.core.kinds import limit_keys
 from smc_dp.data.bounds_file import LevelList
-from smc_dp.data.file_format import DEFAULT_FORMAT, ColumnAliases, FileFormat
+from smc_dp.data.file_format import DEFAULT_FORMAT, ColumnAliases, FileFormat, list_date_forms
 
 _MANY, _SHOWN = 1 << 12, 40
 AliasSection: TypeAlias = Annotated[dict[str, dict[str, LevelList]], limit_keys(_MANY)]
@@ -24,14 +24,10 @@ AliasSection: TypeAlias = Annotated[dict[str, dict[str, LevelList]], limit_keys(
 def _known(dates: str | list[str]) -> str | list[str]:
     """Return forms of dates; raise InputError for unknown ones."""
     try:
-        FileFormat(dates=_listed(dates))
+        FileFormat(dates=list_date_forms(dates))
     except InputError as error:
         raise InputError(replace(error.fault, place="")) from None
     return dates
-
-
-def _listed(dates: str | list[str]) -> str | tuple[str, ...]:
-    return dates if isinstance(dates, str) else tuple(dates)
 
 
 Dates: TypeAlias = str | list[str]
@@ -71,7 +67,7 @@ class FileSection(Document):
             self.decimal,
             self.encoding,
             tuple(self.missing),
-            _listed(self.dates),
+            list_date_forms(self.dates),
             self.skip_blank_rows,
             self.thousands,
             tuple(self.true),
@@ -110,5 +106,5 @@ def site_format(
     said: ColumnAliases = tuple(
         (column, tuple((level, tuple(texts)) for level, texts in levels.items())) for column, levels in aliases.items()
     )
-    own = tuple((column, tuple([forms] if isinstance(forms, str) else forms)) for column, forms in dates.items())
+    own = tuple((column, list_date_forms(forms)) for column, forms in dates.items())
     return replace(DEFAULT_FORMAT if file is None else file.form, aliases=said, column_dates=own)

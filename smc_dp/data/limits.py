@@ -68,7 +68,7 @@ def allow_cells(most: int | None) -> Iterator[None]:
 
     Raises InputError for a number that no owner may state.
     """
-    check_most_cells(most)
+    check_most_cells(most, "most_cells")
     token = _stated.set(_stated.get() if most is None else most)
     try:
         yield
@@ -76,10 +76,10 @@ def allow_cells(most: int | None) -> Iterator[None]:
         _stated.reset(token)
 
 
-def check_most_cells(most: int | None) -> None:
-    """Raise InputError for a number of cells that no owner may state."""
+def check_most_cells(most: int | None, where: str) -> None:
+    """Raise InputError, which says where, for a number of cells that no owner may state."""
     if most is not None and not 1 <= most <= MOST_CELLS:
-        raise InputError("form.wrong_number", most=MOST_CELLS, got=most).within("most_cells")
+        raise InputError("form.wrong_number", most=MOST_CELLS, got=most).within(where)
 
 
 def owners_limits(in_file: int | None = None, usual: TableLimits | None = None) -> TableLimits:

@@ -37,8 +37,8 @@ _LISTED = 8  # columns in a message
 _MOST_SAID = 5  # things in a warning
 _TOO_MANY = "rows.too_many_features"
 _LISTED_AT = MappingProxyType({"table.no_column": 0, "rows.all_left_out": 2})  # 1 is that of all other faults
-_MOST_NUMBERS = 1 << 27  # a gigabyte of them: bounds with many categories make many features of few cells,
-# unless the owner lets the table have more cells
+# A gigabyte of them, unless the owner lets the table have more cells: many categories make many features of few cells.
+_MOST_NUMBERS = 1 << 27
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 from smc_dp.core.errors import Fault, FieldValue, InputFault
-from smc_dp.data.file_format import DEFAULT_FORMAT, OWN_SETTINGS_FILE, FileFormat, joined
+from smc_dp.data.file_format import DEFAULT_FORMAT, OWN_SETTINGS_FILE, ColumnAliases, FileFormat, joined
 from smc_dp.data.spelling_evidence import Settings, SpellingEvidence
 
 LINE = "{line}"
@@ -90,7 +90,7 @@ class FormatFault(InputFault):
         """Return the fault with another text in place of LEVEL."""
         told = tuple(
             (column, tuple((place if level == LEVEL else level, texts) for level, texts in levels))
-            for column, levels in FileFormat(aliases=self.to_complete.get("aliases", ())).aliases  # type: ignore[arg-type]
+            for column, levels in cast("ColumnAliases", self.to_complete.get("aliases", ()))
         )
         return replace(self, clause=self.clause.replace(LEVEL, place), to_complete={"aliases": told})
 

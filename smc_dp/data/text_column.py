@@ -19,7 +19,8 @@ from smc_dp.data.table import DictionaryColumn
 
 # Of these characters alone pyarrow reads no other numbers than Python: no words, no spaces, no 1_000.
 _OF_NUMBERS = np.isin(np.arange(256), np.frombuffer(b"0123456789.-+eE", np.uint8))
-_TOGETHER = 1 << 14  # rows that are packed together
+_FIRST = 64  # cells that tell most columns of other texts
+_TOGETHER, _HEAVY = 1 << 14, 1 << 21  # rows that are packed together, and bytes of fewer and longer ones
 
 
 class TextColumnBuilder:
@@ -28,7 +29,7 @@ class TextColumnBuilder:
     def __init__(self, empty: Collection[str] = ()) -> None:
         self._empty = empty
         self._read: list[Any] = []
-        self._rows = 0
+        self._rows = self._size = 0
         self._packed: list[Any] = []
 
     def add(self, pieces: Iterable[Any]) -> None:
@@ -36,7 +37,8 @@ class TextColumnBuilder:
         for piece in pieces:
             self._read.append(piece)
             self._rows += len(piece)
-        if self._rows >= _TOGETHER:
+            self._size += piece.nbytes
+        if self._rows >= _TOGETHER or self._size >= _HEAVY:
             self._pack()
 
     def column(self) -> TextColumn:
@@ -50,13 +52,13 @@ class TextColumnBuilder:
 
         if not self._read:
             return
-        texts: Any = pa.concat_arrays(self._read)
-        self._read, self._rows = [], 0
+        read, self._read, self._rows, self._size = self._read, [], 0, 0
         if self._empty:
             words = pa.array([*self._empty], pa.string())
-            texts = compute.if_else(compute.is_in(texts, value_set=words), "", texts)
-        packed = pack_decimals(texts)
-        self._packed.append(texts if packed is None else packed)
+            read = [compute.if_else(compute.is_in(texts, value_set=words), "", texts) for texts in read]
+        is_other = pack_decimals(read[0][:_FIRST]) is None  # then nothing is copied
+        packed = None if is_other else pack_decimals(pa.concat_arrays(read, pa.system_memory_pool()))
+        self._packed += read if packed is None else [packed]
 
 
 class TextColumn(DictionaryColumn):
@@ -80,7 +82,8 @@ class TextColumn(DictionaryColumn):
         parts = [p.encoded() if isinstance(p, Decimals) else p.dictionary_encode() for p in self._parts]
         kind = pa.dictionary(pa.int32(), pa.string())
         found = pa.chunked_array(parts, kind).unify_dictionaries().combine_chunks()
-        return found.indices.to_numpy(), tuple(found.dictionary.to_pylist())
+        small = np.min_scalar_type(-len(found.dictionary) - 1)  # 1 byte for the levels of most columns
+        return found.indices.to_numpy().astype(small), tuple(found.dictionary.to_pylist())
 
     @property
     @override
@@ -101,6 +104,16 @@ class TextColumn(DictionaryColumn):
         texts = [p.encoded().dictionary_decode() if isinstance(p, Decimals) else p for p in self._parts]
         return TextColumn(pa.chunked_array(texts, pa.string()).take(indices).chunks)
 
+    def between(self, start: int, stop: int) -> TextColumn:
+        """Return the cells from `start` to before `stop`, without a copy."""
+        found, at = [], 0
+        for part in self._parts:
+            first, end = max(start - at, 0), min(stop - at, len(part))
+            if first < end:
+                found.append(part[first:end])
+            at += len(part)
+        return TextColumn(found)
+
     @override
     def plain_numbers(self) -> NDArray[np.float64] | None:
         found = np.empty(len(self))
@@ -115,12 +128,10 @@ class TextColumn(DictionaryColumn):
 
 
 def _merged(parts: Iterable[Any]) -> Iterator[Any]:
-    """Yield the parts, those of one kind that follow each other as one."""
-    import pyarrow as pa
-
+    """Yield the parts, decimals that follow each other as one."""
     for are_decimals, group in groupby(parts, lambda part: isinstance(part, Decimals)):
         same = list(group)
-        yield join_decimals(same) if are_decimals else same[0] if len(same) == 1 else pa.concat_arrays(same)
+        yield from [join_decimals(same)] if are_decimals else same  # long texts together could exceed an array
 
 
 def _numbers(texts: Any) -> NDArray[np.float64] | None:

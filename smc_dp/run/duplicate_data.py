@@ -21,7 +21,7 @@ from smc_dp.core import reading
 from smc_dp.core.errors import InputError, plain_name
 from smc_dp.core.writing import sync_folder, write_file
 from smc_dp.data.federation import Rows
-from smc_dp.data.fingerprint import fingerprint_data, former_fingerprint
+from smc_dp.data.fingerprint import former_fingerprint
 from smc_dp.data.table import Table
 from smc_dp.privacy.ledger.ledger import Ledger
 
@@ -63,19 +63,20 @@ def make_rows_key(folder: Path) -> bytes:
     return found
 
 
-def refuse_duplicates(folder: Path, key: bytes, own: Mapping[str, Path], parties: Mapping[str, RowsAsRead]) -> None:
+def refuse_duplicates(
+    folder: Path, key: bytes, own: Mapping[str, Path], parties: Mapping[str, RowsAsRead], names: Mapping[str, str]
+) -> None:
     """Raise an InputError where another ledger of the folder than the party's own is charged for its rows.
 
-    `key`: of the folder; `own`: path of each party's ledger.
+    `key`: of the folder; `own`: path of each party's ledger; `names`: fingerprint of each party's rows under the key.
     """
     charged = dict(_charged(folder))
     for party, held in parties.items():
-        name = fingerprint_data(key, held)
         for path, data_sets in charged.items():
             if path.name == own[party].name or not data_sets:
                 continue
             other = unquote(path.name.removesuffix(ENDING))
-            if not data_sets.isdisjoint({name, former_fingerprint(key, held, other)}):
+            if not data_sets.isdisjoint({names[party], former_fingerprint(key, held, other)}):
                 raise InputError("ledger.same_rows", party=plain_name(party), path=str(path), other=plain_name(other))
 
 

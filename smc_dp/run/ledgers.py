@@ -91,7 +91,9 @@ class Ledgers:
                     ledger.check(guarantee)
         key = duplicate_data.read_rows_key(self.folder)
         if key is not None:  # without one no ledger here knows any rows
-            self._refuse_elsewhere(key, parties)
+            self._refuse_elsewhere(
+                key, parties, {party: fingerprint_data(key, held) for party, held in parties.items()}
+            )
 
     def reserve(
         self, parties: Mapping[str, RowsAsRead], mechanism: str, guarantee: Guarantee, run: str
@@ -101,20 +103,23 @@ class Ledgers:
         `run`: the key of a new release; see `ledger.run_key`. Raises InputError, which names the first party whose
         limit would be passed, with what it has left, or whose rows are charged in another ledger already.
         """
+        names: dict[str, str] = {}
         reserved = Reservations(account_of(guarantee), {}, had_charges=self._had_charges())
         with accounted(reserved, harmless=(BaseException,)):
             for party, held in parties.items():
                 with self._opened(party) as ledger:
                     _refuse_known(ledger, run)
                     key = duplicate_data.make_rows_key(self.folder)
-                    number = ledger.reserve(fingerprint_data(key, held), mechanism, guarantee, run)
+                    names[party] = fingerprint_data(key, held)
+                    number = ledger.reserve(names[party], mechanism, guarantee, run)
                     reserved.entries[party] = ledger.path, number
             # After the charge: of two runs at once, one sees the other.
-            self._refuse_elsewhere(duplicate_data.make_rows_key(self.folder), parties)
+            self._refuse_elsewhere(duplicate_data.make_rows_key(self.folder), parties, names)
         return reserved
 
-    def _refuse_elsewhere(self, key: bytes, parties: Mapping[str, RowsAsRead]) -> None:
-        duplicate_data.refuse_duplicates(self.folder, key, {party: self.path(party) for party in parties}, parties)
+    def _refuse_elsewhere(self, key: bytes, parties: Mapping[str, RowsAsRead], names: Mapping[str, str]) -> None:
+        own = {party: self.path(party) for party in parties}
+        duplicate_data.refuse_duplicates(self.folder, key, own, parties, names)
 
     def _had_charges(self) -> bool:
         """Return whether something was charged here before the folder had a key."""

@@ -95,6 +95,8 @@ class NatsRelay:
     study: JointStudy
     kit: Path
     process: subprocess.Popen[bytes]
+    handed: Path | None = None
+    """Where the sites' credentials are after they left the kit."""
 
     @property
     def subjects(self) -> RelaySubjects:
@@ -104,8 +106,13 @@ class NatsRelay:
     def operator(self) -> Path:
         return self.kit / "operator"
 
+    @property
+    def credentials(self) -> Path:
+        """The operator's, for this study."""
+        return self.operator / "studies" / self.subjects.stream
+
     def site(self, name: str) -> Path:
-        return self.kit / "sites" / name
+        return (self.handed or self.kit / "sites") / name
 
     def carrier(self, name: str, patience: float = 15.0, most_bytes: int = MOST_FRAME_BYTES) -> NatsCarrier:
         folder, options = self.site(name), {"patience": patience, "most_bytes": most_bytes}
@@ -118,6 +125,23 @@ class NatsRelay:
 
     def start(self) -> None:
         self.process = served(self.operator)
+
+    def reload(self) -> None:
+        """Have the running server read its configuration again, twice as the page says."""
+        for _ in range(2):
+            subprocess.run([SERVER, "--signal", "reload=server.pid"], cwd=self.operator, check=True)
+            time.sleep(0.5)
+
+    def hand_over(self, folder: Path) -> None:
+        """Move the sites' credentials out of the kit."""
+        (self.kit / "sites").rename(folder)
+        self.handed = folder
+
+    def another(self, title: str) -> NatsRelay:
+        """Return the same relay for another study of the same parties, once that is in its kit."""
+        study = joint_study(self.study.relay, title)
+        provision_relay(study, self.kit)
+        return NatsRelay(study, self.kit, self.process)
 
 
 def served(folder: Path, prefix: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:

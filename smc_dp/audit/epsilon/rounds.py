@@ -4,8 +4,8 @@ A record of the first party has the other label, or is there or not, and Charlie
 same to all. So all sums are asked at w = 0, to which every record is orthogonal: there nothing is clipped, and a pair
 x, -x lies as far apart as any pair anywhere, 2 C in every sum (and in the first twice its length, while its curvature
 does not differ). A session in which Charlie tells the truth shows no more. Where rows have weights, the record that
-differs has the largest. The two take what their party has added off
-each sum; by the theorem the rest has at least H shares of the noise in every sum, whatever that party enters.
+differs has the largest. The two take what their party has added off each sum; by the theorem the rest has at least H
+shares of the noise in every sum, whatever that party enters.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Certificates of one relay: an authority made for one study, and what it vouches for, server and clients.
+"""Certificates of one relay: its authority, and what it vouches for, the server and the clients of each study.
 
 They say who may connect, and nothing about who somebody is in the study: that is for the identities pinned there.
 """
@@ -16,6 +16,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 _LASTS = timedelta(days=3 * 365)
 _EARLIER = timedelta(days=1)  # a clock may be behind
+_LEAST = timedelta(days=365)  # that a study can rely on
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,17 +55,39 @@ def server(by: Certified, host: str) -> Certified:
     return _issued(by, "relay", ExtendedKeyUsageOID.SERVER_AUTH, x509.SubjectAlternativeName([_host(host)]))
 
 
-def client(by: Certified, name: str) -> Certified:
-    """Make the key of a client that may connect under this name."""
-    return _issued(by, name, ExtendedKeyUsageOID.CLIENT_AUTH, None)
+def client(by: Certified, name: str, study: str) -> Certified:
+    """Make the key of a client that may connect under this name, for the study of this word."""
+    return _issued(by, name, ExtendedKeyUsageOID.CLIENT_AUTH, None, study)
+
+
+def read_authority(certificate: bytes, key: bytes) -> Certified:
+    """Return the authority in these PEM texts. ValueError unless the key is the certificate's."""
+    found, secret = x509.load_pem_x509_certificate(certificate), serialization.load_pem_private_key(key, None)
+    if not isinstance(secret, ec.EllipticCurvePrivateKey) or secret.public_key() != found.public_key():
+        raise ValueError("the key is not that of the certificate")
+    return Certified(found, secret)
+
+
+def lasts(authority: x509.Certificate) -> bool:
+    """Return whether the certificates of an authority, and its server's, last for another study."""
+    return authority.not_valid_after_utc >= datetime.now(UTC) + _LEAST
+
+
+def is_for(certificate: bytes, host: str) -> bool:
+    """Return whether a server's certificate is for this name or address. ValueError for what is no such certificate."""
+    try:
+        names = x509.load_pem_x509_certificate(certificate).extensions
+        return _host(host) in names.get_extension_for_class(x509.SubjectAlternativeName).value
+    except x509.ExtensionNotFound:
+        raise ValueError("it names no host") from None
 
 
 def _issued(
-    by: Certified, name: str, use: x509.ObjectIdentifier, also: x509.SubjectAlternativeName | None
+    by: Certified, name: str, use: x509.ObjectIdentifier, also: x509.SubjectAlternativeName | None, study: str = ""
 ) -> Certified:
     key = ec.generate_private_key(ec.SECP256R1())
     (issuer,) = by.certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
-    builder = _builder(name, key.public_key(), str(issuer.value))
+    builder = _builder(name, key.public_key(), str(issuer.value), study)
     builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
     builder = builder.add_extension(x509.ExtendedKeyUsage([use]), critical=False)
     identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(by.key.public_key())
@@ -74,11 +97,11 @@ def _issued(
     return Certified(builder.sign(by.key, hashes.SHA256()), key)
 
 
-def _builder(name: str, key: ec.EllipticCurvePublicKey, issuer: str) -> x509.CertificateBuilder:
+def _builder(name: str, key: ec.EllipticCurvePublicKey, issuer: str, study: str = "") -> x509.CertificateBuilder:
     now = datetime.now(UTC)
     return (
         x509.CertificateBuilder()
-        .subject_name(_named(name))
+        .subject_name(_named(name, study))
         .issuer_name(_named(issuer))
         .public_key(key)
         .serial_number(x509.random_serial_number())
@@ -87,8 +110,9 @@ def _builder(name: str, key: ec.EllipticCurvePublicKey, issuer: str) -> x509.Cer
     )
 
 
-def _named(name: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+def _named(name: str, study: str = "") -> x509.Name:
+    within = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, study)] if study else []
+    return x509.Name([*within, x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
 
 def _host(host: str) -> x509.GeneralName:

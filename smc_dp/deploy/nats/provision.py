@@ -1,8 +1,9 @@
-"""Provisioning of a relay: all files for its operator, a folder for each site, and the study opened at the relay."""
+"""Provisioning of a relay for its studies: files for its operator, a folder for each site, and a study opened there."""
 
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Mapping
 from contextlib import closing
 from functools import partial
@@ -10,12 +11,25 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smc_dp.core.errors import InputError
-from smc_dp.core.writing import write_folder
+from smc_dp.core.errors import InputError, one_line
+from smc_dp.core.reading import read_file
+from smc_dp.core.writing import sync_folder, write_file, write_folder
 from smc_dp.deploy.nats import certificates
 from smc_dp.deploy.nats.certificates import Certified
 from smc_dp.deploy.nats.connection import CA_FILE, CERTIFICATE_FILE, KEY_FILE, RelayConnection, relay_address
-from smc_dp.deploy.nats.server import OPERATOR, SERVER_CERTIFICATE, SERVER_KEY, configuration
+from smc_dp.deploy.nats.server import (
+    ACCOUNTS,
+    OPERATOR,
+    PROCESS,
+    SERVER_CERTIFICATE,
+    SERVER_KEY,
+    STUDIES,
+    STUDY_LIST,
+    server_configuration,
+    study_accounts,
+    study_line,
+    study_list,
+)
 from smc_dp.deploy.nats.subjects import RelaySubjects
 from smc_dp.deploy.study import JointStudy
 
@@ -68,40 +82,49 @@ async def _open(subjects: RelaySubjects, client: Client) -> None:
 
 
 SITES, README, CONFIGURATION = "sites", "README.txt", "server.conf"
+OPERATOR_FOLDER = "operator"
 _AUTHORITY_KEY = "ca.key"
 _TEXT = "operator_readme.txt"  # beside this file
 
 
 def provision_relay(study: JointStudy, folder: Path) -> list[Path]:
-    """Write the provisioning kit of a study to a new folder; return the folders to hand over.
+    """Write the provisioning kit of a relay, or add a study to one; return the folders to hand over.
 
-    Raises InputError when the folder exists or cannot be written.
+    The relay's authority and server certificate stay those of the first study. Raises InputError when the folder is
+    something else, is the kit of another relay or has the study already, or cannot be written.
     """
     host, _ = relay_address(study.relay)
-    if os.path.lexists(folder):
-        raise InputError("kit.exists", folder=str(folder))
-    subjects = subjects_of(study)
-    by = certificates.authority(f"{subjects.stream}-authority")
+    subjects, operator = subjects_of(study), folder / OPERATOR_FOLDER
     handed = [folder / SITES / name for name in study.names]
+    if os.path.lexists(folder):
+        by = _kept_authority(study, folder)
+    else:
+        by = certificates.authority("relay authority")
+        write_folder(operator, _new_relay(by, study.relay, host), 0o700)
     for name, site in zip(study.names, handed, strict=True):
-        write_folder(site, _credentials(by, certificates.client(by, subjects.certificate_name(name))), 0o700)
-    operator = {
-        **_credentials(by, certificates.client(by, f"{subjects.stream}-{OPERATOR}")),
-        **_server(by, certificates.server(by, host)),
-        _AUTHORITY_KEY: [by.key_pem],
-        CONFIGURATION: [configuration(subjects, study.relay).encode()],
+        write_folder(site, _credentials(by, certificates.client(by, name, subjects.stream)), 0o700)
+    accounts = {
+        **_credentials(by, certificates.client(by, OPERATOR, subjects.stream)),
+        ACCOUNTS: [study_accounts(subjects, study.title).encode()],
         README: [relay_readme(study, handed).encode()],
     }
-    write_folder(folder / OPERATOR, operator, 0o700)
+    write_folder(_study_folder(subjects, folder), accounts, 0o700)
+    _include(operator / STUDY_LIST, study_line(subjects))
     return handed
 
 
 def open_study(study: JointStudy, folder: Path) -> None:
     """Open a study at its relay with the operator's credentials in a provisioning kit; what is open stays as it is.
 
-    Raises `CarrierError`, and InputError for a folder that is no provisioning kit.
+    Raises `CarrierError`, and InputError for a folder that is no provisioning kit of this study.
     """
-    open_at_relay(subjects_of(study), study.relay, folder / OPERATOR)
+    subjects = subjects_of(study)
+    open_at_relay(subjects, study.relay, _study_folder(subjects, folder))
+
+
+def readme_of(study: JointStudy, folder: Path) -> Path:
+    """Return the path of the operator's instructions for a study in a provisioning kit."""
+    return _study_folder(subjects_of(study), folder) / README
 
 
 def subjects_of(study: JointStudy) -> RelaySubjects:
@@ -123,7 +146,63 @@ def relay_readme(study: JointStudy, handed: list[Path]) -> str:
         sites=sites,
         authority=_AUTHORITY_KEY,
         configuration=CONFIGURATION,
+        process=PROCESS,
+        studies=STUDY_LIST,
+        line=study_line(subjects_of(study)),
+        folder=f"{STUDIES}/{subjects_of(study).stream}",
     )
+
+
+def _kept_authority(study: JointStudy, folder: Path) -> Certified:
+    """Return the authority of a provisioning kit that can take this study."""
+    subjects, operator = subjects_of(study), folder / OPERATOR_FOLDER
+    host, _ = relay_address(study.relay)
+    if not (operator / STUDY_LIST).is_file():
+        raise InputError("kit.exists", folder=str(folder))
+    if os.path.lexists(_study_folder(subjects, folder)):
+        raise InputError("kit.has_study", folder=str(folder), study=str(_study_folder(subjects, folder)))
+    for name in study.names:
+        if os.path.lexists(site := folder / SITES / name):
+            raise InputError("kit.not_handed_over", folder=str(folder), site=str(site))
+    key = operator / _AUTHORITY_KEY
+    if not os.path.lexists(key):
+        raise InputError("kit.no_authority_key", folder=str(folder), key=str(key))
+    try:
+        by = certificates.read_authority(read_file(operator / CA_FILE), read_file(key))
+        fits = certificates.is_for(read_file(operator / SERVER_CERTIFICATE), host)
+    except (ValueError, TypeError) as error:  # TypeError: a key under a passphrase
+        raise InputError("credentials.unusable", credentials=str(operator), why=one_line(str(error))) from None
+    if not fits:
+        raise InputError("kit.of_another_relay", folder=str(folder), host=host)
+    if not certificates.lasts(by.certificate):
+        raise InputError("kit.ends_soon", folder=str(folder), day=f"{by.certificate.not_valid_after_utc:%Y-%m-%d}")
+    return by
+
+
+def _include(path: Path, line: str) -> None:
+    """Add a line to the list of studies, which is replaced whole: nats-server may read it at any time."""
+    lines = [found for found in read_file(path).decode().splitlines() if found and not found.startswith("#")]
+    new = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        write_file(new, study_list([*lines, line]).encode(), 0o600)
+        new.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise InputError("file.not_written", why=error.strerror).within(str(path)) from None
+
+
+def _study_folder(subjects: RelaySubjects, folder: Path) -> Path:
+    return folder / OPERATOR_FOLDER / STUDIES / subjects.stream
+
+
+def _new_relay(by: Certified, relay: str, host: str) -> Mapping[str, list[bytes]]:
+    return {
+        CA_FILE: [by.certificate_pem],
+        _AUTHORITY_KEY: [by.key_pem],
+        **_server(by, certificates.server(by, host)),
+        CONFIGURATION: [server_configuration(relay).encode()],
+        STUDY_LIST: [study_list([]).encode()],
+    }
 
 
 def _credentials(by: Certified, one: Certified) -> Mapping[str, list[bytes]]:

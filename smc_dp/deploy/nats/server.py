@@ -1,8 +1,9 @@
-"""The configuration of a nats-server for one study, in which each site has an account of its own.
+"""The configuration of a nats-server for many studies, in each of which every site has an account of its own.
 
-A site sees nothing but what its account imports from the relay's. Permissions in one common account would not do:
-nats-server sends an answer to whatever subject the asker names, so a site could have its own bytes stored under the
-subject of another. An answer that crosses accounts comes out in the asker's, where no other site's subject exists.
+A study is one file of accounts, which server.conf includes: one account that stores, and one for each site. A site sees
+nothing but what its account imports from that of its study. Permissions in one common account would not do: nats-server
+sends an answer to whatever subject the asker names, so a site could have its own bytes stored under the subject of
+another. An answer that crosses accounts comes out in the asker's, where no other site's subject exists.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from smc_dp.deploy.nats.connection import CA_FILE, relay_address
 from smc_dp.deploy.nats.subjects import RelaySubjects
 
 SERVER_CERTIFICATE, SERVER_KEY, STORE = "server.pem", "server.key", "store"
-OPERATOR = "operator"
-"""The user who may open a study, in the relay's own account."""
-_RELAY = "RELAY"
+STUDIES, STUDY_LIST, ACCOUNTS, PROCESS = "studies", "studies.conf", "accounts.conf", "server.pid"
+OPERATOR = "relay operator"
+"""The user who may open a study, in the account that stores it. No site has a name with a space."""
 _HEAD = """\
-# A relay for one study. Start it in this folder: nats-server -c server.conf
+# A relay for studies. Start it in this folder: nats-server -c server.conf
 {listen}
+pid_file: "{process}"
 tls {{
   cert_file: "{certificate}"
   key_file: "{key}"
@@ -32,31 +34,51 @@ jetstream {{ store_dir: "{store}" }}
 max_payload: 2MB  # longer frames come in pieces
 max_pending: 256MB
 write_deadline: "60s"
+accounts {{ include "{studies}" }}
 """
+_LIST = "# One line for each study. README.txt of a study says how the running server reads it again.\n"
 
 
-def configuration(subjects: RelaySubjects, relay: str) -> str:
+def server_configuration(relay: str) -> str:
     """Return the text of server.conf. The files that it names lie beside it."""
     host, port = relay_address(relay)
-    head = _HEAD.format(
+    return _HEAD.format(
         listen="\n".join(_listen(host, port)),
+        process=PROCESS,
         certificate=SERVER_CERTIFICATE,
         key=SERVER_KEY,
         ca=CA_FILE,
         store=STORE,
+        studies=STUDY_LIST,
     )
-    exports = [line for name in subjects.names for line in _exports(subjects, name)]
+
+
+def study_list(included: Iterable[str]) -> str:
+    """Return the text of studies.conf: the lines that include studies, after a comment."""
+    return _LIST + "".join(f"{line}\n" for line in included)
+
+
+def study_line(subjects: RelaySubjects) -> str:
+    """Return the line of a study in studies.conf."""
+    return f'include "{STUDIES}/{subjects.stream}/{ACCOUNTS}"'
+
+
+def study_accounts(subjects: RelaySubjects, title: str) -> str:
+    """Return the accounts of one study, and of nothing else."""
+    sites = ", ".join(json.dumps(_account_of(subjects, name)) for name in subjects.names)
+    stored = (f"{subjects.stream}.>", subjects.looking(">"), subjects.asking("*"), subjects.acknowledging("*") + ">")
+    exports = (f"{{service: {json.dumps(subject)}{_many(subjects, subject)}, accounts: $sites}}" for subject in stored)
     lines = [
-        "accounts {",
-        f"  {_RELAY}: {{",
-        "    jetstream: enabled",
-        f"    users: [{{user: {_user(f'{subjects.stream}-{OPERATOR}')}}}]",
-        *_listed("exports", exports, "    "),
-        "  }",
-        *(line for name in subjects.names for line in _account(subjects, name)),
+        f"# {title}",
+        f'"{subjects.stream}": {{',
+        f"  sites: [{sites}]",
+        "  jetstream: enabled",
+        f"  users: [{{user: {_user(subjects, OPERATOR)}}}]",
+        *_listed("exports", exports),
         "}",
+        *(line for name in subjects.names for line in _account(subjects, name)),
     ]
-    return head + "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 def _listen(host: str, port: int) -> Iterable[str]:
@@ -69,44 +91,31 @@ def _listen(host: str, port: int) -> Iterable[str]:
     yield f"port: {port}"
 
 
-def _exports(subjects: RelaySubjects, name: str) -> Iterable[str]:
-    """Yield the exports of the relay's account to one site alone."""
-    account = _account_of(subjects, name)
-    for subject in _published(subjects, name):
-        many = ", response_type: stream" if subject in map(subjects.asking, subjects.consumers(name)) else ""
-        yield f"{{service: {json.dumps(subject)}{many}, accounts: [{account}]}}"
+def _many(subjects: RelaySubjects, subject: str) -> str:
+    return ", response_type: stream" if subject == subjects.asking("*") else ""
 
 
 def _account(subjects: RelaySubjects, name: str) -> Iterable[str]:
     """Yield the account of one site: its user, who may publish imported subjects and subscribe to its own inbox."""
-    published = _published(subjects, name)
-    yield f"  {_account_of(subjects, name)}: {{"
-    yield "    users: [{"
-    yield f"      user: {_user(subjects.certificate_name(name))}"
-    yield "      permissions: {"
-    yield from _listed("publish", map(json.dumps, published), "        ")
-    yield f"        subscribe: [{json.dumps(f'{subjects.inbox(name)}.>')}]"
-    yield "      }"
-    yield "    }]"
-    imports = (f"{{service: {{account: {_RELAY}, subject: {json.dumps(s)}}}}}" for s in published)
-    yield from _listed("imports", imports, "    ")
-    yield "  }"
+    published = subjects.published(name)
+    yield f"{json.dumps(_account_of(subjects, name))}: {{"
+    may = f"subscribe: {json.dumps(f'{subjects.inbox(name)}.>')}, publish: {json.dumps(published)}"
+    yield f"  users: [{{user: {_user(subjects, name)}, permissions: {{{may}}}}}]"
+    imports = (f"{{service: {{account: {json.dumps(subjects.stream)}, subject: {json.dumps(s)}}}}}" for s in published)
+    yield from _listed("imports", imports)
+    yield "}"
 
 
-def _published(subjects: RelaySubjects, name: str) -> list[str]:
-    """Return all subjects on which a site publishes."""
-    return [*subjects.posting(name), *subjects.request_subjects(name), *subjects.acknowledged(name)]
-
-
-def _listed(what: str, items: Iterable[str], margin: str) -> Iterable[str]:
-    yield f"{margin}{what}: ["
-    yield from (f"{margin}  {item}" for item in items)
-    yield f"{margin}]"
+def _listed(what: str, items: Iterable[str]) -> Iterable[str]:
+    yield f"  {what}: ["
+    yield from (f"    {item}" for item in items)
+    yield "  ]"
 
 
 def _account_of(subjects: RelaySubjects, name: str) -> str:
-    return f"SITE_{subjects.seats[name]}"
+    return f"{subjects.stream}~{subjects.seats[name]}"
 
 
-def _user(certificate_name: str) -> str:
-    return json.dumps(f"CN={certificate_name}")
+def _user(subjects: RelaySubjects, name: str) -> str:
+    """Return the subject of a certificate, as nats-server writes it. A site has another one in each study."""
+    return json.dumps(f"CN={name},O={subjects.stream}")

@@ -1,6 +1,7 @@
 """Subjects of a study at a NATS relay: its stream, its frames, and the consumers of each site.
 
-A participant is its seat, the position of its name in the study, so that no subject depends on the text of a name.
+A participant is the word of its name: the name, with "~" in place of each dot, which would end a word of a subject.
+A name has letters, digits, dots, hyphens and underscores alone (`fields.PartyName`), so no two names have one word.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from functools import cached_property
 
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.session import PUBLIC_NAME
-from smc_dp.deploy.frame import LANES, Frame
+from smc_dp.deploy.frame import Frame
 
-_ALL = "all"
+_ALL = "~all"  # no name begins with a dot
 _DIGITS = 32  # of the study's digest, 128 bits
 
 
@@ -31,7 +32,7 @@ class RelaySubjects:
     @cached_property
     def seats(self) -> dict[str, str]:
         """Word that stands for each participant, and for all of them."""
-        return {**{name: f"p{n}" for n, name in enumerate(self.names)}, PUBLIC_NAME: _ALL}
+        return {**{name: name.replace(".", "~") for name in self.names}, PUBLIC_NAME: _ALL}
 
     def subject(self, sender: str, to: str, lane: str) -> str:
         """Return the subject of the frames of a lane."""
@@ -56,7 +57,7 @@ class RelaySubjects:
         seat = self.seats[name]
         if self.keeps(name):
             return {seat: f"{self.stream}.*.*.*"}
-        return {seat: f"{self.stream}.*.{seat}.*", f"{seat}-{_ALL}": f"{self.stream}.*.{_ALL}.*"}
+        return {seat: f"{self.stream}.*.{seat}.*", f"{_ALL}~{seat}": f"{self.stream}.*.{_ALL}.*"}
 
     def asking(self, consumer: str) -> str:
         """Return the subject on which a consumer is asked for messages."""
@@ -74,23 +75,19 @@ class RelaySubjects:
         """Return the prefix of the subjects on which a site is answered."""
         return f"_INBOX_{self.seats[name]}"
 
-    def certificate_name(self, name: str) -> str:
-        """Return the name in the certificate of a site."""
-        return f"{self.stream}-{self.seats[name]}"
-
-    def posting(self, name: str) -> list[str]:
+    def posting(self, name: str) -> str:
         """Return the subjects under which a site may store frames of its own, and their pieces."""
-        own = [self.subject(name, to, lane) for to in self.seats if to != name for lane in LANES]
-        return [*own, *(f"{subject}.*.*" for subject in own)]
+        return f"{self.stream}.{self.seats[name]}.>"
 
     def request_subjects(self, name: str) -> list[str]:
         """Return the subjects on which a site may ask: its consumers, its own frames, and pieces of others."""
         brought = [f"{f}.*.*" for f in self.consumers(name).values()]
-        return [
-            *map(self.asking, self.consumers(name)),
-            *map(self.looking, (f"{self.stream}.{self.seats[name]}.>", *brought)),
-        ]
+        return [*map(self.asking, self.consumers(name)), *map(self.looking, (self.posting(name), *brought))]
 
     def acknowledged(self, name: str) -> list[str]:
         """Return the subjects on which a site may acknowledge."""
         return [f"{self.acknowledging(consumer)}>" for consumer in self.consumers(name)]
+
+    def published(self, name: str) -> list[str]:
+        """Return all subjects on which a site may publish."""
+        return [self.posting(name), *self.request_subjects(name), *self.acknowledged(name)]

@@ -16,6 +16,7 @@ from smc_dp.audit.epsilon.plan import FEWEST, LEAST_DRAWS_FOR_MU, Request, affor
 from smc_dp.audit.epsilon.protocol import PATHAK_SCOPE
 from smc_dp.audit.epsilon.secure_sum import SECURE_SUM_SCOPE as SUM_SCOPE
 from smc_dp.cli.main import main
+from smc_dp.methods.method import WITH_WEIGHTS
 from smc_dp.methods.registry import METHODS
 
 
@@ -144,10 +145,11 @@ def test_gaussian_noise_has_the_draws_that_its_bound_needs() -> None:
 
 @pytest.mark.slow
 def test_all(capsys: pytest.CaptureFixture[str]) -> None:
-    """Every calibration of every method with its own noise, and the three laws in one and two dimensions."""
+    """Every calibration of every method with its own noise, rows with weights, and the laws in 1 and 2 dimensions."""
     code, found = answer(capsys, "all", "--trials", "60")
     assert (code, found["refuted"]) == (0, False)
-    assert len(found["audits"]) == 6 + sum(max(1, len(method.calibrations)) for method in METHODS.values())
+    of_methods = sum(max(1, len(method.calibrations)) for method in METHODS.values())
+    assert len(found["audits"]) == 6 + of_methods + len(WITH_WEIGHTS)
 
 
 def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:

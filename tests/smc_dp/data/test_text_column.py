@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import hmac
 import io
+import json
+import math
 from collections.abc import Sequence
+from contextlib import suppress
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +16,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from smc_dp.data import fingerprint
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, NumericColumn
 from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat
 from smc_dp.data.limits import TABLE_LIMITS
@@ -73,6 +79,42 @@ def test_numbers_are_those_of_cells_read_one_by_one_to_the_bit(cells: list[str],
     for form in FORMS:
         for column in COLUMNS:
             assert told(parsed(built(parts), column, form)) == told(parsed(one_by_one(cells), column, form))
+
+
+def row_by_row(key: bytes, rows: Sequence[Sequence[str]]) -> str:
+    """The fingerprint of a table of columns a and b, from its definition."""
+
+    def plain(text: str) -> str:
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        return repr(number + 0.0) if math.isfinite(number) and "_" not in text else text.strip()
+
+    digests = (hmac.digest(key, b"row" + json.dumps([*map(plain, row)]).encode(), "sha256") for row in rows)
+    total = sum(map(int.from_bytes, digests)) % 2**256
+    return hmac.digest(key, b"smc-dp table 1" + json.dumps([["a", "b"], len(rows), total]).encode(), "sha256").hex()
+
+
+@given(st.lists(st.tuples(NUMBERS, st.one_of(NUMBERS, ODD)), min_size=1, max_size=12), st.integers(1, 3))
+@example([("452963628200.3701", "13004374943.012625"), ("0.0001", "1e-05"), ("-0", ""), ("1e22", "123456789012")], 1)
+@example([("0.0009", "999999999.5"), ("1000000000", "0.001"), ("", 'a"b'), ("3", "\ud800")], 2)
+def test_a_fingerprint_is_that_of_rows_taken_one_by_one(rows: list[tuple[str, str]], pieces: int) -> None:
+    key, wanted = bytes(range(32)), row_by_row(bytes(range(32)), rows)
+    texts = {name: [row[i] for row in rows] for i, name in enumerate("ab")}
+    columns: dict[str, Cells] = dict(texts)
+    read: dict[str, Cells] = {}
+    for name, cells in texts.items():
+        is_arrow = not any("\ud800" <= mark <= "\udfff" for cell in cells for mark in cell)
+        size = -(-len(cells) // pieces)
+        parts = [cells[i : i + size] for i in range(0, len(cells), size)]
+        read[name] = built([pa.array(part, pa.string()) for part in parts]) if is_arrow else one_by_one(cells)
+    with suppress(ValueError):  # a column of floats, as of a Parquet file
+        floats = np.array([float(cell) for cell in texts["a"]])
+        columns |= {"a": floats} if np.isfinite(floats).all() else {}
+    with mock.patch.object(fingerprint, "_BLOCK", 5):
+        for table in (read, texts, {name: one_by_one(cells) for name, cells in texts.items()}, columns):
+            assert fingerprint.fingerprint_data(key, Table("t", table, range(1, len(rows) + 1))) == wanted
 
 
 @given(st.lists(st.one_of(NUMBERS, ODD), max_size=8), st.lists(st.integers(0, 7), max_size=8))

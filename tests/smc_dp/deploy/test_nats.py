@@ -138,7 +138,7 @@ def waiting(running: NatsRelay, name: str) -> int:
         info = await client.jetstream().consumer_info(running.subjects.stream, running.subjects.seats[name])
         return int(info.num_ack_pending or 0)
 
-    with closing(RelayConnection(running.study.relay, running.operator, "_INBOX", 5.0)) as operator:
+    with closing(RelayConnection(running.study.relay, running.credentials, "_INBOX_operator", 5.0)) as operator:
         return operator.call(pending)
 
 
@@ -191,7 +191,7 @@ def test_what_the_library_logs_is_not_for_a_person(running: NatsRelay, caplog: p
         library.error("nats: encountered error")
         raise InputError("broken off")
 
-    with closing(RelayConnection(running.study.relay, running.operator, "_INBOX", 5.0)) as operator:
+    with closing(RelayConnection(running.study.relay, running.credentials, "_INBOX_operator", 5.0)) as operator:
         with refused("broken off"):
             operator.call(broken_off)
         assert caplog.messages == []

@@ -23,7 +23,7 @@ from smc_dp.deploy.frame import CarrierError, Frame
 from smc_dp.deploy.nats.certificates import Certified, authority, client
 from smc_dp.deploy.nats.connection import CA_FILE, CERTIFICATE_FILE, KEY_FILE, RelayConnection
 from smc_dp.deploy.nats.provision import provision_relay
-from smc_dp.deploy.nats.server import configuration
+from smc_dp.deploy.nats.server import OPERATOR, server_configuration
 from smc_dp.deploy.nats.subjects import RelaySubjects
 from tests.support.refusals import refused
 
@@ -34,8 +34,8 @@ SHORT = 0.2
 
 def users(subjects: RelaySubjects, permissions: Callable[[str], str]) -> str:
     """Everybody in the relay's own account."""
-    names = [f'{{user: "CN={subjects.certificate_name(n)}"{permissions(n)}}}' for n in subjects.names]
-    everybody = [f'{{user: "CN={subjects.stream}-operator"}}', *names]
+    names = [f'{{user: "CN={n},O={subjects.stream}"{permissions(n)}}}' for n in subjects.names]
+    everybody = [f'{{user: "CN={OPERATOR},O={subjects.stream}"}}', *names]
     return f"accounts {{ RELAY: {{ jetstream: enabled, users: [{', '.join(everybody)}] }} }}"
 
 
@@ -48,15 +48,14 @@ def one_account(subjects: RelaySubjects, address: str) -> str:
     """A twin with the permissions of the kit, but without accounts."""
 
     def permissions(name: str) -> str:
-        allowed = [*subjects.posting(name), *subjects.request_subjects(name), *subjects.acknowledged(name)]
-        publish = ", ".join(f'"{subject}"' for subject in allowed)
+        publish = ", ".join(f'"{subject}"' for subject in subjects.published(name))
         return f', permissions: {{publish: [{publish}], subscribe: ["{subjects.inbox(name)}.>"]}}'
 
     return head(subjects, address) + users(subjects, permissions)
 
 
 def head(subjects: RelaySubjects, address: str) -> str:
-    text, cut, _ = configuration(subjects, address).partition("accounts {")
+    text, cut, _ = server_configuration(address).partition("accounts {")
     assert cut
     return text
 
@@ -105,7 +104,7 @@ async def reads_mail_as_it_passes(client: Client, subjects: RelaySubjects) -> bo
 
 
 async def reads_an_inbox(client: Client, subjects: RelaySubjects) -> bool:
-    return await _heard(client, "_INBOX_p0.>", lambda: client.publish("_INBOX_p0.x", b"for NORTH"))
+    return await _heard(client, f"{subjects.inbox(NORTH)}.>", lambda: client.publish(f"{subjects.inbox(NORTH)}.x", b""))
 
 
 async def makes_a_consumer(client: Client, subjects: RelaySubjects) -> bool:
@@ -137,17 +136,19 @@ async def lists_consumers(client: Client, subjects: RelaySubjects) -> bool:
 
 
 async def changes_a_consumer(client: Client, subjects: RelaySubjects) -> bool:
-    changed = api.ConsumerConfig(durable_name="p0", ack_policy=api.AckPolicy.EXPLICIT, ack_wait=3600, max_ack_pending=1)
-    changed.filter_subject = subjects.consumers(NORTH)["p0"]
+    changed = api.ConsumerConfig(
+        durable_name=NORTH, ack_policy=api.AckPolicy.EXPLICIT, ack_wait=3600, max_ack_pending=1
+    )
+    changed.filter_subject = subjects.consumers(NORTH)[NORTH]
     return bool(await client.jetstream(timeout=SHORT).add_consumer(subjects.stream, changed))
 
 
 async def deletes_a_consumer(client: Client, subjects: RelaySubjects) -> bool:
-    return bool(await client.jetstream(timeout=SHORT).delete_consumer(subjects.stream, "p2"))
+    return bool(await client.jetstream(timeout=SHORT).delete_consumer(subjects.stream, WEST))
 
 
 async def deletes_the_own_consumer(client: Client, subjects: RelaySubjects) -> bool:
-    return bool(await client.jetstream(timeout=SHORT).delete_consumer(subjects.stream, "p1"))
+    return bool(await client.jetstream(timeout=SHORT).delete_consumer(subjects.stream, subjects.seats[SOUTH]))
 
 
 async def reads_about_the_stream(client: Client, subjects: RelaySubjects) -> bool:
@@ -211,7 +212,7 @@ def forged_by_an_answer(running: NatsRelay) -> bool:
     async def ask(client: Client) -> None:
         await client.publish(subjects.looking(own), b"", of_north)
         await client.publish(own, b"another", of_north)  # its receipt
-        await client.publish(subjects.asking("p1"), b'{"batch": 1, "no_wait": true}', of_north)
+        await client.publish(subjects.asking(subjects.seats[SOUTH]), b'{"batch": 1, "no_wait": true}', of_north)
         await client.flush()
         await asyncio.sleep(SHORT)
 
@@ -222,7 +223,7 @@ def forged_by_an_answer(running: NatsRelay) -> bool:
 
     with (
         closing(connection(running, SOUTH)) as south,
-        closing(connection(running, NORTH, running.operator)) as operator,
+        closing(connection(running, NORTH, running.credentials)) as operator,
     ):
         south.call(ask)
         return operator.call(stored)
@@ -238,19 +239,19 @@ def taken_for_another(running: NatsRelay) -> bool:
     """Whether SOUTH can say that NORTH took his mail, so that it is not brought again."""
 
     async def waiting(client: Client) -> int:
-        info = await client.jetstream().consumer_info(running.subjects.stream, "p0")
+        info = await client.jetstream().consumer_info(running.subjects.stream, NORTH)
         return int(info.num_ack_pending or 0)
 
     async def acknowledge(client: Client) -> None:
         for n in range(1, 30):
-            await client.publish(f"{running.subjects.acknowledging('p0')}1.{n}.1.1.0", b"+ACK")
+            await client.publish(f"{running.subjects.acknowledging(NORTH)}1.{n}.1.1.0", b"+ACK")
         await client.flush()
 
     with closing(running.carrier(NORTH)) as north, closing(connection(running, SOUTH)) as south:
         for left in until(10):
             if north.fetch(left):
                 break
-        with closing(connection(running, NORTH, running.operator)) as operator:
+        with closing(connection(running, NORTH, running.credentials)) as operator:
             before = operator.call(waiting)
             south.call(acknowledge)
             for _ in until(SHORT):
@@ -288,13 +289,13 @@ def unknown_to_the_relay(running: NatsRelay, folder: Path) -> Path:
     key = serialization.load_pem_private_key((running.operator / "ca.key").read_bytes(), None)
     assert isinstance(key, ec.EllipticCurvePrivateKey)
     by = Certified(x509.load_pem_x509_certificate((running.operator / CA_FILE).read_bytes()), key)
-    return credentials(folder / "unknown", by, client(by, f"{running.subjects.stream}-p9"))
+    return credentials(folder / "unknown", by, client(by, "nobody", running.subjects.stream))
 
 
 def vouched_for_by_another(running: NatsRelay, folder: Path) -> Path:
     """Credentials with the true authority, and a certificate with the right name that another authority made."""
     true = Certified(x509.load_pem_x509_certificate((running.operator / CA_FILE).read_bytes()), authority("x").key)
-    return credentials(folder / "forged", true, client(authority("x"), running.subjects.certificate_name(SOUTH)))
+    return credentials(folder / "forged", true, client(authority("x"), SOUTH, running.subjects.stream))
 
 
 def credentials(folder: Path, by: Certified, one: Certified) -> Path:
@@ -346,7 +347,7 @@ def test_a_relay_without_tls_is_refused(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
     def small(subjects: RelaySubjects, address: str) -> str:
-        return configuration(subjects, address).replace('"store"', '"store", max_file_store: 100KB')
+        return server_configuration(address).replace('"store"', '"store", max_file_store: 100KB')
 
     with relay(tmp_path, twin=small) as full, closing(full.carrier(NORTH)) as north:
         sent = [Frame(full.study.digest, NORTH, SOUTH, "envelope", n, bytes(40_000)) for n in range(4)]

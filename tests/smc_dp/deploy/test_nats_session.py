@@ -157,7 +157,7 @@ def messages_at(running: NatsRelay) -> int:
     async def count(client: Client) -> int:
         return (await client.jetstream().stream_info(running.subjects.stream)).state.messages
 
-    with closing(RelayConnection(running.study.relay, running.operator, "_INBOX", 10.0)) as operator:
+    with closing(RelayConnection(running.study.relay, running.credentials, "_INBOX", 10.0)) as operator:
         return operator.call(count)
 
 

@@ -89,15 +89,15 @@ FIVE = ("north", "south", "east", "west", "centre")
 
 
 @pytest.mark.parametrize(
-    ("agreement", "advice"),
+    ("agreement", "ring_bits"),
     [
-        (agreed(FIVE, 3, Target(Fraction(1, 10**9))), "raise epsilon or lambda"),
-        (agreed(FIVE, 3, Target(1), 1e-9), "raise epsilon or lambda"),
-        (agreed(FIVE, 3, Target(1), ring_bits=40), "give the party more rows"),
+        (agreed(FIVE, 3, Target(Fraction(1, 10**9))), 64),
+        (agreed(FIVE, 3, Target(1), 1e-9), 64),
+        (agreed(FIVE, 3, Target(1), ring_bits=40), 40),
     ],
 )
-def test_numbers_too_large_for_the_grid_say_what_to_change(agreement, advice):
-    with pytest.raises(InputError, match=f"party north: .*too large for the grid.*{advice}"):
+def test_numbers_too_large_for_the_grid_are_refused(agreement, ring_bits):
+    with refused("grid.too_small", at="party north", ring_bits=ring_bits):
         LocalParty("north", rows(20, 3, seed=3), agreement, stream(0)).check()
 
 

@@ -108,11 +108,11 @@ def check(twin: KnowledgeTrace, control: KnowledgeTrace, leak: Leak) -> None:
     assert (leak.members, leak.secret) in gained, gained
 
 
-EVERYDAY = ("no mask", "both halves", "both shares")
+EVERYDAY = ("both halves",)
 
 
 def seldom(names: Iterable[str]) -> list[Any]:
-    """Some of the names every day, and all of them in the slow suite."""
+    """One of the names every day, and all of them in the slow suite."""
     return [name if name in EVERYDAY else pytest.param(name, marks=pytest.mark.slow) for name in names]
 
 

@@ -167,8 +167,18 @@ ON_THE_WAY: dict[str, Callable[[Envelope], list[Envelope]]] = {
 }
 
 
-@pytest.mark.parametrize("kind", ["Commitment", "Half", "Reshare"])
-@pytest.mark.parametrize("how", ON_THE_WAY)
+EVERYDAY = [
+    ("flipped", "Commitment"),
+    ("lost", "Commitment"),
+    *((how, "Half") for how in ON_THE_WAY),
+    ("lost", "Reshare"),
+]
+SELDOM = [(how, kind) for kind in ("Commitment", "Reshare") for how in ON_THE_WAY if (how, kind) not in EVERYDAY]
+
+
+@pytest.mark.parametrize(
+    ("how", "kind"), [*EVERYDAY, *(pytest.param(how, kind, marks=pytest.mark.slow) for how, kind in SELDOM)]
+)
 def test_nobody_is_named_for_what_happens_on_the_way(how: str, kind: str) -> None:
     made = setup(3, 1)
     once: list[Envelope] = []

@@ -26,7 +26,7 @@ from smc_dp.core.errors import InputError, InputFault
 from smc_dp.pages.text import block_lines
 from tests.support.refusals import refused
 
-AUDITS, EVERY_DAY = 120, 40
+AUDITS, EVERY_DAY = 120, 28
 
 
 @pytest.fixture(scope="module")

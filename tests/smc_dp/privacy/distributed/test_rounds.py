@@ -48,8 +48,14 @@ def left(law: GaussianShares, smoothing: int = VARIANCE_LOST) -> float:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("place", [{}, {"k": 6}, {"rounds": 1}, {"rounds": 58}, {"d": 1}], ids=str)
-@pytest.mark.parametrize("epsilon", [Fraction(1, 10**9), Fraction(1, 3), Fraction(12)], ids=str)
+@pytest.mark.parametrize(
+    ("place", "epsilon"),
+    [
+        *((place, Fraction(1, 3)) for place in ({}, {"k": 6}, {"rounds": 1}, {"rounds": 58}, {"d": 1})),
+        *(({}, epsilon) for epsilon in (Fraction(1, 10**9), Fraction(12))),
+    ],
+    ids=str,
+)
 def test_rounds_cost_what_was_asked_for_and_no_more(change: Change, place: dict[str, int], epsilon: Fraction) -> None:
     target = replace(ONE, epsilon=epsilon)
     steps = newton(change, **place)
@@ -130,7 +136,7 @@ def largest(step: RoundBound, laws: tuple[GaussianShares, ...], k: int = 2, *, w
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("ratio", [Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(8)], ids=str)
+@pytest.mark.parametrize("ratio", [Fraction(1, 4), Fraction(1), Fraction(8)], ids=str)
 @pytest.mark.parametrize("kind", ["start", "later", "softmax"])
 def test_no_pair_of_records_costs_more_than_is_charged_and_one_costs_as_much(
     change: Change, ratio: Fraction, kind: str
@@ -142,7 +148,7 @@ def test_no_pair_of_records_costs_more_than_is_charged_and_one_costs_as_much(
     cost, found = float(step.cost(laws)), largest(step, laws, k)
     assert cost <= 1 / 50
     assert 0.995 * cost < found <= cost * (1 + 1e-9)
-    if kind == "start" and change == "replace":
+    if kind == "start" and change == "replace" and ratio != 1:
         assert largest(step, laws, k, weighted=True) == pytest.approx(found, rel=1e-9)  # weights make no pair worse
     plain = (*laws[:2], replace(laws[2], variance=laws[1].variance))  # as much noise beside the diagonal as on it
     assert step.cost(plain) == step.cost(laws)  # is more than is needed

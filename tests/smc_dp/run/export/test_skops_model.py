@@ -47,7 +47,7 @@ def frame(model: RawModel, kept: Any = slice(None)) -> pd.DataFrame:
 
 
 @given(seed=st.integers(0, 10**9))
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_scikit_learn_finds_the_same_probabilities(seed: int) -> None:
     model = draw_model(seed, 12)
     pipeline, wanted = loaded(model), model.probabilities()
