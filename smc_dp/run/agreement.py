@@ -47,6 +47,8 @@ from smc_dp.methods.method import (
 from smc_dp.methods.model import LinearModel, Weights
 from smc_dp.methods.pathak2010.mean import RESIDUES_CAVEAT
 from smc_dp.methods.registry import METHODS, find_method
+from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
+from smc_dp.methods.statistics.logistic import Logistic, LogisticSums
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import no_guarantee
@@ -220,7 +222,7 @@ class Agreement(SettledRun):
             raise InputError("marks.of_printed_steps", as_published=AS_PUBLISHED)
         if self.bounds.weights is not None and self.method.name not in WITH_WEIGHTS:
             raise weights_not_used()
-        if getattr(self.method, "own_bias", False) and not self.bounds.bias:
+        if (getattr(self.method, "own_bias", False) or isinstance(self.method, Logistic)) and not self.bounds.bias:
             raise InputError("bounds.no_constant", name=self.method.name)
         try:
             self.program_parameters("")
@@ -247,7 +249,12 @@ class Agreement(SettledRun):
         rows = None if self.auxiliary is None else self.auxiliary.X
         weighted = self.bounds.weights is not None
         return Public(
-            len(self.parties), self.bounds.dimension, len(self.bounds.classes), unlabelled=rows, weighted=weighted
+            len(self.parties),
+            self.bounds.dimension,
+            len(self.bounds.classes),
+            unlabelled=rows,
+            weighted=weighted,
+            box=self.bounds.box,
         )
 
     @cached_property
@@ -341,8 +348,10 @@ class Agreement(SettledRun):
         return self.terms.program_parameters(self.protocol, self.spec, self.parties, agreed)
 
     def expected_accuracy(self, sizes: Sequence[int]) -> ExpectedAccuracy | None:
-        """Return the expected accuracy for parties with so many rows; None for noise, or weights, without figures."""
-        if self.bounds.weights is not None:
+        """Return the expected accuracy for parties with so many rows; None for noise, weights or a
+        method without figures.
+        """
+        if self.bounds.weights is not None or isinstance(self.method, Logistic):
             return None
         dimension, classes = self.bounds.dimension, len(self.bounds.classes)
         return expected_accuracy(self.method, self.target, self.terms, sizes, dimension, classes)
@@ -373,6 +382,10 @@ class Agreement(SettledRun):
         return execution.open_session(
             program, self.program_parameters(self.session_binding(simulated)), rng, identities
         )
+
+    def inference(self, value: Any) -> CoefficientInference | None:
+        """Return what the value says of the weights, of a method that says how sure they are; else None."""
+        return self.spec.inference(value) if isinstance(self.spec, LogisticSums) else None
 
     def weights(self, value: Any) -> Weights:
         """Return the weights that follow from the value: d floats; for three or more classes d for each."""

@@ -200,6 +200,33 @@ class ScoreCoefficients(Document):
     columns: Annotated[dict[str, ColumnCoefficients], limit_keys(_MANY)]
 
 
+class TermInference(Document):
+    """Inference on one coefficient; null where there is no interval."""
+
+    kind: Annotated[str, OneOf(("intercept", "slope", "level", "bin", "empty"))]
+    column: str
+    cell: str
+    estimate: FiniteNumber | None
+    standard_error: FiniteNumber | None
+    sampling_error: FiniteNumber | None
+    privacy_error: FiniteNumber | None
+    low: FiniteNumber | None
+    high: FiniteNumber | None
+    p_value: FiniteNumber | None
+
+
+class StatedInference(Document):
+    """Coefficients with intervals, of a method that has them; `rows` and `left_out` contain noise."""
+
+    level: FiniteNumber
+    rows: FiniteNumber
+    left_out: FiniteNumber
+    last_step: FiniteNumber
+    obstacles: Texts
+    cautions: Texts
+    terms: Annotated[list[TermInference], Field(max_length=_LEVELS, fail_fast=True)]
+
+
 class ReleaseFile(Document):
     """Schema of release.json; format 1 is read with the sentences of today, format 2 has no coefficients."""
 
@@ -223,6 +250,7 @@ class ReleaseFile(Document):
     missing: Annotated[dict[str, EmptyCell], limit_keys(_MANY)] = Field(default_factory=dict)
     aliases: Annotated[dict[str, dict[str, Texts]], limit_keys(_LEVELS, deep=True)] = Field(default_factory=dict)
     row_weights: WeightsSection | None = None
+    inference: StatedInference | None = None
 
     @model_validator(mode="before")
     @classmethod

@@ -20,7 +20,8 @@ class PublishedRelease:
 
     `weights`: d floats for two classes, d for each of more. `privacy` and `parameters` are JSON objects; `insecure`
     holds the reasons why the run protects nobody, if any. `coefficients`: what `make_coefficients` makes of the
-    weights, or what a file states in its place; None in an earlier release.
+    weights, or what a file states in its place; None in an earlier release. `inference`: what
+    `make_intervals` makes of the published sums, of a method that has intervals.
     """
 
     weights: Weights
@@ -29,6 +30,7 @@ class PublishedRelease:
     parameters: Mapping[str, Any]
     insecure: tuple[str, ...] = ()
     coefficients: Mapping[str, Any] | None = None
+    inference: Mapping[str, Any] | None = None
 
     @property
     def bounds(self) -> Bounds:

@@ -10,7 +10,7 @@ Everything here is post-processing of released numbers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
@@ -21,6 +21,8 @@ FLOOR = 0.5
 """Least eigenvalue of the Hessian that is used, in units of the largest of its noise, about s_H sqrt(2 p)."""
 LONGEST_STEP = 0.05
 """Mean square that the last step may move the scores by; beyond, intervals are known to cover too little."""
+
+_TINY = 1e-12
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,8 @@ class InferenceNoise:
 class CoefficientInference:
     """Estimate: (p,), the two parts of its covariance: (p, p), and why there are no intervals, as codes.
 
-    `step`: mean square by which the last step moved the scores.
+    `step`: mean square by which the last step moved the scores. `rows`, `left_out`: how many rows are in the sum, and
+    are not, as released.
     """
 
     estimate: Array
@@ -47,6 +50,8 @@ class CoefficientInference:
     privacy: Array
     step: float
     obstacles: tuple[str, ...] = ()
+    rows: float = 0.0
+    left_out: float = 0.0
 
     @property
     def covariance(self) -> Array:
@@ -55,8 +60,9 @@ class CoefficientInference:
 
     def transformed(self, T: Array) -> CoefficientInference:
         """Return the inference on T times the coefficients, T: (q, p)."""
-        moved = (T @ self.sampling @ T.T, T @ self.privacy @ T.T)
-        return CoefficientInference(T @ self.estimate, *moved, self.step, self.obstacles)
+        return replace(
+            self, estimate=T @ self.estimate, sampling=T @ self.sampling @ T.T, privacy=T @ self.privacy @ T.T
+        )
 
 
 def infer_coefficients(
@@ -68,15 +74,16 @@ def infer_coefficients(
     `few_rows` with no more rows than coefficients.
     """
     p = len(at)
-    loudest = noise.hessian * sqrt(2 * p)
-    values, vectors = np.linalg.eigh(hessian)
-    raised = np.maximum(values, max(FLOOR * loudest, np.finfo(np.float64).tiny))
-    inverse = (vectors / raised) @ vectors.T
+    inverse = raised_inverse(hessian, noise.hessian)
     step = inverse @ gradient
     identity = np.eye(p)
     inside = noise.gradient**2 * identity + noise.hessian**2 / 2 * ((step @ step) * identity + np.outer(step, step))
     moved = float(step @ square @ step) / max(rows, 1.0)
-    obstacles = {"collinear": values[0] <= loudest, "far_start": moved > LONGEST_STEP, "few_rows": rows <= p}
+    obstacles = {
+        "collinear": np.linalg.eigvalsh(hessian)[0] <= loudest(noise.hessian, p),
+        "far_start": moved > LONGEST_STEP,
+        "few_rows": rows <= p,
+    }
     scale = rows / (rows - p) if rows > p else 1.0
     return CoefficientInference(
         at + step,
@@ -85,6 +92,19 @@ def infer_coefficients(
         moved,
         tuple(code for code, holds in obstacles.items() if holds),
     )
+
+
+def loudest(deviation: float, p: int) -> float:
+    """Return about the largest eigenvalue of p x p numbers with this deviation on the diagonal, over sqrt 2 beside."""
+    return deviation * sqrt(2 * p)
+
+
+def raised_inverse(hessian: Array, deviation: float) -> Array:
+    """Return the inverse of a noisy Hessian, (p, p), with eigenvalues raised to `FLOOR` times the loudest noise."""
+    values, vectors = np.linalg.eigh(hessian)
+    raised = np.maximum(values, max(FLOOR * loudest(deviation, len(hessian)), _TINY))
+    inverse: Array = (vectors / raised) @ vectors.T
+    return inverse
 
 
 def _positive(matrix: Array) -> Array:

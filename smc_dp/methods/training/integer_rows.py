@@ -39,6 +39,7 @@ from smc_dp.methods.training.integer_tables import class_shares, signed_shares
 ROW_BITS = 14
 WEIGHT_BITS = 16
 RECORD_WEIGHT_BITS = 11
+COUNT_BITS = 16
 MOST_INTEGER_COLUMNS = 2**16
 MOST_INTEGER_CLASSES = 2**12
 _TWO_CLASS_CLIP = 2 ** (SHARE_BITS + ROW_BITS - 1)
@@ -84,7 +85,8 @@ class StartSums:
 class InferenceSums:
     """Sums of the last query of an inference, secret: the gradient, and of Hessian and meat the triangles.
 
-    Units: 2^-26 and, for both matrices, 2^-52.
+    Units: 2^-26 and, for both matrices, 2^-52. `left_out`: number of rows that are 0, in units of
+    2^-16.
     """
 
     gradient: list[int]
@@ -92,6 +94,7 @@ class InferenceSums:
     hessian_off_diagonal: list[int]
     meat_diagonal: list[int]
     meat_off_diagonal: list[int]
+    left_out: int
 
 
 def round_query(W: Array) -> IntArray:
@@ -210,7 +213,7 @@ class IntegerRows:
                 for half, digits in zip(total, divmod(factors, one), strict=True):
                     half += ((x * digits[:, np.newaxis]).T @ x).astype(np.int64)
         hessian, meat = (_triangle(high, low) for high, low in parts)
-        return InferenceSums(gradient.tolist(), *hessian, *meat)
+        return InferenceSums(gradient.tolist(), *hessian, *meat, int((self.squares == 0).sum()) << COUNT_BITS)
 
     def _weighted(self, numbers: IntArray, rows: slice) -> IntArray:
         """Multiply the numbers of each of these records by its weight."""

@@ -9,7 +9,7 @@ import pytest
 import scipy.optimize
 
 from smc_dp.core.arrays import Array
-from smc_dp.privacy.distributed.inference_sum import HESSIAN_RATIO, MEAT_RATIO, InferenceBound
+from smc_dp.privacy.distributed.inference_sum import COUNT_RATIO, HESSIAN_RATIO, MEAT_RATIO, InferenceBound
 from smc_dp.privacy.statement import RecordAdjacency
 
 ONE = 1 << 12
@@ -50,7 +50,9 @@ def test_what_the_proof_says_of_whole_rows_holds_for_every_share() -> None:
         H = a * (1 - a)
         assert 3 * a**2 / 2 + HESSIAN_RATIO * H**2 + MEAT_RATIO * a**4 <= 2
         assert (1 + a) ** 2 + HESSIAN_RATIO * H**2 + MEAT_RATIO * (1 - a**2) ** 2 <= 4
-        assert a**2 + HESSIAN_RATIO * H**2 + MEAT_RATIO * a**4 < Fraction(8, 5)
+        assert a**2 + HESSIAN_RATIO * H**2 + MEAT_RATIO * a**4 < Fraction(8, 5)  # and with a count, at most 4
+    assert Fraction(8, 5) + COUNT_RATIO <= 4
+    assert COUNT_RATIO <= Fraction(8, 5)  # one that is left out and added
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -60,7 +62,7 @@ def test_it_costs_what_was_asked_for_and_no_more(change: RecordAdjacency, d: int
     bound = InferenceBound(change, d)
     shares = bound.distributions(mu_squared, 3)
     beside = [d * (d - 1) // 2] if d > 1 else []
-    assert [of.dimension for of in shares] == [d, d, *beside, d, *beside]
+    assert [of.dimension for of in shares] == [d, d, *beside, d, *beside, 1]
     assert mu_squared * (1 - Fraction(1, 10**6)) < bound.cost(shares) <= mu_squared
     # Twins: any block with less noise costs more.
     for i, of in enumerate(shares):
