@@ -147,7 +147,7 @@ class Bounds:
             references += [at] * isinstance(column, CategoricalColumn | BinnedColumn)
             at += column.width
         length = math.hypot(1.0, self.bias)
-        return FeatureBox(1 / (self.clip * length), self.bias / length, tuple(references))
+        return FeatureBox(1 / (self.clip * length), self.bias / length, len(self.columns), tuple(references))
 
 
 def read_bounds(path: Path) -> Bounds:

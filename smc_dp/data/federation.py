@@ -55,14 +55,15 @@ class Rows:
 class FeatureBox:
     """Place of encoded rows in the ball.
 
-    `reach`: the largest absolute value of a feature in a row that was not shortened. `constant`: the last feature; what
-    stands before it in a row that was shortened has the length sqrt(1 - constant^2). All hold up to 2^-38 of them.
-    `references`: of each set of features of which exactly
-    one is not 0, the first, which a model with a constant does without.
+    `reach`: the largest absolute value of a feature in a row that was not shortened. `constant`: the last feature. Both
+    hold up to 2^-38 of them. `columns`: how many features at most are not 0 in a row, but for the constant, counting
+    each as one. `references`: of each set of features of which exactly one is not 0, the first, which a model with a
+    constant does without.
     """
 
     reach: float
     constant: float
+    columns: int
     references: tuple[int, ...]
 
 

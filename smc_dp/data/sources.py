@@ -30,6 +30,7 @@ from smc_dp.data.partition import (
 from smc_dp.data.preprocess import encode_labelled_rows, encode_rows
 from smc_dp.data.refused_file import complete_refusal
 from smc_dp.data.table import Table
+from smc_dp.data.usual_clip import longest_norm
 
 PARTITION_SEED = 2010  # deals the rows of a simulation; nothing secret depends on it
 HELD_OUT = Fraction(20)  # percent of a data set without a test set of its own
@@ -108,35 +109,38 @@ def dataset(
     auxiliary: int | None = None,
     strict: bool = False,
     seed: int = PARTITION_SEED,
+    whole_rows: bool = False,
 ) -> PreparedData:
     """Deal a data set to parties: by a column of its own, else by a public seed, evenly or in percentages (`split`).
 
     A data set that names a column is dealt in its order, so that parties differ, unless `parties` or `split` is given.
 
     A data set without a test set of its own has 20 % held out first. `auxiliary`: this many training rows become public
-    before the others are dealt, and lose their labels. Raises InputError as `read_own_files` does.
+    before the others are dealt, and lose their labels. `whole_rows`: no row is shortened, and each has a constant. Raises InputError as `read_own_files` does.
     """
     shares = _shares(parties, split)
     source = tabular_datasets.load_tabular(name, folder)
     label = source.bounds.label
     if label is None:
         raise ValueError(f"data set {name}: its bounds name no label column")
-    train, test = source.train, source.test
+    train, test, bounds = source.train, source.test, source.bounds
+    if whole_rows:
+        bounds = replace(bounds, clip=longest_norm(len(bounds.columns)), bias=bounds.bias or 1.0)
     if test is None:
         kept, held_out = split_rows(train.rows, [100 - HELD_OUT, HELD_OUT], seed)
         train, test = train.take(kept, name), train.take(held_out, f"held-out rows of {name}")
     rows = None
     if auxiliary is not None:
         public, train = _made_public(train, auxiliary, name, seed + 2)
-        rows = encode_rows(public, source.bounds, strict=strict)
+        rows = encode_rows(public, bounds, strict=strict)
     names = [f"{source.holder}-{j}" for j in range(1, len(shares) + 1)]
     if source.ordered_by is not None and parties is None and split is None:
         dealt = split_ordered(np.asarray(train.columns[source.ordered_by]), len(shares))
     else:
         dealt = split_rows(train.rows, shares, seed + 1)
     tables = _dealt(train, dict(zip(names, dealt, strict=True)))
-    data = {party: encode_labelled_rows(table, source.bounds, label, strict=strict) for party, table in tables.items()}
-    return _prepared(data, encode_labelled_rows(test, source.bounds, label), source.bounds, tables, rows)
+    data = {party: encode_labelled_rows(table, bounds, label, strict=strict) for party, table in tables.items()}
+    return _prepared(data, encode_labelled_rows(test, bounds, label), bounds, tables, rows)
 
 
 def _prepared(

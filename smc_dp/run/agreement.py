@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -32,6 +33,7 @@ from smc_dp.core.errors import FaultCollector, InputError, check_one_of, shown
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import LEAVE_OUT
 from smc_dp.data.federation import Federation, Public
+from smc_dp.data.usual_clip import no_row_shortened
 from smc_dp.methods.collaborative.rounds import BiasedModel
 from smc_dp.methods.expected_accuracy import ExpectedAccuracy, expected_accuracy
 from smc_dp.methods.functionality import Functionality
@@ -222,8 +224,12 @@ class Agreement(SettledRun):
             raise InputError("marks.of_printed_steps", as_published=AS_PUBLISHED)
         if self.bounds.weights is not None and self.method.name not in WITH_WEIGHTS:
             raise weights_not_used()
-        if (getattr(self.method, "own_bias", False) or isinstance(self.method, Logistic)) and not self.bounds.bias:
+        whole = getattr(self.method, "whole_rows", False)
+        if (getattr(self.method, "own_bias", False) or whole) and not self.bounds.bias:
             raise InputError("bounds.no_constant", name=self.method.name)
+        columns = len(self.bounds.columns)
+        if whole and self.bounds.clip < math.sqrt(columns):
+            raise InputError("bounds.rows_shortened", name=self.method.name, advice=no_row_shortened(columns))
         try:
             self.program_parameters("")
         except LocalError as error:

@@ -1,8 +1,9 @@
 """Rows that are centred and scaled by released numbers, so that noise beside them weighs less.
 
-In the public box a one-hot or skewed column is short, and far from 0. From the first sum follow its mean m and its
-deviation s; then z = (x - m)/h with h = min(1, max(s, (1 + |m|)/3)) stands for it, and a row (z, 1)/sqrt R. R is about
-as long as rows are: a row that is longer is left out, and counted.
+In the public box, [-1, 1] for each feature x, a row stands as (x, 1)/sqrt R, with R - 1 the number of columns. There a
+one-hot or skewed feature is short, and far from 0. From a sum of such rows follow its mean m and its deviation s; then
+(x - m)/h stands for it, h = min(1, max(s, (1 + |m|)/3)), and R is about as long as rows then are: a row that is longer
+is left out, and counted.
 """
 
 from __future__ import annotations
@@ -31,17 +32,25 @@ class Centring:
     square: float
 
     @classmethod
-    def of(cls, square: Array, box: FeatureBox) -> Centring:
-        """Return the centring that follows from a noisy X'X, (p, p), of rows in this box; the last is the constant."""
-        rows = max(float(square[-1, -1]) / box.constant**2, 1.0)
-        means = np.clip(_rounded(square[:-1, -1] / (box.constant * box.reach * rows)), -1.0, 1.0)
-        squares = np.clip(_rounded(np.diagonal(square)[:-1] / (box.reach**2 * rows)), 0.0, 1.0)
+    def public(cls, box: FeatureBox, p: int) -> Centring:
+        """Return the centring of the public box, of p features with the constant."""
+        return cls(box, np.zeros(p - 1), np.ones(p - 1), 1.0 + box.columns)
+
+    def then(self, square: Array) -> Centring:
+        """Return the centring that follows from a noisy X'X, (p, p), of rows with this one, the public one."""
+        rows = max(self.count(square), 1.0)
+        means = np.clip(_rounded(square[:-1, -1] * self.square / rows), -1.0, 1.0)
+        squares = np.clip(_rounded(np.diagonal(square)[:-1] * self.square / rows), 0.0, 1.0)
         deviations = np.sqrt(np.maximum(squares - means**2, _LEAST_VARIANCE))
         farthest = 1 + np.abs(means)
         scales = np.minimum(1.0, np.maximum(deviations, farthest / 3))
         usual = fsum(((deviations / scales) ** 2).tolist())
         largest = fsum(((farthest / scales) ** 2).tolist())
-        return cls(box, means, scales, 1 + min(usual + max(_LEAST_SLACK, 3 * sqrt(2 * usual)), largest))
+        return Centring(self.box, means, scales, 1 + min(usual + max(_LEAST_SLACK, 3 * sqrt(2 * usual)), largest))
+
+    def count(self, square: Array) -> float:
+        """Return the number of rows with this centring that a noisy X'X says."""
+        return float(square[-1, -1]) * self.square
 
     def apply(self, rows: IntegerRows) -> IntegerRows:
         """Return these rows, centred; those that were 0 stay 0, and those that would be longer than 1 become it."""

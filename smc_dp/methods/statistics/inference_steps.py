@@ -1,7 +1,7 @@
 """Steps from sums of gradient, Hessian and meat to coefficients: Newton's method, and what the last sum says of them.
 
-Sum 0 is at b = 0 on the rows as they are encoded. Its Hessian, X'X/4, holds the means and squares of all features: the
-other sums are of rows that are centred by them. Each step is H^-1 g, with H raised to half of what the largest
+Sum 0 is at b = 0. Its Hessian, X'X/4, holds the means and squares of all features: the other sums are of rows that are
+centred by them. Each step is H^-1 g, with H raised to half of what the largest
 eigenvalue of its noise is about. Everything here is post-processing of released sums, and total.
 """
 
@@ -69,7 +69,9 @@ class InferenceSteps:
 
     def begin(self) -> Inquiry:
         """Begin at b = 0."""
-        return Inquiry(self.kept, self.dimension, np.zeros(len(self.kept)))
+        p = len(self.kept)
+        centring = None if self.box is None else Centring.public(self.box, p)
+        return Inquiry(self.kept, self.dimension, np.zeros(p), centring=centring)
 
     def after(self, state: Inquiry, value: Vector) -> Inquiry:
         """Return the state after one more sum."""
@@ -94,13 +96,19 @@ class InferenceSteps:
         return [*sums.gradient, *(x for block in matrices for x in block), sums.left_out]
 
     def _centred(self, state: Inquiry, square: Array, left_out: float) -> Inquiry:
-        if self.box is None:
+        public = state.centring
+        if public is None:
             return replace(state, square=square, left_out=left_out)
-        rows = float(square[-1, -1]) / self.box.constant**2
-        centring = Centring.of(square, self.box)
-        T = centring.matrix
-        at = centring.centred(state.at)
-        return replace(state, at=at, centring=centring, square=T.T @ square @ T, rows=rows, left_out=left_out)
+        centring = public.then(square)
+        T = np.linalg.solve(public.matrix, centring.matrix)  # takes weights of centred rows to those of the others
+        return replace(
+            state,
+            at=centring.centred(public.matrix @ state.at),
+            centring=centring,
+            square=T.T @ square @ T,
+            rows=public.count(square),
+            left_out=left_out,
+        )
 
 
 def noise_of(distributions: tuple[GaussianShares, ...], parties: int) -> InferenceNoise:

@@ -6,8 +6,8 @@ vector. Both matrices, and a count of rows that are left out, are free beside th
 the last says of the coefficients is their inference (`coefficient_inference`). The sums get 1, 1, 1, 2 and 4 parts of
 mu^2: of the earlier ones nothing is left in the result but that they came near.
 
-Of each column of levels or bins the first is the reference: with a constant, one of them says nothing. Rows that the
-bounds would shorten are left out, for a short row would have another score.
+Of each column of levels or bins the first is the reference: with a constant, one of them says nothing. Bounds have to
+shorten no row, for a short row would have another score.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import ClassVar
 
-import numpy as np
 from typing_extensions import override
 
 from smc_dp.core.errors import InputError
@@ -33,7 +32,6 @@ from smc_dp.privacy.distributed import InferenceBound, SharedRounds
 from smc_dp.privacy.target import Target
 
 MOST_COEFFICIENTS = 500  # p (p + 1) numbers of both matrices are released in each sum
-_SHORTENED = 1 - 2.0**-30
 
 
 @dataclass(frozen=True)
@@ -54,6 +52,7 @@ class Logistic(GradientMethod):
     name: ClassVar[str] = "logistic"
     colour: ClassVar[str] = "#3f7f93"
     binary: ClassVar[bool] = True
+    whole_rows: ClassVar[bool] = True
     parts: ClassVar[tuple[int, ...]] = (1, 1, 1, 2, 4)
 
     @override
@@ -82,12 +81,7 @@ class Logistic(GradientMethod):
     @override
     def prepare(self, rows: Rows, public: Public) -> IntegerRows:
         check_no_weights(rows)
-        X, box = rows.X, public.box
-        if box is not None:
-            features = X[:, :-1]
-            whole = np.einsum("ij,ij->i", features, features) < (1 - box.constant**2) * _SHORTENED
-            X = np.where(whole[:, np.newaxis], X, 0.0)
-        return IntegerRows.of(X[:, list(kept_features(public))], rows.y, public.classes)
+        return IntegerRows.of(rows.X[:, list(kept_features(public))], rows.y, public.classes)
 
     @override
     def check_federation(self, federation: Federation) -> None:
