@@ -116,7 +116,8 @@ def dataset(
     A data set that names a column is dealt in its order, so that parties differ, unless `parties` or `split` is given.
 
     A data set without a test set of its own has 20 % held out first. `auxiliary`: this many training rows become public
-    before the others are dealt, and lose their labels. `whole_rows`: no row is shortened, and each has a constant. Raises InputError as `read_own_files` does.
+    before the others are dealt, and lose their labels. `whole_rows`: no row is shortened, and each has a
+    constant. Raises InputError as `read_own_files` does.
     """
     shares = _shares(parties, split)
     source = tabular_datasets.load_tabular(name, folder)

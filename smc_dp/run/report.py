@@ -90,7 +90,7 @@ class Report:
 
     `simulated`: link and topology. `standings`: each party's budget after the run, empty without ledgers. `remarks`:
     warnings about the session and the ledgers. `signal`: see `HasSignal`; `planned`: the expected accuracy; None
-    where no public figures give them.
+    where no public figures give them. `inference`: that of the release.
     """
 
     agreement: Agreement
@@ -103,6 +103,7 @@ class Report:
     present: Presence | None = None
     signal: float | None = None
     planned: ExpectedAccuracy | None = None
+    inference: Mapping[str, Any] | None = None
 
     @property
     def worse_than_planned(self) -> bool | None:
@@ -148,6 +149,7 @@ class Report:
             },
             **({SIGNAL: self.signal} if self.signal is not None else {}),
             "simulation_only": {"fields": fields, "caveat": SIMULATION_CAVEAT},
+            **({} if self.inference is None else {"inference": dict(self.inference)}),
             "privacy": self.privacy.as_dict(),
             "cost": self.cost.as_dict() if self.cost else None,
             "run_dir": str(self.run_dir),

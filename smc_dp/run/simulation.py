@@ -240,7 +240,8 @@ class _Run:
         signal = spec.signal(int(data.federation.sizes.sum())) if isinstance(spec, HasSignal) else None
         planned = agreement.expected_accuracy(data.federation.sizes.tolist())
         return Report(
-            agreement, self.simulated, compared, execution.cost, folder, standings, remarks, present, signal, planned
+            agreement, self.simulated, compared, execution.cost, folder, standings, remarks, present, signal, planned,
+            published.inference,
         )  # fmt: skip
 
     def without(self, stopped: NoResultError) -> _Run:
