@@ -18,7 +18,7 @@ from smc_dp.methods.method import Method
 from smc_dp.methods.nonprivate import Batch, Individual
 from smc_dp.methods.pathak2010.averages import Central, Local
 from smc_dp.methods.pathak2010.mean import PathakMean
-from smc_dp.methods.statistics.logistic import Logistic
+from smc_dp.methods.statistics.logistic import LogisticCoefficients
 from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
@@ -32,7 +32,7 @@ _CLASSES: tuple[type[Method], ...] = (
     WeightedSumAddRemove,
     Newton,
     GradientDescent,
-    Logistic,
+    LogisticCoefficients,
     FeatureMethod,
     AverageMethod,
     Ofpa,

@@ -50,7 +50,7 @@ from smc_dp.methods.model import LinearModel, Weights
 from smc_dp.methods.pathak2010.mean import RESIDUES_CAVEAT
 from smc_dp.methods.registry import METHODS, find_method
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
-from smc_dp.methods.statistics.logistic import Logistic, LogisticSums
+from smc_dp.methods.statistics.logistic import LogisticCoefficients, LogisticSums
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import no_guarantee
@@ -357,7 +357,7 @@ class Agreement(SettledRun):
         """Return the expected accuracy for parties with so many rows; None for noise, weights or a
         method without figures.
         """
-        if self.bounds.weights is not None or isinstance(self.method, Logistic):
+        if self.bounds.weights is not None or isinstance(self.method, LogisticCoefficients):
             return None
         dimension, classes = self.bounds.dimension, len(self.bounds.classes)
         return expected_accuracy(self.method, self.target, self.terms, sizes, dimension, classes)

@@ -26,7 +26,7 @@ from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.coefficients import make_coefficients
 
-LEVEL = 0.95
+INTERVAL_LEVEL = 0.95
 """Level of the intervals."""
 MOST_LEFT_OUT = 0.05
 """Part of the rows that may be left out without a caution."""
@@ -55,7 +55,7 @@ def make_intervals(agreement: Agreement, value: Any, weights: Weights) -> dict[s
     estimates = (terms_of(weights, agreement.bounds)[name] for name in terms)
     rows = max(found.rows + found.left_out, 1.0)
     return {
-        "level": LEVEL,
+        "level": INTERVAL_LEVEL,
         "rows": _stated(found.rows),
         "left_out": _stated(found.left_out),
         "last_step": _stated(found.step),
@@ -114,7 +114,7 @@ def _figures(estimate: float | None, found: CoefficientInference, i: int) -> dic
     if found.obstacles or estimate is None or not all(0 <= v <= LARGEST_FINITE_NUMBER for v in variances):
         return dict.fromkeys(names)
     error, sampling, privacy = map(math.sqrt, variances)
-    half = NormalDist().inv_cdf((1 + LEVEL) / 2) * error
+    half = NormalDist().inv_cdf((1 + INTERVAL_LEVEL) / 2) * error
     p_value = math.erfc(abs(estimate) / error / math.sqrt(2)) if error else 0.0
     return dict(zip(names, (error, sampling, privacy, estimate - half, estimate + half, p_value), strict=True))
 

@@ -46,8 +46,8 @@ class LogisticSums(GradientSums):
 
 
 @dataclass(frozen=True)
-class Logistic(GradientMethod):
-    """Logistic regression of two classes by five sums of gradients, Hessians and meats, with intervals."""
+class LogisticCoefficients(GradientMethod):
+    """LogisticCoefficients regression of two classes by five sums of gradients, Hessians and meats, with intervals."""
 
     name: ClassVar[str] = "logistic"
     colour: ClassVar[str] = "#3f7f93"

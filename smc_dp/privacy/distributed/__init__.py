@@ -33,7 +33,7 @@ from smc_dp.privacy.distributed.rounds import (
     Curvature,
     RoundBound,
     SharedRounds,
-    SumBound,
+    StepBound,
     rounds_statement,
     sums_signal,
 )
@@ -44,7 +44,7 @@ __all__ = [
     "RoundBound",
     "SharedNoise",
     "SharedRounds",
-    "SumBound",
+    "StepBound",
     "calibrate_shares",
     "ring_bits",
     "rounds_statement",

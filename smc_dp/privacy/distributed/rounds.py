@@ -126,7 +126,7 @@ class RoundBound:
         return both if self.curvature and self.curvature.start else max(4 * A + E, both)
 
 
-SumBound: TypeAlias = RoundBound | InferenceBound
+StepBound: TypeAlias = RoundBound | InferenceBound
 """Bound on one record's part of one sum."""
 
 
@@ -140,7 +140,7 @@ class SharedRounds:
     together.
     """
 
-    steps: tuple[SumBound, ...]
+    steps: tuple[StepBound, ...]
     distributions: tuple[tuple[GaussianShares, ...], ...]
     ring_bits: int
 
@@ -156,7 +156,7 @@ class SharedRounds:
     def calibrated(
         cls,
         target: Target,
-        steps: tuple[SumBound, ...],
+        steps: tuple[StepBound, ...],
         *,
         parties: int,
         honest: int,
@@ -202,7 +202,7 @@ class SharedRounds:
         """Draw one party's share in the sum of round r, counted from 0: all blocks, one after the other."""
         return [x for shares in self.distributions[r] for x in shares.share(rng)]
 
-    def _steps_and_noise(self) -> Iterator[tuple[SumBound, tuple[GaussianShares, ...]]]:
+    def _steps_and_noise(self) -> Iterator[tuple[StepBound, tuple[GaussianShares, ...]]]:
         return zip(self.steps, self.distributions, strict=True)
 
     def _every_distribution(self) -> Iterator[GaussianShares]:
@@ -232,7 +232,7 @@ def sums_signal(n: int, mu: float | Fraction, d: int, k: int, honest: int, parti
 
 
 def _ring_bits(
-    steps: tuple[SumBound, ...], distributions: tuple[tuple[GaussianShares, ...], ...], parties: int, most_rows: int
+    steps: tuple[StepBound, ...], distributions: tuple[tuple[GaussianShares, ...], ...], parties: int, most_rows: int
 ) -> int:
     blocks = [shares for of_one in distributions for shares in of_one]
     tail = max(shares.tail(parties, _MISSED_BITS + (len(blocks) - 1).bit_length()) for shares in set(blocks))
