@@ -48,27 +48,33 @@ from protocols.secure_sum.parameters import SHARES, Block, Parameters
 from protocols.secure_sum.values import Addends, Held, join_addends
 
 _STRENGTH = (
-    "that no party goes back to an old state; that X25519 (gap Diffie-Hellman), Ed25519 and ChaCha20-Poly1305 are as "
-    "strong as they are held to be; that SHA-256 and SHAKE-256 are like random oracles; that the randomness of the "
-    "operating system and its expansion (ChaCha20, HMAC-SHA-256) cannot be told from true randomness; where nobody "
-    "may drop out, that the masks (ChaCha20) cannot either"
+    "no party goes back to an old state",
+    "X25519 (gap Diffie-Hellman), Ed25519 and ChaCha20-Poly1305 are as strong as they are held to be",
+    "SHA-256 and SHAKE-256 are like random oracles",
+    "the randomness of the operating system and its expansion (ChaCha20, HMAC-SHA-256) cannot be told from true "
+    "randomness; where nobody may drop out, nor can the masks (ChaCha20)",
 )
-ASSUMPTIONS = f"that the corrupted participants are fixed from the start; {_STRENGTH}"
 
 
-SPARSE_GRAPH_ASSUMPTIONS = (
-    "that Charlie and these parties are semi-honest; that the choice of these parties, and of those that drop out, was "
-    "fixed before the randomness of the sparse graph and does not depend on it (in this graph each party shares masks "
-    "with {degree} neighbours, {threshold} of whom can open its seeds); that AES-256-CCM is secure authenticated "
-    "encryption; "
-)
+def _numbered(*assumed: str) -> str:
+    return "that " + "; ".join(f"({number}) {what}" for number, what in enumerate(assumed, 1))
+
+
+ASSUMPTIONS = _numbered("the corrupted participants are fixed from the start", *_STRENGTH)
 
 
 def assumptions(p: Parameters) -> str:
     """Return what is assumed under these parameters."""
     if not p.degree:
         return ASSUMPTIONS
-    return SPARSE_GRAPH_ASSUMPTIONS.format(degree=p.degree, threshold=p.T) + _STRENGTH
+    return _numbered(
+        "Charlie and these parties are semi-honest",
+        "the choice of these parties, and of those that drop out, was fixed before the randomness of the sparse graph "
+        f"and does not depend on it (in this graph each party shares masks with {p.degree} neighbours, {p.T} of whom "
+        "can open its seeds)",
+        "AES-256-CCM is secure authenticated encryption",
+        *_STRENGTH,
+    )
 
 
 def distance(p: Parameters) -> Fraction | None:

@@ -108,8 +108,9 @@ LIMITATIONS = (
     Limitation(
         "If each party shares masks only with its neighbours in a sparse graph, nothing is claimed against a malicious "
         "Charlie or malicious parties. The parties of this graph stand in a cyclic order. If Charlie sends different "
-        "lists of survivors to different stretches of it, both secrets of the parties between these stretches are "
-        "opened. Parties that know the graph can cut it in two by dropping out."
+        "lists of survivors to different stretches of it, both secrets of each party between these stretches are "
+        "opened: the key of the masks that it shares, and the seed of its own mask. Parties that know the graph can "
+        "cut it in two by dropping out."
     ),
     Limitation(
         "Inputs are not validated: each party can spoil the sum. Charlie can withhold the sum. He can also state "
@@ -131,8 +132,8 @@ LIMITATIONS = (
         "that holder's shares from that dealer."
     ),
     Limitation(
-        "A party counts among the t if it is corrupted, or its state is read, after a sum but before the secrets of "
-        "that sum are erased. Every party that Charlie invents and adds to the list of parties counts among the t, "
-        "too. Each party therefore has to know the others from elsewhere."
+        "A party counts among the t also if it is corrupted, or its state is read, after a sum and before it has "
+        "erased its secrets of that sum. Every party that Charlie invents and adds to the list of parties counts among "
+        "the t, too. Each party therefore has to know the others from elsewhere."
     ),
 )

@@ -1,9 +1,11 @@
-"""Free memory of this machine, within the limits of the container that the program runs in."""
+"""Memory of this machine: what is free within the limits of the container, and what the program gives back."""
 
 from __future__ import annotations
 
+import ctypes
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 _AVAILABLE = re.compile(r"^MemAvailable:\s*(\d+) kB$", re.MULTILINE)
@@ -21,6 +23,12 @@ def free_memory(root: Path = _ROOT) -> int | None:
     if found is None:
         return None
     return max(0, min([int(found[1]) << 10, *_left_in_groups(root)]))
+
+
+def give_back_memory() -> None:
+    """Give freed memory back to the system, where the C library keeps it and has a function for that (glibc)."""
+    with suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _left_in_groups(root: Path) -> Iterator[int]:

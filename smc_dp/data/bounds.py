@@ -87,7 +87,7 @@ class Bounds:
         if self.label in names:
             with_range = not isinstance(self.columns[names.index(self.label)], CategoricalColumn)
             why = (
-                f"has a range; {NO_REGRESSION}"
+                f"is a number; {NO_REGRESSION}"
                 if with_range
                 else "is also listed as a feature; remove it from [columns]"
             )

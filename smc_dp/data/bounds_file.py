@@ -229,7 +229,9 @@ class BoundsFile(Document):
                         "missing.not_for_classes", {"rule": LEAVE_OUT, "got": shown(self.missing[name])}
                     ).within(f"[missing] {name[:_SHOWN]}")
                 elif name not in self.columns and name != label:
-                    where = "[columns]" if label is not None else "[columns], and [label] column names none"
+                    where = "a column of [columns]" + (
+                        " or the label" if label is not None else "; [label] names no column"
+                    )
                     fault = InputFault("columns.unknown", {"where": where})
                     yield fault.within(f"[{section}] {name[:_SHOWN]}")
         for name in self.columns:

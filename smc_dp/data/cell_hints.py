@@ -70,10 +70,14 @@ def _read(form: FileFormat, settings: Settings, text: str) -> str:
     return f"{form.with_settings(settings).number(text):.15g}"
 
 
-def of_nothing(_: Fault, refused: RefusedInput) -> Hint:
-    """Return the hint for a text that often stands for a missing value."""
-    cell = refused.cell
-    words = refused.column_evidence.missing
+def of_nothing(fault: Fault, refused: RefusedInput) -> Hint:
+    """Return the hint for a text that often stands for a missing value.
+
+    So does the only word in a column of numbers or dates in which cells may be empty.
+    """
+    cell, evidence = refused.cell, refused.column_evidence
+    is_among_numbers = refused.may_be_empty and fault.code != "cell.unknown_level"
+    words = evidence.missing_among_numbers if is_among_numbers else evidence.missing
     if not isinstance(cell, str) or cell not in words.get("missing", ()):  # type: ignore[operator]
         return NO_HINT
     return Hint("nothing", f" (where nothing is known? {LINE})", words)
@@ -89,8 +93,6 @@ def of_date(fault: Fault, refused: RefusedInput) -> Hint:
     cell = refused.cell
     if not isinstance(cell, str):
         return NO_HINT
-    if _MOMENT.fullmatch(cell.strip()):
-        return Hint("time", " (it has a time of day, wanted the day alone)")
     found = [names for names in refused.column_evidence.date_lists if any(is_day(cell, name) for name in names)]
     ways: list[Settings] = [{"dates": names[0] if len(names) == 1 else names} for names in found]
     if fault.code == "cell.ambiguous_date":  # the file has both forms: each column needs its own
@@ -100,6 +102,8 @@ def of_date(fault: Fault, refused: RefusedInput) -> Hint:
         return Hint(looks, f"; it looks like {looks}: {LINE}", ways[0])
     if ways:
         return Hint("ambiguous date", f"; {LINE}", choices=tuple(("", settings) for settings in ways))
+    if _MOMENT.fullmatch(cell.strip()):
+        return Hint("time", " (it has a time of day, wanted the day alone)")
     if any(is_day(cell, name) for name in DATES):
         return Hint(
             "mixed dates", "; its column has dates that no list of forms reads once each: write it anew with one form"

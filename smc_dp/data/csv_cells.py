@@ -32,6 +32,7 @@ _MOST_AT_ONCE = 1 << 10  # columns that pyarrow is given
 _MARK = "\ufeff".encode()  # which pyarrow drops where a block begins
 _STAND_IN = "\x1f"  # for a separator that is no single byte
 _LINE_END = re.compile("\r\n?|\n")  # and none of the others that Python knows, which may stand in a cell
+_OF_EXCEL = re.compile(rb"\"?sep=.\"?", re.IGNORECASE)  # first line, which states the separator to Excel alone
 _SAMPLE = 1 << 8  # lines below the header, for what a file looks like
 
 
@@ -137,6 +138,8 @@ class _Rows:
     def _take_header(self, block: bytes) -> None:
         self.header = [self._swap(cell) for cell in self._by_hand(block)[0]]
         width = len(self.header)
+        if _OF_EXCEL.fullmatch(block.strip()):
+            raise InputError("csv.line_of_excel", line=block.strip().decode())
         if width == 1 and self._is_usual:
             name = shown(self.header[0])
             one = self._explained(InputFault("csv.one_column", {"name": name, "hint": ""}))
@@ -192,9 +195,8 @@ class _Rows:
             return InputError("csv.no_header")
         if not cells:
             return InputError("csv.blank_row", row=self.rows + 1)
-        ragged = InputFault(
-            "csv.ragged_row", {"row": self.rows + 1, "got": cells, "wanted": len(self.header), "hint": ""}
-        )
+        code = "csv.short_row" if cells < len(self.header) else "csv.ragged_row"
+        ragged = InputFault(code, {"row": self.rows + 1, "got": cells, "wanted": len(self.header), "hint": ""})
         return InputError(self._explained(ragged))
 
     def _explained(self, fault: Fault) -> Fault:

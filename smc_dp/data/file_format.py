@@ -24,13 +24,14 @@ RECOGNISED_SEPARATORS = (",", ";", "\t", "|")
 DATES = MappingProxyType(
     {
         "yyyy-mm-dd": re.compile(r"(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)", re.ASCII),
+        "yyyy-mm-dd 00:00:00": re.compile(r"(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)[T ]00:00(?::00(?:\.0+)?)?", re.ASCII),
         "yyyy/mm/dd": re.compile(r"(?P<y>\d{4})/(?P<m>\d\d?)/(?P<d>\d\d?)", re.ASCII),
         "dd.mm.yyyy": re.compile(r"(?P<d>\d\d?)\.(?P<m>\d\d?)\.(?P<y>\d{4})", re.ASCII),
         "mm/dd/yyyy": re.compile(r"(?P<m>\d\d?)/(?P<d>\d\d?)/(?P<y>\d{4})", re.ASCII),
         "dd/mm/yyyy": re.compile(r"(?P<d>\d\d?)/(?P<m>\d\d?)/(?P<y>\d{4})", re.ASCII),
     }
 )
-"""Patterns of dates, by the name of each format; a date has no time of day."""
+"""Patterns of dates, by the name of each format; a date has no time of day but midnight."""
 OWN_SETTINGS_FILE = "own.toml"
 """Name of a party's own settings file, not FILE.toml."""
 ColumnAliases: TypeAlias = tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]

@@ -111,7 +111,8 @@ def _texts(cells: Cells, start: int, stop: int, form: FileFormat) -> Any:
 
     if isinstance(cells, TextColumn):
         part = cells.between(start, stop)
-        if (numbers := part.plain_numbers()) is not None:
+        # With marks between thousands a text may be another number than the one that Python reads.
+        if form.thousands is None and (numbers := part.plain_numbers()) is not None:
             return _number_texts(numbers)
         texts = pa.array([_in_json(cell, form) for cell in part.values], pa.string())
         return texts.take(pa.array(part.codes))
@@ -152,9 +153,8 @@ def _plain(cell: object, form: FileFormat) -> str:
     if isinstance(cell, bool):
         return "true" if cell else "false"
     text = str(cell).strip()
-    number = _plain_number(text)
-    if number is None and form.decimal == ",":
-        number = _plain_number(form.pointed(text))
+    ways = [text, form.pointed(text)] if form.thousands is None else [form.pointed(text), text]
+    number = next((number for way in ways if (number := _plain_number(way)) is not None), None)
     if number is None and form.dates != DEFAULT_FORMAT.dates:
         with suppress(ValueError):
             return form.day(text).isoformat()

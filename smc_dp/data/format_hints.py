@@ -71,6 +71,8 @@ def _of_separator(_: Fault, refused: RefusedInput) -> Hint:
 def _of_ragged_row(fault: Fault, refused: RefusedInput) -> Hint:
     """Return the hint for a row of another width: another separator, or names of rows as R's write.table has them."""
     said, found = fault.fields, _of_separator(fault, refused)
+    if found == NO_HINT and said["row"] == 1 and len(refused.header) == 1:
+        return Hint("title", "; or a title stands above the header: remove the lines above it")
     if found != NO_HINT or said["row"] != 1 or said["got"] != len(refused.header) + 1:
         return found
     return Hint("names of rows", "; names of rows, as write.table of R writes them? Write row.names = FALSE there")
@@ -117,6 +119,7 @@ _MAKERS: Mapping[str, Callable[[Fault, RefusedInput], Hint]] = MappingProxyType(
         "table.no_column": _of_column,
         "csv.one_column": _of_separator,
         "csv.ragged_row": _of_ragged_row,
+        "csv.short_row": _of_separator,
         "csv.text_after_quote": _of_quoted_names,
         "text.marked_utf16": _of_encoding,
         "text.unreadable_byte": _of_encoding,

@@ -38,7 +38,8 @@ class Hint(NamedTuple):
 class RefusedInput:
     """Subject of a fault: a cell, its text and the levels of its column; a header and lines; or a file's start.
 
-    evidence: all cells of the column, where there are others.
+    evidence: all cells of the column, where there are others. may_be_empty: whether the bounds have a rule for empty
+    cells of the column.
     """
 
     form: FileFormat = DEFAULT_FORMAT
@@ -50,6 +51,7 @@ class RefusedInput:
     start: bytes = b""
     column: str = ""
     evidence: SpellingEvidence | None = None
+    may_be_empty: bool = False
 
     @property
     def column_evidence(self) -> SpellingEvidence:
@@ -69,17 +71,22 @@ class FormatFault(InputFault):
     line: str = ""
 
     def completed(self, settings: Settings, to_complete: Settings = MappingProxyType({})) -> FormatFault:
-        """Return the fault with the line that states these settings, too, and those that a person completes."""
+        """Return the fault with the line that states these settings, too, and those that a person completes.
+
+        Where they hold one of its choices, none is left.
+        """
         whole = joined(settings, self.settings)
-        line = self._line(self.form, joined(whole, joined(to_complete, self.to_complete)))
-        return replace(self.with_line(line), settings=whole if self.settings else {}, line=line)
+        said = [said for said, chosen in self.choices if joined(whole, chosen, is_newer=True) == whole]
+        fault = replace(self, choices=(), clause=self.clause.replace(LINE, said[0] + LINE)) if said else self
+        line = fault._line(self.form, joined(whole, joined(to_complete, self.to_complete)))
+        return replace(fault.with_line(line), settings=whole if self.settings or said else {}, line=line)
 
     def in_list(self) -> FormatFault:
         """Return the fault as a list has it, below which the lines stand."""
         if not self.to_complete and not self.choices:
             return self.with_line("write the lines below")
         line = self._line(replace(self.form, place=OWN_SETTINGS_FILE), self.to_complete)
-        return self.with_line(line.replace(f" of {OWN_SETTINGS_FILE}", ""))
+        return self.with_line(line.replace(f" of {OWN_SETTINGS_FILE}", f" of {self.form.place}"))
 
     def with_line(self, line: str) -> FormatFault:
         """Return the fault with this text in place of its line."""

@@ -92,7 +92,8 @@ def blocks(found: FileValidation) -> Iterator[PageBlock]:
         below = (
             " Rows are counted from the first below the header." if any(fault.rows for fault in found.faults) else ""
         )
-        yield Prose(f"{found.source}: {count}.{below} {PRIVATE_NOTICE}", "file.does_not_fit")
+        notice = "" if found.faults[0].code == "file.unreadable" else f" {PRIVATE_NOTICE}"
+        yield Prose(f"{found.source}: {count}.{below}{notice}", "file.does_not_fit")
         # A fault that says what to write is to be copied: a terminal must not fold it.
         for is_to_copy, alike in groupby(map(_fault, found.faults), lambda text: " write " in text):
             faults = tuple(alike)

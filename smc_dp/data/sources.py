@@ -83,9 +83,9 @@ def read_own_files(
         raise error.within(f"bounds file {bounds}, with `label` {shown(label)}") from error
     if public.label is None:
         raise InputError("bounds.no_label_column").within(f"bounds file {bounds}")
-    tables = _grouped(parties, parties_by, public) if parties_by is not None else read_file_of_each(parties, public)
     wrong, data = FaultCollector(), dict[str, Rows]()
     held_out, rows = None, None
+    tables = _read_each(parties, public, wrong) if parties_by is None else _grouped(parties, parties_by, public)
     for name, table in tables.items():
         with wrong.step():
             data[name] = encode_labelled_rows(table, public, public.label, strict=strict, warn=True)
@@ -97,6 +97,8 @@ def read_own_files(
         if auxiliary is not None:
             rows = encode_rows(_read(auxiliary, "file", "auxiliary rows", public), public, strict=strict)
     wrong.require()
+    if parties_by is None:
+        _check_together(tables)
     return _prepared(data, held_out, public, tables, rows)
 
 
@@ -171,29 +173,36 @@ def _shares(parties: int | None, split: str | None) -> list[Fraction]:
     return shares or even_shares(count)
 
 
-def read_file_of_each(
-    parties: Sequence[str | tuple[str, FileOrFrame]], bounds: Bounds | None = None
+def read_file_of_each(parties: Sequence[str | tuple[str, FileOrFrame]]) -> dict[str, Table]:
+    """Read the file of each party; files are paths, name=path, or pairs of a name and a path or a data frame."""
+    wrong = FaultCollector()
+    tables = _read_each(parties, None, wrong)
+    wrong.require()
+    _check_together(tables)
+    return tables
+
+
+def _read_each(
+    parties: Sequence[str | tuple[str, FileOrFrame]], bounds: Bounds | None, wrong: FaultCollector
 ) -> dict[str, Table]:
-    """Read the file of each party; files are paths, name=path, or pairs of a name and a path or a data frame.
+    """Return the tables of all files that can be read, and add the faults of the others to `wrong`.
 
     bounds: what the cells are examined with where a file is refused, so that the refusal has all that it needs.
     """
     named = [name_and_path(text) for text in parties]
     check_names([name for name, _ in named])
-    wrong, tables = FaultCollector(), dict[str, Table]()
+    tables = dict[str, Table]()
     for name, given in named:
         with wrong.step():
             source = f"party {name}" + (f" ({given})" if isinstance(given, Path) else "")
             tables[name] = _read_completing(given, source, bounds)
-    wrong.require()
-    for table in tables.values():
-        table.warn_of_ignored()
-    _refuse_same_rows(tables)
     return tables
 
 
-def _refuse_same_rows(tables: Mapping[str, Table]) -> None:
-    """Raise InputError where two parties have the same rows: the guarantee counts each row once."""
+def _check_together(tables: Mapping[str, Table]) -> None:
+    """Warn of ignored columns; raise InputError where two parties have the same rows: each counts once."""
+    for table in tables.values():
+        table.warn_of_ignored()
     known: dict[str, str] = {}
     for name in _alike_by_columns(tables):
         other = known.setdefault(fingerprint_data(b"", tables[name]), name)

@@ -17,7 +17,10 @@ from smc_dp.data.file_format import DATES, FileFormat, FormatSetting, day_in_for
 
 _MOST_CELLS = 10_000  # different ones of a column
 _NUMBER = re.compile(r"[+-]?[\d.,][\d.,'\u2019 \u00a0\u202f]*", re.ASCII)
-_DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}", re.ASCII)
+_DATE = re.compile(
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ]00:00(?::00(?:\.0+)?)?)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}", re.ASCII
+)
+_DIGIT, _LONGEST_WORD = re.compile("[0-9]"), 30
 _MARKS = (
     *((".", None), (",", None), (".", ","), (".", " "), (".", "'"), (",", "."), (",", " "), (",", "'")),
 )  # of decimals and between thousands, the simplest first
@@ -83,6 +86,13 @@ class SpellingEvidence:
         """Words that seem to stand for empty cells."""
         words = tuple(dict.fromkeys(text for text in self._texts if text.strip().lower() in MISSING_WORDS))
         return {"missing": words} if words else {}
+
+    @cached_property
+    def missing_among_numbers(self) -> Settings:
+        """Words that seem to stand for empty cells of numbers or dates: known ones, or the only one without a digit."""
+        words = [text for text in self._texts if not _DIGIT.search(text)]
+        is_only = len(words) == 1 < len(self._texts) and len(words[0]) <= _LONGEST_WORD
+        return {"missing": (words[0],)} if is_only else self.missing
 
 
 def _reads_once(days: Sequence[Sequence[datetime.date | None]]) -> bool:

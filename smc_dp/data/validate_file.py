@@ -5,6 +5,7 @@ The result quotes cells and counts rows. It is private, for the party's own mach
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,16 +15,19 @@ import numpy as np
 
 from smc_dp.core.errors import Fault, InputError, clipped_too_often, shown
 from smc_dp.data.bounds import Bounds
+from smc_dp.data.columns import BinnedColumn, NumericColumn
 from smc_dp.data.federation import NO_ROWS
 from smc_dp.data.file_format import FileFormat
 from smc_dp.data.partition import check_name
 from smc_dp.data.preprocess import examine_table
 from smc_dp.data.refused_file import examine_refused
 from smc_dp.data.refused_input import proposed_format
+from smc_dp.data.table import Table
 from smc_dp.data.table_reader import read_table
 from smc_dp.data.usual_clip import no_row_shortened
 from smc_dp.data.validation_errors import TableFault, unnamed_label_fault
 
+_THOUSANDS, _LOOKED_AT = re.compile(r"\s*[+-]?[1-9]\d{0,2}(\.\d{3})+\s*", re.ASCII), 10_000  # cells; rows
 PRIVATE_NOTICE = "This output quotes cells and counts rows. It is private: keep it on this party's machine."
 
 
@@ -34,7 +38,8 @@ class FileValidation:
     faults: what a run would refuse. outside: numbers and dates that a run clips to their bounds. Only without faults:
     left_out, rows dropped for an empty cell; clipped, rows shortened to the norm of the bounds; classes, the number of
     rows of each class by its name; unused, columns of the file that the bounds do not name. ignored: notes on
-    columns that have no name. columns: the number of those that the bounds name.
+    columns that have no name. columns: the number of those that the bounds name. points: warnings of columns in which a
+    point may stand between thousands.
     """
 
     source: str
@@ -47,6 +52,7 @@ class FileValidation:
     unused: tuple[str, ...] = ()
     ignored: tuple[Fault, ...] = ()
     columns: int = 0
+    points: tuple[str, ...] = ()
 
     @property
     def fits(self) -> bool:
@@ -71,6 +77,7 @@ class FileValidation:
     def warnings(self) -> Iterator[str]:
         """Yield a warning for each property that a run accepts and the owner should know."""
         yield from map(str, self.ignored)
+        yield from self.points
         for fault in self.outside:
             many = "1 cell lies" if fault.count == 1 else f"{fault.count:,} cells lie"
             first = f"the first, in row {fault.rows[0]}: {fault.what}"
@@ -126,5 +133,27 @@ def validate_file(
     classes = dict(zip(public.classes, counts, strict=True))
     left_out, used = table.rows - len(found.kept), {column, *(one.name for one in public.columns)}
     unused = tuple(name for name in table.columns if name not in used)
-    counts_of = (left_out, found.clipped, classes, unused, table.ignored, len(public.columns))
+    points = tuple(_warn_of_points(table, public))
+    counts_of = (left_out, found.clipped, classes, unused, table.ignored, len(public.columns), points)
     return FileValidation(source, table.rows, (), found.outside, *counts_of)
+
+
+def _warn_of_points(table: Table, bounds: Bounds) -> Iterator[str]:
+    """Yield a warning for each column of a file with semicolons in whose first rows points may stand between thousands.
+
+    Spreadsheets write semicolons where a comma stands before decimals.
+    """
+    if (table.form.separator, table.form.decimal, table.form.thousands) != (";", ".", None):
+        return
+    first = table.take(np.arange(min(table.rows, _LOOKED_AT)), table.source)
+    for column in bounds.columns:
+        if isinstance(column, NumericColumn | BinnedColumn):
+            pointed = [str(cell) for cell in first.different(column.name)[0] if "." in str(cell)]
+            if pointed and all(map(_THOUSANDS.fullmatch, pointed)):
+                cell = pointed[0].strip()
+                whole = cell.replace(".", "")
+                advice = table.form.advice(decimal=",", thousands=".")
+                yield (
+                    f"column {shown(column.name)}: each point has three digits behind it. If {cell} means "
+                    f"{whole}, {advice}"
+                )

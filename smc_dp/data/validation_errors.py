@@ -213,7 +213,9 @@ def refused_column(table: Table, column: Column, read: ParsedColumn) -> RefusedI
     """Return a column as the subject of the faults of its cells."""
     levels = column.forms if isinstance(column, CategoricalColumn) else ()
     evidence = SpellingEvidence(read.cells, table.form)
-    return RefusedInput(table.form, levels=levels, column=column.name, evidence=evidence)
+    return RefusedInput(
+        table.form, levels=levels, column=column.name, evidence=evidence, may_be_empty=column.missing is not None
+    )
 
 
 def _kind(fault: Fault, cell: object, subject: RefusedInput) -> str:
@@ -222,7 +224,10 @@ def _kind(fault: Fault, cell: object, subject: RefusedInput) -> str:
         return ""
     if fault.code == "cell.unknown_level":
         return f"level {canonical_level(str(parse_text(cell)))}"
-    return f"{fault.code}{explain_fault(fault, cell, subject).fields.get('hint', '')}"
+    explained = explain_fault(fault, cell, subject)
+    if isinstance(explained, FormatFault) and explained.choices:  # whose hint says how this very cell would be read
+        return f"{fault.code}{[settings for _, settings in explained.choices]}"
+    return f"{fault.code}{explained.fields.get('hint', '')}"
 
 
 def explain_fault(fault: Fault, cell: object, subject: RefusedInput) -> Fault:

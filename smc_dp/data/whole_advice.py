@@ -35,6 +35,8 @@ def complete_advice(
     for _ in range(_ROUNDS):
         more = _joined(tried, last)
         if more == tried:
+            more = joined(tried, _best_choice(table, tried, last, examine))
+        if more == tried:
             break
         try:
             last = examine(table.in_format(table.form.with_settings(more)))
@@ -50,6 +52,23 @@ def complete_advice(
         if isinstance(fault.fault, FormatFault):
             to_complete = joined(to_complete, fault.fault.to_complete)
     return tuple(fault.completed(settings, to_complete) for fault in every)
+
+
+def _best_choice(
+    table: Table, tried: Settings, faults: Sequence[TableFault], examine: Callable[[Table], Sequence[TableFault]]
+) -> Settings:
+    """Return the one of several settings with which the fewest cells of the table are refused; {} where two are so."""
+    choices = (fault.fault.choices for fault in faults if isinstance(fault.fault, FormatFault))
+    first = [settings for _, settings in next(filter(None, choices), ())]
+    refused = dict[int, list[Settings]]()
+    for settings in first:
+        try:
+            found = examine(table.in_format(table.form.with_settings(joined(tried, settings))))
+        except InputError:
+            continue
+        refused.setdefault(_refused_cells(found), []).append(settings)
+    best = refused[min(refused)] if refused else []
+    return best[0] if len(best) == 1 else {}
 
 
 def _with_places(faults: Sequence[TableFault]) -> list[TableFault]:

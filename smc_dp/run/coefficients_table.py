@@ -22,10 +22,11 @@ def coefficient_blocks(coefficients: Mapping[str, Any], bounds: Bounds) -> Itera
         else "Each class has a score, and the largest wins."
     )
     yield Prose(
-        "A score is the intercept plus what each column adds, unless the row is shortened. A number or a date adds the "
-        "figure times its value, clipped to its bounds. A date counts days since the first one. Standardised, a number "
-        "counts from the middle of its public range in halves of it, and uncentred from 0 in units of its largest "
-        "bound. An empty cell without a figure follows the rule of its column."
+        "A score is the intercept plus what each column adds. If a row is shortened to the clip, this sum is not its "
+        "score: use `smc-dp predict`. A number or a date adds the figure times its value, clipped to its bounds. A "
+        "date counts days since the first one. A standardised figure is for half of the public range, from its middle; "
+        "in bounds without centring it is for the largest bound, from 0. What an empty cell adds, where no line here "
+        "says it, follows from the rule of its column."
     )
     days = {column.name for column in bounds.columns if isinstance(column, DateColumn)}
     for name, score in list(coefficients.items())[:_MOST_CLASSES]:

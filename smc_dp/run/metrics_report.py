@@ -97,7 +97,7 @@ def _facts(found: Metrics) -> Iterator[tuple[str, str]]:
             ("precision", second.precision, f"of the rows that are taken for {name}, right"),
         ):
             yield term, _figure(value, count)
-    yield "Brier score", _figure(found.brier, f"always the shares of the classes: {found.base_brier:.3f}")
+    yield "Brier score", _figure(found.brier, f"always predicting the shares of the classes: {found.base_brier:.3f}")
 
 
 def _reading(found: Metrics) -> Iterator[Prose]:

@@ -137,9 +137,9 @@ class MethodSettings(SettingsSection):
         "What is learned. prr_mean: the mean of the parties' models; newton (recommended): one model of all rows; "
         "logistic: coefficients with intervals, for two classes.",
         "|".join(PROTOCOLS_BY_METHOD), short=(RUN, STUDY, PLAN), title="Method",
-        usual="the only method that your other options fit, else newton", sentences={
+        usual="newton; if your other options fit one method only, that one", sentences={
             PLAN: "Method that the plan is about [default: the recommended one].",
-            STUDY: "What is learned [default: the only method that your other options fit, else newton].",
+            STUDY: "What is learned [default: newton; if the other settings fit one method only, that one].",
         },
     )  # fmt: skip
     lam: MethodSetting = _planned(

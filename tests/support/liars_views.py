@@ -13,7 +13,7 @@ from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import Session
 from protocols.runtime.transcript import Transcript
-from protocols.runtime.view import RecordedView, recompute
+from protocols.runtime.view import Recomputed, RecordedView, recompute
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.hygiene import CHECKS as HYGIENE
@@ -79,22 +79,33 @@ def evidence_of(setup: Setup, envelopes: list[Envelope] | None = None) -> Eviden
     lines = TranscriptLines(transcript.dumps().encode())
     head, *_ = transcript.lines()
     record = dict(enumerate(transcript.envelopes, start=1))
-    views = {name: _view(session, setup, name, record) for name in session.names}
+    again = {name: recompute(session, _bare(session, setup, name), record) for name in session.names}
+    views = {
+        name: replace(_bare(session, setup, name), messages=made.messages_read, greetings=made.greetings).signed(
+            session, setup.identities[name]
+        )
+        for name, made in again.items()
+    }
     pinned = session.identities
-    return Evidence(Path("made-up"), {}, {}, {}, head, lines, record, {}, protocol, session, pinned, views)
+    made = Evidence(Path("made-up"), {}, {}, {}, head, lines, record, {}, protocol, session, pinned, views)
+    return knowing(made, again)
 
 
-def _view(session: Session, setup: Setup, name: str, record: Mapping[int, Envelope]) -> RecordedView:
-    view = RecordedView(session.id, name, setup.seeds[name].key, True, setup.inputs[name], (), (), ())
-    again = recompute(session, view, record)
-    return replace(view, messages=again.messages_read, greetings=again.greetings).signed(
-        session, setup.identities[name]
-    )
+def _bare(session: Session, setup: Setup, name: str) -> RecordedView:
+    """A view without what was read."""
+    return RecordedView(session.id, name, setup.seeds[name].key, True, setup.inputs[name], (), (), ())
+
+
+def knowing(evidence: Evidence, again: Mapping[str, Recomputed]) -> Evidence:
+    """The evidence, and its roles computed again, which follow from seeds, inputs and the record."""
+    vars(evidence)["recomputed"] = again
+    return evidence
 
 
 def only(evidence: Evidence, *names: str) -> Evidence:
     """The same with the views of these alone."""
-    return replace(evidence, views={name: evidence.views[name] for name in names})
+    few = replace(evidence, views={name: evidence.views[name] for name in names})
+    return knowing(few, {name: evidence.recomputed[name] for name in names})
 
 
 def outcomes(evidence: Evidence, *names: str) -> dict[str, CheckOutcome]:

@@ -20,7 +20,7 @@ from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
 from smc_dp.core.documents import parse_document
 from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.frame import MOST_FRAME_BYTES
+from smc_dp.deploy.frame import MOST_FRAME_BYTES, Frame
 from smc_dp.deploy.join import SiteFiles
 from smc_dp.deploy.nats.carrier import NatsCarrier
 from smc_dp.deploy.nats.connection import relay_address
@@ -86,6 +86,16 @@ def free_port(host: str = "127.0.0.1") -> int:
     with closing(socket.socket()) as found:
         found.bind((host, 0))
         return int(found.getsockname()[1])
+
+
+def sealed(subjects: RelaySubjects, sender: str, to: str) -> Frame:
+    """The one frame between two sites in tests of what others can do at the relay."""
+    return Frame(subjects.study, sender, to, "envelope", 0, b"sealed")
+
+
+def place(subjects: RelaySubjects, sender: str, to: str) -> str:
+    """The subject of that frame."""
+    return subjects.of_frame(sealed(subjects, sender, to))
 
 
 @dataclass

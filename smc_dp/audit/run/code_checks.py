@@ -93,16 +93,16 @@ def _distribution_check_text(found: DistributionCheck) -> str:
         f"coalitions. Compared: {found.runs} executions in each of two worlds{more} with equal output, and "
         f"{found.simulated} simulated ones{without}. "
         f"{_power(found.simulator, 'Between the protocol and the simulator')}. "
-        f"{_power(found.between, 'Between two worlds')}. Control: of {found.mutants} copies of the "
-        f"protocol with one field one bit short, {caught} were rejected"
+        f"{_power(found.between, 'Between two worlds')}. Control: {found.mutants} copies of the protocol with one "
+        f"field one bit short were tested, and {caught} of them were rejected"
     )
 
 
 def _power(power: DetectionPower, where: str) -> str:
-    fair, rarer = ("no difference" if x is None else f"a difference of {x:.2f}" for x in (power.fair, power.rarer))
+    half, less = ("no change" if x is None else f"a change by {x:.2f}" for x in (power.fair, power.rarer))
     return (
-        f"{where}, {fair} in the probability of a fair bit or {rarer} in that of a rarer event is detected with "
-        f"probability {POWER:.0%}"
+        f"{where}, the tests find {half} of a probability of one half, and {less} of a smaller one, with probability "
+        f"{POWER:.0%}"
     )
 
 

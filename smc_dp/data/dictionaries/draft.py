@@ -111,10 +111,11 @@ def draft_bounds(dictionary: DataDictionary, label: str | None = None) -> Bounds
     entries = tuple(replace(entry, said=_settled(entry.said)) for entry in dictionary.entries)
     of_classes = None if label is None else _labelled(dictionary.source, entries, label)
     features = [entry for entry in entries if entry.name != label]
-    lines = [*_top(dictionary), *_label(of_classes), *_columns(features)]
+    lines = [*_label(of_classes), *_columns(features)]
     lines += [*_aliases([*([] if of_classes is None else [of_classes]), *features]), *_missing(features)]
-    text = "\n".join(line.text for line in lines) + "\n"
-    return BoundsDraft(text, tuple(line.text for line in lines if line.waits))
+    waiting = tuple(line.text for line in lines if line.waits)
+    text = "\n".join(line.text for line in (*_top(dictionary, is_open=bool(waiting)), *lines)) + "\n"
+    return BoundsDraft(text, waiting)
 
 
 def _settled(said: ColumnEntry) -> ColumnEntry:
@@ -145,9 +146,12 @@ def _labelled(source: str, entries: Sequence[DescribedColumn], label: str) -> De
     raise InputError("codebook.no_classes", label=shown(label), came=came).within(source)
 
 
-def _top(dictionary: DataDictionary) -> Iterator[_Line]:
+def _top(dictionary: DataDictionary, *, is_open: bool) -> Iterator[_Line]:
     yield _comment(f"Drafted from {dictionary.source}, {dictionary.kind}. Nothing comes from rows.")
-    yield _comment(f"Replace each {_QUOTED}. Until then every command refuses this file, with a list of open lines.")
+    if is_open:
+        yield _comment(
+            f"Replace each {_QUOTED}. Until then every command refuses this file, with a list of open lines."
+        )
     if dictionary.form:
         yield _Line("#")
         yield _comment("The dictionary also states the format of the data file. Its owner copies these lines into")

@@ -2,6 +2,9 @@
 
 A message is at most a mebibyte long: nats-server takes messages above 32 MiB and then cannot read them again. A longer
 frame lies there in pieces under subjects of its own, and what is brought to its addressee says how many.
+
+A frame has a subject of its own, under which only its sender can put anything: the relay drops a repeat there. It must
+not drop repeats by `Nats-Msg-Id`, of which a stream has one list: another site could then post under the coming one.
 """
 
 from __future__ import annotations
@@ -30,8 +33,10 @@ if TYPE_CHECKING:
     from nats.aio.msg import Msg
 
 NATS_PIECE_BYTES = 1 << 20
-_DIGEST, _PIECES, _STATUS = "Nats-Msg-Id", "Smc-Pieces", "Status"
+_PIECES, _STATUS, _SUBJECT = "Smc-Pieces", "Status", "Nats-Subject"
 _SPLIT = re.compile("([0-9a-f]{64}) ([0-9]{1,4})")
+_NEW = {"Nats-Expected-Last-Subject-Sequence": "0"}  # nothing may lie under the subject yet
+_STORED_BEFORE = 10071  # the error of nats-server where something does
 _BATCH = 32  # messages that a request asks for
 _STANDS = 5.0  # seconds for which the relay keeps a request
 _LATE = 2.0  # seconds after which a request without any answer is repeated
@@ -98,7 +103,7 @@ class NatsCarrier(Carrier):
 
     @override
     def last(self, to: str, lane: Lane) -> Frame | None:
-        return self._connection.call(partial(self._last, self._subjects.subject(self._name, to, lane)))
+        return self._connection.call(partial(self._last, self._subjects.frames(self._name, to, lane)))
 
     @override
     def close(self) -> None:
@@ -106,20 +111,26 @@ class NatsCarrier(Carrier):
 
     async def _post(self, frame: Frame, client: Client) -> None:
         """Put a frame into the stream, its pieces first, so that whoever reads of them finds them."""
-        data, digest = frame.encode(), frame.digest.hex()
-        subject = self._subjects.subject(frame.sender, frame.to, frame.lane)
+        data, subject = frame.encode(), self._subjects.of_frame(frame)
         split: dict[str, str] = {}
         if len(data) > NATS_PIECE_BYTES:
             pieces = [data[at : at + NATS_PIECE_BYTES] for at in range(0, len(data), NATS_PIECE_BYTES)]
             for n, piece in enumerate(pieces):
-                await self._put(client, f"{subject}.{digest}.{n}", piece, {_DIGEST: f"{digest}.{n}"})
+                await self._put(client, f"{subject}.{n}", piece, {})
             data, split = b"", {_PIECES: str(len(pieces))}
-        await self._put(client, subject, data, {_DIGEST: digest, **split})
+        await self._put(client, subject, data, split)
 
     async def _put(self, client: Client, subject: str, data: bytes, headers: dict[str, str]) -> None:
-        await client.jetstream(timeout=self._connection.answered).publish(
-            subject, data, stream=self._subjects.stream, headers=headers
-        )
+        """Store a message under a subject of its own, unless it is there: a repeat has the same bytes."""
+        from nats.js.errors import APIError
+
+        try:
+            await client.jetstream(timeout=self._connection.answered).publish(
+                subject, data, stream=self._subjects.stream, headers={**_NEW, **headers}
+            )
+        except APIError as error:
+            if error.err_code != _STORED_BEFORE:
+                raise
 
     async def _fetch(self, seconds: float, client: Client) -> list[Frame]:
         if client is not self._client:
@@ -139,7 +150,7 @@ class NatsCarrier(Carrier):
     async def _begin(self, client: Client) -> None:
         """Subscribe to the answers of each consumer. Messages of a former connection will come again."""
         await self._stored(
-            client, self._subjects.subject(self._name, PUBLIC_NAME, "envelope")
+            client, self._subjects.frames(self._name, PUBLIC_NAME, "envelope")
         )  # no answer: no such study
         own = client.new_inbox()
         self._requests = [_Request(consumer, f"{own}.{consumer}") for consumer in self._subjects.consumers(self._name)]
@@ -198,27 +209,27 @@ class NatsCarrier(Carrier):
         headers = message.headers or {}
         if _PIECES not in headers:
             return message.data
-        said = _SPLIT.fullmatch(f"{headers.get(_DIGEST)} {headers[_PIECES]}")
+        said = _SPLIT.fullmatch(f"{subject.rpartition('.')[2]} {headers[_PIECES]}")
         most = -(-self._most // NATS_PIECE_BYTES)
         if said is None or int(said[2]) > most:  # what is too long is not read
             raise InputError("pieces.malformed", most=most)
-        pieces = [await self._stored(client, f"{subject}.{said[1]}.{n}") for n in range(int(said[2]))]
+        pieces = [await self._stored(client, f"{subject}.{n}") for n in range(int(said[2]))]
         data = b"".join(piece.data for piece in pieces if piece is not None)
         if hashlib.sha256(data).hexdigest() != said[1]:
             raise InputError("pieces.other_digest")
         return data
 
-    async def _last(self, subject: str, client: Client) -> Frame | None:
-        message = await self._stored(client, subject)
+    async def _last(self, frames: str, client: Client) -> Frame | None:
+        message = await self._stored(client, frames)
         if message is None:
             return None
         try:
-            return Frame.decode(await self._content(client, subject, message))
+            return Frame.decode(await self._content(client, (message.headers or {})[_SUBJECT], message))
         except InputError as error:
             raise CarrierError("relay.not_what_was_sent", why=str(error)) from None
 
     async def _stored(self, client: Client, subject: str) -> Msg | None:
-        """Return the last message under a subject, if there is one."""
+        """Return the last message under a subject, or under any that fits a pattern, if there is one."""
         found = await client.request(self._subjects.looking(subject), timeout=self._connection.answered)
         return None if (found.headers or {}).get(_STATUS) else found
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from nats.aio.client import Client
 
 
-_YEAR = 365 * 24 * 3600.0  # for so long the relay drops repeats of what it has
+_NO_LIST = 0.1  # seconds, the least, for which the relay keeps the `Nats-Msg-Id` of messages: no frame has one
 _AGAIN = 2.0  # seconds after which what was brought and not taken is brought again
 _PATIENCE = 15.0
 _INBOX = "_INBOX_operator"
@@ -60,7 +60,7 @@ async def _open(subjects: RelaySubjects, client: Client) -> None:
             storage=api.StorageType.FILE,
             retention=api.RetentionPolicy.LIMITS,
             discard=api.DiscardPolicy.NEW,  # a full disk refuses, and never drops what is there
-            duplicate_window=_YEAR,
+            duplicate_window=_NO_LIST,
             allow_direct=True,
             deny_delete=True,
             deny_purge=True,

@@ -1,7 +1,7 @@
 """Subjects of a study at a NATS relay: its stream, its frames, and the consumers of each site.
 
 A participant is the word of its name: the name, with "~" in place of each dot, which would end a word of a subject.
-A name has letters, digits, dots, hyphens and underscores alone (`fields.PartyName`), so no two names have one word.
+A name has letters, digits, dots, hyphens and underscores alone (`fields.SiteName`), so no two names have one word.
 """
 
 from __future__ import annotations
@@ -34,14 +34,21 @@ class RelaySubjects:
         """Word that stands for each participant, and for all of them."""
         return {**{name: name.replace(".", "~") for name in self.names}, PUBLIC_NAME: _ALL}
 
-    def subject(self, sender: str, to: str, lane: str) -> str:
-        """Return the subject of the frames of a lane."""
+    def frames(self, sender: str, to: str, lane: str) -> str:
+        """Return the pattern of the subjects of the frames of a lane."""
+        return f"{self._lane(sender, to, lane)}.*"
+
+    def of_frame(self, frame: Frame) -> str:
+        """Return the subject of a frame, where nothing else can lie."""
+        return f"{self._lane(frame.sender, frame.to, frame.lane)}.{frame.digest.hex()}"
+
+    def _lane(self, sender: str, to: str, lane: str) -> str:
         return f"{self.stream}.{self.seats[sender]}.{self.seats[to]}.{lane}"
 
     def fits(self, subject: str, frame: Frame) -> bool:
         """Return whether the frame belongs under this subject, where only its sender can put it."""
         known = {frame.sender, frame.to} <= self.seats.keys() and frame.sender != PUBLIC_NAME
-        return known and frame.study == self.study and subject == self.subject(frame.sender, frame.to, frame.lane)
+        return known and frame.study == self.study and subject == self.of_frame(frame)
 
     def is_for(self, name: str, frame: Frame) -> bool:
         """Return whether a site fetches this frame: its own, those for all, and for the curator all envelopes."""
@@ -56,8 +63,8 @@ class RelaySubjects:
         """Return the consumers of a site, each with its filter. Pieces of long frames have longer subjects."""
         seat = self.seats[name]
         if self.keeps(name):
-            return {seat: f"{self.stream}.*.*.*"}
-        return {seat: f"{self.stream}.*.{seat}.*", f"{_ALL}~{seat}": f"{self.stream}.*.{_ALL}.*"}
+            return {seat: f"{self.stream}.*.*.*.*"}
+        return {seat: f"{self.stream}.*.{seat}.*.*", f"{_ALL}~{seat}": f"{self.stream}.*.{_ALL}.*.*"}
 
     def asking(self, consumer: str) -> str:
         """Return the subject on which a consumer is asked for messages."""
@@ -81,7 +88,7 @@ class RelaySubjects:
 
     def request_subjects(self, name: str) -> list[str]:
         """Return the subjects on which a site may ask: its consumers, its own frames, and pieces of others."""
-        brought = [f"{f}.*.*" for f in self.consumers(name).values()]
+        brought = [f"{f}.*" for f in self.consumers(name).values()]
         return [*map(self.asking, self.consumers(name)), *map(self.looking, (self.posting(name), *brought))]
 
     def acknowledged(self, name: str) -> list[str]:

@@ -198,7 +198,7 @@ def check_announced_rows(n: int, announced: AnnouncedRows) -> None:
 def row_cap_caveat(announced: AnnouncedRows) -> str:
     """Return the caveat of every method with a cap on numbers of rows."""
     most = announced.most_rows
-    return f"It is not hidden that each party has from 1 to {most:,} rows, which is checked before a run."
+    return f"All learn that each party has from 1 to {most:,} rows. This is checked before a run."
 
 
 def unreleased_rows_caveat(threat_model: ThreatModel, announced: AnnouncedRows) -> str:

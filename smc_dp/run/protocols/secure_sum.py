@@ -146,7 +146,7 @@ class SumTerms(ProtocolTerms):
         sizes = "numbers of rows; " if is_public else ""
         return PrivacySummary(
             f"{who}, {how}.",
-            f"{noise}; {late}; {fixed} chosen beforehand; no party continued from an earlier saved state.",
+            f"{noise}; {late}; {fixed} fixed beforehand; no party continued from an earlier saved state.",
             f"{sizes}wrong inputs; {result}; who took part; further releases (see ledger).",
             f"X25519, Ed25519, {'AES-256-CCM, ' * sparse}ChaCha20-Poly1305, SHA-256 and SHAKE-256; computational "
             "(SIM-CDP).",

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from support.linear_path import linear
+from support.repetitions import with_slow
 from support.sessions import Setup, act, by_link, names, play, with_roles
 from support.toy import ACCEPT, REJECT, uniformity
 
@@ -42,7 +43,7 @@ def winner(given: Setup, run: Run) -> int:
     return found[0]
 
 
-@pytest.mark.parametrize("K", [2, 3, 4, 5, 8, 9])
+@pytest.mark.parametrize("K", with_slow([2, 3, 4, 5, 8, 9], 4, 8, 9))
 def test_the_sum_has_the_noise_of_the_smallest(K: int) -> None:
     for least in {0, K // 2, K - 1}:
         sizes = [100 + (7 * j) % K for j in range(K)]

@@ -48,7 +48,7 @@ def trials(draw: st.DrawFn) -> Trial:
     )
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(trials())
 def test_equals_the_ideal_functionality_on_shared_coins(t: Trial) -> None:
     p = t.parameters

@@ -19,6 +19,7 @@ import pytest
 from broken import strangers_twins as twins
 from broken.strangers_twins import TWINS, Twin
 from support.pathak import Trial, lifted, released, trial
+from support.repetitions import with_slow
 from support.sessions import by_link
 from support.toy import opened_bit
 
@@ -503,7 +504,7 @@ def test_what_the_twins_copy_is_the_honest_program() -> None:
     assert by_link(other.transcript.envelopes) != by_link(run.transcript.envelopes)
 
 
-@pytest.mark.parametrize("leak", LEAKS, ids=lambda leak: leak.twin.name)
+@pytest.mark.parametrize("leak", with_slow(LEAKS, *LEAKS[6:]), ids=lambda leak: leak.twin.name)
 def test_coalition_learns_the_secret_of_a_twin_and_not_of_the_honest_program(leak: Leak) -> None:
     for seed in SEEDS if leak.made in (equal_or_not, few_or_not) else SEEDS[:1]:
         t, run = ran(leak.twin.program, leak.made, seed)

@@ -126,7 +126,7 @@ ENVELOPES = st.builds(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(PLACES, ENVELOPES)
 def test_the_bytes_of_a_statement_are_those_of_no_envelope(place: tuple[bytes, str, str, bytes], e: Envelope) -> None:
     """An array of five begins with another byte than one of eight, whatever is in it."""

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import pytest
 from support import votes
 from support.linear_path import linear
+from support.repetitions import with_slow
 from support.sessions import Setup, names, setup, start
 from support.star import star
 from support.sums import Ledger, made, parameters
@@ -68,7 +69,7 @@ def left(run: Run) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("held")
-@pytest.mark.parametrize("name", SESSIONS)
+@pytest.mark.parametrize("name", with_slow(SESSIONS, "as printed", "linear", "no links"))
 def test_workers_leave_what_one_process_leaves(name: str) -> None:
     session = SESSIONS[name]()
     one, two = Ledger(), Ledger()
@@ -82,7 +83,7 @@ def test_workers_leave_what_one_process_leaves(name: str) -> None:
 
 
 @pytest.mark.usefixtures("held")
-@pytest.mark.parametrize("workers", [3, 50])
+@pytest.mark.parametrize("workers", with_slow([3, 50], 50))
 def test_any_number_of_workers_on_a_star(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """And where the others run whenever the first role of a worker has sent something."""
     monkeypatch.setattr(worker, "_LONG", 0.0)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support import byte_steps
+from support.repetitions import with_slow
 from support.sessions import Setup, act, by_link, play, start
 from support.sums import made, parameters
 
@@ -325,7 +326,7 @@ def sizes(setup: Setup, vanish: Mapping[str, int]) -> dict[tuple[str, str], list
 EXTREMES = (lambda name, bits: 0), (lambda name, bits: 2**bits - 1)
 
 
-@pytest.mark.parametrize("vanish", [{}, {"P2": 5}, {"P2": 6}])
+@pytest.mark.parametrize("vanish", with_slow([{}, {"P2": 5}, {"P2": 6}], {"P2": 6}))
 @pytest.mark.parametrize("name", ["drop-outs", "nobody may vanish", "verifiable"])
 def test_no_size_depends_on_a_secret(name: str, vanish: dict[str, int]) -> None:
     """Nothing but zeros, nothing but ones, and other seeds: as many envelopes, of the same kinds and lengths."""

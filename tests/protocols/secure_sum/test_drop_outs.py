@@ -7,6 +7,7 @@ from itertools import islice, product
 from typing import Any
 
 import pytest
+from support.repetitions import with_slow
 from support.sessions import Setup
 from support.sums import Ledger, Loose, Outcome, made, outcome, parameters, simulated, wrong
 
@@ -134,7 +135,7 @@ LATE = {
 }
 
 
-@pytest.mark.parametrize("name", LATE)
+@pytest.mark.parametrize("name", with_slow(LATE, "five", "five, two may"))
 @pytest.mark.parametrize("slow", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_late_mail_changes_nothing(name: str, slow: bool) -> None:
     p, few, many = LATE[name]

@@ -53,7 +53,7 @@ def is_ideal(p: Parameters, seed: int) -> bool:
     return bool(said.members == everybody and ideal.agrees(p, session.inputs, left.published))
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 @given(sessions(), st.integers(0, 99))
 def test_the_sum_is_the_ideal_one(p: Parameters, seed: int) -> None:
     assert is_ideal(p, seed)

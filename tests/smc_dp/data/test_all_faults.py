@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from protocols.errors import Fault
-from smc_dp.core.errors import InputError
+from smc_dp.core.errors import InputError, UnfitError
 from smc_dp.data.bounds import parse_bounds
 from smc_dp.data.sources import read_own_files
 from smc_dp.data.validate_file import validate_file
@@ -76,3 +76,57 @@ def test_files_that_cannot_be_read_are_refused_together(tmp_path: Path) -> None:
     (tmp_path / "south.csv").write_text("sex,sex\nf,f\n")
     with refused("csv.empty", "header.same_name"):
         read_own_files([("north", tmp_path / "north.csv"), ("south", tmp_path / "south.csv")], BOUNDS)
+
+
+def test_a_file_that_cannot_be_read_hides_no_fault_of_another(tmp_path: Path) -> None:
+    (tmp_path / "north.csv").write_text(NORTH)
+    (tmp_path / "south.csv").write_text(SOUTH.replace(",", ";"))
+    alone = codes(validate_file(tmp_path / "north.csv", BOUNDS, "north").faults)
+    with refused("csv.one_column", "table.no_column", "cell.unknown_level", *alone, error=UnfitError):
+        read_own_files([("south", tmp_path / "south.csv"), ("north", tmp_path / "north.csv")], BOUNDS)
+
+
+MARKS = parse_bounds(
+    """
+[label]
+classes = ["no", "yes"]
+column = "out"
+[columns]
+income = [0, 9000]
+weight = [0, 200]
+[missing]
+weight = "indicator"
+"""
+)
+
+
+def test_the_line_is_the_one_with_which_the_whole_file_is_read(tmp_path: Path) -> None:
+    # Alone, 3.582 and 8,753 may be read in two ways; the weights of the same file leave one. Only in a column in which
+    # cells may be empty does a word seem to stand for nothing.
+    path, own = tmp_path / "p.csv", tmp_path / "p.csv.toml"
+    path.write_text("income;weight;out\n3.582;70,5;no\n4.000;k. A.;yes\n", encoding="utf-8")
+    faults = validate_file(path, MARKS, "p").faults
+    own.write_text(pasted(faults[0].fault))
+    read = validate_file(path, MARKS, "p")
+    assert (read.fits, read.points) == (True, ())
+    own.unlink()
+    path.write_text('income,weight,out\n"8,753",80.1,no\n"9,000",70.1,yes\n')
+    first, *others = validate_file(path, MARKS, "p").faults
+    assert (first.settings, first.count, others) == ({"thousands": ","}, 2, [])
+    path.write_text("income,weight,out\n8000,80.1,no\nless,70.1,yes\n")
+    assert [fault.settings for fault in validate_file(path, MARKS, "p").faults] == [{}]
+
+
+def test_cells_that_may_be_read_in_two_ways_are_one_fault(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text('income,weight,out\n"8,753",80,no\n"9,001",70,yes\n')
+    (found,) = validate_file(tmp_path / "p.csv", MARKS, "p").faults
+    assert (found.count, found.fault.fields["recognised"]) == (2, "ambiguous number")
+
+
+def test_points_that_may_stand_between_thousands_come_with_a_warning(tmp_path: Path) -> None:
+    path, own = tmp_path / "p.csv", tmp_path / "p.csv.toml"
+    own.write_text('[file]\nseparator = ";"\n')
+    for incomes, warned in ((("3.582", "12"), True), (("3.58", "1.000"), False), (("3582", "1000"), False)):
+        path.write_text(f"income;weight;out\n{incomes[0]};80;no\n{incomes[1]};70;yes\n")
+        found = validate_file(path, MARKS, "p")
+        assert (found.fits, bool(found.points)) == (True, warned)

@@ -44,10 +44,11 @@ NAMES = ("größe", "stadt", "code", "ja", "seit")
 ROWS = [
     ("3.5", "Köln", "250.00", "1", "2020-02-01"),
     ("-0.25", "“Bern”, CH", "", "0", "1999-12-31"),
-    ("1e3", "a;b\tc|d\n", "E11", "1.0", ""),
+    ("1000", "a;b\tc|d\n", "E11", "1.0", ""),
 ]
 WRITTEN = {
     "yyyy-mm-dd": "%Y-%m-%d",
+    "yyyy-mm-dd 00:00:00": "%Y-%m-%d 00:00:00",
     "yyyy/mm/dd": "%Y/%m/%d",
     "dd.mm.yyyy": "%d.%m.%Y",
     "mm/dd/yyyy": "%m/%d/%Y",
@@ -65,7 +66,14 @@ def written(form: FileFormat, word: str = "", mark: bool = False) -> bytes:
     writer = csv.writer(out, delimiter=form.separator or ",", quoting=csv.QUOTE_ALL)
     for size, city, code, yes, since in ROWS:
         day = since and datetime.date.fromisoformat(since).strftime(WRITTEN[form.dates])
-        cells = (size.replace(".", form.decimal), city, code, yes.replace(".", form.decimal), day)
+        grouped = size.replace("1000", f"1{form.thousands or ''}000")
+        cells = (
+            size.replace(".", form.decimal) if grouped == size else grouped,
+            city,
+            code,
+            yes.replace(".", form.decimal),
+            day,
+        )
         writer.writerow([cell or word for cell in cells])
     text = ",".join(NAMES).replace(",", form.separator or ",") + "\n" + out.getvalue()
     encoding = form.encoding or "utf-8"
@@ -80,7 +88,11 @@ def read(content: bytes, form: FileFormat = DEFAULT_FORMAT) -> Table:
 def forms() -> list[FileFormat]:
     pairs = list(itertools.product((",", ";", "\t", "|", "§"), (".", ",")))
     dates = itertools.cycle(DATES)
-    return [FileFormat(s, d, e, ("NA", "k. A."), next(dates)) for s, d in pairs for e in ("utf-8", "utf-16", "cp1252")]
+    return [
+        FileFormat(s, d, e, ("NA", "k. A."), next(dates), thousands={"utf-8": ".,"[d == "."]}.get(e))
+        for s, d in pairs
+        for e in ("utf-8", "utf-16", "cp1252")
+    ]
 
 
 def test_every_form_is_the_same_table_to_whoever_learns_and_to_a_ledger(tmp_path: Path) -> None:
@@ -94,13 +106,21 @@ def test_every_form_is_the_same_table_to_whoever_learns_and_to_a_ledger(tmp_path
         assert fingerprint_data(KEY, table) == name
         assert fingerprint_data(KEY, table.take(np.array([2, 0, 1]), "north")) == name
         # The twins: a table whose form is forgotten, and a word that is not said, are others.
-        usual = (form.decimal, form.dates) == (DEFAULT_FORMAT.decimal, DEFAULT_FORMAT.dates)
+        usual = (form.decimal, form.dates, form.thousands) == (DEFAULT_FORMAT.decimal, DEFAULT_FORMAT.dates, None)
         assert (fingerprint_data(KEY, replace(table, form=DEFAULT_FORMAT)) == name) == usual
         assert (fingerprint_data(KEY, read(written(form, word), replace(form, missing=()))) == name) == (word == "")
     for path in in_other_files(tmp_path):
         found = encode_labelled_rows(read_table(path, "north"), BOUNDS, "ja")
         assert (found.X.tolist(), found.y.tolist()) == (encoded.X.tolist(), [1, 0, 1])
         assert fingerprint_data(KEY, read_table(path, "north")) == name
+
+
+def test_numbers_with_marks_are_those_without() -> None:
+    form = FileFormat(";", ",", thousands=".")
+    many, few = (fingerprint_data(KEY, read(f"a;b\n{number};1\n".encode(), form)) for number in ("250.000", "250"))
+    assert many == fingerprint_data(KEY, read(b"a,b\n250000,1\n"))
+    assert few == fingerprint_data(KEY, read(b"a,b\n250,1\n"))
+    assert many != few
 
 
 def in_other_files(folder: Path) -> list[Path]:

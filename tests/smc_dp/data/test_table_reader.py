@@ -145,10 +145,12 @@ def test_rows_of_empty_cells_are_no_rows_where_the_site_says_so(tmp_path):
         (b" \n\n", "csv.empty", {}),
         (b"\x7fELF\0\0\1", "text.binary", {}),
         (b"a,b\n\xff\xfe,1\n", "text.unreadable_byte", {"byte": 4}),
-        (b"a,b\n1,2\n3\n", "csv.ragged_row", {"row": 2, "got": 1, "wanted": 2, "recognised": ""}),
+        (b"a,b\n1,2\n3\n", "csv.short_row", {"row": 2, "got": 1, "wanted": 2, "recognised": ""}),
         (b'"a","b"\n"1",1,2\n', "csv.ragged_row", {"row": 1, "got": 3, "wanted": 2, "recognised": "names of rows"}),
         (b"a,b\n1,2\n\n3,4\n", "csv.blank_row", {"row": 2}),
         (b"a,b\n1,2,3\n", "csv.ragged_row", {"row": 1, "got": 3, "wanted": 2}),
+        (b"Report\na,b\n1,2\n", "csv.ragged_row", {"row": 1, "got": 2, "wanted": 1, "recognised": "title"}),
+        (b'"sep=;"\r\na;b\r\n', "csv.line_of_excel", {}),
         (b"a,a\n1,2\n", "header.same_name", {"name": "'a'"}),
         (b"a,,b\n1,2,3\n", "header.no_name", {}),
         (b'a,b\n"1,2\n', "csv.unended_quote", {"where": "row 1"}),
@@ -157,7 +159,7 @@ def test_rows_of_empty_cells_are_no_rows_where_the_site_says_so(tmp_path):
         (b"a\n1\n\n2\n", "csv.blank_row", {"row": 2}),
         (b'a\n"1\n\n2"\n\r\n3\r\n', "csv.blank_row", {"row": 2}),
         (b"\na,b\n1,2\n", "csv.no_header", {}),
-        ("a,b\n1,2\n\ufeff3\n".encode(), "csv.ragged_row", {"row": 2, "got": 1}),
+        ("a,b\n1,2\n\ufeff3\n".encode(), "csv.short_row", {"row": 2, "got": 1}),
     ],
 )
 def test_malformed_csv_says_what_is_wrong(content, code, fields):

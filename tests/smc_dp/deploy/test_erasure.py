@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from support import leftovers, sites
 from support.leftovers import Secrets, WatchedStore, found_in, left_at, opened, opened_copies
+from support.repetitions import with_slow
 from support.sites import LINEAR, MESSAGES, PRR_MEAN, Sites, few_sums, one_sum
 
 from protocols.secure_sum import graph, parameters, steps
@@ -163,7 +164,7 @@ def test_no_secret_outlives_its_session(
     run.close()
 
 
-@pytest.mark.parametrize("study", ["linear", "pathak2010", pytest.param("sum", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("study", with_slow(["linear", "pathak2010", "sum"], "linear", "sum"))
 def test_every_kind_of_secret_is_found_while_a_session_goes_on(study: str, fast_path: Path, secrets: Secrets) -> None:
     """At each participant: a search that could find nothing would prove nothing."""
     found, looks = defaultdict[str, set[str]](set), [0]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from nats.aio.client import Client
+from nats.js import JetStreamContext
 from support.relays import PARTIES, NatsRelay, free_port, relay, until, without_server
 
 from protocols.curator import CURATOR_NAME
@@ -25,6 +27,7 @@ from tests.support.refusals import refused
 
 pytestmark = without_server
 NORTH, SOUTH, WEST = PARTIES
+Answer = TypeVar("Answer")
 
 
 @pytest.fixture(scope="module")
@@ -110,12 +113,15 @@ def test_a_frame_that_lies_where_its_sender_could_not_put_it_is_left_out(
     with ExitStack() as stack:
         north, south = (stack.enter_context(closing(running.carrier(n))) for n in (NORTH, SOUTH))
         forged, true = frame(running, SOUTH, 7, b"", sender=WEST), frame(running, SOUTH, 7, b"")
-        subject = running.subjects.subject(NORTH, SOUTH, "envelope")
+        subject = running.subjects.of_frame(true)
+        undigested = running.subjects.frames(NORTH, SOUTH, "envelope").replace("*", "digest")
         for body in (forged.encode(), b"no frame", replace(true, study="0" * 64).encode(), true.encode()):
             north._connection.call(lambda client, body=body: client.jetstream().publish(subject, body))
-        digest = {"Nats-Msg-Id": "0" * 64}
-        for headers in ({"Smc-Pieces": "1"}, {**digest, "Smc-Pieces": "1"}, {**digest, "Smc-Pieces": "9999"}, STATUS):
-            north._connection.call(lambda client, said=headers: client.jetstream().publish(subject, b"", headers=said))
+        one, many = {"Smc-Pieces": "1"}, {"Smc-Pieces": "9999"}
+        for at, headers in ((undigested, one), (subject, one), (subject, many), (subject, STATUS)):
+            north._connection.call(
+                lambda client, at=at, said=headers: client.jetstream().publish(at, b"", headers=said)
+            )
         assert brought(south, 2, 1.0) == [true]
         assert waiting(running, SOUTH) == 1  # what was left out is not brought again and again
         south.taken([true])
@@ -125,6 +131,62 @@ def test_a_frame_that_lies_where_its_sender_could_not_put_it_is_left_out(
         north._connection.call(lambda client: client.jetstream().publish(subject, again.encode()))
         assert brought(south, 1) == [again]
         south.taken([again])
+
+
+def test_no_site_has_the_frame_of_another_dropped_as_a_repeat(tmp_path: Path) -> None:
+    """Also where the relay keeps a long list of the `Nats-Msg-Id` of a stream, which anybody of the study can fill."""
+    with relay(tmp_path) as running, ExitStack() as stack:
+        charlie, south, west = (
+            stack.enter_context(closing(running.carrier(name))) for name in (CURATOR_NAME, SOUTH, WEST)
+        )
+        sizes = (1, NATS_PIECE_BYTES + 1)
+        true = [frame(running, PUBLIC_NAME, n, bytes(size), "transcript", CURATOR_NAME) for n, size in enumerate(sizes)]
+        claimed = [f"{one.digest.hex()}{end}" for one in true for end in ("", ".0", ".1")]
+
+        async def keep_a_list(client: Client) -> None:
+            manager = client.jetstream()
+            config = (await manager.stream_info(running.subjects.stream)).config
+            config.duplicate_window = 3600
+            await manager.update_stream(config)
+
+        async def claim(client: Client) -> None:
+            for number, identifier in enumerate(claimed):
+                junk = running.subjects.of_frame(frame(running, WEST, number, b"junk", "notice", SOUTH))
+                await client.jetstream().publish(junk, b"junk", headers={"Nats-Msg-Id": identifier})
+
+        at_relay(running, keep_a_list)
+        south._connection.call(claim)
+        charlie.send(true)
+        assert charlie.last(PUBLIC_NAME, "transcript") == true[-1]
+        assert brought(west, 2) == true
+
+
+def test_a_frame_whose_receipt_was_lost_is_sent_again_and_stored_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered, lost = JetStreamContext.publish, []
+
+    async def without_first_receipts(self: JetStreamContext, subject: str, *said: object, **named: object) -> object:
+        receipt = await answered(self, subject, *said, **named)
+        if subject not in lost:
+            lost.append(subject)
+            raise ConnectionResetError
+        return receipt
+
+    async def stored(client: Client) -> int:
+        return (await client.jetstream().stream_info(running.subjects.stream)).state.messages
+
+    with relay(tmp_path) as running, closing(running.carrier(NORTH)) as north:
+        sent = [frame(running, SOUTH, n, bytes(size)) for n, size in enumerate((1, NATS_PIECE_BYTES + 1, 2))]
+        with monkeypatch.context() as patch:
+            patch.setattr(JetStreamContext, "publish", without_first_receipts)
+            north.send(sent)
+        assert len(lost) == at_relay(running, stored) == len(sent) + 2  # the second came in two pieces
+        north.send(sent[:1])  # as a program that is started again and killed at once
+        assert at_relay(running, stored) == len(lost)
+        assert north.last(SOUTH, "envelope") == sent[-1]
+        with closing(running.carrier(SOUTH)) as south:
+            assert brought(south, 3) == sent
 
 
 STATUS = {"Status": "408"}
@@ -138,8 +200,13 @@ def waiting(running: NatsRelay, name: str) -> int:
         info = await client.jetstream().consumer_info(running.subjects.stream, running.subjects.seats[name])
         return int(info.num_ack_pending or 0)
 
+    return at_relay(running, pending)
+
+
+def at_relay(running: NatsRelay, work: Callable[[Client], Awaitable[Answer]]) -> Answer:
+    """The result of what the relay's operator does there."""
     with closing(RelayConnection(running.study.relay, running.credentials, "_INBOX_operator", 5.0)) as operator:
-        return operator.call(pending)
+        return operator.call(work)
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from nats.aio.client import Client
 from nats.errors import Error
 from nats.js import api
 from nats.js.errors import NotFoundError
-from support.relays import PARTIES, NatsRelay, relay, until, without_server
+from support.relays import PARTIES, NatsRelay, place, relay, sealed, until, without_server
 
 from smc_dp.deploy.frame import CarrierError, Frame
 from smc_dp.deploy.nats.certificates import Certified, authority, client
@@ -64,7 +64,7 @@ def with_mail(running: NatsRelay) -> NatsRelay:
     """With a letter from WEST to NORTH, one from SOUTH to himself as it were, and one that SOUTH posted to WEST."""
     for sender, to in ((WEST, NORTH), (SOUTH, WEST)):
         with closing(running.carrier(sender)) as carrier:
-            carrier.send([Frame(running.study.digest, sender, to, "envelope", 0, b"sealed")])
+            carrier.send([sealed(running.subjects, sender, to)])
     return running
 
 
@@ -96,7 +96,7 @@ async def _heard(client: Client, subject: str, doing: Callable[[], Awaitable[obj
 
 
 async def _post_to_north(client: Client, subjects: RelaySubjects) -> None:
-    await client.publish(subjects.subject(SOUTH, NORTH, "envelope"), b"sealed, to NORTH")
+    await client.publish(place(subjects, SOUTH, NORTH), b"sealed, to NORTH")
 
 
 async def reads_mail_as_it_passes(client: Client, subjects: RelaySubjects) -> bool:
@@ -117,7 +117,7 @@ async def gets_a_message(client: Client, subjects: RelaySubjects) -> bool:
 
 
 async def looks_at_a_subject(client: Client, subjects: RelaySubjects) -> bool:
-    subject = subjects.subject(WEST, NORTH, "envelope")
+    subject = place(subjects, WEST, NORTH)
     return bool((await client.jetstream(timeout=SHORT).get_msg(subjects.stream, subject=subject, direct=True)).data)
 
 
@@ -166,7 +166,7 @@ async def changes_the_stream(client: Client, subjects: RelaySubjects) -> bool:
 
 
 async def posts_as_another(client: Client, subjects: RelaySubjects) -> bool:
-    subject = subjects.subject(NORTH, WEST, "envelope")
+    subject = place(subjects, NORTH, WEST)
     return bool(await client.jetstream(timeout=SHORT).publish(subject, b"forged", stream=subjects.stream))
 
 
@@ -207,7 +207,7 @@ def test_without_permissions_every_attempt_succeeds(loose: NatsRelay) -> None:
 def forged_by_an_answer(running: NatsRelay) -> bool:
     """Whether SOUTH can have his own bytes stored as NORTH's, by asking for them to be sent there."""
     subjects = running.subjects
-    own, of_north = subjects.subject(SOUTH, WEST, "envelope"), subjects.subject(NORTH, WEST, "envelope")
+    own, of_north = place(subjects, SOUTH, WEST), place(subjects, NORTH, WEST)
 
     async def ask(client: Client) -> None:
         await client.publish(subjects.looking(own), b"", of_north)

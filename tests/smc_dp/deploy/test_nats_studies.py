@@ -12,10 +12,10 @@ import pytest
 from nats.aio.client import Client
 from nats.errors import Error
 from nats.js import api
-from support.relays import PARTIES, NatsRelay, ready, relay, until, without_server
+from support.relays import PARTIES, NatsRelay, place, ready, relay, sealed, until, without_server
 
 from protocols.curator import CURATOR_NAME
-from smc_dp.deploy.frame import CarrierError, Frame
+from smc_dp.deploy.frame import CarrierError
 from smc_dp.deploy.join import take_part
 from smc_dp.deploy.nats.carrier import NatsCarrier
 from smc_dp.deploy.nats.connection import RelayConnection
@@ -68,20 +68,20 @@ def one_account(first: NatsRelay, folder: Path) -> NatsRelay:
 
 
 async def posts_as_itself(client: Client, other: RelaySubjects) -> object:
-    return await client.jetstream(timeout=SHORT).publish(other.subject(SOUTH, WEST, "envelope"), b"x")
+    return await client.jetstream(timeout=SHORT).publish(place(other, SOUTH, WEST), b"x")
 
 
 async def posts_as_another(client: Client, other: RelaySubjects) -> object:
-    return await client.jetstream(timeout=SHORT).publish(other.subject(NORTH, WEST, "envelope"), b"x")
+    return await client.jetstream(timeout=SHORT).publish(place(other, NORTH, WEST), b"x")
 
 
 async def looks_at_its_own_place(client: Client, other: RelaySubjects) -> object:
-    subject = other.subject(SOUTH, WEST, "envelope")
+    subject = place(other, SOUTH, WEST)
     return await client.request(other.looking(subject), b"", timeout=SHORT)
 
 
 async def looks_at_the_place_of_another(client: Client, other: RelaySubjects) -> object:
-    return await client.request(other.looking(other.subject(NORTH, SOUTH, "envelope")), b"", timeout=SHORT)
+    return await client.request(other.looking(place(other, NORTH, SOUTH)), b"", timeout=SHORT)
 
 
 async def takes_its_own(client: Client, other: RelaySubjects) -> object:
@@ -94,7 +94,7 @@ async def takes_its_own(client: Client, other: RelaySubjects) -> object:
 
 async def hears_what_passes(client: Client, other: RelaySubjects) -> object:
     heard = await client.subscribe(f"{other.stream}.>")
-    await client.publish(other.subject(SOUTH, WEST, "envelope"), b"x")
+    await client.publish(place(other, SOUTH, WEST), b"x")
     return await heard.next_msg(SHORT)
 
 
@@ -120,7 +120,7 @@ def successes(first: NatsRelay, second: NatsRelay) -> Iterator[Attempt]:
     """Yield the attempts that succeed while both studies have frames."""
     for running in (first, second):
         with closing(running.carrier(NORTH)) as carrier:
-            carrier.send([Frame(running.study.digest, NORTH, SOUTH, "envelope", 0, b"sealed")])
+            carrier.send([sealed(running.subjects, NORTH, SOUTH)])
     for attempt in ATTEMPTS:
 
         async def tried(client: Client, attempt: Attempt = attempt) -> bool:
@@ -156,6 +156,7 @@ def test_where_nothing_keeps_studies_apart_every_attempt_succeeds(tmp_path: Path
             first.kill()
 
 
+@pytest.mark.slow
 def test_two_studies_run_to_the_end_over_one_server_and_one_is_removed(tmp_path: Path) -> None:
     with relay(tmp_path) as first, ThreadPoolExecutor(2 * len(SITES)) as pool:
         waiting = [pool.submit(part, first, tmp_path / "first", name) for name in SITES[:2]]  # the relay is in use

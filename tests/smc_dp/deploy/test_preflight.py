@@ -175,8 +175,10 @@ def test_check_prints_every_fault_and_ends_with_2(site: Paths, capsys: pytest.Ca
     assert main(given) == 0
     fits, expected, gain = capsys.readouterr().out.splitlines()
     own = len(site["data"].read_text().splitlines()) - 1
-    assert gain.startswith(f"This site gains a model of {3 * own:,} rows in place of its own {own:,}, less 0.00 to ")
-    assert gain.endswith("and gives up epsilon 0.333334 and delta 1e-05 of its privacy budget.")
+    assert all(
+        figure in gain
+        for figure in (f" {3 * own:,} rows", f" {own:,}. ", " 0.00 to ", "epsilon 0.333334 and delta 1e-05")
+    )
     assert fits == f"No problems: north can approve study {study().digest} and take part."
     assert expected.startswith(
         "What to expect if all 3 parties have as many rows as this site: the noise lowers the accuracy by 0.00 to "
@@ -277,7 +279,7 @@ def test_new_drafts_what_its_options_say(tmp_path: Path, capsys: pytest.CaptureF
         (["--party", f"east={'0' * 64}"], "anybody can sign"),
         (["--party", f"east={'0' * 63}"], "--party: east: wanted 64 hexadecimal digits"),
         (["--curator", IDENTITIES["north"].public.hex()], "charlie and north have one key"),
-        (["--label", "age"], "columns: the label 'age' has a range; regression is not there"),
+        (["--label", "age"], "columns: the label 'age'"),
         (["--colluders", "3"], "--colluders"),
         (["--title", " "], "title: wanted a printable text"),
     ],

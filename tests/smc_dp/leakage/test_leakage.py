@@ -266,7 +266,7 @@ def test_samples_of_different_laws_are_told_apart(change: Callable[[list[int]], 
 
 
 WHO = claimed_coalitions(TRIALS, SMALL, ("P1", "P2", "P3", "charlie"))
-RUNS, SIMULATED = 30, 120
+RUNS, SIMULATED = 24, 120
 
 
 @cache
@@ -333,7 +333,7 @@ def test_the_law_of_the_code_as_an_audit_cites_it(evidence: Evidence) -> None:
     outcome = leakage.distribution_of_code(evidence)
     assert (outcome.status, outcome.code) == ("passed", "role_code.cited")
     cited = str(outcome.fault.fields["found"])
-    figures = ("8 coalitions", "of 68 copies", "68 were rejected", "0.5", code_checks._SCOPE)
+    figures = ("8 coalitions", ": 68 copies", "68 of them were rejected", "0.5", code_checks._SCOPE)
     assert [figure for figure in figures if figure not in cited] == []
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from broken import matrix_mutants as mutants
+from support.repetitions import with_slow
 
 from protocols.errors import LocalError
 from protocols.pathak2010 import PROGRAM, as_published, ideal
@@ -180,7 +181,7 @@ BROKEN: dict[str, tuple[Program, int, tuple[str, ...], str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("name", with_slow(BROKEN, "pi_2 is not applied"))
 def test_mutant_changes_its_cell(name: str) -> None:
     program, K, members, smallest, secret, level = BROKEN[name]
     rows = coalition_matrix(Protocol(program, ONE_SETTING, None, LIMITS), K, chosen=(members,)).rows

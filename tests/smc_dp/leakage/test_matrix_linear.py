@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from broken import linear_mutants as mutants
+from support.repetitions import with_slow
 
 from protocols import linear
 from protocols.linear.parameters import Parameters
@@ -138,7 +139,7 @@ def honest(K: int, members: tuple[str, ...], smallest: str) -> Row:
     return row_of(mutants.PROGRAM, K, members, smallest)
 
 
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize("name", with_slow(TWINS, "19 seeds of zeros", "20 no hub"))
 def test_twin_shows_in_its_cell(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     patches, K, members, smallest, secret, level = TWINS[name]
     without = honest(K, members, smallest).cells[secret]

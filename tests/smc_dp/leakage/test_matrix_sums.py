@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from broken import sum_matrix_twins as twins
+from support.repetitions import with_slow
 
 from protocols import secure_sum
 from protocols.programs import PROTOCOLS, Protocol
@@ -266,7 +267,7 @@ def cell(m: Matrix, session: str, members: tuple[str, ...], pattern: str, secret
     )
 
 
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize("name", with_slow(TWINS, "T := t", "one mask key for all sums", "one seed for all sums"))
 def test_twin_shows_in_its_cell(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     patches, p, members, pattern, secret, level = TWINS[name]
     for place, attribute, instead in patches:

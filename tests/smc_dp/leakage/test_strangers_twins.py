@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from broken import strangers_twins as strangers
+from support.repetitions import with_slow
 
 from protocols.errors import LocalError
 from protocols.pathak2010 import PROGRAM, ideal
@@ -58,8 +59,13 @@ REFUSED = {
     "a stale ciphertext is called fresh by hand": "role.sends_no_number",
     "whoever has few records says how many and stops": "symbol.compared",
 }
-# Among three parties, with all their worlds.
+# Among three parties, with all their worlds; and those whose way of telling another one has too.
 SLOW = {
+    "a mask as wide as the ring",
+    "blinded halves are sent in the order of the slots",
+    "one blind for all parties",
+    "one coin for all packs",
+    "only the first coordinate is shared",
     "one coin for all slots of the indicator",
     "one share for all others",
     "P_2 waits for all shares and publishes its weights",
@@ -98,7 +104,7 @@ def test_every_stranger_has_its_check() -> None:
 
 
 @pytest.mark.usefixtures("copied")
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in SHOWN])
+@pytest.mark.parametrize("name", with_slow(SHOWN, *SLOW))
 def test_the_matrix_shows(name: str) -> None:
     twin = TWINS[name]
     more = {

@@ -14,6 +14,7 @@ import pytest
 from broken import curator_coin_twins as coins
 from broken import curator_tell_twins as tell
 from support.pathak import trial
+from support.repetitions import with_slow
 from support.two_worlds import compare_worlds
 
 from protocols.arithmetic.rng import Stream
@@ -94,6 +95,11 @@ WRONG = {"doubts in words"}  # whom a party doubts, the others wait for in vain
 NOT_ENCODED = {"later packs are stale": "ciphertext.stale"}
 VARIED = {"with long keys": slice(1, 2), "with the longest keys": slice(3, 4)}  # told in these variants
 ONE_SETTING = replace(ideal.MODEL, variants=lambda p: ())
+AGAIN = (  # where another twin tells the same in the same way
+    *("one blinding for all slots", "coins from the session's name", "the last two coordinates alike"),
+    *("one share for all coordinates", "one mask for all packs", "coins that are published later"),
+    *("a mask for one pack only", "a difference", "a remainder", "later packs are stale"),
+)
 
 
 def found(program: Program, twin: Twin, model: Model) -> tuple[Row, ...]:
@@ -121,7 +127,9 @@ def worse(cell: Cell, honest: Cell | None) -> bool:
     return honest is None or LEVELS.index(cell.level) > LEVELS.index(honest.level)
 
 
-@pytest.mark.parametrize("name", [n for n, twin in TWINS.items() if twin.parties == 2 and n not in VARIED])
+@pytest.mark.parametrize(
+    "name", with_slow([n for n, twin in TWINS.items() if twin.parties == 2 and n not in VARIED], *AGAIN)
+)
 def test_the_matrix_catches(name: str) -> None:
     caught(TWINS[name])
 

@@ -109,12 +109,13 @@ def test_a_plan_says_what_a_party_gains_and_gives_up() -> None:
     text = told(found)["plan.gain_of_parties"]
     accuracy = found.planned.staying
     assert accuracy is not None
-    assert "a model of 5,830 rows, of which north has 5,000 and clinic has 30" in text
-    assert f"less {max(0, accuracy.interval.low):.2f} to {accuracy.interval.high:.2f} of its accuracy" in text
-    assert text.endswith("gives up epsilon 0.5 and delta 1e-05 of its privacy budget.")
+    assert all(figure in text for figure in ("5,830 rows", "north has 5,000", "clinic has 30"))
+    assert f" {max(0, accuracy.interval.low):.2f} to {accuracy.interval.high:.2f} of the accuracy" in text
+    assert "epsilon 0.5 and delta 1e-05" in text
     without = smc_dp.plan({"north": 5000, "south": 800, "clinic": 3}, 12, method="prr_mean")
     assert "clinic" in without.planned.left_out  # who stays away gains nothing
-    assert "a model of 5,800 rows, of which north has 5,000 and south has 800" in told(without)["plan.gain_of_parties"]
+    text = told(without)["plan.gain_of_parties"]
+    assert all(figure in text for figure in ("5,800 rows", "north has 5,000", "south has 800"))
 
 
 def test_a_plan_advises_against_what_comes_to_nothing_and_says_how_many_rows_would_do(usual: Plan) -> None:

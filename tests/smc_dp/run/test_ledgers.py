@@ -318,10 +318,10 @@ def test_a_release_that_cannot_be_written_counts_as_spent(
     tmp_path: Path, books: Ledgers, sent: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: Any) -> None:
-        raise InputError("run folder: cannot be written: no space left")
+        raise InputError("file.not_written", why="no space left")
 
     monkeypatch.setattr(run_folder, "write_run", full)
-    with pytest.raises(InputError, match="no space left") as caught:
+    with refused("file.not_written", why="no space left") as caught:
         run(tmp_path, "first", books, "1")
     assert caught.value.__notes__ == [KEPT]
     assert [states(books, party) for party in PARTIES] == [["limit", "reserved"]] * 3

@@ -15,6 +15,7 @@ import pytest
 from support.audited import agreement, hospitals
 from support.clear import in_the_clear
 from support.mutants import OF_THE_RUN
+from support.repetitions import with_slow
 
 from protocols.arithmetic.rng import Stream
 from smc_dp import Federation, InputError, Rows, Target, audit_run, predict, run_protocol
@@ -285,7 +286,7 @@ def of_one_class(folder: Path) -> dict[str, Path]:
     return found
 
 
-@pytest.mark.parametrize("method", [name for name in PROTOCOLS_BY_METHOD if name != "prr_mean"])
+@pytest.mark.parametrize("method", with_slow([name for name in PROTOCOLS_BY_METHOD if name != "prr_mean"], "gd"))
 def test_a_party_with_one_class_takes_part_in_every_sum(method: str, tmp_path: Path) -> None:
     """And the figures of the end are there. Twin: the mean of the curator protocol, below."""
     files, held_out = of_one_class(tmp_path), write(tmp_path / "test.csv", 50, 7)

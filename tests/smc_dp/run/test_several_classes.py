@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from support import forgeries as f
 from support.audited import hospitals
+from support.repetitions import with_slow
 
 from protocols.arithmetic.rng import Stream
 from smc_dp import Federation, InputError, Rows, predict, run_protocol
@@ -125,7 +126,7 @@ def test_a_method_for_two_classes_is_refused_before_any_file_of_rows_is_read(
     assert not (tmp_path / "b").exists()
 
 
-@pytest.mark.parametrize("name", sorted(set(FOR_ANY_CLASSES) - {"newton"}))
+@pytest.mark.parametrize("name", with_slow(sorted(set(FOR_ANY_CLASSES) - {"newton"}), "gd"))
 def test_own_files_of_three_classes_are_learnt_audited_and_predicted_by_every_method_that_is_listed(
     name: str, place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

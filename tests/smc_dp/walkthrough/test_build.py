@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.audited import Folders, charged_run
 from support.lectures import steps_on
 from support.modes import public_mode
 
+from protocols.errors import Fault, FaultError
 from protocols.programs import PROTOCOLS
 from smc_dp.attacks.attack import AttackResult
+from smc_dp.cli import main as main_module
 from smc_dp.cli.main import main
 from smc_dp.pages.blocks import Page, PageTable
 from smc_dp.pages.html import html
@@ -76,33 +79,59 @@ def test_a_view_that_does_not_fit_the_record_is_refused(run: Folders, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "code", "fields"),
     [
-        ([], "walkthrough: wanted RUN with --views, or --protocol with one of pathak2010, .*, got neither"),
-        (["--protocol", "comparison", "--out", "{out}"], "smc-dp lab matrix comparison"),
-        (["--protocol", "nothing", "--out", "{out}"], "--protocol: wanted one of pathak2010, "),
-        (["--protocol", "linear"], "--out: wanted the name of a new file"),
-        (["--protocol", "linear", "--out", "{there}"], "--out: .*exists already"),
-        (["--protocol", "linear", "--parties", "6", "--out", "{out}"], "--parties: of linear wanted 2 to 5, got 6"),
-        (["--protocol", "pathak2010", "--parties", "4", "--out", "{out}"], "--parties: of pathak2010 wanted 2 to 3"),
-        (["--protocol", "linear", "--views", "v", "--out", "{out}"], "--views: only with RUN"),
-        (["runs/first", "--out", "{secret}"], "--views: wanted the folder of views"),
-        (["runs/first", "--views", "v", "--out", "{out}"], "--out: wanted a name with the word SECRET"),
-        (["runs/first", "--views", "v", "--parties", "3", "--out", "{secret}"], "--parties: only with --protocol"),
+        ([], "options.no_walkthrough_subject", {"got": "neither"}),
+        (["--protocol", "comparison", "--out", "{out}"], "options.bits_have_no_walkthrough", {"name": "comparison"}),
+        (["--protocol", "nothing", "--out", "{out}"], "option.not_one_of", {"option": "--protocol"}),
+        (["--protocol", "linear"], "options.no_page_name", {}),
+        (["--protocol", "linear", "--out", "{there}"], "option.file_exists", {}),
+        (
+            ["--protocol", "linear", "--parties", "6", "--out", "{out}"],
+            "parties.too_few_or_many",
+            {"most": 5, "got": 6},
+        ),
+        (
+            ["--protocol", "pathak2010", "--parties", "4", "--out", "{out}"],
+            "parties.too_few_or_many",
+            {"most": 3, "got": 4},
+        ),
+        (["--protocol", "linear", "--views", "v", "--out", "{out}"], "option.without_run", {"option": "--views"}),
+        (["runs/first", "--out", "{secret}"], "options.no_views", {}),
+        (["runs/first", "--views", "v", "--out", "{out}"], "options.page_without_secret_mark", {"mark": "SECRET"}),
+        (["runs/first", "--views", "v", "--parties", "3", "--out", "{secret}"], "option.without_protocol", {}),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(
-    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_what_is_wrong_is_refused_in_one_line(
+    arguments: list[str],
+    code: str,
+    fields: dict[str, object],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     (tmp_path / "there.html").write_text("mine")
     places = {name: str(tmp_path / f"{name}.html") for name in ("out", "there")}
     places["secret"] = str(tmp_path / "a-SECRET.html")
+    found: list[Fault] = []
+    monkeypatch.setattr(main_module, "_refuse", seen(found))
     assert main(["lab", "walkthrough", *(a.format(**places) for a in arguments)]) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert re.search(said, error), error
+    assert capsys.readouterr().err.count("\n") == 1
+    assert [fault.code for fault in found] == [code]
+    assert found[0].fields.items() >= fields.items()
     assert (tmp_path / "there.html").read_text() == "mine"
     assert not Path(places["out"]).exists()
+
+
+def seen(found: list[Fault]) -> Callable[..., int]:
+    """The command's way to refuse, which notes the faults as well."""
+    refuse = main_module._refuse
+
+    def note(error: FaultError, *args: Any, **options: Any) -> int:
+        found.extend(error.faults)
+        return refuse(error, *args, **options)
+
+    return note
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ def _scheduled(name: str, asks: str, run: Callable[[ScheduledTranscript], CheckO
 
 
 LINK_CHECKS: tuple[Check, ...] = (
-    _check("schema", "Is every line written exactly as a transcript writes it?", links.check_schema, "lines"),
+    _check("schema", "Is every line in the canonical form of a transcript?", links.check_schema, "lines"),
     _check("hash-chain", "Does each line continue the digest of the line before?", links.check_hash_chain, "lines"),
     _check("participants", "Is every message between participants of the session?", links.check_participants, "lines"),
     _check(
@@ -34,7 +34,7 @@ LINK_CHECKS: tuple[Check, ...] = (
 )
 SESSION_CHECKS: tuple[Check, ...] = (
     _check(
-        "session", "Is the session the one that its protocol, parameters and identities give?", session.check_session
+        "session", "Does the session id follow from the protocol, parameters and identities?", session.check_session
     ),
     _check(
         "identities", "Are the identities those known from elsewhere?", session.check_identities, takes="identities"

@@ -160,9 +160,8 @@ def check_members(evidence: Evidence) -> CheckOutcome:
 def check_cost(evidence: Evidence) -> CheckOutcome:
     """Check that the messages, bytes and rounds in timings.json are those of the transcript, in all and by stage.
 
-    Rounds are counted from what messages state, which `rounds` checks. Seconds are what each site says of itself, but
-    they are no less than none, and stand in the stages and with the roles that the protocol's own code has; or there
-    are none.
+    Rounds are counted from what messages state, which `rounds` checks. Seconds cannot be checked. They are
+    no less than none, and stand in the stages and with the roles that the protocol's own code has; or there are none.
     """
     content = evidence.timings
     if content is None:
@@ -178,7 +177,7 @@ def check_cost(evidence: Evidence) -> CheckOutcome:
         if (said := getattr(stated, name)) != value:
             return failed("timings.other_total", name=name, stated=said, recorded=value)
     counted = ", ".join(f"{value} {name}" for name, value in total.items())
-    seconds = "seconds are what each site says of itself" if _has_seconds(stated) else "no seconds are stated"
+    seconds = "the seconds were not checked" if _has_seconds(stated) else "no seconds are stated"
     return passed("cost.holds", counted=counted, stages=len(found), seconds=seconds)
 
 

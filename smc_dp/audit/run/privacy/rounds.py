@@ -20,7 +20,7 @@ from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy.private_inputs import LEAST_SHARE_VARIANCE, count_noun, fail_view, little_variance
 from smc_dp.audit.run.privacy.view_inputs import InputBlock, InputSums, share_distributions
 from smc_dp.core.errors import Fault
-from smc_dp.privacy.statement import PrivacyStatement
+from smc_dp.privacy.statement import PrivacyStatement, short_figure
 from smc_dp.privacy.target import Target
 
 _SMOOTHING = 9  # what the curve of a share loses
@@ -131,9 +131,8 @@ def check_rounds_mechanism(found: DerivedParameters) -> CheckOutcome:
         return failed("statement.too_small", mechanism=words, mu=float(mu) ** 0.5, rho=float(rho))
     if fault := ring_fault(spec.grid, max(_largest(found, r) for r in range(len(found.sums)))):
         return failed(fault.within(words.rstrip(".")))
-    return passed(
-        "mechanism.sums_hold", mechanism=words, mu=float(mu) ** 0.5, rho=float(rho), ring_bits=spec.grid.ring_bits
-    )
+    mu_text, rho_text = short_figure(float(mu) ** 0.5), short_figure(float(rho))
+    return passed("mechanism.sums_hold", mechanism=words, mu=mu_text, rho=rho_text, ring_bits=spec.grid.ring_bits)
 
 
 def _understated(stated: PrivacyStatement, target: Target, mu: Fraction, rho: Fraction) -> bool:

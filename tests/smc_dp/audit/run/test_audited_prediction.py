@@ -12,7 +12,7 @@ from support import forgeries
 from support.audited import Folders, long_term
 from support.mutants import OF_THE_CODE, OF_THE_RUN, Verdict, command
 
-from smc_dp import InputError, predict
+from smc_dp import predict
 from smc_dp.audit.run import audited_prediction, checks
 from smc_dp.audit.run.check import passed
 from smc_dp.core import reading
@@ -145,6 +145,6 @@ def test_files_in_memory_are_those_that_were_read(run: Path) -> None:
         name: content for name, content in contents.items() if name in FILES
     }
     assert not run_files.has_file(files, SHARES)
-    for name, limit, why in ((SHARES, 1, "cannot be read"), (RELEASE, 1, "is larger than 1 bytes")):
-        with pytest.raises(InputError, match=why):
+    for name, limit, code in ((SHARES, 1, "file.unreadable"), (RELEASE, 1, "file.too_large")):
+        with expect_refusal(code, at=name):
             run_files.read_run_file(files, name, limit)

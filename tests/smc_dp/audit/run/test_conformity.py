@@ -15,8 +15,8 @@ from protocols.crypto.identity import Identity
 from smc_dp.audit.run import conformity
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import Evidence, load_evidence
-from smc_dp.core.errors import InputError
 from smc_dp.run.release import TRANSCRIPT
+from tests.support.refusals import refused
 
 SIZES, PARTIES = (12, 8, 20), ("north-0", "north-1", "north-2")
 OWN = long_term(PARTIES)
@@ -348,7 +348,7 @@ def test_text_that_no_record_has_fails_the_schema(
 ) -> None:
     text = (honest.run / TRANSCRIPT).read_text("ascii")
     if line == 0:
-        with pytest.raises(InputError, match="line 0"):
+        with refused("json.unreadable", at="line 0"):
             load_evidence(f.with_text(honest.run, tmp_path / "forged", change(text)))
     else:
         found = failures(load_evidence(f.with_text(honest.run, tmp_path / "forged", change(text))))

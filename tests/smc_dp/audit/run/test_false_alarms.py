@@ -70,7 +70,7 @@ def audited(number: int, folder: Path) -> AuditReport:
     return audit_evidence(Odd.drawn(number).run(folder).evidence(), OF_THE_RUN)
 
 
-@pytest.mark.parametrize("number", [0, 1, 2, 3, 4])
+@pytest.mark.parametrize("number", [0, 1])
 def test_no_check_fails_for_an_honest_run(number: int, tmp_path: Path) -> None:
     assert list(alarms(audited(number, tmp_path))) == []
 

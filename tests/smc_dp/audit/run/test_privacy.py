@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, gamma, kstest
 from support.audited import Folders, long_term, toy_run
+from support.repetitions import with_slow
 
 from protocols.arithmetic.rng import Stream
 from protocols.pathak2010.ideal import SHORT_EXPONENTS_ASSUMPTION
@@ -361,7 +362,7 @@ LAWS: tuple[Callable[[int], NoiseDistribution], ...] = (
 
 
 @pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize(("parties", "d"), [(2, 2), (3, 12), (12, 1), (4, 19)])
+@pytest.mark.parametrize(("parties", "d"), with_slow([(2, 2), (3, 12), (12, 1), (4, 19)], (12, 1), (4, 19)))
 def test_honest_noise_points_nowhere_more_often_than_the_level_says(law, parties, d):
     """100 honest runs at 5 %: at most what a rate of 5 % gives with chance 1e-6; and no scores but normal ones."""
     rng, generator = Stream.insecure_from_seed(f"{law(d)} {parties}"), np.random.default_rng(d)

@@ -25,7 +25,10 @@ print(found.out, end="")
 sys.exit(found.code)
 """
 
-pytestmark = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed")
+pytestmark = [
+    pytest.mark.slow,  # the page's commands start processes
+    pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed"),
+]
 
 
 def steps() -> tuple[str, str]:

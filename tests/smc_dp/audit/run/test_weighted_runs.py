@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support.repetitions import with_slow
 
 from smc_dp import audit_run
 from smc_dp.methods.gradients import newton
@@ -32,7 +33,7 @@ def test_an_audit_notices_weights_that_nobody_agreed_on(files: Path, tmp_path: P
     assert "agreed" in failed
 
 
-@pytest.mark.parametrize("method", ["newton", "gd"])
+@pytest.mark.parametrize("method", with_slow(["newton", "gd"], "gd"))
 def test_an_audit_with_views_takes_weighted_rows_for_what_they_are(files: Path, tmp_path: Path, method: str) -> None:
     trained_with_weights(files, tmp_path / "run", method=method, most_rows=600, views=tmp_path / "views")
     found = {f.check.name: f.outcome for f in audit_run(tmp_path / "run", views=tmp_path / "views").findings}

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from skops import io
 from support.raw_models import RawModel, draw_model, large_model
+from support.repetitions import with_slow
 
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
 from smc_dp.run.export.skops_model import write_skops_model
@@ -96,7 +97,7 @@ def test_the_pipeline_says_what_it_was_made_of() -> None:
     assert (stated["release"], stated["classes"]) == (model.exported.release, list(model.bounds.classes))
 
 
-@pytest.mark.parametrize("seed", [2, 4, 5, 8])
+@pytest.mark.parametrize("seed", with_slow([2, 4, 5, 8], 5, 8))
 def test_scores_of_an_unknown_length_are_no_probabilities(seed: int) -> None:
     model = draw_model(seed, 12)
     content, wanted = write_skops_model(model.without_probabilities), model.scores()

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.raw_models import FIRST, RawModel, draw_model
+from support.repetitions import with_slow
 
 from smc_dp.core.arrays import Array
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
@@ -92,7 +93,7 @@ def test_a_database_finds_the_same_probabilities(run: Database, seed: int) -> No
         assert row[-column] in ([classes[i] for i in best] or [None])
 
 
-@pytest.mark.parametrize("run", DATABASES)
+@pytest.mark.parametrize("run", with_slow(DATABASES, *DATABASES[1:]))
 def test_rows_of_a_wide_table_agree(run: Database) -> None:
     """A sum of 300 terms in a row would be too deep for a database."""
     rng, ROWS = np.random.default_rng(5), 30

@@ -30,6 +30,7 @@ from smc_dp.run.approvals import approval_text
 from smc_dp.run.publication import publish_run
 from smc_dp.run.release import RELEASE, STUDY, TIMINGS
 from smc_dp.run.verify_release import verify_release
+from tests.support.refusals import refused
 
 DATA = hospitals((12, 8, 20), 2)
 PARTIES = DATA.federation.names
@@ -97,7 +98,7 @@ def test_whoever_reads_or_publishes_it_knows_the_study(folders: Folders, tmp_pat
     assert (tmp_path / "public" / STUDY).read_bytes() == (folders.run / STUDY).read_bytes()
     assert verify_release(tmp_path / "public").missing_files_text is None
     (tmp_path / "public" / STUDY).unlink()
-    with pytest.raises(InputError, match=STUDY):
+    with refused("file.unreadable", at=STUDY):
         verify_release(tmp_path / "public")
 
 

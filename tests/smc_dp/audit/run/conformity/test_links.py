@@ -19,8 +19,8 @@ from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.core.errors import InputError
 from smc_dp.run.release import TRANSCRIPT
 
-# A few lines at either end and in the middle: what is done to one is found there, whatever line it is.
-SOME = (1, 2, 40, -1)
+# A line at either end and in the middle: what is done to one is found there, whatever line it is.
+SOME = (1, 40, -1)
 FIELDS = ("n", "from", "to", "kind", "stage", "number", "round", "size", "digest", "prev", "chain", "body")
 HEAD = tuple(sorted({"n", "from", "to", "kind", "size", "prev", "digest", "protocol", "version", "session", "format"}))
 
