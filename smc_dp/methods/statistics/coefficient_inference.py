@@ -78,7 +78,7 @@ def infer_coefficients(
     step = inverse @ gradient
     identity = np.eye(p)
     inside = noise.gradient**2 * identity + noise.hessian**2 / 2 * ((step @ step) * identity + np.outer(step, step))
-    moved = float(step @ square @ step) / max(rows, 1.0)
+    moved = float(step @ _positive(square) @ step) / max(rows, 1.0)
     obstacles = {
         "collinear": np.linalg.eigvalsh(hessian)[0] <= loudest(noise.hessian, p),
         "far_start": moved > LONGEST_STEP,
