@@ -23,6 +23,11 @@ standardised_intercept
 standardised_slope
 standardised_empty
 _of_today
+standard_error  # fields of the inference in release.json
+sampling_error
+privacy_error
+last_step
+cautions
 spent_before  # a field of `audit --json`
 spent_after
 left_before

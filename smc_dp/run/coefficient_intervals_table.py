@@ -15,6 +15,13 @@ _MOST_ROWS, _MOST_NAMES = 200, 50
 _HEADINGS = ("column", "cell", "coefficient", "standard error", "interval", "odds ratio", "interval of it", "p")
 _ESTIMATES = ("column", "cell", "coefficient", "odds ratio")
 _CELLS = {"slope": "a unit", "empty": "empty"}
+_SAID = {
+    "collinear": "intervals.collinear",
+    "far_start": "intervals.far_start",
+    "few_rows": "intervals.few_rows",
+    "left_out": "intervals.left_out",
+}
+"""Codes of the sentences about obstacles and cautions."""
 
 
 def interval_blocks(found: Mapping[str, Any], bounds: Bounds) -> Iterator[PageBlock]:
@@ -25,7 +32,7 @@ def interval_blocks(found: Mapping[str, Any], bounds: Bounds) -> Iterator[PageBl
         f"{_count(found['left_out'])}, as they lie far from the others. Both counts contain noise, and may be negative."
     )
     for code in (*found["obstacles"], *found["cautions"]):
-        yield coded_prose(f"intervals.{code}")
+        yield coded_prose(_SAID[code])
     listed = [term for term in found["terms"] if term["estimate"] is not None]
     if found["obstacles"]:
         yield PageTable("Coefficients", _ESTIMATES, tuple(map(_estimate, listed[:_MOST_ROWS])), numbers=(2, 3))

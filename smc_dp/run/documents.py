@@ -222,8 +222,10 @@ class StatedInference(Document):
     rows: FiniteNumber
     left_out: FiniteNumber
     last_step: FiniteNumber
-    obstacles: Texts
-    cautions: Texts
+    obstacles: Annotated[
+        list[Annotated[str, OneOf(("collinear", "far_start", "few_rows"))]], Field(max_length=3, fail_fast=True)
+    ]
+    cautions: Annotated[list[Annotated[str, OneOf(("left_out",))]], Field(max_length=1, fail_fast=True)]
     terms: Annotated[list[TermInference], Field(max_length=_LEVELS, fail_fast=True)]
 
 

@@ -50,7 +50,7 @@ class LogisticCoefficients(GradientMethod):
     """LogisticCoefficients regression of two classes by five sums of gradients, Hessians and meats, with intervals."""
 
     name: ClassVar[str] = "logistic"
-    colour: ClassVar[str] = "#3f7f93"
+    colour: ClassVar[str] = "#600030"
     binary: ClassVar[bool] = True
     whole_rows: ClassVar[bool] = True
     parts: ClassVar[tuple[int, ...]] = (1, 1, 1, 2, 4)

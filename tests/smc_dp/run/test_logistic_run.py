@@ -161,6 +161,14 @@ def test_a_release_with_other_figures_is_refused(
     assert not audit_run(tmp_path).passed
 
 
+def test_a_reason_that_no_rule_has_is_refused(files: Path, tmp_path: Path) -> None:
+    found = stated(files / "run")
+    found["inference"]["obstacles"] = ["other"]
+    (tmp_path / RELEASE).write_text(json.dumps(found))
+    with refused("value.not_one_of"):
+        verify_release(tmp_path)
+
+
 def test_figures_beside_another_method_are_refused(files: Path, tmp_path: Path) -> None:
     run(files, tmp_path / "newton", method="newton")
     found = stated(tmp_path / "newton")
