@@ -22,6 +22,7 @@ intercept
 standardised_intercept
 standardised_slope
 standardised_empty
+standard_deviation
 _of_today
 standard_error  # fields of the inference in release.json
 sampling_error

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from smc_dp.core.arrays import Array, first_outside
 from smc_dp.core.errors import InputError, InputFault, plain_name, shown
+from smc_dp.data.columns import CategoricalColumn, Column
 
 MOST_CLASSES = 1000
 NO_ROWS = InputFault("rows.none")
@@ -72,8 +73,9 @@ class Public:
     """Public facts before training: number of parties, features d, classes, and the public rows.
 
     `sizes`: the number of rows of each party where they are constants of the neighbourhood and known, else None.
-    `unlabelled`, `labelled`, `names`: as in `Federation`. `weighted`: whether all rows have weights. `box`: where
-    bounds with a constant put rows, None for rows that somebody encoded otherwise.
+    `unlabelled`, `labelled`, `names`: as in `Federation`. `weighted`: whether all rows have weights. `columns`:
+    those that the features of rows encode, `label`: that of their classes, where rows were made of tables. `box`:
+    where bounds with a constant put rows, None for rows that somebody encoded otherwise.
     """
 
     parties: int
@@ -84,6 +86,8 @@ class Public:
     labelled: Rows | None = None
     names: tuple[str, ...] = ()
     weighted: bool = False
+    columns: tuple[Column, ...] = ()
+    label: CategoricalColumn | None = None
     box: FeatureBox | None = None
 
     def name(self, party: int) -> str:

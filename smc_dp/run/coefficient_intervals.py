@@ -23,6 +23,7 @@ from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn
 from smc_dp.methods.model import Weights
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
+from smc_dp.methods.statistics.description import DescribeResult
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.coefficients import make_coefficients
 
@@ -41,18 +42,18 @@ class Term(NamedTuple):
     cell: str
 
 
-def make_intervals(agreement: Agreement, value: Any, weights: Weights) -> dict[str, Any] | None:
+def make_intervals(agreement: Agreement, value: Any, result: Weights | DescribeResult) -> dict[str, Any] | None:
     """Return the inference for JSON of a method that has one, from the published sums; None for other methods.
 
     Without intervals, `obstacles` says why, by codes, and terms have estimates only. `cautions` restrict what intervals
     say.
     """
     found = agreement.inference(value)
-    if found is None:
+    if found is None or isinstance(result, DescribeResult):
         return None
     terms, T = coefficient_map(agreement.bounds)
     moved = found.transformed(T)
-    estimates = (terms_of(weights, agreement.bounds)[name] for name in terms)
+    estimates = (terms_of(result, agreement.bounds)[name] for name in terms)
     rows = max(found.rows + found.left_out, 1.0)
     return {
         "level": INTERVAL_LEVEL,
@@ -69,10 +70,10 @@ def make_intervals(agreement: Agreement, value: Any, weights: Weights) -> dict[s
 
 
 def intervals_fault(
-    stated: Mapping[str, Any] | None, agreement: Agreement, value: Any, weights: Weights
+    stated: Mapping[str, Any] | None, agreement: Agreement, value: Any, result: Weights | DescribeResult
 ) -> Fault | None:
     """Return the fault of an inference that does not follow from the published sums, or that no method here has."""
-    follows = make_intervals(agreement, value, weights)
+    follows = make_intervals(agreement, value, result)
     return None if _same(stated, follows) else InputFault("release.other_inference")
 
 

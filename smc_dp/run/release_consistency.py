@@ -155,9 +155,9 @@ def weights_fault(found: PublishedRelease, recorded: ReleaseEvidence) -> Contrad
         value = execution.decode_value(recorded.session, recorded.published_messages)
     except (DecodeError, ValueError) as error:
         return Contradiction(InputFault("transcript.no_result", {"why": str(error)}))
-    if found.agreement.weights(value) != found.weights:
+    if found.agreement.result(value) != found.result:
         return Contradiction(InputFault("release.other_weights"))
-    wrong = intervals_fault(found.inference, found.agreement, value, found.weights)
+    wrong = intervals_fault(found.inference, found.agreement, value, found.result)
     return None if wrong is None else Contradiction(wrong)
 
 

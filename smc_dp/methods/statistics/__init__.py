@@ -1,1 +1,1 @@
-"""Statistics from secure sums: what the released numbers say, and how sure they are."""
+"""Statistics of all rows from secure sums, with intervals that count the noise of the sums."""
