@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,11 +23,10 @@ from smc_dp.data.columns import BinnedColumn, CategoricalColumn
 from smc_dp.methods.model import Weights
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
 from smc_dp.methods.statistics.description import DescribeResult
+from smc_dp.methods.statistics.estimate import INTERVAL_LEVEL, QUANTILE
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.coefficients import make_coefficients
 
-INTERVAL_LEVEL = 0.95
-"""Level of the intervals."""
 MOST_LEFT_OUT = 0.05
 """Part of the rows that may be left out without a caution."""
 _NEARLY = 1e-6
@@ -115,7 +113,7 @@ def _figures(estimate: float | None, found: CoefficientInference, i: int) -> dic
     if found.obstacles or estimate is None or not all(0 <= v <= LARGEST_FINITE_NUMBER for v in variances):
         return dict.fromkeys(names)
     error, sampling, privacy = map(math.sqrt, variances)
-    half = NormalDist().inv_cdf((1 + INTERVAL_LEVEL) / 2) * error
+    half = QUANTILE * error
     p_value = math.erfc(abs(estimate) / error / math.sqrt(2)) if error else 0.0
     return dict(zip(names, (error, sampling, privacy, estimate - half, estimate + half, p_value), strict=True))
 
