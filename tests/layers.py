@@ -10,7 +10,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -250,9 +250,15 @@ def room(module: str) -> str:
     return ".".join(parts[:2]) if parts[0] == "smc_dp" else parts[0]
 
 
+@lru_cache(maxsize=1)
+def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """Return all that is in the tree of a file; each rule looks at the same one."""
+    return tuple(ast.walk(tree))
+
+
 def imports(tree: ast.AST, module: str) -> Iterator[tuple[int, str]]:
     """Yield line and full name of every import at any depth, TYPE_CHECKING too, names of `from` imports in full."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -315,7 +321,7 @@ _POSSESSIVE_GROUP = ")*+"
 
 def wrong_statements(tree: ast.AST, module: str) -> Iterator[str]:
     """Yield assertions, handlers of everything, names rebound from outside, and patterns that old versions misread."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         # Python below 3.11.5 matches possessive groups wrongly; an atomic group is right everywhere.
         if isinstance(node, ast.Constant) and _POSSESSIVE_GROUP in str(node.value):
             yield f"{module}:{node.lineno} has a possessive group"
@@ -346,7 +352,7 @@ def mutable_state(tree: ast.Module, module: str) -> Iterator[str]:
 
 def changed_constants(tree: ast.Module, module: str) -> Iterator[str]:
     """Yield constants in capitals that a function of their module changes after all."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         place = None
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGERS:
             place = node.func.value
@@ -359,7 +365,7 @@ def changed_constants(tree: ast.Module, module: str) -> Iterator[str]:
 def has_role(tree: ast.Module, module: str) -> bool:
     """Return whether the file is one of roles: a file in the folder of a protocol that defines a coroutine."""
     is_face = module.count(".") == 1  # a program's own roles only name its stages
-    is_coroutine = any(isinstance(node, ast.AsyncFunctionDef) for node in ast.walk(tree))
+    is_coroutine = any(isinstance(node, ast.AsyncFunctionDef) for node in nodes(tree))
     return is_protocol(module) and not is_face and is_coroutine and module not in COMPUTES_IN_ROLES
 
 
@@ -401,7 +407,7 @@ def flags(tree: ast.AST, module: str) -> Iterator[str]:
     """Yield texts that name an option of the command line, outside of it: the library names its own parameters."""
     if fits(module, COMMAND_LINE):
         return
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and OPTION.search(node.value):
             yield f"{module}:{node.lineno} names an option"
 

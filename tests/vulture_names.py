@@ -22,6 +22,7 @@ intercept
 standardised_intercept
 standardised_slope
 standardised_empty
+standard_deviation
 _of_today
 spent_before  # a field of `audit --json`
 spent_after

@@ -16,6 +16,12 @@ def show_run(
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page for a browser instead: a new file outside of RUN.")
     ] = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write the figures of a description as CSV instead: a new file outside of RUN."
+        ),
+    ] = None,
     details: Annotated[bool, typer.Option("--details", help="Print the privacy statement in full, too.")] = False,
 ) -> None:
     """Print the release of a run, its guarantee and limits, the parties, the settings and the files.
@@ -28,12 +34,22 @@ def show_run(
       smc-dp show runs/first
       smc-dp show runs/first --details
       smc-dp show runs/first --html first.html
+      smc-dp show runs/table --csv table.csv
     """
+    from smc_dp.core.writing import write_new
     from smc_dp.pages import text
     from smc_dp.pages.html import write_page
+    from smc_dp.run.description_table import verified_figures
+    from smc_dp.run.preparation import refuse_beside
     from smc_dp.run.release_report import run_page
 
     check_beside(run_folder, "--html", html)
+    check_beside(run_folder, "--csv", csv)
+    if csv is not None:
+        refuse_beside({"html": html, "details": details}, "csv")
+        write_new(csv, verified_figures(run_folder).encode(), f"--csv: {csv}")
+        print(f"Written to {csv}.")
+        return
     page = run_page(run_folder)
     if html is None:
         screen.print_lines(text.page_lines(page, screen.paragraph_width(), details=details))

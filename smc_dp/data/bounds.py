@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ from smc_dp.data.columns import (
 )
 from smc_dp.data.federation import MOST_CLASSES
 from smc_dp.data.row_weights import RowWeights
-from smc_dp.data.usual_clip import usual_clip
+from smc_dp.data.usual_clip import longest_norm, usual_clip
 
 __all__ = [
     "Bounds",
@@ -125,6 +125,16 @@ class Bounds:
         """Columns in which an empty cell drops the row; the column of classes is the last."""
         named = [column.name for column in self.columns if column.missing == LEAVE_OUT]
         return (*named, *([self.label or "label"] if self.missing == LEAVE_OUT else []))
+
+    @property
+    def whole(self) -> Bounds:
+        """Bounds that shorten no row, with centred ranges and without a bias: those of rows that are described."""
+        return replace(self, clip=longest_norm(len(self.columns)), bias=0.0, center=True)
+
+    @property
+    def label_column(self) -> CategoricalColumn:
+        """Column of the classes."""
+        return CategoricalColumn(self.label or "label", self.classes, self.missing, self.aliases)
 
     @property
     def dimension(self) -> int:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from smc_dp.core.arrays import Array, first_outside
 from smc_dp.core.errors import InputError, InputFault, plain_name, shown
+from smc_dp.data.columns import CategoricalColumn, Column
 
 MOST_CLASSES = 1000
 NO_ROWS = InputFault("rows.none")
@@ -56,7 +57,8 @@ class Public:
     """Public facts before training: number of parties, features d, classes, and the public rows.
 
     `sizes`: the number of rows of each party where they are constants of the neighbourhood and known, else None.
-    `unlabelled`, `labelled`, `names`: as in `Federation`. `weighted`: whether all rows have weights.
+    `unlabelled`, `labelled`, `names`: as in `Federation`. `weighted`: whether all rows have weights. `columns`:
+    those that the features of rows encode, `label`: that of their classes, where rows were made of tables.
     """
 
     parties: int
@@ -67,6 +69,8 @@ class Public:
     labelled: Rows | None = None
     names: tuple[str, ...] = ()
     weighted: bool = False
+    columns: tuple[Column, ...] = ()
+    label: CategoricalColumn | None = None
 
     def name(self, party: int) -> str:
         """Return the name of the party with this number (from 0) for a message."""

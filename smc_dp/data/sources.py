@@ -67,11 +67,13 @@ def read_own_files(
     parties_by: str | None = None,
     auxiliary: FileOrFrame | None = None,
     strict: bool = False,
+    whole: bool = False,
 ) -> PreparedData:
     """Read the rows of all parties from files.
 
     `parties` are paths, name=path or pairs of a name and a path or a data frame, or one table that the column
-    `parties_by` groups. `auxiliary`: a file or a frame of public rows, whose labels are not looked at.
+    `parties_by` groups. `auxiliary`: a file or a frame of public rows, whose labels are not looked at. `whole`: take
+    `Bounds.whole`.
 
     Raises InputError naming the party or file and the field; every row of every party has then been checked.
     """
@@ -80,18 +82,21 @@ def read_own_files(
         public = replace(public, label=label or public.label)
     except InputError as error:
         raise error.within(f"bounds file {bounds}, with `label` {shown(label)}") from error
-    if public.label is None:
+    column = public.label
+    if column is None:
         raise InputError("bounds.no_label_column").within(f"bounds file {bounds}")
+    if whole:
+        public = public.whole
     wrong, data = FaultCollector(), dict[str, Rows]()
     held_out, rows = None, None
     tables = _read_each(parties, public, wrong) if parties_by is None else _grouped(parties, parties_by, public)
     for name, table in tables.items():
         with wrong.step():
-            data[name] = encode_labelled_rows(table, public, public.label, strict=strict, warn=True)
+            data[name] = encode_labelled_rows(table, public, column, strict=strict, warn=True)
     with wrong.step():
         if test is not None:
             unweighted = replace(public, weights=None)
-            held_out = encode_labelled_rows(_read(test, "test file", "test rows", public), unweighted, public.label)
+            held_out = encode_labelled_rows(_read(test, "test file", "test rows", public), unweighted, column)
     with wrong.step():
         if auxiliary is not None:
             rows = encode_rows(_read(auxiliary, "file", "auxiliary rows", public), public, strict=strict)
@@ -110,17 +115,20 @@ def dataset(
     auxiliary: int | None = None,
     strict: bool = False,
     seed: int = PARTITION_SEED,
+    whole: bool = False,
 ) -> PreparedData:
     """Deal a data set to parties: by a column of its own, else by a public seed, evenly or in percentages (`split`).
 
     A data set that names a column is dealt in its order, so that parties differ, unless `parties` or `split` is given.
 
     A data set without a test set of its own has 20 % held out first. `auxiliary`: this many training rows become public
-    before the others are dealt, and lose their labels. Raises InputError as `read_own_files` does.
+    before the others are dealt, and lose their labels. `whole`: take `Bounds.whole`, and no test set.
+
+    Raises InputError as `read_own_files` does.
     """
     shares = _shares(parties, split)
     source = tabular_datasets.load_tabular(name, folder)
-    label = source.bounds.label
+    bounds, label = source.bounds.whole if whole else source.bounds, source.bounds.label
     if label is None:
         raise ValueError(f"data set {name}: its bounds name no label column")
     train, test = source.train, source.test
@@ -130,15 +138,15 @@ def dataset(
     rows = None
     if auxiliary is not None:
         public, train = _made_public(train, auxiliary, name, seed + 2)
-        rows = encode_rows(public, source.bounds, strict=strict)
+        rows = encode_rows(public, bounds, strict=strict)
     names = [f"{source.holder}-{j}" for j in range(1, len(shares) + 1)]
     if source.ordered_by is not None and parties is None and split is None:
         dealt = split_ordered(np.asarray(train.columns[source.ordered_by]), len(shares))
     else:
         dealt = split_rows(train.rows, shares, seed + 1)
     tables = _dealt(train, dict(zip(names, dealt, strict=True)))
-    data = {party: encode_labelled_rows(table, source.bounds, label, strict=strict) for party, table in tables.items()}
-    return _prepared(data, encode_labelled_rows(test, source.bounds, label), source.bounds, tables, rows)
+    data = {party: encode_labelled_rows(table, bounds, label, strict=strict) for party, table in tables.items()}
+    return _prepared(data, None if whole else encode_labelled_rows(test, bounds, label), bounds, tables, rows)
 
 
 def _prepared(

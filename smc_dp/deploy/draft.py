@@ -45,7 +45,9 @@ def draft_study(
     if missing:
         value = "curator" if CURATOR_NAME in missing else "party"
         raise InputError("study.no_public_key", value=value, missing=missing[0])
-    whole = {**bounds, "rows": {**bounds.get("rows", {}), "clip": agreement.bounds.clip}}
+    made = agreement.bounds
+    rows = {"clip": made.clip, **({"bias": made.bias, "center": made.center} if agreement.describes else {})}
+    whole = {**bounds, "rows": {**bounds.get("rows", {}), **rows}}
     keys = {name: identities[name].hex() for name in agreement.participants}
     stated = {
         "format": STUDY_FORMAT,

@@ -54,7 +54,10 @@ def _learned(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     parameters = agreement.parameters.items()
     settings = (f"{name} {setting_text(x, len(study.identities))}" for name, x in parameters if name not in _ELSEWHERE)
     classes = join_first(study.bounds.classes, _SHOWN)
-    yield f"One linear model that predicts column {study.bounds.label}, with classes {classes}."
+    if agreement.describes:
+        yield "A description of the rows: counts, means and standard deviations of all columns, with noise."
+    else:
+        yield f"One linear model that predicts column {study.bounds.label}, with classes {classes}."
     if study.threshold is not None:
         second = study.bounds.classes[1]
         yield f"A row is taken for {second} where its probability is above {float(Fraction(study.threshold)):g}."
@@ -75,7 +78,9 @@ def _leaving(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     yield "All participants and the relay see the sender, addressee, time and length of each message."
     if agreement.parameters.get("sizes") == "released":
         yield "The total number of rows is released."
-    yield "The release has the model, the columns with their bounds, the participants, and the privacy statement below."
+    what = "description" if agreement.describes else "model"
+    others = "the columns with their bounds, the participants, and the privacy statement below"
+    yield f"The release has the {what}, {others}."
 
 
 def _cost(agreement: Agreement) -> Iterator[str]:

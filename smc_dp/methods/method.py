@@ -23,6 +23,7 @@ from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Functionality, RoundAnswer, ideal
 from smc_dp.methods.model import Release, ReleasedModel
 from smc_dp.methods.neighbours import NeighbourPair
+from smc_dp.methods.statistics.description import DescribeResult
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import no_guarantee
 from smc_dp.privacy.pathak2010 import LARGEST_N
@@ -161,8 +162,8 @@ class MechanismSpec(Protocol):
     def part(self, rows: Rows, rng: Stream) -> Any:
         """Compute one party's part from its own rows."""
 
-    def model(self, value: Any) -> ReleasedModel:
-        """Make the model of the functionality's value."""
+    def model(self, value: Any) -> ReleasedModel | DescribeResult:
+        """Make the model, or the description, of the functionality's value."""
 
 
 SumBlocks: TypeAlias = tuple[tuple[int, str], ...]
@@ -270,6 +271,13 @@ def noise_names(method: Method | type[Method], calibration: Calibration) -> tupl
     return method.noises_as_published if calibration == "paper" else method.noises
 
 
+def require_model(made: ReleasedModel | DescribeResult) -> ReleasedModel:
+    """Return the model; raise TypeError for a description."""
+    if isinstance(made, DescribeResult):
+        raise TypeError("a description predicts nothing")
+    return made
+
+
 def check_target(target: Target, method: Method) -> None:
     """Raise InputError for a calibration or noise that the theory of this method does not give."""
     if target.epsilon is None:
@@ -289,7 +297,7 @@ def check_target(target: Target, method: Method) -> None:
         )
 
 
-def require_two_classes(classes: int, method: Method) -> None:
+def require_two_classes(classes: int, method: Any) -> None:
     """Raise InputError unless there are two classes; it names the methods that a protocol computes for more."""
     if classes != 2:
         others = ", ".join(FOR_ANY_CLASSES)

@@ -18,6 +18,7 @@ from smc_dp.methods.method import Method
 from smc_dp.methods.nonprivate import Batch, Individual
 from smc_dp.methods.pathak2010.averages import Central, Local
 from smc_dp.methods.pathak2010.mean import PathakMean
+from smc_dp.methods.statistics.describe import Describe
 from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
@@ -49,6 +50,9 @@ _CLASSES: tuple[type[Method], ...] = (
 )
 
 METHODS = MappingProxyType({method.name: method for method in _CLASSES})
+"""Methods that learn a model."""
+STATISTICS = MappingProxyType({Describe.name: Describe})
+"""Methods that describe rows and learn nothing: a release of them has no weights, and cannot predict."""
 
 
 def find_method(name: str) -> type[Method]:

@@ -11,6 +11,7 @@ from typing import Any
 from smc_dp.core.errors import Fault, InputError, shown
 from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.methods.expected_accuracy import ExpectedAccuracy
+from smc_dp.methods.registry import STATISTICS
 from smc_dp.planning import recommendation
 from smc_dp.planning.candidate import Candidate, Circumstances
 from smc_dp.planning.cost import SessionCost, party_names, session_cost
@@ -181,6 +182,8 @@ def plan_for(
     public = read_bounds(Path(bounds)) if isinstance(bounds, str | PathLike) else bounds
     known = replace(_circumstances(sizes, columns, classes, public), settings=settings)
     method, protocol = settings.method.name, settings.protocol.name
+    if method in STATISTICS:
+        raise InputError("plan.of_no_model", name=str(method), known=", ".join(PROTOCOLS_BY_METHOD))
     if method is not None:
         secure_method(method, protocol or PROTOCOLS_BY_METHOD.get(method, ("",))[0])
     elif protocol is not None:

@@ -164,12 +164,13 @@ def expected_at_site(agreement: Agreement, rows: int) -> Iterator[Prose]:
     """Yield the expected accuracy at a site, which knows its own number of rows alone."""
     parties = len(agreement.parties)
     accuracy = agreement.expected_accuracy([rows] * parties)
-    if accuracy is None:
-        return
-    alike = f"What to expect if all {parties} parties have as many rows as this site: {_lost(accuracy)}"
-    yield Prose(alike, "plan.expected_loss")
+    lost = "an unknown part"
+    if accuracy is not None:
+        alike = f"What to expect if all {parties} parties have as many rows as this site: {_lost(accuracy)}"
+        yield Prose(alike, "plan.expected_loss")
+        lost = _within(accuracy)
     cost = _cost(agreement.statement)
-    yield coded_prose("plan.gain_of_site", rows=rows * parties, own=rows, lost=_within(accuracy), cost=cost)
+    yield coded_prose("plan.gain_of_site", rows=rows * parties, own=rows, lost=lost, cost=cost)
     if agreement.spec.smallest_sets_noise:
         yield coded_prose("plan.smallest_party_sets_noise")
 

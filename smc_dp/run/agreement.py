@@ -46,7 +46,8 @@ from smc_dp.methods.method import (
 )
 from smc_dp.methods.model import LinearModel, Weights
 from smc_dp.methods.pathak2010.mean import RESIDUES_CAVEAT
-from smc_dp.methods.registry import METHODS, find_method
+from smc_dp.methods.registry import METHODS, STATISTICS, find_method
+from smc_dp.methods.statistics.description import DescribeResult
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import no_guarantee
@@ -80,6 +81,8 @@ PROTOCOLS_BY_METHOD = MappingProxyType(
     }
 )
 """Names of the methods that some protocol computes, each with the protocols that compute it."""
+PROTOCOLS_BY_NAME = PROTOCOLS_BY_METHOD | {name: kind.by_protocols for name, kind in STATISTICS.items()}
+"""The same with the statistics, which learn no model."""
 
 DEFAULT_SIMULATION: Mapping[str, str] = MappingProxyType({"topology": "mesh", "link": "none"})
 """Link and topology of a simulation that names none."""
@@ -220,6 +223,8 @@ class Agreement(SettledRun):
             raise InputError("marks.of_printed_steps", as_published=AS_PUBLISHED)
         if self.bounds.weights is not None and self.method.name not in WITH_WEIGHTS:
             raise weights_not_used()
+        if self.describes and self.bounds != self.bounds.whole:
+            raise InputError("bounds.not_whole", name=self.method.name, clip=self.bounds.whole.clip)
         if getattr(self.method, "own_bias", False) and not self.bounds.bias:
             raise InputError("bounds.no_constant", name=self.method.name)
         try:
@@ -247,8 +252,9 @@ class Agreement(SettledRun):
         rows = None if self.auxiliary is None else self.auxiliary.X
         weighted = self.bounds.weights is not None
         return Public(
-            len(self.parties), self.bounds.dimension, len(self.bounds.classes), unlabelled=rows, weighted=weighted
-        )
+            len(self.parties), self.bounds.dimension, len(self.bounds.classes), unlabelled=rows, weighted=weighted,
+            columns=self.bounds.columns, label=self.bounds.label_column,
+        )  # fmt: skip
 
     @cached_property
     def spec(self) -> MechanismSpec:
@@ -342,7 +348,7 @@ class Agreement(SettledRun):
 
     def expected_accuracy(self, sizes: Sequence[int]) -> ExpectedAccuracy | None:
         """Return the expected accuracy for parties with so many rows; None for noise, or weights, without figures."""
-        if self.bounds.weights is not None:
+        if self.bounds.weights is not None or self.describes:
             return None
         dimension, classes = self.bounds.dimension, len(self.bounds.classes)
         return expected_accuracy(self.method, self.target, self.terms, sizes, dimension, classes)
@@ -374,9 +380,16 @@ class Agreement(SettledRun):
             program, self.program_parameters(self.session_binding(simulated)), rng, identities
         )
 
-    def weights(self, value: Any) -> Weights:
-        """Return the weights that follow from the value: d floats; for three or more classes d for each."""
+    @property
+    def describes(self) -> bool:
+        """True where the release describes rows, and has no classifier."""
+        return self.method.name in STATISTICS
+
+    def result(self, value: Any) -> Weights | DescribeResult:
+        """Return the result of the value: a description, or weights, d floats; d for each of three or more classes."""
         model = self.spec.model(value)
+        if isinstance(model, DescribeResult):
+            return model
         if isinstance(model, BiasedModel):
             model = model.with_constant(self.bounds.constant)
         if not isinstance(model, LinearModel):
@@ -408,7 +421,7 @@ def default_protocol(method: str, parties: int, named: Iterable[str] = ()) -> st
     Of the protocols that have all these settings (of all, where none has) it is the one for the most parties. A
     protocol that is kept as published, for its flaws, is never taken.
     """
-    known = [name for name in PROTOCOLS_BY_METHOD.get(method, ()) if not is_as_published(name)]
+    known = [name for name in PROTOCOLS_BY_NAME.get(method, ()) if not is_as_published(name)]
     suited = [name for name in known if set(named) <= set(setting_names(find_terms(name)))]
     least = {name: find_terms(name).usual_from for name in suited or known}
     return max(least, key=lambda name: (least[name] <= parties) * least[name], default="")
@@ -494,15 +507,15 @@ def check_auxiliary(method: Method, *, given: bool) -> None:
 
 def secure_method(method: str, protocol: str) -> Any:
     """Return the class of the method; raise an InputError unless the protocol computes it."""
-    known = ", ".join(name for name, by in PROTOCOLS_BY_METHOD.items() if method in by)
+    known = ", ".join(name for name, by in PROTOCOLS_BY_NAME.items() if method in by)
     if method in PROTOCOLS and known:
         raise InputError("method.is_a_protocol", method=method, known=known)
     if method in METHODS and method not in PROTOCOLS_BY_METHOD:
-        raise InputError("method.without_protocol", by_protocol=list(PROTOCOLS_BY_METHOD), got=method)
-    check_one_of("method", method, PROTOCOLS_BY_METHOD)
-    if protocol not in PROTOCOLS_BY_METHOD[method]:
-        raise InputError("protocol.not_of_method", known=PROTOCOLS_BY_METHOD[method], got=shown(protocol))
-    return find_method(method)
+        raise InputError("method.without_protocol", by_protocol=list(PROTOCOLS_BY_NAME), got=method)
+    check_one_of("method", method, PROTOCOLS_BY_NAME)
+    if protocol not in PROTOCOLS_BY_NAME[method]:
+        raise InputError("protocol.not_of_method", known=PROTOCOLS_BY_NAME[method], got=shown(protocol))
+    return STATISTICS[method] if method in STATISTICS else find_method(method)
 
 
 def insecure_markers(protocol: str, terms: ProtocolTerms, *, seeded: bool) -> tuple[str, ...]:

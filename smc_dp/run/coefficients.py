@@ -18,6 +18,7 @@ from smc_dp.core.kinds import LARGEST_FINITE_NUMBER
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, DateColumn
 from smc_dp.methods.model import Weights
+from smc_dp.methods.statistics.description import DescribeResult
 
 
 def make_coefficients(weights: Weights, bounds: Bounds) -> dict[str, Any]:
@@ -44,9 +45,11 @@ def scored_classes(bounds: Bounds) -> tuple[str, ...]:
     return bounds.classes if len(bounds.classes) > 2 else bounds.classes[1:]
 
 
-def coefficients_fault(stated: Mapping[str, Any] | None, weights: Weights, bounds: Bounds) -> Fault | None:
-    """Return the fault of coefficients that do not follow from the weights; earlier releases state none."""
-    if stated is None or stated == make_coefficients(weights, bounds):
+def coefficients_fault(
+    stated: Mapping[str, Any] | None, result: Weights | DescribeResult, bounds: Bounds
+) -> Fault | None:
+    """Return the fault of coefficients that do not follow from the weights; some releases state none."""
+    if stated is None or (not isinstance(result, DescribeResult) and stated == make_coefficients(result, bounds)):
         return None
     return InputFault("release.other_coefficients")
 

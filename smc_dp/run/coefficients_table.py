@@ -14,10 +14,13 @@ _MOST_ROWS, _MOST_CLASSES = 200, 5
 _HEADINGS = ("column", "cell", "adds to the score", "standardised by the public range")
 
 
-def coefficient_blocks(coefficients: Mapping[str, Any], bounds: Bounds) -> Iterator[PageBlock]:
-    """Yield what the numbers mean, and a table for each score; only the first of very many rows and classes."""
+def coefficient_blocks(coefficients: Mapping[str, Any], bounds: Bounds, cut: float) -> Iterator[PageBlock]:
+    """Yield what the numbers mean, and a table for each score; only the first of very many rows and classes.
+
+    cut: score above which a row gets the second of two classes.
+    """
     yield Prose(
-        "A score above 0 means the second class."
+        f"A score above {cut:.4g} means the second class."
         if len(bounds.classes) == 2
         else "Each class has a score, and the largest wins."
     )

@@ -52,6 +52,8 @@ from smc_dp.data.columns import (
 from smc_dp.data.partition import check_names
 from smc_dp.methods.functionality import Vector, add_vectors
 from smc_dp.methods.model import Weights
+from smc_dp.methods.statistics.describe import DescribeSum
+from smc_dp.methods.statistics.description import DescribeResult
 from smc_dp.privacy.statement import Adjacency, GuaranteeKind, PrivacyStatement, Unit
 from smc_dp.run.agreement import REASONS, Agreement, refuse_earlier_version
 from smc_dp.run.auxiliary import AuxiliaryRows
@@ -200,12 +202,44 @@ class ScoreCoefficients(Document):
     columns: Annotated[dict[str, ColumnCoefficients], limit_keys(_MANY)]
 
 
+class StatedEstimate(Document):
+    """Estimate with the ends of its interval."""
+
+    estimate: FiniteNumber
+    low: FiniteNumber
+    high: FiniteNumber
+
+
+class StatedColumn(Document):
+    """Description of one column: counts of levels or bins, or a mean and a standard deviation in units of the column;
+    null where too few cells are left. `missing` counts empty cells that have a place of their own.
+    """
+
+    levels: Annotated[dict[str, StatedEstimate], limit_keys(_LEVELS)] = Field(default_factory=dict)
+    mean: StatedEstimate | None = None
+    standard_deviation: StatedEstimate | None = None
+    missing: StatedEstimate | None = None
+
+
+class StatedDescription(Document):
+    """Description of the rows: it follows from the noisy `sums` and the numbers of rows and parties in them."""
+
+    rows: Annotated[int, Field(ge=1)]
+    parties: Annotated[int, Field(ge=1)]
+    level: FiniteNumber
+    sums: FiniteNumbers
+    columns: Annotated[dict[str, StatedColumn], limit_keys(_MANY)]
+
+
 class ReleaseFile(Document):
-    """Schema of release.json; format 1 is read with the sentences of today, format 2 has no coefficients."""
+    """Schema of release.json; format 1 is read with the sentences of today, format 2 has no coefficients. A release has
+    weights, or a description.
+    """
 
     format: ReleaseFormat = RELEASE_FORMAT
-    weights_stated: Annotated[StatedWeights, Field(alias="weights")]
+    weights_stated: Annotated[StatedWeights | None, Field(alias="weights")] = None
     coefficients: Annotated[dict[str, ScoreCoefficients], limit_keys(_MANY)] | None = None
+    description: StatedDescription | None = None
     privacy: StatedPrivacy
     parameters: StatedParameters
     columns: Texts
@@ -231,7 +265,9 @@ class ReleaseFile(Document):
 
     @model_validator(mode="after")
     def _has_its_coefficients(self) -> ReleaseFile:
-        if (self.coefficients is None) != (self.format == WITHOUT_COEFFICIENTS):
+        if (self.weights_stated is None) == (self.description is None):
+            raise InputError("release.weights_or_description")
+        if (self.coefficients is None) != (self.format == WITHOUT_COEFFICIENTS or self.description is not None):
             raise InputError("release.coefficients_of_format", format=RELEASE_FORMAT)
         return self
 
@@ -273,9 +309,26 @@ class ReleaseFile(Document):
         }
         return Agreement.from_dict(settled, self.bounds, rows)
 
-    def weights(self, bounds: Bounds) -> Weights:
+    def result(self, agreement: Agreement) -> Weights | DescribeResult:
+        """Return the weights, or the description, that follow from what is stated; InputError for what does not fit."""
+        stated, spec = self.description, agreement.spec
+        if isinstance(spec, DescribeSum) != (stated is not None):
+            raise InputError("release.other_result", name=agreement.method.name)
+        if stated is None or not isinstance(spec, DescribeSum):
+            return self._weights(agreement.bounds)
+        if len(stated.sums) != spec.reach.dimension:
+            raise InputError("description.other_length", wanted=spec.reach.dimension, got=len(stated.sums))
+        most = len(agreement.parties)
+        if stated.parties > most or stated.rows > most * spec.announced.most_rows:
+            raise InputError("description.impossible_rows", rows=stated.rows, parties=stated.parties)
+        found = spec.describe(stated.rows, stated.parties, tuple(stated.sums))
+        if found.as_dict() != stated.model_dump(exclude_unset=True):
+            raise InputError("description.other_figures")
+        return found
+
+    def _weights(self, bounds: Bounds) -> Weights:
         """Return a number for each feature, of three or more classes a row for each class; InputError for others."""
-        names, stated = bounds.classes, self.weights_stated
+        names, stated = bounds.classes, self.weights_stated or []
         rows = list(zip(names, stated, strict=False)) if len(names) > 2 else [("", stated)]
         if len(names) > 2 and len(stated) != len(names):
             raise InputError("weights.other_classes", count=len(names), got=len(stated))

@@ -24,6 +24,7 @@ from smc_dp.core.writing import write_folder
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, DateColumn, NumericColumn
 from smc_dp.methods.model import Weights
+from smc_dp.methods.statistics.description import DescribeResult
 from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.coefficients import make_coefficients
@@ -56,13 +57,13 @@ def make_release(
     outcome: Outcome, agreement: Agreement, simulated: Mapping[str, str], study: bytes | None = None
 ) -> PublishedRelease:
     """Return the release of an outcome; `simulated`: values of `SIMULATED`; `study`: the study that all approved."""
-    return _release(agreement.weights(outcome.value), agreement, simulated, study)
+    return _release(agreement.result(outcome.value), agreement, simulated, study)
 
 
 def check_readable(agreement: Agreement, simulated: Mapping[str, str]) -> None:
     """Raise an InputError unless this agreement would be read back as the same, before anything is charged."""
     try:
-        planned = _as_json(_release(_zeros(agreement.bounds), agreement, simulated), _NO_DIGESTS)
+        planned = _as_json(_release(_zeros(agreement), agreement, simulated), _NO_DIGESTS)
         document = validate_document(ReleaseFile, json.loads(json.dumps(planned, allow_nan=False)), RELEASE)
         found = document.agreement(agreement.auxiliary, agreement.grid.fraction_bits)
     except InputError:
@@ -74,11 +75,11 @@ def check_readable(agreement: Agreement, simulated: Mapping[str, str]) -> None:
 
 
 def _release(
-    weights: Weights, agreement: Agreement, simulated: Mapping[str, str], study: bytes | None = None
+    result: Weights | DescribeResult, agreement: Agreement, simulated: Mapping[str, str], study: bytes | None = None
 ) -> PublishedRelease:
     bounds = agreement.bounds
     return PublishedRelease(
-        weights=weights,
+        result=result,
         agreement=agreement,
         privacy=agreement.statement.as_dict(),
         parameters={
@@ -87,12 +88,15 @@ def _release(
             **{"agreed": agreement.session_binding(simulated, study), "label": bounds.label, "center": bounds.center},
         },
         insecure=tuple(REASONS[mark] for mark in agreement.marks),
-        coefficients=make_coefficients(weights, bounds),
+        coefficients=None if isinstance(result, DescribeResult) else make_coefficients(result, bounds),
     )
 
 
-def _zeros(bounds: Bounds) -> Weights:
-    """Return weights that any release on these bounds may have."""
+def _zeros(agreement: Agreement) -> Weights | DescribeResult:
+    """Return what any release of this agreement may have."""
+    bounds = agreement.bounds
+    if agreement.describes:
+        return agreement.result((0,) * agreement.spec.length)
     row = (0.0,) * bounds.dimension
     return row if len(bounds.classes) == 2 else (row,) * len(bounds.classes)
 
@@ -159,10 +163,13 @@ def _digest(content: Iterable[bytes]) -> str:
 def _as_json(release: PublishedRelease, digests: Mapping[str, str]) -> dict[str, Any]:
     columns = release.bounds.columns
     said = {name: found for name, found in _said_of_columns(release.bounds).items() if found}
+    result = release.result
+    found: dict[str, Any] = {"description": result.as_dict()} if isinstance(result, DescribeResult) else {
+        "weights": list(result), "coefficients": release.coefficients,
+    }  # fmt: skip
     document = {
         "format": RELEASE_FORMAT,
-        "weights": list(release.weights),
-        "coefficients": release.coefficients,
+        **found,
         "privacy": dict(release.privacy),
         "parameters": dict(release.parameters),
         "columns": [column.name for column in columns],
@@ -268,7 +275,7 @@ def recompute_release(document: ReleaseFile, shares: SharesFile, rows: Auxiliary
     Raises InputError for what no run states, and where shares and weights differ.
     """
     found = parse_release(document, rows, shares.fraction_bits)
-    if found.agreement.weights(shares.total(found.agreement)) != found.weights:
+    if found.agreement.result(shares.total(found.agreement)) != found.result:
         raise InputError("release.weights_not_of_shares")
     return found
 
@@ -285,7 +292,7 @@ def parse_release(
         some = "one" if agreement.publishes_shares else "none"
         raise InputError("release.other_files", wanted=some, protocol=agreement.protocol)
     return PublishedRelease(
-        document.weights(agreement.bounds),
+        document.result(agreement),
         agreement,
         document.privacy.statement.as_dict(),
         document.parameters.model_dump(),

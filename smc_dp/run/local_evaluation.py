@@ -76,13 +76,14 @@ class LocalComparison:
 
 
 def evaluate_locally(release: PublishedRelease, rows: Rows) -> LocalComparison | None:
-    """Compare the release with the own model alone, fold after fold; None for too few rows, and for rows with weights.
+    """Compare the release with the own model alone, fold after fold; None for too few rows, for rows with weights,
+    and for a release that is no classifier.
 
     The own model has no weights, so that its accuracy says nothing of a release that has them.
 
     Other parties are assumed to have as many rows as this site, because a study announces no sizes.
     """
-    if len(rows) < FEWEST_ROWS or rows.weights is not None:
+    if len(rows) < FEWEST_ROWS or rows.weights is not None or release.agreement.describes:
         return None
     n, agreement = len(rows), release.agreement
     step = -(-n // _MOST)

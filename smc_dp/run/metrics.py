@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from smc_dp.core.arrays import Array
 from smc_dp.methods.method import HasOpenScale, MechanismSpec
 from smc_dp.methods.model import probabilities
+from smc_dp.methods.statistics.describe import DescribeSum
 from smc_dp.run.threshold import HALF, Threshold
 
 _BINS = 10
@@ -97,6 +98,8 @@ class Metrics:
 
 def has_probabilities(spec: MechanismSpec) -> bool:
     """Return whether the length of released weights says how sure the model is."""
+    if isinstance(spec, DescribeSum):
+        return False
     return spec.knows_rows if isinstance(spec, HasOpenScale) else True
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -12,10 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from smc_dp.core import reading
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
-from smc_dp.core.kinds import parse_ratio
 from smc_dp.core.spreadsheet import format_csv, holds_formula
 from smc_dp.core.writing import write_file
 from smc_dp.data.file_format import FileFormat
@@ -26,11 +23,10 @@ from smc_dp.data.row_faults import FittingRows, encode_fitting_rows, known_class
 from smc_dp.data.table import Table
 from smc_dp.data.validation_errors import TableFault, UnfitTableError
 from smc_dp.methods.model import classify, scores
-from smc_dp.run.folder import read_release_file, read_study_bytes
 from smc_dp.run.metrics import Metrics, has_probabilities, measure_release, released_probabilities
-from smc_dp.run.release import STUDY, PublishedRelease
-from smc_dp.run.run_files import RunFiles, RunPlace
-from smc_dp.run.threshold import HALF, Threshold, choose_threshold
+from smc_dp.run.release import PublishedRelease
+from smc_dp.run.run_files import RunPlace
+from smc_dp.run.threshold import HALF, Threshold, choose_threshold, stated_threshold
 from smc_dp.run.verify_release import verify_release
 
 OfRows: TypeAlias = tuple[float | None, ...] | tuple[tuple[float, ...] | None, ...]
@@ -91,7 +87,7 @@ class Predictions:
             raise InputError("prediction.class_is_formula", name=shown(formulas[0]))
         lines = [(called, "prediction", *heading, "reason"), *self._lines(len(heading))]
         try:
-            write_file(Path(out), format_csv(lines).encode(), 0o644)
+            write_file(Path(out), format_csv(lines).encode(), 0o600)
         except FileExistsError:
             raise InputError("prediction.file_exists", out=str(out)) from None
         except OSError as error:
@@ -135,6 +131,7 @@ def predict_rows(
     """
     found = verify_release(place)
     published, table, known = found.release, None, None
+    published.weights  # noqa: B018  raises where it is no classifier, before a row is read
     unlabelled: tuple[TableFault, ...] = ()
     if isinstance(rows, np.ndarray):
         made, ids = _of_array(rows, published), tuple(str(i) for i in range(1, len(rows) + 1))
@@ -142,9 +139,8 @@ def predict_rows(
         table = _read(rows, form)
         ids = tuple(map(str, table.row_numbers)) if id_column is None else texts_or_nothing(table, id_column)
         made, known, unlabelled = _encoded(table, published)
-    if threshold is None and threshold_from is None:
-        threshold = stated_threshold(found.folder)
-    limit = _threshold(published, table, made.encoded.X, threshold, threshold_from, form)
+    agreed = HALF if threshold_from is not None else stated_threshold(found.folder)
+    limit = _threshold(published, table, made.encoded.X, threshold, threshold_from, form, agreed)
     return _predictions(published, made, known, limit, ids, unlabelled, found.missing_files_text)
 
 
@@ -234,15 +230,6 @@ def _counted(kind: TableFault) -> Fault:
     return kind.placed("", released=True).followed_by(f" ({kind.count:,} rows)" if kind.count > 1 else "")
 
 
-def stated_threshold(files: RunFiles) -> float | None:
-    """Return the threshold in the study of a verified release; None without a study, or where it states none."""
-    content = read_study_bytes(files, read_release_file(files))
-    stated = None if content is None else reading.parse_object(content, STUDY).get("threshold")
-    if stated is None:
-        return None
-    return float(Fraction(parse_ratio(stated)))
-
-
 def _threshold(
     published: PublishedRelease,
     table: Table | None,
@@ -250,6 +237,7 @@ def _threshold(
     public: float | None,
     file: str | PathLike[str] | DataFrame | None,
     form: FileFormat | None,
+    agreed: Threshold,
 ) -> Threshold | None:
     """Return the threshold of two classes, None for more; InputError for one that does not fit."""
     classes = len(published.bounds.classes)
@@ -261,17 +249,18 @@ def _threshold(
     if public is not None and file is not None:
         raise InputError("threshold.two")
     if file is None:
-        return None if classes > 2 else HALF if public is None else Threshold(public)
+        return None if classes > 2 else agreed if public is None else Threshold(public)
     others = _read(file, form)
     called = str(file) if isinstance(file, str | PathLike) else "a data frame"
-    if table is not None and _same_rows(table, others):
-        raise InputError("threshold.same_rows", file=called)
     made, known, _ = _encoded(others, published)
     if known is None or not (known >= 0).any():
         raise InputError("threshold.no_labels", file=called, label=shown(published.bounds.label))
     labelled = made.encoded.X[known >= 0]
+    shared = _shared(X, labelled)
+    if (table is not None and _same_rows(table, others)) or (shared == len(X) < 2 * len({row.tobytes() for row in X})):
+        raise InputError("threshold.same_rows", file=called)
     chosen = choose_threshold(known[known >= 0], scores(published.weights, labelled))
-    return Threshold(chosen, called, _shared(X, labelled))
+    return Threshold(chosen, called, shared)
 
 
 def _shared(X: Array, others: Array) -> int:

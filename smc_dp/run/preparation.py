@@ -18,6 +18,7 @@ from smc_dp.data.frames import FileOrFrame
 from smc_dp.data.limits import allow_cells
 from smc_dp.data.sources import DEFAULT_PARTIES, PreparedData
 from smc_dp.methods.method import require_two_classes
+from smc_dp.methods.registry import STATISTICS
 from smc_dp.run.agreement import Agreement, SettledRun, check_auxiliary
 from smc_dp.run.settings import DataRoles, RunRequest
 
@@ -43,16 +44,19 @@ def _prepared(requests: Sequence[RunRequest]) -> tuple[PreparedData, list[Agreem
     data = requests[0].data
     announced = _announced(data)
     agreed = [_settled(request, announced, usual_classes(data)) for request in requests]
+    whole = agreed[0].method.name in STATISTICS
+    if whole and data.test is not None:
+        raise InputError("test.of_no_classifier", name=agreed[0].method.name)
     if data.party:
         public = None if data.auxiliary is None else Path(data.auxiliary)
         found = sources.read_own_files(
             data.party, data.bounds or Path(), label=data.label, test=data.test, parties_by=data.parties_by,
-            auxiliary=public, strict=data.strict_bounds,
+            auxiliary=public, strict=data.strict_bounds, whole=whole,
         )  # fmt: skip
     else:
         found = sources.dataset(
             data.dataset or USUAL_DATASET, data.data_dir, parties=data.parties, split=data.split,
-            auxiliary=_count(data.auxiliary), strict=data.strict_bounds,
+            auxiliary=_count(data.auxiliary), strict=data.strict_bounds, whole=whole,
         )  # fmt: skip
     federation = found.federation
     if len(federation.parties) != announced:  # one file said who has which rows

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import Bounds
 from smc_dp.methods.model import Weights
+from smc_dp.methods.statistics.description import DescribeResult
 from smc_dp.run.agreement import Agreement
 
 SHARES, RELEASE, TRANSCRIPT, TIMINGS = "shares.json", "release.json", "transcript.jsonl", "timings.json"
@@ -16,19 +18,32 @@ AUXILIARY, STUDY = "auxiliary.json", "study.json"
 
 @dataclass(frozen=True)
 class PublishedRelease:
-    """Release as it is published: all that Dave needs to classify rows, and the guarantee.
+    """Release as it is published: all that Dave needs to classify rows, or a description of rows, and the guarantee.
 
-    `weights`: d floats for two classes, d for each of more. `privacy` and `parameters` are JSON objects; `insecure`
-    holds the reasons why the run protects nobody, if any. `coefficients`: what `make_coefficients` makes of the
-    weights, or what a file states in its place; None in an earlier release.
+    `result`: weights, d floats for two classes, d for each of more; or a description. `privacy` and `parameters` are
+    JSON objects; `insecure` holds the reasons why the run protects nobody, if any. `coefficients`: what
+    `make_coefficients` makes of the weights, or what a file states in its place; None in an earlier release, and
+    beside a description.
     """
 
-    weights: Weights
+    result: Weights | DescribeResult
     agreement: Agreement
     privacy: Mapping[str, Any]
     parameters: Mapping[str, Any]
     insecure: tuple[str, ...] = ()
     coefficients: Mapping[str, Any] | None = None
+
+    @property
+    def weights(self) -> Weights:
+        """Weights of the classifier; raises InputError for a release that is none."""
+        if isinstance(self.result, DescribeResult):
+            raise InputError("release.no_classifier", name=self.agreement.method.name)
+        return self.result
+
+    @property
+    def description(self) -> DescribeResult | None:
+        """Description of the rows, where the release is one."""
+        return self.result if isinstance(self.result, DescribeResult) else None
 
     @property
     def bounds(self) -> Bounds:

@@ -154,7 +154,7 @@ def weights_fault(found: PublishedRelease, recorded: ReleaseEvidence) -> Contrad
         value = execution.decode_value(recorded.session, recorded.published_messages)
     except (DecodeError, ValueError) as error:
         return Contradiction(InputFault("transcript.no_result", {"why": str(error)}))
-    if found.agreement.weights(value) == found.weights:
+    if found.agreement.result(value) == found.result:
         return None
     return Contradiction(InputFault("release.other_weights"))
 

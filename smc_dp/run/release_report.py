@@ -1,7 +1,7 @@
 """Page of a release: what was released, what it guarantees and what not, how to use it and how to check it.
 
-The page is made from the published files alone, after the release was verified. It holds no accuracy, no count of rows
-and no duration.
+The page is made from the published files alone, after the release was verified. It holds no accuracy, no
+duration, and no count of rows but that of a description.
 """
 
 from __future__ import annotations
@@ -25,10 +25,12 @@ from smc_dp.pages.shortening import first_texts, join_first, shorten
 from smc_dp.privacy.statement import PrivacyStatement, short_delta, short_figure
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.coefficients_table import coefficient_blocks
+from smc_dp.run.description_table import description_blocks
 from smc_dp.run.folder import read_content, read_listed_file, read_release_file, read_run_files
 from smc_dp.run.privacy_summary import plain_lines, summary_lines
 from smc_dp.run.release import AUXILIARY, RELEASE, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.settings import TITLES
+from smc_dp.run.threshold import HALF, Threshold, stated_threshold
 from smc_dp.run.verify_release import verify_release
 
 _SIZE = re.compile(rb'"size":([0-9]{1,18})[,}]')
@@ -93,16 +95,20 @@ def run_page(folder: Path) -> Page:
     if TRANSCRIPT not in found.missing:
         overhead = LINK_MODELS[found.release.parameters["link"]].overhead
         sent = count_traffic(BytesIO(read_listed_file(files, document, TRANSCRIPT)), overhead)
-    return release_page(found.release, digests, sent, found.missing)
+    return release_page(found.release, digests, sent, found.missing, stated_threshold(files))
 
 
 def release_page(
-    release: PublishedRelease, digests: Mapping[str, str], sent: TrafficTotals | None, missing: Collection[str] = ()
+    release: PublishedRelease,
+    digests: Mapping[str, str],
+    sent: TrafficTotals | None,
+    missing: Collection[str] = (),
+    threshold: Threshold = HALF,
 ) -> Page:
     """Return the page of a verified release.
 
     `digests`: SHA-256 of each published file, by name. `sent`: None without a transcript. `missing`: files that were
-    not there to verify the release with.
+    not there to verify the release with. `threshold`: the public one that was agreed on.
     """
     agreement = release.agreement
     return Page(
@@ -116,7 +122,8 @@ def release_page(
             Section("Privacy statement in full", tuple(_guaranteed(agreement.statement)), details=True),
             Section("What it does not guarantee", tuple(_not_guaranteed(agreement)), details=True),
             Section("Columns and their public bounds", tuple(_columns(release))),
-            *_coefficients(release),
+            *_description(release),
+            *_coefficients(release, threshold),
             Section("How it was computed", tuple(_computed(release, sent))),
             Section("How to use it", tuple(_use(agreement))),
             Section("How to check it", tuple(_check(digests))),
@@ -125,9 +132,15 @@ def release_page(
     )
 
 
-def _coefficients(release: PublishedRelease) -> Iterator[Section]:
+def _description(release: PublishedRelease) -> Iterator[Section]:
+    if (found := release.description) is not None:
+        yield Section("Description of the rows", tuple(description_blocks(found, release.bounds)))
+
+
+def _coefficients(release: PublishedRelease, threshold: Threshold) -> Iterator[Section]:
     if release.coefficients is not None:  # earlier releases state none
-        yield Section("Coefficients", tuple(coefficient_blocks(release.coefficients, release.bounds)))
+        blocks = coefficient_blocks(release.coefficients, release.bounds, threshold.score)
+        yield Section("Coefficients", tuple(blocks))
 
 
 def _notices(release: PublishedRelease, missing: Collection[str], *, at_sites: bool) -> Iterator[Banner]:
@@ -150,6 +163,13 @@ def _notices(release: PublishedRelease, missing: Collection[str], *, at_sites: b
 
 def _released(release: PublishedRelease) -> Iterator[PageBlock]:
     agreement, bounds = release.agreement, release.bounds
+    if agreement.describes:
+        yield Prose(
+            f"A description of the rows of {len(agreement.parties)} parties: counts, means and standard deviations, "
+            "with noise. No file here contains a row of a party."
+        )
+        yield FactList((("Method", agreement.method.name), ("Protocol", agreement.protocol)))
+        return
     several = f" for each of {len(bounds.classes)} classes" if len(bounds.classes) > 2 else ""
     public = "" if agreement.auxiliary is None else f" Rows that all of them had besides are public, in {AUXILIARY}."
     yield Prose(
@@ -180,7 +200,8 @@ def _not_guaranteed(agreement: Agreement) -> Iterator[PageBlock]:
     else:
         yield Prose(f"Of the protocol {agreement.protocol}, the worst first:")
         yield Bullets(tuple(said.sentence for said in claim.limitations))
-    yield Prose("Several releases of the same rows add up. A release makes no promise about how well it classifies.")
+    of_model = "" if agreement.describes else " A release makes no promise about how well it classifies."
+    yield Prose(f"Several releases of the same rows add up.{of_model}")
 
 
 def _parties(release: PublishedRelease) -> Iterator[PageBlock]:
@@ -204,7 +225,8 @@ def _columns(release: PublishedRelease) -> Iterator[PageBlock]:
     )
     yield from column_table(bounds)
     constant = f" Then the constant {bounds.bias:g} is appended as a further number." if bounds.bias else ""
-    yield Prose(f"A row that is longer than {bounds.clip:g} (Euclidean norm) is shortened to that.{constant}")
+    if not release.agreement.describes:
+        yield Prose(f"A row that is longer than {bounds.clip:g} (Euclidean norm) is shortened to that.{constant}")
     if bounds.weights is not None:
         yield Prose(" ".join(_weights(bounds.weights, bounds.classes)))
 
@@ -235,6 +257,9 @@ def setting_text(value: Any, most: int = _MOST_LEVELS) -> str:
 
 
 def _use(agreement: Agreement) -> Iterator[PageBlock]:
+    if agreement.describes:
+        yield Prose("The command smc-dp show prints the figures, or writes a table of them. release.json has them too.")
+        return
     classes = agreement.bounds.classes
     rule = "the class with the largest sum of weights times features"
     if len(classes) == 2:

@@ -10,6 +10,7 @@ from typing import Any
 
 from smc_dp.core.errors import Fault
 from smc_dp.methods.expected_accuracy import ExpectedAccuracy
+from smc_dp.methods.statistics.description import DescribeResult
 from smc_dp.privacy.ledger.history import Standing
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run.agreement import REASONS, Agreement
@@ -90,7 +91,7 @@ class Report:
 
     `simulated`: link and topology. `standings`: each party's budget after the run, empty without ledgers. `remarks`:
     warnings about the session and the ledgers. `signal`: see `HasSignal`; `planned`: the expected accuracy; None
-    where no public figures give them.
+    where no public figures give them. `described`: the description, where the release is one.
     """
 
     agreement: Agreement
@@ -103,6 +104,7 @@ class Report:
     present: Presence | None = None
     signal: float | None = None
     planned: ExpectedAccuracy | None = None
+    described: DescribeResult | None = None
 
     @property
     def worse_than_planned(self) -> bool | None:
@@ -148,6 +150,7 @@ class Report:
             },
             **({SIGNAL: self.signal} if self.signal is not None else {}),
             "simulation_only": {"fields": fields, "caveat": SIMULATION_CAVEAT},
+            **({} if self.described is None else {"description": self.described.as_dict()}),
             "privacy": self.privacy.as_dict(),
             "cost": self.cost.as_dict() if self.cost else None,
             "run_dir": str(self.run_dir),

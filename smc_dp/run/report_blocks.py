@@ -12,6 +12,7 @@ from smc_dp.methods.method import SumSpec
 from smc_dp.pages.blocks import Banner, FactList, PageBlock, PageTable, Prose, Section, coded_prose, format_counts
 from smc_dp.privacy.ledger.history import account_of
 from smc_dp.privacy.ledger.report import budget_blocks
+from smc_dp.run.description_table import description_blocks
 from smc_dp.run.metrics_report import brief_blocks
 from smc_dp.run.privacy_summary import summary_blocks
 from smc_dp.run.protocols.cost import Cost
@@ -38,7 +39,10 @@ def blocks(report: Report, details: str) -> Iterator[PageBlock]:
         )
     yield Section("Privacy", tuple(summary_blocks(report.agreement, details)))
     yield from _presence(report)
-    yield from accuracy_blocks(report.comparison, report.planned)
+    if report.described is None:
+        yield from accuracy_blocks(report.comparison, report.planned)
+    else:
+        yield from description_blocks(report.described, report.agreement.bounds)
     files = ["shares.json"] if report.agreement.publishes_shares else []
     files += ["release.json", "transcript.jsonl", "timings.json"]
     files += ["auxiliary.json"] if report.agreement.auxiliary is not None else []

@@ -30,6 +30,7 @@ from smc_dp.data.partition import check_names, name_of_file
 from smc_dp.data.row_weights import RowWeights
 from smc_dp.data.sources import PreparedData
 from smc_dp.methods.method import Method
+from smc_dp.methods.registry import STATISTICS
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import is_as_published
 from smc_dp.run.ledgers import Ledgers
@@ -147,7 +148,10 @@ def run_protocol(
     True
 
     """
-    prepared = _prepared(data, bounds, label, test, auxiliary)
+    name = method if isinstance(method, str | None) else method.name
+    prepared = _prepared(data, bounds, label, test, auxiliary, whole=name in STATISTICS)
+    if name in STATISTICS and prepared.test is not None:
+        raise InputError("test.of_no_classifier", name=name)
     made = None if isinstance(method, str | None) else method
     wanted = target if isinstance(target, Target) else None
     for name, own, section in (("method", made, MethodSettings), ("target", wanted, TargetSettings)):
@@ -174,6 +178,8 @@ def _prepared(
     label: str | None,
     test: AnyTable | Rows | None,
     auxiliary: AnyTable | Array | None,
+    *,
+    whole: bool,
 ) -> PreparedData:
     if isinstance(data, Federation):
         if bounds is not None and not isinstance(bounds, Bounds):
@@ -197,7 +203,7 @@ def _prepared(
     held_out, public = (
         None if given is None else _table(name, given) for name, given in (("test", test), ("auxiliary", auxiliary))
     )
-    return sources.read_own_files(named, bounds, label=label, test=held_out, auxiliary=public)
+    return sources.read_own_files(named, bounds, label=label, test=held_out, auxiliary=public, whole=whole)
 
 
 def _named_tables(data: object) -> Iterator[tuple[str, FileOrFrame]]:

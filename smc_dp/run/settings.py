@@ -64,7 +64,7 @@ from smc_dp.privacy.target import (
     as_fraction,
 )
 from smc_dp.run import agreement as agreements
-from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, WITH_DELTA, SettledRun
+from smc_dp.run.agreement import PROTOCOLS_BY_NAME, WITH_DELTA, SettledRun
 from smc_dp.run.protocols.registry import TERMS, find_terms, setting_names, settle_protocol
 from smc_dp.run.protocols.settings import PLAN, RUN, STUDY
 
@@ -134,8 +134,9 @@ class MethodSettings(SettingsSection):
     __pydantic_extra__: dict[str, MethodSetting] = Field(init=False)
 
     name: OneLine | None = _planned(
-        "What is learned. prr_mean: the mean of the parties' models; newton (recommended): one model of all rows.",
-        "|".join(PROTOCOLS_BY_METHOD), short=(RUN, STUDY, PLAN), title="Method",
+        "What is learned. prr_mean: the mean of the parties' models; newton (recommended): one model of all rows; "
+        "describe: counts, means and standard deviations, no model.",
+        "|".join(PROTOCOLS_BY_NAME), short=(RUN, STUDY, PLAN), title="Method",
         usual="newton; if your other options fit one method only, that one", sentences={
             PLAN: "Method that the plan is about [default: the recommended one].",
             STUDY: "What is learned [default: newton; if the other settings fit one method only, that one].",
@@ -352,7 +353,7 @@ class RunSettings(Document):
 
     def _protocol(self, method: str, parties: int, *, as_published: bool) -> str:
         """Return the protocol that is given, or the usual one; "" for a method that none computes."""
-        given, known = self.protocol.name, PROTOCOLS_BY_METHOD.get(method, ())
+        given, known = self.protocol.name, PROTOCOLS_BY_NAME.get(method, ())
         flawed = [name for name in known if agreements.is_as_published(name)]
         if as_published:
             if given not in (None, *flawed):

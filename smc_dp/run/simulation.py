@@ -32,7 +32,7 @@ from smc_dp.data.federation import Federation, check_labelled_rows
 from smc_dp.data.partition import check_names
 from smc_dp.data.sources import PreparedData
 from smc_dp.methods.functionality import ideal
-from smc_dp.methods.method import HasSignal
+from smc_dp.methods.method import HasSignal, require_model
 from smc_dp.methods.model import ReleasedModel, Weights, classify, scores
 from smc_dp.methods.nonprivate import BASELINE_LAMBDA, accuracy_alone, majority_accuracy
 from smc_dp.privacy.ledger.ledger import run_key
@@ -227,7 +227,9 @@ class _Run:
             run_folder.write_views(self.views, execution)
             _LOG.info("the secret views are in %s", self.views)
         standings = reserved.released(folder / RELEASE, execution.members) if reserved else {}
-        compared = _comparison(data, agreement, published.weights, self.rng.fork("no noise"))
+        described = published.description
+        plain = self.rng.fork("no noise")
+        compared = None if described else _comparison(data, agreement, published.weights, plain)
         left = [InputFault("run.parties_left_out", {"names": self.left_out, "others": len(agreement.parties)})]
         late = [
             InputFault("run.stayed_to_the_end", {"name": name, "number": number})
@@ -240,7 +242,8 @@ class _Run:
         signal = spec.signal(int(data.federation.sizes.sum())) if isinstance(spec, HasSignal) else None
         planned = agreement.expected_accuracy(data.federation.sizes.tolist())
         return Report(
-            agreement, self.simulated, compared, execution.cost, folder, standings, remarks, present, signal, planned
+            agreement, self.simulated, compared, execution.cost, folder, standings, remarks, present, signal, planned,
+            described,
         )  # fmt: skip
 
     def without(self, stopped: NoResultError) -> _Run:
@@ -423,4 +426,4 @@ def _without_noise(federation: Federation, agreement: Agreement, rng: Stream) ->
     target = replace(agreement.target, epsilon=None)
     spec = agreement.terms.spec(agreement.method, agreement.public, target)
     parts = [spec.part(rows, rng.fork(f"part {j}")) for j, rows in enumerate(federation.parties)]
-    return spec.model(ideal(spec.functionality, parts, rng))
+    return require_model(spec.model(ideal(spec.functionality, parts, rng)))

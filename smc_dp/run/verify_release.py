@@ -70,7 +70,7 @@ def verify_release(folder: RunPlace) -> VerifiedRelease:
     found = (
         read_release(files) if missing == (TRANSCRIPT,) and SHARES in wanted else _verified(files, document, missing)
     )
-    if fault := coefficients_fault(found.coefficients, found.weights, found.bounds):
+    if fault := coefficients_fault(found.coefficients, found.result, found.bounds):
         raise InputError(fault.within(f"run folder {files}"))
     warn_of_page(files)
     return VerifiedRelease(found, files, missing)

@@ -27,6 +27,7 @@ def test_the_import_is_light() -> None:
     assert loaded_by("import smc_dp; smc_dp.__version__; dir(smc_dp); smc_dp.InputError") == set()
 
 
+@pytest.mark.slow
 def test_an_eager_import_would_be_noticed() -> None:
     assert {"numpy", "sklearn"} <= loaded_by("from smc_dp import AveragingClassifier")
 

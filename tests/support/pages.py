@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
+
+from smc_dp.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = (".github", "demos", "protocols", "smc_dp", "tests")
@@ -101,13 +109,35 @@ def run_shell(text: str, folder: Path) -> str:
     return done.stdout
 
 
+PLAIN = re.compile(r"smc-dp [^|&;<>$*?`()#~\\]+")
+"""The program and nothing that only a shell does."""
+
+
+def run_line(line: str, folder: Path) -> str:
+    """Run a line for the shell as `run_shell` does, but the program by itself in this process, which has loaded it."""
+    return run_here(line, folder) if PLAIN.fullmatch(line) else run_shell(line, folder)
+
+
+def run_here(line: str, folder: Path) -> str:
+    """Run the program with the options of this line, which has to end well; return what it printed."""
+    said, told = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(), redirect_stdout(said), redirect_stderr(told):
+        warnings.simplefilter("ignore")  # they are no errors outside of a test
+        patch.chdir(folder)
+        patch.setenv("HOME", str(folder))
+        code = main(shlex.split(line)[1:])
+    printed, errors = (stream.buffer.getvalue().decode() for stream in (said, told))  # type: ignore[attr-defined]
+    assert code == 0, f"$ {line}\n{printed}{errors}"
+    return str(printed)
+
+
 def lines_of(text: str) -> list[str]:
     """Return the lines of a block for the shell, without the installation."""
     found = (INSTALLATION.sub("", line) for line in text.replace("\\\n", " ").splitlines())
     return [line for line in found if line.strip()]
 
 
-def carry_out(page: str, folder: Path, left_out: re.Pattern[str]) -> None:
+def carry_out(page: str, folder: Path, left_out: re.Pattern[str], run: Callable[[str, Path], str] = run_line) -> None:
     """Carry out the blocks of a page in a folder, in their order, but for the lines for the shell that are left out.
 
     A Python block knows the names of those before it. Text with the name of a file is written into that file; other
@@ -124,7 +154,7 @@ def carry_out(page: str, folder: Path, left_out: re.Pattern[str]) -> None:
             (folder / block.file).write_text(block.text, encoding="utf-8")
         elif block.of("sh"):
             lines = [line for line in lines_of(block.text) if not left_out.match(line)]
-            said = [run_shell(line, folder) for line in lines if HAS_DATA or not NEEDS_DATA.search(line)]
+            said = [run(line, folder) for line in lines if HAS_DATA or not NEEDS_DATA.search(line)]
             printed = "".join(said) or printed
         elif block.of("text") and not left_out.match(block.text):
             assert differing(block.text, printed) == []

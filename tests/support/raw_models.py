@@ -28,6 +28,7 @@ from smc_dp.data.preprocess import examine_table
 from smc_dp.data.table import Table
 from smc_dp.methods.model import Weights, probabilities, scores
 from smc_dp.run.export.exported_model import ExportedModel, column_weights
+from smc_dp.run.threshold import HALF, Threshold
 
 TEXTS = (
     "f",
@@ -58,6 +59,7 @@ class RawModel:
     bounds: Bounds
     weights: Weights
     cells: Mapping[str, Sequence[Any]]
+    threshold: Threshold = HALF
 
     @property
     def rows(self) -> int:
@@ -69,12 +71,24 @@ class RawModel:
     @property
     def exported(self) -> ExportedModel:
         """The model as an export has it, of a release that nobody made."""
-        return ExportedModel(self.bounds, *column_weights(self.weights, self.bounds), "0" * 64, {})
+        made = ExportedModel(self.bounds, *column_weights(self.weights, self.bounds), "0" * 64, {})
+        return replace(made, threshold=self.threshold)
+
+    def answers(self, probabilities: Array) -> list[str]:
+        """The classes that a row with these probabilities may get: rounding may choose between equal ones."""
+        if np.isnan(probabilities).any():
+            return []
+        if len(probabilities) == 2:
+            above = float(probabilities[1]) - self.threshold.probability
+            return [
+                name for name, is_it in zip(self.bounds.classes, (above < 1e-9, above > -1e-9), strict=True) if is_it
+            ]
+        return [self.bounds.classes[i] for i in np.flatnonzero(probabilities > probabilities.max() - 1e-9)]
 
     @property
     def without_probabilities(self) -> ExportedModel:
         """The same of a release whose scores are of an unknown length."""
-        return replace(self.exported, gives_probabilities=False)
+        return replace(self.exported, gives_probabilities=False, threshold=HALF)
 
     def scores(self) -> Array:
         """The score of each row, (n,), or of each class, (n, k); nan for a row that is left out."""
@@ -109,7 +123,8 @@ def draw_model(seed: int, rows: int = 40, **fixed: Any) -> RawModel:
     W = rng.normal(size=(len(bounds.classes), bounds.dimension)) * 3
     weights: Any = tuple(map(tuple, W.tolist())) if len(bounds.classes) > 2 else tuple(W[0].tolist())
     cells = {column.name: [_cell(column, rng) for _ in range(rows)] for column in columns}
-    return RawModel(bounds, weights, cells)
+    is_usual = len(bounds.classes) > 2 or rng.integers(2)
+    return RawModel(bounds, weights, cells, HALF if is_usual else Threshold(float(rng.uniform(0.05, 0.95))))
 
 
 def _number(name: str, rng: np.random.Generator) -> Column:

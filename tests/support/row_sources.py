@@ -79,6 +79,11 @@ def _pool(source: str) -> Pool:
     return _OTHERS[source](folder) if source in _OTHERS else load_pool(source, folder)
 
 
+def forget_pools() -> None:
+    """Free the data sets that were read."""
+    _pool.cache_clear()
+
+
 def _ten_digits(folder: Path) -> Pool:
     """MNIST with all its digits: 31,000 of its training images."""
     found = []

@@ -397,7 +397,7 @@ class Model:
         p, inputs = made.session.parameters, [made.inputs[name][1] for name in members]
         total = p.ring.add_vectors(*(vector for x in inputs for vector in (x.numbers[0], x.noise[0])))
         listed = p.listed(map(p.parties.index, members))
-        return made.agreement.weights(decode_value(made.session, {CURATOR_NAME: PublishedSum((listed,), total)}))
+        return made.agreement.result(decode_value(made.session, {CURATOR_NAME: PublishedSum((listed,), total)}))
 
     def is_false(self, folders: Folders) -> bool:
         """Whether the weights in a folder are not those of what the members in it added."""

@@ -25,6 +25,7 @@ from smc_dp.run.release import RELEASE, SHARES, PublishedRelease
 
 FactStatus: TypeAlias = Literal["checked", "failed", "not checked"]
 _LISTED = 20  # names in a row; of more the rest is counted
+_SAID_BESIDES = "the columns, their ranges, the names and the transcript."
 _ASSUMED, _INSECURE = "It assumes ", "INSECURE: "
 _SHARES = {
     "ddg": "the share of each party is a discrete Gaussian",
@@ -165,14 +166,16 @@ def _row_counts(known: _Known) -> str | None:
 
 def _computation(known: _Known) -> str:
     agreement = known.release.agreement
-    return f"The parties computed a linear model by method {agreement.method.name} in protocol {agreement.protocol}."
+    what = "counts, means and standard deviations" if agreement.describes else "a linear model"
+    return f"The parties computed {what} by method {agreement.method.name} in protocol {agreement.protocol}."
 
 
 def _released(known: _Known) -> str:
+    if (found := known.release.description) is not None:
+        return f"{len(found.sums):,} noisy sums are released, with what follows from them, {_SAID_BESIDES}"
     weights = sum(len(row) if isinstance(row, tuple) else 1 for row in known.release.weights)
     shares = "each participant's share of their sum, " if SHARES in known.audited.files else ""
-    said = "the columns, their ranges, the names and the transcript."
-    return f"{weights:,} weights are released, with {shares}{said}"
+    return f"{weights:,} weights are released, with {shares}{_SAID_BESIDES}"
 
 
 def _sent(known: _Known) -> Sequence[str]:
@@ -304,7 +307,7 @@ FACT_RULES: tuple[FactRule, ...] = (
     FactRule("Public rows", "auxiliary.json: rows", _AGREED, _public_rows),
     FactRule("Numbers of rows", "release.json: parameters.rows, sizes, most_rows", _AGREED, _row_counts),
     FactRule("Computation", "release.json: parameters.method, protocol", _AGREED, _computation),
-    FactRule("Released", "release.json: weights", ("release",), _released),
+    FactRule("Released", "release.json: weights, description", ("release",), _released),
     FactRule("Sent", "transcript.jsonl: messages", ("sizes", "completeness"), _sent),
     FactRule("Drop-outs", "transcript.jsonl: absences", ("completeness",), _dropped_out),
     FactRule("Dropped out before", "release.json: parameters.left_out", _AGREED, _left_out),

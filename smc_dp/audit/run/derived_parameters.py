@@ -83,6 +83,9 @@ def derive_parameters(evidence: Evidence) -> DerivedParameters:
         evidence.auxiliary.check(d, len(classes))
     rows, weights = None if evidence.auxiliary is None else evidence.auxiliary.X, evidence.release_file.row_weights
     public = Public(K, d, len(classes), unlabelled=rows, weighted=weights is not None)
+    if getattr(method, "describes", False):
+        bounds = evidence.release_file.bounds
+        public = replace(public, columns=bounds.columns, label=bounds.label_column)
     settled.terms.check(protocol, method, target, test_keys=limits.keys is not None)  # how long keys are, others ask
     spec: Any = settled.terms.spec(method, public, target)
     if spec.smallest_sets_noise:

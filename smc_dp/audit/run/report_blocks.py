@@ -151,10 +151,13 @@ def _how_it_ran(report: AuditReport) -> str:
 def _of_release(release: PublishedRelease) -> Sequence[tuple[str, str]]:
     agreement, bounds = release.agreement, release.bounds
     several = f", for each of {len(bounds.classes)} classes" if len(bounds.classes) > 2 else ""
+    found = release.description
     columns = [column.name for column in bounds.columns]
     how = f"method {agreement.method.name}, protocol {agreement.protocol}"
     return (
-        ("Model", f"linear, {np.size(release.weights):,} weights{several}; {how}"),
+        ("Model", f"linear, {np.size(release.weights):,} weights{several}; {how}")
+        if found is None
+        else ("Description", f"counts, means and standard deviations, of {len(found.sums):,} noisy sums; {how}"),
         ("Classes", f"of {shorten(str(bounds.label), _SHORT)}: {join_first(bounds.classes, _FEW, _SHORT)}"),
         ("Columns", f"{len(columns)}: {join_first(columns, _FEW, _SHORT)}"),
     )

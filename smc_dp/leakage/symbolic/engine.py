@@ -37,7 +37,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -213,8 +213,10 @@ class SymbolicRun:
         """Trace of the run so far; raises `LocalError` where a role was refused an answer, whatever it made of that."""
         tape, sent = self._tape, self._delivery.sent
         _nothing_refused([*self._unknowns.values(), *tape.named.values(), *tape.products.values()])
-        given, unknowns = self._given.items(), self._unknowns.items()
-        owners = {x: next(name for name, inputs in given if _mentions(inputs, symbol)) for x, symbol in unknowns}
+        first: dict[Symbol, str] = {}  # participant whose inputs mention it
+        for name, inputs in self._given.items():
+            first |= dict.fromkeys(_mentioned(inputs), name) | first
+        owners = {x: first[symbol] for x, symbol in self._unknowns.items()}
         stages = {name: self._delivery.stages(role) for name, role in self._roles.items()}
         messages = [(s.sender, s.message) for s in sent]
         ideal = partial(self._model.given, self._p, self._given, messages) if self._model.given else None
@@ -279,9 +281,11 @@ def _deliver(roles: Mapping[str, SymbolicRole], sent: Sent) -> None:
     roles[sent.to].hand(sent.sender, sent.message, sent.stage)
 
 
-def _mentions(value: Any, symbol: Symbol) -> bool:
+def _mentioned(value: Any) -> Iterator[Symbol]:
     if isinstance(value, Form):
-        return symbol in value.terms
-    if isinstance(value, tuple | list):
-        return any(_mentions(v, symbol) for v in value)
-    return hasattr(value, "__dict__") and any(_mentions(v, symbol) for v in vars(value).values())
+        yield from value.terms
+    elif isinstance(value, tuple | list):
+        for x in value:
+            yield from _mentioned(x)
+    elif hasattr(value, "__dict__"):
+        yield from _mentioned(tuple(vars(value).values()))

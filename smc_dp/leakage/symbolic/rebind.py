@@ -39,6 +39,7 @@ class Rebinding:
         self._instead = {id(real): other for real, other in instead.items()}
         self._role_packages = ("protocols", *role_packages)
         self._known: dict[str, bool] = {}
+        self._kept: set[type] = set()  # types of which every value stays as it is
         self._functions: dict[int, FunctionType] = {}
         self._spaces: dict[int, dict[str, Any]] = {}
         self._modules: dict[str, ModuleType] = {}
@@ -65,16 +66,20 @@ class Rebinding:
     def _value(self, value: Any) -> Any:
         if id(value) in self._instead:
             return self._instead[id(value)]
-        if isinstance(value, ModuleType) and self._is_role(value.__name__):
-            return self._module(value)
-        if isinstance(value, FunctionType) and self._is_role(value.__module__):
-            return self.function(value)
-        if type(value) in (tuple, list):
-            return type(value)(self._value(x) for x in value)
-        if type(value) is dict:
+        kind = type(value)
+        if kind in self._kept:
+            return value
+        if isinstance(value, ModuleType):
+            return self._module(value) if self._is_role(value.__name__) else value
+        if isinstance(value, FunctionType):
+            return self.function(value) if self._is_role(value.__module__) else value
+        if kind in (tuple, list):
+            return kind(self._value(x) for x in value)
+        if kind is dict:
             return {key: self._value(x) for key, x in value.items()}
-        if is_dataclass(value) and not isinstance(value, type) and self._is_role(type(value).__module__):
+        if is_dataclass(kind) and not isinstance(value, type) and self._is_role(kind.__module__):
             return self._instance(value)
+        self._kept.add(kind)
         return value
 
     def _instance(self, real: Any) -> Any:

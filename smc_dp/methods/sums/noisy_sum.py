@@ -20,15 +20,29 @@ from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Addend, SumWithShares, Vector
 from smc_dp.methods.method import Method, SumBlocks, require_two_classes
 from smc_dp.methods.model import ReleasedModel
+from smc_dp.methods.statistics.description import DescribeResult
 from smc_dp.methods.sums.threat_model import AnnouncedRows, RowCounts, ThreatModel
 from smc_dp.privacy.distributed import SharedNoise, calibrate_shares, shared_statement
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import NO_NOISE, no_guarantee
-from smc_dp.privacy.statement import Adjacency, PrivacyStatement
+from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit
 from smc_dp.privacy.target import HIGHEST, NoiseName, Target
 
 
-class Summed(Method, Protocol):
+class Addable(Protocol):
+    """Method whose parts `NoisySum` adds up."""
+
+    name: ClassVar[str]
+    protects: ClassVar[Unit]
+    adjacency: ClassVar[Adjacency]
+    secure_noises: ClassVar[tuple[NoiseName, ...]]
+    binary: ClassVar[bool]
+
+    def prepare(self, rows: Rows, public: Public) -> Any:
+        """Compute from a party's rows what does not depend on the target."""
+
+
+class Summed(Method, Addable, Protocol):
     """Method whose value is a sum over the parties."""
 
     by_protocols: ClassVar[tuple[str, ...]] = ("secure_sum",)
@@ -38,11 +52,8 @@ class Summed(Method, Protocol):
     adjacency: ClassVar[Adjacency] = "replace"
     sizes: ClassVar[RowCounts] = "hidden"
 
-    def prepare(self, rows: Rows, public: Public) -> Any:
-        """Compute from a party's rows what does not depend on the target."""
 
-
-_M = TypeVar("_M", bound=Summed)
+_M = TypeVar("_M", bound=Addable)
 
 
 @dataclass(frozen=True)
@@ -92,8 +103,8 @@ class NoisySum(ABC, Generic[_M]):
         """Return the vector of a party with this local result: the numbers on the grid, then those without noise."""
 
     @abstractmethod
-    def model(self, value: Vector) -> ReleasedModel:
-        """Make the model of the sum."""
+    def model(self, value: Vector) -> ReleasedModel | DescribeResult:
+        """Make the model, or the description, of the sum."""
 
     @abstractmethod
     def caveats(self) -> Iterator[str]:
@@ -183,7 +194,7 @@ class NoisySum(ABC, Generic[_M]):
         return min(max(1, value[-1]), self.threat_model.parties)
 
 
-def require_hidden_sizes(method: Method, announced: AnnouncedRows, why: str) -> None:
+def require_hidden_sizes(method: Addable, announced: AnnouncedRows, why: str) -> None:
     """Raise InputError where numbers of rows are to be released, with the reason why this method does not."""
     if announced.sizes != "hidden":
         raise InputError("sizes.not_hidden", method=method.name, reason=why, got=announced.sizes)
@@ -199,6 +210,20 @@ def row_cap_caveat(announced: AnnouncedRows) -> str:
     """Return the caveat of every method with a cap on numbers of rows."""
     most = announced.most_rows
     return f"All learn that each party has from 1 to {most:,} rows. This is checked before a run."
+
+
+def released_rows_caveats(threat_model: ThreatModel) -> Iterator[str]:
+    """Yield the caveats of a sum beside which the number of all rows is released."""
+    yield (
+        "The total number of rows of all who took part is released exactly. Numbers of rows are constants of the "
+        "neighbourhood, and not protected."
+    )
+    K = threat_model.parties
+    if threat_model.colluders == K - 1:
+        yield (
+            f"A coalition of {K - 1} of the {K} parties learns the last one's number of rows, because the rest of "
+            "the sum is its own."
+        )
 
 
 def unreleased_rows_caveat(threat_model: ThreatModel, announced: AnnouncedRows) -> str:

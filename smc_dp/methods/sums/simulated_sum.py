@@ -17,7 +17,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import ideal
-from smc_dp.methods.method import SEED_CAVEAT, SumSpec
+from smc_dp.methods.method import SEED_CAVEAT, SumSpec, require_model
 from smc_dp.methods.model import Release
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.output import no_guarantee
@@ -106,7 +106,7 @@ class SimulatedSum:
         """Compute every party's part, their secure sum in the clear, and the model."""
         spec, own = self.spec(target), rng.spawn()  # a fork of `rng` would be the same in every release
         parts = [self._part(spec, j, own.fork(f"party {j}")) for j in range(self.threat_model.parties)]
-        model = spec.model(ideal(spec.functionality, parts, own.fork("sum")))
+        model = require_model(spec.model(ideal(spec.functionality, parts, own.fork("sum"))))
         return Release(model, self.statement(spec, rng))
 
     def statement(self, spec: SumSpec, rng: Stream | None = None) -> PrivacyStatement:

@@ -42,7 +42,14 @@ from smc_dp.methods.method import (
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, added_record_pair, record_pair
 from smc_dp.methods.pathak2010.models import SIZES_CAVEAT
-from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, require_hidden_sizes, unreleased_rows_caveat
+from smc_dp.methods.sums.noisy_sum import (
+    NoisySum,
+    Summed,
+    SumReach,
+    released_rows_caveats,
+    require_hidden_sizes,
+    unreleased_rows_caveat,
+)
 from smc_dp.methods.sums.threat_model import AnnouncedRows, RowCounts, ThreatModel
 from smc_dp.methods.training.batch import train_all
 from smc_dp.methods.training.classes import coordinate_count
@@ -229,19 +236,10 @@ class SharedWeightedSum(NoisySum[_BySize]):
 
     @override
     def caveats(self) -> Iterator[str]:
-        K = self.threat_model.parties
-        if not self.plain:
+        if self.plain:
+            yield from released_rows_caveats(self.threat_model)
+        else:
             yield unreleased_rows_caveat(self.threat_model, self.announced)
-            return
-        yield (
-            "The total number of rows of all who took part is released exactly. Numbers of rows are constants of the "
-            "neighbourhood, and not protected."
-        )
-        if self.threat_model.colluders == K - 1:
-            yield (
-                f"A coalition of {K - 1} of the {K} parties learns the last one's number of rows, because the rest of "
-                "the sum is its own."
-            )
 
 
 def _model(total: Vector, divisor: int, public: Public) -> LinearModel:

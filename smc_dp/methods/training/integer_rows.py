@@ -14,7 +14,7 @@ additions, fused or not, as long as the sum of the absolute values of the produc
 * a sum of x_i x_j: one record 2^28, a block 2^43.
 * with weights, which are integers up to 2^11: the same times 2^11, in blocks of at most 2^13 rows; at most 2^52.
 
-Blocks are added up in int64, which is enough for 2^35 rows, and with weights for 2^24.
+Blocks are added up in int64, which is enough for 2^35 rows, and with weights for fewer than 2^24.
 
 Weights. A record of weight v, 0 <= v <= 1, enters v times what it enters without weights: v_int = 2^11 v, rounded,
 times the same integers, in units that are 2^11 times smaller. So every bound is 2^11 times as large, every contribution

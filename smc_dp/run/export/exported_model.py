@@ -25,6 +25,7 @@ from smc_dp.run.coefficients import scored_classes
 from smc_dp.run.folder import read_content, read_run_files
 from smc_dp.run.metrics import has_probabilities
 from smc_dp.run.release import RELEASE
+from smc_dp.run.threshold import HALF, Threshold, stated_threshold
 from smc_dp.run.verify_release import verify_release
 
 _DAY_ZERO = datetime.date(1970, 1, 1)
@@ -39,6 +40,7 @@ class ExportedModel:
     second of two classes, or each of three or more. `release`: SHA-256 of release.json; `privacy`: its statement;
     `insecure`: reasons why the run protects nobody; `missing_files_text` as in `VerifiedRelease`. Without
     `gives_probabilities` scores are as long as the hidden number of rows makes them, and only their order counts.
+    `threshold`: public probability above which a row gets the second of two classes.
     """
 
     bounds: Bounds
@@ -49,6 +51,7 @@ class ExportedModel:
     insecure: tuple[str, ...] = ()
     missing_files_text: str | None = None
     gives_probabilities: bool = True
+    threshold: Threshold = HALF
 
     @property
     def scored(self) -> tuple[str, ...]:
@@ -71,9 +74,8 @@ def read_model(run: Path) -> ExportedModel:
     made, digest = found.release, hashlib.sha256(read_content(files, RELEASE)).hexdigest()
     weights, constants = column_weights(made.weights, made.bounds)
     sure = has_probabilities(made.agreement.spec)
-    return ExportedModel(
-        made.bounds, weights, constants, digest, made.privacy, made.insecure, found.missing_files_text, sure
-    )
+    about = (digest, made.privacy, made.insecure, found.missing_files_text, sure, stated_threshold(files))
+    return ExportedModel(made.bounds, weights, constants, *about)
 
 
 def column_weights(weights: Weights, bounds: Bounds) -> tuple[Array, Array]:
@@ -126,6 +128,7 @@ def model_properties(model: ExportedModel) -> dict[str, Any]:
     return {
         "release": model.release,
         "classes": list(model.bounds.classes),
+        "threshold": model.threshold.probability,
         "days_since_1970_01_01": dates,
         "privacy": dict(model.privacy),
         "insecure": list(model.insecure),

@@ -23,6 +23,7 @@ def write_json_model(model: ExportedModel) -> bytes:
         "classes": list(model.bounds.classes),
         "scored": list(model.scored),
         "gives_probabilities": model.gives_probabilities,
+        "threshold": model.threshold.probability,
         "constant": model.constants.tolist(),
         "clip": model.bounds.clip,
         "columns": [_column(column, weights, center=model.bounds.center) for column, weights in model.parts],

@@ -138,7 +138,7 @@ def _add_probabilities(graph: _Graph, model: ExportedModel, scores: str) -> None
 def _add_classes(graph: _Graph, model: ExportedModel, scores: str) -> None:
     classes = model.bounds.classes
     if len(classes) == 2:
-        above = graph.step("Greater", scores, graph.constant([[0.0]]))
+        above = graph.step("Greater", scores, graph.constant([[model.threshold.score]]))
         place = graph.step("Cast", graph.step("Squeeze", above, graph.constant([1])), to=TensorProto.INT64)
     else:
         place = graph.step("ArgMax", scores, axis=1, keepdims=0)

@@ -17,6 +17,7 @@ from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import KNNImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import (
     KBinsDiscretizer,
@@ -39,6 +40,7 @@ from smc_dp.run.export.exported_model import (
     number_of,
     texts_of,
 )
+from smc_dp.run.threshold import HALF
 
 _NOTHING = ("", None, np.nan)  # cells of texts in which nothing stands; NaN has to be the last
 
@@ -159,12 +161,17 @@ def _with_length(width: int) -> FeatureUnion:
     return FeatureUnion([("row", row), ("length", length)])
 
 
-def _classifier(model: ExportedModel, weights: Array) -> LogisticRegression | LinearSVC:
-    """Return the last step; without probabilities it is of a kind that offers none."""
+def _classifier(model: ExportedModel, weights: Array) -> Any:
+    """Return the last step; without probabilities it is of a kind that offers none, and has no threshold."""
     made, zero = LogisticRegression() if model.gives_probabilities else LinearSVC(), np.zeros((len(weights), 1))
     made.coef_ = np.concatenate([zero, weights, zero], axis=1)
     made.intercept_ = model.constants
     made.classes_ = np.array(model.bounds.classes)
     made.n_features_in_ = made.coef_.shape[1]
     made.n_iter_ = np.zeros(1, dtype=np.int32)
-    return made
+    if model.threshold == HALF:
+        return made
+    said = {"threshold": model.threshold.probability, "pos_label": model.bounds.classes[1]}
+    with_threshold = FixedThresholdClassifier(made, response_method="predict_proba", **said)
+    with_threshold.estimator_ = made
+    return with_threshold

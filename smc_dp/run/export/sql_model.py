@@ -136,7 +136,8 @@ class _Query:
         if len(classes) == 2:
             (score,) = scores
             no, yes = map(sql.literal, classes)
-            found = {chosen: f"CASE WHEN {score} > 0 THEN {yes} WHEN {score} <= 0 THEN {no} END"}
+            cut = sql.number(self.model.threshold.score)
+            found = {chosen: f"CASE WHEN {score} > {cut} THEN {yes} WHEN {score} <= {cut} THEN {no} END"}
             logistic = "CASE WHEN {0} >= 0 THEN 1 / (1 + exp(-{0})) ELSE exp({0}) / (1 + exp({0})) END"
             if self.model.gives_probabilities:
                 found |= {probability + classes[0]: logistic.format(f"(-{score})")}

@@ -18,6 +18,7 @@ from support.exact.many import AskedError, Many, array, coin
 from support.exact.matrix import MORE, ExactMatrix
 from support.exact.matrix import matrix as compute
 from support.exact.play import Player
+from support.repetitions import with_slow
 
 from protocols import comparison
 from protocols.arithmetic.rng import Stream
@@ -204,7 +205,7 @@ def inside(monkeypatch: pytest.MonkeyPatch, chooser: Any, holder: Any, who: str)
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=pytest.mark.slow) if name in ("the flip", "the mask") else name for name in TELLING],
+    with_slow(TELLING, "the flip", "the mask", "no mask"),
 )
 def test_what_stays_between_the_two_roles_shows_when_it_is_sent(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     chooser, holder, who, secret = TELLING[name]

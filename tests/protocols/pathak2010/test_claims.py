@@ -64,7 +64,7 @@ COALITIONS = (CHARLIE, PARTIES)  # the readings of each single party are among t
 WINNERS = [(j,) for j in range(3)]
 SMALL = ideal.small(trial([1, 1, 1], 1).parameters)
 WORLDS = dict(zip(("small", "large and equal"), ideal.worlds(SMALL), strict=True))
-RUNS, SIMULATIONS, MUTANT_RUNS = 80, 120, 14
+RUNS, SIMULATIONS, MUTANT_RUNS = 40, 120, 14
 
 
 class Search(NamedTuple):
@@ -166,15 +166,10 @@ def test_the_lengths_of_keys_in_trials_differ_and_take_as_many_packs() -> None:
 
 
 @pytest.mark.slow
-def test_readings_are_alike_in_both_worlds_and_those_of_the_simulator() -> None:
-    """Every day, and of all coalitions, `test_fresh_executions_pass` in `test_leakage.py` compares 48 runs."""
-    worlds = [seen(world) for world in WORLDS]
-    for coalition in COALITIONS:
-        assert compare_samples(*(read_by(coalition, runs) for runs in worlds)).p_value > ACCEPT
-        for runs in worlds:
-            assert compare_samples(read_by(coalition, runs), simulations(coalition)).p_value > ACCEPT
-    for runs in worlds:
-        assert order_hidden([run.search for run in runs], WINNERS) > ACCEPT
+@pytest.mark.parametrize("world", WORLDS)
+def test_the_order_is_hidden_in_whole_runs(world: str) -> None:
+    """40 runs find an order that shows: without tie bits p is 3e-16. The check `law` of the code compares readings."""
+    assert order_hidden([run.search for run in seen(world)], WINNERS) > ACCEPT
 
 
 @pytest.mark.parametrize(
@@ -193,7 +188,7 @@ def test_mutants_read_otherwise(program: Program, coalition: tuple[str, ...]) ->
 
 @pytest.mark.slow
 def test_equal_sizes_show_to_charlie_and_to_the_first_party_without_tie_bits() -> None:
-    runs = seen("large and equal", mutants.NO_TIE_BITS)
+    runs = seen("large and equal", mutants.NO_TIE_BITS, 2 * RUNS)
     assert order_hidden([run.search for run in runs], WINNERS) < REJECT
     matches = [
         [{place: found[place] for place in ("Match.left", "Match.right")} for found in sample]

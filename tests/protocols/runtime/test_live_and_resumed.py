@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import pytest
 from support import sums, votes
+from support.repetitions import with_slow
 from support.sessions import Setup, setup, start
 from support.toy_sum import PROGRAM, Sums, inputs
 
@@ -119,7 +120,7 @@ MADE: dict[str, tuple[Callable[[int], Setup], float, int]] = {
 
 
 @pytest.mark.parametrize("more", [1, pytest.param(3, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("name", with_slow(MADE, "curator", "sums, marks"))
 def test_they_do_the_same(name: str, more: int) -> None:
     made, marks, many = MADE[name]
     every(made, marks, many * more)

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 import scipy.stats
 from broken import pathak_mutants as mutants
+from support.repetitions import with_slow
 
 from protocols import pathak2010
 from protocols.arithmetic.permutation import Permutation
@@ -83,9 +84,12 @@ MODULES: dict[str, ModuleType] = {
     if hasattr(module, "ATTACK")
 }
 PAIRS = [(name, variant.name) for name, attack in attacks.ATTACKS.items() for variant in attack.variants]
+# Every day the first and the last variant of each attack are tried: one succeeds, and one fails.
+BETWEEN = [(name, variant.name) for name, attack in attacks.ATTACKS.items() for variant in attack.variants[1:-1]]
 # What is quick enough for as many trials as it takes to decide; the rest is decided in a slow test.
 QUICK = {("strip-noise", "trusted centre"), ("infer-min-size", "trusted centre")}
 QUICK |= {pair for pair in PAIRS if pair[0] in ("ofpa-record-recovery", "vote-flip")}
+RARER = [("vote-flip", name) for name in ("soft_ss, own noise", "soft, own noise", "vote, noise of soft")]
 LONG = {("infer-min-size", "secure sum")}  # one trial says nothing where a guess wins one of seven
 
 
@@ -215,7 +219,7 @@ def test_attackers_are_given_what_they_have_and_no_run() -> None:
         )
 
 
-@pytest.mark.parametrize(("name", "variant"), sorted(QUICK), ids=str)
+@pytest.mark.parametrize(("name", "variant"), with_slow(sorted(QUICK), *RARER), ids=str)
 def test_outcomes_are_those_on_record(name: str, variant: str) -> None:
     found = attacks.measure(name, variant, None, seeded("quick"))
     assert found.as_expected, found
@@ -240,7 +244,7 @@ def test_every_attack_on_a_printed_step_has_the_code_of_both_sides() -> None:
         assert without_code(replace(attack, variants=unmended)) == ["mended"]
 
 
-@pytest.mark.parametrize(("name", "variant"), PAIRS, ids=str)
+@pytest.mark.parametrize(("name", "variant"), with_slow(PAIRS, *BETWEEN), ids=str)
 def test_a_trial_goes_as_on_record_and_runs_the_code_that_is_shown(name: str, variant: str) -> None:
     known = next(v for v in attacks.ATTACKS[name].variants if v.name == variant)
     forget(MODULES[name])

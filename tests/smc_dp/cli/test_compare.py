@@ -207,6 +207,7 @@ def learnt(argv: list[str], folder: Path) -> float:
     return sum(float(row["accuracy"]) for row in found) / len(found)
 
 
+@pytest.mark.slow
 def test_the_first_example_learns(folder):
     """Clearly more than the share of the commonest class; its twin, as it was, without a lambda, does not."""
     examples = re.findall(r"smc-dp (lab compare .+?)(?:\n|$)", compare_methods.__doc__ or "")

@@ -84,6 +84,7 @@ def test_a_method_with_all_that_it_has(capsys: pytest.CaptureFixture[str], monke
     assert 0 <= low < high <= 1
 
 
+@pytest.mark.slow
 def test_a_method_at_a_dimension_of_its_own(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

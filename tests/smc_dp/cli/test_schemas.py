@@ -121,6 +121,15 @@ def on_paper(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime.date) else value
 
 
+def short(value: Any) -> Any:
+    """The value with one thing in each list that is longer than a pair: a validator looks at all of them, as `places`
+    does not.
+    """
+    if isinstance(value, dict):
+        return {key: short(inner) for key, inner in value.items()}
+    return [short(inner) for inner in (value if len(value) < 3 else value[:1])] if isinstance(value, list) else value
+
+
 def judge(name: str) -> Draft202012Validator:
     return Draft202012Validator(json_schema(name))
 
@@ -184,7 +193,8 @@ def test_what_was_written_fits_its_schema_and_its_reader(name: str, written: dic
 @pytest.mark.parametrize("name", NAMES)
 def test_a_schema_refuses_what_lacks_something_or_has_something_else(name: str, written: dict[str, list[Any]]) -> None:
     document, validator = written[name][0], judge(name)
-    paper = on_paper(document)
+    paper = short(on_paper(document))
+    assert validator.is_valid(paper)
     for key in json_schema(name).get("required", ()):
         without = {k: v for k, v in document.items() if k != key}
         assert refused(name, without, validator), key

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import Field
+from support.repetitions import with_slow
 
 import smc_dp
 from smc_dp.cli.main import main
@@ -47,7 +48,10 @@ for command in (["run"], ["plan"], ["study", "new"]):
 """
 
 
-@pytest.mark.parametrize(("before", "loaded"), [("", False), ("import smc_dp.core.documents", True)])
+@pytest.mark.parametrize(
+    ("before", "loaded"),
+    with_slow([("", False), ("import smc_dp.core.documents", True)], ("import smc_dp.core.documents", True)),
+)
 def test_help_loads_no_model(before: str, loaded: bool) -> None:
     """Typer itself imports pydantic where it is installed, so what is looked at is our own models."""
     done = subprocess.run([sys.executable, "-c", before + _HELP], cwd=ROOT, capture_output=True, text=True, check=True)

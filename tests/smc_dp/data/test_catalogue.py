@@ -49,6 +49,7 @@ def test_listed_sizes_of_bundled_data_sets_are_those_of_the_pools(name):
     assert (len(pool.train), pool.train.X.shape[1], len(pool.classes)) == (facts.rows, facts.columns, facts.classes)
 
 
+@pytest.mark.slow
 @needs_data
 def test_listed_sizes_are_those_of_the_files():
     entries = {entry.name: entry for entry in catalogue.list_datasets(folder())}

@@ -239,6 +239,7 @@ def test_windows_of_har_are_scaled_but_not_changed():
     assert (federation.dimension, len(federation.parties), len(test)) == (50, 1000, 2947)
 
 
+@pytest.mark.slow
 @needs_data
 def test_mnists_projection_comes_from_the_images_that_the_paper_leaves_out():
     pool = load_pool("mnist37", folder())

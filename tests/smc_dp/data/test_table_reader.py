@@ -174,7 +174,7 @@ CELLS = st.sampled_from(
 ODD = st.sampled_from(["", "", "", '"', ",", "\n", "\r", "x", "\n\n"])
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(
     st.lists(st.lists(CELLS, min_size=2, max_size=2), max_size=6),
     *(st.sampled_from(["\n", "\r\n", "\r"]),) * 2,

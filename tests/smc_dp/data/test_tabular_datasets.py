@@ -193,6 +193,7 @@ def test_covertype_has_the_published_rows_of_classes_1_and_2():
     np.testing.assert_array_equal(found.X[:, 10:54] == 0, ones == 0)
 
 
+@pytest.mark.slow
 @needs_data
 def test_mnist_has_the_published_threes_and_sevens_of_the_training_images():
     source = tabular_datasets.load_tabular("mnist37", folder())

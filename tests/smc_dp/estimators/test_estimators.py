@@ -58,8 +58,9 @@ FAMILIES = (
     SecureSumClassifier,
 )
 PAIRS = [pytest.param(family, method, id=method) for family in FAMILIES for method in family.methods]
+EVERY_DAY = ("feat_agg", "newton")
 DEFAULT_FIRST = [
-    pytest.param(family, method, id=method, marks=[] if method == family().method else [pytest.mark.slow])
+    pytest.param(family, method, id=method, marks=[] if method in EVERY_DAY else [pytest.mark.slow])
     for family in FAMILIES
     for method in family.methods
 ]

@@ -121,6 +121,7 @@ def law_of_exact_minimisers(rows: Rows, b: Callable[[Array], Array], total: floa
     return cdf
 
 
+@pytest.mark.slow
 def test_releases_have_the_density_that_the_proof_is_about() -> None:
     rng = np.random.default_rng(2)
     rows = Rows(rng.uniform(-1, 1, size=(20, 1)), rng.integers(0, 2, size=20))

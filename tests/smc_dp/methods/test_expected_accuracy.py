@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from statistics import median
@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 from support.drawn_settings import ALONE, SEEN, TRIAL, TRIALS, UNSEEN
-from support.noise_losses import NoiseLoss, all_measured, coverage, measured
+from support.noise_losses import NoiseLoss, coverage, measured
+from support.row_sources import forget_pools
 
 from smc_dp.data.federation import Public
 from smc_dp.methods.expected_accuracy import MOST_CUT_WIDTH, AccuracyInterval, accuracy_interval
@@ -67,10 +68,18 @@ def faults(losses: Sequence[NoiseLoss], of: Bands) -> list[str]:
     return [name for name, held in asked.items() if not held]
 
 
+@pytest.fixture(scope="module")
+def read_once() -> Iterator[None]:
+    """Each data set is read once for all trials, which takes as long as they do, and forgotten after them."""
+    yield
+    forget_pools()
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not DATA, reason="a9a and the other data sets: SMC_DP_DATA names no folder of them")
+@pytest.mark.usefixtures("read_once")
 def test_two_hundred_releases_lose_what_their_bands_say() -> None:
-    losses = list(all_measured(TRIAL, range(TRIALS)))
+    losses = [measured(TRIAL, number) for number in range(TRIALS)]
     assert len({loss.source for loss in losses if loss.source in SEEN}) >= 6
     assert {loss.source for loss in losses[1::2]} == set(UNSEEN)
     assert faults(losses, own) == []
@@ -83,8 +92,9 @@ def test_two_hundred_releases_lose_what_their_bands_say() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not DATA, reason="a9a and the other data sets: SMC_DP_DATA names no folder of them")
+@pytest.mark.usefixtures("read_once")
 def test_the_noise_that_colluders_know_is_paid_for() -> None:
-    losses = list(all_measured(ALONE, range(40)))
+    losses = [measured(ALONE, number) for number in range(40)]
     assert coverage(losses) >= 0.9
     assert coverage(losses, without_colluders) < 0.85
 

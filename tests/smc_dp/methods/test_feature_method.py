@@ -202,6 +202,7 @@ def mean_error(method: AverageMethod | FeatureMethod, federation: Federation, te
     return float(np.mean([printed_error(trained.release(target, rng).model, test) for _ in range(12)]))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_with_noise_the_feature_method_errs_less_than_the_average() -> None:
     """FL < AL at every epsilon; without noise they are about equal (paper, section 4)."""
     federation, test = sites(8, 150, 10, seed=5)

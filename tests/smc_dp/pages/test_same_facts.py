@@ -13,6 +13,7 @@ from support.audited import charged_run
 from support.compared import study_and_grid
 from support.lectures import lecture_of
 from support.mutants import OF_THE_RUN
+from support.repetitions import with_slow
 from support.same_facts import closed, texts, unsaid
 
 from protocols.arithmetic.rng import Stream
@@ -88,7 +89,7 @@ def matrix_unsaid(page: Page, text: str) -> set[str]:
 
 
 def test_text_and_page_of_a_matrix_have_the_same_facts() -> None:
-    computed = coalition_matrix(PROTOCOLS["pathak2010"], 2)
+    computed = coalition_matrix(PROTOCOLS["linear"], 2)
     page = matrix_picture.matrix_page(tuple(matrix_text.matrix_tables(computed)), matrix_text.matrix_legend(computed))
     said = matrix_text.matrix_as_text(computed)
     assert matrix_unsaid(page, said) == set()
@@ -119,7 +120,7 @@ REPORTS: dict[str, Callable[[Path], Report]] = {
 }
 
 
-@pytest.mark.parametrize("name", REPORTS)
+@pytest.mark.parametrize("name", with_slow(REPORTS, "walkthrough", "attacks"))
 def test_screen_and_page_have_the_same_facts(name: str, tmp_path: Path) -> None:
     page, screen = REPORTS[name](tmp_path)
     assert unsaid(page, screen) == set()

@@ -12,6 +12,7 @@ import numpy as np
 import opendp.prelude as dp
 import pytest
 import scipy.stats
+from support.repetitions import with_slow
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.privacy.discrete import bernoulli_exp, discrete_gaussian, discrete_laplace
@@ -79,7 +80,7 @@ def test_discrete_laplace_has_its_law(scale: Fraction) -> None:
     assert chi_square((signs * magnitudes).tolist(), laplace_pmf(scale)) < REJECT
 
 
-@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("scale", with_slow(SCALES, SCALES[0]))
 def test_discrete_gaussian_has_its_law(scale: Fraction) -> None:
     variance = scale * scale
     samples = drawn("gaussian", scale)
@@ -101,7 +102,7 @@ def test_tails_are_symmetric(sampler: Callable[[Fraction, Stream], int]) -> None
     assert scipy.stats.binomtest(sum(z > 0 for z in shifted), len(shifted)).pvalue < REJECT
 
 
-@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("scale", with_slow(SCALES, *SCALES[:2]))
 @pytest.mark.parametrize("name", ["laplace", "gaussian"])
 def test_agrees_with_opendp(name: str, scale: Fraction) -> None:
     # OpenDP takes no seed, so this one is not reproducible and its threshold is far lower.

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import scipy.stats
+from support.repetitions import with_slow
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.privacy.knorm import knorm_integers
@@ -39,7 +40,7 @@ def floats(d: int, radius: npt.NDArray[np.float64], seed: int = 0) -> Matrix:
     return g / np.linalg.norm(g, axis=1, keepdims=True) * radius[:, np.newaxis]
 
 
-@pytest.mark.parametrize("d", [1, 2, 10, 123])
+@pytest.mark.parametrize("d", with_slow([1, 2, 10, 123], 2, 123))
 def test_the_radius_is_gamma(d: int) -> None:
     assert radius_fits(draws(d), d) > ACCEPT
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import scipy.special
 import scipy.stats
+from support.repetitions import with_slow
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.methods.training.objective import RegularisedLogistic
@@ -164,7 +165,7 @@ def test_samples_have_the_law_of_their_name() -> None:
     assert radius_fits(knorm, 1) < 1e-12
 
 
-@pytest.mark.parametrize("d", [1, 2, 10, 123])
+@pytest.mark.parametrize("d", with_slow([1, 2, 10, 123], 123))
 def test_knorm_noise_is_a_gaussian_of_a_gamma_variance(d: int) -> None:
     """sqrt(V) g with V from Gamma((d+1)/2, 2 scale^2) and g standard normal has the law: coordinates and lengths."""
     rng, reference = Stream.insecure_from_seed(f"mixture {d}"), np.random.default_rng(d)

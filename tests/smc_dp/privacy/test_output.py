@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.stats
+from support.repetitions import with_slow
 from support.rounded import rounded_epsilon
 
 from protocols.arithmetic.rng import Stream
@@ -146,7 +147,7 @@ HALF = Fraction(1, 2)
 """The broken twin: noise of half the scale, whose epsilon is 2."""
 
 
-@pytest.mark.parametrize(("noise", "draws"), [("knorm", 5_000), ("laplace", 20_000)])
+@pytest.mark.parametrize(("noise", "draws"), with_slow([("knorm", 5_000), ("laplace", 20_000)], ("laplace", 20_000)))
 def test_releases_show_no_more_than_epsilon_and_half_of_the_noise_shows_more(noise: NoiseName, draws: int) -> None:
     assert 0.7 < epsilon_seen(noise, 1, Fraction(1), draws) <= 1
     assert 1.5 < epsilon_seen(noise, 1, HALF, draws) <= 2

@@ -131,7 +131,7 @@ def tables(classes: int, columns: int = 2) -> list[PageTable]:
     bounds = Bounds(listed, tuple(f"c{i}" for i in range(classes)), "y", 1.0, 0.0)
     row = (2.0, 7.0) * columns
     weights: Any = row if classes == 2 else (row,) * classes
-    blocks = coefficient_blocks(make_coefficients(weights, bounds), bounds)
+    blocks = coefficient_blocks(make_coefficients(weights, bounds), bounds, 0.0)
     return [block for block in blocks if isinstance(block, PageTable)]
 
 

@@ -43,7 +43,7 @@ def test_a_good_release_is_not_complained_of(release: PublishedRelease) -> None:
 
 
 def test_a_release_that_the_site_could_do_without_is(release: PublishedRelease) -> None:
-    away = replace(release, weights=tuple(-w for w in release.weights))  # type: ignore[operator]
+    away = replace(release, result=tuple(-w for w in release.weights))  # type: ignore[operator]
     found = evaluate_locally(away, rows(400, 1))
     assert found is not None
     assert found.release < 0.1

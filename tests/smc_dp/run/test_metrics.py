@@ -89,7 +89,7 @@ def test_figures_of_several_classes_are_one_against_all_others() -> None:
     assert mean == pytest.approx(found.accuracy)  # of the predicted class, being right is what is observed
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 2), st.lists(st.floats(-50, 50), min_size=3, max_size=3)), min_size=1))
 def test_any_rows_of_several_classes_are_measured(rows: list[tuple[int, list[float]]]) -> None:
     y = np.array([c for c, _ in rows])

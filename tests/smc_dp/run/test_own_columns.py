@@ -28,6 +28,7 @@ from smc_dp.methods.registry import find_method
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder
 from smc_dp.run.agreement import Agreement, SettledRun, inform_of_rows
+from smc_dp.run.export.exported_model import read_model
 from smc_dp.run.protocols.secure_sum import SumTerms
 from smc_dp.run.threshold import HALF, Threshold
 from tests.support.refusals import refused
@@ -238,3 +239,4 @@ def test_the_threshold_of_a_study_decides_the_classes(
     sure = [p for p in found.probabilities if isinstance(p, float)]
     assert [label for label in found.labels if label] == ["yes" if p > 0.1 else "no" for p in sure]
     assert predict(run, made / "north.csv", threshold=0.5).threshold == HALF
+    assert read_model(run).threshold == Threshold(0.1)

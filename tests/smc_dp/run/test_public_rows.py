@@ -89,10 +89,10 @@ def test_the_weights_are_those_of_the_form_in_the_clear_on_the_same_coins(tmp_pa
     parts = [
         LocalParty(who, rows, agreed, root.fork(f"party {who}")).contribution for who, rows in DATA.by_name.items()
     ]
-    weights = agreed.weights(ideal(agreed.functionality, parts))
+    weights = agreed.result(ideal(agreed.functionality, parts))
     assert verify_release(report.run_dir).release.weights == weights
     other = LocalParty(HOSPITALS[0], DATA.parties[0], agreed, root.fork("other coins")).contribution
-    assert agreed.weights(ideal(agreed.functionality, [other, *parts[1:]])) != weights  # twin
+    assert agreed.result(ideal(agreed.functionality, [other, *parts[1:]])) != weights  # twin
 
 
 # What is done to the folder -> what the one line of `predict` says.

@@ -241,7 +241,7 @@ def test_a_check_of_the_first_class_alone_is_noticed(
     """The broken twin: it lets through what was refused above."""
 
     def of_the_first(found: PublishedRelease, recorded: ReleaseEvidence) -> str | None:
-        value = found.agreement.weights(execution.decode_value(recorded.session, recorded.published_messages))
+        value = found.agreement.result(execution.decode_value(recorded.session, recorded.published_messages))
         return None if value[0] == found.weights[0] else WEIGHTS
 
     monkeypatch.setattr(release_consistency, "weights_fault", of_the_first)

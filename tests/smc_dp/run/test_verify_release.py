@@ -139,7 +139,7 @@ def exchanged(run: Path, target: Path) -> Path:
     document = json.loads((moved / RELEASE).read_text())
     agreed = run_folder.read_release_file(moved).agreement()
     shares = SharesFile.model_validate(json.loads((moved / SHARES).read_text()))
-    document["weights"] = list(agreed.weights(shares.total(agreed)))
+    document["weights"] = list(agreed.result(shares.total(agreed)))
     (moved / RELEASE).write_text(json.dumps(document))
     return moved
 

@@ -150,6 +150,7 @@ def test_a_page_with_measured_attacks_is_below_two_megabytes(tmp_path: Path, mon
     assert "16 of 16, succeeds" in text
 
 
+@pytest.mark.slow
 def test_a_protocol_without_a_drop_out_on_request() -> None:
     stays, leaves = (
         build.walkthrough_of_protocol(PROTOCOLS["secure_sum"], 3, stays=x, attacks=0) for x in (True, False)

@@ -57,7 +57,7 @@ def test_no_cell_is_empty_and_a_sum_of_members_is_their_own() -> None:
     ("name", "said", "other"),
     [
         ("secure_sum", "z for numbers with noise", "w for weights"),
-        ("pathak2010", "n for sizes, eta for noise", "z for numbers"),
+        pytest.param("pathak2010", "n for sizes, eta for noise", "z for numbers", marks=pytest.mark.slow),
     ],
 )
 def test_letters_of_secrets_are_explained(name: str, said: str, other: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from broken.matrix_mutants import WITHOUT_CHOICE
+from support.repetitions import with_slow
 
 from protocols.errors import LocalError
 from protocols.programs import PROTOCOLS, Protocol
@@ -41,7 +42,7 @@ def one_setting(protocol: Protocol) -> Protocol:
     return replace(protocol, model=model)
 
 
-@pytest.mark.parametrize("name", SYMBOLIC)
+@pytest.mark.parametrize("name", with_slow(SYMBOLIC, "pathak2010"))
 def test_after_the_last_step_knowledge_is_the_coalition_matrix(name: str) -> None:
     rows = coalition_matrix(one_setting(PROTOCOLS[name]), 2).rows
     assert found(name).knows[-1].matrix.rows == rows

@@ -81,13 +81,15 @@ def check_shares(evidence: Evidence) -> CheckOutcome:
 
 def check_release(evidence: Evidence) -> CheckOutcome:
     """Check that the release is well-formed, its weights those of the shares' sum or of the published result, and its
-    coefficients those of the weights.
+    coefficients those of the weights; or its description that of the published result.
     """
     found = evidence.published_release
     if evidence.shares is None and (wrong := weights_fault(found, evidence.recorded)):
         return refuted_outcome(evidence, wrong)
-    if fault := coefficients_fault(found.coefficients, found.weights, found.bounds):
+    if fault := coefficients_fault(found.coefficients, found.result, found.bounds):
         return failed(fault)
+    if found.description is not None:
+        return passed("release.describes_published_sum", numbers=len(found.description.sums))
     if evidence.shares is None:
         return passed("release.is_published_sum", weights=np.size(found.weights))
     return passed("release.is_sum_of_shares", weights=np.size(found.weights), parties=len(evidence.session.parties))

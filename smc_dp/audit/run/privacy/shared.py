@@ -27,6 +27,7 @@ from smc_dp.audit.run.privacy.private_inputs import (
 )
 from smc_dp.audit.run.privacy.view_inputs import InputBlock, InputSums, inputs_of_views
 from smc_dp.core.errors import Fault, shown
+from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column
 from smc_dp.methods.training.classes import coordinate_count
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.distributed import SharedNoise, SharedRounds
@@ -36,6 +37,7 @@ from smc_dp.run.protocols.registry import find_terms
 
 _SMOOTHING = 9  # what the curve of a share of ddg loses
 LEAST_SCALE, LOST, LARGEST_DELTA_BITS = 16, Fraction(1, 1 << 80), 64  # of vg
+_SQUARE_WEIGHT, _UNIT_BITS = Fraction(213, 128), 24  # of descriptions
 _RARE_BITS = 60  # two shares that are equal by a chance below this are one share used twice
 
 
@@ -112,10 +114,12 @@ class _Reach:
 def _reach(found: DerivedParameters) -> _Reach:
     """Return the reach of a method's inputs.
 
-    Of models times numbers of rows (a method that has a `sensitivity_to` so many rows) it is made again here; of other
-    inputs the specification itself says it.
+    Of models times numbers of rows (a method that has a `sensitivity_to` so many rows) and of descriptions it is made
+    again here; of other inputs the specification itself says it.
     """
     spec, unit, most = found.spec, found.spec.statement.unit, int(found.spec.announced.most_rows)
+    if getattr(found.method, "describes", False):
+        return _description_reach(found.spec.columns, unit, most)
     if not hasattr(found.method, "sensitivity_to"):
         said = spec.reach
         return _Reach(unit, said.dimension, most, said.sensitivity, said.longest, said.bits is not None)
@@ -127,6 +131,25 @@ def _reach(found: DerivedParameters) -> _Reach:
         moved = Fraction(add_remove(mu, float(tau), classes))
     longest = (Fraction(largest_softmax_norm(classes, mu)) + Fraction(PUBLIC_TAU) / mu) * most
     return _Reach(unit, coordinate_count(classes) * found.public.dimension, most, moved, longest)
+
+
+def _description_reach(columns: Sequence[Column], unit: str, most: int) -> _Reach:
+    """Return the reach of counts, sums and weighted squares; w is `_SQUARE_WEIGHT`, and U = 2^24 the unit of all.
+
+    A replaced record moves two counts by U each. Of a number z in [-U, U] it moves z and w z^2/U by 2 U at most, for
+    w^2 is below 2.77; where cells may be empty, by sqrt(1 + 1 + w^2) U at most, because an empty cell has a place.
+    """
+    numbers = [column for column in columns if not isinstance(column, CategoricalColumn | BinnedColumn)]
+    gaps, levels = sum(column.width == 2 for column in numbers), len(columns) - len(numbers)
+    moved = 2 * levels + 4 * (len(numbers) - gaps) + (2 + _SQUARE_WEIGHT**2) * gaps
+    longest = levels + (1 + _SQUARE_WEIGHT**2) * len(numbers)
+    places = sum(column.width for column in columns) + len(numbers)
+    return _Reach(unit, places, most, _rooted(moved), _rooted(longest) * most, exact=True)
+
+
+def _rooted(square: Fraction) -> Fraction:
+    """Return the root, rounded up to the unit of a description."""
+    return Fraction(ceil_sqrt(int(square * 4**_UNIT_BITS)), 2**_UNIT_BITS)
 
 
 def _guaranteed(found: DerivedParameters, distribution: Any, H: int, moved: int) -> str | Fault:

@@ -154,6 +154,7 @@ def test_power_of_a_twin_is_measured() -> None:
     assert sum(heard) == EFFORT.draws(10)
 
 
+@pytest.mark.slow
 def test_power_against_half_the_noise_is_measured() -> None:
     """Caught in Laplace noise, by each test that can; not in Gaussian noise by so few draws; none without half."""
     laplace, of_half = (mechanism_cases(target("laplace"), mutant)[0] for mutant in (None, "half-noise"))

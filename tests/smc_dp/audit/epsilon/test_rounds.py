@@ -12,6 +12,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from support.repetitions import with_slow
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon import rounds
@@ -71,7 +72,7 @@ def test_the_functionality_is_not_refuted_and_half_its_noise_is(name: str) -> No
     assert in_the_clear(name, 300, "half-noise").refuted
 
 
-@pytest.mark.parametrize("name", BOTH)
+@pytest.mark.parametrize("name", with_slow(BOTH, "gd"))
 def test_weights_cost_nothing_but_where_they_enter_unclipped(name: str) -> None:
     """Weights up to 4 that enter as they are move a sum by four times what its noise is for."""
     assert not in_the_clear(name, 300, weighted=True).refuted

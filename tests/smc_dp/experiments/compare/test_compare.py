@@ -19,6 +19,7 @@ import joblib
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
+from support.repetitions import with_slow
 
 from smc_dp.data.federation import Rows
 from smc_dp.data.load_pool import load_pool
@@ -268,7 +269,7 @@ def test_a_second_data_set_that_cannot_be_loaded_fails_cell_by_cell(tmp_path):
     assert {f["setting"]["name"] for f in grid.failures} == {"a9a"}
 
 
-@pytest.mark.parametrize("backend", ["threading", "multiprocessing"])
+@pytest.mark.parametrize("backend", with_slow(["threading", "multiprocessing"], "multiprocessing"))
 def test_other_backends_of_joblib_give_the_same_grid(backend, tmp_path):
     """One that returns results as they come, as Dask's, and one that returns them at the end, as Ray's."""
     expected = figures_of(run(PLAN, tmp_path / "expected"))

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from support.repetitions import with_slow
 
 from smc_dp.core.errors import Fault
 from smc_dp.data.load_pool import load_pool
@@ -207,7 +208,7 @@ def test_curves_and_claims_tell_them_apart() -> None:
     assert (clear.trust, Point("s", "batch", "none").trust) == ("aggregator", "none")
 
 
-@pytest.mark.parametrize("form", [charts.WIDE, charts.NARROW], ids=["wide", "narrow"])
+@pytest.mark.parametrize("form", with_slow([charts.WIDE, charts.NARROW], charts.NARROW), ids=["wide", "narrow"])
 def test_a_legend_of_many_curves_is_whole_and_shows_who_is_trusted(form: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hollow markers stand for nobody. The twins: a picture that is too low, and markers that are all filled."""
     plan = replace(PLAN, entries=tuple(replace(e, label=f"wsum {i}") for i in range(9) for e in (CLEAR, SECURE)))

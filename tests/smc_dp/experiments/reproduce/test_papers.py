@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.repetitions import with_slow
 
 from smc_dp.data.federation import Public
 from smc_dp.experiments.compare import charts, runner, study
@@ -79,7 +80,9 @@ def made_up(shown: Study) -> list[Trial]:
     ]
 
 
-@pytest.mark.parametrize("name", ["pathak-fig2", "hamm-fig2", "feature-fig3", "collaborative-fig3"])
+@pytest.mark.parametrize(
+    "name", with_slow(["pathak-fig2", "hamm-fig2", "feature-fig3", "collaborative-fig3"], "hamm-fig2", "feature-fig3")
+)
 def test_every_panel_has_curves(name):
     shown = papers.ready_study(name)
     for panel in shown.panels:

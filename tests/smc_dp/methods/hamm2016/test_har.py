@@ -61,6 +61,7 @@ def test_without_noise_the_order_is_the_paper_s(simulation: tuple[Ensemble, Rows
     assert indiv + 0.2 < min(vote, soft, avg) < max(vote, soft, avg) < batch
 
 
+@pytest.mark.slow
 def test_printed_noise_drowns_soft_and_the_proven_alternatives_do_not(simulation: tuple[Ensemble, Rows]) -> None:
     voters, test = simulation
     indiv = accuracy(Individual(LAM).train_from(voters), Target(None), test, 1)

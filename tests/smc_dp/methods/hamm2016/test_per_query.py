@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.stats
+from support.repetitions import with_slow
 from support.rounded import rounded_epsilon
 
 from protocols.arithmetic.rng import Stream
@@ -146,7 +147,7 @@ def test_noise_grows_linearly_with_the_queries() -> None:
     assert laws[0].scale == 2 * 2**GRID.fraction_bits  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("noise", ["knorm", "laplace"])
+@pytest.mark.parametrize("noise", with_slow(["knorm", "laplace"], "knorm"))
 def test_answers_of_neighbours_are_as_close_as_promised(noise: NoiseName) -> None:
     # One query, votes 1 : 0 against 0 : 1. With Laplace noise of scale b = 2/epsilon on both counts the probability
     # of the second class is known: P(difference of two > 1) = e^(-1/b) (2 + 1/b)/4.

@@ -160,6 +160,7 @@ def test_lemma_6_is_not_violated_beyond_delta() -> None:
     assert beyond(excess, bound / d**2, delta) < 1e-12
 
 
+@pytest.mark.slow
 def test_theorem_4_is_not_violated_beyond_delta_where_noise_decides() -> None:
     """One dimension and a million rows, so that the gap is small, and Lemma 5 is exact: real runs do pass the bound."""
     M, N, d, lam, delta_p, delta_s = 50, 10**6, 1, 0.1, 0.2, 0.05

@@ -13,6 +13,7 @@ import scipy.stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
+from support.repetitions import with_slow
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array, into_ball
@@ -186,7 +187,7 @@ def test_soft_agrees_with_one_dimension_solved_by_hand() -> None:
         assert abs((w[1] - w[0])[0] - expected) < 1e-9
 
 
-@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("classes", with_slow([2, 3], 2))
 @pytest.mark.parametrize("lam", [1.0, 0.03])
 def test_no_neighbours_found_at_random_exceed_the_bounds(classes: int, lam: float) -> None:
     rng = np.random.default_rng(1)
@@ -355,7 +356,10 @@ def test_gaussian_noise_is_zero_concentrated() -> None:
     assert (privacy.epsilon, privacy.delta) == (1.0, pytest.approx(1e-5))
 
 
-@pytest.mark.parametrize(("calibration", "classes", "dimension"), [("proven", 2, 2), ("proven", 4, 6), ("paper", 4, 8)])
+@pytest.mark.parametrize(
+    ("calibration", "classes", "dimension"),
+    with_slow([("proven", 2, 2), ("proven", 4, 6), ("paper", 4, 8)], ("proven", 2, 2)),
+)
 @pytest.mark.parametrize("method", [Soft(1.0), Average(1.0)])
 def test_noise_has_the_gamma_length_of_its_dimension(
     calibration: Calibration, classes: int, dimension: int, method: Soft | Average

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.stats
 from sklearn.linear_model import LogisticRegression
+from support.repetitions import with_slow
 from support.rounded import rounded_epsilon
 
 from protocols.arithmetic.rng import Stream
@@ -117,7 +118,7 @@ def test_gaussian_noise_spends_the_mu_of_the_target() -> None:
     assert deviation == pytest.approx(G / (2 * LAM * 25) / float(target.mu), rel=1e-5)
 
 
-def noise_lengths(method: Method, target: Target, draws: int = 1500) -> Array:
+def noise_lengths(method: Method, target: Target, draws: int = 900) -> Array:
     trained, rng = method.train(FEDERATION), seeded("lengths")
     centre = weights(trained.release(Target(None), rng).model)
     return np.array([np.linalg.norm(weights(trained.release(target, rng).model) - centre) for _ in range(draws)])
@@ -127,7 +128,7 @@ def of_law(lengths: Array, scale: float) -> float:
     return float(scipy.stats.kstest(lengths / scale, scipy.stats.gamma(3).cdf).pvalue)
 
 
-@pytest.mark.parametrize("calibration", ["proven", "paper"])
+@pytest.mark.parametrize("calibration", with_slow(["proven", "paper"], "paper"))
 def test_releases_carry_the_noise_of_the_smallest_party_over_K(calibration: Calibration) -> None:
     G, epsilon = logistic_constants(2 * LAM).G, 2.0
     proven, printed = G / (2 * LAM * 3 * 25 * epsilon), 2 / (25 * epsilon * LAM)

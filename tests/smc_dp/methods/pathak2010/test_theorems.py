@@ -11,6 +11,7 @@ import pytest
 import scipy.optimize
 import scipy.stats
 from support import pathak2010_theorems as bounds
+from support.repetitions import with_slow
 from support.rounded import rounded_epsilon
 
 from protocols.arithmetic.rng import Stream
@@ -188,7 +189,7 @@ def excesses(K: int, d: int, lam: float, target: Target, draws: int) -> tuple[Ar
 
 
 @pytest.mark.parametrize("noise", ["knorm", "laplace"])
-@pytest.mark.parametrize(("K", "d"), [(1, 1), (1, 5), (3, 2)])
+@pytest.mark.parametrize(("K", "d"), with_slow([(1, 1), (1, 5), (3, 2)], (1, 1), (1, 5)))
 @pytest.mark.parametrize("delta", [0.5, 0.1])
 def test_theorem_4_3_holds_with_its_confidence(noise: PureNoiseName, K: int, d: int, delta: float) -> None:
     lam, draws = 1.0, 300

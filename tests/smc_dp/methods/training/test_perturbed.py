@@ -186,7 +186,7 @@ def test_full_steps_alone_go_round_in_circles(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("loss", "problems"),
     [
-        (Huber(0.5), 2),
+        (Huber(0.5), 1),
         pytest.param(Huber(0.5), 12, marks=pytest.mark.slow),
         pytest.param(Logistic(), 12, marks=pytest.mark.slow),
     ],

@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 import pytest
 import scipy.stats
+from support.repetitions import with_slow
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
@@ -40,7 +41,7 @@ def fits(law: ShareDistribution, sums: Array) -> float:
     return float(scipy.stats.kstest(np.linalg.norm(sums, axis=1), scipy.stats.gamma(D).cdf).pvalue)
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
+@pytest.mark.parametrize("law", with_slow(LAWS, GAMMA), ids=lambda law: law.name)
 def test_what_honest_parties_draw_adds_up_to_the_noise_that_is_claimed(law: ShareDistribution) -> None:
     counted = 1 if isinstance(law, WholeShares) else H
     assert fits(law, shares(law)[:, :counted].sum(axis=1)) > ACCEPT
@@ -49,7 +50,7 @@ def test_what_honest_parties_draw_adds_up_to_the_noise_that_is_claimed(law: Shar
         assert fits(law, shares(law)[:, : H - 2].sum(axis=1)) < REJECT
 
 
-@pytest.mark.parametrize("law", [GAUSSIAN, GAMMA], ids=lambda law: law.name)
+@pytest.mark.parametrize("law", with_slow([GAUSSIAN, GAMMA], GAMMA), ids=lambda law: law.name)
 def test_shares_made_for_all_parties_are_too_small_for_the_honest_ones(law: GaussianShares | GammaShares) -> None:
     """H replaced by K: what is left when K - H parties subtract theirs is too little, and far from what is claimed."""
     small = GaussianShares(D, K, SCALE**2 / K) if isinstance(law, GaussianShares) else GammaShares(D, K, SCALE)

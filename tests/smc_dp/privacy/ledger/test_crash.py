@@ -32,7 +32,10 @@ WHOLE = Guarantee("pure", Fraction(1), Fraction(0), "record", "replace")
 ACCOUNT = Account("record", "replace")
 PROCESSES, TESTS = 6, Path(__file__).parents[3]
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+pytestmark = [
+    pytest.mark.slow,  # a process that forks hundreds and kills them
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked"),
+]
 
 
 @pytest.fixture(scope="module")

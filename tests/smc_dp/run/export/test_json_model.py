@@ -56,6 +56,7 @@ def test_another_program_finds_the_same_probabilities(seed: int) -> None:
     model = draw_model(seed)
     document = json.loads(write_json_model(model.exported))
     found = [probabilities(document, model.row(i)) for i in range(model.rows)]
+    assert document["threshold"] == model.threshold.probability
     every = [[math.nan] * len(model.bounds.classes) if each is None else each for each in found]
     np.testing.assert_allclose(every, model.probabilities(), rtol=0, atol=1e-9)
 

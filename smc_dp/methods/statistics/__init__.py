@@ -1,0 +1,1 @@
+"""Statistics of all rows from secure sums, with intervals that count the noise of the sums."""

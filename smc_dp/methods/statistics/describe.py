@@ -1,0 +1,150 @@
+"""`describe`: counts per level, means and standard deviations of all columns, from one secure sum.
+
+Per record: a one among the levels of each column of levels or bins, and among the classes; for each number z in [-1, 1]
+by its public bounds z itself and its weighted square, which is free beside it (`smc_dp.privacy.distributed.moments`).
+The number of rows is a constant of the neighbourhood, and exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import override
+
+from smc_dp.core.errors import InputError, shown
+from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, NumericColumn
+from smc_dp.data.federation import Public, Rows
+from smc_dp.data.usual_clip import longest_norm
+from smc_dp.methods.functionality import Vector
+from smc_dp.methods.method import check_own_rows
+from smc_dp.methods.statistics.description import DescribeResult, describe_columns, sum_length
+from smc_dp.methods.sums.noisy_sum import NoisySum, SumReach, released_rows_caveats
+from smc_dp.methods.sums.threat_model import AnnouncedRows, RowCounts, ThreatModel
+from smc_dp.privacy.distributed.moments import MOMENT_BITS, MOMENT_UNIT, RecordReach, weigh_squares
+from smc_dp.privacy.statement import Adjacency, Unit
+from smc_dp.privacy.target import Calibration, NoiseName, Target
+
+_LARGEST_BOUND = 1e200  # with the noise every figure can be written then
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OwnSums:
+    """Sums over the rows of one party, in units of U, and their number."""
+
+    sums: Vector
+    rows: int
+
+
+@dataclass(frozen=True)
+class Describe:
+    """Description of the rows of all parties, by `DescribeSum`."""
+
+    name: ClassVar[str] = "describe"
+    protects: ClassVar[Unit] = "record"
+    adjacency: ClassVar[Adjacency] = "replace"
+    calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
+    noises: ClassVar[tuple[NoiseName, ...]] = ("ddg",)
+    by_protocols: ClassVar[tuple[str, ...]] = ("secure_sum",)
+    secure_noises: ClassVar[tuple[NoiseName, ...]] = ("ddg",)
+    binary: ClassVar[bool] = False
+    needs_two_classes: ClassVar[bool] = False
+    sizes: ClassVar[RowCounts] = "released"
+    describes: ClassVar[bool] = True
+
+    def shared(
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> DescribeSum:
+        """Return the specification for a secure sum; InputError for a hidden number of rows, without
+        columns, and for bounds above 1e200.
+        """
+        if announced.sizes != "released":
+            raise InputError("sizes.not_released", method=self.name)
+        if not public.columns:
+            raise InputError("describe.no_columns", method=self.name)
+        for column in public.columns:
+            if isinstance(column, NumericColumn) and max(abs(column.low), abs(column.high)) > _LARGEST_BOUND:
+                raise InputError("describe.bounds_too_large", name=shown(column.name), most=_LARGEST_BOUND)
+        return DescribeSum(self, public, target, threat_model, announced)
+
+    def prepare(self, rows: Rows, public: Public) -> OwnSums:
+        """Return the sums over a party's rows, whose features are those of `Bounds.whole`."""
+        check_own_rows(rows)
+        sums: list[int] = []
+        at, longest = 0, longest_norm(len(public.columns))
+        for column in public.columns:
+            features = rows.X[:, at : at + column.width] * longest
+            at += column.width
+            if isinstance(column, CategoricalColumn | BinnedColumn):
+                sums += _counts(features.argmax(axis=1), column.width)
+            else:
+                sums += _moments(features)
+        if public.label is not None:
+            sums += _counts(rows.y, public.label.width)
+        return OwnSums(tuple(sums), len(rows))
+
+
+def _counts(places: npt.NDArray[np.int64], width: int) -> list[int]:
+    return [MOMENT_UNIT * int(count) for count in np.bincount(places, minlength=width)]
+
+
+def _moments(features: npt.NDArray[np.float64]) -> list[int]:
+    """Return the sums of z and of its weighted square; with a feature that marks empty cells their count too."""
+    z = np.clip(np.rint(features[:, 0] * MOMENT_UNIT), -MOMENT_UNIT, MOMENT_UNIT).astype(np.int64)
+    empty = features[:, 1:].max(axis=1, initial=0.0) > 1 / 2
+    z[empty] = 0
+    gap = [MOMENT_UNIT * int(empty.sum())] if features.shape[1] > 1 else []
+    return [int(z.sum()), int(weigh_squares(z).sum()), *gap]
+
+
+@dataclass(frozen=True)
+class DescribeSum(NoisySum[Describe]):
+    """The one sum of `describe` among these parties; see `NoisySum`.
+
+    Numbers are multiples of 1/U. Without noise come the number of rows and the number of parties in the sum.
+    """
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Columns of the sum: those of the rows, and the label last."""
+        label = self.public.label
+        return self.public.columns if label is None else (*self.public.columns, label)
+
+    @cached_property
+    @override
+    def reach(self) -> SumReach:
+        numbers = [column for column in self.columns if not isinstance(column, CategoricalColumn | BinnedColumn)]
+        gaps = sum(column.width > 1 for column in numbers)
+        one = RecordReach(len(self.columns) - len(numbers), len(numbers) - gaps, gaps)
+        length = sum(map(sum_length, self.columns))
+        return SumReach(length, one.sensitivity, one.longest * self.announced.most_rows, MOMENT_BITS)
+
+    @property
+    @override
+    def plain(self) -> int:
+        return 2
+
+    @override
+    def numbers_of(self, trained: OwnSums) -> Vector:
+        finer = self.grid.fraction_bits - MOMENT_BITS
+        return (*(value << finer for value in trained.sums), trained.rows, 1)
+
+    @override
+    def model(self, value: Vector) -> DescribeResult:
+        most = self.announced.most_rows * self.threat_model.parties
+        return self.describe(min(max(1, value[-2]), most), self.counted(value), tuple(self.reals(value)))
+
+    def describe(self, rows: int, parties: int, sums: tuple[float, ...]) -> DescribeResult:
+        """Return the description by a sum of so many rows of so many parties."""
+        variance = self.noise.distribution.coordinate_variance(parties) if self.noisy else 0
+        error = sqrt(variance) / (1 << self.grid.fraction_bits)
+        return DescribeResult(rows, parties, sums, tuple(describe_columns(self.columns, sums, rows, error)))
+
+    @override
+    def caveats(self) -> Iterator[str]:
+        yield from released_rows_caveats(self.threat_model)

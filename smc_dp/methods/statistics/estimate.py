@@ -1,0 +1,33 @@
+"""Estimates with intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+INTERVAL_LEVEL = 0.95
+"""Probability with which an interval covers, one by one."""
+QUANTILE = 1.959963984540054
+"""Standard errors on either side of an estimate: the quantile of a Gaussian at (1 + level)/2."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Estimate with the ends of its interval."""
+
+    estimate: float
+    low: float
+    high: float
+
+    @classmethod
+    def with_error(cls, estimate: float, error: float) -> Estimate:
+        """Return the estimate with the interval that a Gaussian of this standard error gives."""
+        return cls(estimate, estimate - QUANTILE * error, estimate + QUANTILE * error)
+
+    def scaled(self, factor: float, shift: float = 0.0) -> Estimate:
+        """Return the estimate in another unit: times a factor above 0, plus a shift."""
+        return Estimate(*(factor * value + shift for value in (self.estimate, self.low, self.high)))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {"estimate": self.estimate, "low": self.low, "high": self.high}

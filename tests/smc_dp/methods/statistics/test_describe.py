@@ -1,0 +1,165 @@
+"""`describe` is what pandas says without noise, and its intervals cover with it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.data.bounds import Bounds
+from smc_dp.data.columns import BinnedColumn, CategoricalColumn, NumericColumn
+from smc_dp.data.federation import Public, Rows
+from smc_dp.data.frames import read_file_or_frame
+from smc_dp.data.preprocess import encode_labelled_rows
+from smc_dp.methods.functionality import ideal
+from smc_dp.methods.statistics.describe import Describe, DescribeSum
+from smc_dp.methods.statistics.description import DescribeResult
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
+from smc_dp.privacy.target import Target
+from tests.support.refusals import refused
+
+BOUNDS = Bounds(
+    (
+        NumericColumn("age", 0, 120),
+        CategoricalColumn("sex", ("f", "m", "x"), "category"),
+        NumericColumn("bmi", 10, 60, "indicator"),
+        BinnedColumn("lab", (0, 1, 2, 5)),
+    ),
+    ("no", "yes"),
+    "ill",
+).whole
+PARTIES, ROWS = 4, 4000
+RELEASED = AnnouncedRows(100_000, "released")
+
+
+def frame() -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    found = pd.DataFrame(
+        {
+            "age": rng.normal(50, 15, ROWS).clip(0, 120),
+            "sex": rng.choice(["f", "m", "x"], ROWS, p=[0.5, 0.4, 0.1]),
+            "bmi": rng.normal(27, 5, ROWS).clip(10, 60),
+            "lab": rng.uniform(0, 5, ROWS),
+            "ill": rng.choice(["no", "yes"], ROWS),
+        }
+    )
+    found.loc[:299, "sex"], found.loc[100:699, "bmi"] = None, np.nan
+    return found
+
+
+FRAME = frame()
+
+
+def spec(epsilon: Fraction | None = Fraction(1), parties: int = PARTIES, dropouts: int = 0) -> DescribeSum:
+    public = Public(parties, BOUNDS.dimension, 2, columns=BOUNDS.columns, label=BOUNDS.label_column)
+    return Describe().shared(public, Target(epsilon, noise="ddg"), ThreatModel(parties, 1, dropouts), RELEASED)
+
+
+def parts(made: DescribeSum, table: pd.DataFrame = FRAME, there: int = PARTIES) -> list[Any]:
+    """What `there` of the parties make of rows, which are dealt evenly to them."""
+    rows = [
+        encode_labelled_rows(read_file_or_frame(table.iloc[j::there], f"party {j}"), BOUNDS, "ill")
+        for j in range(there)
+    ]
+    return [made.method.prepare(one, made.public) for one in rows]
+
+
+def summed(made: DescribeSum, own: list[Any]) -> DescribeResult:
+    coins = Stream.from_system()
+    return made.model(ideal(made.functionality, [made.part_of(one, coins.spawn()) for one in own]))
+
+
+def figures(found: DescribeResult) -> dict[str, Any]:
+    """Every estimate by a name."""
+    named = {}
+    for column in found.columns:
+        named |= {f"{column.name} {level}": count for level, count in column.levels}
+        named |= {f"{column.name} empty": column.missing} if column.missing else {}
+        named |= {f"{column.name} mean": column.mean, f"{column.name} sd": column.deviation} if column.mean else {}
+    return named
+
+
+def truth(table: pd.DataFrame = FRAME) -> dict[str, float]:
+    """The same figures by pandas."""
+    found = {}
+    for name in ("sex", "ill"):
+        found |= {f"{name} {level}": float(n) for level, n in table[name].value_counts().items()}
+    bins = pd.cut(table["lab"], [0, 1, 2, 5], right=False, labels=["[0, 1)", "[1, 2)", "[2, 5]"])
+    found |= {f"lab {level}": float(n) for level, n in bins.value_counts().items()}
+    for name in ("age", "bmi"):
+        found |= {f"{name} mean": table[name].mean(), f"{name} sd": table[name].std()}
+    return found | {f"{name} empty": float(table[name].isna().sum()) for name in ("sex", "bmi")}
+
+
+def test_without_noise_it_is_what_pandas_says() -> None:
+    made = spec(None)
+    found, wanted = summed(made, parts(made)), truth()
+    assert (found.rows, found.parties) == (ROWS, PARTIES)
+    assert figures(found).keys() == wanted.keys()
+    for name, one in figures(found).items():
+        assert one.low == one.estimate == one.high == pytest.approx(wanted[name], rel=1e-6), name
+
+
+def test_intervals_cover_as_often_as_they_say() -> None:
+    """Of 400 draws of each figure: counts, means and deviations, with cells missing and without."""
+    made, wanted, draws = spec(), truth(), 400
+    own = parts(made)
+    drawn = [figures(summed(made, own)) for _ in range(draws)]
+    covered = {n: np.mean([one[n].low <= wanted[n] <= one[n].high for one in drawn]) for n in wanted}
+    assert 0.93 <= np.mean(list(covered.values())) <= 0.98
+    assert min(covered.values()) >= 0.89, covered
+    assert abs(np.mean([one["age sd"].estimate for one in drawn]) - wanted["age sd"]) < 0.1  # the noise is taken off
+
+
+def test_the_noise_in_an_interval_is_that_of_all_who_are_in_the_sum() -> None:
+    """Not that of the honest ones, and after a drop-out not that of everybody."""
+    made = spec(dropouts=1)
+    all_there, one_less = parts(made), parts(made, there=PARTIES - 1)
+    for own in (all_there, one_less):
+        found = [summed(made, own).sums for _ in range(60)]
+        measured = np.var(np.array(found) - np.mean(found, axis=0), ddof=1)
+        stated = figures(summed(made, own))["ill yes"]
+        error = (stated.high - stated.low) / 2 / 1.959964
+        assert error**2 == pytest.approx(measured, rel=0.2), len(own)
+    widths = [figures(summed(made, own))["ill yes"] for own in (all_there, one_less)]
+    assert (widths[0].high - widths[0].low) / (widths[1].high - widths[1].low) == pytest.approx((4 / 3) ** 0.5)
+
+
+def test_too_few_cells_have_no_mean() -> None:
+    """A noisy number of cells near 0 divides nothing."""
+    table = FRAME.assign(bmi=np.nan)
+    made = spec()
+    bmi = next(c for c in summed(made, parts(made, table)).columns if c.name == "bmi")
+    assert bmi.mean is None
+    assert bmi.deviation is None
+    assert bmi.as_dict()["mean"] is None
+    assert bmi.missing is not None
+    assert bmi.missing.low < ROWS < bmi.missing.high + 100
+
+
+def test_what_cannot_be_described_is_refused() -> None:
+    public = Public(PARTIES, 3, 2)
+    with refused("describe.no_columns"):
+        Describe().shared(public, Target(1, noise="ddg"), ThreatModel(PARTIES, 1, 0), RELEASED)
+    with refused("describe.bounds_too_large"):
+        far = replace(public, columns=(NumericColumn("far", 0, 1e300),))
+        Describe().shared(far, Target(1, noise="ddg"), ThreatModel(PARTIES, 1, 0), RELEASED)
+    with refused("sizes.not_released"):
+        Describe().shared(
+            replace(public, columns=BOUNDS.columns), Target(1, noise="ddg"), ThreatModel(PARTIES, 1, 0),
+            AnnouncedRows(1000, "hidden"),
+        )  # fmt: skip
+
+
+def test_a_party_enters_no_more_than_its_reach() -> None:
+    made, f = spec(), 24
+    for own in parts(made):
+        assert isinstance(own.sums, tuple)
+        assert sum(x * x for x in own.sums) <= (made.reach.longest / RELEASED.most_rows * own.rows * (1 << f)) ** 2
+    alone = Rows(np.zeros((1, BOUNDS.dimension)), np.array([0]))
+    assert len(made.method.prepare(alone, made.public).sums) == made.reach.dimension

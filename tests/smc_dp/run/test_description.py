@@ -1,0 +1,268 @@
+"""A run that describes rows: released, read back, audited, shown, and of no use as a classifier."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from protocols.arithmetic.rng import Stream
+from smc_dp import audit_run, plan, predict, run_protocol
+from smc_dp.cli.main import main
+from smc_dp.data.federation import Federation, Rows
+from smc_dp.data.sources import read_own_files
+from smc_dp.deploy.study import JointStudy
+from smc_dp.methods.functionality import ideal
+from smc_dp.privacy.distributed.moments import RecordReach
+from smc_dp.run.description_table import figure_rows
+from smc_dp.run.export.export_run import export_run
+from smc_dp.run.local_evaluation import evaluate_locally
+from smc_dp.run.report import Report
+from smc_dp.run.simulation import local_parties
+from smc_dp.run.verify_release import verify_release
+from tests.support.refusals import refused
+
+BOUNDS = """
+[columns]
+age = [0, 120]
+sex = ["f", "m"]
+bmi = [10, 60]
+seen = [2020-01-01, 2020-12-31]
+lab = { bins = [0, 1, 2, 9] }
+[label]
+column = "ill"
+classes = ["no", "yes"]
+[missing]
+bmi = "indicator"
+"""
+HEADER = ["age", "sex", "bmi", "seen", "lab", "ill"]
+SIZES = {"north": 900, "south": 500, "west": 700}
+SEED = 11
+
+
+def write_files(folder: Path) -> Path:
+    """The rows of three hospitals, and bounds with a clip and a constant that a description does not use."""
+    rng = np.random.default_rng(4)
+    for name, size in SIZES.items():
+        with (folder / f"{name}.csv").open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(HEADER)
+            for _ in range(size):
+                bmi = "" if rng.random() < 0.1 else f"{rng.uniform(15, 45):.1f}"
+                seen = f"2020-{rng.integers(1, 13):02d}-{rng.integers(1, 28):02d}"
+                cells = (rng.integers(20, 90), rng.choice(["f", "m"]), bmi, seen, f"{rng.uniform(0, 9):.2f}")
+                writer.writerow([*cells, rng.choice(["no", "yes"])])
+    (folder / "bounds.toml").write_text(BOUNDS)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_files(tmp_path_factory.mktemp("description"))
+
+
+def described(files: Path, out: Path, **settings: Any) -> Report:
+    tables = {name: files / f"{name}.csv" for name in SIZES}
+    return run_protocol(tables, method="describe", bounds=files / "bounds.toml", out=out, **settings)
+
+
+@pytest.fixture(scope="module")
+def run(files: Path) -> Path:
+    """A run with the views beside it."""
+    described(files, files / "run", views=files / "views")
+    return files / "run"
+
+
+def cells(files: Path, column: str) -> list[str]:
+    found = []
+    for name in SIZES:
+        with (files / f"{name}.csv").open() as file:
+            found += [row[column] for row in csv.DictReader(file)]
+    return found
+
+
+def test_the_release_describes_all_rows(files: Path, run: Path) -> None:
+    release = verify_release(run).release
+    assert release.description is not None
+    assert (release.description.rows, release.description.parties) == (sum(SIZES.values()), 3)
+    found = {(row.column, row.level, row.figure): row.found for row in figure_rows(release.description, release.bounds)}
+    assert [column.name for column in release.description.columns] == HEADER
+    ages = np.array(list(map(float, cells(files, "age"))))
+    for key, wanted, wide in (
+        (("age", "", "mean"), ages.mean(), 3),
+        (("age", "", "standard deviation"), ages.std(ddof=1), 5),
+        (("sex", "f", "count"), cells(files, "sex").count("f"), 200),
+        (("bmi", "(empty)", "count"), cells(files, "bmi").count(""), 200),
+        (("ill", "yes", "count"), cells(files, "ill").count("yes"), 200),
+    ):
+        one = found[key]
+        assert one is not None
+        assert abs(one.estimate - wanted) < 3 * (one.high - one.low), key
+        assert 0 < one.high - one.low < wide, key
+    assert ("seen", "", "mean, days since 2020-01-01") in found
+
+
+def test_an_audit_with_views_passes_and_says_what_was_released(files: Path, run: Path) -> None:
+    report = audit_run(run, views=files / "views")
+    assert report.passed
+    codes = {finding.outcome.code for finding in report.findings}
+    assert {"release.describes_published_sum", "mechanism.shared_holds", "models.shared_hold"} <= codes
+    (fact,) = [fact for fact in report.assessment if fact.topic == "Released"]
+    assert "noisy sums" in fact.fact
+
+
+def edited(run: Path, to: Path, change: Callable[[dict[str, Any]], None]) -> Path:
+    to.mkdir()
+    for file in run.iterdir():
+        (to / file.name).write_bytes(file.read_bytes())
+    document = json.loads((run / "release.json").read_text())
+    change(document)
+    (to / "release.json").write_text(json.dumps(document))
+    return to
+
+
+def other_sum(document: dict[str, Any]) -> None:
+    """A count in the label that is one larger, with all that follows from it."""
+    document["description"]["sums"][-1] += 1
+    count = document["description"]["columns"]["ill"]["levels"]["yes"]
+    for name in count:
+        count[name] = round(count[name] + 1, 12)
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        (lambda d: d["description"]["sums"].pop(), "description.other_length"),
+        (lambda d: d["description"].update(rows=10**9), "description.impossible_rows"),
+        (lambda d: d["description"].update(parties=4), "description.impossible_rows"),
+        (lambda d: d["description"].update(rows=d["description"]["rows"] + 1), "description.other_figures"),
+        (lambda d: d["description"]["columns"]["age"]["mean"].update(low=1.0), "description.other_figures"),
+        (lambda d: d["description"]["columns"].pop("age"), "description.other_figures"),
+        (lambda d: d["description"].update(level=0.99), "description.other_figures"),
+        (lambda d: d.update(weights=[0.0]), "release.weights_or_description"),
+        (lambda d: d.pop("description"), "release.weights_or_description"),
+        (lambda d: d["parameters"].update(center=False), "bounds.not_whole"),
+        (lambda d: d.update(clip=1.0), "bounds.not_whole"),
+    ],
+)
+def test_what_does_not_follow_from_the_sums_is_refused(
+    change: Callable[[dict[str, Any]], None], code: str, run: Path, tmp_path: Path
+) -> None:
+    with refused(code):
+        verify_release(edited(run, tmp_path / "run", change))
+    assert not audit_run(tmp_path / "run").passed
+
+
+def test_sums_that_were_not_published_are_refused(files: Path, tmp_path: Path) -> None:
+    """All figures follow from the sum; that nobody signed it shows in the transcript."""
+    made = described(files, tmp_path / "made")
+    spec = made.agreement.spec
+    assert made.described is not None
+    sums = (*made.described.sums[:-1], made.described.sums[-1] + 1)
+    other = spec.describe(made.described.rows, 3, sums)  # type: ignore[attr-defined]  that of a description
+    run = edited(tmp_path / "made", tmp_path / "run", lambda d: d.update(description=other.as_dict()))
+    with refused("release.other_weights"):
+        verify_release(run)
+    assert not audit_run(run).passed
+
+
+def test_an_audit_computes_the_sensitivity_by_itself(
+    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The broken twin: a specification that takes a record to reach half as far."""
+    found = RecordReach.sensitivity.fget  # type: ignore[attr-defined]  a property has one
+    monkeypatch.setattr(RecordReach, "sensitivity", property(lambda self: found(self) / 2))
+    described(files, tmp_path / "run")
+    codes = {finding.outcome.code for finding in audit_run(tmp_path / "run").findings}
+    assert "noise.sensitivity" in codes
+
+
+def test_it_classifies_nothing(files: Path, run: Path, tmp_path: Path) -> None:
+    with refused("release.no_classifier"):
+        predict(run, tmp_path / "absent.csv")  # before a row is read
+    with refused("release.no_classifier"):
+        export_run(run, "json", tmp_path / "model.json")
+    rows = Rows(np.zeros((200, 7)), np.arange(200) % 2)
+    assert evaluate_locally(verify_release(run).release, rows) is None
+    with refused("test.of_no_classifier"):
+        described(files, tmp_path / "no", test=files / "north.csv")
+    with refused("plan.of_no_model"):
+        plan(list(SIZES.values()), 5, method="describe")
+    given = ["run", "--method", "describe", "--bounds", str(files / "bounds.toml"), "--test", str(files / "north.csv")]
+    assert main([*given, "--party", str(files / "north.csv"), "--party", str(files / "south.csv")]) == 2
+
+
+def test_rows_without_columns_are_refused(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    data = Federation(tuple(Rows(rng.uniform(-0.5, 0.5, (20, 2)), rng.integers(2, size=20)) for _ in range(3)), 2)
+    with refused("bounds.not_whole"):
+        run_protocol(data, method="describe", out=tmp_path / "run")
+
+
+def test_it_is_shown_as_a_table_and_as_csv(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", str(run)]) == 0
+    shown = capsys.readouterr().out
+    assert "standard deviation" in shown
+    assert "weights" not in shown.split("How to check it")[0].split("Description of the rows")[1]
+    assert main(["show", str(run), "--csv", str(tmp_path / "table.csv")]) == 0
+    with (tmp_path / "table.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    release = verify_release(run).release
+    assert release.description is not None
+    expected = list(figure_rows(release.description, release.bounds))
+    assert [row["column"] for row in rows] == [row.column for row in expected]
+    assert [float(row["low"]) for row in rows] == [row.found.low for row in expected if row.found]
+    assert main(["show", str(run), "--html", str(tmp_path / "page.html")]) == 0
+    assert main(["show", str(run), "--csv", str(tmp_path / "t.csv"), "--details"]) == 2
+
+
+def test_a_model_has_no_table(tmp_path: Path) -> None:
+    assert main(["run", "--method", "newton", "--parties", "3", "--out", str(tmp_path / "run")]) == 0
+    assert main(["show", str(tmp_path / "run"), "--csv", str(tmp_path / "table.csv")]) == 2
+
+
+def test_a_command_prints_it_and_a_study_agrees_on_it(
+    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    parties = [word for name in SIZES for word in ("--party", f"{name}={files / name}.csv")]
+    bounds = ["--bounds", str(files / "bounds.toml")]
+    assert main(["run", "--method", "describe", *parties, *bounds, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["description"]["rows"] == sum(SIZES.values())
+    assert found["accuracy"] is None
+    for name in (*SIZES, "charlie"):
+        assert main(["identities", "new", name]) == 0
+    keys = [word for name in SIZES for word in ("--party", f"{name}.pub")]
+    around = ["--title", "T", "--purpose", "research", "--relay", "nats://relay.example:4222"]
+    drafted = ["study", "new", "--method", "describe", *keys, "--curator", "charlie.pub", *bounds, *around]
+    assert main([*drafted, "--out", "study.toml"]) == 0
+    study = JointStudy.read(Path("study.toml"))
+    assert study.bounds == study.bounds.whole
+    assert main([*drafted, "--threshold", "0.3", "--out", "other.toml"]) == 2
+    capsys.readouterr()
+    assert main(["study", "show", "study.toml"]) == 0
+    assert "linear model" not in capsys.readouterr().out
+    assert main(["run", "--study", "study.toml", *parties, "--out", "rehearsed"]) == 0
+    assert audit_run("rehearsed").passed
+
+
+def test_without_a_party_that_dropped_out_the_others_are_described(files: Path, tmp_path: Path) -> None:
+    report = described(files, tmp_path / "run", dropouts=1, colluders=0, drop_out={"west": 5})
+    assert report.described is not None
+    assert (report.described.rows, report.described.parties) == (SIZES["north"] + SIZES["south"], 2)
+    assert audit_run(tmp_path / "run").passed
+
+
+def test_a_seed_gives_the_release_that_the_same_coins_give_in_the_clear(files: Path, tmp_path: Path) -> None:
+    report = described(files, tmp_path / "run", insecure_seed=SEED)
+    agreed, found = report.agreement, Stream.insecure_from_seed(SEED)
+    tables = [(name, files / f"{name}.csv") for name in SIZES]
+    data = read_own_files(tables, files / "bounds.toml", whole=True)
+    parts = [party.contribution for party in local_parties(data, agreed, found)]
+    assert agreed.result(ideal(agreed.functionality, parts)) == report.described
