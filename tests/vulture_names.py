@@ -35,6 +35,9 @@ left_before
 left_after
 not_for_publication  # the first field of timings.json
 
+# scikit-learn reads this of a classifier with a threshold.
+estimator_
+
 # typer calls this to print the commands of a group.
 format_commands
 
