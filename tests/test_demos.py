@@ -20,11 +20,12 @@ from smc_dp.audit.run.sequence import sequence
 
 ROOT = Path(__file__).resolve().parent.parent
 DEMOS = sorted(path.name for path in (ROOT / "demos").glob("*.py"))
-# They run in a process of their own; the others in that of the test, where most of what they import is loaded already.
 SLOW = {
     *{"audit_a_run.py", "epsilon_curve.py", "federation_on_one_machine.py", "learn_from_sums.py", "own_exports.py"},
     *{"plan_first.py", "read_a_transcript.py", "separate_processes.py", "three_hospitals.py", "with_scikit_learn.py"},
 }
+# In a process of their own; the others run in that of the test, where most of what they import is loaded already.
+ALONE = {"audit_a_run.py", "epsilon_curve.py", "federation_on_one_machine.py", "separate_processes.py"}
 OPTIONS = {"recover_a_record.py": ("--page", "found.html")}
 NEEDS_A9A = {"epsilon_curve.py"}
 NEEDS_NATS = {"federation_on_one_machine.py"}
@@ -80,7 +81,7 @@ def test_the_lists_above_name_demos_that_exist():
 def test_the_demo_runs_and_agrees_with_itself(tmp_path, monkeypatch, capsys, demo):
     monkeypatch.chdir(tmp_path)
     options = OPTIONS.get(demo, ())
-    code, out = run(tmp_path, demo, *options) if demo in SLOW else run_here(capsys, demo, *options)
+    code, out = run(tmp_path, demo, *options) if demo in ALONE else run_here(capsys, demo, *options)
     assert (code, out != "") == (0, True), out
     if demo == "recover_a_record.py":
         page = (tmp_path / "found.html").read_text(encoding="utf-8")

@@ -24,11 +24,19 @@ standardised_slope
 standardised_empty
 standard_deviation
 _of_today
+standard_error  # fields of the inference in release.json
+sampling_error
+privacy_error
+last_step
+cautions
 spent_before  # a field of `audit --json`
 spent_after
 left_before
 left_after
 not_for_publication  # the first field of timings.json
+
+# scikit-learn reads this of a classifier with a threshold.
+estimator_
 
 # typer calls this to print the commands of a group.
 format_commands

@@ -41,8 +41,9 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
 
     newton is recommended, for any number of classes. With very many columns use gd. Both add up what single records
     contribute, in several rounds of secure sums. For two classes newton is nearly as accurate as pooling the data.
-    describe learns no model: it counts rows, and has means and standard deviations with intervals.
-    wsum adds up the models. In ofpa each party adds noise to its model, and then the noisy models are added up.
+    logistic releases coefficients of two classes with intervals. describe learns no model: it counts rows, and has
+    means and standard deviations with intervals. wsum adds up the models. In ofpa each party adds noise to its model,
+    and then the noisy models are added up.
 
     All methods except prr_mean tolerate a malicious curator, as many malicious parties as --colluders says, and as
     many drop-outs as --dropouts says. Exception: with drop-outs and more than 200 parties, all participants must
@@ -70,6 +71,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
       smc-dp run --method wsum --noise vg --sizes hidden
       smc-dp run --study study.toml
       smc-dp run --method newton --metrics metrics.html
+      smc-dp run --method logistic --epsilon 3
       smc-dp run --method describe --party north.csv --party south.csv --bounds bounds.toml
     """
     from protocols.arithmetic.rng import Stream

@@ -288,21 +288,27 @@ def open_relay(
     provisioning_kit: Annotated[
         Path, typer.Option(metavar="DIR", help="Provisioning kit of the study, with the operator's folder in it.")
     ],
+    most_megabytes: Annotated[
+        int | None,
+        typer.Option(min=1, help="Megabytes that the relay keeps of the study. If not given, enough for any study."),
+    ] = None,
 ) -> None:
     """Open a study at its running relay. From then on sites can send and fetch.
 
-    The same command again changes nothing.
+    The relay keeps so many megabytes of the study, and refuses what is more. The same command again changes nothing.
 
     \b
-    Example:
+    Examples:
       smc-dp study open study.toml --provisioning-kit provisioning-kit
+      smc-dp study open study.toml --provisioning-kit provisioning-kit --most-megabytes 200
     """
     from smc_dp.deploy.frame import CarrierError
-    from smc_dp.deploy.nats.provision import open_study
+    from smc_dp.deploy.nats.provision import MOST_STUDY_BYTES, open_study
 
     found = _read(study_file)
     try:
-        open_study(found, provisioning_kit)
+        most_bytes = MOST_STUDY_BYTES if most_megabytes is None else most_megabytes << 20
+        open_study(found, provisioning_kit, most_bytes)
     except CarrierError as error:
         raise InputError(error.fault) from None
     print(f"Study {found.digest} is open at {found.relay}.")

@@ -21,6 +21,7 @@ from smc_dp.data.columns import (
     LEAVE_OUT,
     NO_REGRESSION,
     Aliases,
+    BinnedColumn,
     CategoricalColumn,
     Column,
     NumericColumn,
@@ -29,7 +30,7 @@ from smc_dp.data.columns import (
     column_as_dict,
     set_floats,
 )
-from smc_dp.data.federation import MOST_CLASSES
+from smc_dp.data.federation import MOST_CLASSES, FeatureBox
 from smc_dp.data.row_weights import RowWeights
 from smc_dp.data.usual_clip import longest_norm, usual_clip
 
@@ -145,6 +146,18 @@ class Bounds:
     def constant(self) -> float:
         """Last entry of every encoded row, up to 2^-40 of it; 0 without a bias."""
         return self.bias / math.hypot(1.0, self.bias)
+
+    @property
+    def box(self) -> FeatureBox | None:
+        """Where features lie in an encoded row, and which of them stand for reference levels; None without a bias."""
+        if not self.bias:
+            return None
+        at, references = 0, []
+        for column in self.columns:
+            references += [at] * isinstance(column, CategoricalColumn | BinnedColumn)
+            at += column.width
+        length = math.hypot(1.0, self.bias)
+        return FeatureBox(1 / (self.clip * length), self.bias / length, len(self.columns), tuple(references))
 
 
 def read_bounds(path: Path) -> Bounds:

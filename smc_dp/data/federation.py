@@ -52,13 +52,30 @@ class Rows:
         return Rows(self.X[rows], self.y[rows], None if self.weights is None else self.weights[rows])
 
 
+@dataclass(frozen=True)
+class FeatureBox:
+    """Place of encoded rows in the ball.
+
+    `reach`: the largest absolute value of a feature in a row that was not shortened. `constant`: the last feature. Both
+    hold up to 2^-38 of them. `columns`: how many features at most are not 0 in a row, but for the constant, counting
+    each as one. `references`: of each set of features of which exactly one is not 0, the first, which a model with a
+    constant does without.
+    """
+
+    reach: float
+    constant: float
+    columns: int
+    references: tuple[int, ...]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Public:
     """Public facts before training: number of parties, features d, classes, and the public rows.
 
     `sizes`: the number of rows of each party where they are constants of the neighbourhood and known, else None.
     `unlabelled`, `labelled`, `names`: as in `Federation`. `weighted`: whether all rows have weights. `columns`:
-    those that the features of rows encode, `label`: that of their classes, where rows were made of tables.
+    those that the features of rows encode, `label`: that of their classes, where rows were made of tables. `box`:
+    where bounds with a constant put rows, None for rows that somebody encoded otherwise.
     """
 
     parties: int
@@ -71,6 +88,7 @@ class Public:
     weighted: bool = False
     columns: tuple[Column, ...] = ()
     label: CategoricalColumn | None = None
+    box: FeatureBox | None = None
 
     def name(self, party: int) -> str:
         """Return the name of the party with this number (from 0) for a message."""

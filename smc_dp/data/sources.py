@@ -30,6 +30,7 @@ from smc_dp.data.partition import (
 from smc_dp.data.preprocess import encode_labelled_rows, encode_rows
 from smc_dp.data.refused_file import complete_refusal
 from smc_dp.data.table import Table
+from smc_dp.data.usual_clip import longest_norm
 
 PARTITION_SEED = 2010  # deals the rows of a simulation; nothing secret depends on it
 HELD_OUT = Fraction(20)  # percent of a data set without a test set of its own
@@ -116,13 +117,15 @@ def dataset(
     strict: bool = False,
     seed: int = PARTITION_SEED,
     whole: bool = False,
+    whole_rows: bool = False,
 ) -> PreparedData:
     """Deal a data set to parties: by a column of its own, else by a public seed, evenly or in percentages (`split`).
 
     A data set that names a column is dealt in its order, so that parties differ, unless `parties` or `split` is given.
 
     A data set without a test set of its own has 20 % held out first. `auxiliary`: this many training rows become public
-    before the others are dealt, and lose their labels. `whole`: take `Bounds.whole`, and no test set.
+    before the others are dealt, and lose their labels. `whole`: take `Bounds.whole`, and no test set. `whole_rows`: no
+    row is shortened, and each has a constant.
 
     Raises InputError as `read_own_files` does.
     """
@@ -132,6 +135,8 @@ def dataset(
     if label is None:
         raise ValueError(f"data set {name}: its bounds name no label column")
     train, test = source.train, source.test
+    if whole_rows:
+        bounds = replace(bounds, clip=longest_norm(len(bounds.columns)), bias=bounds.bias or 1.0)
     if test is None:
         kept, held_out = split_rows(train.rows, [100 - HELD_OUT, HELD_OUT], seed)
         train, test = train.take(kept, name), train.take(held_out, f"held-out rows of {name}")

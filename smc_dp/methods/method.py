@@ -115,7 +115,8 @@ class SecureMethod(Protocol):
     `by_protocols` names the programs that do, the one to prefer first; a run takes them from here. `secure_noises`: the
     noises that it then has, its own first. `binary`: whether it is for two classes only. `needs_two_classes`: whether
     a run refuses a party whose table has rows of one class only, which its statement then says. Some say more:
-    `own_bias`, that their models have one beside the weights, and `on_public_rows`, that all parties need the same
+    `own_bias`, that their models have one beside the weights, `whole_rows`, that bounds have to
+    add a constant and to shorten no row, and `on_public_rows`, that all parties need the same
     public rows.
     """
 

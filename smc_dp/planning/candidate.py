@@ -64,6 +64,8 @@ class Candidate(SettledRun):
         agreed = known.settings.restricted_to(name, by).settle(len(known.names))
         if getattr(agreed.method, "on_public_rows", False):
             raise InputError("plan.no_public_rows", name=name)
+        if getattr(agreed.method, "whole_rows", False):  # no figures were made of widths of intervals
+            raise InputError("plan.no_widths", name=name)
         if known.weighted and name not in WITH_WEIGHTS:
             raise weights_not_used()
         method = inform_of_rows(agreed.method, known.sizes)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -32,6 +33,7 @@ from smc_dp.core.errors import FaultCollector, InputError, check_one_of, shown
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import LEAVE_OUT
 from smc_dp.data.federation import Federation, Public
+from smc_dp.data.usual_clip import no_row_shortened
 from smc_dp.methods.collaborative.rounds import BiasedModel
 from smc_dp.methods.expected_accuracy import ExpectedAccuracy, expected_accuracy
 from smc_dp.methods.functionality import Functionality
@@ -47,7 +49,9 @@ from smc_dp.methods.method import (
 from smc_dp.methods.model import LinearModel, Weights
 from smc_dp.methods.pathak2010.mean import RESIDUES_CAVEAT
 from smc_dp.methods.registry import METHODS, STATISTICS, find_method
+from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
 from smc_dp.methods.statistics.description import DescribeResult
+from smc_dp.methods.statistics.logistic import LogisticCoefficients, LogisticSums
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import no_guarantee
@@ -225,8 +229,12 @@ class Agreement(SettledRun):
             raise weights_not_used()
         if self.describes and self.bounds != self.bounds.whole:
             raise InputError("bounds.not_whole", name=self.method.name, clip=self.bounds.whole.clip)
-        if getattr(self.method, "own_bias", False) and not self.bounds.bias:
+        whole = getattr(self.method, "whole_rows", False)
+        if (getattr(self.method, "own_bias", False) or whole) and not self.bounds.bias:
             raise InputError("bounds.no_constant", name=self.method.name)
+        columns = len(self.bounds.columns)
+        if whole and self.bounds.clip < math.sqrt(columns):
+            raise InputError("bounds.rows_shortened", name=self.method.name, advice=no_row_shortened(columns))
         try:
             self.program_parameters("")
         except LocalError as error:
@@ -253,7 +261,7 @@ class Agreement(SettledRun):
         weighted = self.bounds.weights is not None
         return Public(
             len(self.parties), self.bounds.dimension, len(self.bounds.classes), unlabelled=rows, weighted=weighted,
-            columns=self.bounds.columns, label=self.bounds.label_column,
+            columns=self.bounds.columns, label=self.bounds.label_column, box=self.bounds.box,
         )  # fmt: skip
 
     @cached_property
@@ -347,8 +355,10 @@ class Agreement(SettledRun):
         return self.terms.program_parameters(self.protocol, self.spec, self.parties, agreed)
 
     def expected_accuracy(self, sizes: Sequence[int]) -> ExpectedAccuracy | None:
-        """Return the expected accuracy for parties with so many rows; None for noise, or weights, without figures."""
-        if self.bounds.weights is not None or self.describes:
+        """Return the expected accuracy for parties with so many rows; None for noise, weights or a method without
+        figures.
+        """
+        if self.bounds.weights is not None or self.describes or isinstance(self.method, LogisticCoefficients):
             return None
         dimension, classes = self.bounds.dimension, len(self.bounds.classes)
         return expected_accuracy(self.method, self.target, self.terms, sizes, dimension, classes)
@@ -379,6 +389,10 @@ class Agreement(SettledRun):
         return execution.open_session(
             program, self.program_parameters(self.session_binding(simulated)), rng, identities
         )
+
+    def inference(self, value: Any) -> CoefficientInference | None:
+        """Return what the value says of the weights, of a method that says how sure they are; else None."""
+        return self.spec.inference(value) if isinstance(self.spec, LogisticSums) else None
 
     @property
     def describes(self) -> bool:

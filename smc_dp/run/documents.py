@@ -202,6 +202,35 @@ class ScoreCoefficients(Document):
     columns: Annotated[dict[str, ColumnCoefficients], limit_keys(_MANY)]
 
 
+class TermInference(Document):
+    """Inference on one coefficient; null where there is no interval."""
+
+    kind: Annotated[str, OneOf(("intercept", "slope", "level", "bin", "empty"))]
+    column: str
+    cell: str
+    estimate: FiniteNumber | None
+    standard_error: FiniteNumber | None
+    sampling_error: FiniteNumber | None
+    privacy_error: FiniteNumber | None
+    low: FiniteNumber | None
+    high: FiniteNumber | None
+    p_value: FiniteNumber | None
+
+
+class StatedInference(Document):
+    """Coefficients with intervals, of a method that has them; `rows` and `left_out` contain noise."""
+
+    level: FiniteNumber
+    rows: FiniteNumber
+    left_out: FiniteNumber
+    last_step: FiniteNumber
+    obstacles: Annotated[
+        list[Annotated[str, OneOf(("collinear", "far_start", "few_rows"))]], Field(max_length=3, fail_fast=True)
+    ]
+    cautions: Annotated[list[Annotated[str, OneOf(("left_out",))]], Field(max_length=1, fail_fast=True)]
+    terms: Annotated[list[TermInference], Field(max_length=_LEVELS, fail_fast=True)]
+
+
 class StatedEstimate(Document):
     """Estimate with the ends of its interval."""
 
@@ -257,6 +286,7 @@ class ReleaseFile(Document):
     missing: Annotated[dict[str, EmptyCell], limit_keys(_MANY)] = Field(default_factory=dict)
     aliases: Annotated[dict[str, dict[str, Texts]], limit_keys(_LEVELS, deep=True)] = Field(default_factory=dict)
     row_weights: WeightsSection | None = None
+    inference: StatedInference | None = None
 
     @model_validator(mode="before")
     @classmethod

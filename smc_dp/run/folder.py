@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 from collections.abc import Container, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -27,6 +28,7 @@ from smc_dp.methods.model import Weights
 from smc_dp.methods.statistics.description import DescribeResult
 from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
+from smc_dp.run.coefficient_intervals import make_intervals
 from smc_dp.run.coefficients import make_coefficients
 from smc_dp.run.documents import SIMULATED, ReleaseFile, SharesFile
 from smc_dp.run.protocols.cost import Execution, Outcome
@@ -57,7 +59,9 @@ def make_release(
     outcome: Outcome, agreement: Agreement, simulated: Mapping[str, str], study: bytes | None = None
 ) -> PublishedRelease:
     """Return the release of an outcome; `simulated`: values of `SIMULATED`; `study`: the study that all approved."""
-    return _release(agreement.result(outcome.value), agreement, simulated, study)
+    result = agreement.result(outcome.value)
+    inference = make_intervals(agreement, outcome.value, result)
+    return replace(_release(result, agreement, simulated, study), inference=inference)
 
 
 def check_readable(agreement: Agreement, simulated: Mapping[str, str]) -> None:
@@ -181,7 +185,11 @@ def _as_json(release: PublishedRelease, digests: Mapping[str, str]) -> dict[str,
         "digests": dict(digests),
         **said,
     }
-    return document | ({"insecure": list(release.insecure)} if release.insecure else {})
+    return (
+        document
+        | ({} if release.inference is None else {"inference": release.inference})
+        | ({"insecure": list(release.insecure)} if release.insecure else {})
+    )
 
 
 def _said_of_columns(bounds: Bounds) -> dict[str, dict[str, Any]]:
@@ -298,6 +306,7 @@ def parse_release(
         document.parameters.model_dump(),
         tuple(document.insecure),
         document.stated_coefficients,
+        None if document.inference is None else document.inference.model_dump(),
     )
 
 

@@ -57,6 +57,7 @@ def _prepared(requests: Sequence[RunRequest]) -> tuple[PreparedData, list[Agreem
         found = sources.dataset(
             data.dataset or USUAL_DATASET, data.data_dir, parties=data.parties, split=data.split,
             auxiliary=_count(data.auxiliary), strict=data.strict_bounds, whole=whole,
+            whole_rows=any(getattr(one.method, "whole_rows", False) for one in agreed),
         )  # fmt: skip
     federation = found.federation
     if len(federation.parties) != announced:  # one file said who has which rows

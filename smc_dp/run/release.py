@@ -23,7 +23,7 @@ class PublishedRelease:
     `result`: weights, d floats for two classes, d for each of more; or a description. `privacy` and `parameters` are
     JSON objects; `insecure` holds the reasons why the run protects nobody, if any. `coefficients`: what
     `make_coefficients` makes of the weights, or what a file states in its place; None in an earlier release, and
-    beside a description.
+    beside a description. `inference`: what `make_intervals` makes of the published sums, of a method with intervals.
     """
 
     result: Weights | DescribeResult
@@ -32,6 +32,7 @@ class PublishedRelease:
     parameters: Mapping[str, Any]
     insecure: tuple[str, ...] = ()
     coefficients: Mapping[str, Any] | None = None
+    inference: Mapping[str, Any] | None = None
 
     @property
     def weights(self) -> Weights:

@@ -26,6 +26,7 @@ from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.core import reading
 from smc_dp.core.errors import FieldValue, InputError, InputFault, shown
 from smc_dp.run import approvals
+from smc_dp.run.coefficient_intervals import intervals_fault
 from smc_dp.run.documents import SIMULATED, SharesFile
 from smc_dp.run.protocols import execution, openings
 from smc_dp.run.release import PublishedRelease
@@ -154,9 +155,10 @@ def weights_fault(found: PublishedRelease, recorded: ReleaseEvidence) -> Contrad
         value = execution.decode_value(recorded.session, recorded.published_messages)
     except (DecodeError, ValueError) as error:
         return Contradiction(InputFault("transcript.no_result", {"why": str(error)}))
-    if found.agreement.result(value) == found.result:
-        return None
-    return Contradiction(InputFault("release.other_weights"))
+    if found.agreement.result(value) != found.result:
+        return Contradiction(InputFault("release.other_weights"))
+    wrong = intervals_fault(found.inference, found.agreement, value, found.result)
+    return None if wrong is None else Contradiction(wrong)
 
 
 def shares_fault(shares: SharesFile, recorded: ReleaseEvidence) -> Contradiction | None:

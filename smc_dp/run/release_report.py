@@ -24,6 +24,7 @@ from smc_dp.pages.blocks import Banner, Bullets, FactList, Page, PageBlock, Page
 from smc_dp.pages.shortening import first_texts, join_first, shorten
 from smc_dp.privacy.statement import PrivacyStatement, short_delta, short_figure
 from smc_dp.run.agreement import Agreement
+from smc_dp.run.coefficient_intervals_table import interval_blocks
 from smc_dp.run.coefficients_table import coefficient_blocks
 from smc_dp.run.description_table import description_blocks
 from smc_dp.run.folder import read_content, read_listed_file, read_release_file, read_run_files
@@ -124,6 +125,7 @@ def release_page(
             Section("Columns and their public bounds", tuple(_columns(release))),
             *_description(release),
             *_coefficients(release, threshold),
+            *_intervals(release),
             Section("How it was computed", tuple(_computed(release, sent))),
             Section("How to use it", tuple(_use(agreement))),
             Section("How to check it", tuple(_check(digests))),
@@ -141,6 +143,12 @@ def _coefficients(release: PublishedRelease, threshold: Threshold) -> Iterator[S
     if release.coefficients is not None:  # earlier releases state none
         blocks = coefficient_blocks(release.coefficients, release.bounds, threshold.score)
         yield Section("Coefficients", tuple(blocks))
+
+
+def _intervals(release: PublishedRelease) -> Iterator[Section]:
+    if release.inference is not None:
+        blocks = tuple(interval_blocks(release.inference, release.bounds))
+        yield Section("Coefficients with intervals", blocks)
 
 
 def _notices(release: PublishedRelease, missing: Collection[str], *, at_sites: bool) -> Iterator[Banner]:

@@ -91,7 +91,8 @@ class Report:
 
     `simulated`: link and topology. `standings`: each party's budget after the run, empty without ledgers. `remarks`:
     warnings about the session and the ledgers. `signal`: see `HasSignal`; `planned`: the expected accuracy; None
-    where no public figures give them. `described`: the description, where the release is one.
+    where no public figures give them. `described`: the description, where the release is one; `inference`: that of the
+    release, where it has one.
     """
 
     agreement: Agreement
@@ -105,6 +106,7 @@ class Report:
     signal: float | None = None
     planned: ExpectedAccuracy | None = None
     described: DescribeResult | None = None
+    inference: Mapping[str, Any] | None = None
 
     @property
     def worse_than_planned(self) -> bool | None:
@@ -150,6 +152,7 @@ class Report:
             },
             **({SIGNAL: self.signal} if self.signal is not None else {}),
             "simulation_only": {"fields": fields, "caveat": SIMULATION_CAVEAT},
+            **({} if self.inference is None else {"inference": dict(self.inference)}),
             **({} if self.described is None else {"description": self.described.as_dict()}),
             "privacy": self.privacy.as_dict(),
             "cost": self.cost.as_dict() if self.cost else None,

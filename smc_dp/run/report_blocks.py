@@ -12,6 +12,7 @@ from smc_dp.methods.method import SumSpec
 from smc_dp.pages.blocks import Banner, FactList, PageBlock, PageTable, Prose, Section, coded_prose, format_counts
 from smc_dp.privacy.ledger.history import account_of
 from smc_dp.privacy.ledger.report import budget_blocks
+from smc_dp.run.coefficient_intervals_table import interval_blocks
 from smc_dp.run.description_table import description_blocks
 from smc_dp.run.metrics_report import brief_blocks
 from smc_dp.run.privacy_summary import summary_blocks
@@ -39,6 +40,9 @@ def blocks(report: Report, details: str) -> Iterator[PageBlock]:
         )
     yield Section("Privacy", tuple(summary_blocks(report.agreement, details)))
     yield from _presence(report)
+    if report.inference is not None:
+        inferred = tuple(interval_blocks(report.inference, report.agreement.bounds))
+        yield Section("Coefficients with intervals", inferred)
     if report.described is None:
         yield from accuracy_blocks(report.comparison, report.planned)
     else:

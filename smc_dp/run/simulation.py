@@ -243,7 +243,7 @@ class _Run:
         planned = agreement.expected_accuracy(data.federation.sizes.tolist())
         return Report(
             agreement, self.simulated, compared, execution.cost, folder, standings, remarks, present, signal, planned,
-            described,
+            described, published.inference,
         )  # fmt: skip
 
     def without(self, stopped: NoResultError) -> _Run:

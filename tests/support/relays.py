@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 import tomlkit
+from cryptography import x509
+from cryptography.x509.oid import NameOID
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
@@ -23,7 +25,7 @@ from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import MOST_FRAME_BYTES, Frame
 from smc_dp.deploy.join import SiteFiles
 from smc_dp.deploy.nats.carrier import NatsCarrier
-from smc_dp.deploy.nats.connection import relay_address
+from smc_dp.deploy.nats.connection import CERTIFICATE_FILE, relay_address
 from smc_dp.deploy.nats.provision import open_study, provision_relay, subjects_of
 from smc_dp.deploy.nats.subjects import RelaySubjects
 from smc_dp.deploy.study import STUDY_FORMAT, JointStudy
@@ -91,6 +93,14 @@ def free_port(host: str = "127.0.0.1") -> int:
 def sealed(subjects: RelaySubjects, sender: str, to: str) -> Frame:
     """The one frame between two sites in tests of what others can do at the relay."""
     return Frame(subjects.study, sender, to, "envelope", 0, b"sealed")
+
+
+def account_of(kit: Path, subjects: RelaySubjects) -> str:
+    """The account that stores a study of a kit, by its operator's certificate."""
+    certificate = kit / "operator" / "studies" / subjects.stream / CERTIFICATE_FILE
+    found = x509.load_pem_x509_certificate(certificate.read_bytes())
+    (account,) = found.subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)
+    return str(account.value)
 
 
 def place(subjects: RelaySubjects, sender: str, to: str) -> str:
@@ -164,15 +174,20 @@ def served(folder: Path, prefix: tuple[str, ...] = ()) -> subprocess.Popen[bytes
 def relay(
     folder: Path,
     title: str = "Readmission",
-    twin: Callable[[RelaySubjects, str], str] | None = None,
+    twin: Callable[[RelaySubjects, str, str], str] | None = None,
     *,
     opened: bool = True,
 ) -> Iterator[NatsRelay]:
-    """A running one, on a port of its own and open for its study; `twin`: its configuration in place of the kit's."""
+    """A running one, on a port of its own and open for its study; `twin`: its configuration in place of the kit's.
+
+    A twin takes the subjects, the address of the relay and the account that stores the study.
+    """
     study = joint_study(f"tls://127.0.0.1:{free_port()}", title)
     provision_relay(study, folder / "kit")
     if twin is not None:
-        (folder / "kit" / "operator" / "server.conf").write_text(twin(subjects_of(study), study.relay))
+        subjects = subjects_of(study)
+        text = twin(subjects, study.relay, account_of(folder / "kit", subjects))
+        (folder / "kit" / "operator" / "server.conf").write_text(text)
     running = NatsRelay(study, folder / "kit", served(folder / "kit" / "operator"))
     try:
         wait_for(running.study)

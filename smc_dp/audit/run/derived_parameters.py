@@ -82,7 +82,8 @@ def derive_parameters(evidence: Evidence) -> DerivedParameters:
     if evidence.auxiliary is not None:
         evidence.auxiliary.check(d, len(classes))
     rows, weights = None if evidence.auxiliary is None else evidence.auxiliary.X, evidence.release_file.row_weights
-    public = Public(K, d, len(classes), unlabelled=rows, weighted=weights is not None)
+    box = evidence.release_file.bounds.box
+    public = Public(K, d, len(classes), unlabelled=rows, weighted=weights is not None, box=box)
     if getattr(method, "describes", False):
         bounds = evidence.release_file.bounds
         public = replace(public, columns=bounds.columns, label=bounds.label_column)

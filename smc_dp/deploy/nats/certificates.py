@@ -55,9 +55,9 @@ def server(by: Certified, host: str) -> Certified:
     return _issued(by, "relay", ExtendedKeyUsageOID.SERVER_AUTH, x509.SubjectAlternativeName([_host(host)]))
 
 
-def client(by: Certified, name: str, study: str) -> Certified:
-    """Make the key of a client that may connect under this name, for the study of this word."""
-    return _issued(by, name, ExtendedKeyUsageOID.CLIENT_AUTH, None, study)
+def client(by: Certified, name: str, account: str) -> Certified:
+    """Make the key of a client that may connect under this name, for the study that this account stores."""
+    return _issued(by, name, ExtendedKeyUsageOID.CLIENT_AUTH, None, account)
 
 
 def read_authority(certificate: bytes, key: bytes) -> Certified:
@@ -83,11 +83,11 @@ def is_for(certificate: bytes, host: str) -> bool:
 
 
 def _issued(
-    by: Certified, name: str, use: x509.ObjectIdentifier, also: x509.SubjectAlternativeName | None, study: str = ""
+    by: Certified, name: str, use: x509.ObjectIdentifier, also: x509.SubjectAlternativeName | None, account: str = ""
 ) -> Certified:
     key = ec.generate_private_key(ec.SECP256R1())
     (issuer,) = by.certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
-    builder = _builder(name, key.public_key(), str(issuer.value), study)
+    builder = _builder(name, key.public_key(), str(issuer.value), account)
     builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
     builder = builder.add_extension(x509.ExtendedKeyUsage([use]), critical=False)
     identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(by.key.public_key())
@@ -97,11 +97,11 @@ def _issued(
     return Certified(builder.sign(by.key, hashes.SHA256()), key)
 
 
-def _builder(name: str, key: ec.EllipticCurvePublicKey, issuer: str, study: str = "") -> x509.CertificateBuilder:
+def _builder(name: str, key: ec.EllipticCurvePublicKey, issuer: str, account: str = "") -> x509.CertificateBuilder:
     now = datetime.now(UTC)
     return (
         x509.CertificateBuilder()
-        .subject_name(_named(name, study))
+        .subject_name(_named(name, account))
         .issuer_name(_named(issuer))
         .public_key(key)
         .serial_number(x509.random_serial_number())
@@ -110,8 +110,8 @@ def _builder(name: str, key: ec.EllipticCurvePublicKey, issuer: str, study: str 
     )
 
 
-def _named(name: str, study: str = "") -> x509.Name:
-    within = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, study)] if study else []
+def _named(name: str, account: str = "") -> x509.Name:
+    within = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, account)] if account else []
     return x509.Name([*within, x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
 

@@ -23,14 +23,17 @@ from smc_dp.deploy.nats.server import (
     PROCESS,
     SERVER_CERTIFICATE,
     SERVER_KEY,
+    STORE,
     STUDIES,
     STUDY_LIST,
+    new_account,
     server_configuration,
     study_accounts,
     study_line,
     study_list,
 )
 from smc_dp.deploy.nats.subjects import RelaySubjects
+from smc_dp.deploy.site_transcript import MOST_TRANSCRIPT_BYTES
 from smc_dp.deploy.study import JointStudy
 
 if TYPE_CHECKING:
@@ -38,18 +41,21 @@ if TYPE_CHECKING:
 
 
 _NO_LIST = 0.1  # seconds, the least, for which the relay keeps the `Nats-Msg-Id` of messages: no frame has one
+MOST_STUDY_BYTES = 4 * MOST_TRANSCRIPT_BYTES
+"""Bytes that the relay keeps of one study: room for the messages of the longest transcript, with all that the relay
+adds, and for that transcript."""
 _AGAIN = 2.0  # seconds after which what was brought and not taken is brought again
 _PATIENCE = 15.0
 _INBOX = "_INBOX_operator"
 
 
-def open_at_relay(subjects: RelaySubjects, relay: str, credentials: Path) -> None:
+def open_at_relay(subjects: RelaySubjects, relay: str, credentials: Path, most_bytes: int) -> None:
     """Create the stream and consumers of a study that are missing at the relay. Raise `CarrierError`."""
     with closing(RelayConnection(relay, credentials, _INBOX, _PATIENCE)) as connection:
-        connection.call(partial(_open, subjects))
+        connection.call(partial(_open, subjects, most_bytes))
 
 
-async def _open(subjects: RelaySubjects, client: Client) -> None:
+async def _open(subjects: RelaySubjects, most_bytes: int, client: Client) -> None:
     from nats.js import api
 
     manager = client.jetstream()
@@ -59,6 +65,7 @@ async def _open(subjects: RelaySubjects, client: Client) -> None:
             subjects=[f"{subjects.stream}.>"],
             storage=api.StorageType.FILE,
             retention=api.RetentionPolicy.LIMITS,
+            max_bytes=most_bytes,  # or any site could leave other studies of this relay no room
             discard=api.DiscardPolicy.NEW,  # a full disk refuses, and never drops what is there
             duplicate_window=_NO_LIST,
             allow_direct=True,
@@ -101,25 +108,30 @@ def provision_relay(study: JointStudy, folder: Path) -> list[Path]:
     else:
         by = certificates.authority("relay authority")
         write_folder(operator, _new_relay(by, study.relay, host), 0o700)
+    account = new_account(subjects)
     for name, site in zip(study.names, handed, strict=True):
-        write_folder(site, _credentials(by, certificates.client(by, name, subjects.stream)), 0o700)
+        write_folder(site, _credentials(by, certificates.client(by, name, account)), 0o700)
     accounts = {
-        **_credentials(by, certificates.client(by, OPERATOR, subjects.stream)),
-        ACCOUNTS: [study_accounts(subjects, study.title).encode()],
-        README: [relay_readme(study, handed).encode()],
+        **_credentials(by, certificates.client(by, OPERATOR, account)),
+        ACCOUNTS: [study_accounts(subjects, study.title, account).encode()],
+        README: [relay_readme(study, handed, account).encode()],
     }
     write_folder(_study_folder(subjects, folder), accounts, 0o700)
     _include(operator / STUDY_LIST, study_line(subjects))
     return handed
 
 
-def open_study(study: JointStudy, folder: Path) -> None:
+def open_study(study: JointStudy, folder: Path, most_bytes: int = MOST_STUDY_BYTES) -> None:
     """Open a study at its relay with the operator's credentials in a provisioning kit; what is open stays as it is.
 
+    `most_bytes`: that the relay keeps of the study.
     Raises `CarrierError`, and InputError for a folder that is no provisioning kit of this study.
     """
     subjects = subjects_of(study)
-    open_at_relay(subjects, study.relay, _study_folder(subjects, folder))
+    own = _study_folder(subjects, folder)
+    if not os.path.lexists(own):
+        raise InputError("kit.lacks_study", folder=str(folder))
+    open_at_relay(subjects, study.relay, own, most_bytes)
 
 
 def readme_of(study: JointStudy, folder: Path) -> Path:
@@ -132,7 +144,7 @@ def subjects_of(study: JointStudy) -> RelaySubjects:
     return RelaySubjects(study.digest, study.names)
 
 
-def relay_readme(study: JointStudy, handed: list[Path]) -> str:
+def relay_readme(study: JointStudy, handed: list[Path], account: str) -> str:
     """Return the instructions for the relay's operator."""
     host, port = relay_address(study.relay)
     sites = "\n".join(f"     {Path(SITES) / site.name}" for site in handed)
@@ -150,6 +162,7 @@ def relay_readme(study: JointStudy, handed: list[Path]) -> str:
         studies=STUDY_LIST,
         line=study_line(subjects_of(study)),
         folder=f"{STUDIES}/{subjects_of(study).stream}",
+        stored=f"{STORE}/jetstream/{account}",
     )
 
 

@@ -9,6 +9,7 @@ another. An answer that crosses accounts comes out in the asker's, where no othe
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Iterable
 from ipaddress import ip_address
 
@@ -30,7 +31,10 @@ tls {{
   verify_and_map: true  # a client is whom its certificate says, and without one nobody
   timeout: 5
 }}
-jetstream {{ store_dir: "{store}" }}
+jetstream {{
+  store_dir: "{store}"
+  max_file_store: 100GB  # of all studies, each of which has its own limit
+}}
 max_payload: 2MB  # longer frames come in pieces
 max_pending: 256MB
 write_deadline: "60s"
@@ -63,20 +67,29 @@ def study_line(subjects: RelaySubjects) -> str:
     return f'include "{STUDIES}/{subjects.stream}/{ACCOUNTS}"'
 
 
-def study_accounts(subjects: RelaySubjects, title: str) -> str:
-    """Return the accounts of one study, and of nothing else."""
-    sites = ", ".join(json.dumps(_account_of(subjects, name)) for name in subjects.names)
+def new_account(subjects: RelaySubjects) -> str:
+    """Return the name of an account for one provisioning of a study.
+
+    It is another at each provisioning, so that credentials and frames of an earlier one are not this one's. With it the
+    O of a certificate stays within the 64 characters that X.520 allows.
+    """
+    return f"{subjects.stream}~{secrets.token_hex(8)}"
+
+
+def study_accounts(subjects: RelaySubjects, title: str, account: str) -> str:
+    """Return the accounts of one study, and of nothing else. `account` stores, and is in the name of all."""
+    sites = ", ".join(json.dumps(_account_of(account, subjects, name)) for name in subjects.names)
     stored = (f"{subjects.stream}.>", subjects.looking(">"), subjects.asking("*"), subjects.acknowledging("*") + ">")
     exports = (f"{{service: {json.dumps(subject)}{_many(subjects, subject)}, accounts: $sites}}" for subject in stored)
     lines = [
         f"# {title}",
-        f'"{subjects.stream}": {{',
+        f'"{account}": {{',
         f"  sites: [{sites}]",
         "  jetstream: enabled",
-        f"  users: [{{user: {_user(subjects, OPERATOR)}}}]",
+        f"  users: [{{user: {_user(account, OPERATOR)}}}]",
         *_listed("exports", exports),
         "}",
-        *(line for name in subjects.names for line in _account(subjects, name)),
+        *(line for name in subjects.names for line in _account(account, subjects, name)),
     ]
     return "\n".join(lines) + "\n"
 
@@ -95,13 +108,13 @@ def _many(subjects: RelaySubjects, subject: str) -> str:
     return ", response_type: stream" if subject == subjects.asking("*") else ""
 
 
-def _account(subjects: RelaySubjects, name: str) -> Iterable[str]:
+def _account(account: str, subjects: RelaySubjects, name: str) -> Iterable[str]:
     """Yield the account of one site: its user, who may publish imported subjects and subscribe to its own inbox."""
     published = subjects.published(name)
-    yield f"{json.dumps(_account_of(subjects, name))}: {{"
+    yield f"{json.dumps(_account_of(account, subjects, name))}: {{"
     may = f"subscribe: {json.dumps(f'{subjects.inbox(name)}.>')}, publish: {json.dumps(published)}"
-    yield f"  users: [{{user: {_user(subjects, name)}, permissions: {{{may}}}}}]"
-    imports = (f"{{service: {{account: {json.dumps(subjects.stream)}, subject: {json.dumps(s)}}}}}" for s in published)
+    yield f"  users: [{{user: {_user(account, name)}, permissions: {{{may}}}}}]"
+    imports = (f"{{service: {{account: {json.dumps(account)}, subject: {json.dumps(s)}}}}}" for s in published)
     yield from _listed("imports", imports)
     yield "}"
 
@@ -112,10 +125,10 @@ def _listed(what: str, items: Iterable[str]) -> Iterable[str]:
     yield "  ]"
 
 
-def _account_of(subjects: RelaySubjects, name: str) -> str:
-    return f"{subjects.stream}~{subjects.seats[name]}"
+def _account_of(account: str, subjects: RelaySubjects, name: str) -> str:
+    return f"{account}~{subjects.seats[name]}"
 
 
-def _user(subjects: RelaySubjects, name: str) -> str:
-    """Return the subject of a certificate, as nats-server writes it. A site has another one in each study."""
-    return json.dumps(f"CN={name},O={subjects.stream}")
+def _user(account: str, name: str) -> str:
+    """Return the subject of a certificate, as nats-server writes it. A site has another one in each provisioning."""
+    return json.dumps(f"CN={name},O={account}")

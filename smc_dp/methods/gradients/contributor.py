@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import reduce
+from typing import Any
 
 from typing_extensions import override
 
 from protocols.arithmetic.rng import Forks, Stream
 from smc_dp.core.errors import InputError
 from smc_dp.methods.functionality import Addend, Vector
-from smc_dp.methods.gradients.descent import Descent, Steps
+from smc_dp.methods.gradients.descent import Steps
 from smc_dp.methods.training.integer_rows import IntegerRows
 from smc_dp.privacy.distributed import SharedRounds
 
@@ -40,7 +41,7 @@ class Contributor:
             raise InputError("sum.impossible_count", count=len(noise.steps), answered=answered)
         self._rows, self._noise, self._steps, self._rng = rows, noise, steps, rng
         self._answered = answered
-        self._seen: tuple[tuple[Vector, ...], Descent] = ((), steps.begin())
+        self._seen: tuple[tuple[Vector, ...], Any] = ((), steps.begin())
 
     @override
     def __repr__(self) -> str:
@@ -52,12 +53,12 @@ class Contributor:
         if r != wanted or r >= len(self._noise.steps):
             raise InputError("sum.out_of_turn", number=r, count=len(self._noise.steps), answered=wanted)
         self._answered += 1
-        numbers = tuple(self._numbers(r, self._after(values)))
+        numbers = tuple(self._steps.numbers(self._after(values), self._rows))
         if self._rng is None:
             return Addend(numbers, (0,) * len(numbers))
         return Addend(numbers, tuple(self._noise.share(r, self._rng.fork(noise_label(r)))))
 
-    def _after(self, values: tuple[Vector, ...]) -> Descent:
+    def _after(self, values: tuple[Vector, ...]) -> Any:
         """Return the descent after these sums; steps that were made before are not made again."""
         seen, descent = self._seen
         if values[: len(seen)] != seen:
@@ -65,9 +66,3 @@ class Contributor:
         descent = reduce(self._steps.after, values[len(seen) :], descent)
         self._seen = values, descent
         return descent
-
-    def _numbers(self, r: int, descent: Descent) -> list[int]:
-        if self._noise.steps[r].curvature is None:
-            return self._rows.gradient(descent.query)
-        start = self._rows.start()
-        return [*start.gradient, *start.diagonal, *start.off_diagonal]

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from typing_extensions import Protocol
 
 from smc_dp.core.arrays import Array, IntArray
 from smc_dp.methods.functionality import Vector
 from smc_dp.methods.training import integer_readings as readings
-from smc_dp.methods.training.integer_rows import WEIGHT_BITS, round_query
+from smc_dp.methods.training.integer_rows import WEIGHT_BITS, IntegerRows, round_query
 
 Scaling: TypeAlias = Callable[[Array], Array]
 """Function that makes a step of a direction, (p, d)."""
@@ -52,6 +53,19 @@ class Descent:
         return Descent(weights, ahead, self.scaling, self.number + 1)
 
 
+class Steps(Protocol):
+    """Rule of a method for the steps that follow from the sums: states, whose `released` are weights: (p, d)."""
+
+    def begin(self) -> Any:
+        """Return the state before the first sum."""
+
+    def after(self, state: Any, value: Vector) -> Any:
+        """Return the state after one more sum."""
+
+    def numbers(self, state: Any, rows: IntegerRows) -> list[int]:
+        """Return what these rows enter to the sum that follows."""
+
+
 @dataclass(frozen=True)
 class GradientSteps:
     """Nesterov's steps of `gd`: every direction times one public number, `size`. Sums hold directions only."""
@@ -69,6 +83,10 @@ class GradientSteps:
     def after(self, descent: Descent, value: Vector) -> Descent:
         """Return the descent after one more sum."""
         return descent.moved(readings.read_gradient(value, self.classes, weighted=self.weighted))
+
+    def numbers(self, descent: Descent, rows: IntegerRows) -> list[int]:
+        """Return the sum of the gradients of these rows."""
+        return rows.gradient(descent.query)
 
 
 @dataclass(frozen=True)
@@ -101,6 +119,13 @@ class NewtonSteps:
         direction = readings.read_start_gradient(first, self.classes, weighted=self.weighted)
         return replace(descent, scaling=scaling).moved(direction)
 
+    def numbers(self, descent: Descent, rows: IntegerRows) -> list[int]:
+        """Return the sum of the gradients of these rows; in the first sum with their curvatures."""
+        if descent.number:
+            return rows.gradient(descent.query)
+        start = rows.start()
+        return [*start.gradient, *start.diagonal, *start.off_diagonal]
+
     @property
     def _times(self) -> float:
         return 1.0 if self.classes == 2 else 2.0  # of more classes X'X is read, and half of it bounds the Hessian
@@ -115,10 +140,6 @@ class NewtonSteps:
             return self._plain
         inverse = (vectors * (self._times / np.maximum(values, self.floor))) @ vectors.T
         return lambda direction: direction @ inverse
-
-
-Steps: TypeAlias = GradientSteps | NewtonSteps
-"""Rule of a method for the steps that follow from the sums."""
 
 
 def _origin(classes: int, dimension: int) -> Array:

@@ -33,7 +33,7 @@ from smc_dp.methods.neighbours import NeighbourPair, record_pair
 from smc_dp.methods.sums.noisy_sum import check_announced_rows, row_cap_caveat
 from smc_dp.methods.sums.threat_model import AnnouncedRows, RowCounts, ThreatModel
 from smc_dp.methods.training.integer_rows import ROW_BITS, IntegerRows
-from smc_dp.privacy.distributed import RoundBound, SharedRounds, rounds_statement, sums_signal
+from smc_dp.privacy.distributed import SharedRounds, StepBound, rounds_statement, sums_signal
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import NO_NOISE, no_guarantee
 from smc_dp.privacy.pathak2010 import LARGEST_N
@@ -63,6 +63,7 @@ class GradientSums:
             parties=self.threat_model.parties,
             honest=self.threat_model.honest,
             most_rows=self.announced.most_rows,
+            parts=self.method.parts,
         )
 
     @property
@@ -160,9 +161,10 @@ class RoundNoise:
 
 @dataclass(frozen=True)
 class GradientMethod(Method):
-    """Method that uses nothing but sums of clipped contributions of single records: the base of `newton` and `gd`.
+    """Method that uses nothing but sums of what single records contribute: the base of `newton`, `gd` and `logistic`.
 
-    adjacency: whether neighbours have another record, or one more or less.
+    adjacency: whether neighbours have another record, or one more or less. `parts`: of mu^2, of each sum; none where
+    all are alike.
     """
 
     adjacency: RecordAdjacency = "replace"
@@ -173,6 +175,7 @@ class GradientMethod(Method):
     sizes: ClassVar[RowCounts] = "hidden"
     protects: ClassVar[Unit] = "record"
     noises: ClassVar[tuple[NoiseName, ...]] = ("ddg",)
+    parts: ClassVar[tuple[int, ...]] = ()
 
     @override
     def __post_init__(self) -> None:
@@ -197,7 +200,7 @@ class GradientMethod(Method):
     @abstractmethod
     def round_bounds(
         self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
-    ) -> tuple[RoundBound, ...]:
+    ) -> tuple[StepBound, ...]:
         """Return the bound on one record's contribution to each sum."""
 
     @abstractmethod
@@ -245,9 +248,13 @@ class GradientMethod(Method):
             raise ValueError("weights: wanted them in the rows where the public facts say so, and nowhere else")
         return IntegerRows.of(rows.X, rows.y, public.classes, rows.weights)
 
+    def check_federation(self, federation: Federation) -> None:
+        """Raise InputError, naming the party, for rows that it cannot learn from."""
+        check_rows_of_parties(federation, uses_weights=True)
+
     @override
     def train(self, federation: Federation) -> TrainedParts[Release]:
-        check_rows_of_parties(federation, uses_weights=True)
+        self.check_federation(federation)
         public = federation.public
         each = [self.prepare(rows, public) for rows in federation.parties]
 

@@ -7,12 +7,13 @@ so that what is computed of them, squares too, stays finite. No honest sum comes
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from smc_dp.core.arrays import Array
-from smc_dp.methods.training.integer_rows import RECORD_WEIGHT_BITS, ROW_BITS, SHARE_BITS
+from smc_dp.methods.training.integer_rows import COUNT_BITS, RECORD_WEIGHT_BITS, ROW_BITS, SHARE_BITS
 
 _LARGEST = 1 << 200
 
@@ -50,7 +51,30 @@ def read_curvature(
     diagonal: Sequence[int], off_diagonal: Sequence[int], classes: int, *, weighted: bool = False
 ) -> Array:
     """Return X'X/4 for two classes, X'X for more: (d, d), symmetric to the last bit."""
-    unit, d = Units.of(classes, weighted=weighted).curvature, len(diagonal)
+    return _symmetric(diagonal, off_diagonal, Units.of(classes, weighted=weighted).curvature)
+
+
+class InferenceReading(NamedTuple):
+    """Sums at the point of an inference: gradient (p,), Hessian and meat (p, p), and the number of rows left out."""
+
+    gradient: Array
+    hessian: Array
+    meat: Array
+    left_out: float
+
+
+def read_inference(values: Sequence[int], p: int) -> InferenceReading:
+    """Return what a sum of `IntegerRows.inference` says, its count in units of 2^-16."""
+    beside = p * (p - 1) // 2
+    every = iter(values)
+    gradient, *blocks = (list(islice(every, length)) for length in (p, p, beside, p, beside))
+    hessian, meat = (_symmetric(blocks[i], blocks[i + 1], 1 << 2 * (SHARE_BITS + ROW_BITS)) for i in (0, 2))
+    (left_out,) = _reals(list(every), 1 << COUNT_BITS)
+    return InferenceReading(_reals(gradient, 1 << SHARE_BITS + ROW_BITS), hessian, meat, float(left_out))
+
+
+def _symmetric(diagonal: Sequence[int], off_diagonal: Sequence[int], unit: int) -> Array:
+    d = len(diagonal)
     matrix = np.zeros((d, d))
     matrix[np.triu_indices(d, 1)] = _reals(off_diagonal, unit)
     matrix += matrix.T

@@ -39,12 +39,14 @@ from smc_dp.methods.training.integer_tables import class_shares, signed_shares
 ROW_BITS = 14
 WEIGHT_BITS = 16
 RECORD_WEIGHT_BITS = 11
+COUNT_BITS = 16
 MOST_INTEGER_COLUMNS = 2**16
 MOST_INTEGER_CLASSES = 2**12
 _TWO_CLASS_CLIP = 2 ** (SHARE_BITS + ROW_BITS - 1)
 _LARGEST_WEIGHT = 2**30  # 2^14 in reals: beyond it every margin that matters is at the end of the table
 _BLOCK_ROWS = 2**15
 _BLOCK_WEIGHTED_ROWS = 2**13
+_BLOCK_SPLIT_ROWS = 2**12  # of x_i x_j times digits up to 2^12: 2^40 a record
 _BLOCK_NUMBERS = 2**22  # 32 MB as floats
 _SMALL = np.int16  # 2^14 fits: a table of records takes a quarter of what it takes as floats
 
@@ -77,6 +79,22 @@ class StartSums:
     gradient: list[int]
     diagonal: list[int]
     off_diagonal: list[int]
+
+
+@dataclass(frozen=True, repr=False)
+class InferenceSums:
+    """Sums of the last query of an inference, secret: the gradient, and of Hessian and meat the triangles.
+
+    Units: 2^-26 and, for both matrices, 2^-52. `left_out`: number of rows that are 0, in units of
+    2^-16.
+    """
+
+    gradient: list[int]
+    hessian_diagonal: list[int]
+    hessian_off_diagonal: list[int]
+    meat_diagonal: list[int]
+    meat_off_diagonal: list[int]
+    left_out: int
 
 
 def round_query(W: Array) -> IntArray:
@@ -173,6 +191,30 @@ class IntegerRows:
             total += _product(self._weighted(multiples(margins, self.y[rows], self.squares[rows]), rows).T, x)
         return total.ravel().tolist()
 
+    def inference(self, w_int: IntArray) -> InferenceSums:
+        """Sum gradient, Hessian and meat of two classes at a `round_query`, (1, d), all of them exact and unclipped.
+
+        One record enters y s x_int, s (2^12 - s) x_int x_int' and s^2 x_int x_int', where s = 2^12 sigma(-y margin) is
+        the integer of the table: see `smc_dp.privacy.distributed.inference_sum`. ValueError: more classes, weights.
+        """
+        d = self.x.shape[1]
+        if self.classes != 2 or self.weights is not None:
+            raise ValueError("wanted two classes, and records without weights")
+        if w_int.shape != (1, d) or not ((w_int >= -_LARGEST_WEIGHT) & (w_int <= _LARGEST_WEIGHT)).all():
+            raise ValueError(f"wanted 1 x {d} integers of at most 2^30 for weights")
+        one = 1 << SHARE_BITS
+        W, gradient = w_int.astype(np.float64), np.zeros(d, dtype=np.int64)
+        parts = np.zeros((2, 2, d, d), dtype=np.int64)  # of Hessian and meat what stands above 2^12, and below
+        for rows in _blocks(len(self.x), d, _BLOCK_SPLIT_ROWS):
+            x, signs = self.x[rows].astype(np.float64), 2 * self.y[rows] - 1
+            shares = signed_shares(signs * (x @ W.T).astype(np.int64)[:, 0], ROW_BITS + WEIGHT_BITS)
+            gradient += _product((signs * shares)[np.newaxis], x)[0]
+            for total, factors in zip(parts, (shares * (one - shares), shares * shares), strict=True):
+                for half, digits in zip(total, divmod(factors, one), strict=True):
+                    half += ((x * digits[:, np.newaxis]).T @ x).astype(np.int64)
+        hessian, meat = (_triangle(high, low) for high, low in parts)
+        return InferenceSums(gradient.tolist(), *hessian, *meat, int((self.squares == 0).sum()) << COUNT_BITS)
+
     def _weighted(self, numbers: IntArray, rows: slice) -> IntArray:
         """Multiply the numbers of each of these records by its weight."""
         return numbers if self.weights is None else numbers * self.weights[rows, np.newaxis]
@@ -247,6 +289,12 @@ def _product(a: IntArray, x: Array) -> IntArray:
     """Multiply a x, exactly, for integers as the docstring of the module bounds them."""
     exact: IntArray = (a.astype(np.float64) @ x).astype(np.int64)
     return exact
+
+
+def _triangle(high: IntArray, low: IntArray) -> tuple[list[int], list[int]]:
+    """Return diagonal and upper triangle of 2^12 high + low, which needs more than 64 bits."""
+    whole = (high.astype(object) << SHARE_BITS) + low.astype(object)
+    return np.diagonal(whole).tolist(), whole[np.triu_indices(len(whole), 1)].tolist()
 
 
 def _blocks(n: int, width: int, most: int = _BLOCK_ROWS) -> Iterator[slice]:

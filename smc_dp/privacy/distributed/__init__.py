@@ -28,13 +28,23 @@ grid is made as fine as it takes.
 """
 
 from smc_dp.privacy.distributed.calibration import SharedNoise, calibrate_shares, ring_bits, shared_statement
-from smc_dp.privacy.distributed.rounds import Curvature, RoundBound, SharedRounds, rounds_statement, sums_signal
+from smc_dp.privacy.distributed.inference_sum import InferenceBound
+from smc_dp.privacy.distributed.rounds import (
+    Curvature,
+    RoundBound,
+    SharedRounds,
+    StepBound,
+    rounds_statement,
+    sums_signal,
+)
 
 __all__ = [
     "Curvature",
+    "InferenceBound",
     "RoundBound",
     "SharedNoise",
     "SharedRounds",
+    "StepBound",
     "calibrate_shares",
     "ring_bits",
     "rounds_statement",

@@ -36,10 +36,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, sqrt
+from typing import TypeAlias
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError
 from smc_dp.privacy.distributed.calibration import MOST_RING_BITS, ring_bits
+from smc_dp.privacy.distributed.inference_sum import InferenceBound
 from smc_dp.privacy.distributed.share_distributions import MOST_COORDINATES, GaussianShares
 from smc_dp.privacy.gaussian import LEAST_VARIANCE, VARIANCE_LOST, mu_above
 from smc_dp.privacy.output import implied_epsilon
@@ -124,6 +126,10 @@ class RoundBound:
         return both if self.curvature and self.curvature.start else max(4 * A + E, both)
 
 
+StepBound: TypeAlias = RoundBound | InferenceBound
+"""Bound on one record's part of one sum."""
+
+
 @dataclass(frozen=True)
 class SharedRounds:
     """Shares of R sums.
@@ -134,7 +140,7 @@ class SharedRounds:
     together.
     """
 
-    steps: tuple[RoundBound, ...]
+    steps: tuple[StepBound, ...]
     distributions: tuple[tuple[GaussianShares, ...], ...]
     ring_bits: int
 
@@ -148,19 +154,32 @@ class SharedRounds:
 
     @classmethod
     def calibrated(
-        cls, target: Target, steps: tuple[RoundBound, ...], *, parties: int, honest: int, most_rows: int
+        cls,
+        target: Target,
+        steps: tuple[StepBound, ...],
+        *,
+        parties: int,
+        honest: int,
+        most_rows: int,
+        parts: tuple[int, ...] = (),
     ) -> SharedRounds:
-        """Calibrate shares that give the target to all sums together, each with the same part of mu^2.
+        """Calibrate shares that give the target to all sums together.
 
-        most_rows: of one party. InputError, with how many would do, where integers of 1024 bits are not enough.
-        ValueError for a noise other than `ddg`, and for numbers that make no sense.
+        parts: of mu^2, one for each sum, in any unit; all alike where none are given. most_rows: of one party.
+        InputError, with how many would do, where integers of 1024 bits are not enough. ValueError for a noise other
+        than `ddg`, and for numbers that make no sense.
         """
         if target.noise != "ddg":
             raise ValueError(f"wanted noise ddg for several sums, got {target.noise}")
         if not 1 <= honest <= parties or most_rows < 1 or not steps:
             raise ValueError(f"wanted steps, rows and from 1 to {parties} honest of {parties}, got {honest}")
-        each = target.mu**2 / len(steps)
-        distributions = tuple(step.distributions(each, honest) for step in steps)
+        weights = parts or (1,) * len(steps)
+        if min(weights) < 1:
+            raise ValueError("wanted parts above 0")
+        distributions = tuple(
+            step.distributions(target.mu**2 * part / sum(weights), honest)
+            for step, part in zip(steps, weights, strict=True)
+        )
         return cls(steps, distributions, _ring_bits(steps, distributions, parties, most_rows))
 
     @property
@@ -183,7 +202,7 @@ class SharedRounds:
         """Draw one party's share in the sum of round r, counted from 0: all blocks, one after the other."""
         return [x for shares in self.distributions[r] for x in shares.share(rng)]
 
-    def _steps_and_noise(self) -> Iterator[tuple[RoundBound, tuple[GaussianShares, ...]]]:
+    def _steps_and_noise(self) -> Iterator[tuple[StepBound, tuple[GaussianShares, ...]]]:
         return zip(self.steps, self.distributions, strict=True)
 
     def _every_distribution(self) -> Iterator[GaussianShares]:
@@ -213,7 +232,7 @@ def sums_signal(n: int, mu: float | Fraction, d: int, k: int, honest: int, parti
 
 
 def _ring_bits(
-    steps: tuple[RoundBound, ...], distributions: tuple[tuple[GaussianShares, ...], ...], parties: int, most_rows: int
+    steps: tuple[StepBound, ...], distributions: tuple[tuple[GaussianShares, ...], ...], parties: int, most_rows: int
 ) -> int:
     blocks = [shares for of_one in distributions for shares in of_one]
     tail = max(shares.tail(parties, _MISSED_BITS + (len(blocks) - 1).bit_length()) for shares in set(blocks))

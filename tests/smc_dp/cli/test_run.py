@@ -324,7 +324,7 @@ def test_predictions_go_to_a_file_with_ids_and_scores_and_accuracy_apart(folder,
     ):
         assert main(["predict", "r", "--data", "new.csv", *options]) == 0
         said = capsys.readouterr()
-        assert said.out == f"Written to {options[1]}: 200 predictions.\n"
+        assert said.out == f"Written to {options[1]}: 200 rows.\n"
         assert f"accuracy                  {found['accuracy']:.3f} (" in said.err
         heading, *rows = csv.reader((folder / options[1]).read_text().splitlines())
         assert heading == [called, "prediction", "score", "probability yes", "reason"]

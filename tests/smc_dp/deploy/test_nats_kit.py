@@ -11,13 +11,13 @@ import pytest
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 from support import studies
-from support.relays import PARTIES, joint_study
+from support.relays import PARTIES, account_of, joint_study
 
 from protocols.curator import CURATOR_NAME
 from smc_dp.cli.main import main
 from smc_dp.deploy.nats import certificates
 from smc_dp.deploy.nats.connection import CA_FILE, CERTIFICATE_FILE, KEY_FILE
-from smc_dp.deploy.nats.provision import provision_relay, readme_of, subjects_of
+from smc_dp.deploy.nats.provision import open_study, provision_relay, readme_of, subjects_of
 from smc_dp.deploy.nats.server import study_line
 from smc_dp.deploy.study import JointStudy
 from tests.support.refusals import refused
@@ -52,12 +52,14 @@ def test_certificates_are_for_the_host_and_for_names_in_one_study(kit: Path) -> 
     hosts = relay.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     assert hosts.get_values_for_type(x509.DNSName) == ["relay.example.org"]
     subjects = subjects_of(joint_study("tls://relay.example.org"))
+    account = account_of(kit, subjects)
+    assert account.startswith(f"{subjects.stream}~")
     text = (kit / "operator" / "studies" / subjects.stream / "accounts.conf").read_text()
     for name in subjects.names:
         site = x509.load_pem_x509_certificate((kit / "sites" / name / CERTIFICATE_FILE).read_bytes())
         site.verify_directly_issued_by(by)
-        assert site.subject.rfc4514_string() == f"CN={name},O={subjects.stream}"
-        assert f'"CN={name},O={subjects.stream}"' in text
+        assert site.subject.rfc4514_string() == f"CN={name},O={account}"
+        assert f'"CN={name},O={account}"' in text
         with pytest.raises((InvalidSignature, ValueError)):
             relay.verify_directly_issued_by(site)
     assert "port: 4222" in (kit / "operator" / "server.conf").read_text()
@@ -145,7 +147,6 @@ def test_the_commands_make_a_kit_and_say_what_is_wrong(tmp_path: Path, capsys: p
         f"Next steps: {readme_of(study, out)}. SECRET: all other files in {out}.",
         *(f"Hand over: {out / 'sites' / name}" for name in (*studies.PARTIES, CURATOR_NAME)),
     ]
+    with refused("kit.lacks_study"):
+        open_study(study, tmp_path)
     assert main(["study", "open", str(file), "--provisioning-kit", str(tmp_path)]) == 2
-    assert capsys.readouterr().err.startswith(
-        f"error: credentials {readme_of(study, tmp_path).with_name(CA_FILE)}: cannot be read"
-    )

@@ -17,12 +17,12 @@ from nats.aio.client import Client
 from nats.errors import Error
 from nats.js import api
 from nats.js.errors import NotFoundError
-from support.relays import PARTIES, NatsRelay, place, relay, sealed, until, without_server
+from support.relays import PARTIES, NatsRelay, account_of, place, relay, sealed, until, without_server
 
 from smc_dp.deploy.frame import CarrierError, Frame
 from smc_dp.deploy.nats.certificates import Certified, authority, client
 from smc_dp.deploy.nats.connection import CA_FILE, CERTIFICATE_FILE, KEY_FILE, RelayConnection
-from smc_dp.deploy.nats.provision import provision_relay
+from smc_dp.deploy.nats.provision import open_study, provision_relay
 from smc_dp.deploy.nats.server import OPERATOR, server_configuration
 from smc_dp.deploy.nats.subjects import RelaySubjects
 from tests.support.refusals import refused
@@ -32,26 +32,26 @@ NORTH, SOUTH, WEST = PARTIES
 SHORT = 0.2
 
 
-def users(subjects: RelaySubjects, permissions: Callable[[str], str]) -> str:
+def users(subjects: RelaySubjects, account: str, permissions: Callable[[str], str]) -> str:
     """Everybody in the relay's own account."""
-    names = [f'{{user: "CN={n},O={subjects.stream}"{permissions(n)}}}' for n in subjects.names]
-    everybody = [f'{{user: "CN={OPERATOR},O={subjects.stream}"}}', *names]
+    names = [f'{{user: "CN={n},O={account}"{permissions(n)}}}' for n in subjects.names]
+    everybody = [f'{{user: "CN={OPERATOR},O={account}"}}', *names]
     return f"accounts {{ RELAY: {{ jetstream: enabled, users: [{', '.join(everybody)}] }} }}"
 
 
-def broad(subjects: RelaySubjects, address: str) -> str:
+def broad(subjects: RelaySubjects, address: str, account: str) -> str:
     """A twin without any permissions."""
-    return head(subjects, address) + users(subjects, lambda name: "")
+    return head(subjects, address) + users(subjects, account, lambda name: "")
 
 
-def one_account(subjects: RelaySubjects, address: str) -> str:
+def one_account(subjects: RelaySubjects, address: str, account: str) -> str:
     """A twin with the permissions of the kit, but without accounts."""
 
     def permissions(name: str) -> str:
         publish = ", ".join(f'"{subject}"' for subject in subjects.published(name))
         return f', permissions: {{publish: [{publish}], subscribe: ["{subjects.inbox(name)}.>"]}}'
 
-    return head(subjects, address) + users(subjects, permissions)
+    return head(subjects, address) + users(subjects, account, permissions)
 
 
 def head(subjects: RelaySubjects, address: str) -> str:
@@ -289,13 +289,15 @@ def unknown_to_the_relay(running: NatsRelay, folder: Path) -> Path:
     key = serialization.load_pem_private_key((running.operator / "ca.key").read_bytes(), None)
     assert isinstance(key, ec.EllipticCurvePrivateKey)
     by = Certified(x509.load_pem_x509_certificate((running.operator / CA_FILE).read_bytes()), key)
-    return credentials(folder / "unknown", by, client(by, "nobody", running.subjects.stream))
+    return credentials(folder / "unknown", by, client(by, "nobody", account_of(running.kit, running.subjects)))
 
 
 def vouched_for_by_another(running: NatsRelay, folder: Path) -> Path:
     """Credentials with the true authority, and a certificate with the right name that another authority made."""
     true = Certified(x509.load_pem_x509_certificate((running.operator / CA_FILE).read_bytes()), authority("x").key)
-    return credentials(folder / "forged", true, client(authority("x"), SOUTH, running.subjects.stream))
+    return credentials(
+        folder / "forged", true, client(authority("x"), SOUTH, account_of(running.kit, running.subjects))
+    )
 
 
 def credentials(folder: Path, by: Certified, one: Certified) -> Path:
@@ -306,7 +308,7 @@ def credentials(folder: Path, by: Certified, one: Certified) -> Path:
     return folder
 
 
-def open_to_all(subjects: RelaySubjects, address: str) -> str:
+def open_to_all(subjects: RelaySubjects, address: str, account: str) -> str:
     return head(subjects, address).replace("verify_and_map: true", "verify: false")
 
 
@@ -334,7 +336,7 @@ async def _ignore(error: Exception) -> None:
 
 
 def test_a_relay_without_tls_is_refused(tmp_path: Path) -> None:
-    def plain(subjects: RelaySubjects, address: str) -> str:
+    def plain(subjects: RelaySubjects, address: str, account: str) -> str:
         return re.sub(r"tls \{.*?\n\}\n", "", head(subjects, address), flags=re.DOTALL)
 
     with (
@@ -346,10 +348,8 @@ def test_a_relay_without_tls_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
-    def small(subjects: RelaySubjects, address: str) -> str:
-        return server_configuration(address).replace('"store"', '"store", max_file_store: 100KB')
-
-    with relay(tmp_path, twin=small) as full, closing(full.carrier(NORTH)) as north:
+    with relay(tmp_path, opened=False) as full, closing(full.carrier(NORTH)) as north:
+        open_study(full.study, full.kit, 100_000)
         sent = [Frame(full.study.digest, NORTH, SOUTH, "envelope", n, bytes(40_000)) for n in range(4)]
         with refused("relay.refused", error=CarrierError, at=full.study.relay):
             north.send(sent)

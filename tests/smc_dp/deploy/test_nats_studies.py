@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import subprocess
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
@@ -12,15 +14,22 @@ import pytest
 from nats.aio.client import Client
 from nats.errors import Error
 from nats.js import api
-from support.relays import PARTIES, NatsRelay, place, ready, relay, sealed, until, without_server
+from support.relays import PARTIES, NatsRelay, account_of, place, ready, relay, sealed, until, wait_for, without_server
 
 from protocols.curator import CURATOR_NAME
-from smc_dp.deploy.frame import CarrierError
+from smc_dp.deploy.frame import CarrierError, Frame
 from smc_dp.deploy.join import take_part
 from smc_dp.deploy.nats.carrier import NatsCarrier
 from smc_dp.deploy.nats.connection import RelayConnection
-from smc_dp.deploy.nats.provision import open_study
-from smc_dp.deploy.nats.server import OPERATOR, STUDY_LIST, server_configuration, study_accounts, study_line
+from smc_dp.deploy.nats.provision import MOST_STUDY_BYTES, open_study, provision_relay, readme_of
+from smc_dp.deploy.nats.server import (
+    OPERATOR,
+    STUDY_LIST,
+    new_account,
+    server_configuration,
+    study_accounts,
+    study_line,
+)
 from smc_dp.deploy.nats.subjects import RelaySubjects
 from tests.support.refusals import refused
 
@@ -31,24 +40,29 @@ SHORT = 0.2
 Attempt = Callable[[Client, RelaySubjects], Awaitable[object]]
 
 
-def two_studies(first: NatsRelay, folder: Path) -> NatsRelay:
+def two_studies(first: NatsRelay, folder: Path, most_bytes: int = MOST_STUDY_BYTES) -> NatsRelay:
     """Return the second study at a running relay, which went on."""
     first.hand_over(folder / "handed")
     second = first.another("Length of stay")
-    first.reload()
+    reread(second, most_bytes)
+    return second
+
+
+def reread(running: NatsRelay, most_bytes: int = MOST_STUDY_BYTES) -> None:
+    """Have the running server know a study that was added to its kit, and open it."""
+    running.reload()
     for _ in until(10):
         with suppress(CarrierError):
-            open_study(second.study, second.kit)
+            open_study(running.study, running.kit, most_bytes)
             break
-    return second
 
 
 def one_account(first: NatsRelay, folder: Path) -> NatsRelay:
     """The same two studies in one account, without permissions: a twin that keeps nothing apart."""
     first.hand_over(folder / "handed")
     second = first.another("Length of stay")
-    streams = (first.subjects.stream, second.subjects.stream)
-    users = ", ".join(f'{{user: "CN={name},O={stream}"}}' for stream in streams for name in (OPERATOR, *SITES))
+    accounts = [account_of(first.kit, running.subjects) for running in (first, second)]
+    users = ", ".join(f'{{user: "CN={name},O={account}"}}' for account in accounts for name in (OPERATOR, *SITES))
     text, _, _ = server_configuration(first.study.relay).partition("accounts {")
     (first.operator / "server.conf").write_text(
         f"{text}accounts {{ RELAY: {{ jetstream: enabled, users: [{users}] }} }}\n"
@@ -168,16 +182,44 @@ def test_two_studies_run_to_the_end_over_one_server_and_one_is_removed(tmp_path:
             releases = {(tmp_path / study / name / "run" / "release.json").read_bytes() for name in SITES}
             assert len(releases) == 1
         remove(first)
-        first.reload()
-        for left in until(10):
-            with suppress(CarrierError), closing(first.carrier(NORTH, 0.5)) as gone:
-                gone.fetch(min(left, SHORT))
-                continue
-            break
         with closing(first.carrier(NORTH, 0.5)) as gone, pytest.raises(CarrierError):
             gone.fetch(0)
         with closing(second.carrier(NORTH)) as north:
             assert north.last(SOUTH, "envelope") is not None
+
+
+def test_a_study_that_fills_its_disk_stops_no_other(tmp_path: Path) -> None:
+    def small(subjects: RelaySubjects, address: str, account: str) -> str:
+        return server_configuration(address).replace("max_file_store: 100GB", "max_file_store: 300KB")
+
+    with relay(tmp_path, twin=small, opened=False) as first:
+        with refused("relay.refused", error=CarrierError):  # there is not so much
+            open_study(first.study, first.kit)
+        open_study(first.study, first.kit, 100_000)
+        second = two_studies(first, tmp_path, 100_000)
+        with closing(first.carrier(SOUTH)) as south, refused("relay.refused", error=CarrierError):
+            south.send([Frame(first.study.digest, SOUTH, WEST, "envelope", n, bytes(40_000)) for n in range(20)])
+        with closing(second.carrier(NORTH)) as north:
+            north.send([sealed(second.subjects, NORTH, WEST)])
+            assert north.last(WEST, "envelope") == sealed(second.subjects, NORTH, WEST)
+
+
+def test_a_removed_study_that_is_added_again_has_nothing_of_the_former(tmp_path: Path) -> None:
+    with relay(tmp_path) as first:
+        with closing(first.carrier(SOUTH)) as south:
+            south.send([sealed(first.subjects, SOUTH, WEST)])
+        first.hand_over(tmp_path / "former")
+        remove(first)
+        assert [path for path in first.operator.rglob("*") if first.subjects.stream in path.name] == []
+        assert (first.operator / STUDY_LIST).read_text().count("\n") == 1
+        provision_relay(first.study, first.kit)
+        again = NatsRelay(first.study, first.kit, first.process)
+        reread(again)
+        with closing(again.carrier(SOUTH)) as south, closing(again.carrier(WEST)) as west:
+            assert south.last(WEST, "envelope") is None
+            assert west.fetch(SHORT) == []
+        with closing(first.carrier(SOUTH, 0.5)) as former, pytest.raises(CarrierError):  # its credentials
+            former.last(WEST, "envelope")
 
 
 def part(running: NatsRelay, folder: Path, name: str) -> bool:
@@ -190,10 +232,17 @@ def part(running: NatsRelay, folder: Path, name: str) -> bool:
 def remove(running: NatsRelay) -> None:
     """Do what README.txt says of the time after a study."""
     path, line = running.operator / STUDY_LIST, study_line(running.subjects)
-    lines = path.read_text().splitlines()
+    page, lines = readme_of(running.study, running.kit).read_text(), path.read_text().splitlines()
+    stopping, *removing, _ = re.findall(r"  (nats-server --signal quit.*|rm -r .*|nats-server -c .*)$", page, re.M)[1:]
     assert line in lines
+    assert len(removing) == 2
     path.write_text("\n".join(found for found in lines if found != line) + "\n")
-    shutil.rmtree(running.credentials)
+    subprocess.run(stopping.split(), cwd=running.operator, check=True)
+    running.process.wait(10)
+    for command in removing:
+        subprocess.run(command.split(), cwd=running.operator, check=True)
+    running.start()
+    wait_for(running.study)
 
 
 def test_no_two_names_have_one_word_and_all_is_nobodys() -> None:
@@ -208,4 +257,6 @@ def test_no_two_names_have_one_word_and_all_is_nobodys() -> None:
 
 def test_the_configuration_of_a_study_is_short() -> None:
     subjects = RelaySubjects("0" * 64, ("north", "south", "west", CURATOR_NAME))
-    assert len([*study_accounts(subjects, "Readmission").splitlines(), study_line(subjects)]) == 62
+    assert (
+        len([*study_accounts(subjects, "Readmission", new_account(subjects)).splitlines(), study_line(subjects)]) == 62
+    )

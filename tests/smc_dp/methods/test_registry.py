@@ -35,6 +35,7 @@ FAMILIES = (
 # Why there is no estimator of these.
 IN_NO_FAMILY = {
     "wsum_ar": "its weights have a direction only, and probabilities would need their length",
+    "logistic": "its intervals are those of columns, which arrays do not name",
     "batch": "scikit-learn has it",
     "indiv": "releases nothing in common",
     "release_all": "releases a committee and no model that scores rows",

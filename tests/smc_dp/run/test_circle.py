@@ -15,7 +15,7 @@ from tests.support.refusals import refused
 
 ACTIVE = (
     "even if they are malicious",
-    "only that nothing besides the result is revealed",
+    "only that nothing besides the sums is revealed",
     "the corrupted participants are fixed",
 )
 

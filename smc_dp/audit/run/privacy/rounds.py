@@ -1,13 +1,14 @@
 """Privacy of sums of clipped gradients, asked one after the other: what the parameters give, derived again.
 
 A record enters a multiple of its own integer row, and where a sum has three blocks (gradient, diagonal, what lies above
-it) a multiple of its square. Bounds, costs and rings are made again here from the public formulas, and compared with
+it) a multiple of its square. A sum for inference has six: a gradient, two squares, and a count of what is left out.
+Bounds, costs and rings are made again here from the public formulas, and compared with
 the distributions to which the session is bound; no figure of `smc_dp.privacy.distributed.rounds` is used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, isqrt, pi
@@ -46,10 +47,60 @@ class SumBound:
         both = 4 * A if 2 * E <= A else (A + 2 * E) ** 2 / (2 * E)
         return both if self.start else max(4 * A + E, both)
 
+    def cost_with(self, left: Sequence[Fraction], adjacency: str) -> Fraction:
+        """Return the cost with these variances, of each block."""
+        return self.cost(left[0], _of_matrix(left[1:]) if self.curvature else Fraction(1), adjacency)
 
-def sum_bounds(found: DerivedParameters) -> tuple[SumBound, ...]:
+
+@dataclass(frozen=True)
+class InferenceSum:
+    """Bound in L2 on what one record adds to a sum for inference: nothing is clipped, and rows are at most 1 long.
+
+    Beside the gradient its square is free with half of the weight, and the Hessian with 20, as it is a (1 - a) r^2 long
+    for a gradient a r. A record that is left out enters its count alone.
+    """
+
+    gradient: int = WHOLE_ROW * ROW_NORM
+    curvature: int = (WHOLE_ROW * ROW_NORM) ** 2
+    count: int = 1 << 16
+
+    def cost_with(self, left: Sequence[Fraction], adjacency: str) -> Fraction:
+        """Return the cost with these variances: a gradient, two matrices, a count."""
+        half = (len(left) - 2) // 2
+        hessian, square = _of_matrix(left[1 : 1 + half]), _of_matrix(left[1 + half : -1])
+        weights = (
+            self.gradient**2 / left[0],
+            self.curvature**2 / hessian / 20,
+            self.curvature**2 / square * 2,
+            self.count**2 / left[-1] * Fraction(5, 8),
+        )
+        return max(weights) * (4 if adjacency == "replace" else Fraction(8, 5))
+
+
+def _of_matrix(left: Sequence[Fraction]) -> Fraction:
+    """Return the variance of a diagonal and of what lies above it: an entry there stands for two."""
+    return min([left[0], *(2 * beside for beside in left[1:])])
+
+
+def _inferred(found: DerivedParameters) -> tuple[int, ...]:
+    """Return the lengths of the blocks of a sum for inference, of the features that are no reference level."""
+    box = found.public.box
+    p = found.public.dimension - (0 if box is None else len(box.references))
+    matrix = (p, p * (p - 1) // 2) if p > 1 else (p,)
+    return (p, *matrix, *matrix, 1)
+
+
+def _is_inference(found: DerivedParameters) -> bool:
+    """Return whether all sums have the blocks of a sum for inference."""
+    wanted = _inferred(found)
+    return all(tuple(length for length, _ in blocks) == wanted for blocks in found.sums)
+
+
+def sum_bounds(found: DerivedParameters) -> tuple[SumBound | InferenceSum, ...]:
     """Return the bound of each sum, by its number of classes and of blocks, and by whether rows have weights."""
-    k, found_bounds = found.public.classes, []
+    if _is_inference(found):
+        return (InferenceSum(),) * len(found.sums)
+    k, found_bounds = found.public.classes, list[SumBound]()
     weight = HEAVIEST_ROW if found.public.weighted else 1
     for blocks in found.sums:
         start = len(blocks) > 1
@@ -95,6 +146,13 @@ def _words(found: DerivedParameters, H: int) -> str:
     most, d, k = sum_bounds(found), found.public.dimension, found.public.classes
     curved = sum(1 for bound in most if bound.curvature)
     last = most[-1].gradient
+    if _is_inference(found):
+        return (
+            f"Discrete Gaussian noise (ddg) in shares on {count_noun('sum', len(most))} of gradients, Hessians and "
+            f"their squares ({_inferred(found)[0]} coefficients, {k} classes). One record contributes at most {last} "
+            f"grid units (L2 norm) to a gradient, and {most[-1].curvature} to a square. The guarantee counts the noise "
+            f"shares of H = {H} honest parties."
+        )
     sums = f"{count_noun('sum', len(most))} of gradients ({d} weights, {k} classes)"
     said = f"Discrete Gaussian noise (ddg) in shares on {sums}"
     entered = f"One record contributes at most {last} grid units (L2 norm) to a gradient"
@@ -111,6 +169,8 @@ def _words(found: DerivedParameters, H: int) -> str:
 def _blocks_fault(found: DerivedParameters) -> Fault | None:
     """Return the fault of blocks that are no sums of gradients, with a curvature in the first at most."""
     d, k = found.public.dimension, found.public.classes
+    if _is_inference(found):
+        return None
     gradient = d if k == 2 else k * d
     beside = (d * (d - 1) // 2,) if d > 1 else ()
     for r, blocks in enumerate(found.sums):
@@ -125,9 +185,7 @@ def _together(found: DerivedParameters, H: int, smoothing: int) -> Fraction:
     adjacency, total = found.spec.statement.adjacency, Fraction(0)
     for r, bound in enumerate(sum_bounds(found)):
         left = [H * distribution.variance - smoothing for distribution in share_distributions(found, r)]
-        # An entry beside the diagonal stands for two, so that half the variance is as good there.
-        curvature = min([left[1], *(2 * beside for beside in left[2:])]) if bound.curvature else Fraction(1)
-        total += bound.cost(left[0], curvature, adjacency)
+        total += bound.cost_with(left, adjacency)
     return total
 
 
@@ -160,26 +218,41 @@ def check_contributions(evidence: Evidence, found: DerivedParameters, read: Mapp
                 if length > (allowed * most_rows) ** 2:
                     too_long = make_fault("view.sum_too_long", what=what, sum=r, rows=most_rows)
                     return fail_view(evidence, name, too_long)
-            if fault := _no_square(blocks):
-                return fail_view(evidence, name, fault.within(f"the curvature in sum {r} is that of no rows"))
+            for matrix in _matrices(blocks):
+                if fault := _no_square(matrix):
+                    return fail_view(evidence, name, fault.within(f"the curvature in sum {r} is that of no rows"))
     count = sum(len(sums) for sums in read.values())
     return passed("models.contributions_hold", contributions=count_noun("contribution", count), most_rows=most_rows)
 
 
-def _lengths(blocks: tuple[InputBlock, ...], bound: SumBound) -> Iterator[tuple[str, int, int]]:
+def _lengths(blocks: tuple[InputBlock, ...], bound: SumBound | InferenceSum) -> Iterator[tuple[str, int, int]]:
     """Yield the name of a block, its squared length, and the length that a record gives it."""
-    gradient, *triangle = (sum(x * x for x in block.without_noise) for block in blocks)
-    yield "gradient", gradient, bound.gradient
-    if triangle:
-        diagonal, *beside = triangle
-        yield "curvature", diagonal + 2 * sum(beside), bound.curvature
+    yield "gradient", _squared(blocks[0]), bound.gradient
+    for i, (diagonal, *beside) in enumerate(_matrices(blocks)):
+        # q (1 - q) is at most a quarter: the first matrix of a sum for inference is a Hessian.
+        most = bound.curvature // 4 if isinstance(bound, InferenceSum) and i == 0 else bound.curvature
+        yield "curvature", _squared(diagonal) + 2 * sum(map(_squared, beside)), most
+    if isinstance(bound, InferenceSum):
+        yield "count", _squared(blocks[-1]), bound.count
+
+
+def _squared(block: InputBlock) -> int:
+    return sum(x * x for x in block.without_noise)
+
+
+def _matrices(blocks: tuple[InputBlock, ...]) -> Iterator[tuple[InputBlock, ...]]:
+    """Yield diagonal, and what lies above it, of each matrix of a sum: none, one, or two before a count."""
+    if len(blocks) < 4:
+        yield from [blocks[1:]] if len(blocks) > 1 else []
+        return
+    half = (len(blocks) - 2) // 2
+    yield blocks[1 : 1 + half]
+    yield blocks[1 + half : -1]
 
 
 def _no_square(blocks: tuple[InputBlock, ...]) -> Fault | None:
     """Return why these are not the diagonal, and what lies above it, of a sum of squares of rows."""
-    if len(blocks) == 1:
-        return None
-    diagonal, above = blocks[1].without_noise, iter(blocks[2].without_noise if len(blocks) > 2 else ())
+    diagonal, above = blocks[0].without_noise, iter(blocks[1].without_noise if len(blocks) > 1 else ())
     if min(diagonal) < 0:
         return make_fault("curvature.negative")
     for i, x in enumerate(diagonal):

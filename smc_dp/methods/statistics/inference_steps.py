@@ -1,0 +1,121 @@
+"""Steps from sums of gradient, Hessian and meat to coefficients: Newton's method, and what the last sum says of them.
+
+Sum 0 is at b = 0. Its Hessian, X'X/4, holds the means and squares of all features: the other sums are of rows that are
+centred by them. Each step is H^-1 g, with H raised to half of what the largest
+eigenvalue of its noise is about. Everything here is post-processing of released sums, and total.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import sqrt
+
+import numpy as np
+
+from smc_dp.core.arrays import Array
+from smc_dp.data.federation import FeatureBox
+from smc_dp.methods.functionality import Vector
+from smc_dp.methods.statistics.centring import Centring
+from smc_dp.methods.statistics.coefficient_inference import (
+    CoefficientInference,
+    InferenceNoise,
+    infer_coefficients,
+    raised_inverse,
+)
+from smc_dp.methods.training.integer_readings import read_inference
+from smc_dp.methods.training.integer_rows import WEIGHT_BITS, IntegerRows, round_query
+from smc_dp.privacy.distributed.inference_sum import InferenceBound
+from smc_dp.privacy.distributed.share_distributions import GaussianShares
+
+
+@dataclass(frozen=True, eq=False)
+class Inquiry:
+    """State after `number` sums: the point of the next one, (p,), in the coordinates of `centring`.
+
+    `square`: X'X of the first sum in these coordinates; `rows`: how many are in the next sum, and `left_out`, both as
+    released. `found`: what the last sum says. `kept`: places of the p features among d.
+    """
+
+    kept: tuple[int, ...]
+    dimension: int
+    at: Array
+    number: int = 0
+    centring: Centring | None = None
+    square: Array | None = None
+    rows: float = 0.0
+    left_out: float = 0.0
+    found: CoefficientInference | None = None
+
+    @property
+    def released(self) -> Array:
+        """Weights of the rows as they are encoded, (1, d), on the grid of released weights; 0 for references."""
+        W = np.zeros((1, self.dimension))
+        W[0, list(self.kept)] = self.at if self.centring is None else self.centring.matrix @ self.at
+        released: Array = np.ldexp(round_query(W).astype(np.float64), -WEIGHT_BITS)
+        return released
+
+
+@dataclass(frozen=True)
+class InferenceSteps:
+    """Newton's steps, of p `kept` features of d; `noise`: that of all parties, of each sum.
+
+    box: where rows lie; None for rows that somebody encoded otherwise: they are not centred.
+    """
+
+    kept: tuple[int, ...]
+    dimension: int
+    noise: tuple[InferenceNoise, ...]
+    box: FeatureBox | None
+
+    def begin(self) -> Inquiry:
+        """Begin at b = 0."""
+        p = len(self.kept)
+        centring = None if self.box is None else Centring.public(self.box, p)
+        return Inquiry(self.kept, self.dimension, np.zeros(p), centring=centring)
+
+    def after(self, state: Inquiry, value: Vector) -> Inquiry:
+        """Return the state after one more sum."""
+        p, noise = len(self.kept), self.noise[min(state.number, len(self.noise) - 1)]
+        sums = read_inference(value, p)
+        at: Array = np.ldexp(round_query(state.at).astype(np.float64), -WEIGHT_BITS)
+        if not state.number:
+            step = raised_inverse(sums.hessian, noise.hessian) @ sums.gradient
+            return self._centred(replace(state, at=at + step, number=1), 4 * sums.hessian, sums.left_out)
+        square = np.eye(p) if state.square is None else state.square
+        rows = state.rows - (sums.left_out - state.left_out)
+        found = infer_coefficients(at, sums.gradient, sums.hessian, sums.meat, square, rows, noise)
+        return replace(
+            state, at=found.estimate, number=state.number + 1, found=replace(found, rows=rows, left_out=sums.left_out)
+        )
+
+    def numbers(self, state: Inquiry, rows: IntegerRows) -> list[int]:
+        """Return the sum of gradients, Hessians and meats of these rows, and the count of those left out."""
+        asked = rows if state.centring is None else state.centring.apply(rows)
+        sums = asked.inference(round_query(state.at[np.newaxis]))
+        matrices = (sums.hessian_diagonal, sums.hessian_off_diagonal, sums.meat_diagonal, sums.meat_off_diagonal)
+        return [*sums.gradient, *(x for block in matrices for x in block), sums.left_out]
+
+    def _centred(self, state: Inquiry, square: Array, left_out: float) -> Inquiry:
+        public = state.centring
+        if public is None:
+            return replace(state, square=square, left_out=left_out)
+        centring = public.then(square)
+        T = np.linalg.solve(public.matrix, centring.matrix)  # takes weights of centred rows to those of the others
+        return replace(
+            state,
+            at=centring.centred(public.matrix @ state.at),
+            centring=centring,
+            square=T.T @ square @ T,
+            rows=public.count(square),
+            left_out=left_out,
+        )
+
+
+def noise_of(distributions: tuple[GaussianShares, ...], parties: int) -> InferenceNoise:
+    """Return the deviations, in reals, of the noise of so many parties in a sum with these shares."""
+    gradient, hessian = distributions[0], distributions[1]
+    meat = distributions[1 + (len(distributions) - 2) // 2]
+    return InferenceNoise(
+        sqrt(parties * gradient.variance) / InferenceBound.gradient,
+        *(sqrt(parties * shares.variance) / InferenceBound.matrix for shares in (hessian, meat)),
+    )

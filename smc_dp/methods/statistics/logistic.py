@@ -1,0 +1,94 @@
+"""`logistic`: coefficients of logistic regression of two classes with intervals, by five sums.
+
+Per record and sum: its gradient, which nothing clips, its Hessian and its meat at the coefficients so far, in one
+vector. Both matrices, and a count of rows that are left out, are free beside the gradient
+(`smc_dp.privacy.distributed.inference_sum`). Each sum gives one of Newton's steps, and the first centres the rows; what
+the last says of the coefficients is their inference (`coefficient_inference`). The sums get 1, 1, 1, 2 and 4 parts of
+mu^2: of the earlier ones nothing is left in the result but that they came near.
+
+Of each column of levels or bins the first is the reference: with a constant, one of them says nothing. Bounds have to
+shorten no row, for a short row would have another score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import ClassVar
+
+from typing_extensions import override
+
+from smc_dp.core.errors import InputError
+from smc_dp.data.federation import Federation, Public, Rows
+from smc_dp.methods.functionality import Vector
+from smc_dp.methods.gradients.gradient_sums import GradientMethod, GradientSums
+from smc_dp.methods.method import check_no_weights, check_rows_of_parties, require_two_classes
+from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
+from smc_dp.methods.statistics.inference_steps import InferenceSteps, noise_of
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
+from smc_dp.methods.training.integer_rows import IntegerRows
+from smc_dp.privacy.distributed import InferenceBound, SharedRounds
+from smc_dp.privacy.target import Target
+
+MOST_COEFFICIENTS = 500  # p (p + 1) numbers of both matrices are released in each sum
+
+
+@dataclass(frozen=True)
+class LogisticSums(GradientSums):
+    """Sums of `logistic`, and the inference that follows from them."""
+
+    def inference(self, value: Sequence[Vector]) -> CoefficientInference | None:
+        """Return the inference on the weights of features that are no reference; None for rows without a box."""
+        last = reduce(self.steps.after, value, self.steps.begin())
+        found: CoefficientInference | None = last.found
+        return None if found is None or last.centring is None else found.transformed(last.centring.matrix)
+
+
+@dataclass(frozen=True)
+class LogisticCoefficients(GradientMethod):
+    """LogisticCoefficients regression of two classes by five sums of gradients, Hessians and meats, with intervals."""
+
+    name: ClassVar[str] = "logistic"
+    colour: ClassVar[str] = "#600030"
+    binary: ClassVar[bool] = True
+    whole_rows: ClassVar[bool] = True
+    parts: ClassVar[tuple[int, ...]] = (1, 1, 1, 2, 4)
+
+    @override
+    def shared(
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> LogisticSums:
+        require_two_classes(public.classes, self)
+        made = super().shared(public, target, threat_model, announced)
+        return LogisticSums(self, made.public, made.target, made.threat_model, made.announced)
+
+    @override
+    def round_bounds(
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> tuple[InferenceBound, ...]:
+        if public.dimension > MOST_COEFFICIENTS:
+            raise InputError("features.too_many_for_logistic", most=MOST_COEFFICIENTS, got=public.dimension)
+        return (InferenceBound(self.adjacency, len(kept_features(public))),) * len(self.parts)
+
+    @override
+    def steps(
+        self, public: Public, noise: SharedRounds, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> InferenceSteps:
+        each = tuple(noise_of(of_sum, threat_model.parties) for of_sum in noise.distributions)
+        return InferenceSteps(kept_features(public), public.dimension, each, public.box)
+
+    @override
+    def prepare(self, rows: Rows, public: Public) -> IntegerRows:
+        check_no_weights(rows)
+        return IntegerRows.of(rows.X[:, list(kept_features(public))], rows.y, public.classes)
+
+    @override
+    def check_federation(self, federation: Federation) -> None:
+        check_rows_of_parties(federation)
+
+
+def kept_features(public: Public) -> tuple[int, ...]:
+    """Return the places of the features that are no reference level."""
+    references = () if public.box is None else public.box.references
+    return tuple(j for j in range(public.dimension) if j not in references)

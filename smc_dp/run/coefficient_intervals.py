@@ -1,0 +1,133 @@
+"""Coefficients of a release with their standard errors and intervals, by the names of its columns.
+
+They follow from the published sums and the public bounds alone, so that anybody can compute them again. That takes
+linear algebra, whose last digits differ between machines: figures that are nearly the same agree.
+
+An interval covers the coefficient that logistic regression would have on all rows of the population from which the
+rows, but for those left out, were drawn; so it counts sampling, robustly (HC1), and the noise of all parties.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import Fault, InputFault
+from smc_dp.core.kinds import LARGEST_FINITE_NUMBER
+from smc_dp.data.bounds import Bounds
+from smc_dp.data.columns import BinnedColumn, CategoricalColumn
+from smc_dp.methods.model import Weights
+from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
+from smc_dp.methods.statistics.description import DescribeResult
+from smc_dp.methods.statistics.estimate import INTERVAL_LEVEL, QUANTILE
+from smc_dp.run.agreement import Agreement
+from smc_dp.run.coefficients import make_coefficients
+
+MOST_LEFT_OUT = 0.05
+"""Part of the rows that may be left out without a caution."""
+_NEARLY = 1e-6
+
+
+class Term(NamedTuple):
+    """Name of a coefficient: kind, column and cell; both are empty for the intercept, the cell for a slope."""
+
+    kind: str
+    column: str
+    cell: str
+
+
+def make_intervals(agreement: Agreement, value: Any, result: Weights | DescribeResult) -> dict[str, Any] | None:
+    """Return the inference for JSON of a method that has one, from the published sums; None for other methods.
+
+    Without intervals, `obstacles` says why, by codes, and terms have estimates only. `cautions` restrict what intervals
+    say.
+    """
+    found = agreement.inference(value)
+    if found is None or isinstance(result, DescribeResult):
+        return None
+    terms, T = coefficient_map(agreement.bounds)
+    moved = found.transformed(T)
+    estimates = (terms_of(result, agreement.bounds)[name] for name in terms)
+    rows = max(found.rows + found.left_out, 1.0)
+    return {
+        "level": INTERVAL_LEVEL,
+        "rows": _stated(found.rows),
+        "left_out": _stated(found.left_out),
+        "last_step": _stated(found.step),
+        "obstacles": list(found.obstacles),
+        "cautions": ["left_out"] if found.left_out > MOST_LEFT_OUT * rows else [],
+        "terms": [
+            {**name._asdict(), "estimate": estimate, **_figures(estimate, moved, i)}
+            for i, (name, estimate) in enumerate(zip(terms, estimates, strict=True))
+        ],
+    }
+
+
+def intervals_fault(
+    stated: Mapping[str, Any] | None, agreement: Agreement, value: Any, result: Weights | DescribeResult
+) -> Fault | None:
+    """Return the fault of an inference that does not follow from the published sums, or that no method here has."""
+    follows = make_intervals(agreement, value, result)
+    return None if _same(stated, follows) else InputFault("release.other_inference")
+
+
+def terms_of(weights: Weights, bounds: Bounds) -> dict[Term, float | None]:
+    """Return the coefficients of the score of the second class; reference levels have none."""
+    (score,) = make_coefficients(weights, bounds).values()
+    return dict(_terms(score, bounds))
+
+
+def coefficient_map(bounds: Bounds) -> tuple[tuple[Term, ...], Array]:
+    """Return the terms, and the matrix, (q, p), that makes them of the p weights that are no reference."""
+    box = bounds.box
+    references = () if box is None else box.references
+    each = []
+    for j in range(bounds.dimension):
+        if j not in references:
+            unit = tuple(float(i == j) for i in range(bounds.dimension))
+            each.append(terms_of(unit, bounds))
+    return tuple(each[0]), np.array([[x or 0.0 for x in found.values()] for found in each]).T
+
+
+def _terms(score: Mapping[str, Any], bounds: Bounds) -> Iterator[tuple[Term, float | None]]:
+    yield Term("intercept", "", ""), score["intercept"]
+    for column in bounds.columns:
+        found = score["columns"][column.name]
+        if isinstance(column, CategoricalColumn | BinnedColumn):
+            kind = "level" if "levels" in found else "bin"
+            for cell in list(found[f"{kind}s"])[1:]:
+                yield Term(kind, column.name, cell), found[f"{kind}s"][cell]
+        else:
+            yield Term("slope", column.name, ""), found["slope"]
+        if "empty" in found:
+            yield Term("empty", column.name, ""), found["empty"]
+
+
+def _figures(estimate: float | None, found: CoefficientInference, i: int) -> dict[str, float | None]:
+    names = ("standard_error", "sampling_error", "privacy_error", "low", "high", "p_value")
+    variances = (found.covariance[i, i], found.sampling[i, i], found.privacy[i, i])
+    if found.obstacles or estimate is None or not all(0 <= v <= LARGEST_FINITE_NUMBER for v in variances):
+        return dict.fromkeys(names)
+    error, sampling, privacy = map(math.sqrt, variances)
+    half = QUANTILE * error
+    p_value = math.erfc(abs(estimate) / error / math.sqrt(2)) if error else 0.0
+    return dict(zip(names, (error, sampling, privacy, estimate - half, estimate + half, p_value), strict=True))
+
+
+def _stated(number: float) -> float:
+    return min(max(float(number), -LARGEST_FINITE_NUMBER), LARGEST_FINITE_NUMBER)
+
+
+def _same(stated: Any, follows: Any) -> bool:
+    """Return whether both are alike, but for the last digits of figures."""
+    if isinstance(stated, Mapping) and isinstance(follows, Mapping):
+        return stated.keys() == follows.keys() and all(_same(stated[name], follows[name]) for name in follows)
+    if isinstance(stated, list) and isinstance(follows, list):
+        return len(stated) == len(follows) and all(map(_same, stated, follows))
+    if isinstance(follows, float) and type(stated) in (int, float):
+        return math.isclose(stated, follows, rel_tol=_NEARLY, abs_tol=_NEARLY**2)
+    return bool(stated == follows)

@@ -1,0 +1,278 @@
+"""Coefficients with intervals: another program's without noise, and how often intervals hold with the real sums."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.core.arrays import Array, IntArray
+from smc_dp.data.federation import FeatureBox, Federation, Public, Rows
+from smc_dp.methods.functionality import ideal
+from smc_dp.methods.statistics.centring import Centring
+from smc_dp.methods.statistics.coefficient_inference import CoefficientInference, InferenceNoise, infer_coefficients
+from smc_dp.methods.statistics.inference_steps import noise_of
+from smc_dp.methods.statistics.logistic import LogisticCoefficients, LogisticSums
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
+from smc_dp.privacy.distributed import InferenceBound
+from smc_dp.privacy.target import Target
+from tests.support.refusals import refused
+
+# A number, a set of three levels of which the first is the reference, a skewed number; and the constant.
+BOX = FeatureBox(1 / np.sqrt(6.0), np.sqrt(0.5), 3, (1,))
+TRUTH = np.array([0.9, 0.8, -0.5, 1.2, -0.2])  # of the number, two levels, the skewed number and the constant
+PARTIES = ThreatModel(3, 1, 0)
+
+
+def drawn(n: int, seed: int) -> tuple[Array, IntArray]:
+    """Columns in [-1, 1] without the reference, the constant last: (n, 5), and classes."""
+    rng = np.random.default_rng(seed)
+    level = rng.choice(3, size=n, p=[0.5, 0.3, 0.2])
+    skewed = np.minimum(rng.exponential(size=n), 6) / 3 - 1
+    Z = np.stack([rng.uniform(-1, 1, n), level == 1, level == 2, skewed, np.ones(n)], axis=1).astype(np.float64)
+    return Z, (rng.random(n) < 1 / (1 + np.exp(-Z @ TRUTH))).astype(np.int64)
+
+
+def encoded(Z: Array, y: IntArray) -> Rows:
+    """The rows as bounds encode them."""
+    reference = 1.0 - Z[:, 1] - Z[:, 2]
+    X = np.column_stack([Z[:, 0], reference, Z[:, 1:4]]) * BOX.reach
+    return Rows(np.column_stack([X, np.full(len(X), BOX.constant)]) * (1 - 2.0**-40), y)
+
+
+def to_columns(found: CoefficientInference) -> CoefficientInference:
+    return found.transformed(np.diag([BOX.reach] * 4 + [BOX.constant]))
+
+
+def specification(target: Target, model: ThreatModel = PARTIES, rows: int = 10_000) -> LogisticSums:
+    return LogisticCoefficients().shared(Public(3, 6, 2, box=BOX), target, model, AnnouncedRows(rows))
+
+
+def inferred(Z: Array, y: IntArray, target: Target, seed: str = "one") -> CoefficientInference:
+    """What three parties find of these rows, with the noise of all of them."""
+    spec, rng = specification(target), Stream.insecure_from_seed(seed)
+    parts = [spec.part(encoded(Z[j::3], y[j::3]), rng.fork(f"{j}")) for j in range(3)]
+    found = spec.inference(ideal(spec.functionality, parts, rng.fork("all")))
+    assert found is not None
+    return to_columns(found)
+
+
+def pooled(Z: Array, y: IntArray) -> tuple[Array, Array]:
+    """Coefficients and robust errors (HC1), by another program and from the textbook's formula."""
+    model = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-12, solver="newton-cholesky").fit(Z, y)
+    q = model.predict_proba(Z)[:, 1]
+    inverse = np.linalg.inv((Z * (q * (1 - q))[:, np.newaxis]).T @ Z)
+    meat = (Z * ((y - q) ** 2)[:, np.newaxis]).T @ Z
+    n, p = Z.shape
+    errors: Array = np.sqrt(np.diag(inverse @ meat @ inverse) * n / (n - p))
+    return model.coef_[0], errors
+
+
+def test_without_noise_it_is_what_another_program_says() -> None:
+    Z, y = drawn(3000, 1)
+    Z[:, 3] = np.minimum(Z[:, 3], 0.5)  # so that no row is far from the others
+    found, (estimates, errors) = inferred(Z, y, Target(None)), pooled(Z, y)
+    assert found.obstacles == ()
+    assert found.left_out == 0
+    assert found.rows == pytest.approx(3000, rel=1e-3)
+    assert np.abs((found.estimate - estimates) / errors).max() < 0.02
+    assert np.abs(np.sqrt(np.diag(found.covariance)) / errors - 1).max() < 5e-3
+    assert found.step < 1e-6
+
+
+def test_rows_that_lie_far_from_all_others_are_left_out_and_counted() -> None:
+    Z, y = drawn(2000, 2)
+    for column, step in ((0, 7), (3, 5)):
+        Z[:, column] = -0.98 + 0.02 * (np.arange(2000) % step)
+        Z[:7, column] = 1.0
+    found, (estimates, errors) = inferred(Z, y, Target(None)), pooled(Z[7:], y[7:])
+    assert found.left_out == 7
+    assert found.rows == pytest.approx(1993, rel=1e-3)
+    assert np.abs((found.estimate - estimates) / errors).max() < 0.05
+
+
+def covered(seeds: range, n: int, epsilon: int) -> tuple[Array, Array, int]:
+    """Which coefficients the intervals of these releases hold, with and without the noise in them, and how many
+    releases have intervals.
+    """
+    target, both = Target(Fraction(epsilon), noise="ddg"), []
+    for seed in seeds:
+        found = inferred(*drawn(n, seed), target, f"{seed}")
+        if not found.obstacles:
+            off = np.abs(found.estimate - TRUTH)
+            both.append([off < 1.96 * np.sqrt(np.diag(V)) for V in (found.covariance, found.sampling)])
+    held, forgotten = np.mean(both, axis=0)
+    return held, forgotten, len(both)
+
+
+def test_intervals_hold_in_most_releases() -> None:
+    held, forgotten, stated = covered(range(30), 3000, 3)
+    assert stated >= 24
+    assert held.mean() > 0.9
+    assert forgotten.mean() < held.mean() - 0.03
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "epsilon", "stated"), [(4000, 2, 0.7), (20_000, 1, 0.95), (4000, 10, 1.0)])
+def test_intervals_cover_at_their_level(n: int, epsilon: int, stated: float) -> None:
+    held, _, count = covered(range(200), n, epsilon)
+    assert count >= 200 * stated
+    assert 0.93 <= held.mean() <= 0.98
+    assert held.min() >= 0.89
+
+
+def symmetric(rng: np.random.Generator, p: int, deviation: float) -> Array:
+    M = np.triu(rng.normal(size=(p, p)) * deviation / np.sqrt(2), 1)
+    whole: Array = M + M.T + np.diag(rng.normal(size=p) * deviation)
+    return whole
+
+
+def test_the_covariance_of_noise_is_that_of_many_draws() -> None:
+    """Of the gradient, and of the Hessian in a long step, whose noise is less beside the diagonal."""
+    rng = np.random.default_rng(5)
+    hessian, at = np.diag([900.0, 500.0, 300.0]) + 40.0, np.zeros(3)
+    gradient, square = np.array([260.0, -200.0, 150.0]), np.eye(3)
+    for noise in (InferenceNoise(8.0, 1e-9, 0.0), InferenceNoise(1e-9, 12.0, 0.0)):
+        stated = infer_coefficients(at, gradient, hessian, 0 * hessian, square, 1e6, noise).privacy
+        estimates = [
+            infer_coefficients(
+                at,
+                gradient + rng.normal(size=3) * noise.gradient,
+                hessian + symmetric(rng, 3, noise.hessian),
+                0 * hessian,
+                square,
+                1e6,
+                noise,
+            ).estimate
+            for _ in range(4000)
+        ]
+        measured = np.cov(np.array(estimates).T)
+        assert np.abs(measured - stated).max() < 0.12 * np.abs(stated).max()
+
+
+def test_the_noise_is_that_of_all_parties() -> None:
+    """Not that of the honest ones, which the guarantee counts."""
+    spec = specification(Target(Fraction(1), noise="ddg"))
+    of_sum = spec.noise.distributions[-1]
+    said, rng = noise_of(of_sum, 3), Stream.insecure_from_seed("noise")
+    p = 5
+    sums = np.array([np.sum([spec.noise.share(4, rng) for _ in range(3)], axis=0) for _ in range(150)], dtype=float)
+    unit = {"gradient": 2.0**26, "hessian": 2.0**52, "meat": 2.0**52}
+    start = {"gradient": 0, "hessian": p, "meat": 2 * p + p * (p - 1) // 2}
+    for name, at in start.items():
+        assert np.std(sums[:, at : at + p]) / unit[name] == pytest.approx(getattr(said, name), rel=0.1)
+
+
+def test_why_there_is_no_interval() -> None:
+    def obstacles(scale: float, gradient: float, rows: float) -> tuple[str, ...]:
+        noise, hessian = InferenceNoise(1.0, 1.0, 1.0), np.diag([200.0, scale])
+        return infer_coefficients(
+            np.zeros(2), np.array([gradient, 0.0]), hessian, hessian, 4 * hessian, rows, noise
+        ).obstacles
+
+    assert obstacles(100.0, 10.0, 1000.0) == ()
+    assert obstacles(2.01, 10.0, 1000.0) == ()  # the noise is about sqrt(2 p) = 2
+    assert obstacles(1.99, 10.0, 1000.0) == ("collinear",)
+    assert obstacles(100.0, 49.0, 1000.0) == ()  # 800 (49/200)^2/1000 = .048
+    assert obstacles(100.0, 51.0, 1000.0) == ("far_start",)
+    assert obstacles(100.0, 0.0, 2.0) == ("few_rows",)
+
+
+def test_columns_that_follow_from_each_other_have_no_interval() -> None:
+    Z, y = drawn(3000, 3)
+    Z[:, 3] = -Z[:, 0]
+    assert "collinear" in inferred(Z, y, Target(Fraction(3), noise="ddg")).obstacles
+
+
+def test_weights_of_centred_rows_are_those_of_the_rows() -> None:
+    Z, y = drawn(200, 4)
+    rows = LogisticCoefficients().prepare(encoded(Z, y), Public(3, 6, 2, box=BOX))
+    public = Centring.public(BOX, 5)
+    boxed = public.apply(rows).x / 2.0**14
+    centring = public.then(boxed.T @ boxed)
+    centred = centring.apply(rows)
+    assert (centred.squares > 0).mean() > 0.97
+    b = np.array([0.7, -1.0, 0.3, 2.0, 0.4])
+    w = centring.matrix @ b
+    assert centring.centred(w) == pytest.approx(b)
+    kept = centred.squares > 0
+    assert (centred.x @ b)[kept] == pytest.approx((rows.x @ w)[kept], abs=5 * 2)  # of 2^14: both are truncated
+    means = (centred.x[kept] / 2.0**14).mean(axis=0)[:-1]
+    assert np.abs(means).max() < 0.03
+    assert public.count(boxed.T @ boxed) == pytest.approx(200, rel=1e-3)
+
+
+def test_whatever_the_sums_are_weights_come_of_them() -> None:
+    spec = specification(Target(Fraction(1), noise="ddg"))
+    rows = LogisticCoefficients().prepare(encoded(*drawn(20, 5)), spec.public)
+    length, rng = spec.length // 5, np.random.default_rng(6)
+    for value in (0, 1, -1, 1 << 60, -(1 << 60), 1 << 400, -(1 << 400), None):
+        state = spec.steps.begin()
+        for _ in range(5):
+            sums = [value] * length if value is not None else [int(x) << 90 for x in rng.integers(-9, 9, length)]
+            assert len(spec.steps.numbers(state, rows)) == length
+            state = spec.steps.after(state, tuple(sums))
+        assert np.isfinite(state.released).all()
+        found = spec.inference([tuple(sums)] * 5)
+        assert found is not None
+
+
+def test_no_record_enters_more_than_it_may() -> None:
+    """Bounds of the theorem, at any weights and centring."""
+    spec = specification(Target(Fraction(1), noise="ddg"))
+    Z, y = drawn(60, 7)
+    every = [LogisticCoefficients().prepare(encoded(Z[i : i + 1], y[i : i + 1]), spec.public) for i in range(60)]
+    rng, p = np.random.default_rng(8), 5
+    triangle = p * (p - 1) // 2
+    for _ in range(4):
+        state = spec.steps.begin()
+        for _ in range(3):
+            for rows in every:
+                numbers = [int(x) for x in spec.steps.numbers(state, rows)]
+                assert sum(x * x for x in numbers[:p]) <= InferenceBound.gradient**2
+                for at, part in ((p, 4), (2 * p + triangle, 1)):
+                    diagonal, above = numbers[at : at + p], numbers[at + p : at + p + triangle]
+                    length = sum(x * x for x in diagonal) + 2 * sum(x * x for x in above)
+                    assert length * part**2 <= InferenceBound.matrix**2
+                assert numbers[-1] == 0 or (numbers[-1] == InferenceBound.count and not any(numbers[:-1]))
+            state = spec.steps.after(
+                state, tuple(int(x) << 20 for x in rng.integers(-(2**35), 2**35, spec.length // 5))
+            )
+
+
+def test_rows_that_somebody_encoded_otherwise_are_learnt_from_as_they_are() -> None:
+    rng = np.random.default_rng(9)
+    X = rng.uniform(-0.5, 0.5, (3000, 3))
+    y = (rng.random(3000) < 1 / (1 + np.exp(-X @ [2.0, -1.0, 0.5]))).astype(np.int64)
+    federation = Federation(tuple(Rows(X[j::3], y[j::3]) for j in range(3)), 2)
+    release = LogisticCoefficients().train(federation).release(Target(None), Stream.insecure_from_seed("x"))
+    W = release.model.W  # type: ignore[attr-defined]
+    model = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-12, solver="newton-cholesky").fit(X, y)
+    assert W[1] - W[0] == pytest.approx(model.coef_[0], abs=0.01)
+    spec = LogisticCoefficients().shared(federation.public, Target(None), PARTIES, AnnouncedRows(10_000))
+    assert spec.inference([(0,) * (spec.length // 5)] * 5) is None
+
+
+def test_what_it_does_not_learn_is_refused() -> None:
+    target = Target(Fraction(1), noise="ddg")
+    for public, code in (
+        (Public(3, 6, 3), "classes.only_two"),
+        (Public(3, 501, 2), "features.too_many_for_logistic"),
+    ):
+        with refused(code):
+            LogisticCoefficients().shared(public, target, PARTIES, AnnouncedRows(10)).noise  # noqa: B018
+    rows = Rows(np.zeros((2, 3)), np.array([0, 1]), np.ones(2))
+    with refused("rows.weights_not_used"):
+        LogisticCoefficients().train(Federation((rows, rows), 2))
+    with refused("rows.weights_not_used"):
+        LogisticCoefficients().prepare(rows, Public(2, 3, 2))
+
+
+def test_the_parts_of_the_sums_are_as_said() -> None:
+    spec = specification(Target(Fraction(1), noise="ddg"))
+    costs = [step.cost(of) for step, of in zip(spec.noise.steps, spec.noise.distributions, strict=True)]
+    assert [float(9 * cost / spec.target.mu**2) for cost in costs] == pytest.approx([1, 1, 1, 2, 4], rel=1e-6)
+    assert spec.noise.mu_squared <= spec.target.mu**2

@@ -1,0 +1,245 @@
+"""Runs of `logistic`: figures by the names of columns, in a release that anybody can compute again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from smc_dp import audit_run, predict, run_protocol
+from smc_dp.data.bounds import read_bounds
+from smc_dp.pages.blocks import PageTable
+from smc_dp.pages.text import page_lines
+from smc_dp.run.coefficient_intervals import coefficient_map, terms_of
+from smc_dp.run.coefficient_intervals_table import interval_blocks
+from smc_dp.run.preparation import prepare_run
+from smc_dp.run.release import RELEASE
+from smc_dp.run.release_report import run_page
+from smc_dp.run.settings import RunRequest
+from smc_dp.run.verify_release import verify_release
+from tests.support.refusals import refused
+
+BOUNDS = """
+[columns]
+age = [18, 98]
+ward = ["a", "b", "c"]
+bmi = {bins = [10, 25, 30, 60]}
+dose = [0, 10]
+[missing]
+dose = "indicator"
+[label]
+column = "died"
+classes = ["no", "yes"]
+"""
+NAMES = ("age", "ward b", "ward c", "bmi 25", "bmi 30", "dose", "no dose")
+TRUTH = np.array([0.05, 0.8, -0.6, 0.4, 0.9, 0.2, 0.7])
+
+
+def design(n: int, seed: int) -> tuple[list[str], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Lines of a file, and columns without references with their outcome."""
+    rng = np.random.default_rng(seed)
+    age, ward, bmi = rng.integers(18, 99, n), rng.choice(["a", "b", "c"], n), rng.integers(11, 60, n)
+    dose, empty = rng.integers(0, 11, n), rng.random(n) < 0.3
+    X = np.stack(
+        [age, ward == "b", ward == "c", (bmi >= 25) & (bmi < 30), bmi >= 30, np.where(empty, 0, dose), empty], axis=1
+    ).astype(float)
+    y = rng.random(n) < 1 / (1 + np.exp(3.2 - X @ TRUTH))
+    cells = zip(age, ward, bmi, ["" if e else str(d) for e, d in zip(empty, dose, strict=True)], y, strict=True)
+    return [f"{a},{w},{b},{d},{'yes' if died else 'no'}" for a, w, b, d, died in cells], X, y
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("logistic")
+    (folder / "bounds.toml").write_text(BOUNDS)
+    lines, X, y = design(2400, 1)
+    for j, name in enumerate(("north", "south", "west")):
+        (folder / f"{name}.csv").write_text("\n".join(["age,ward,bmi,dose,died", *lines[j::3]]) + "\n")
+    np.savez(folder / "design.npz", X=X, y=y)
+    run(folder, folder / "run")
+    return folder
+
+
+def run(folder: Path, out: Path, **changes: Any) -> Any:
+    parties = {name: folder / f"{name}.csv" for name in ("north", "south", "west")}
+    how = {"method": "logistic", "epsilon": 20, "bounds": folder / "bounds.toml", **changes}
+    return run_protocol(parties, out=out, **how)
+
+
+def stated(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / RELEASE).read_text())
+    return found
+
+
+def test_figures_are_those_of_another_program_but_for_the_noise(files: Path) -> None:
+    with np.load(files / "design.npz") as kept:
+        X, y = kept["X"], kept["y"]
+    model = LogisticRegression(C=np.inf, tol=1e-12, solver="newton-cholesky", max_iter=500).fit(X, y)
+    found = stated(files / "run")["inference"]
+    assert found["obstacles"] == []
+    assert found["rows"] + found["left_out"] == pytest.approx(2400, abs=40)
+    slopes = dict(zip(NAMES, model.coef_[0], strict=True))
+    named = {(t["kind"], t["column"], t["cell"]): t for t in found["terms"]}
+    for key, name in (
+        (("slope", "age", ""), "age"),
+        (("level", "ward", "b"), "ward b"),
+        (("level", "ward", "c"), "ward c"),
+        (("bin", "bmi", "[25, 30)"), "bmi 25"),
+        (("bin", "bmi", "[30, 60]"), "bmi 30"),
+        (("slope", "dose", ""), "dose"),
+        (("empty", "dose", ""), "no dose"),
+    ):
+        term = named.pop(key)
+        assert abs(term["estimate"] - slopes[name]) < 4 * term["privacy_error"] + 0.1 * term["sampling_error"]
+        assert term["standard_error"] ** 2 == pytest.approx(term["sampling_error"] ** 2 + term["privacy_error"] ** 2)
+        assert term["high"] - term["estimate"] == pytest.approx(1.959964 * term["standard_error"])
+        assert term["estimate"] - term["low"] == pytest.approx(1.959964 * term["standard_error"])
+    assert [*named] == [("intercept", "", "")]
+    assert abs(named["intercept", "", ""]["estimate"] - model.intercept_[0]) < 0.5
+
+
+def test_estimates_are_the_coefficients_of_the_release(files: Path) -> None:
+    found, bounds = stated(files / "run"), read_bounds(files / "bounds.toml")
+    terms, T = coefficient_map(bounds)
+    of_weights = terms_of(found["weights"], bounds)
+    assert [t["estimate"] for t in found["inference"]["terms"]] == [of_weights[name] for name in terms]
+    kept = [w for j, w in enumerate(found["weights"]) if bounds.box and j not in bounds.box.references]
+    assert T @ kept == pytest.approx([of_weights[name] for name in terms])
+    score = found["coefficients"]["yes"]["columns"]
+    assert score["ward"]["levels"]["a"] == score["bmi"]["bins"]["[10, 25)"] == 0
+    assert predict(files / "run", files / "north.csv").labels
+
+
+def test_it_is_verified_and_audited(files: Path) -> None:
+    verified = verify_release(files / "run").release
+    assert verified.inference == stated(files / "run")["inference"]
+    report = audit_run(files / "run")
+    assert report.passed
+    assert {f.check.name for f in report.findings if f.outcome.status == "passed"} >= {
+        "mechanism",
+        "statement",
+        "release",
+    }
+
+
+def _less(found: dict[str, Any]) -> None:
+    found["inference"]["terms"][1]["standard_error"] *= 0.999
+
+
+def _another_name(found: dict[str, Any]) -> None:
+    found["inference"]["terms"][1]["column"] = "other"
+
+
+def _more_rows(found: dict[str, Any]) -> None:
+    found["inference"]["rows"] += 1
+
+
+def _none(found: dict[str, Any]) -> None:
+    del found["inference"]
+
+
+def _caution(found: dict[str, Any]) -> None:
+    found["inference"]["cautions"] = ["left_out"]
+
+
+@pytest.mark.parametrize("change", [_less, _another_name, _more_rows, _none, _caution])
+def test_a_release_with_other_figures_is_refused(
+    files: Path, tmp_path: Path, change: Callable[[dict[str, Any]], None]
+) -> None:
+    for path in (files / "run").iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    found = stated(tmp_path)
+    change(found)
+    (tmp_path / RELEASE).write_text(json.dumps(found))
+    with refused("release.other_inference"):
+        verify_release(tmp_path)
+    assert not audit_run(tmp_path).passed
+
+
+def test_a_reason_that_no_rule_has_is_refused(files: Path, tmp_path: Path) -> None:
+    found = stated(files / "run")
+    found["inference"]["obstacles"] = ["other"]
+    (tmp_path / RELEASE).write_text(json.dumps(found))
+    with refused("value.unknown"):
+        verify_release(tmp_path)
+
+
+def test_figures_beside_another_method_are_refused(files: Path, tmp_path: Path) -> None:
+    run(files, tmp_path / "newton", method="newton")
+    found = stated(tmp_path / "newton")
+    assert "inference" not in found
+    found["inference"] = stated(files / "run")["inference"]
+    (tmp_path / "newton" / RELEASE).write_text(json.dumps(found))
+    with refused("release.other_inference"):
+        verify_release(tmp_path / "newton")
+
+
+def test_last_digits_may_differ(files: Path, tmp_path: Path) -> None:
+    for path in (files / "run").iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    found = stated(tmp_path)
+    for term in found["inference"]["terms"]:
+        term["standard_error"] *= 1 + 1e-12
+    (tmp_path / RELEASE).write_text(json.dumps(found))
+    verify_release(tmp_path)
+
+
+def test_no_interval_is_shown_where_a_rule_forbids_it(files: Path, tmp_path: Path) -> None:
+    report = run(files, tmp_path / "run", epsilon="1/10")
+    found = stated(tmp_path / "run")["inference"]
+    assert found["obstacles"]
+    figures = ("standard_error", "sampling_error", "privacy_error", "low", "high", "p_value")
+    assert {term[name] for term in found["terms"] for name in figures} == {None}
+    assert report.as_dict()["inference"] == found
+    blocks = [*interval_blocks(found, read_bounds(files / "bounds.toml"))]
+    assert {getattr(block, "code", "") for block in blocks} >= {f"intervals.{code}" for code in found["obstacles"]}
+    (table,) = (block for block in blocks if isinstance(block, PageTable))
+    assert len(table.headings) == 4
+    assert verify_release(tmp_path / "run").release.inference == found
+
+
+def test_the_page_has_a_row_for_each_coefficient(files: Path) -> None:
+    section = next(s for s in run_page(files / "run").sections if s.heading == "Coefficients with intervals")
+    (table,) = (block for block in section.blocks if isinstance(block, PageTable))
+    assert [row[:2] for row in table.rows] == [
+        ("(intercept)", ""),
+        ("age", "a unit"),
+        ("ward", "b"),
+        ("ward", "c"),
+        ("bmi", "[25, 30)"),
+        ("bmi", "[30, 60]"),
+        ("dose", "a unit"),
+        ("dose", "empty"),
+    ]
+    assert len(table.headings) == 8
+    assert any("ward a, bmi [10, 25)" in line for line in page_lines(run_page(files / "run"), 200))
+
+
+def test_bounds_that_shorten_rows_or_add_no_constant_are_refused(files: Path, tmp_path: Path) -> None:
+    for rows, code in (("clip = 1.99", "bounds.rows_shortened"), ("bias = 0", "bounds.no_constant")):
+        (tmp_path / "bounds.toml").write_text(f"{BOUNDS}[rows]\n{rows}\n")
+        with refused(code):
+            run(files, tmp_path / "no", bounds=tmp_path / "bounds.toml")
+    (tmp_path / "bounds.toml").write_text(f"{BOUNDS}[weights]\nclasses = [1, 2]\n")
+    with refused("rows.weights_not_used"):
+        run(files, tmp_path / "no", bounds=tmp_path / "bounds.toml")
+
+
+def test_after_a_drop_out_it_is_verified_as_well(files: Path, tmp_path: Path) -> None:
+    report = run(files, tmp_path / "run", dropouts=1, colluders=0, drop_out={"south": 12})
+    assert report.present is not None
+    assert report.present.dropped_out == ("south",)
+    assert verify_release(tmp_path / "run").release.inference is not None
+    assert audit_run(tmp_path / "run").passed
+
+
+def test_a_built_in_data_set_has_bounds_that_shorten_no_row() -> None:
+    data, agreement = prepare_run(RunRequest.model_validate({"method": {"name": "logistic"}}))
+    assert agreement.bounds == data.bounds
+    assert agreement.bounds.clip >= np.sqrt(len(agreement.bounds.columns))
+    assert agreement.expected_accuracy([100] * 5) is None
