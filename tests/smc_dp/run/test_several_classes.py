@@ -216,7 +216,7 @@ EDITS: dict[str, tuple[Callable[[Document], None], str]] = {
     "no number": (put(weights=[["1"] * 3] * 3), "weights 1 1: wanted a number, got '1'"),
     "too large": (put(weights=[[1e301] * 3] * 3), "weights 1 1: wanted a number of at most 1e+300"),
     "an object": (put(weights={"low": [0.0] * 3}), "weights: wanted a list"),
-    "classes in another order": (put(classes=["mid", "low", "high"]), "something else than the release states"),
+    "classes in another order": (put(classes=["mid", "low", "high"]), "the session and the release differ"),
     "two classes": (put(classes=["low", "mid"], weights=[0.0] * 3), "differ: sums: "),
     "two of three classes": (two_of_three, "differ: sums: "),
     "four classes": (put(classes=[*CLASSES, "top"], weights=[[0.0] * 3] * 4), "differ: sums: "),
