@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from smc_dp.core.errors import InputError
 from smc_dp.core.spreadsheet import format_csv
@@ -21,7 +21,8 @@ _MOST_ROWS = 400
 _PERCENT = f"{100 * INTERVAL_LEVEL:g} %"
 
 
-class FigureRow(NamedTuple):
+@dataclass(frozen=True)
+class FigureRow:
     """One figure of a column: a count of the `level`, a mean or a standard deviation, of dates in days.
 
     `found` is None where too few cells are left at this noise.
@@ -78,7 +79,7 @@ def description_csv(described: DescribeResult, bounds: Bounds) -> str:
     lines: list[tuple[object, ...]] = [("column", "level", "figure", "estimate", "low", "high")]
     for row in figure_rows(described, bounds):
         found = ("", "", "") if row.found is None else (row.found.estimate, row.found.low, row.found.high)
-        lines.append((*row[:3], *found))
+        lines.append((row.column, row.level, row.figure, *found))
     return format_csv(lines)
 
 
