@@ -7,6 +7,7 @@ so that what is computed of them, squares too, stays finite. No honest sum comes
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple, Self
 
@@ -54,7 +55,8 @@ def read_curvature(
     return _symmetric(diagonal, off_diagonal, Units.of(classes, weighted=weighted).curvature)
 
 
-class InferenceReading(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class InferenceReading:
     """Sums at the point of an inference: gradient (p,), Hessian and meat (p, p), and the number of rows left out."""
 
     gradient: Array
