@@ -13,6 +13,7 @@ import subprocess
 import sys
 import sysconfig
 import time
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -37,11 +38,11 @@ RELEASED = "the study is over here: released"
 
 
 def environment(shared: Path) -> Path:
-    """The programs of an environment with this project and its extra `flare`; made once for all workers."""
+    """The programs of an environment with this checkout and its extra `flare`; made once for all workers."""
     if given := os.environ.get(GIVEN):
         return Path(given) / "bin"
-    made = shared / "flare-environment"
-    with (shared / "flare-environment.lock").open("w") as lock:
+    made = shared / f"flare-environment-{zlib.crc32(bytes(ROOT)):x}"
+    with made.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not made.exists():
             subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(made)], check=True)
