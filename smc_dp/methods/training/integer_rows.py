@@ -47,6 +47,7 @@ _LARGEST_WEIGHT = 2**30  # 2^14 in reals: beyond it every margin that matters is
 _BLOCK_ROWS = 2**15
 _BLOCK_WEIGHTED_ROWS = 2**13
 _BLOCK_SPLIT_ROWS = 2**12  # of x_i x_j times digits up to 2^12: 2^40 a record
+_HIGH_BITS = 40
 _BLOCK_NUMBERS = 2**22  # 32 MB as floats
 _SMALL = np.int16  # 2^14 fits: a table of records takes a quarter of what it takes as floats
 
@@ -204,15 +205,16 @@ class IntegerRows:
             raise ValueError(f"wanted 1 x {d} integers of at most 2^30 for weights")
         one = 1 << SHARE_BITS
         W, gradient = w_int.astype(np.float64), np.zeros(d, dtype=np.int64)
-        parts = np.zeros((2, 2, d, d), dtype=np.int64)  # of Hessian and meat what stands above 2^12, and below
+        parts = np.zeros((2, 3, d, d), dtype=np.int64)  # of Hessian and meat digits above 2^52, above 2^12, and below
         for rows in _blocks(len(self.x), d, _BLOCK_SPLIT_ROWS):
             x, signs = self.x[rows].astype(np.float64), 2 * self.y[rows] - 1
             shares = signed_shares(signs * (x @ W.T).astype(np.int64)[:, 0], ROW_BITS + WEIGHT_BITS)
             gradient += _product((signs * shares)[np.newaxis], x)[0]
             for total, factors in zip(parts, (shares * (one - shares), shares * shares), strict=True):
-                for half, digits in zip(total, divmod(factors, one), strict=True):
+                for half, digits in zip(total[1:], divmod(factors, one), strict=True):
                     half += ((x * digits[:, np.newaxis]).T @ x).astype(np.int64)
-        hessian, meat = (_triangle(high, low) for high, low in parts)
+                carry(total)
+        hessian, meat = map(_triangle, parts)
         return InferenceSums(gradient.tolist(), *hessian, *meat, int((self.squares == 0).sum()) << COUNT_BITS)
 
     def _weighted(self, numbers: IntArray, rows: slice) -> IntArray:
@@ -291,9 +293,22 @@ def _product(a: IntArray, x: Array) -> IntArray:
     return exact
 
 
-def _triangle(high: IntArray, low: IntArray) -> tuple[list[int], list[int]]:
-    """Return diagonal and upper triangle of 2^12 high + low, which needs more than 64 bits."""
-    whole = (high.astype(object) << SHARE_BITS) + low.astype(object)
+def carry(digits: IntArray) -> None:
+    """Carry what is too large for its place, in place: digits (3, ...) above 2^52, above 2^12, and below.
+
+    So the digits of a sum of any number of records, each up to 2^40 in a place, stay far below 2^63.
+    """
+    top, high, low = digits
+    high += low >> SHARE_BITS
+    low &= (1 << SHARE_BITS) - 1
+    top += high >> _HIGH_BITS
+    high &= (1 << _HIGH_BITS) - 1
+
+
+def _triangle(digits: IntArray) -> tuple[list[int], list[int]]:
+    """Return diagonal and upper triangle of the numbers with these digits, which need more than 64 bits."""
+    top, high, low = digits.astype(object)
+    whole = (((top << _HIGH_BITS) + high) << SHARE_BITS) + low
     return np.diagonal(whole).tolist(), whole[np.triu_indices(len(whole), 1)].tolist()
 
 

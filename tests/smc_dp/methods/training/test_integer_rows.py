@@ -218,6 +218,21 @@ def test_sums_over_more_rows_than_a_block_holds_are_those_of_64_bit_integers() -
     assert (in_short_floats.astype(np.int64) != matrix).any()
 
 
+def test_sums_of_squares_of_very_many_records_do_not_wrap_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The digits of 2^23 largest records would: here the sum of two is doubled 22 times."""
+    rows = IntegerRows(np.full((2, 1), 2**14, dtype=np.int16), np.ones(2, dtype=np.int64), 2)
+    added = integer_rows.carry
+
+    def often(digits: IntArray) -> None:
+        for _ in range(22):
+            digits *= 2
+            added(digits)
+
+    monkeypatch.setattr(integer_rows, "carry", often)
+    found = rows.inference(round_query(np.array([[-100.0]])))  # every share is the largest, 2^12
+    assert found.meat_diagonal == [2**23 * 2**52]
+
+
 def test_nobody_and_one_record_have_sums_too() -> None:
     for k, p in ((2, 1), (3, 3)):
         nobody = IntegerRows.of(np.empty((0, 2)), np.empty(0, dtype=np.int64), k)
