@@ -29,6 +29,15 @@ from smc_dp.run.coefficients import make_coefficients
 
 MOST_LEFT_OUT = 0.05
 """Part of the rows that may be left out without a caution."""
+MOST_OF_A_CELL = 4.0
+"""Largest coefficient of a level, a bin or empty cells that has an interval.
+
+Where a cell decides the class, there is none to estimate, and the steps end at some number: from 0 they reach twice
+this one. In simulations intervals of true coefficients of 5 and more covered .90, .67 and .00 (5, 6, 7).
+"""
+FEWEST_OF_A_CELL = 5.0
+"""Least number of records, each weighed by how much it tells, that such a coefficient has an interval with."""
+_OF_CELLS = ("level", "bin", "empty")
 _NEARLY = 1e-6
 
 
@@ -53,17 +62,21 @@ def make_intervals(agreement: Agreement, value: Any, result: Weights | DescribeR
     moved = found.transformed(T)
     estimates = (terms_of(result, agreement.bounds)[name] for name in terms)
     rows = max(found.rows + found.left_out, 1.0)
+    named = zip(terms, estimates, strict=True)
+    each = [
+        {**name._asdict(), "estimate": estimate, **_figures(name, estimate, moved, i)}
+        for i, (name, estimate) in enumerate(named)
+    ]
+    is_far = any(term["kind"] in _OF_CELLS and term["estimate"] is not None and term["low"] is None for term in each)
+    cautions = {"left_out": found.left_out > MOST_LEFT_OUT * rows, "far_cells": is_far and not found.obstacles}
     return {
         "level": INTERVAL_LEVEL,
         "rows": _stated(found.rows),
         "left_out": _stated(found.left_out),
         "last_step": _stated(found.step),
         "obstacles": list(found.obstacles),
-        "cautions": ["left_out"] if found.left_out > MOST_LEFT_OUT * rows else [],
-        "terms": [
-            {**name._asdict(), "estimate": estimate, **_figures(estimate, moved, i)}
-            for i, (name, estimate) in enumerate(zip(terms, estimates, strict=True))
-        ],
+        "cautions": [code for code, holds in cautions.items() if holds],
+        "terms": each,
     }
 
 
@@ -107,10 +120,12 @@ def _terms(score: Mapping[str, Any], bounds: Bounds) -> Iterator[tuple[Term, flo
             yield Term("empty", column.name, ""), found["empty"]
 
 
-def _figures(estimate: float | None, found: CoefficientInference, i: int) -> dict[str, float | None]:
+def _figures(name: Term, estimate: float | None, found: CoefficientInference, i: int) -> dict[str, float | None]:
     names = ("standard_error", "sampling_error", "privacy_error", "low", "high", "p_value")
     variances = (found.covariance[i, i], found.sampling[i, i], found.privacy[i, i])
     if found.obstacles or estimate is None or not all(0 <= v <= LARGEST_FINITE_NUMBER for v in variances):
+        return dict.fromkeys(names)
+    if name.kind in _OF_CELLS and (abs(estimate) > MOST_OF_A_CELL or found.sampling[i, i] > 1 / FEWEST_OF_A_CELL):
         return dict.fromkeys(names)
     error, sampling, privacy = map(math.sqrt, variances)
     half = QUANTILE * error

@@ -6,7 +6,6 @@ where it would fill a sheet, for a page has to fit into its 2 MB.
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -232,11 +231,11 @@ def _made(report: AuditReport) -> Iterator[str]:
     yield f"Made by smc-dp {report.version} on {report.date.isoformat()} (UTC)."
     kinds = {name.partition("/")[0] for name in report.audited.handed_over}
     beside = [kind for kind in ("identities", "views") if kind in kinds] + ["ledgers"] * (report.budgets is not None)
-    run = shlex.quote(shorten(PurePath(report.run).name, _SHORT))
-    given = (run, *(f"--{kind} {kind.upper()}" for kind in beside))
+    given = (repr(shorten(PurePath(report.run).name, _SHORT)), *(f"{kind}={kind.upper()}" for kind in beside))
     capitals = " Names in capitals stand for the files that were given." if beside else ""
-    call = " ".join(["smc-dp audit", *given, "--report NEW.html"])
-    yield f"In the folder that holds this run, `{call}` makes such a page.{capitals}"
+    call = f"audit_page(audit_run({', '.join(given)}))"
+    where = "audit_run of smc_dp and audit_page of smc_dp.audit.run.report_blocks"
+    yield f"In the folder that holds this run, Python makes such a page with {call}: {where}.{capitals}"
 
 
 def _caveats(audited: AuditedRun) -> Iterator[PageBlock]:

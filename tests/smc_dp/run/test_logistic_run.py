@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,13 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from smc_dp import audit_run, predict, run_protocol
-from smc_dp.data.bounds import read_bounds
+from smc_dp.data.bounds import Bounds, read_bounds
+from smc_dp.data.columns import CategoricalColumn, NumericColumn
+from smc_dp.data.usual_clip import longest_norm
+from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
 from smc_dp.pages.blocks import PageTable
 from smc_dp.pages.text import page_lines
-from smc_dp.run.coefficient_intervals import coefficient_map, terms_of
+from smc_dp.run.coefficient_intervals import coefficient_map, make_intervals, terms_of
 from smc_dp.run.coefficient_intervals_table import interval_blocks
 from smc_dp.run.preparation import prepare_run
 from smc_dp.run.release import RELEASE
@@ -101,6 +105,28 @@ def test_figures_are_those_of_another_program_but_for_the_noise(files: Path) -> 
         assert term["estimate"] - term["low"] == pytest.approx(1.959964 * term["standard_error"])
     assert [*named] == [("intercept", "", "")]
     assert abs(named["intercept", "", ""]["estimate"] - model.intercept_[0]) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("coefficient", "variance", "states"),
+    [(3.9, 0.19, True), (-3.9, 0.19, True), (4.1, 0.01, False), (-4.1, 0.01, False), (1.0, 0.21, False)],
+)
+def test_a_level_that_decides_the_class_has_no_interval(coefficient: float, variance: float, states: bool) -> None:
+    columns = (CategoricalColumn("ward", ("a", "b")), NumericColumn("age", 0.0, 1.0))
+    bounds = Bounds(columns, ("no", "yes"), "died", longest_norm(2))
+    terms, T = coefficient_map(bounds)
+    level, slope = (next(i for i, term in enumerate(terms) if term.kind == kind) for kind in ("level", "slope"))
+    kept = np.linalg.solve(T, [coefficient if i in (level, slope) else 0.0 for i in range(len(terms))])
+    weights = np.zeros(bounds.dimension)
+    weights[[j for j in range(bounds.dimension) if bounds.box and j not in bounds.box.references]] = kept
+    spread = np.linalg.inv(T) @ np.diag([variance] * len(terms)) @ np.linalg.inv(T).T
+    found = CoefficientInference(kept, spread, np.zeros_like(spread), 0.0, rows=100.0)
+    agreement: Any = SimpleNamespace(bounds=bounds, inference=lambda value: found)
+    made = make_intervals(agreement, None, tuple(weights.tolist()))
+    assert made is not None
+    assert (made["terms"][level]["low"] is not None) == states
+    assert made["terms"][slope]["low"] is not None
+    assert made["cautions"] == ([] if states else ["far_cells"])
 
 
 def test_estimates_are_the_coefficients_of_the_release(files: Path) -> None:
