@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias, cast
 
-from smc_dp.core.errors import Fault, FieldValue, InputFault
+from smc_dp.core.errors import Fault, FieldValue, InputError, InputFault
 from smc_dp.data.file_format import DEFAULT_FORMAT, OWN_SETTINGS_FILE, ColumnAliases, FileFormat, joined
 from smc_dp.data.spelling_evidence import Settings, SpellingEvidence
 
@@ -73,9 +74,11 @@ class FormatFault(InputFault):
     def completed(self, settings: Settings, to_complete: Settings = MappingProxyType({})) -> FormatFault:
         """Return the fault with the line that states these settings, too, and those that a person completes.
 
-        Where they hold one of its choices, none is left.
+        Where they hold one of its choices, none is left. Where they contradict its own, it keeps its own alone.
         """
         whole = joined(settings, self.settings)
+        if not self._fit(whole):
+            whole = dict(self.settings)
         said = [said for said, chosen in self.choices if joined(whole, chosen, is_newer=True) == whole]
         fault = replace(self, choices=(), clause=self.clause.replace(LINE, said[0] + LINE)) if said else self
         line = fault._line(self.form, joined(whole, joined(to_complete, self.to_complete)))
@@ -100,6 +103,13 @@ class FormatFault(InputFault):
             for column, levels in cast("ColumnAliases", self.to_complete.get("aliases", ()))
         )
         return replace(self, clause=self.clause.replace(LEVEL, place), to_complete={"aliases": told})
+
+    def _fit(self, settings: Settings) -> bool:
+        try:
+            self.form.with_settings(settings)
+        except InputError:
+            return False
+        return True
 
     def _line(self, form: FileFormat, settings: Settings) -> str:
         if not self.choices:
@@ -131,10 +141,12 @@ def proposed_format(faults: Iterable[Fault]) -> FileFormat | None:
     formal = [fault for fault in faults if isinstance(fault, FormatFault) and fault.settings]
     if not formal:
         return None
+    form = formal[0].form
     settings: Settings = {}
     for fault in formal:
-        settings = joined(settings, fault.settings)
-    return formal[0].form.with_settings(settings)
+        with suppress(InputError):  # of settings that contradict each other the first are proposed
+            form, settings = fault.form.with_settings(more := joined(settings, fault.settings)), more
+    return form
 
 
 def settings_of(fault: Fault) -> Settings:

@@ -17,6 +17,7 @@ from smc_dp.run.description_table import description_blocks
 from smc_dp.run.metrics_report import brief_blocks
 from smc_dp.run.privacy_summary import summary_blocks
 from smc_dp.run.protocols.cost import Cost
+from smc_dp.run.threshold import HALF
 
 if TYPE_CHECKING:
     from smc_dp.methods.expected_accuracy import ExpectedAccuracy
@@ -106,6 +107,8 @@ def accuracy_blocks(found: Comparison | None, planned: ExpectedAccuracy | None =
     if found.metrics is not None:
         yield Prose("Other figures of the release on the test rows:")
         yield from brief_blocks(found.metrics)
+        if found.metrics.threshold not in (None, HALF):
+            yield coded_prose("metrics.threshold_not_kept", threshold=f"{found.metrics.threshold.probability:g}")
     if found.baseline_lambda is not None:
         yield Prose(f"'Alone' and 'pooled' are regularised (lambda = {found.baseline_lambda:g}), the release is not.")
     if found.weighted:

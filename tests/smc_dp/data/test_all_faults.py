@@ -130,3 +130,11 @@ def test_points_that_may_stand_between_thousands_come_with_a_warning(tmp_path: P
         path.write_text(f"income;weight;out\n{incomes[0]};80;no\n{incomes[1]};70;yes\n")
         found = validate_file(path, MARKS, "p")
         assert (found.fits, bool(found.points)) == (True, warned)
+
+
+def test_columns_with_contradictory_marks_are_refused_each_by_its_own(tmp_path: Path) -> None:
+    # 5,769.25 wants a comma between thousands, 52,7 before decimals: no format reads both, and none is invented.
+    (tmp_path / "p.csv").write_text('income,weight,out\n"5,769.25","52,7",no\n"2,276.25","50,1",yes\n')
+    found = validate_file(tmp_path / "p.csv", MARKS, "p")
+    assert codes([fault.fault for fault in found.faults]) == ["cell.not_a_number", "cell.not_a_number"]
+    assert found.proposed is not None
