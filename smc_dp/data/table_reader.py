@@ -106,7 +106,7 @@ def _owners_limit(form: FileFormat, limits: TableLimits) -> Iterator[None]:
         more, free = 10 * limits.cells, free_memory()
         here = "" if free is None else f"; this machine has {_size(free)} free"
         hint = f". So many take up to {_size(limits.cells * BYTES_OF_CELL)}{here}. To allow {more:,} cells, up to "
-        advice = f"give `most_cells` {more}" if are_cells_given() else form.advice(most_cells=more)
+        advice = f"give a limit of {more}" if are_cells_given() else form.advice(most_cells=more)
         hint += f"{_size(more * BYTES_OF_CELL)}, {advice}"
         raise InputError(replace(error.fault, fields={**error.fault.fields, "hint": hint})) from None
 

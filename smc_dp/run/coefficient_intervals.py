@@ -68,14 +68,14 @@ def make_intervals(agreement: Agreement, value: Any, result: Weights | DescribeR
         for i, (name, estimate) in enumerate(named)
     ]
     is_far = any(term["kind"] in _OF_CELLS and term["estimate"] is not None and term["low"] is None for term in each)
-    cautions = {"left_out": found.left_out > MOST_LEFT_OUT * rows, "far_cells": is_far and not found.obstacles}
+    warned = {"left_out": found.left_out > MOST_LEFT_OUT * rows, "far_cells": is_far and not found.obstacles}
     return {
         "level": INTERVAL_LEVEL,
         "rows": _stated(found.rows),
         "left_out": _stated(found.left_out),
         "last_step": _stated(found.step),
         "obstacles": list(found.obstacles),
-        "cautions": [code for code, holds in cautions.items() if holds],
+        "cautions": [code for code, holds in warned.items() if holds],
         "terms": each,
     }
 

@@ -127,7 +127,7 @@ def release_page(
             *_coefficients(release, threshold),
             *_intervals(release),
             Section("How it was computed", tuple(_computed(release, sent))),
-            Section("How to use it", tuple(_use(agreement))),
+            Section("How to use it", tuple(_use(agreement, threshold))),
             Section("How to check it", tuple(_check(digests))),
         ),
         made=(f"Made by smc-dp {__version__} from the published files of the run alone.",),
@@ -264,14 +264,15 @@ def setting_text(value: Any, most: int = _MOST_LEVELS) -> str:
     return (join_first(list(map(str, value)), most) or "none") if isinstance(value, list) else str(value)
 
 
-def _use(agreement: Agreement) -> Iterator[PageBlock]:
+def _use(agreement: Agreement, threshold: Threshold) -> Iterator[PageBlock]:
     if agreement.describes:
         yield Prose("The command smc-dp show prints the figures, or writes a table of them. release.json has them too.")
         return
     classes = agreement.bounds.classes
     rule = "the class with the largest sum of weights times features"
     if len(classes) == 2:
-        rule = f"{shorten(classes[1])} where the sum of weights times features is above 0, else {shorten(classes[0])}"
+        cut, first, second = f"{threshold.score:.4g}", *map(shorten, classes)
+        rule = f"{second} where the sum of weights times features is above {cut}, else {first}"
     yield Prose(f"A row, encoded as the bounds say, is {rule}. The command smc-dp predict does that, or from Python:")
     yield Verbatim(_PREDICT, "How to predict in Python")
     yield Prose(

@@ -184,7 +184,7 @@ def test_check_prints_every_fault_and_ends_with_2(site: Paths, capsys: pytest.Ca
         "What to expect if all 3 parties have as many rows as this site: the noise lowers the accuracy by 0.00 to "
     )
     assert main([*given, "--most-cells", "8"]) == 2
-    assert "most_cells = 80 into [file] of own.toml" in capsys.readouterr().out
+    assert " limit of 80" in capsys.readouterr().out
     assert main([*given, "--most-cells", "9"]) == 0
     capsys.readouterr()
     site["policy"].write_text("[limits]\nmax_epsilon = 0.1\nmax_delta = 1e-5\n")
