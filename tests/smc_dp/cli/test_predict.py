@@ -24,7 +24,17 @@ classes = ["no", "yes"]
 [rows]
 bias = 0.1
 """
-METRICS = ("auc", "brier", "base_brier", "sensitivity", "balanced", "confusion", "majority", "accuracy", "metrics")
+METRICS = (
+    "auc",
+    "brier",
+    "base_brier",
+    "sensitivity",
+    "balanced_accuracy",
+    "confusion",
+    "majority",
+    "accuracy",
+    "metrics",
+)
 
 
 def patients(n: int, seed: int) -> list[str]:
@@ -173,7 +183,7 @@ def test_nothing_of_the_metrics_leaves_the_site(made: Path, asked, tmp_path: Pat
     assert set(copied) == set(os.listdir(tmp_path / "public"))
     for name in copied:
         text = (tmp_path / "public" / name).read_text().lower()
-        assert [word for word in METRICS if f'"{word}' in text] == []
+        assert [word for word in METRICS if f'"{word}"' in text] == []
 
 
 def test_a_page_inside_of_the_run_folder_is_refused(made: Path, asked) -> None:
@@ -224,7 +234,7 @@ def test_a_page_of_a_run_is_its_users_and_says_whose_rows_it_is_of(made: Path, t
     assert page.stat().st_mode & 0o777 == 0o600
     assert "private: made from this site&#39;s rows" in page.read_text()
     kept = [file.read_text() for file in (tmp_path / "run").iterdir()]
-    assert [word for word in METRICS for text in kept if f'"{word}' in text] == []
+    assert [word for word in METRICS for text in kept if f'"{word}"' in text] == []
     public = tmp_path / "public.html"
     settings = ["--method", "newton", "--epsilon", "5", "--insecure-seed", "1"]
     assert main(["run", *settings, "--out", str(tmp_path / "other"), "--metrics", str(public)]) == 0
