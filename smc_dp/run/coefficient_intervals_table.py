@@ -30,7 +30,7 @@ def interval_blocks(found: Mapping[str, Any], bounds: Bounds) -> Iterator[PageBl
     first, second = map(shorten, bounds.classes)
     yield Prose(
         f"A logistic regression of {second} against {first}, of {_count(found['rows'])} rows. Left out were "
-        f"{_count(found['left_out'])}, as they lie far from the others. Both counts contain noise, and may be negative."
+        f"{_count(found['left_out'])}, as they lie far from the released centre. Both counts contain noise, and may be negative."
     )
     for code in (*found["obstacles"], *found["cautions"]):
         yield coded_prose(_SAID[code])
@@ -43,7 +43,8 @@ def interval_blocks(found: Mapping[str, Any], bounds: Bounds) -> Iterator[PageBl
         yield Prose(
             "An interval covers the coefficient in the population from which the rows were drawn, for any one "
             "coefficient in about 95 of 100 releases. It counts sampling, also where the model is wrong (robust "
-            "errors, HC1), and the noise of all parties. It assumes that rows do not depend on each other."
+            "errors, HC1), and the noise of all parties. It assumes that rows do not depend on each other, and that "
+            "all parties followed the protocol. A level with hardly any rows of one class may have a false interval."
         )
     if len(listed) > _MOST_ROWS:
         yield Prose(f"And {len(listed) - _MOST_ROWS:,} more, in release.json.")
@@ -66,7 +67,7 @@ def _estimate(term: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _with_interval(term: Mapping[str, Any]) -> tuple[str, ...]:
     name, estimate = _name(term), term["estimate"]
-    if term["standard_error"] is None:
+    if None in (term[figure] for figure in ("standard_error", "low", "high", "p_value")):
         return (*name, f"{estimate:.4g}", "", "", _odds(estimate), "", "")
     low, high, p = term["low"], term["high"], term["p_value"]
     interval, of_odds = f"{low:.4g} to {high:.4g}", f"{_odds(low)} to {_odds(high)}"

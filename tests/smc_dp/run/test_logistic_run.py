@@ -229,6 +229,14 @@ def test_no_interval_is_shown_where_a_rule_forbids_it(files: Path, tmp_path: Pat
     assert verify_release(tmp_path / "run").release.inference == found
 
 
+def test_half_an_interval_is_shown_as_none(files: Path) -> None:
+    found = stated(files / "run")["inference"]
+    for term in found["terms"]:
+        term["low"] = None  # as nobody writes it: such a file alone, without a transcript, is shown and not verified
+    (table,) = (b for b in interval_blocks(found, read_bounds(files / "bounds.toml")) if isinstance(b, PageTable))
+    assert {row[4] for row in table.rows} == {""}
+
+
 def test_the_page_has_a_row_for_each_coefficient(files: Path) -> None:
     section = next(s for s in run_page(files / "run").sections if s.heading == "Coefficients with intervals")
     (table,) = (block for block in section.blocks if isinstance(block, PageTable))
