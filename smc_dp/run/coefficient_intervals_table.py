@@ -30,7 +30,8 @@ def interval_blocks(found: Mapping[str, Any], bounds: Bounds) -> Iterator[PageBl
     first, second = map(shorten, bounds.classes)
     yield Prose(
         f"A logistic regression of {second} against {first}, of {_count(found['rows'])} rows. Left out were "
-        f"{_count(found['left_out'])}, as they lie far from the released centre. Both counts contain noise, and may be negative."
+        f"{_count(found['left_out'])}, as they lie far from the released centre. Both counts contain noise, and may be "
+        "negative."
     )
     for code in (*found["obstacles"], *found["cautions"]):
         yield coded_prose(_SAID[code])
