@@ -1,7 +1,7 @@
 """Page of a release: what was released, what it guarantees and what not, how to use it and how to check it.
 
-The page is made from the published files alone, after the release was verified. It holds no accuracy, no
-duration, and no count of rows but that of a description.
+The page is made from the published files alone, after the release was verified. It holds no accuracy, no duration,
+and no count of rows but that of a description.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Steps from sums of gradient, Hessian and meat to coefficients: Newton's method, and what the last sum says of them.
 
 Sum 0 is at b = 0. Its Hessian, X'X/4, holds the means and squares of all features: the other sums are of rows that are
-centred by them. Each step is H^-1 g, with H raised to half of what the largest
-eigenvalue of its noise is about. Everything here is post-processing of released sums, and total.
+centred by them. Each step is H^-1 g, with H raised to half of what the largest eigenvalue of its noise is about.
+Everything here is post-processing of released sums, and total.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class LogisticSums(GradientSums):
 
 @dataclass(frozen=True)
 class LogisticCoefficients(GradientMethod):
-    """LogisticCoefficients regression of two classes by five sums of gradients, Hessians and meats, with intervals."""
+    """Logistic regression of two classes by five sums of gradients, Hessians and meats, with intervals."""
 
     name: ClassVar[str] = "logistic"
     colour: ClassVar[str] = "#600030"

@@ -13,8 +13,10 @@ additions, fused or not, as long as the sum of the absolute values of the produc
   k <= 2^12), a block has at most 2^15 rows; together 2^41.
 * a sum of x_i x_j: one record 2^28, a block 2^43.
 * with weights, which are integers up to 2^11: the same times 2^11, in blocks of at most 2^13 rows; at most 2^52.
+* for an inference, x_i x_j times digits up to 2^12: one record 2^40, in blocks of at most 2^12 rows; at most 2^52.
 
-Blocks are added up in int64, which is enough for 2^35 rows, and with weights for fewer than 2^24.
+Blocks are added up in int64, which is enough for 2^35 rows, and with weights for fewer than 2^24. Digits of an
+inference are carried after each block.
 
 Weights. A record of weight v, 0 <= v <= 1, enters v times what it enters without weights: v_int = 2^11 v, rounded,
 times the same integers, in units that are 2^11 times smaller. So every bound is 2^11 times as large, every contribution
@@ -86,8 +88,7 @@ class StartSums:
 class InferenceSums:
     """Sums of the last query of an inference, secret: the gradient, and of Hessian and meat the triangles.
 
-    Units: 2^-26 and, for both matrices, 2^-52. `left_out`: number of rows that are 0, in units of
-    2^-16.
+    Units: 2^-26 and, for both matrices, 2^-52. `left_out`: number of rows that are 0, in units of 2^-16.
     """
 
     gradient: list[int]
