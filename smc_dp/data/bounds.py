@@ -156,8 +156,8 @@ class Bounds:
         for column in self.columns:
             references += [at] * isinstance(column, CategoricalColumn | BinnedColumn)
             at += column.width
-        length = math.hypot(1.0, self.bias)
-        return FeatureBox(1 / (self.clip * length), self.bias / length, len(self.columns), tuple(references))
+        reach = 1 / (self.clip * math.hypot(1.0, self.bias))
+        return FeatureBox(reach, self.constant, len(self.columns), tuple(references))
 
 
 def read_bounds(path: Path) -> Bounds:

@@ -193,7 +193,7 @@ def encode_classes(table: Table, bounds: Bounds, label: str) -> NDArray[np.int64
 
 def class_column(bounds: Bounds, label: str, missing: str | None = None) -> CategoricalColumn:
     """Return the column of classes; missing: "leave out" where empty cells fit, and are NaN in `values`."""
-    return CategoricalColumn(label, bounds.classes, missing, bounds.aliases)
+    return replace(bounds.label_column, name=label, missing=missing)
 
 
 def _read(

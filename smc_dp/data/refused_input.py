@@ -77,7 +77,7 @@ class FormatFault(InputFault):
         Where they hold one of its choices, none is left. Where they contradict its own, it keeps its own alone.
         """
         whole = joined(settings, self.settings)
-        if not self._fit(whole):
+        if not self._is_consistent(whole):
             whole = dict(self.settings)
         said = [said for said, chosen in self.choices if joined(whole, chosen, is_newer=True) == whole]
         fault = replace(self, choices=(), clause=self.clause.replace(LINE, said[0] + LINE)) if said else self
@@ -104,7 +104,7 @@ class FormatFault(InputFault):
         )
         return replace(self, clause=self.clause.replace(LEVEL, place), to_complete={"aliases": told})
 
-    def _fit(self, settings: Settings) -> bool:
+    def _is_consistent(self, settings: Settings) -> bool:
         try:
             self.form.with_settings(settings)
         except InputError:

@@ -139,7 +139,7 @@ def predict_rows(
         table = _read(rows, form)
         ids = tuple(map(str, table.row_numbers)) if id_column is None else texts_or_nothing(table, id_column)
         made, known, unlabelled = _encoded(table, published)
-    agreed = HALF if threshold_from is not None else stated_threshold(found.folder)
+    agreed = stated_threshold(found.folder) if threshold is None and threshold_from is None else HALF
     limit = _threshold(published, table, made.encoded.X, threshold, threshold_from, form, agreed)
     return _predictions(published, made, known, limit, ids, unlabelled, found.missing_files_text)
 

@@ -82,10 +82,9 @@ def derive_parameters(evidence: Evidence) -> DerivedParameters:
     if evidence.auxiliary is not None:
         evidence.auxiliary.check(d, len(classes))
     rows, weights = None if evidence.auxiliary is None else evidence.auxiliary.X, evidence.release_file.row_weights
-    box = evidence.release_file.bounds.box
-    public = Public(K, d, len(classes), unlabelled=rows, weighted=weights is not None, box=box)
+    bounds = evidence.release_file.bounds
+    public = Public(K, d, len(classes), unlabelled=rows, weighted=weights is not None, box=bounds.box)
     if getattr(method, "describes", False):
-        bounds = evidence.release_file.bounds
         public = replace(public, columns=bounds.columns, label=bounds.label_column)
     settled.terms.check(protocol, method, target, test_keys=limits.keys is not None)  # how long keys are, others ask
     spec: Any = settled.terms.spec(method, public, target)
