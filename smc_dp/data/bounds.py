@@ -19,7 +19,7 @@ from smc_dp.core.toml import parse_toml
 from smc_dp.data.bounds_file import DEFAULT_BIAS, BoundsFile
 from smc_dp.data.columns import (
     LEAVE_OUT,
-    NO_REGRESSION,
+    NUMERIC_OUTCOME,
     Aliases,
     BinnedColumn,
     CategoricalColumn,
@@ -48,6 +48,7 @@ __all__ = [
 _MAX_COLUMNS = 4096
 _MAX_DIMENSION = 100_000
 _MAX_BYTES = 1 << 22  # of a file
+_OPTIONAL = ("aliases", "missing", "weights", "outcome")
 _USUAL: Any = None  # a norm that follows from the columns
 
 
@@ -59,7 +60,7 @@ class Bounds:
     the caller names it. Rows are clipped to the norm `clip`, which follows from the columns where none is given; `bias`
     is the constant appended to each row, 0 for none. With `center` the range of a numeric column is mapped to
     [-1, 1]; without, the column is only divided by its largest absolute bound (0 stays 0). `aliases`: other texts for
-    the classes. `missing`: "leave out" where a row without a class is dropped, None where it is refused. `weights`:
+    the classes. `outcome`: the range of a label that is a number, which has no classes. `missing`: "leave out" where a row without a class is dropped, None where it is refused. `weights`:
     terms of the rows' weights, None where rows have none.
 
     Raises InputError when the parts do not fit together.
@@ -74,6 +75,7 @@ class Bounds:
     aliases: Aliases = ()
     missing: str | None = None
     weights: RowWeights | None = None
+    outcome: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         set_floats(self, "clip", "bias")
@@ -87,7 +89,7 @@ class Bounds:
         if self.label in names:
             with_range = not isinstance(self.columns[names.index(self.label)], CategoricalColumn)
             why = (
-                f"is a number; {NO_REGRESSION}"
+                f"is a number among the features; remove it from [columns]. Then, {NUMERIC_OUTCOME}"
                 if with_range
                 else "is also listed as a feature; remove it from [columns]"
             )
@@ -96,12 +98,7 @@ class Bounds:
             column.check()
         if self.dimension > _MAX_DIMENSION:
             raise InputError("columns.too_many_features", most=_MAX_DIMENSION, got=self.dimension)
-        if not all(name.strip() and name.isprintable() for name in self.classes):
-            raise InputError("classes.not_printable", got=shown(list(self.classes)))
-        if not 2 <= len(self.classes) <= MOST_CLASSES:
-            raise InputError("classes.wrong_number", most=MOST_CLASSES, got=len(self.classes))
-        if len({canonical_level(name) for name in self.classes}) != len(self.classes):
-            raise InputError("classes.not_different", got=shown(list(self.classes)))
+        self._check_label()
         if getattr(self, "clip") is None:  # noqa: B009  no number that its type could say
             object.__setattr__(self, "clip", usual_clip(self.columns))
         if not (math.isfinite(self.clip) and self.clip > 0):
@@ -115,11 +112,25 @@ class Bounds:
         if self.weights is not None:
             self.weights.check(len(self.classes), (self.label, *names))
 
+    def _check_label(self) -> None:
+        if self.outcome is not None:
+            object.__setattr__(self, "outcome", tuple(map(float, self.outcome)))
+            if self.classes or self.aliases:
+                raise InputError("label.classes_and_range")
+            self.label_column.check()
+            return
+        if not all(name.strip() and name.isprintable() for name in self.classes):
+            raise InputError("classes.not_printable", got=shown(list(self.classes)))
+        if not 2 <= len(self.classes) <= MOST_CLASSES:
+            raise InputError("classes.wrong_number", most=MOST_CLASSES, got=len(self.classes))
+        if len({canonical_level(name) for name in self.classes}) != len(self.classes):
+            raise InputError("classes.not_different", got=shown(list(self.classes)))
+
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON, without empty `aliases`, `missing` and `weights`."""
+        """Return plain values for JSON, without empty `aliases`, `missing`, `weights` and `outcome`."""
         plain = {**asdict(self), "columns": [column_as_dict(column) for column in self.columns]}
         plain["weights"] = None if self.weights is None else self.weights.as_dict()
-        return {name: value for name, value in plain.items() if value or name not in ("aliases", "missing", "weights")}
+        return {name: value for name, value in plain.items() if value or name not in _OPTIONAL}
 
     @property
     def leaving(self) -> tuple[str, ...]:
@@ -133,8 +144,10 @@ class Bounds:
         return replace(self, clip=longest_norm(len(self.columns)), bias=0.0, center=True)
 
     @property
-    def label_column(self) -> CategoricalColumn:
-        """Column of the classes."""
+    def label_column(self) -> CategoricalColumn | NumericColumn:
+        """Column of the classes, or of the outcome."""
+        if self.outcome is not None:
+            return NumericColumn(self.label or "label", *self.outcome, self.missing)
         return CategoricalColumn(self.label or "label", self.classes, self.missing, self.aliases)
 
     @property
@@ -175,7 +188,7 @@ def parse_bounds(text: str, where: str = "bounds") -> Bounds:
 
     `[columns]` holds `age = [0, 120]`, `sex = ["f", "m"]`, `smoker = [false, true]`, two dates as `admitted =
     [2010-01-01, 2025-12-31]` or `age = {bins = [0, 18, 65, 120]}`. `[label]` holds `classes = ["no", "yes"]` (of two,
-    the second is +1) and optionally `column`. Optional sections: `[rows]` with `clip`, `bias` and `center`; `[missing]`
+    the second is +1) and optionally `column`; `range = [0, 200]` in place of classes for a number. Optional sections: `[rows]` with `clip`, `bias` and `center`; `[missing]`
     with a rule for the empty cells of a column (a value, "category", "indicator" or "leave out"); `[aliases.sex]` with
     other texts for a level, `f = ["F", "female"]`; `[weights]` with `classes`, a number for each class, and `column`
     with `most`, the column of the rows' weights and the largest of them.
@@ -200,6 +213,7 @@ def bounds_from_file(said: BoundsFile, clip: float | None = None) -> Bounds:
     """
     label, rows = said.label, said.rows
     classes, aliases = tuple(label.classes), said.class_aliases
+    outcome: Any = None if label.range is None else tuple(label.range)
     norm: Any = clip if rows.clip is None else rows.clip
     missing, weights = said.class_missing, None if said.weights is None else said.weights.made
-    return Bounds(said.made, classes, label.column, norm, rows.bias, rows.center, aliases, missing, weights)
+    return Bounds(said.made, classes, label.column, norm, rows.bias, rows.center, aliases, missing, weights, outcome)

@@ -51,7 +51,7 @@ from smc_dp.methods.pathak2010.mean import RESIDUES_CAVEAT
 from smc_dp.methods.registry import METHODS, STATISTICS, find_method
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
 from smc_dp.methods.statistics.description import DescribeResult
-from smc_dp.methods.statistics.logistic import LogisticCoefficients, LogisticSums
+from smc_dp.methods.statistics.inference_sums import InferenceSums
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import no_guarantee
@@ -229,6 +229,9 @@ class Agreement(SettledRun):
             raise weights_not_used()
         if self.describes and self.bounds != self.bounds.whole:
             raise InputError("bounds.not_whole", name=self.method.name, clip=self.bounds.whole.clip)
+        if not self.describes and getattr(self.method, "regresses", False) != (self.bounds.outcome is not None):
+            code = "bounds.numeric_outcome" if self.bounds.outcome else "bounds.no_numeric_outcome"
+            raise InputError(code, name=self.method.name)
         whole = getattr(self.method, "whole_rows", False)
         if (getattr(self.method, "own_bias", False) or whole) and not self.bounds.bias:
             raise InputError("bounds.no_constant", name=self.method.name)
@@ -358,7 +361,7 @@ class Agreement(SettledRun):
         """Return the expected accuracy for parties with so many rows; None for noise, weights or a method without
         figures.
         """
-        if self.bounds.weights is not None or self.describes or isinstance(self.method, LogisticCoefficients):
+        if self.bounds.weights is not None or self.describes or isinstance(self.spec, InferenceSums):
             return None
         dimension, classes = self.bounds.dimension, len(self.bounds.classes)
         return expected_accuracy(self.method, self.target, self.terms, sizes, dimension, classes)
@@ -392,7 +395,7 @@ class Agreement(SettledRun):
 
     def inference(self, value: Any) -> CoefficientInference | None:
         """Return what the value says of the weights, of a method that says how sure they are; else None."""
-        return self.spec.inference(value) if isinstance(self.spec, LogisticSums) else None
+        return self.spec.inference(value) if isinstance(self.spec, InferenceSums) else None
 
     @property
     def describes(self) -> bool:
@@ -409,6 +412,8 @@ class Agreement(SettledRun):
         if not isinstance(model, LinearModel):
             raise InputError("method.not_linear", name=self.method.name)
         W = model.W
+        if len(W) == 1:
+            return tuple(W[0].tolist())
         return tuple((W[1] - W[0]).tolist()) if len(W) == 2 else tuple(map(tuple, W.tolist()))
 
 

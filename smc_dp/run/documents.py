@@ -286,6 +286,7 @@ class ReleaseFile(Document):
     missing: Annotated[dict[str, EmptyCell], limit_keys(_MANY)] = Field(default_factory=dict)
     aliases: Annotated[dict[str, dict[str, Texts]], limit_keys(_LEVELS, deep=True)] = Field(default_factory=dict)
     row_weights: WeightsSection | None = None
+    outcome: TwoNumbers | None = None
     inference: StatedInference | None = None
 
     @model_validator(mode="before")
@@ -323,7 +324,9 @@ class ReleaseFile(Document):
         columns = tuple(self._column(name) for name in self.columns)
         classes, aliases, missing = tuple(self.classes), self._aliases(label), self.missing.get(label)
         weights = None if self.row_weights is None else self.row_weights.made
-        return Bounds(columns, classes, label, self.clip, self.bias, self.parameters.center, aliases, missing, weights)
+        outcome: Any = None if self.outcome is None else tuple(self.outcome)
+        center = self.parameters.center
+        return Bounds(columns, classes, label, self.clip, self.bias, center, aliases, missing, weights, outcome)
 
     def agreement(self, rows: AuxiliaryRows | None = None, fraction_bits: int | None = None) -> Agreement:
         """Return the agreement, with the public rows beside it and the grid of the shares, if there are any.
