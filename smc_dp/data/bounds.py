@@ -58,10 +58,11 @@ class Bounds:
 
     `classes[c]` is the name of class c; of two classes, the second is +1. `label` names the column of classes, None if
     the caller names it. Rows are clipped to the norm `clip`, which follows from the columns where none is given; `bias`
-    is the constant appended to each row, 0 for none. With `center` the range of a numeric column is mapped to
-    [-1, 1]; without, the column is only divided by its largest absolute bound (0 stays 0). `aliases`: other texts for
-    the classes. `outcome`: the range of a label that is a number, which has no classes. `missing`: "leave out" where a row without a class is dropped, None where it is refused. `weights`:
-    terms of the rows' weights, None where rows have none.
+    is the constant appended to each row, 0 for none. With `center` the range of a numeric column is mapped to [-1, 1];
+    without, the column is only divided by its largest absolute bound (0 stays 0). `aliases`: other texts for the
+    classes. `outcome`: the range of a label that is a number, which has no classes. `missing`: "leave out" where a row
+    without a class is dropped, None where it is refused. `weights`: terms of the rows' weights, None where rows have
+    none.
 
     Raises InputError when the parts do not fit together.
     """
@@ -151,6 +152,11 @@ class Bounds:
         return CategoricalColumn(self.label or "label", self.classes, self.missing, self.aliases)
 
     @property
+    def label_range(self) -> str:
+        """What a label may be, for people: the range of a number; empty for classes, which have names."""
+        return "" if self.outcome is None else f"a number in [{self.outcome[0]:g}, {self.outcome[1]:g}]"
+
+    @property
     def dimension(self) -> int:
         """Number of features of an encoded row, the bias included."""
         return sum(column.width for column in self.columns) + (1 if self.bias else 0)
@@ -188,10 +194,11 @@ def parse_bounds(text: str, where: str = "bounds") -> Bounds:
 
     `[columns]` holds `age = [0, 120]`, `sex = ["f", "m"]`, `smoker = [false, true]`, two dates as `admitted =
     [2010-01-01, 2025-12-31]` or `age = {bins = [0, 18, 65, 120]}`. `[label]` holds `classes = ["no", "yes"]` (of two,
-    the second is +1) and optionally `column`; `range = [0, 200]` in place of classes for a number. Optional sections: `[rows]` with `clip`, `bias` and `center`; `[missing]`
-    with a rule for the empty cells of a column (a value, "category", "indicator" or "leave out"); `[aliases.sex]` with
-    other texts for a level, `f = ["F", "female"]`; `[weights]` with `classes`, a number for each class, and `column`
-    with `most`, the column of the rows' weights and the largest of them.
+    the second is +1) and optionally `column`; `range = [0, 200]` in place of classes for a number. Optional sections:
+    `[rows]` with `clip`, `bias` and `center`; `[missing]` with a rule for the empty cells of a column (a value,
+    "category", "indicator" or "leave out"); `[aliases.sex]` with other texts for a level, `f = ["F", "female"]`;
+    `[weights]` with `classes`, a number for each class, and `column` with `most`, the column of the rows' weights and
+    the largest of them.
     """
     try:
         return bounds_from_document(parse_toml(text), where)

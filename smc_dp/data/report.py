@@ -105,9 +105,10 @@ def blocks(found: FileValidation) -> Iterator[PageBlock]:
             yield Verbatim("\n".join(lines), "Lines for the bounds")
     else:
         kept = (found.rows or 0) - found.left_out
-        classes = ", ".join(f"{count:,} {name}" for name, count in (found.classes or {}).items())
+        counts = ", ".join(f"{count:,} {name}" for name, count in (found.classes or {}).items())
+        classes = f" ({counts})" if counts else ""
         yield Prose(
-            f"{found.source}: {kept:,} of {found.rows:,} rows can be used ({classes}). {PRIVATE_NOTICE}",
+            f"{found.source}: {kept:,} of {found.rows:,} rows can be used{classes}. {PRIVATE_NOTICE}",
             "file.fits",
         )
     yield from (Prose(f"warning: {text}") for text in found.warnings())

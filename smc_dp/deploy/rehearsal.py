@@ -111,8 +111,11 @@ def made_up(bounds: Bounds, rng: Stream, name: str) -> Table:
     """Return rows that are uniform inside the bounds, with classes that are as frequent as each other."""
     numbers = np.random.default_rng(int.from_bytes(rng.bytes(16)))
     cells: dict[str, Any] = {column.name: _cells(column, numbers) for column in bounds.columns}
-    classes = [bounds.classes[i % len(bounds.classes)] for i in range(GENERATED_ROWS)]
-    cells[str(bounds.label)] = classes
+    outcomes = bounds.label_column
+    if isinstance(outcomes, CategoricalColumn):
+        cells[str(bounds.label)] = [bounds.classes[i % len(bounds.classes)] for i in range(GENERATED_ROWS)]
+    else:
+        cells[str(bounds.label)] = _cells(outcomes, numbers)
     if bounds.weights is not None and (column := bounds.weights.numbers) is not None:
         cells[column.name] = _cells(column, numbers)
     return Table(f"party {name} (made up)", cells, range(1, GENERATED_ROWS + 1))

@@ -527,7 +527,7 @@ def check_auxiliary(method: Method, *, given: bool) -> None:
 def secure_method(method: str, protocol: str) -> Any:
     """Return the class of the method; raise an InputError unless the protocol computes it."""
     known = ", ".join(name for name, by in PROTOCOLS_BY_NAME.items() if method in by)
-    if method in PROTOCOLS and known:
+    if method in PROTOCOLS and method not in PROTOCOLS_BY_NAME and known:
         raise InputError("method.is_a_protocol", method=method, known=known)
     if method in METHODS and method not in PROTOCOLS_BY_METHOD:
         raise InputError("method.without_protocol", by_protocol=list(PROTOCOLS_BY_NAME), got=method)

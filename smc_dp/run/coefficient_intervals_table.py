@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from smc_dp.data.bounds import Bounds
@@ -12,6 +13,7 @@ from smc_dp.pages.blocks import PageBlock, PageTable, Prose, coded_prose
 from smc_dp.pages.shortening import join_first, shorten
 
 _MOST_ROWS, _MOST_NAMES = 200, 50
+_ODDS = ("odds ratio", "interval of it")
 _HEADINGS = ("column", "cell", "coefficient", "standard error", "interval", "odds ratio", "interval of it", "p")
 _ESTIMATES = ("column", "cell", "coefficient", "odds ratio")
 _CELLS = {"slope": "a unit", "empty": "empty"}
@@ -21,31 +23,39 @@ _SAID = {
     "few_rows": "intervals.few_rows",
     "left_out": "intervals.left_out",
     "far_cells": "intervals.far_cells",
+    "small_cells": "intervals.small_cells",
+    "long_tail": "intervals.long_tail",
 }
 """Codes of the sentences about obstacles and cautions."""
 
 
 def interval_blocks(found: Mapping[str, Any], bounds: Bounds) -> Iterator[PageBlock]:
     """Yield the table, or why there are no intervals, and what the figures mean."""
-    first, second = map(shorten, bounds.classes)
+    has_odds = bounds.outcome is None
     yield Prose(
-        f"A logistic regression of {second} against {first}, of {_count(found['rows'])} rows. Left out were "
+        f"{_kind(bounds)}, of {_count(found['rows'])} rows. Left out were "
         f"{_count(found['left_out'])}, as they lie far from the released centre. Both counts contain noise, and may be "
         "negative."
     )
+    if found.get("residual_deviation") is not None:
+        yield Prose(f"The standard deviation of the residuals is about {found['residual_deviation']:.3g}.")
     for code in (*found["obstacles"], *found["cautions"]):
         yield coded_prose(_SAID[code])
     listed = [term for term in found["terms"] if term["estimate"] is not None]
     if found["obstacles"]:
-        yield PageTable("Coefficients", _ESTIMATES, tuple(map(_estimate, listed[:_MOST_ROWS])), numbers=(2, 3))
+        table = PageTable("Coefficients", _ESTIMATES, tuple(map(_estimate, listed[:_MOST_ROWS])), numbers=(2, 3))
+        yield table if has_odds else _without_odds(table)
     else:
         caption = f"Coefficients, with intervals at the level {found['level']:g}"
-        yield PageTable(caption, _HEADINGS, tuple(map(_with_interval, listed[:_MOST_ROWS])), numbers=(2, 3, 4, 5, 6, 7))
+        rows = tuple(map(_with_interval, listed[:_MOST_ROWS]))
+        table = PageTable(caption, _HEADINGS, rows, numbers=(2, 3, 4, 5, 6, 7))
+        yield table if has_odds else _without_odds(table)
         yield Prose(
             "An interval covers the coefficient in the population from which the rows were drawn, for any one "
             "coefficient in about 95 of 100 releases. It counts sampling, also where the model is wrong (robust "
             "errors, HC1), and the noise of all parties. It assumes that rows do not depend on each other, and that "
-            "all parties followed the protocol. A level with hardly any rows of one class may have a false interval."
+            "all parties followed the protocol."
+            + (" A level with hardly any rows of one class may have a false interval." if has_odds else "")
         )
     if len(listed) > _MOST_ROWS:
         yield Prose(f"And {len(listed) - _MOST_ROWS:,} more, in release.json.")
@@ -54,6 +64,24 @@ def interval_blocks(found: Mapping[str, Any], bounds: Bounds) -> Iterator[PageBl
     references = [f"{shorten(name)} {shorten(texts[0])}" for name, texts in levels]
     if references:
         yield Prose(f"Levels are compared with the first of their column: {join_first(references, _MOST_NAMES)}.")
+
+
+def _kind(bounds: Bounds) -> str:
+    if bounds.outcome is not None:
+        return f"A linear regression of {shorten(str(bounds.label))} (least squares)"
+    first, second = map(shorten, bounds.classes)
+    return f"A logistic regression of {second} against {first}"
+
+
+def _without_odds(table: PageTable) -> PageTable:
+    """Return the table without the columns of odds ratios."""
+    kept = [i for i, heading in enumerate(table.headings) if heading not in _ODDS]
+    return replace(
+        table,
+        headings=tuple(table.headings[i] for i in kept),
+        rows=tuple(tuple(row[i] for i in kept) for row in table.rows),
+        numbers=tuple(range(2, len(kept))),
+    )
 
 
 def _name(term: Mapping[str, Any]) -> tuple[str, str]:

@@ -217,17 +217,24 @@ class TermInference(Document):
     p_value: FiniteNumber | None
 
 
+_CAUTIONS = ("left_out", "far_cells", "small_cells", "long_tail")
+
+
 class StatedInference(Document):
-    """Coefficients with intervals, of a method that has them; `rows` and `left_out` contain noise."""
+    """Coefficients with intervals, of a method that has them; `rows` and `left_out` contain noise.
+
+    `residual_deviation`: of least squares, in the units of the outcome.
+    """
 
     level: FiniteNumber
     rows: FiniteNumber
     left_out: FiniteNumber
     last_step: FiniteNumber
+    residual_deviation: FiniteNumber | None = None
     obstacles: Annotated[
         list[Annotated[str, OneOf(("collinear", "far_start", "few_rows"))]], Field(max_length=3, fail_fast=True)
     ]
-    cautions: Annotated[list[Annotated[str, OneOf(("left_out", "far_cells"))]], Field(max_length=2, fail_fast=True)]
+    cautions: Annotated[list[Annotated[str, OneOf(_CAUTIONS)]], Field(max_length=3, fail_fast=True)]
     terms: Annotated[list[TermInference], Field(max_length=_LEVELS, fail_fast=True)]
 
 

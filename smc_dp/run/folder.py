@@ -307,7 +307,7 @@ def parse_release(
         document.parameters.model_dump(),
         tuple(document.insecure),
         document.stated_coefficients,
-        None if document.inference is None else document.inference.model_dump(),
+        None if document.inference is None else document.inference.model_dump(exclude_unset=True),
     )
 
 

@@ -158,7 +158,11 @@ def _of_release(release: PublishedRelease) -> Sequence[tuple[str, str]]:
         ("Model", f"linear, {np.size(release.weights):,} weights{several}; {how}")
         if found is None
         else ("Description", f"counts, means and standard deviations, of {len(found.sums):,} noisy sums; {how}"),
-        ("Classes", f"of {shorten(str(bounds.label), _SHORT)}: {join_first(bounds.classes, _FEW, _SHORT)}"),
+        (
+            "Outcome" if bounds.outcome else "Classes",
+            f"of {shorten(str(bounds.label), _SHORT)}: "
+            f"{bounds.label_range or join_first(bounds.classes, _FEW, _SHORT)}",
+        ),
         ("Columns", f"{len(columns)}: {join_first(columns, _FEW, _SHORT)}"),
     )
 

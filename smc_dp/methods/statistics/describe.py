@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
+from smc_dp.core.arrays import OUTCOME_BITS
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, NumericColumn
 from smc_dp.data.federation import Public, Rows
@@ -67,7 +68,7 @@ class Describe:
             raise InputError("sizes.not_released", method=self.name)
         if not public.columns:
             raise InputError("describe.no_columns", method=self.name)
-        for column in public.columns:
+        for column in (*public.columns, public.label):
             if isinstance(column, NumericColumn) and max(abs(column.low), abs(column.high)) > _LARGEST_BOUND:
                 raise InputError("describe.bounds_too_large", name=shown(column.name), most=_LARGEST_BOUND)
         return DescribeSum(self, public, target, threat_model, announced)
@@ -84,8 +85,10 @@ class Describe:
                 sums += _counts(features.argmax(axis=1), column.width)
             else:
                 sums += _moments(features)
-        if public.label is not None:
+        if isinstance(public.label, CategoricalColumn):
             sums += _counts(rows.y, public.label.width)
+        elif public.label is not None:
+            sums += _moments(np.ldexp(rows.y[:, np.newaxis].astype(np.float64), -OUTCOME_BITS))
         return OwnSums(tuple(sums), len(rows))
 
 

@@ -50,7 +50,7 @@ class GramNoise(NamedTuple):
 
 
 class ResidualNoise(NamedTuple):
-    """Deviations of the noise of all parties: in the gradient, on the diagonal of the meat, in s^2, and in the count."""
+    """Deviations of the noise of all parties: in the gradient, on the diagonal of the meat, in s^2, in the count."""
 
     gradient: float
     meat: float

@@ -1,4 +1,4 @@
-"""Contributions of records to the sums of least squares: exact integers of rows and outcomes, as `integer_rows` has them.
+"""Contributions of records to the sums of least squares: exact integers of rows and outcomes; see `integer_rows`.
 
 A record that is left out is a row of 0, and enters nothing but its count. Why sums are exact: an outcome times an entry
 of a row is at most 2^34, of a block 2^49; a residual is at most 2^12, and its multiple of a row at most 2^26; residuals

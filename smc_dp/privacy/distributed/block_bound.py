@@ -90,10 +90,8 @@ class BlockBound(ABC):
     def deviations(self, distributions: tuple[GaussianShares, ...], parties: int) -> tuple[float, ...]:
         """Return the deviation of the noise of so many parties in each block, of a matrix on its diagonal, in units."""
         left = iter(distributions)
-        first = [next(islice(left, len(block.lengths))) for block in self.blocks]
-        return tuple(
-            sqrt(parties * shares.variance) / block.unit for block, shares in zip(self.blocks, first, strict=True)
-        )
+        each = [(block, [*islice(left, len(block.lengths))]) for block in self.blocks]
+        return tuple(sqrt(parties * shares[0].variance) / block.unit for block, shares in each)
 
     @staticmethod
     def _least(block: Block, left: Iterator[Fraction]) -> Fraction:

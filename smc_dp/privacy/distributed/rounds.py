@@ -40,8 +40,8 @@ from typing import TypeAlias
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError
-from smc_dp.privacy.distributed.calibration import MOST_RING_BITS, ring_bits
 from smc_dp.privacy.distributed.block_bound import BlockBound
+from smc_dp.privacy.distributed.calibration import MOST_RING_BITS, ring_bits
 from smc_dp.privacy.distributed.share_distributions import MOST_COORDINATES, GaussianShares
 from smc_dp.privacy.gaussian import LEAST_VARIANCE, VARIANCE_LOST, mu_above
 from smc_dp.privacy.output import implied_epsilon
