@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from smc_dp.data.sources import PreparedData
     from smc_dp.run.ledgers import Ledgers
     from smc_dp.run.metrics import Metrics
+    from smc_dp.run.regression_metrics import RegressionMetrics
     from smc_dp.run.settings import DataRoles, Simulation
     from smc_dp.run.simulation import SimulationOptions
 
@@ -137,7 +138,7 @@ def _check_test_rows(page: Path | None, found: PreparedData) -> None:
         raise InputError("option.page_without_test_rows", option="--metrics")
 
 
-def _write_metrics(page: Path | None, found: Mapping[str, Metrics], data: DataRoles) -> None:
+def _write_metrics(page: Path | None, found: Mapping[str, Metrics | RegressionMetrics], data: DataRoles) -> None:
     """Write the page of metrics; only its owner may read it, of whichever rows it is."""
     from smc_dp.pages.html import write_page
     from smc_dp.run.metrics_report import metrics_page

@@ -63,14 +63,8 @@ def encode_fitting_rows(table: Table, bounds: Bounds) -> FittingRows:
     return FittingRows(placed, {**reasons, **refused}, frozenset(refused), made.faults)
 
 
-def known_classes(table: Table, bounds: Bounds, label: str) -> tuple[NDArray[np.int64], tuple[TableFault, ...]]:
-    """Return the class of each row, -1 where its cell is empty or names no class, and the faults of these names."""
-    values, faults = known_labels(table, bounds, label)
-    return np.nan_to_num(values, nan=-1.0).astype(np.int64), faults
-
-
 def known_labels(table: Table, bounds: Bounds, label: str) -> tuple[NDArray[np.float64], tuple[TableFault, ...]]:
-    """Return the class or the outcome of each row, NaN where its cell has none, and the faults of these cells."""
+    """Return the class number or the outcome of each row, NaN where its cell has none, and the faults of such cells."""
     column = label_column(bounds, label, LEAVE_OUT)
     read = parse_column(table, column)
     return read.values, column_faults(table, column, read, is_label=True)
