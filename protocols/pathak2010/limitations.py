@@ -101,8 +101,8 @@ LIMITATIONS = (
         BY_ALL_BUT_ONE,
     ),
     Limitation(
-        "Charlie together with any party learns every size and who is smallest, because all parties hold the secret "
-        "key of xi.",
+        "Charlie together with any party learns every size and who is smallest, because all parties hold one secret "
+        "key (of xi).",
         Attack(
             _with_charlie,
             lambda p, views, published: sizes_of_charlie_and_party(p, *views),
@@ -110,7 +110,7 @@ LIMITATIONS = (
         ),
     ),
     Limitation(
-        "Charlie together with P_1 learns the noise eta, and so the exact sum of all weights.",
+        "Charlie together with P_1, the first party, learns the noise, and so the exact sum of all weights.",
         Attack(
             lambda p: _with_charlie(p)[:1],
             _noise_and_sum,

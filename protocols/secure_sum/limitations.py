@@ -96,8 +96,8 @@ LIMITATIONS = (
     Limitation(
         "If drop-outs are allowed, Charlie together with T or more parties can remove the masks from a single party's "
         "contribution. T is the number of shares that open a secret; if each party shares masks with all others, T is "
-        "greater than t. Only that party's own share of the noise is left in the contribution. If masked inputs are "
-        "published, T parties can do this without Charlie.",
+        "greater than t, the number of parties that may collude. Only that party's own share of the noise is left in "
+        "the contribution. If masked inputs are published, T parties can do this without Charlie.",
         Attack(with_shares_enough, addend_of_victim, _true_addend),
     ),
     Limitation(

@@ -62,13 +62,15 @@ def plan_learning(
     """
     from smc_dp.core.documents import validate_document
     from smc_dp.core.writing import refuse_existing, write_new
-    from smc_dp.planning import figure, report
+    from smc_dp.planning import report
     from smc_dp.planning.plan import plan_for as made
     from smc_dp.run.settings import RunSettings
 
     if columns is None and bounds is None:
         raise InputError("columns.missing")
     if plot is not None:
+        from smc_dp.planning import figure  # half a second, which a plan without a picture should not pay
+
         kind = figure.picture_format(plot)
         refuse_existing(plot)
     with screen.spinner() as hear:

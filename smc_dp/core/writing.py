@@ -22,10 +22,10 @@ def fresh_folder() -> Path:
 def refuse_existing(folder: Path) -> None:
     """Raise InputError when `folder` exists, or could not be made where it is wanted."""
     if os.path.lexists(folder):
-        raise InputError("folder.exists").within(f"run folder {folder}")
+        raise InputError("folder.exists").within(str(folder))
     above = next(parent for parent in folder.absolute().parents if parent.exists())
     if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
-        raise InputError("folder.not_writable", above=str(above)).within(f"run folder {folder}")
+        raise InputError("folder.not_writable", above=str(above)).within(str(folder))
 
 
 def write_folder(
@@ -51,7 +51,7 @@ def write_folder(
         finally:
             shutil.rmtree(partial, ignore_errors=True)
     except OSError as error:
-        raise InputError("folder.not_written", why=error.strerror).within(f"run folder {folder}") from error
+        raise InputError("folder.not_written", why=error.strerror).within(str(folder)) from error
 
 
 def is_empty_folder(folder: Path) -> bool:
@@ -80,7 +80,7 @@ def open_scratch(folder: Path) -> IO[bytes]:
     try:
         return tempfile.TemporaryFile(dir=above)
     except OSError as error:
-        place = f"run folder {folder}"
+        place = str(folder)
         raise InputError("folder.no_scratch_file", above=str(above), why=error.strerror).within(place) from None
 
 

@@ -21,17 +21,23 @@ THOUSANDS = MappingProxyType({".": ".", ",": ",", " ": " \u00a0\u202f", "'": "'\
 """Marks between thousands, each with the characters that are written for it: a space may be one that breaks no line."""
 RECOGNISED_SEPARATORS = (",", ";", "\t", "|")
 """Separators that a message recognises; any other single character may be stated as well."""
+_MIDNIGHT = r"(?:[T ]00?:00(?::00(?:\.0+)?)?| 12:00(?::00)? AM)"
+_DAYS = {
+    "yyyy-mm-dd": r"(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)",
+    "yyyy/mm/dd": r"(?P<y>\d{4})/(?P<m>\d\d?)/(?P<d>\d\d?)",
+    "dd.mm.yyyy": r"(?P<d>\d\d?)\.(?P<m>\d\d?)\.(?P<y>\d{4})",
+    "mm/dd/yyyy": r"(?P<m>\d\d?)/(?P<d>\d\d?)/(?P<y>\d{4})",
+    "dd/mm/yyyy": r"(?P<d>\d\d?)/(?P<m>\d\d?)/(?P<y>\d{4})",
+    "dd-mmm-yyyy": r"(?P<d>\d\d?)(?P<mark>[- ]?)(?P<m>[A-Za-z]{3})(?P=mark)(?P<y>\d{4})",
+}
 DATES = MappingProxyType(
-    {
-        "yyyy-mm-dd": re.compile(r"(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)", re.ASCII),
-        "yyyy-mm-dd 00:00:00": re.compile(r"(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)[T ]00:00(?::00(?:\.0+)?)?", re.ASCII),
-        "yyyy/mm/dd": re.compile(r"(?P<y>\d{4})/(?P<m>\d\d?)/(?P<d>\d\d?)", re.ASCII),
-        "dd.mm.yyyy": re.compile(r"(?P<d>\d\d?)\.(?P<m>\d\d?)\.(?P<y>\d{4})", re.ASCII),
-        "mm/dd/yyyy": re.compile(r"(?P<m>\d\d?)/(?P<d>\d\d?)/(?P<y>\d{4})", re.ASCII),
-        "dd/mm/yyyy": re.compile(r"(?P<d>\d\d?)/(?P<m>\d\d?)/(?P<y>\d{4})", re.ASCII),
-    }
+    {name: re.compile(day, re.ASCII) for name, day in _DAYS.items()}
+    | {f"{name} 00:00:00": re.compile(day + _MIDNIGHT, re.ASCII) for name, day in _DAYS.items()}
 )
-"""Patterns of dates, by the name of each format; a date has no time of day but midnight."""
+"""Patterns of dates, by the name of each format; a date has no time of day but midnight.
+
+mmm: the first three letters of an English month in any case. The mark beside it may be a space, or none.
+"""
 OWN_SETTINGS_FILE = "own.toml"
 """Name of a party's own settings file, not FILE.toml."""
 ColumnAliases: TypeAlias = tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
@@ -39,6 +45,7 @@ ColumnAliases: TypeAlias = tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], .
 ColumnDates: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 """Columns, each with the forms of its dates."""
 FormatSetting: TypeAlias = str | bool | int | tuple[str, ...] | ColumnAliases | ColumnDates | None
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NO_SEPARATOR = re.compile(r'["\'\r\n\0+\-.\w]')  # of quotes, lines and numbers
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _MOST_WORDS, _LONGEST_WORD = 100, 100
@@ -76,8 +83,11 @@ def day_in_form(cell: str, name: str) -> datetime.date | None:
     found = DATES[name].fullmatch(cell.strip())
     if found is None:
         return None
+    month = found["m"].lower()
     try:
-        return datetime.date(*(int(found[part]) for part in "ymd"))
+        return datetime.date(
+            int(found["y"]), int(month) if month.isdigit() else _MONTHS.index(month) + 1, int(found["d"])
+        )
     except ValueError:
         return None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from pathlib import Path
 
 from smc_dp.core.errors import shown
@@ -15,7 +14,7 @@ from smc_dp.data.file_format import OWN_SETTINGS_FILE, FileFormat
 from smc_dp.data.refused_input import in_list
 from smc_dp.data.validate_file import PRIVATE_NOTICE, FileValidation
 from smc_dp.data.validation_errors import TableFault
-from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, Verbatim, rest_of
+from smc_dp.pages.blocks import PageBlock, PageTable, Prose, Verbatim, rest_of
 from smc_dp.pages.shortening import join_first, shorten
 from smc_dp.pages.text import printable
 
@@ -93,10 +92,8 @@ def blocks(found: FileValidation) -> Iterator[PageBlock]:
         )
         notice = "" if found.faults[0].code == "file.unreadable" else f" {PRIVATE_NOTICE}"
         yield Prose(f"{found.source}: {count}.{below}{notice}", "file.does_not_fit")
-        # A fault that says what to write is to be copied: a terminal must not fold it.
-        for is_to_copy, alike in groupby(map(_fault, found.faults), lambda text: " write " in text):
-            faults = tuple(alike)
-            yield Verbatim("\n".join(map(printable, faults)), "Lines to copy") if is_to_copy else Bullets(faults)
+        # Some faults say what to write, which is to be copied: a terminal must not fold it.
+        yield Verbatim("\n".join(printable(_fault(fault)) for fault in found.faults), "Faults")
         if (form := found.proposed) is not None:
             yield from format_lines(form)
         if lines := _to_add(found.faults):

@@ -17,9 +17,6 @@ from smc_dp.data.file_format import DATES, FileFormat, FormatSetting, day_in_for
 
 _MOST_CELLS = 10_000  # different ones of a column
 _NUMBER = re.compile(r"[+-]?[\d.,][\d.,'\u2019 \u00a0\u202f]*", re.ASCII)
-_DATE = re.compile(
-    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ]00:00(?::00(?:\.0+)?)?)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}", re.ASCII
-)
 _DIGIT, _LONGEST_WORD = re.compile("[0-9]"), 30
 _MARKS = (
     *((".", None), (",", None), (".", ","), (".", " "), (".", "'"), (",", "."), (",", " "), (",", "'")),
@@ -56,13 +53,13 @@ class SpellingEvidence:
     @cached_property
     def dates(self) -> list[str]:
         """Formats of dates that read all cells which look like dates."""
-        cells = [text.strip() for text in self._texts if _DATE.fullmatch(text.strip())]
+        cells = self._date_like
         return [name for name in DATES if cells and all(is_day(cell, name) for cell in cells)]
 
     @cached_property
     def date_lists(self) -> list[tuple[str, ...]]:
         """Fewest formats of dates that together read all cells which look like dates, none in two ways."""
-        cells = [text.strip() for text in self._texts if _DATE.fullmatch(text.strip())]
+        cells = self._date_like
         days = {name: [day_in_form(cell, name) for cell in cells] for name in DATES}
         days = {name: found for name, found in days.items() if any(found)}
         for count in range(1, len(days) + 1):
@@ -70,6 +67,11 @@ class SpellingEvidence:
             if lists and cells:
                 return lists
         return []
+
+    @cached_property
+    def _date_like(self) -> list[str]:
+        cells = (text.strip() for text in self._texts)
+        return [cell for cell in cells if any(pattern.fullmatch(cell) for pattern in DATES.values())]
 
     @cached_property
     def truths(self) -> Settings:

@@ -186,6 +186,7 @@ def plan_for(
         raise InputError("plan.of_no_model", name=str(method), known=", ".join(PROTOCOLS_BY_METHOD))
     if method is not None:
         secure_method(method, protocol or PROTOCOLS_BY_METHOD.get(method, ("",))[0])
+        settings.settle(len(known.names))  # refuses what a run of this method refuses
     elif protocol is not None:
         raise InputError("plan.protocol_alone")
     found = _planned(known, method, protocol, cost)

@@ -60,11 +60,7 @@ class _Scale:
         """Odds ratios to be written under the scale: the finest step that has few enough of them."""
         low, high = math.exp(self.low), math.exp(self.high)
         if high / low > 3:
-            for digits in ((1, 2, 5), (1, 3), (1,)):
-                found = [d * 10.0**e for e in range(-2, 3) for d in digits if low <= d * 10.0**e <= high]
-                if len(found) <= _MOST_TICKS:
-                    break
-            return found
+            return next(found for found in _within(low, high) if len(found) <= _MOST_TICKS)
         step = next(s for s in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if (high - low) / s <= _MOST_TICKS - 1)
         return [n * step for n in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
@@ -72,6 +68,12 @@ class _Scale:
         """Return where a logarithm of odds stands on the scale, at an end where it lies beyond."""
         inside = min(max(score, self.low), self.high)
         return _LEFT + (inside - self.low) / (self.high - self.low) * (_RIGHT - _LEFT)
+
+
+def _within(low: float, high: float) -> Iterator[list[float]]:
+    """Yield the odds ratios of these, finer steps first, that lie between two others."""
+    for digits in ((1, 1.5, 2, 3, 4, 5, 7), (1, 2, 5), (1, 3), (1,)):
+        yield [found for e in range(-2, 3) for d in digits if low <= (found := d * 10.0**e) <= high]
 
 
 def _draw(svg: Svg, scale: _Scale, y: float, row: CoefficientRow, interval: Interval) -> None:

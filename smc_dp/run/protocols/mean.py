@@ -41,8 +41,8 @@ class MeanTerms(ProtocolTerms):
 
     @override
     def check(self, protocol: str, method: Any, target: Target, *, test_keys: bool) -> None:
+        method.statement(Public(2, 1, 2), target, "secure")  # its noise first: `check_target` knows those in the clear
         check_target(target, method)
-        method.statement(Public(2, 1, 2), target, "secure")
         super().check(protocol, method, target, test_keys=test_keys)
 
     @override
@@ -61,7 +61,7 @@ class MeanTerms(ProtocolTerms):
             "all participants following the protocol to the end.",
             "malicious participants, who can remove all noise; the smallest party, which knows the noise; numbers of "
             "rows; wrong inputs; that a run took place or was refused; further releases (see ledger).",
-            f"{self.assumed(parties)}; computational (SIM-CDP).",
+            f"{self.assumed(parties)}; computational (SIM-CDP: against limited computing time).",
         )
 
     @override

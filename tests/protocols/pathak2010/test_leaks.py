@@ -229,7 +229,7 @@ BEYOND = {
     "Where all pairs are compared": a_first_party_that_lies_once_sees_by_the_refusal_how_two_places_stand,
     "The party with the smallest data set knows": the_smallest_strips_its_noise,
     "Charlie together with any party learns every size": charlie_and_any_party_find_every_size,
-    "Charlie together with P_1 learns the noise": charlie_and_the_first_party_find_the_selected_noise,
+    "Charlie together with P_1, the first party, learns the noise": charlie_and_the_first_party_find_the_selected_noise,
     "The size of the smallest data set sets the scale": the_release_tells_of_the_smallest_size,
 }
 

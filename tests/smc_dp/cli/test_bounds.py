@@ -91,8 +91,8 @@ def test_every_fault_is_in_one_list_with_the_lines_that_mend_it(
         first == f"party north (bad.csv): 6 faults. Rows are counted from the first below the header. {PRIVATE_NOTICE}"
     )
     assert [line for line in lines if line][:2] == [
-        "* column 'age', row 2: wanted a number, the cell is empty",
-        "* column 'age', row 4: wanted a number, got 'x'",
+        "  column 'age', row 2: wanted a number, the cell is empty",
+        "  column 'age', row 4: wanted a number, got 'x'",
     ]
     own = out[out.index("  [aliases.") : out.index("Lines for the bounds file")]
     (folder / "bad.csv.toml").write_text(own)
@@ -142,11 +142,11 @@ def test_what_the_whole_file_lacks_is_a_fault_like_others(folder: Path, capsys: 
     code, out, _ = said(capsys, "check", "other.csv", "--bounds", "bounds.toml", "--party", "north")
     assert code == 2
     assert [line.split(";")[0] for line in out.splitlines()[1:]] == [
-        f"* column '{name}' is missing" for name in ("age", "sex", "back")
+        f"  column '{name}' is missing" for name in ("age", "sex", "back")
     ]
     (folder / "other.csv").write_text("age,sex,back\n")
     code, out, _ = said(capsys, "check", "other.csv", "--bounds", "bounds.toml", "--party", "north")
-    assert (code, out.splitlines()[1:]) == (2, ["* has no rows, wanted at least one"])
+    assert (code, out.splitlines()[1:]) == (2, ["  has no rows, wanted at least one"])
     code, out, err = said(capsys, "check", "good.csv", "--bounds", "gone.toml", "--party", "north")
     assert (code, out) == (2, "")
     assert err.startswith("error: bounds file gone.toml: cannot be read")

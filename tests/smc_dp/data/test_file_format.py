@@ -48,12 +48,13 @@ ROWS = [
 ]
 WRITTEN = {
     "yyyy-mm-dd": "%Y-%m-%d",
-    "yyyy-mm-dd 00:00:00": "%Y-%m-%d 00:00:00",
     "yyyy/mm/dd": "%Y/%m/%d",
     "dd.mm.yyyy": "%d.%m.%Y",
     "mm/dd/yyyy": "%m/%d/%Y",
     "dd/mm/yyyy": "%d/%m/%Y",
+    "dd-mmm-yyyy": "%d-%b-%Y",
 }
+WRITTEN |= {f"{name} 00:00:00": f"{pattern} 00:00:00" for name, pattern in WRITTEN.items()}
 BOUNDS = parse_bounds(
     '[columns]\n"größe" = [-1, 2000]\nseit = [1990-01-01, 2029-12-31]\n[missing]\nseit = 2000-01-01\n'
     "[label]\nclasses = [0, 1]\n"
@@ -392,6 +393,8 @@ def test_days_are_those_of_the_form_and_no_others() -> None:
         *(("dd.mm.yyyy", text) for text in ("2020-01-31", "31.13.2020", "31.1.20", "1/1/2020", "٣١.٠١.٢٠٢٠")),
         ("mm/dd/yyyy", "31/01/2020"),
         ("dd/mm/yyyy", "01/31/2020"),
+        *(("dd.mm.yyyy 00:00:00", text) for text in ("31.01.2020", "31.01.2020 00:01", "31.01.2020 12:00")),
+        *(("dd-mmm-yyyy", text) for text in ("31-Jan2020", "31-Mai-2020", "30-Feb-2020", "31-01-2020", "31-Jan-20")),
     ):
         with pytest.raises(ValueError, match=r"not |month|day"):
             FileFormat(dates=name).day(text)
@@ -406,6 +409,9 @@ def test_days_are_those_of_the_form_and_no_others() -> None:
         (["01/02/2020"], {}),  # the second of January or the first of February
         (["01/31/2020", "31/01/2020"], {}),
         (["2020-01-31"], {}),
+        (["31JAN2020", "1feb2020"], {"dates": "dd-mmm-yyyy"}),
+        (["1/31/2020 12:00:00 AM", "2/1/2020 0:00"], {"dates": "mm/dd/yyyy 00:00:00"}),
+        (["20200131"], {}),
         (["1,5", "2"], {"decimal": ","}),
         (["1,5", "2.5"], {}),
         (["1,234,567"], {}),
