@@ -8,7 +8,7 @@ from typing import Any
 from smc_dp.data.bounds import Bounds
 from smc_dp.pages.blocks import PageBlock, PageTable, Prose, coded_prose, rest_of
 from smc_dp.pages.shortening import join_first, shorten
-from smc_dp.run.coefficient_rows import INTERCEPT, NO_UNITS, CoefficientRow, Units, coefficient_rows
+from smc_dp.run.coefficient_rows import INTERCEPT, NO_UNITS, CoefficientRow, UnitsByColumn, coefficient_rows
 from smc_dp.run.forest_plot import draw_forest, odds_text
 
 _MOST_ROWS, _MOST_NAMES = 200, 50
@@ -30,7 +30,7 @@ _SAID = {
 """Codes of the sentences about obstacles and cautions."""
 
 
-def interval_blocks(found: Mapping[str, Any], bounds: Bounds, per: Units = NO_UNITS) -> Iterator[PageBlock]:
+def interval_blocks(found: Mapping[str, Any], bounds: Bounds, per: UnitsByColumn = NO_UNITS) -> Iterator[PageBlock]:
     """Yield the table with a forest plot, or why there are no intervals, and what the figures mean.
 
     `per`: how many units of a column its coefficient is for.

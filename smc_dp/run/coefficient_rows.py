@@ -13,9 +13,9 @@ from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, DateColumn, NumericColumn
 from smc_dp.run.release import PublishedRelease
 
-Units = Mapping[str, float]
+UnitsByColumn = Mapping[str, float]
 """How many units of a column its coefficient is for; 1 where a column is not named."""
-NO_UNITS: Units = MappingProxyType({})
+NO_UNITS: UnitsByColumn = MappingProxyType({})
 INTERCEPT, SLOPE, EMPTY = "intercept", "slope", "empty"
 _LARGEST_SCORE = 700.0  # whose odds are a number
 
@@ -56,7 +56,9 @@ class CoefficientRow:
         return "empty" if self.kind == EMPTY else self.cell
 
 
-def coefficient_rows(terms: Iterable[Mapping[str, Any]], bounds: Bounds, per: Units) -> Iterator[CoefficientRow]:
+def coefficient_rows(
+    terms: Iterable[Mapping[str, Any]], bounds: Bounds, per: UnitsByColumn
+) -> Iterator[CoefficientRow]:
     """Yield the rows of the terms of an inference, in their order, but for coefficients above 1e300."""
     references = _references(bounds)
     dates = {column.name for column in bounds.columns if isinstance(column, DateColumn)}
@@ -70,7 +72,7 @@ def coefficient_rows(terms: Iterable[Mapping[str, Any]], bounds: Bounds, per: Un
         yield CoefficientRow(column, term["cell"], kind, reference, units, column in dates, estimate, interval)
 
 
-def check_units(per: Units, release: PublishedRelease) -> None:
+def check_units_of_columns(per: UnitsByColumn, release: PublishedRelease) -> None:
     """Raise InputError for units beside no intervals, and of what is no column of numbers or dates."""
     if per and release.inference is None:
         raise InputError("units.no_intervals", name=release.agreement.method.name)

@@ -11,7 +11,15 @@ from smc_dp.core.errors import InputError
 from smc_dp.core.spreadsheet import format_csv
 from smc_dp.methods.statistics.estimate import INTERVAL_LEVEL, Estimate
 from smc_dp.run.coefficient_intervals_table import COVERS
-from smc_dp.run.coefficient_rows import NO_UNITS, CoefficientRow, Interval, Units, check_units, coefficient_rows, odds
+from smc_dp.run.coefficient_rows import (
+    NO_UNITS,
+    CoefficientRow,
+    Interval,
+    UnitsByColumn,
+    check_units_of_columns,
+    coefficient_rows,
+    odds,
+)
 from smc_dp.run.description_table import COVERS_ROWS, figure_rows
 from smc_dp.run.verify_release import VerifiedRelease, verify_release
 
@@ -54,7 +62,7 @@ class ReleaseFigures:
         }
 
 
-def read_figures(run: Path, per: Units = NO_UNITS) -> ReleaseFigures:
+def read_figures(run: Path, per: UnitsByColumn = NO_UNITS) -> ReleaseFigures:
     """Verify the release of a run, and return its figures.
 
     `per`: how many units of a column its coefficient is for. Raises InputError for a release that has neither a
@@ -62,7 +70,7 @@ def read_figures(run: Path, per: Units = NO_UNITS) -> ReleaseFigures:
     """
     verified = verify_release(run)
     release = verified.release
-    check_units(per, release)
+    check_units_of_columns(per, release)
     if (described := release.description) is not None:
         rows = figure_rows(described, release.bounds)
         figures = tuple((row.column, row.level, row.figure, *_ends(row.found)) for row in rows)

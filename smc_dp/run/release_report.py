@@ -25,7 +25,7 @@ from smc_dp.pages.shortening import first_texts, join_first, shorten
 from smc_dp.privacy.statement import PrivacyStatement, short_delta, short_figure
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.coefficient_intervals_table import interval_blocks
-from smc_dp.run.coefficient_rows import NO_UNITS, Units, check_units
+from smc_dp.run.coefficient_rows import NO_UNITS, UnitsByColumn, check_units_of_columns
 from smc_dp.run.coefficients_table import coefficient_blocks
 from smc_dp.run.description_table import description_blocks
 from smc_dp.run.folder import read_content, read_listed_file, read_release_file, read_run_files
@@ -84,7 +84,7 @@ _PREDICT = 'from smc_dp import predict\n\nprint(predict("FOLDER", "new.csv").lab
 _AUDIT = 'from smc_dp import audit_run\n\nprint(audit_run("FOLDER").passed)'
 
 
-def run_page(folder: Path, per: Units = NO_UNITS) -> Page:
+def run_page(folder: Path, per: UnitsByColumn = NO_UNITS) -> Page:
     """Verify the release in a run folder, and return its page; the folder is read once.
 
     `per`: how many units of a column its coefficient with an interval is for. Raises InputError where a file
@@ -92,7 +92,7 @@ def run_page(folder: Path, per: Units = NO_UNITS) -> Page:
     """
     files = read_run_files(folder)
     found, document = verify_release(files), read_release_file(files)
-    check_units(per, found.release)
+    check_units_of_columns(per, found.release)
     digests = {RELEASE: hashlib.sha256(read_content(files, RELEASE)).hexdigest(), **document.digests.named}
     digests.pop(TIMINGS, None)
     sent = None
@@ -108,7 +108,7 @@ def release_page(
     sent: TrafficTotals | None,
     missing: Collection[str] = (),
     threshold: Threshold = HALF,
-    per: Units = NO_UNITS,
+    per: UnitsByColumn = NO_UNITS,
 ) -> Page:
     """Return the page of a verified release.
 
@@ -149,7 +149,7 @@ def _coefficients(release: PublishedRelease, threshold: Threshold) -> Iterator[S
         yield Section("Coefficients", tuple(blocks))
 
 
-def _intervals(release: PublishedRelease, per: Units) -> Iterator[Section]:
+def _intervals(release: PublishedRelease, per: UnitsByColumn) -> Iterator[Section]:
     if release.inference is not None:
         blocks = tuple(interval_blocks(release.inference, release.bounds, per))
         yield Section("Coefficients with intervals", blocks)
