@@ -11,6 +11,7 @@ from smc_dp.methods.statistics.description import DescribeResult
 from smc_dp.methods.statistics.estimate import INTERVAL_LEVEL, Estimate
 from smc_dp.pages.blocks import FactList, PageBlock, PageTable, Prose, rest_of
 from smc_dp.pages.shortening import shorten
+from smc_dp.run.table_one import table_one
 
 COUNT, EMPTY = "count", "(empty)"
 _MOST_ROWS = 400
@@ -61,6 +62,7 @@ def description_blocks(described: DescribeResult, bounds: Bounds) -> Iterator[Pa
         "the bounds clip them, and an empty cell that a rule fills counts as what fills it. Where too few cells are "
         'left at this noise, "not known" stands in place of a figure.'
     )
+    yield table_one(described, bounds)
 
 
 def _cells(row: FigureRow, rows: int) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ from smc_dp.run.coefficient_rows import NO_UNITS, UnitsByColumn, check_units_of_
 from smc_dp.run.coefficients_table import coefficient_blocks
 from smc_dp.run.description_table import description_blocks
 from smc_dp.run.folder import read_content, read_listed_file, read_release_file, read_run_files
+from smc_dp.run.methods_section import methods_section
 from smc_dp.run.privacy_summary import plain_lines, summary_lines
 from smc_dp.run.release import AUXILIARY, RELEASE, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.settings import TITLES
@@ -130,6 +131,7 @@ def release_page(
             *_description(release),
             *_coefficients(release, threshold),
             *_intervals(release, per),
+            *_methods(release, at_sites=STUDY in digests),
             Section("How it was computed", tuple(_computed(release, sent))),
             Section("How to use it", tuple(_use(agreement, threshold))),
             Section("How to check it", tuple(_check(digests))),
@@ -153,6 +155,11 @@ def _intervals(release: PublishedRelease, per: UnitsByColumn) -> Iterator[Sectio
     if release.inference is not None:
         blocks = tuple(interval_blocks(release.inference, release.bounds, per))
         yield Section("Coefficients with intervals", blocks)
+
+
+def _methods(release: PublishedRelease, *, at_sites: bool) -> Iterator[Section]:
+    if blocks := tuple(methods_section(release, at_sites=at_sites)):
+        yield Section("For the methods section of a paper", blocks)
 
 
 def _notices(release: PublishedRelease, missing: Collection[str], *, at_sites: bool) -> Iterator[Banner]:

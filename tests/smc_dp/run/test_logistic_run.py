@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +13,6 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from smc_dp import audit_run, predict, run_protocol
-from smc_dp.cli.main import main
 from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.data.columns import CategoricalColumn, NumericColumn
 from smc_dp.data.usual_clip import longest_norm
@@ -23,7 +21,6 @@ from smc_dp.pages.blocks import PageTable
 from smc_dp.pages.text import page_lines
 from smc_dp.run.coefficient_intervals import coefficient_map, make_intervals, terms_of
 from smc_dp.run.coefficient_intervals_table import interval_blocks
-from smc_dp.run.figures import read_figures
 from smc_dp.run.preparation import prepare_run
 from smc_dp.run.release import RELEASE
 from smc_dp.run.release_report import run_page
@@ -62,13 +59,18 @@ def design(n: int, seed: int) -> tuple[list[str], np.ndarray[Any, Any], np.ndarr
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("logistic")
+    folder = write_files(tmp_path_factory.mktemp("logistic"))
+    run(folder, folder / "run")
+    return folder
+
+
+def write_files(folder: Path) -> Path:
+    """Rows of three hospitals, their bounds, and the design that they were made of."""
     (folder / "bounds.toml").write_text(BOUNDS)
     lines, X, y = design(2400, 1)
     for j, name in enumerate(("north", "south", "west")):
         (folder / f"{name}.csv").write_text("\n".join(["age,ward,bmi,dose,died", *lines[j::3]]) + "\n")
     np.savez(folder / "design.npz", X=X, y=y)
-    run(folder, folder / "run")
     return folder
 
 
@@ -255,40 +257,6 @@ def test_the_page_has_a_row_for_each_coefficient(files: Path) -> None:
     ]
     assert len(table.headings) == 8
     assert any("ward a, bmi [10, 25)" in line for line in page_lines(run_page(files / "run"), 200))
-
-
-def test_other_programs_get_the_figures_as_csv_and_json(
-    files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    terms = stated(files / "run")["inference"]["terms"]
-    assert main(["show", str(files / "run"), "--json", "--per", "age=10"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["method"], found["obstacles"], found["not_verified"]) == ("logistic", [], [])
-    assert [(f["column"], f["cell"], f["p_value"]) for f in found["figures"]] == [
-        (t["column"], t["cell"], t["p_value"]) for t in terms
-    ]
-    age = found["figures"][1]
-    assert (age["units"], age["high"]) == (10, pytest.approx(10 * terms[1]["high"]))
-    assert age["odds_low"] == pytest.approx(np.exp(10 * terms[1]["low"]))
-    assert main(["show", str(files / "run"), "--csv", str(tmp_path / "odds.csv")]) == 0
-    with (tmp_path / "odds.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert [float(row["standard_error"]) for row in rows] == [term["standard_error"] for term in terms]
-    assert [row["reference"] for row in rows] == ["", "", "a", "a", "[10, 25)", "[10, 25)", "", ""]
-    assert main(["show", str(files / "run"), "--json", "--csv", str(tmp_path / "two.csv")]) == 2
-
-
-def test_figures_without_a_transcript_say_so(files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / RELEASE).write_bytes((files / "run" / RELEASE).read_bytes())
-    assert main(["show", str(tmp_path), "--json"]) == 0
-    printed = capsys.readouterr()
-    assert json.loads(printed.out)["not_verified"] == ["transcript.jsonl"]
-    assert printed.err.startswith("not verified against the transcript: ")
-
-
-def test_units_of_no_column_of_numbers_are_refused(files: Path) -> None:
-    with refused("units.no_such_column", column="'ward'"):
-        read_figures(files / "run", {"age": 2.0, "ward": 2.0})
 
 
 def test_bounds_that_shorten_rows_or_add_no_constant_are_refused(files: Path, tmp_path: Path) -> None:
