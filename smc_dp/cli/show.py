@@ -47,7 +47,9 @@ def show_run(
     check_beside(run_folder, "--csv", csv)
     if csv is not None:
         refuse_beside({"html": html, "details": details}, "csv")
-        write_new(csv, verified_figures(run_folder).encode(), f"--csv: {csv}")
+        figures, found = verified_figures(run_folder)
+        write_new(csv, figures.encode(), f"--csv: {csv}")
+        screen.warn_of_release(found.missing_files_text, found.release.insecure)
         print(f"Written to {csv}.")
         return
     page = run_page(run_folder)

@@ -68,7 +68,7 @@ def _estimate(term: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _with_interval(term: Mapping[str, Any]) -> tuple[str, ...]:
     name, estimate = _name(term), term["estimate"]
-    if None in (term[figure] for figure in ("standard_error", "low", "high", "p_value")):
+    if term["low"] is None:
         return (*name, f"{estimate:.4g}", "", "", _odds(estimate), "", "")
     low, high, p = term["low"], term["high"], term["p_value"]
     interval, of_odds = f"{low:.4g} to {high:.4g}", f"{_odds(low)} to {_odds(high)}"

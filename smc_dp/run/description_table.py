@@ -14,7 +14,7 @@ from smc_dp.methods.statistics.description import DescribeResult
 from smc_dp.methods.statistics.estimate import INTERVAL_LEVEL, Estimate
 from smc_dp.pages.blocks import FactList, PageBlock, PageTable, Prose
 from smc_dp.pages.shortening import shorten
-from smc_dp.run.verify_release import verify_release
+from smc_dp.run.verify_release import VerifiedRelease, verify_release
 
 COUNT, EMPTY = "count", "(empty)"
 _MOST_ROWS = 400
@@ -83,9 +83,13 @@ def description_csv(described: DescribeResult, bounds: Bounds) -> str:
     return format_csv(lines)
 
 
-def verified_figures(run: Path) -> str:
-    """Verify the release of a run, and return its figures as CSV; raise InputError for one that is no description."""
-    release = verify_release(run).release
+def verified_figures(run: Path) -> tuple[str, VerifiedRelease]:
+    """Verify the release of a run; return its figures as CSV, and the release.
+
+    Raises InputError for a release that is no description.
+    """
+    found = verify_release(run)
+    release = found.release
     if release.description is None:
         raise InputError("release.no_description", name=release.agreement.method.name)
-    return description_csv(release.description, release.bounds)
+    return description_csv(release.description, release.bounds), found
