@@ -10,7 +10,7 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
@@ -110,8 +110,8 @@ def print_blocks(blocks: Iterable[PageBlock], named: Callable[[str], str] = str,
     print_lines(map(named, block_lines(blocks, paragraph_width(), width())), to)
 
 
-def warn_of_release(missing_files_text: str | None, insecure: Iterable[str]) -> None:
-    """Say on standard error that a release was not verified with all files, and why it protects nobody, if so."""
+def warn_of_release(missing_files_text: str | None, insecure: Sequence[str]) -> None:
+    """Say on standard error what a release was not verified with, and why it is insecure, if it is."""
     if missing_files_text:
         print(f"not verified against the transcript: {one_line(missing_files_text)}", file=sys.stderr)
     for reason in insecure:

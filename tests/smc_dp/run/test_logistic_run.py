@@ -60,13 +60,18 @@ def design(n: int, seed: int) -> tuple[list[str], np.ndarray[Any, Any], np.ndarr
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("logistic")
+    folder = write_files(tmp_path_factory.mktemp("logistic"))
+    run(folder, folder / "run")
+    return folder
+
+
+def write_files(folder: Path) -> Path:
+    """Rows of three hospitals, their bounds, and the design that they were made of."""
     (folder / "bounds.toml").write_text(BOUNDS)
     lines, X, y = design(2400, 1)
     for j, name in enumerate(("north", "south", "west")):
         (folder / f"{name}.csv").write_text("\n".join(["age,ward,bmi,dose,died", *lines[j::3]]) + "\n")
     np.savez(folder / "design.npz", X=X, y=y)
-    run(folder, folder / "run")
     return folder
 
 
