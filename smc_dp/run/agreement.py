@@ -397,6 +397,11 @@ class Agreement(SettledRun):
         return self.spec.inference(value) if isinstance(self.spec, LogisticSums) else None
 
     @property
+    def infers(self) -> bool:
+        """True where the release says how sure its coefficients are."""
+        return isinstance(self.spec, LogisticSums)
+
+    @property
     def describes(self) -> bool:
         """True where the release describes rows, and has no classifier."""
         return self.method.name in STATISTICS
