@@ -337,5 +337,5 @@ def _stated_bounds(path: Path, label: str | None) -> tuple[Bounds, dict[str, Any
     read_bounds(path)  # which names the file in what is wrong with it
     stated = parse_toml(path.read_text(encoding="utf-8"))
     if label is not None:
-        stated["label"] = {**stated["label"], "column": label}
+        stated["label"] = {**stated.get("label", {}), "column": label}
     return bounds_from_document(stated), stated

@@ -220,13 +220,15 @@ class Agreement(SettledRun):
         self.check(test_keys=TEST_KEYS in self.marks)
         check_auxiliary(self.method, given=self.auxiliary is not None)
         if self.auxiliary is not None:
-            self.auxiliary.check(self.bounds.dimension, len(self.bounds.classes))
+            self.auxiliary.check(self.bounds.dimension, self.bounds.class_count)
         if self.marks != tuple(mark for mark in REASONS if mark in self.marks):
             raise InputError("marks.unknown", got=shown(list(self.marks)))
         if (AS_PUBLISHED in self.marks) != is_as_published(self.protocol):
             raise InputError("marks.of_printed_steps", as_published=AS_PUBLISHED)
         if self.bounds.weights is not None and self.method.name not in WITH_WEIGHTS:
             raise weights_not_used()
+        if not self.describes:
+            self.bounds.require_label()
         if self.describes and self.bounds != self.bounds.whole:
             raise InputError("bounds.not_whole", name=self.method.name, clip=self.bounds.whole.clip)
         whole = getattr(self.method, "whole_rows", False)
@@ -260,7 +262,7 @@ class Agreement(SettledRun):
         rows = None if self.auxiliary is None else self.auxiliary.X
         weighted = self.bounds.weights is not None
         return Public(
-            len(self.parties), self.bounds.dimension, len(self.bounds.classes), unlabelled=rows, weighted=weighted,
+            len(self.parties), self.bounds.dimension, self.bounds.class_count, unlabelled=rows, weighted=weighted,
             columns=self.bounds.columns, label=self.bounds.label_column, box=self.bounds.box,
         )  # fmt: skip
 
@@ -393,6 +395,11 @@ class Agreement(SettledRun):
     def inference(self, value: Any) -> CoefficientInference | None:
         """Return what the value says of the weights, of a method that says how sure they are; else None."""
         return self.spec.inference(value) if isinstance(self.spec, LogisticSums) else None
+
+    @property
+    def infers(self) -> bool:
+        """True where the release says how sure its coefficients are."""
+        return isinstance(self.spec, LogisticSums)
 
     @property
     def describes(self) -> bool:

@@ -135,7 +135,7 @@ def _announced(data: DataRoles) -> int:
 def usual_classes(data: DataRoles) -> int:
     """Return the number of classes in the bounds, or in a known data set, without reading a row."""
     if data.party:
-        return 2 if data.bounds is None else len(read_bounds(data.bounds).classes)
+        return 2 if data.bounds is None else read_bounds(data.bounds).class_count
     known = DATASET_INFO.get(data.dataset or USUAL_DATASET)
     return 2 if known is None else known.classes  # what is missing or unknown, others refuse
 

@@ -128,9 +128,9 @@ def release_page(
             Section("Privacy statement in full", tuple(_guaranteed(agreement.statement)), details=True),
             Section("What it does not guarantee", tuple(_not_guaranteed(agreement)), details=True),
             Section("Columns and their public bounds", tuple(_columns(release))),
-            *_description(release),
+            *_description(release, missing),
             *_coefficients(release, threshold),
-            *_intervals(release, per),
+            *_intervals(release, per, missing),
             *_methods(release, at_sites=STUDY in digests),
             Section("How it was computed", tuple(_computed(release, sent))),
             Section("How to use it", tuple(_use(agreement, threshold))),
@@ -140,9 +140,10 @@ def release_page(
     )
 
 
-def _description(release: PublishedRelease) -> Iterator[Section]:
+def _description(release: PublishedRelease, missing: Collection[str]) -> Iterator[Section]:
     if (found := release.description) is not None:
-        yield Section("Description of the rows", tuple(description_blocks(found, release.bounds)))
+        blocks = description_blocks(found, release.bounds)
+        yield Section("Description of the rows", (*_not_verified(missing), *blocks))
 
 
 def _coefficients(release: PublishedRelease, threshold: Threshold) -> Iterator[Section]:
@@ -151,10 +152,16 @@ def _coefficients(release: PublishedRelease, threshold: Threshold) -> Iterator[S
         yield Section("Coefficients", tuple(blocks))
 
 
-def _intervals(release: PublishedRelease, per: UnitsByColumn) -> Iterator[Section]:
+def _intervals(release: PublishedRelease, per: UnitsByColumn, missing: Collection[str]) -> Iterator[Section]:
     if release.inference is not None:
-        blocks = tuple(interval_blocks(release.inference, release.bounds, per))
-        yield Section("Coefficients with intervals", blocks)
+        blocks = interval_blocks(release.inference, release.bounds, per)
+        yield Section("Coefficients with intervals", (*_not_verified(missing), *blocks))
+
+
+def _not_verified(missing: Collection[str]) -> Iterator[Banner]:
+    """Yield the line that stands at the top, and again at each table of figures with intervals."""
+    if missing:
+        yield Banner(f"Not verified against the transcript: the folder has no {' and no '.join(missing)}.", "failed")
 
 
 def _methods(release: PublishedRelease, *, at_sites: bool) -> Iterator[Section]:
@@ -163,8 +170,7 @@ def _methods(release: PublishedRelease, *, at_sites: bool) -> Iterator[Section]:
 
 
 def _notices(release: PublishedRelease, missing: Collection[str], *, at_sites: bool) -> Iterator[Banner]:
-    if missing:
-        yield Banner(f"Not verified against the transcript: the folder has no {' and no '.join(missing)}.", "failed")
+    yield from _not_verified(missing)
     for reason in release.insecure:
         yield Banner(f"INSECURE: {reason}.", "insecure")
     if release.agreement.statement.kind == "none":

@@ -232,13 +232,15 @@ def _as_announced(data: Federation, bounds: Bounds | None, test: Rows | None) ->
     classes = tuple(map(str, range(data.classes)))
     weights = RowWeights(column="weight") if data.weighted else None
     announced = bounds or Bounds(columns, classes, "class", clip=1.0, bias=0.0, weights=weights)
-    announced = announced if announced.label is not None else replace(announced, label="class")
+    announced = (
+        announced if announced.label is not None or not announced.has_label else replace(announced, label="class")
+    )
     if announced.dimension != data.dimension:
         raise InputError("bounds.other_dimension", dimension=data.dimension, got=announced.dimension)
     if data.weighted != (announced.weights is not None):
         raise InputError("bounds.other_weights")
-    if len(announced.classes) != data.classes:
-        raise InputError("bounds.other_classes", classes=data.classes, got=len(announced.classes))
+    if announced.class_count != data.classes:
+        raise InputError("bounds.other_classes", classes=data.classes, got=announced.class_count)
     names = data.names or tuple(f"party-{j + 1}" for j in range(len(data.parties)))
     if not all(isinstance(name, str) for name in names):
         raise InputError("parties.no_names")

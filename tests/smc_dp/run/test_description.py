@@ -22,6 +22,7 @@ from smc_dp.privacy.distributed.moments import RecordReach
 from smc_dp.run.description_table import figure_rows
 from smc_dp.run.export.export_run import export_run
 from smc_dp.run.local_evaluation import evaluate_locally
+from smc_dp.run.release_report import run_page
 from smc_dp.run.report import Report
 from smc_dp.run.simulation import local_parties
 from smc_dp.run.verify_release import verify_release
@@ -156,6 +157,19 @@ def test_what_does_not_follow_from_the_sums_is_refused(
     with refused(code):
         verify_release(edited(run, tmp_path / "run", change))
     assert not audit_run(tmp_path / "run").passed
+
+
+def test_a_release_alone_is_shown_as_not_verified_at_its_table(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    (alone / "release.json").write_bytes((run / "release.json").read_bytes())
+    page = run_page(alone)
+    section = next(s for s in page.sections if s.heading == "Description of the rows")
+    assert section.blocks[0] == page.notices[0]
+    assert main(["show", str(alone), "--csv", str(tmp_path / "table.csv")]) == 0
+    assert "transcript.jsonl" in capsys.readouterr().err
 
 
 def test_sums_that_were_not_published_are_refused(files: Path, tmp_path: Path) -> None:
