@@ -151,10 +151,10 @@ def _print_complete(path: Path, bounds: Bounds, *, as_json: bool) -> int:
     if as_json:
         print(json.dumps({"bounds": str(path), **sizes, "clip": bounds.clip}))
     else:
-        label = f"the label {bounds.label_range}"
-        if bounds.outcome is None:
+        label = bounds.label_range and f"the label {bounds.label_range}"
+        if bounds.classes:
             label = f"classes {', '.join(map(one_line, bounds.classes))}"
-        made_of = f"{len(bounds.columns)} columns, {bounds.dimension} features, {label}"
+        made_of = f"{len(bounds.columns)} columns, {bounds.dimension} features, {label or 'no label'}"
         print(f"{path}: complete. {made_of}. Rows are clipped to the norm {bounds.clip:g}.")
     return 0
 

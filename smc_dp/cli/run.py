@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from smc_dp.data.sources import PreparedData
+    from smc_dp.run.agreement import Agreement
     from smc_dp.run.ledgers import Ledgers
     from smc_dp.run.metrics import Metrics
     from smc_dp.run.regression_metrics import RegressionMetrics
@@ -42,9 +43,9 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
 
     newton is recommended, for any number of classes. With very many columns use gd. Both add up what single records
     contribute, in several rounds of secure sums. For two classes newton is nearly as accurate as pooling the data.
-    logistic releases coefficients of two classes with intervals. describe learns no model: it counts rows, and has
-    means and standard deviations with intervals. wsum adds up the models. In ofpa each party adds noise to its model,
-    and then the noisy models are added up.
+    logistic releases coefficients of two classes with intervals, linear those of a label that is a number. describe
+    learns no model: it counts rows, and has means and standard deviations with intervals. wsum adds up the models. In
+    ofpa each party adds noise to its model, and then the noisy models are added up.
 
     All methods except prr_mean tolerate a malicious curator, as many malicious parties as --colluders says, and as
     many drop-outs as --dropouts says. Exception: with drop-outs and more than 200 parties, all participants must
@@ -73,6 +74,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
       smc-dp run --study study.toml
       smc-dp run --method newton --metrics metrics.html
       smc-dp run --method logistic --epsilon 3
+      smc-dp run --method linear --party north.csv --party south.csv --bounds bounds.toml --test held_out.csv
       smc-dp run --method describe --party north.csv --party south.csv --bounds bounds.toml
     """
     from protocols.arithmetic.rng import Stream
@@ -100,7 +102,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     if main_job.is_main_job(request):
         found, agreed = main_job.prepare_both(request)
         simulated["ledgers"] = ledgers and ledgers.for_runs(agreed)
-        _check_test_rows(how.metrics, found)
+        _check_test_rows(how.metrics, found, agreed[0])
         if how.identities is not None:
             simulated["identities"] = load_with_warning(how.identities, agreed[0].participants)
         by_folder = {folder / one.method.name: one for one in agreed}
@@ -114,7 +116,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
         return
     found, agreement = prepare_run(request) if request.data.study is None else rehearse(request, rng)
     simulated["ledgers"] = ledgers and ledgers.for_runs([agreement])
-    _check_test_rows(how.metrics, found)
+    _check_test_rows(how.metrics, found, agreement)
     if how.identities is not None:
         simulated["identities"] = load_with_warning(how.identities, agreement.participants)
     if not as_json:
@@ -133,7 +135,9 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
         print(screen.fold(_NEWTON_INSTEAD))
 
 
-def _check_test_rows(page: Path | None, found: PreparedData) -> None:
+def _check_test_rows(page: Path | None, found: PreparedData, agreed: Agreement) -> None:
+    if page is not None and agreed.describes:
+        raise InputError("option.page_of_no_classifier", option="--metrics", name=agreed.method.name)
     if page is not None and found.test is None:
         raise InputError("option.page_without_test_rows", option="--metrics")
 

@@ -56,11 +56,12 @@ _USUAL: Any = None  # a norm that follows from the columns
 class Bounds:
     """Public description of a table.
 
-    `classes[c]` is the name of class c; of two classes, the second is +1. `label` names the column of classes, None if
-    the caller names it. Rows are clipped to the norm `clip`, which follows from the columns where none is given; `bias`
-    is the constant appended to each row, 0 for none. With `center` the range of a numeric column is mapped to [-1, 1];
-    without, the column is only divided by its largest absolute bound (0 stays 0). `aliases`: other texts for the
-    classes. `outcome`: the range of a label that is a number, which has no classes. `missing`: "leave out" where a row
+    `classes[c]` is the name of class c; of two classes, the second is +1. `outcome`: the range of a label that is a
+    number, which has no classes. Without both rows have no label, and no model can be learned from them. `label` names
+    the column of the label, None if the caller names it. Rows are clipped to the norm `clip`, which follows from the
+    columns where none is given; `bias` is the constant appended to each row, 0 for none. With `center` the range of a
+    numeric column is mapped to [-1, 1]; without, the column is only divided by its largest absolute bound (0 stays 0).
+    `aliases`: other texts for the classes. `missing`: "leave out" where a row
     without a class is dropped, None where it is refused. `weights`: terms of the rows' weights, None where rows have
     none.
 
@@ -68,7 +69,7 @@ class Bounds:
     """
 
     columns: tuple[Column, ...]
-    classes: tuple[str, ...]
+    classes: tuple[str, ...] = ()
     label: str | None = None
     clip: float = _USUAL
     bias: float = DEFAULT_BIAS
@@ -118,7 +119,11 @@ class Bounds:
             object.__setattr__(self, "outcome", tuple(map(float, self.outcome)))
             if self.classes or self.aliases:
                 raise InputError("label.classes_and_range")
-            self.label_column.check()
+            NumericColumn(self.label or "label", *self.outcome, self.missing).check()
+            return
+        if not self.has_label:
+            if self.label is not None:
+                raise InputError("classes.of_no_label", label=shown(self.label))
             return
         if not all(name.strip() and name.isprintable() for name in self.classes):
             raise InputError("classes.not_printable", got=shown(list(self.classes)))
@@ -145,15 +150,35 @@ class Bounds:
         return replace(self, clip=longest_norm(len(self.columns)), bias=0.0, center=True)
 
     @property
-    def label_column(self) -> CategoricalColumn | NumericColumn:
-        """Column of the classes, or of the outcome."""
+    def has_label(self) -> bool:
+        """True where rows have a label."""
+        return bool(self.classes) or self.outcome is not None
+
+    def require_label(self) -> None:
+        """Raise InputError without a label, which a model would predict."""
+        if not self.has_label:
+            raise InputError("bounds.without_label")
+
+    @property
+    def class_count(self) -> int:
+        """Number of classes of encoded rows, 0 where the label is a number.
+
+        Rows of a table without a label are all encoded as class 0 of 2.
+        """
+        return len(self.classes) or (2 if self.outcome is None else 0)
+
+    @property
+    def label_column(self) -> CategoricalColumn | NumericColumn | None:
+        """Column of the classes, or of the outcome; None without a label."""
         if self.outcome is not None:
             return NumericColumn(self.label or "label", *self.outcome, self.missing)
+        if not self.has_label:
+            return None
         return CategoricalColumn(self.label or "label", self.classes, self.missing, self.aliases)
 
     @property
     def label_range(self) -> str:
-        """What a label may be, for people: the range of a number; empty for classes, which have names."""
+        """Range of a label that is a number, as text; empty for classes, which have names."""
         return "" if self.outcome is None else f"a number in [{self.outcome[0]:g}, {self.outcome[1]:g}]"
 
     @property
@@ -194,11 +219,11 @@ def parse_bounds(text: str, where: str = "bounds") -> Bounds:
 
     `[columns]` holds `age = [0, 120]`, `sex = ["f", "m"]`, `smoker = [false, true]`, two dates as `admitted =
     [2010-01-01, 2025-12-31]` or `age = {bins = [0, 18, 65, 120]}`. `[label]` holds `classes = ["no", "yes"]` (of two,
-    the second is +1) and optionally `column`; `range = [0, 200]` in place of classes for a number. Optional sections:
-    `[rows]` with `clip`, `bias` and `center`; `[missing]` with a rule for the empty cells of a column (a value,
-    "category", "indicator" or "leave out"); `[aliases.sex]` with other texts for a level, `f = ["F", "female"]`;
-    `[weights]` with `classes`, a number for each class, and `column` with `most`, the column of the rows' weights and
-    the largest of them.
+    the second is +1) and optionally `column`; `range = [0, 200]` in place of classes for a number; only `describe` does
+    without it. Optional sections: `[rows]` with `clip`, `bias` and `center`; `[missing]` with a rule for empty cells
+    of a column (a value, "category", "indicator" or "leave out"); `[aliases.sex]` with other texts for a level, `f =
+    ["F", "female"]`; `[weights]` with `classes`, a number for each class, and `column` with `most`, the column of the
+    rows' weights and the largest of them.
     """
     try:
         return bounds_from_document(parse_toml(text), where)
@@ -219,8 +244,9 @@ def bounds_from_file(said: BoundsFile, clip: float | None = None) -> Bounds:
     clip: the norm of a document that states none, None where it follows from the columns.
     """
     label, rows = said.label, said.rows
-    classes, aliases = tuple(label.classes), said.class_aliases
-    outcome: Any = None if label.range is None else tuple(label.range)
+    classes, aliases = () if label is None else tuple(label.classes), said.class_aliases
+    column = None if label is None else label.column
+    outcome: Any = None if label is None or label.range is None else tuple(label.range)
     norm: Any = clip if rows.clip is None else rows.clip
     missing, weights = said.class_missing, None if said.weights is None else said.weights.made
-    return Bounds(said.made, classes, label.column, norm, rows.bias, rows.center, aliases, missing, weights, outcome)
+    return Bounds(said.made, classes, column, norm, rows.bias, rows.center, aliases, missing, weights, outcome)

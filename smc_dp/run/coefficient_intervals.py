@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from smc_dp.core.kinds import LARGEST_FINITE_NUMBER
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn
 from smc_dp.methods.model import Weights
-from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
+from smc_dp.methods.statistics.coefficient_inference import LONGEST_STEP, CoefficientInference, find_obstacles
 from smc_dp.methods.statistics.description import DescribeResult
 from smc_dp.methods.statistics.estimate import INTERVAL_LEVEL, QUANTILE
 from smc_dp.run.agreement import Agreement
@@ -37,7 +38,7 @@ this one. In simulations intervals of true coefficients of 5 and more covered .9
 """
 FEWEST_OF_A_CELL = 5.0
 """Least number of records, each weighed by how much it tells, that such a coefficient has an interval with."""
-FEWEST_ROWS = 20.0
+FEWEST_ROWS_OF_A_CELL = 20.0
 """The same of a coefficient of least squares: robust errors of fewer rows of a cell are too small."""
 _OF_CELLS = ("level", "bin", "empty")
 _NEARLY = 1e-6
@@ -60,15 +61,17 @@ def make_intervals(agreement: Agreement, value: Any, result: Weights | DescribeR
     found = agreement.inference(value)
     if found is None or isinstance(result, DescribeResult):
         return None
-    terms, T = coefficient_map(agreement.bounds)
-    moved = found.transformed(T)
-    estimates = (terms_of(result, agreement.bounds)[name] for name in terms)
-    rows = max(found.rows + found.left_out, 1.0)
-    named = zip(terms, estimates, strict=True)
+    moved = found.transformed(coefficient_map(agreement.bounds)[1])
+    return _inference(moved, terms_of(result, agreement.bounds))
+
+
+def _inference(found: CoefficientInference, terms: Mapping[Term, float | None]) -> dict[str, Any]:
+    """Return the inference for JSON; `found` is in the order of the terms, which have their coefficients."""
     each = [
-        {**name._asdict(), "estimate": estimate, **_figures(name, estimate, moved, i)}
-        for i, (name, estimate) in enumerate(named)
+        {**name._asdict(), "estimate": estimate, **_figures(name, estimate, found, i)}
+        for i, (name, estimate) in enumerate(terms.items())
     ]
+    rows = max(found.rows + found.left_out, 1.0)
     has_none = any(term["kind"] in _OF_CELLS and term["estimate"] is not None and term["low"] is None for term in each)
     warned = {
         "left_out": found.left_out > MOST_LEFT_OUT * rows,
@@ -93,6 +96,42 @@ def intervals_fault(
     """Return the fault of an inference that does not follow from the published sums, or that no method here has."""
     follows = make_intervals(agreement, value, result)
     return None if _same(stated, follows) else InputFault("release.other_inference")
+
+
+def figures_fault(
+    stated: Mapping[str, Any] | None, agreement: Agreement, result: Weights | DescribeResult
+) -> Fault | None:
+    """Return the fault of an inference that contradicts itself, the coefficients or the method: no sums are needed.
+
+    All of it has to follow from the two errors of each coefficient, the counts of rows and the last step. The sums
+    alone say whether these are true.
+    """
+    wrong = InputFault("release.impossible_inference")
+    if stated is None or isinstance(result, DescribeResult) or not agreement.infers:
+        return wrong if agreement.infers or stated is not None else None
+    terms = terms_of(result, agreement.bounds)
+    if len(stated["terms"]) != len(terms):
+        return wrong
+    sampling, privacy = (
+        np.diag([_squared(term[name]) for term in stated["terms"]]) for name in ("sampling_error", "privacy_error")
+    )
+    rows, step = float(stated["rows"]), float(stated["last_step"])
+    regresses = agreement.bounds.outcome is not None
+    longest = math.inf if regresses else LONGEST_STEP
+    obstacles = find_obstacles("collinear" in stated["obstacles"], step, rows, len(terms), longest)
+    found = CoefficientInference(np.zeros(len(terms)), sampling, privacy, step, obstacles, rows, stated["left_out"])
+    if regresses:
+        found = replace(
+            found,
+            inverse=np.zeros_like(sampling),  # it forbids intervals alone, and errors that are not stated do so already
+            residual=stated.get("residual_deviation", math.nan),
+            long_tail="long_tail" in stated["cautions"],
+        )
+    return None if _same(stated, _inference(found, terms)) else wrong
+
+
+def _squared(error: float | None) -> float:
+    return math.nan if error is None else float(error) * float(error)
 
 
 def terms_of(weights: Weights, bounds: Bounds) -> dict[Term, float | None]:
@@ -144,7 +183,7 @@ def _figures(name: Term, estimate: float | None, found: CoefficientInference, i:
 
 def _is_doubtful_cell(estimate: float, found: CoefficientInference, i: int) -> bool:
     if found.inverse is not None:
-        return bool(found.inverse[i, i] > 1 / FEWEST_ROWS)
+        return bool(found.inverse[i, i] > 1 / FEWEST_ROWS_OF_A_CELL)
     return bool(abs(estimate) > MOST_OF_A_CELL or found.sampling[i, i] > 1 / FEWEST_OF_A_CELL)
 
 

@@ -21,7 +21,7 @@ from smc_dp.data.preprocess import EncodedTable
 from smc_dp.data.row_faults import FittingRows, encode_fitting_rows, known_labels, texts_or_nothing
 from smc_dp.data.table import Table
 from smc_dp.data.validation_errors import TableFault, UnfitTableError
-from smc_dp.methods.model import classify, scores
+from smc_dp.methods.model import Weights, classify, scores
 from smc_dp.run.metrics import Metrics, has_probabilities, measure_release, released_probabilities
 from smc_dp.run.regression_metrics import RegressionMetrics, measure_regression
 from smc_dp.run.release import PublishedRelease
@@ -137,7 +137,7 @@ def predict_rows(
     """
     found = verify_release(place)
     published, table, known = found.release, None, None
-    published.weights  # noqa: B018  raises where it is no classifier, before a row is read
+    weights = published.weights  # refused where it is no classifier, before a row is read
     unlabelled: tuple[TableFault, ...] = ()
     if isinstance(rows, np.ndarray):
         made, ids = _of_array(rows, published), tuple(str(i) for i in range(1, len(rows) + 1))
@@ -147,11 +147,12 @@ def predict_rows(
         made, known, unlabelled = _encoded(table, published)
     agreed = stated_threshold(found.folder) if threshold is None and threshold_from is None else HALF
     limit = _threshold(published, table, made.encoded.X, threshold, threshold_from, form, agreed)
-    return _predictions(published, made, known, limit, ids, unlabelled, found.missing_files_text)
+    return _predictions(published, weights, made, known, limit, ids, unlabelled, found.missing_files_text)
 
 
 def _predictions(
     published: PublishedRelease,
+    weights: Weights,
     made: FittingRows,
     known: Array | None,
     limit: Threshold | None,
@@ -160,13 +161,13 @@ def _predictions(
     missing: str | None,
 ) -> Predictions:
     names, encoded = published.bounds.classes, made.encoded
-    of_rows = scores(published.weights, encoded.X)
+    of_rows = scores(weights, encoded.X)
     is_number = published.bounds.outcome is not None
     sure = None if is_number else released_probabilities(published.agreement.spec, of_rows)
     if is_number:
         labels = [repr(number) for number in of_rows.tolist()]
     elif limit is None or limit == HALF:
-        labels = [names[k] for k in classify(published.weights, encoded.X).tolist()]
+        labels = [names[k] for k in classify(weights, encoded.X).tolist()]
     else:
         labels = [names[k] for k in limit.passed(of_rows).astype(int).tolist()]
     metrics: Metrics | RegressionMetrics | None = None

@@ -139,11 +139,10 @@ def _rows_stay(known: _Known) -> str:
 def _record_fact(known: _Known) -> str:
     bounds = known.release.bounds
     columns = [column.name for column in bounds.columns]
-    label = f"a class of {bounds.label} ({_listed(bounds.classes)})"
+    label = f" and a class of {bounds.label} ({_listed(bounds.classes)})" if bounds.classes else ""
     if bounds.outcome is not None:
-        label = f"{bounds.label}, {bounds.label_range}"
-    what = f"{len(columns)} columns ({_listed(columns)}) and {label}"
-    return f"A record is a row of {what}."
+        label = f" and {bounds.label}, {bounds.label_range}"
+    return f"A record is a row of {len(columns)} columns ({_listed(columns)}){label}."
 
 
 def _rows_left_out(known: _Known) -> str | None:

@@ -26,7 +26,7 @@ from smc_dp.methods.method import check_no_weights, check_rows_of_parties
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.neighbours import NeighbourPair, outcome_pair
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
-from smc_dp.methods.statistics.inference_sums import MOST_COEFFICIENTS, InferenceSums, kept_features
+from smc_dp.methods.statistics.coefficient_sums import MOST_COEFFICIENTS, CoefficientSums, kept_features
 from smc_dp.methods.statistics.least_squares_steps import GramNoise, LeastSquaresSteps, ResidualNoise
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.integer_rows import IntegerRows
@@ -38,7 +38,7 @@ _USUAL_LENGTH = 10
 
 
 @dataclass(frozen=True)
-class LinearSums(InferenceSums):
+class LinearSums(CoefficientSums):
     """Sums of `linear`: weights and inference are in the units of the outcome."""
 
     @override

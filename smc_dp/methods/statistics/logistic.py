@@ -22,8 +22,8 @@ from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.gradients.gradient_sums import GradientMethod
 from smc_dp.methods.method import check_no_weights, check_rows_of_parties, require_two_classes
 from smc_dp.methods.statistics.coefficient_inference import InferenceNoise
+from smc_dp.methods.statistics.coefficient_sums import MOST_COEFFICIENTS, CoefficientSums, kept_features
 from smc_dp.methods.statistics.inference_steps import InferenceSteps
-from smc_dp.methods.statistics.inference_sums import MOST_COEFFICIENTS, InferenceSums, kept_features
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.integer_rows import IntegerRows
 from smc_dp.privacy.distributed import InferenceBound, SharedRounds
@@ -43,10 +43,10 @@ class LogisticCoefficients(GradientMethod):
     @override
     def shared(
         self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
-    ) -> InferenceSums:
+    ) -> CoefficientSums:
         require_two_classes(public.classes, self)
         made = super().shared(public, target, threat_model, announced)
-        return InferenceSums(self, made.public, made.target, made.threat_model, made.announced)
+        return CoefficientSums(self, made.public, made.target, made.threat_model, made.announced)
 
     @override
     def round_bounds(

@@ -45,7 +45,7 @@ COUNT_BITS = 16
 MOST_INTEGER_COLUMNS = 2**16
 MOST_INTEGER_CLASSES = 2**12
 _TWO_CLASS_CLIP = 2 ** (SHARE_BITS + ROW_BITS - 1)
-LARGEST_WEIGHT = 2**30  # 2^14 in reals: beyond it every margin that matters is at the end of the table
+_LARGEST_WEIGHT = 2**30  # 2^14 in reals: beyond it every margin that matters is at the end of the table
 _BLOCK_ROWS = 2**15
 _BLOCK_WEIGHTED_ROWS = 2**13
 BLOCK_SPLIT_ROWS = 2**12  # of x_i x_j times digits up to 2^12: 2^40 a record
@@ -104,7 +104,7 @@ def round_query(W: Array) -> IntArray:
 
     W: (p, d), p = 1 for two classes and else k: a weight vector for each class.
     """
-    largest = float(LARGEST_WEIGHT >> WEIGHT_BITS)
+    largest = float(_LARGEST_WEIGHT >> WEIGHT_BITS)
     numbers = np.nan_to_num(W, nan=0.0, posinf=largest, neginf=-largest)
     return np.rint(np.clip(numbers, -largest, largest) * 2.0**WEIGHT_BITS).astype(np.int64)
 
@@ -142,7 +142,7 @@ class IntegerRows:
             raise ValueError("a number of a row is beyond the unit ball")
         object.__setattr__(self, "x", self.x.astype(_SMALL, copy=False))
         object.__setattr__(self, "squares", np.empty(len(self.x), dtype=np.int64))
-        for rows in row_blocks(*self.x.shape):
+        for rows in row_slices(*self.x.shape):
             self.squares[rows] = _squares(self.x[rows].astype(np.int64))
         if (self.squares > one**2).any():
             raise ValueError("a row is outside the unit ball")
@@ -157,7 +157,7 @@ class IntegerRows:
         weights: (n,), each from 0 to 1; one that is no such number is clipped, and no number at all is 0.
         """
         x = np.empty(X.shape, dtype=_SMALL)
-        for rows in row_blocks(*X.shape):
+        for rows in row_slices(*X.shape):
             x[rows] = _on_grid(X[rows])
         v = None if weights is None else np.clip(np.nan_to_num(weights, nan=0.0), 0.0, 1.0)
         scaled = None if v is None else np.rint(v * 2.0**RECORD_WEIGHT_BITS).astype(np.int64)
@@ -172,7 +172,7 @@ class IntegerRows:
         k, d = self.classes, self.x.shape[1]
         labels = 2 * self.y[:, np.newaxis] - 1 if k == 2 else k * _one_hot(self.y, k) - 1
         gradient, matrix = np.zeros((labels.shape[1], d), dtype=np.int64), np.zeros((d, d), dtype=np.int64)
-        for rows in row_blocks(len(self.x), d, _BLOCK_ROWS if self.weights is None else _BLOCK_WEIGHTED_ROWS):
+        for rows in row_slices(len(self.x), d, _BLOCK_ROWS if self.weights is None else _BLOCK_WEIGHTED_ROWS):
             x = self.x[rows].astype(np.float64)
             gradient += exact_product(self._weighted(labels[rows], rows).T, x)
             scaled = x if self.weights is None else x * self.weights[rows, np.newaxis]
@@ -187,11 +187,11 @@ class IntegerRows:
         or weights that no query has.
         """
         p, d = 1 if self.classes == 2 else self.classes, self.x.shape[1]
-        if W_int.shape != (p, d) or not ((W_int >= -LARGEST_WEIGHT) & (W_int <= LARGEST_WEIGHT)).all():
+        if W_int.shape != (p, d) or not ((W_int >= -_LARGEST_WEIGHT) & (W_int <= _LARGEST_WEIGHT)).all():
             raise ValueError(f"wanted {p} x {d} integers of at most 2^30 for weights")
         multiples = two_class_multiples if self.classes == 2 else class_multiples
         W, total = W_int.astype(np.float64), np.zeros((p, d), dtype=np.int64)
-        for rows in row_blocks(len(self.x), max(d, p)):
+        for rows in row_slices(len(self.x), max(d, p)):
             x = self.x[rows].astype(np.float64)
             margins = (x @ W.T).astype(np.int64)
             total += exact_product(self._weighted(multiples(margins, self.y[rows], self.squares[rows]), rows).T, x)
@@ -206,12 +206,12 @@ class IntegerRows:
         d = self.x.shape[1]
         if self.classes != 2 or self.weights is not None:
             raise ValueError("wanted two classes, and records without weights")
-        if w_int.shape != (1, d) or not ((w_int >= -LARGEST_WEIGHT) & (w_int <= LARGEST_WEIGHT)).all():
+        if w_int.shape != (1, d) or not ((w_int >= -_LARGEST_WEIGHT) & (w_int <= _LARGEST_WEIGHT)).all():
             raise ValueError(f"wanted 1 x {d} integers of at most 2^30 for weights")
         one = 1 << SHARE_BITS
         W, gradient = w_int.astype(np.float64), np.zeros(d, dtype=np.int64)
         parts = np.zeros((2, 3, d, d), dtype=np.int64)  # of Hessian and meat digits above 2^52, above 2^12, and below
-        for rows in row_blocks(len(self.x), d, BLOCK_SPLIT_ROWS):
+        for rows in row_slices(len(self.x), d, BLOCK_SPLIT_ROWS):
             x, signs = self.x[rows].astype(np.float64), 2 * self.y[rows] - 1
             shares = signed_shares(signs * (x @ W.T).astype(np.int64)[:, 0], ROW_BITS + WEIGHT_BITS)
             gradient += exact_product((signs * shares)[np.newaxis], x)[0]
@@ -327,7 +327,7 @@ def triangle(digits: IntArray) -> tuple[list[int], list[int]]:
     return np.diagonal(whole).tolist(), whole[np.triu_indices(len(whole), 1)].tolist()
 
 
-def row_blocks(n: int, width: int, most: int = _BLOCK_ROWS) -> Iterator[slice]:
+def row_slices(n: int, width: int, most: int = _BLOCK_ROWS) -> Iterator[slice]:
     """Yield n rows, so many at a time as memory, of numbers for each row, and the exactness of sums allow."""
     together = min(most, max(1, _BLOCK_NUMBERS // width))
     yield from (slice(start, start + together) for start in range(0, n, together))

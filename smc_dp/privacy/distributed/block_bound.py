@@ -21,7 +21,7 @@ from smc_dp.privacy.gaussian import LEAST_VARIANCE, VARIANCE_LOST
 from smc_dp.privacy.statement import RecordAdjacency
 
 
-class Block(NamedTuple):
+class NoisyBlock(NamedTuple):
     """Block of a sum: so many numbers, or a symmetric matrix of so many columns.
 
     unit: bound on the length of one record's part. ratio: weight of the block in the theorem.
@@ -54,7 +54,7 @@ class BlockBound(ABC):
 
     @property
     @abstractmethod
-    def blocks(self) -> tuple[Block, ...]:
+    def blocks(self) -> tuple[NoisyBlock, ...]:
         """Blocks of the sum, in the order in which they are sent."""
 
     @property
@@ -94,6 +94,6 @@ class BlockBound(ABC):
         return tuple(sqrt(parties * shares[0].variance) / block.unit for block, shares in each)
 
     @staticmethod
-    def _least(block: Block, left: Iterator[Fraction]) -> Fraction:
+    def _least(block: NoisyBlock, left: Iterator[Fraction]) -> Fraction:
         diagonal, *above = islice(left, len(block.lengths))
         return min([diagonal, *(2 * variance for variance in above)])

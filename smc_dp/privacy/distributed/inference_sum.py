@@ -41,7 +41,7 @@ from typing import ClassVar
 
 from typing_extensions import override
 
-from smc_dp.privacy.distributed.block_bound import Block, BlockBound
+from smc_dp.privacy.distributed.block_bound import BlockBound, NoisyBlock
 
 HESSIAN_RATIO = Fraction(20)
 """E_h/A up to which the Hessian costs nothing beside the gradient."""
@@ -63,12 +63,12 @@ class InferenceBound(BlockBound):
 
     @property
     @override
-    def blocks(self) -> tuple[Block, ...]:
+    def blocks(self) -> tuple[NoisyBlock, ...]:
         return (
-            Block(self.dimension, self.gradient, Fraction(1)),
-            Block(self.dimension, self.matrix, HESSIAN_RATIO, matrix=True),
-            Block(self.dimension, self.matrix, MEAT_RATIO, matrix=True),
-            Block(1, self.count, COUNT_RATIO),
+            NoisyBlock(self.dimension, self.gradient, Fraction(1)),
+            NoisyBlock(self.dimension, self.matrix, HESSIAN_RATIO, matrix=True),
+            NoisyBlock(self.dimension, self.matrix, MEAT_RATIO, matrix=True),
+            NoisyBlock(1, self.count, COUNT_RATIO),
         )
 
     @property

@@ -40,9 +40,9 @@ from typing import ClassVar
 
 from typing_extensions import override
 
-from smc_dp.privacy.distributed.block_bound import Block, BlockBound
+from smc_dp.privacy.distributed.block_bound import BlockBound, NoisyBlock
 
-MEAT_RATIO = Fraction(1, 2)
+RESIDUAL_MEAT_RATIO = Fraction(1, 2)
 """Weight of the meat, in parts of that of the gradient, up to which it costs nothing."""
 SQUARE_RATIO = Fraction(227, 100)
 """The same of the squares of residuals, beside such a meat."""
@@ -65,14 +65,14 @@ class GramBound(BlockBound):
 
     @property
     @override
-    def blocks(self) -> tuple[Block, ...]:
+    def blocks(self) -> tuple[NoisyBlock, ...]:
         b = self.outcome_part
         a = 1 - b
         return (
-            Block(self.dimension, self.row**2, a**2, matrix=True),
-            Block(self.dimension, self.row * self.outcome, 2 * a * b),
-            Block(1, self.outcome**2, b**2),
-            Block(1, self.count, Fraction(1)),
+            NoisyBlock(self.dimension, self.row**2, a**2, matrix=True),
+            NoisyBlock(self.dimension, self.row * self.outcome, 2 * a * b),
+            NoisyBlock(1, self.outcome**2, b**2),
+            NoisyBlock(1, self.count, Fraction(1)),
         )
 
     @property
@@ -92,15 +92,15 @@ class ResidualBound(BlockBound):
 
     @property
     @override
-    def blocks(self) -> tuple[Block, ...]:
+    def blocks(self) -> tuple[NoisyBlock, ...]:
         return (
-            Block(self.dimension, self.gradient, Fraction(1)),
-            Block(self.dimension, self.matrix, MEAT_RATIO, matrix=True),
-            Block(1, self.residual**2, SQUARE_RATIO),
-            Block(1, self.count, CLIPPED_COST),
+            NoisyBlock(self.dimension, self.gradient, Fraction(1)),
+            NoisyBlock(self.dimension, self.matrix, RESIDUAL_MEAT_RATIO, matrix=True),
+            NoisyBlock(1, self.residual**2, SQUARE_RATIO),
+            NoisyBlock(1, self.count, CLIPPED_COST),
         )
 
     @property
     @override
     def worst(self) -> Fraction:
-        return (Fraction(4) if self.adjacency == "replace" else 1 + MEAT_RATIO + SQUARE_RATIO) + CLIPPED_COST
+        return (Fraction(4) if self.adjacency == "replace" else 1 + RESIDUAL_MEAT_RATIO + SQUARE_RATIO) + CLIPPED_COST

@@ -83,7 +83,7 @@ class ResidualSum:
         yield "count", blocks[-1].squared, _COUNT
 
 
-def coefficients(found: DerivedParameters) -> int:
+def free_coefficients(found: DerivedParameters) -> int:
     """Return the number of features that are no reference level."""
     box = found.public.box
     return found.public.dimension - (0 if box is None else len(box.references))
@@ -91,7 +91,7 @@ def coefficients(found: DerivedParameters) -> int:
 
 def least_squares_sums(found: DerivedParameters) -> tuple[GramSum | ResidualSum, ...] | None:
     """Return the bounds of two Gram matrices and of residuals; None where the blocks are not those."""
-    p, box = coefficients(found), found.public.box
+    p, box = free_coefficients(found), found.public.box
     matrix = (p, p * (p - 1) // 2) if p > 1 else (p,)
     gram, residual = (*matrix, p, 1, 1), (p, *matrix, 1, 1)
     if [tuple(length for length, _ in blocks) for blocks in found.sums] != [gram, gram, residual]:

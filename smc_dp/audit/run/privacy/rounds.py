@@ -20,7 +20,7 @@ from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy.least_squares import (
     GramSum,
     ResidualSum,
-    coefficients,
+    free_coefficients,
     least_squares_sums,
     of_matrix,
 )
@@ -92,7 +92,7 @@ class InferenceSum:
 
 def _inferred(found: DerivedParameters) -> tuple[int, ...]:
     """Return the lengths of the blocks of a sum for inference, of the features that are no reference level."""
-    p = coefficients(found)
+    p = free_coefficients(found)
     matrix = (p, p * (p - 1) // 2) if p > 1 else (p,)
     return (p, *matrix, *matrix, 1)
 
@@ -158,9 +158,9 @@ def _words(found: DerivedParameters, H: int) -> str:
     if not k:
         return (
             f"Discrete Gaussian noise (ddg) in shares on {count_noun('sum', len(most))} of least squares "
-            f"({coefficients(found)} coefficients): two Gram matrices, and clipped residuals. One record contributes "
-            f"at most {last} grid units (L2 norm) to the gradient of residuals, and {most[-1].curvature} to its "
-            f"square. The guarantee counts the noise shares of H = {H} honest parties."
+            f"({free_coefficients(found)} coefficients): two Gram matrices, and clipped residuals. One record "
+            f"contributes at most {last} grid units (L2 norm) to the gradient of residuals, and "
+            f"{most[-1].curvature} to its square. The guarantee counts the noise shares of H = {H} honest parties."
         )
     if _is_inference(found):
         return (

@@ -16,7 +16,7 @@ MOST_COEFFICIENTS = 500
 
 
 @dataclass(frozen=True)
-class InferenceSums(GradientSums):
+class CoefficientSums(GradientSums):
     """Sums of a method that says how sure its coefficients are, and the inference that follows from them."""
 
     def inference(self, value: Sequence[Vector]) -> CoefficientInference | None:
