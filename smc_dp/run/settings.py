@@ -179,7 +179,7 @@ class TargetSettings(SettingsSection):
     )  # fmt: skip
     noise: OneLine | None = _agreed(
         NOISE_HELP, "|".join((*NOISES_AS_PUBLISHED, *SHARED_NOISES)), "choice",
-        usual="ddg for newton, gd, logistic, linear; for other sums ddg if `delta` is given, vg if not; knorm for prr_mean",
+        usual="ddg for newton, gd, logistic, linear; other sums: ddg if `delta` is given, else vg; prr_mean: knorm",
     )  # fmt: skip
     calibration: OneLine | None = _agreed(
         CALIBRATION_HELP, _choices(Calibration), "choice",

@@ -9,7 +9,7 @@ import numpy as np
 from flint import arb, arb_mat, ctx
 
 from smc_dp.core.arrays import Array
-from smc_dp.methods.training.objective import row_slices
+from smc_dp.methods.training.objective import row_blocks
 
 _PRECISION = 128
 
@@ -23,7 +23,7 @@ def gradient_in_balls(lam: float, w: Array, X: Array, y: Array) -> tuple[Array, 
     with ctx.workprec(_PRECISION):
         weights = arb_mat([[v] for v in w.tolist()])
         total = arb_mat(1, len(w))
-        for rows, labels in row_slices(X, y):
+        for rows, labels in row_blocks(X, y):
             signed = arb_mat((labels[:, np.newaxis] * rows).tolist())  # labels are signs: exact
             slopes = [-1 / (1 + margin.exp()) for margin in (signed * weights).entries()]
             total += arb_mat([slopes]) * signed
@@ -40,7 +40,7 @@ def softmax_gradient_in_balls(mu: float, V: Array, X: Array, alpha: Array, B: Ar
     with ctx.workprec(_PRECISION):
         code, weights = arb_mat(B.tolist()), arb_mat(V.tolist())
         total = arb_mat(*V.shape)
-        for x, wanted in row_slices(X, alpha):
+        for x, wanted in row_blocks(X, alpha):
             rows = arb_mat(x.tolist())
             scores = (rows * weights.transpose() * code.transpose()).tolist()
             residuals = []

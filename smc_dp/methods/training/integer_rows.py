@@ -142,7 +142,7 @@ class IntegerRows:
             raise ValueError("a number of a row is beyond the unit ball")
         object.__setattr__(self, "x", self.x.astype(_SMALL, copy=False))
         object.__setattr__(self, "squares", np.empty(len(self.x), dtype=np.int64))
-        for rows in row_slices(*self.x.shape):
+        for rows in slices_of_rows(*self.x.shape):
             self.squares[rows] = _squares(self.x[rows].astype(np.int64))
         if (self.squares > one**2).any():
             raise ValueError("a row is outside the unit ball")
@@ -157,7 +157,7 @@ class IntegerRows:
         weights: (n,), each from 0 to 1; one that is no such number is clipped, and no number at all is 0.
         """
         x = np.empty(X.shape, dtype=_SMALL)
-        for rows in row_slices(*X.shape):
+        for rows in slices_of_rows(*X.shape):
             x[rows] = _on_grid(X[rows])
         v = None if weights is None else np.clip(np.nan_to_num(weights, nan=0.0), 0.0, 1.0)
         scaled = None if v is None else np.rint(v * 2.0**RECORD_WEIGHT_BITS).astype(np.int64)
@@ -172,7 +172,7 @@ class IntegerRows:
         k, d = self.classes, self.x.shape[1]
         labels = 2 * self.y[:, np.newaxis] - 1 if k == 2 else k * _one_hot(self.y, k) - 1
         gradient, matrix = np.zeros((labels.shape[1], d), dtype=np.int64), np.zeros((d, d), dtype=np.int64)
-        for rows in row_slices(len(self.x), d, _BLOCK_ROWS if self.weights is None else _BLOCK_WEIGHTED_ROWS):
+        for rows in slices_of_rows(len(self.x), d, _BLOCK_ROWS if self.weights is None else _BLOCK_WEIGHTED_ROWS):
             x = self.x[rows].astype(np.float64)
             gradient += exact_product(self._weighted(labels[rows], rows).T, x)
             scaled = x if self.weights is None else x * self.weights[rows, np.newaxis]
@@ -191,7 +191,7 @@ class IntegerRows:
             raise ValueError(f"wanted {p} x {d} integers of at most 2^30 for weights")
         multiples = two_class_multiples if self.classes == 2 else class_multiples
         W, total = W_int.astype(np.float64), np.zeros((p, d), dtype=np.int64)
-        for rows in row_slices(len(self.x), max(d, p)):
+        for rows in slices_of_rows(len(self.x), max(d, p)):
             x = self.x[rows].astype(np.float64)
             margins = (x @ W.T).astype(np.int64)
             total += exact_product(self._weighted(multiples(margins, self.y[rows], self.squares[rows]), rows).T, x)
@@ -211,7 +211,7 @@ class IntegerRows:
         one = 1 << SHARE_BITS
         W, gradient = w_int.astype(np.float64), np.zeros(d, dtype=np.int64)
         parts = np.zeros((2, 3, d, d), dtype=np.int64)  # of Hessian and meat digits above 2^52, above 2^12, and below
-        for rows in row_slices(len(self.x), d, BLOCK_SPLIT_ROWS):
+        for rows in slices_of_rows(len(self.x), d, BLOCK_SPLIT_ROWS):
             x, signs = self.x[rows].astype(np.float64), 2 * self.y[rows] - 1
             shares = signed_shares(signs * (x @ W.T).astype(np.int64)[:, 0], ROW_BITS + WEIGHT_BITS)
             gradient += exact_product((signs * shares)[np.newaxis], x)[0]
@@ -327,7 +327,7 @@ def triangle(digits: IntArray) -> tuple[list[int], list[int]]:
     return np.diagonal(whole).tolist(), whole[np.triu_indices(len(whole), 1)].tolist()
 
 
-def row_slices(n: int, width: int, most: int = _BLOCK_ROWS) -> Iterator[slice]:
+def slices_of_rows(n: int, width: int, most: int = _BLOCK_ROWS) -> Iterator[slice]:
     """Yield n rows, so many at a time as memory, of numbers for each row, and the exactness of sums allow."""
     together = min(most, max(1, _BLOCK_NUMBERS // width))
     yield from (slice(start, start + together) for start in range(0, n, together))

@@ -24,7 +24,7 @@ from smc_dp.methods.training.integer_rows import (
     IntegerRows,
     add_squares,
     exact_product,
-    row_slices,
+    slices_of_rows,
     triangle,
 )
 
@@ -38,7 +38,7 @@ def gram_numbers(rows: IntegerRows) -> list[int]:
     """Return the triangle of the sum of x x', the sums of y x and y^2, and 2^16 for each row that is left out."""
     d = rows.x.shape[1]
     matrix, products, squares = np.zeros((d, d), dtype=np.int64), np.zeros(d, dtype=np.int64), 0
-    for some in row_slices(len(rows.x), d, BLOCK_SPLIT_ROWS):
+    for some in slices_of_rows(len(rows.x), d, BLOCK_SPLIT_ROWS):
         x, y = rows.x[some].astype(np.float64), rows.y[some] * (rows.squares[some] > 0)
         matrix += (x.T @ x).astype(np.int64)
         products += exact_product(y[np.newaxis], x)[0]
@@ -55,7 +55,7 @@ def residual_numbers(rows: IntegerRows, w_int: IntArray, clip: int) -> list[int]
     d = rows.x.shape[1]
     W, gradient = w_int.astype(np.float64), np.zeros(d, dtype=np.int64)
     digits, squares, clipped = np.zeros((3, d, d), dtype=np.int64), 0, 0
-    for some in row_slices(len(rows.x), d, BLOCK_SPLIT_ROWS):
+    for some in slices_of_rows(len(rows.x), d, BLOCK_SPLIT_ROWS):
         x = rows.x[some].astype(np.float64)
         margins = (x @ W.T).astype(np.int64)[:, 0]
         residuals = ((rows.y[some] << MARGIN_BITS - OUTCOME_BITS) - margins) * (rows.squares[some] > 0)

@@ -42,21 +42,21 @@ class RegularisedLogistic:
     def gradient(self, w: Array, X: Array, y: Array) -> Array:
         """Return the gradient of J at w: (d,)."""
         total = np.zeros_like(w)
-        for rows, labels in row_slices(X, y):
+        for rows, labels in row_blocks(X, y):
             total += (-labels * scipy.special.expit(-labels * (rows @ w))) @ rows
         return total / len(y) + self.mu * w
 
     def hessian(self, w: Array, X: Array, y: Array) -> Array:
         """Return the Hessian of J at w: (d, d), symmetric, at least mu times the identity."""
         total = np.zeros((len(w), len(w)))
-        for rows, _ in row_slices(X, y):
+        for rows, _ in row_blocks(X, y):
             p = scipy.special.expit(rows @ w)
             root = np.sqrt(p * (1 - p))[:, np.newaxis] * rows
             total += root.T @ root
         return total / len(y) + self.mu * np.eye(len(w))
 
 
-def row_slices(*arrays: Array) -> Iterator[tuple[Array, ...]]:
+def row_blocks(*arrays: Array) -> Iterator[tuple[Array, ...]]:
     """Yield the records, rows of each array, at most 1024 at a time: the sums that `summation_depth` counts."""
     for start in range(0, len(arrays[0]), _BLOCK):
         yield tuple(array[start : start + _BLOCK] for array in arrays)

@@ -26,7 +26,7 @@ from flint import arb, arb_mat, ctx, fmpq
 from smc_dp.core.arrays import Array
 from smc_dp.methods.training.balls import middle_and_bound
 from smc_dp.methods.training.newton import Evaluate
-from smc_dp.methods.training.objective import row_slices, summation_depth
+from smc_dp.methods.training.objective import row_blocks, summation_depth
 from smc_dp.methods.training.solver import PUBLIC_TAU
 
 _PRECISION = 128
@@ -146,7 +146,7 @@ class _Problem:
     def evaluate(self, u: Array) -> tuple[Array, float]:
         """Return the gradient and its norm, in floats."""
         total = np.zeros(len(u))
-        for rows, slopes in row_slices(self.rows, self.loss.slope(self.margins(u))):
+        for rows, slopes in row_blocks(self.rows, self.loss.slope(self.margins(u))):
             total += slopes @ rows
         gradient: Array = total / len(self.rows) + self.modulus * u
         return gradient, float(np.linalg.norm(gradient))
@@ -250,13 +250,13 @@ def _exact(value: Fraction) -> arb:
 
 def _margins_in_balls(rows: Array, point: list[arb]) -> list[arb]:
     column = arb_mat([[p] for p in point])
-    return [m for (part,) in row_slices(rows) for m in (arb_mat(part.tolist()) * column).entries()]
+    return [m for (part,) in row_blocks(rows) for m in (arb_mat(part.tolist()) * column).entries()]
 
 
 def _gradient_in_balls(problem: _Problem, point: list[arb], from_origin: list[arb]) -> tuple[Array, float]:
     """Return the gradient at a point, and an upper bound on its norm."""
     total, column = arb_mat(1, len(point)), arb_mat([[p] for p in point])
-    for (part,) in row_slices(problem.rows):
+    for (part,) in row_blocks(problem.rows):
         rows = arb_mat(part.tolist())
         total += arb_mat([[problem.loss.slope_in_balls(m) for m in (rows * column).entries()]]) * rows
     gradient = [g / len(problem.rows) + problem.modulus * v for g, v in zip(total.entries(), from_origin, strict=True)]

@@ -17,7 +17,7 @@ from smc_dp.core.arrays import Array
 from smc_dp.methods.training.balls import softmax_gradient_in_balls
 from smc_dp.methods.training.classes import code, coordinate_count
 from smc_dp.methods.training.newton import in_floats, newton
-from smc_dp.methods.training.objective import SMALLEST_LAM, row_slices, summation_depth
+from smc_dp.methods.training.objective import SMALLEST_LAM, row_blocks, summation_depth
 from smc_dp.methods.training.solver import PUBLIC_TAU
 
 _SMALLEST_MU = 2 * SMALLEST_LAM  # lam |w|^2 is (mu/2) |w|^2
@@ -26,7 +26,7 @@ _SMALLEST_MU = 2 * SMALLEST_LAM  # lam |w|^2 is (mu/2) |w|^2
 def statistic(X: Array, alpha: Array) -> Array:
     """Return T: (p, d) from rows X: (N, d) and probabilities of the classes alpha: (N, C)."""
     T = np.zeros((code(alpha.shape[1]).shape[1], X.shape[1]))
-    for x, wanted in row_slices(X, alpha):
+    for x, wanted in row_blocks(X, alpha):
         T += (wanted @ code(alpha.shape[1])).T @ x
     return T / len(X)
 
@@ -72,7 +72,7 @@ class SoftLabelObjective:
         """Return the gradient at v = V flattened: (p d,)."""
         V = v.reshape(self.T.shape)
         total = np.zeros_like(self.T)
-        for (x,) in row_slices(self.X):
+        for (x,) in row_blocks(self.X):
             total += (scipy.special.softmax(x @ V.T @ self.B.T, axis=1) @ self.B).T @ x
         flat: Array = (total / len(self.X) - self.T + self.mu * V).ravel()
         return flat
@@ -82,7 +82,7 @@ class SoftLabelObjective:
         p, d = self.T.shape
         V = v.reshape(p, d)
         parts = np.zeros((p, p, d, d))
-        for (x,) in row_slices(self.X):
+        for (x,) in row_blocks(self.X):
             q = scipy.special.softmax(x @ V.T @ self.B.T, axis=1)
             mean = q @ self.B
             for a in range(p):

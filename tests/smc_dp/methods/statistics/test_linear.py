@@ -126,6 +126,22 @@ def test_intervals_cover_at_their_level(n: int, epsilon: int, stated: float) -> 
     assert held.min() >= 0.89
 
 
+def test_the_clip_is_no_smaller_than_residuals_need() -> None:
+    """It rests on an upper bound, for a clip that noise made small would cut residuals of all rows."""
+    spec, target = specification(Target(Fraction(1, 2), noise=DDG)), Target(Fraction(1, 2), noise=DDG)
+    clips = []
+    for seed in range(30):
+        Z, y = drawn(5000, seed, uneven=False)
+        steps, rng = spec.steps, Stream.insecure_from_seed(f"{seed}")
+        parts = [spec.part(encoded(Z[j::3], y[j::3]), rng.fork(f"{j}")) for j in range(3)]
+        value = ideal(specification(target).functionality, parts, rng.fork("all"))
+        state = steps.begin()
+        for one in value[:2]:
+            state = steps.after(state, one)
+        clips.append(state.clip / 2**30 * 40)
+    assert min(clips) > 3 * 3.0  # residuals have a deviation of 3
+
+
 def test_few_rows_at_a_small_epsilon_have_no_interval() -> None:
     found, _ = inferred(*drawn(300, 3), Target(Fraction(1), noise=DDG))
     assert found.obstacles == ("collinear",)
