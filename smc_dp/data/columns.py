@@ -17,7 +17,7 @@ from smc_dp.data.file_format import FileFormat
 
 CATEGORY, INDICATOR, LEAVE_OUT = "category", "indicator", "leave out"
 NUMERIC_OUTCOME = (
-    "to predict numbers write `range = [low, high]` under [label] in place of classes, and take --method linear; else "
+    "to predict numbers write `range = [low, high]` under [label] in place of classes, and take the method linear; else "
     "name another column, or write classes into the file, such as bins"
 )
 EMPTY_CELL_RULES = (CATEGORY, INDICATOR, LEAVE_OUT)
