@@ -21,7 +21,7 @@ from smc_dp.cli.options import (
     read_positive,
     refuse_options,
 )
-from smc_dp.core.errors import InputError, InputFault
+from smc_dp.core.errors import InputError
 
 if TYPE_CHECKING:
     from smc_dp.data.file_format import FileFormat
@@ -199,6 +199,5 @@ def _say_what_was_verified(found: Predictions) -> None:
     if found.level is not None:
         print(f"audited: the run reaches level {found.level} of 3", file=sys.stderr)
     if found.personal is not None:
-        release, whose = found.personal.release_sha256, InputFault("personal.own_rows")
-        print(f"personalised model of the release with digest {release[:16]}. {whose}", file=sys.stderr)
+        print(found.personal.notice, file=sys.stderr)
     screen.warn_of_release(found.missing_files_text, found.insecure)

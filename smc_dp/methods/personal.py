@@ -29,7 +29,7 @@ FOLDS = 5
 TOWARDS = (1e4, 1e3, 1e2, 1e1, 1e0, 1e-1)
 ALONE = (1e1, 1e0, 1e-1, 1e-2, 1e-3, 1e-4)
 """Strengths of the models towards the release, and of those alone; rows are in the unit ball."""
-KINDS: tuple[tuple[PersonalKind, float], ...] = (
+PERSONAL_KINDS: tuple[tuple[PersonalKind, float], ...] = (
     ("release", float("inf")),
     *(("towards the release", strength) for strength in TOWARDS),
     *(("own rows alone", strength) for strength in ALONE),
@@ -72,7 +72,7 @@ def fit_personal(rows: Rows, release: LinearModel) -> PersonalFit:
     best = int(np.argmin(losses))
     alone = _FIRST_ALONE + int(np.argmin(losses[_FIRST_ALONE:]))
     models = _candidates(rows, release.W)
-    return PersonalFit(LinearModel(models[best]), *KINDS[best], LinearModel(models[alone]))
+    return PersonalFit(LinearModel(models[best]), *PERSONAL_KINDS[best], LinearModel(models[alone]))
 
 
 def compare_on(fit: PersonalFit, release: LinearModel, test: Rows) -> PersonalAccuracy:
@@ -131,7 +131,7 @@ def fit_length(rows: Rows, release: LinearModel) -> LinearModel:
 
 
 def _candidates(rows: Rows, release: Array) -> list[Array]:
-    """Return the models of `KINDS`."""
+    """Return the models of `PERSONAL_KINDS`."""
     found = [release]
     for centre, strengths in ((release, TOWARDS), (np.zeros_like(release), ALONE)):
         W = centre
@@ -143,7 +143,7 @@ def _candidates(rows: Rows, release: Array) -> list[Array]:
 
 def _cross_validated(rows: Rows, release: Array) -> Array:
     """Return the summed loss of each candidate on the rows that it was not learnt from: (candidates,)."""
-    fold, losses = _folds(rows.y), np.zeros(len(KINDS))
+    fold, losses = _folds(rows.y), np.zeros(len(PERSONAL_KINDS))
     for held in range(FOLDS):
         test = rows.take(np.flatnonzero(fold == held))
         models = _candidates(rows.take(np.flatnonzero(fold != held)), release)

@@ -20,16 +20,16 @@ from smc_dp.core.kinds import DigestText, FiniteNumber, OneOf
 from smc_dp.core.writing import write_new
 from smc_dp.data.bounds import Bounds
 from smc_dp.methods.model import Weights
-from smc_dp.methods.personal import KINDS, PersonalAccuracy
+from smc_dp.methods.personal import PERSONAL_KINDS, PersonalAccuracy
 from smc_dp.run.documents import ReleaseFile, StatedWeights, read_weights
 from smc_dp.run.release import RELEASE
 
 PersonalFormat: TypeAlias = Literal["smc-dp personal model 1"]
 PERSONAL_FORMAT: PersonalFormat
 (PERSONAL_FORMAT,) = get_args(PersonalFormat)
-STATEMENTS = ("personal.no_charge", "personal.others_protected", "personal.own_rows")
+PERSONAL_STATEMENTS = ("personal.no_charge", "personal.others_protected", "personal.own_rows")
 """Codes of the sentences on the privacy of a personalised model, which the screen and the file say."""
-_MOST_BYTES = 1 << 28
+_MOST_BYTES, _SHOWN = 1 << 28, 16
 _Share: TypeAlias = Annotated[FiniteNumber, Field(ge=0, le=1)]
 
 
@@ -52,7 +52,7 @@ class PersonalFile(Document):
     format: PersonalFormat
     privacy: list[str]
     release_sha256: DigestText
-    kind: Annotated[str, OneOf(tuple(dict.fromkeys(kind for kind, _ in KINDS)))]
+    kind: Annotated[str, OneOf(tuple(dict.fromkeys(kind for kind, _ in PERSONAL_KINDS)))]
     strength: FiniteNumber | None
     rows: Annotated[int, Field(ge=1)]
     accuracy: StatedPersonalAccuracy
@@ -68,8 +68,7 @@ class PersonalModel:
     kind, strength: the release (no strength), a model towards it, or of the own rows alone. rows: number of own rows.
     accuracy, kept_out: on rows that were kept out of everything, or by nested cross-validation on the own rows.
     threshold: that of the study. release_sha256: digest of `release`, the content of release.json.
-    missing_files_text: sentence about files that were missing to verify the release, None without any or when it is read
-    from its file.
+    missing_files_text: sentence about files that were missing to verify the release; None without any, and of a file.
     """
 
     weights: Weights
@@ -84,6 +83,11 @@ class PersonalModel:
     bounds: Bounds
     insecure: tuple[str, ...]
     missing_files_text: str | None = None
+
+    @property
+    def notice(self) -> str:
+        """Sentences beside predictions of this model."""
+        return str(InputFault("personal.predicts", {"digest": self.release_sha256[:_SHOWN]}))
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON, without the weights and the release."""
@@ -109,7 +113,7 @@ class PersonalModel:
 
 def privacy_sentences() -> list[str]:
     """Return what is said of the privacy of every personalised model."""
-    return [str(InputFault(code)) for code in STATEMENTS]
+    return [str(InputFault(code)) for code in PERSONAL_STATEMENTS]
 
 
 def read_personal_model(path: Path) -> PersonalModel:

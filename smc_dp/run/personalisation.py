@@ -21,9 +21,8 @@ from smc_dp.data.file_format import FileFormat
 from smc_dp.data.frames import DataFrame, read_file_or_frame
 from smc_dp.data.preprocess import encode_labelled_rows
 from smc_dp.data.table import Table
-from smc_dp.methods.model import LinearModel, Weights
+from smc_dp.methods.model import LinearModel
 from smc_dp.methods.personal import compare_by_folds, compare_on, fit_length, fit_personal
-from smc_dp.methods.training.classes import code
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, coded_prose
 from smc_dp.run.folder import read_content, read_run_files
 from smc_dp.run.metrics import has_probabilities
@@ -98,13 +97,13 @@ def personalise(
         shared = count_shared(held_out.X, own.X)
         if are_all_shared(held_out.X, shared, tested, table):
             raise InputError("personal.same_rows", file=tested.source)
-    W = _model(release.weights)
+    W = LinearModel.from_weights(release.weights)
     start = W if has_probabilities(release.agreement.spec) else fit_length(own, W)
     fit = fit_personal(own, start)
     accuracy = compare_by_folds(own, start) if held_out is None else compare_on(fit, start, held_out)
     content = read_content(files, RELEASE)
     return PersonalModel(
-        weights=_weights(fit.model),
+        weights=fit.model.weights,
         kind=fit.kind,
         strength=None if np.isinf(fit.strength) else fit.strength,
         rows=len(own),
@@ -143,17 +142,4 @@ def _read(rows: str | PathLike[str] | DataFrame, form: FileFormat | None) -> Tab
 
 
 def _encoded(table: Table, bounds: Bounds) -> Rows:
-    return encode_labelled_rows(table, bounds, str(bounds.label), warn=True)
-
-
-def _model(weights: Weights) -> LinearModel:
-    """Return published weights as scores of all classes: of two, half the score against and for the second."""
-    W = np.array(weights, dtype=np.float64)
-    return LinearModel(code(2) @ W[np.newaxis] if W.ndim == 1 else W)
-
-
-def _weights(model: LinearModel) -> Weights:
-    """Return the weights as they are published: of two classes the second against the first."""
-    if len(model.W) == 2:
-        return tuple((model.W[1] - model.W[0]).tolist())
-    return tuple(map(tuple, model.W.tolist()))
+    return encode_labelled_rows(table, bounds, str(bounds.label))

@@ -12,7 +12,7 @@ from smc_dp.methods.model import LinearModel
 from smc_dp.methods.personal import (
     ALONE,
     FOLDS,
-    KINDS,
+    PERSONAL_KINDS,
     TOWARDS,
     compare_by_folds,
     fit_length,
@@ -61,9 +61,9 @@ def test_a_strength_leads_from_the_own_rows_to_the_release() -> None:
 
 
 def test_both_ends_are_among_the_candidates() -> None:
-    assert KINDS[0] == ("release", np.inf)
-    assert {kind for kind, _ in KINDS} == {"release", "towards the release", "own rows alone"}
-    assert len(KINDS) == 1 + len(TOWARDS) + len(ALONE)
+    assert PERSONAL_KINDS[0] == ("release", np.inf)
+    assert {kind for kind, _ in PERSONAL_KINDS} == {"release", "towards the release", "own rows alone"}
+    assert len(PERSONAL_KINDS) == 1 + len(TOWARDS) + len(ALONE)
 
 
 def test_the_own_rows_choose() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from smc_dp import personalise, predict
 from smc_dp.cli.main import main
-from smc_dp.run.personal_model import STATEMENTS, read_personal_model
+from smc_dp.run.personal_model import PERSONAL_STATEMENTS, read_personal_model
 from smc_dp.run.run_files import is_personal_model
 from tests.smc_dp.cli.test_predict import BOUNDS, patients, write
 from tests.support.refusals import refused
@@ -49,7 +49,7 @@ def test_the_file_says_what_it_is_and_only_its_owner_reads_it(made: Path) -> Non
     release = (made / "run" / "release.json").read_bytes()
     assert document["release_sha256"] == hashlib.sha256(release).hexdigest()
     assert document["release"] == json.loads(release)
-    assert len(document["privacy"]) == len(STATEMENTS)
+    assert len(document["privacy"]) == len(PERSONAL_STATEMENTS)
     assert document["accuracy"].keys() == set(METRICS)
     assert document["accuracy"]["kept_out"] is True
     assert (document["rows"], document["accuracy"]["rows"]) == (300, 250)
@@ -85,7 +85,7 @@ def test_predictions_say_whose_they_are(made: Path, capsys: pytest.CaptureFixtur
     assert main([*asked, "--json"]) == 0
     said = json.loads(capsys.readouterr().out)["personalised"]
     assert said["release_sha256"] == found.personal.release_sha256
-    assert len(said["privacy"]) == len(STATEMENTS)
+    assert len(said["privacy"]) == len(PERSONAL_STATEMENTS)
     assert predict(made / "run", made / "kept_out.csv").personal is None
 
 
@@ -125,7 +125,7 @@ def test_a_file_that_was_changed_is_refused_or_says_what_it_says(made: Path, tmp
     document: dict[str, Any] = json.loads((made / "own.model").read_text())
     for name, value, code in (
         ("weights", document["weights"][:-1], "weights.other_length"),
-        ("kind", "another", "setting.unknown_value"),
+        ("kind", "another", "value.unknown"),
     ):
         changed = tmp_path / name
         changed.write_text(json.dumps({**document, name: value}, indent=2))
