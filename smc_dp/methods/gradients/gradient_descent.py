@@ -1,10 +1,11 @@
 """`gd`: gradient descent by sums of clipped gradients, for dimensions in which a curvature does not fit into a sum.
 
-Per record and sum its gradient at the weights so far, clipped as in `newton`. The step is 4/n for two classes, and for
-more min(k, 10)/n: the inverse of the largest curvature, for more classes of that which `newton` assumes. So the number n of all rows must be public: a setting, or the sum of the
-caps, or in a simulation under `replace` the true one, which is then a constant of the neighbourhood. How many sums
-there are follows from public figures: noise lets so many be told apart (R^2/8 steps of the signal, see
-`privacy.distributed.sums_signal`), at least 4 and at most 100. These constants were chosen as those of `newton` were.
+Per record and sum its gradient at the weights so far, clipped as in `newton`. The step is 4/n for two classes, min(k,
+10)/n for more: the inverse of the largest curvature, for more classes of the one that `newton` assumes. So the number n
+of all rows must be public: a setting, or the sum of the caps, or in a simulation under `replace` the true one, which is
+then a constant of the neighbourhood. How many sums there are follows from public figures: noise lets so many be told
+apart (R^2/8 steps of the signal, see `privacy.distributed.sums_signal`), at least 4 and at most 100. These constants
+were chosen as those of `newton` were.
 """
 
 from __future__ import annotations

@@ -58,10 +58,10 @@ class RowBounds(NamedTuple):
     """Largest lengths of one record's contributions, in L2 and in integers.
 
     `start_gradient`, `start_curvature` (Frobenius, of the full symmetric matrix): of `IntegerRows.start`.
-    `gradient`: C_g of `IntegerRows.gradient`, the clip C. For two classes it is 1/2, the length at w = 0. For more it is
-    half of the length at w = 0, sqrt(1 - 1/k)/2: less noise is worth more than the lengths of gradients. The theorem of
-    `smc_dp.privacy.distributed.rounds` holds for any C, because |g| <= C is checked of each record in integers (`legal`).
-    With weights all three are those of the weight 1.
+    `gradient`: C_g of `IntegerRows.gradient`, the clip C. For two classes it is 1/2, the length at w = 0. For more it
+    is half of the length at w = 0, sqrt(1 - 1/k)/2: half of the noise is worth more than the lengths of gradients. What
+    a sum costs (`smc_dp.privacy.distributed.rounds`) is proved for any C, as |g| <= C is seen to in integers, for each
+    record (`legal`). With weights all three are those of the weight 1.
     """
 
     start_gradient: int
