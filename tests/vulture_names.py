@@ -24,7 +24,6 @@ standardised_slope
 standardised_empty
 standard_deviation
 _of_today
-standard_error  # fields of the inference in release.json
 sampling_error
 privacy_error
 last_step

@@ -10,9 +10,11 @@ A. Shamir, "How to share a secret", 1979.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
+
+import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from protocols.errors import LocalError
@@ -49,6 +51,7 @@ def inverse(a: int) -> int:
 
 
 _TIMES = tuple(bytes(multiply(a, b) for b in range(256)) for a in range(256))  # a row of products, for bytes.translate
+_PRODUCTS = np.frombuffer(b"".join(_TIMES), np.uint8)
 
 
 def deal(secret: bytes, threshold: int, count: int, rng: Stream) -> tuple[bytes, ...]:
@@ -59,7 +62,10 @@ def deal(secret: bytes, threshold: int, count: int, rng: Stream) -> tuple[bytes,
     if not 1 <= threshold <= count <= MOST_SHARES:
         raise LocalError("sharing.threshold_outside", most_shares=MOST_SHARES, threshold=threshold, shares=count)
     coefficients = [secret, *(rng.bytes(len(secret)) for _ in range(threshold - 1))]
-    return tuple(_value(coefficients, x) for x in range(1, count + 1))
+    rows, shares = np.arange(1, count + 1, dtype=np.intp)[:, np.newaxis] << 8, np.zeros((count, len(secret)), np.uint8)
+    for coefficient in reversed(coefficients):  # Horner's rule, for all places and bytes at once
+        shares = _PRODUCTS.take(rows | shares) ^ np.frombuffer(coefficient, np.uint8)
+    return tuple(share.tobytes() for share in shares)
 
 
 def combine(shares: Mapping[int, bytes]) -> bytes:
@@ -87,12 +93,3 @@ def weights(places: tuple[int, ...]) -> Mapping[int, int]:
                 above, below = multiply(above, other), multiply(below, other ^ x)
         found[x] = multiply(above, inverse(below))
     return MappingProxyType(found)
-
-
-def _value(coefficients: Sequence[bytes], x: int) -> bytes:
-    """Return the value of the polynomial at x, for each byte, by Horner's rule."""
-    length, total = len(coefficients[0]), bytes(len(coefficients[0]))
-    for coefficient in reversed(coefficients):
-        scaled = int.from_bytes(total.translate(_TIMES[x]), "big")
-        total = (scaled ^ int.from_bytes(coefficient, "big")).to_bytes(length, "big")
-    return total

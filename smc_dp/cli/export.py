@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from smc_dp.cli import screen
 from smc_dp.cli.options import check_beside, read_choice
-from smc_dp.core.errors import one_line
 
 EXPORT_FORMATS = ("json", "sql", "onnx", "skops")
 """Formats that the command offers, without loading what writes them."""
@@ -43,8 +42,5 @@ def export_model(
     chosen = read_choice("--to", to, EXPORT_FORMATS)
     check_beside(run_folder, "--out", out)
     model = export_run(run_folder, chosen, out)
-    if model.missing_files_text:
-        print(f"not verified against the transcript: {one_line(model.missing_files_text)}", file=sys.stderr)
-    for reason in model.insecure:
-        print(f"warning: this release is insecure: {one_line(reason)}", file=sys.stderr)
+    screen.warn_of_release(model.missing_files_text, model.insecure)
     print(f"Written to {out}.")

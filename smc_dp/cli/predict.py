@@ -21,7 +21,7 @@ from smc_dp.cli.options import (
     read_positive,
     refuse_options,
 )
-from smc_dp.core.errors import InputError, one_line
+from smc_dp.core.errors import InputError
 
 if TYPE_CHECKING:
     from smc_dp.data.file_format import FileFormat
@@ -190,7 +190,4 @@ def _write_metrics(page: Path, found: Predictions, data: Path) -> None:
 def _say_what_was_verified(found: Predictions) -> None:
     if found.level is not None:
         print(f"audited: the run reaches level {found.level} of 3", file=sys.stderr)
-    if found.missing_files_text:
-        print(f"not verified against the transcript: {one_line(found.missing_files_text)}", file=sys.stderr)
-    for reason in found.insecure:
-        print(f"warning: this release is insecure: {one_line(reason)}", file=sys.stderr)
+    screen.warn_of_release(found.missing_files_text, found.insecure)

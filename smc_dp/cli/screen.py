@@ -10,13 +10,15 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from smc_dp.core.errors import one_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,6 +108,14 @@ def print_blocks(blocks: Iterable[PageBlock], named: Callable[[str], str] = str,
     from smc_dp.pages.text import block_lines
 
     print_lines(map(named, block_lines(blocks, paragraph_width(), width())), to)
+
+
+def warn_of_release(missing_files_text: str | None, insecure: Sequence[str]) -> None:
+    """Say on standard error what a release was not verified with, and why it is insecure, if it is."""
+    if missing_files_text:
+        print(f"not verified against the transcript: {one_line(missing_files_text)}", file=sys.stderr)
+    for reason in insecure:
+        print(f"warning: this release is insecure: {one_line(reason)}", file=sys.stderr)
 
 
 def full_statement(run_folder: Path) -> str:

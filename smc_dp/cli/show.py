@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import check_beside
+from smc_dp.cli.options import check_beside, read_positive
+from smc_dp.core.errors import InputError, shown
 
 
 def show_run(
@@ -19,9 +22,20 @@ def show_run(
     csv: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Write the figures of a description as CSV instead: a new file outside of RUN."
+            metavar="FILE",
+            help="Write the figures of a description, or coefficients with intervals, as CSV instead: a new file "
+            "outside of RUN.",
         ),
     ] = None,
+    per: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=UNITS",
+            help="State the coefficient with an interval of this column for so many units, as in age=10; also given "
+            "for several columns.",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the same figures as one JSON object instead.")] = False,
     details: Annotated[bool, typer.Option("--details", help="Print the privacy statement in full, too.")] = False,
 ) -> None:
     """Print the release of a run, its guarantee and limits, the parties, the settings and the files.
@@ -35,22 +49,32 @@ def show_run(
       smc-dp show runs/first --details
       smc-dp show runs/first --html first.html
       smc-dp show runs/table --csv table.csv
+      smc-dp show runs/odds --per age=10 --csv odds.csv
+      smc-dp show runs/odds --json
     """
     from smc_dp.core.writing import write_new
     from smc_dp.pages import text
     from smc_dp.pages.html import write_page
-    from smc_dp.run.description_table import verified_figures
+    from smc_dp.run.figures import read_figures
     from smc_dp.run.preparation import refuse_beside
     from smc_dp.run.release_report import run_page
 
     check_beside(run_folder, "--html", html)
     check_beside(run_folder, "--csv", csv)
-    if csv is not None:
-        refuse_beside({"html": html, "details": details}, "csv")
-        write_new(csv, verified_figures(run_folder).encode(), f"--csv: {csv}")
-        print(f"Written to {csv}.")
+    units = _read_units(per or [])
+    if csv is not None or as_json:
+        refuse_beside(
+            {"html": html, "details": details, "csv": csv if as_json else None}, "as_json" if as_json else "csv"
+        )
+        figures = read_figures(run_folder, units)
+        screen.warn_of_release(figures.source.missing_files_text, figures.source.release.insecure)
+        if csv is None:
+            print(json.dumps(figures.as_dict(), allow_nan=False))
+        else:
+            write_new(csv, figures.as_csv().encode(), f"--csv: {csv}")
+            print(f"Written to {csv}.")
         return
-    page = run_page(run_folder)
+    page = run_page(run_folder, units)
     if html is None:
         screen.print_lines(text.page_lines(page, screen.paragraph_width(), details=details))
         if not details:
@@ -58,6 +82,17 @@ def show_run(
     else:
         write_page(html, page, f"--html: {html}")
         print(f"Written to {html}.")
+
+
+def _read_units(given: Sequence[str]) -> dict[str, float]:
+    """Read COLUMN=UNITS, each column once."""
+    found: dict[str, float] = {}
+    for text in given:
+        column, is_there, units = text.rpartition("=")
+        if not is_there or column in found:
+            raise InputError("option.not_units", got=shown(text))
+        found[column] = float(read_positive("--per", units))
+    return found
 
 
 def copy_published(

@@ -14,7 +14,7 @@ from smc_dp.data.file_format import OWN_SETTINGS_FILE, FileFormat
 from smc_dp.data.refused_input import in_list
 from smc_dp.data.validate_file import PRIVATE_NOTICE, FileValidation
 from smc_dp.data.validation_errors import TableFault
-from smc_dp.pages.blocks import PageBlock, PageTable, Prose, Verbatim
+from smc_dp.pages.blocks import PageBlock, PageTable, Prose, Verbatim, rest_of
 from smc_dp.pages.shortening import join_first, shorten
 from smc_dp.pages.text import printable
 
@@ -62,8 +62,7 @@ def column_table(bounds: Bounds) -> Iterator[PageBlock]:
         for c in shown_columns
     )
     yield PageTable("Columns", ("column", "what it is", "bounds", "an empty cell"), tuple(rows))
-    if more := len(bounds.columns) - len(shown_columns):
-        yield Prose(f"And {more:,} more.")
+    yield from rest_of(len(bounds.columns), _MOST_COLUMNS)
 
 
 def _values(column: Column) -> tuple[str, str]:
@@ -106,8 +105,9 @@ def blocks(found: FileValidation) -> Iterator[PageBlock]:
     else:
         kept = (found.rows or 0) - found.left_out
         classes = ", ".join(f"{count:,} {name}" for name, count in (found.classes or {}).items())
+        of_classes = f" ({classes})" if classes else ""
         yield Prose(
-            f"{found.source}: {kept:,} of {found.rows:,} rows can be used ({classes}). {PRIVATE_NOTICE}",
+            f"{found.source}: {kept:,} of {found.rows:,} rows can be used{of_classes}. {PRIVATE_NOTICE}",
             "file.fits",
         )
     yield from (Prose(f"warning: {text}") for text in found.warnings())

@@ -6,7 +6,7 @@ screen leaves out sections and pictures that are `details`. A text is never take
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, TypeAlias
 
@@ -183,6 +183,12 @@ class Page:
 def coded_prose(code: str, /, **fields: FieldValue) -> Prose:
     """Return a decision or a warning; its sentence stands in the `faults.toml` of the room that states it."""
     return Prose(str(InputFault(code, fields)), code)
+
+
+def rest_of(count: int, most: int, where: str = "") -> Iterator[PageBlock]:
+    """Yield the number of those that stand after the first `most`, if there are any, and `where` they do."""
+    if count > most:
+        yield Prose(f"And {count - most:,} more{where}.")
 
 
 def format_counts(*numbers: int) -> tuple[str, ...]:

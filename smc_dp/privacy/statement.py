@@ -141,13 +141,17 @@ class PrivacyStatement:
         return " ".join([self.promise, *(["Not covered, or to be known:"] if self.caveats else []), *self.caveats])
 
     @property
+    def figures(self) -> str:
+        """Epsilon, delta and the neighbours that they are for; only where there is a guarantee."""
+        epsilon, delta = short_figure(self.epsilon or 0.0), short_delta(self.delta)
+        return f"epsilon {epsilon}, delta {delta}, for {_CHANGED[self.adjacency]}."
+
+    @property
     def brief(self) -> str:
         """Guarantee in two sentences, without the adversary."""
         if self.kind == "none":
             return "none: treat this release as if the exact result were published."
-        epsilon, delta = short_figure(self.epsilon or 0.0), short_delta(self.delta)
-        figures = f"epsilon {epsilon}, delta {delta}, for {_CHANGED[self.adjacency]}."
-        found = self.certainty
+        found, figures = self.certainty, self.figures
         percent = math.ceil(1000 * found.posterior) / 10
         if found.missed >= 1:
             return f"{figures} These figures do not bound an attacker's certainty."

@@ -21,7 +21,7 @@ from smc_dp.core.kinds import LARGEST_FINITE_NUMBER
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn
 from smc_dp.methods.model import Weights
-from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
+from smc_dp.methods.statistics.coefficient_inference import CoefficientInference, find_obstacles
 from smc_dp.methods.statistics.description import DescribeResult
 from smc_dp.methods.statistics.estimate import INTERVAL_LEVEL, QUANTILE
 from smc_dp.run.agreement import Agreement
@@ -58,15 +58,17 @@ def make_intervals(agreement: Agreement, value: Any, result: Weights | DescribeR
     found = agreement.inference(value)
     if found is None or isinstance(result, DescribeResult):
         return None
-    terms, T = coefficient_map(agreement.bounds)
-    moved = found.transformed(T)
-    estimates = (terms_of(result, agreement.bounds)[name] for name in terms)
-    rows = max(found.rows + found.left_out, 1.0)
-    named = zip(terms, estimates, strict=True)
+    moved = found.transformed(coefficient_map(agreement.bounds)[1])
+    return _inference(moved, terms_of(result, agreement.bounds))
+
+
+def _inference(found: CoefficientInference, terms: Mapping[Term, float | None]) -> dict[str, Any]:
+    """Return the inference for JSON; `found` is in the order of the terms, which have their coefficients."""
     each = [
-        {**name._asdict(), "estimate": estimate, **_figures(name, estimate, moved, i)}
-        for i, (name, estimate) in enumerate(named)
+        {**name._asdict(), "estimate": estimate, **_figures(name, estimate, found, i)}
+        for i, (name, estimate) in enumerate(terms.items())
     ]
+    rows = max(found.rows + found.left_out, 1.0)
     is_far = any(term["kind"] in _OF_CELLS and term["estimate"] is not None and term["low"] is None for term in each)
     warned = {"left_out": found.left_out > MOST_LEFT_OUT * rows, "far_cells": is_far and not found.obstacles}
     return {
@@ -86,6 +88,33 @@ def intervals_fault(
     """Return the fault of an inference that does not follow from the published sums, or that no method here has."""
     follows = make_intervals(agreement, value, result)
     return None if _same(stated, follows) else InputFault("release.other_inference")
+
+
+def figures_fault(
+    stated: Mapping[str, Any] | None, agreement: Agreement, result: Weights | DescribeResult
+) -> Fault | None:
+    """Return the fault of an inference that contradicts itself, the coefficients or the method: no sums are needed.
+
+    All of it has to follow from the two errors of each coefficient, the counts of rows and the last step. The sums
+    alone say whether these are true.
+    """
+    wrong = InputFault("release.impossible_inference")
+    if stated is None or isinstance(result, DescribeResult) or not agreement.infers:
+        return wrong if agreement.infers or stated is not None else None
+    terms = terms_of(result, agreement.bounds)
+    if len(stated["terms"]) != len(terms):
+        return wrong
+    sampling, privacy = (
+        np.diag([_squared(term[name]) for term in stated["terms"]]) for name in ("sampling_error", "privacy_error")
+    )
+    rows, step = float(stated["rows"]), float(stated["last_step"])
+    obstacles = find_obstacles("collinear" in stated["obstacles"], step, rows, len(terms))
+    found = CoefficientInference(np.zeros(len(terms)), sampling, privacy, step, obstacles, rows, stated["left_out"])
+    return None if _same(stated, _inference(found, terms)) else wrong
+
+
+def _squared(error: float | None) -> float:
+    return math.nan if error is None else float(error) * float(error)
 
 
 def terms_of(weights: Weights, bounds: Bounds) -> dict[Term, float | None]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import DateColumn
-from smc_dp.pages.blocks import PageBlock, PageTable, Prose
+from smc_dp.pages.blocks import PageBlock, PageTable, Prose, rest_of
 from smc_dp.pages.shortening import shorten
 
 _MOST_ROWS, _MOST_CLASSES = 200, 5
@@ -38,8 +38,7 @@ def coefficient_blocks(coefficients: Mapping[str, Any], bounds: Bounds, cut: flo
             rows += [(column, *row) for row in _rows(found, "a day" if column in days else "a unit")]
         listed = [(shorten(row[0]), shorten(row[1]), *map(_figure, row[2:])) for row in rows[:_MOST_ROWS]]
         yield PageTable(f"Score of {shorten(name)}", _HEADINGS, tuple(listed), numbers=(2, 3))
-        if len(rows) > _MOST_ROWS:
-            yield Prose(f"And {len(rows) - _MOST_ROWS:,} more, in release.json.")
+        yield from rest_of(len(rows), _MOST_ROWS, ", in release.json")
     if len(coefficients) > _MOST_CLASSES:
         yield Prose(f"And the scores of {len(coefficients) - _MOST_CLASSES} more classes, in release.json.")
 

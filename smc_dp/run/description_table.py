@@ -1,24 +1,26 @@
-"""Tables of a description, as blocks of a report and as CSV, in the units of the columns."""
+"""Table of a description, in the units of its columns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
-from smc_dp.core.errors import InputError
-from smc_dp.core.spreadsheet import format_csv
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import DateColumn
 from smc_dp.methods.statistics.description import DescribeResult
 from smc_dp.methods.statistics.estimate import INTERVAL_LEVEL, Estimate
-from smc_dp.pages.blocks import FactList, PageBlock, PageTable, Prose
+from smc_dp.pages.blocks import FactList, PageBlock, PageTable, Prose, rest_of
 from smc_dp.pages.shortening import shorten
-from smc_dp.run.verify_release import verify_release
+from smc_dp.run.table_one import table_one
 
 COUNT, EMPTY = "count", "(empty)"
 _MOST_ROWS = 400
 _PERCENT = f"{100 * INTERVAL_LEVEL:g} %"
+COVERS_ROWS = (
+    f"If all parties followed the protocol, an interval contains the figure of the rows of these parties with a "
+    f"probability of about {_PERCENT}, each interval by itself. It covers the noise of the sum alone. It covers no "
+    "sampling: for conclusions about other people it is too narrow."
+)
 
 
 @dataclass(frozen=True)
@@ -54,15 +56,13 @@ def description_blocks(described: DescribeResult, bounds: Bounds) -> Iterator[Pa
     rows = [_cells(row, described.rows) for row in figure_rows(described, bounds)]
     headings = ("column", "level", "figure", "estimate", f"{_PERCENT} interval", "% of rows")
     yield PageTable("Description of the rows", headings, tuple(rows[:_MOST_ROWS]), numbers=(3, 4, 5))
-    if len(rows) > _MOST_ROWS:
-        yield Prose(f"And {len(rows) - _MOST_ROWS:,} more figures, in release.json.")
+    yield from rest_of(len(rows), _MOST_ROWS, ", in release.json")
     yield Prose(
-        f"If all parties followed the protocol, an interval contains the figure of the rows of these parties with a "
-        f"probability of about {_PERCENT}, each interval by itself. It covers the noise of the sum alone. It covers no "
-        "sampling: for conclusions about other people it is too narrow. Counts have noise: few are whole numbers, and "
-        "some may be below 0. Figures are of numbers as the bounds clip them, and an empty cell that a rule fills "
-        'counts as what fills it. Where too few cells are left at this noise, "not known" stands in place of a figure.'
+        f"{COVERS_ROWS} Counts have noise: few are whole numbers, and some may be below 0. Figures are of numbers as "
+        "the bounds clip them, and an empty cell that a rule fills counts as what fills it. Where too few cells are "
+        'left at this noise, "not known" stands in place of a figure.'
     )
+    yield table_one(described, bounds)
 
 
 def _cells(row: FigureRow, rows: int) -> tuple[str, ...]:
@@ -72,20 +72,3 @@ def _cells(row: FigureRow, rows: int) -> tuple[str, ...]:
     form = ",.1f" if row.figure == COUNT else ",.4g"
     share = f"{100 * row.found.estimate / rows:.1f}" if row.figure == COUNT else ""
     return (*said, f"{row.found.estimate:{form}}", f"{row.found.low:{form}} to {row.found.high:{form}}", share)
-
-
-def description_csv(described: DescribeResult, bounds: Bounds) -> str:
-    """Return all figures as a CSV table; the figures of a row without an estimate are empty."""
-    lines: list[tuple[object, ...]] = [("column", "level", "figure", "estimate", "low", "high")]
-    for row in figure_rows(described, bounds):
-        found = ("", "", "") if row.found is None else (row.found.estimate, row.found.low, row.found.high)
-        lines.append((row.column, row.level, row.figure, *found))
-    return format_csv(lines)
-
-
-def verified_figures(run: Path) -> str:
-    """Verify the release of a run, and return its figures as CSV; raise InputError for one that is no description."""
-    release = verify_release(run).release
-    if release.description is None:
-        raise InputError("release.no_description", name=release.agreement.method.name)
-    return description_csv(release.description, release.bounds)

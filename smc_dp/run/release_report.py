@@ -25,9 +25,11 @@ from smc_dp.pages.shortening import first_texts, join_first, shorten
 from smc_dp.privacy.statement import PrivacyStatement, short_delta, short_figure
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.coefficient_intervals_table import interval_blocks
+from smc_dp.run.coefficient_rows import NO_UNITS, UnitsByColumn, check_units_of_columns
 from smc_dp.run.coefficients_table import coefficient_blocks
 from smc_dp.run.description_table import description_blocks
 from smc_dp.run.folder import read_content, read_listed_file, read_release_file, read_run_files
+from smc_dp.run.methods_section import methods_section
 from smc_dp.run.privacy_summary import plain_lines, summary_lines
 from smc_dp.run.release import AUXILIARY, RELEASE, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.settings import TITLES
@@ -83,20 +85,22 @@ _PREDICT = 'from smc_dp import predict\n\nprint(predict("FOLDER", "new.csv").lab
 _AUDIT = 'from smc_dp import audit_run\n\nprint(audit_run("FOLDER").passed)'
 
 
-def run_page(folder: Path) -> Page:
+def run_page(folder: Path, per: UnitsByColumn = NO_UNITS) -> Page:
     """Verify the release in a run folder, and return its page; the folder is read once.
 
-    Raises InputError where a file is missing or malformed, or contradicts another one.
+    `per`: how many units of a column its coefficient with an interval is for. Raises InputError where a file
+    is missing or malformed, or contradicts another one, and for units of what is no column of numbers or dates.
     """
     files = read_run_files(folder)
     found, document = verify_release(files), read_release_file(files)
+    check_units_of_columns(per, found.release)
     digests = {RELEASE: hashlib.sha256(read_content(files, RELEASE)).hexdigest(), **document.digests.named}
     digests.pop(TIMINGS, None)
     sent = None
     if TRANSCRIPT not in found.missing:
         overhead = LINK_MODELS[found.release.parameters["link"]].overhead
         sent = count_traffic(BytesIO(read_listed_file(files, document, TRANSCRIPT)), overhead)
-    return release_page(found.release, digests, sent, found.missing, stated_threshold(files))
+    return release_page(found.release, digests, sent, found.missing, stated_threshold(files), per)
 
 
 def release_page(
@@ -105,11 +109,12 @@ def release_page(
     sent: TrafficTotals | None,
     missing: Collection[str] = (),
     threshold: Threshold = HALF,
+    per: UnitsByColumn = NO_UNITS,
 ) -> Page:
     """Return the page of a verified release.
 
     `digests`: SHA-256 of each published file, by name. `sent`: None without a transcript. `missing`: files that were
-    not there to verify the release with. `threshold`: the public one that was agreed on.
+    not there to verify the release with. `threshold`: the public one that was agreed on. `per`: as in `run_page`.
     """
     agreement = release.agreement
     return Page(
@@ -123,9 +128,10 @@ def release_page(
             Section("Privacy statement in full", tuple(_guaranteed(agreement.statement)), details=True),
             Section("What it does not guarantee", tuple(_not_guaranteed(agreement)), details=True),
             Section("Columns and their public bounds", tuple(_columns(release))),
-            *_description(release),
+            *_description(release, missing),
             *_coefficients(release, threshold),
-            *_intervals(release),
+            *_intervals(release, per, missing),
+            *_methods(release, at_sites=STUDY in digests),
             Section("How it was computed", tuple(_computed(release, sent))),
             Section("How to use it", tuple(_use(agreement, threshold))),
             Section("How to check it", tuple(_check(digests))),
@@ -134,9 +140,10 @@ def release_page(
     )
 
 
-def _description(release: PublishedRelease) -> Iterator[Section]:
+def _description(release: PublishedRelease, missing: Collection[str]) -> Iterator[Section]:
     if (found := release.description) is not None:
-        yield Section("Description of the rows", tuple(description_blocks(found, release.bounds)))
+        blocks = description_blocks(found, release.bounds)
+        yield Section("Description of the rows", (*_not_verified(missing), *blocks))
 
 
 def _coefficients(release: PublishedRelease, threshold: Threshold) -> Iterator[Section]:
@@ -145,15 +152,25 @@ def _coefficients(release: PublishedRelease, threshold: Threshold) -> Iterator[S
         yield Section("Coefficients", tuple(blocks))
 
 
-def _intervals(release: PublishedRelease) -> Iterator[Section]:
+def _intervals(release: PublishedRelease, per: UnitsByColumn, missing: Collection[str]) -> Iterator[Section]:
     if release.inference is not None:
-        blocks = tuple(interval_blocks(release.inference, release.bounds))
-        yield Section("Coefficients with intervals", blocks)
+        blocks = interval_blocks(release.inference, release.bounds, per)
+        yield Section("Coefficients with intervals", (*_not_verified(missing), *blocks))
+
+
+def _not_verified(missing: Collection[str]) -> Iterator[Banner]:
+    """Yield the line that stands at the top, and again at each table of figures with intervals."""
+    if missing:
+        yield Banner(f"Not verified against the transcript: the folder has no {' and no '.join(missing)}.", "failed")
+
+
+def _methods(release: PublishedRelease, *, at_sites: bool) -> Iterator[Section]:
+    if blocks := tuple(methods_section(release, at_sites=at_sites)):
+        yield Section("For the methods section of a paper", blocks)
 
 
 def _notices(release: PublishedRelease, missing: Collection[str], *, at_sites: bool) -> Iterator[Banner]:
-    if missing:
-        yield Banner(f"Not verified against the transcript: the folder has no {' and no '.join(missing)}.", "failed")
+    yield from _not_verified(missing)
     for reason in release.insecure:
         yield Banner(f"INSECURE: {reason}.", "insecure")
     if release.agreement.statement.kind == "none":

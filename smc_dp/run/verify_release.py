@@ -17,6 +17,7 @@ from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import ABSENT, read_absence, read_envelope
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, one_line
+from smc_dp.run.coefficient_intervals import figures_fault
 from smc_dp.run.coefficients import coefficients_fault
 from smc_dp.run.documents import ReleaseFile, SharesFile
 from smc_dp.run.folder import (
@@ -70,7 +71,8 @@ def verify_release(folder: RunPlace) -> VerifiedRelease:
     found = (
         read_release(files) if missing == (TRANSCRIPT,) and SHARES in wanted else _verified(files, document, missing)
     )
-    if fault := coefficients_fault(found.coefficients, found.result, found.bounds):
+    of_figures = figures_fault(found.inference, found.agreement, found.result)
+    if fault := coefficients_fault(found.coefficients, found.result, found.bounds) or of_figures:
         raise InputError(fault.within(f"run folder {files}"))
     warn_of_page(files)
     return VerifiedRelease(found, files, missing)

@@ -16,7 +16,7 @@ import pytest
 
 from protocols.arithmetic.rng import Stream
 from protocols.programs import PROTOCOLS
-from smc_dp import attacks, audit_run
+from smc_dp import attacks, audit_run, run_protocol
 from smc_dp.attacks.attack import LEAST_TRIALS
 from smc_dp.attacks.report import AttackReport
 from smc_dp.attacks.report_blocks import attack_page as attacks_page
@@ -35,6 +35,7 @@ from support.audited import Folders, charged_run, toy_run
 from support.compared import compared
 from support.demos import here
 from support.mutants import OF_THE_RUN
+from tests.smc_dp.run.test_description import SIZES, write_files
 
 MOST_SECONDS = 60  # of processor time, for a page
 FIRST_SHEET = (  # of a report: what everybody reads
@@ -165,6 +166,16 @@ def matrix(name: str, folder: Path) -> Path:
     return file
 
 
+def statistics(method: str, folder: Path) -> Path:
+    """The page of a run of three hospitals: a table, and odds ratios with a forest plot of columns of every kind."""
+    write_files(folder)
+    tables = {name: folder / f"{name}.csv" for name in SIZES}
+    run_protocol(tables, method=method, epsilon=20, bounds=folder / "bounds.toml", out=folder / "run")
+    if main(["show", str(folder / "run"), "--html", str(folder / "page.html")]) != 0:
+        raise ValueError(f"no page of {method}")
+    return folder / "page.html"
+
+
 def measured(classes: int, folder: Path) -> Path:
     """How well a model of so many classes classifies rows that are drawn."""
     rng = np.random.default_rng(classes)
@@ -191,6 +202,8 @@ KINDS: Mapping[str, Kind] = {
     "whole report": Kind(whole_report, first_sheet=("INSECURE", *FIRST_SHEET)),
     "attacks": Kind(attacked),
     "matrix": Kind(partial(matrix, "linear"), first_sheet=("3 parties",)),
+    "description": Kind(partial(statistics, "describe")),
+    "coefficients": Kind(partial(statistics, "logistic")),
     "metrics": Kind(partial(measured, 2), every_sheet="private"),
     "metrics of 4 classes": Kind(partial(measured, 4), every_sheet="private"),
     "metrics of 10 classes": Kind(partial(measured, 10), every_sheet="private"),

@@ -42,6 +42,7 @@ from smc_dp.pages.blocks import (
     Section,
     Verbatim,
     coded_prose,
+    rest_of,
 )
 from smc_dp.pages.shortening import join_first, shorten
 from smc_dp.run.privacy_summary import plain_lines, summary_lines
@@ -62,7 +63,7 @@ def audit_sections(report: AuditReport) -> tuple[Section, ...]:
     facts = tuple(_assessment(report.assessment))
     claimed = "What it claims to guarantee" if report.assurance.level is None else "What it guarantees"
     digests = tuple((shorten(name), digest) for name, digest in list(audited.read.items())[:_MOST])
-    files = (PageTable("Digests (SHA-256)", ("file", "digest"), digests), *_more(len(audited.read)))
+    files = (PageTable("Digests (SHA-256)", ("file", "digest"), digests), *rest_of(len(audited.read), _MOST))
     signed = (
         f"audited       {report.date.isoformat()} (UTC) by smc-dp {report.version}",
         f"session       {audited.session}",
@@ -153,12 +154,13 @@ def _of_release(release: PublishedRelease) -> Sequence[tuple[str, str]]:
     several = f", for each of {len(bounds.classes)} classes" if len(bounds.classes) > 2 else ""
     found = release.description
     columns = [column.name for column in bounds.columns]
+    classes = f"of {shorten(str(bounds.label), _SHORT)}: {join_first(bounds.classes, _FEW, _SHORT)}"
     how = f"method {agreement.method.name}, protocol {agreement.protocol}"
     return (
         ("Model", f"linear, {np.size(release.weights):,} weights{several}; {how}")
         if found is None
         else ("Description", f"counts, means and standard deviations, of {len(found.sums):,} noisy sums; {how}"),
-        ("Classes", f"of {shorten(str(bounds.label), _SHORT)}: {join_first(bounds.classes, _FEW, _SHORT)}"),
+        *([("Classes", classes)] if bounds.has_label else []),
         ("Columns", f"{len(columns)}: {join_first(columns, _FEW, _SHORT)}"),
     )
 
@@ -293,7 +295,7 @@ def _participants(audited: AuditedRun) -> Iterator[PageBlock]:
     headings = ("participant", "rows", "identity on line 0 of the transcript", "known from elsewhere", "view given")
     rows = tuple(_participant(audited, name) for name in audited.participants[:_MOST])
     yield PageTable("Participants and their public identity keys", headings, rows)
-    yield from _more(len(audited.participants))
+    yield from rest_of(len(audited.participants), _MOST)
 
 
 def _participant(audited: AuditedRun, name: str) -> tuple[str, ...]:
@@ -315,14 +317,9 @@ def _ledgers(budgets: Sequence[PartyBudget]) -> Iterator[PageBlock]:
         (shorten(b.party), str(b.charged.entry) if b.charged else "none", b.head or "none") for b in budgets[:_MOST]
     )
     yield PageTable("Entries", ("party", "entry", "head of the ledger (SHA-256)"), heads)
-    yield from _more(len(budgets))
+    yield from rest_of(len(budgets), _MOST)
     yield Prose(LEDGER_NOTE)
     if doubts := [f"{shorten(b.party)}: {doubt}" for b in budgets if b.charged for doubt in b.charged.doubts]:
         yield Prose("Entries that differ from the release:")
         yield Bullets(tuple(doubts[:_NAMED]))
-        yield from _more(len(doubts), _NAMED)
-
-
-def _more(count: int, most: int = _MOST) -> Iterator[PageBlock]:
-    if count > most:
-        yield Prose(f"And {count - most:,} more.")
+        yield from rest_of(len(doubts), _NAMED)

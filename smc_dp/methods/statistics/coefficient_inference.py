@@ -68,30 +68,32 @@ class CoefficientInference:
 def infer_coefficients(
     at: Array, gradient: Array, hessian: Array, meat: Array, square: Array, rows: float, noise: InferenceNoise
 ) -> CoefficientInference:
-    """Infer coefficients from released sums: `at` and gradient (p,), hessian, meat and square = X'X (p, p), n rows.
-
-    Obstacles: `collinear` where an eigenvalue of the Hessian is below its noise, `far_start` where the step is long,
-    `few_rows` with no more rows than coefficients.
-    """
+    """Infer coefficients from released sums: `at` and gradient (p,), hessian, meat and square = X'X (p, p), n rows."""
     p = len(at)
     inverse = raised_inverse(hessian, noise.hessian)
     step = inverse @ gradient
     identity = np.eye(p)
     inside = noise.gradient**2 * identity + noise.hessian**2 / 2 * ((step @ step) * identity + np.outer(step, step))
     moved = float(step @ _positive(square) @ step) / max(rows, 1.0)
-    obstacles = {
-        "collinear": np.linalg.eigvalsh(hessian)[0] <= loudest(noise.hessian, p),
-        "far_start": moved > LONGEST_STEP,
-        "few_rows": rows <= p,
-    }
+    is_collinear = bool(np.linalg.eigvalsh(hessian)[0] <= loudest(noise.hessian, p))
     scale = rows / (rows - p) if rows > p else 1.0
     return CoefficientInference(
         at + step,
         inverse @ _positive(meat) @ inverse * scale,
         inverse @ inside @ inverse,
         moved,
-        tuple(code for code, holds in obstacles.items() if holds),
+        find_obstacles(is_collinear, moved, rows, p),
     )
+
+
+def find_obstacles(is_collinear: bool, step: float, rows: float, p: int) -> tuple[str, ...]:
+    """Return the codes of what forbids intervals of p coefficients, after a last step of this mean square.
+
+    `collinear` where an eigenvalue of the Hessian is below its noise, `far_start` where the step is long, `few_rows`
+    with no more rows than coefficients.
+    """
+    obstacles = {"collinear": is_collinear, "far_start": step > LONGEST_STEP, "few_rows": rows <= p}
+    return tuple(code for code, holds in obstacles.items() if holds)
 
 
 def loudest(deviation: float, p: int) -> float:

@@ -61,7 +61,7 @@ class MeanTerms(ProtocolTerms):
             "all participants following the protocol to the end.",
             "malicious participants, who can remove all noise; the smallest party, which knows the noise; numbers of "
             "rows; wrong inputs; that a run took place or was refused; further releases (see ledger).",
-            f"{self.assumed(parties)}; computational (SIM-CDP: against limited computing time).",
+            f"{self.assumed(parties)}; computational security.",
         )
 
     @override

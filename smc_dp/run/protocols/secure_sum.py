@@ -149,7 +149,7 @@ class SumTerms(ProtocolTerms):
             f"{noise}; {late}; {fixed} fixed beforehand; no party continued from an earlier saved state.",
             f"{sizes}wrong inputs; {result}; who took part; further releases (see ledger).",
             f"X25519, Ed25519, {'AES-256-CCM, ' * sparse}ChaCha20-Poly1305, SHA-256 and SHAKE-256; computational "
-            "(SIM-CDP: against limited computing time).",
+            "security.",
         )
 
     @override

@@ -22,6 +22,7 @@ from smc_dp.privacy.distributed.moments import RecordReach
 from smc_dp.run.description_table import figure_rows
 from smc_dp.run.export.export_run import export_run
 from smc_dp.run.local_evaluation import evaluate_locally
+from smc_dp.run.release_report import run_page
 from smc_dp.run.report import Report
 from smc_dp.run.simulation import local_parties
 from smc_dp.run.verify_release import verify_release
@@ -158,6 +159,19 @@ def test_what_does_not_follow_from_the_sums_is_refused(
     assert not audit_run(tmp_path / "run").passed
 
 
+def test_a_release_alone_is_shown_as_not_verified_at_its_table(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    (alone / "release.json").write_bytes((run / "release.json").read_bytes())
+    page = run_page(alone)
+    section = next(s for s in page.sections if s.heading == "Description of the rows")
+    assert section.blocks[0] == page.notices[0]
+    assert main(["show", str(alone), "--csv", str(tmp_path / "table.csv")]) == 0
+    assert "transcript.jsonl" in capsys.readouterr().err
+
+
 def test_sums_that_were_not_published_are_refused(files: Path, tmp_path: Path) -> None:
     """All figures follow from the sum; that nobody signed it shows in the transcript."""
     made = described(files, tmp_path / "made")
@@ -182,7 +196,7 @@ def test_an_audit_computes_the_sensitivity_by_itself(
     assert "noise.sensitivity" in codes
 
 
-def test_it_classifies_nothing(files: Path, run: Path, tmp_path: Path) -> None:
+def test_it_classifies_nothing(files: Path, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with refused("release.no_classifier"):
         predict(run, tmp_path / "absent.csv")  # before a row is read
     with refused("release.no_classifier"):
@@ -193,8 +207,21 @@ def test_it_classifies_nothing(files: Path, run: Path, tmp_path: Path) -> None:
         described(files, tmp_path / "no", test=files / "north.csv")
     with refused("plan.of_no_model"):
         plan(list(SIZES.values()), 5, method="describe")
-    given = ["run", "--method", "describe", "--bounds", str(files / "bounds.toml"), "--test", str(files / "north.csv")]
-    assert main([*given, "--party", str(files / "north.csv"), "--party", str(files / "south.csv")]) == 2
+    given = [
+        "run",
+        "--method",
+        "describe",
+        "--bounds",
+        str(files / "bounds.toml"),
+        "--json",
+        "--out",
+        str(tmp_path / "r"),
+    ]
+    given += [word for name in ("north", "south") for word in ("--party", str(files / f"{name}.csv"))]
+    capsys.readouterr()
+    for option, code in (("--test", "test.of_no_classifier"), ("--metrics", "option.page_of_no_classifier")):
+        assert main([*given, option, str(files / "north.csv" if option == "--test" else tmp_path / "m.html")]) == 2
+        assert json.loads(capsys.readouterr().out)["error"]["code"] == code
 
 
 def test_rows_without_columns_are_refused(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +18,7 @@ from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.data.columns import CategoricalColumn, NumericColumn
 from smc_dp.data.usual_clip import longest_norm
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
-from smc_dp.pages.blocks import PageTable
+from smc_dp.pages.blocks import Banner, PageTable
 from smc_dp.pages.text import page_lines
 from smc_dp.run.coefficient_intervals import coefficient_map, make_intervals, terms_of
 from smc_dp.run.coefficient_intervals_table import interval_blocks
@@ -59,13 +60,18 @@ def design(n: int, seed: int) -> tuple[list[str], np.ndarray[Any, Any], np.ndarr
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("logistic")
+    folder = write_files(tmp_path_factory.mktemp("logistic"))
+    run(folder, folder / "run")
+    return folder
+
+
+def write_files(folder: Path) -> Path:
+    """Rows of three hospitals, their bounds, and the design that they were made of."""
     (folder / "bounds.toml").write_text(BOUNDS)
     lines, X, y = design(2400, 1)
     for j, name in enumerate(("north", "south", "west")):
         (folder / f"{name}.csv").write_text("\n".join(["age,ward,bmi,dose,died", *lines[j::3]]) + "\n")
     np.savez(folder / "design.npz", X=X, y=y)
-    run(folder, folder / "run")
     return folder
 
 
@@ -187,6 +193,93 @@ def test_a_release_with_other_figures_is_refused(
     assert not audit_run(tmp_path).passed
 
 
+def _alone(files: Path, to: Path, change: Callable[[dict[str, Any]], None]) -> Path:
+    """Only release.json, with a change."""
+    found = stated(files / "run")
+    change(found)
+    to.mkdir()
+    (to / RELEASE).write_text(json.dumps(found))
+    return to
+
+
+def _of_term(i: int, **figures: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda found: found["inference"]["terms"][i].update(figures)
+
+
+def _of_inference(**figures: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda found: found["inference"].update(figures)
+
+
+def _shifted(found: dict[str, Any]) -> None:
+    """An interval of the same width that lies elsewhere, with the p-value of its middle."""
+    term = found["inference"]["terms"][1]
+    term["estimate"] += 5 * term["standard_error"]
+    term["low"] += 5 * term["standard_error"]
+    term["high"] += 5 * term["standard_error"]
+    term["p_value"] = math.erfc(abs(term["estimate"]) / term["standard_error"] / math.sqrt(2))
+
+
+def _narrower(found: dict[str, Any]) -> None:
+    term = found["inference"]["terms"][1]
+    half = (term["high"] - term["low"]) / 4
+    term["low"], term["high"] = term["estimate"] - half, term["estimate"] + half
+
+
+def _without_first(found: dict[str, Any]) -> None:
+    del found["inference"]["terms"][0]
+
+
+def _of_a_cell_that_decides(found: dict[str, Any]) -> None:
+    """So large an error of sampling that a level has no interval."""
+    term = found["inference"]["terms"][2]
+    error = term["standard_error"] = term["sampling_error"] = 0.5
+    half = 1.959963984540054 * error
+    p = math.erfc(abs(term["estimate"]) / error / math.sqrt(2))
+    term.update(privacy_error=0.0, low=term["estimate"] - half, high=term["estimate"] + half, p_value=p)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _of_term(1, low=None),
+        _of_term(1, standard_error=None),
+        _of_term(1, sampling_error=None, privacy_error=None),
+        _of_term(1, low=-1e9),
+        _of_term(1, p_value=0.5),
+        _of_term(1, sampling_error=1e200),
+        _of_term(2, cell="c"),
+        _shifted,
+        _narrower,
+        _without_first,
+        _of_a_cell_that_decides,
+        _less,
+        _another_name,
+        _none,
+        _caution,
+        _of_inference(level=0.99),
+        _of_inference(terms=[]),
+        _of_inference(obstacles=["collinear"]),
+        _of_inference(last_step=0.06),
+        _of_inference(rows=3),
+        _of_inference(left_out=1000.0),
+        _of_inference(cautions=["far_cells"]),
+    ],
+)
+def test_a_release_alone_whose_figures_contradict_each_other_is_refused(
+    files: Path, tmp_path: Path, change: Callable[[dict[str, Any]], None]
+) -> None:
+    with refused("release.impossible_inference"):
+        verify_release(_alone(files, tmp_path / "alone", change))
+
+
+def test_a_release_alone_is_shown_as_not_verified_at_its_table(files: Path, tmp_path: Path) -> None:
+    page = run_page(_alone(files, tmp_path / "alone", _more_rows))  # nothing contradicts that
+    section = next(s for s in page.sections if s.heading == "Coefficients with intervals")
+    assert section.blocks[0] == page.notices[0]
+    whole = next(s for s in run_page(files / "run").sections if s.heading == section.heading)
+    assert not any(isinstance(block, Banner) for block in whole.blocks)
+
+
 def test_a_reason_that_no_rule_has_is_refused(files: Path, tmp_path: Path) -> None:
     found = stated(files / "run")
     found["inference"]["obstacles"] = ["other"]
@@ -205,6 +298,13 @@ def test_figures_beside_another_method_are_refused(files: Path, tmp_path: Path) 
         verify_release(tmp_path / "newton")
 
 
+def test_figures_of_another_method_are_refused_in_a_release_alone(files: Path, tmp_path: Path) -> None:
+    run(files, tmp_path / "newton", method="newton")
+    found = stated(tmp_path / "newton")
+    with refused("release.impossible_inference"):
+        verify_release(_alone(files, tmp_path / "alone", lambda d: d["parameters"].update(found["parameters"])))
+
+
 def test_last_digits_may_differ(files: Path, tmp_path: Path) -> None:
     for path in (files / "run").iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
@@ -213,6 +313,7 @@ def test_last_digits_may_differ(files: Path, tmp_path: Path) -> None:
         term["standard_error"] *= 1 + 1e-12
     (tmp_path / RELEASE).write_text(json.dumps(found))
     verify_release(tmp_path)
+    verify_release(_alone(files, tmp_path / "alone", lambda d: d.update(inference=found["inference"])))
 
 
 def test_no_interval_is_shown_where_a_rule_forbids_it(files: Path, tmp_path: Path) -> None:
@@ -227,14 +328,12 @@ def test_no_interval_is_shown_where_a_rule_forbids_it(files: Path, tmp_path: Pat
     (table,) = (block for block in blocks if isinstance(block, PageTable))
     assert len(table.headings) == 4
     assert verify_release(tmp_path / "run").release.inference == found
-
-
-def test_half_an_interval_is_shown_as_none(files: Path) -> None:
-    found = stated(files / "run")["inference"]
-    for term in found["terms"]:
-        term["low"] = None  # as nobody writes it: such a file alone, without a transcript, is shown and not verified
-    (table,) = (b for b in interval_blocks(found, read_bounds(files / "bounds.toml")) if isinstance(b, PageTable))
-    assert {row[4] for row in table.rows} == {""}
+    (tmp_path / "run" / "transcript.jsonl").unlink()
+    assert verify_release(tmp_path / "run").release.inference == found
+    term = found["terms"][1]
+    term.update(dict.fromkeys(figures, 0.0) | {"low": term["estimate"], "high": term["estimate"]})
+    with refused("release.impossible_inference"):
+        verify_release(_alone(tmp_path, tmp_path / "alone", lambda d: d.update(inference=found)))
 
 
 def test_the_page_has_a_row_for_each_coefficient(files: Path) -> None:

@@ -1,0 +1,44 @@
+"""Sentences for the methods section of a paper that prints the figures of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from smc_dp.core.version import __version__
+from smc_dp.pages.blocks import PageBlock, Prose
+from smc_dp.pages.shortening import shorten
+from smc_dp.run.coefficient_intervals_table import COVERS
+from smc_dp.run.description_table import COVERS_ROWS
+from smc_dp.run.release import PublishedRelease
+
+
+def methods_section(release: PublishedRelease, *, at_sites: bool) -> Iterator[PageBlock]:
+    """Yield what was computed and how, the guarantee and against whom it holds, and what the intervals cover.
+
+    Nothing for a model without intervals, and for a release without a guarantee. `at_sites`: the release is that of a
+    study; any other one is that of a simulation.
+    """
+    agreement, bounds = release.agreement, release.bounds
+    if agreement.statement.kind == "none" or release.insecure:
+        return
+    if release.description is not None:
+        what, covers = "Counts, means and standard deviations are", COVERS_ROWS
+    elif release.inference is not None:
+        first, second = map(shorten, bounds.classes)
+        what = f"Odds ratios are those of a logistic regression of {second} against {first},"
+        kept = "Rows that lie far from the released centre are left out."
+        covers = f"{kept} {'No interval is stated.' if release.inference['obstacles'] else COVERS}"
+    else:
+        return
+    parties = len(agreement.parties)
+    limits = agreement.terms.summary(agreement.spec, parties)
+    rehearsed = "" if at_sites else " One process played all parties, and had the rows of all."
+    yield Prose(
+        f"{what} computed from the rows of {parties} parties by a secure-sum protocol (smc-dp {__version__}), in which "
+        f"each party adds noise to its sums.{rehearsed} The release is differentially private, with "
+        f"{agreement.statement.figures} The guarantee holds against {limits.holds_against} It needs {limits.needs} "
+        f"It rests on {limits.rests_on} {covers}"
+    )
+    yield Prose(
+        "State every release of the same rows. Their guarantees add up, and a ledger of each party computes the total."
+    )

@@ -1,0 +1,145 @@
+"""Coefficients with intervals for people and programs: per units that a reader names, and as a forest plot."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from smc_dp.cli.main import main
+from smc_dp.data.bounds import Bounds, read_bounds
+from smc_dp.pages.blocks import Drawing, PageTable
+from smc_dp.run.coefficient_intervals_table import interval_blocks
+from smc_dp.run.coefficient_rows import coefficient_rows
+from smc_dp.run.forest_plot import draw_forest
+from tests.support.refusals import refused
+
+BOUNDS = """
+[columns]
+age = [18, 98]
+ward = ["a", "b", "c"]
+seen = [2020-01-01, 2020-12-31]
+dose = [0, 10]
+[missing]
+dose = "indicator"
+[label]
+column = "died"
+classes = ["no", "yes"]
+"""
+FIGURES = ("standard_error", "sampling_error", "privacy_error", "low", "high", "p_value")
+
+
+@pytest.fixture
+def bounds(tmp_path: Path) -> Bounds:
+    (tmp_path / "bounds.toml").write_text(BOUNDS)
+    return read_bounds(tmp_path / "bounds.toml")
+
+
+def term(kind: str, column: str = "", cell: str = "", estimate: float = 0.5, half: float = 0.2) -> dict[str, Any]:
+    """A term as a release states it; without an interval where half of its width is 0."""
+    figures = (half / 2, 0.09, 0.04, estimate - half, estimate + half, half) if half else (None,) * len(FIGURES)
+    stated = dict(zip(FIGURES, figures, strict=True))
+    return {"kind": kind, "column": column, "cell": cell, "estimate": estimate, **stated}
+
+
+def inference(*terms: dict[str, Any]) -> dict[str, Any]:
+    return {"level": 0.95, "rows": 900.0, "left_out": 0.0, "obstacles": [], "cautions": [], "terms": list(terms)}
+
+
+TERMS = (
+    term("intercept"),
+    term("slope", "age", estimate=-0.05, half=0.01),
+    term("level", "ward", "b", half=0.0),
+    term("level", "ward", "c", estimate=1.0),
+    term("slope", "seen", estimate=0.001, half=0.002),
+    term("empty", "dose"),
+)
+
+
+def test_a_coefficient_and_its_interval_are_per_units_that_the_reader_names(bounds: Bounds) -> None:
+    rows = {row.column: row for row in coefficient_rows(TERMS, bounds, {"age": 10.0, "seen": 7.0})}
+    age = rows["age"]
+    assert age.interval is not None
+    assert (age.estimate, age.interval.low, age.interval.high) == pytest.approx((-0.5, -0.6, -0.4))
+    assert (age.interval.standard_error, age.interval.p_value) == pytest.approx((0.05, 0.01))
+    assert (age.interval.sampling_error, age.interval.privacy_error) == pytest.approx((0.9, 0.4))
+    assert [row.what for row in rows.values()] == ["", "10 units", "c", "7 days", "empty"]
+    assert (rows["ward"].estimate, rows["ward"].reference, rows["ward"].units) == (1.0, "a", None)
+    assert rows["dose"].reference == ""
+    assert [row.units for row in coefficient_rows(TERMS, bounds, {})] == [None, 1.0, None, None, 1.0, None]
+
+
+def drawing(bounds: Bounds, *terms: dict[str, Any]) -> Drawing:
+    (found,) = draw_forest(list(coefficient_rows(terms, bounds, {})), "yes")
+    return found
+
+
+def pieces(found: Drawing, tag: str) -> list[dict[str, str]]:
+    return [piece.attrib for piece in ElementTree.fromstring(found.svg.markup("x")).iter(tag)]
+
+
+def words(found: Drawing) -> list[str]:
+    return [str(piece.text) for piece in ElementTree.fromstring(found.svg.markup("x")).iter("text")]
+
+
+def test_a_disc_stands_at_its_odds_ratio_on_the_scale(bounds: Bounds) -> None:
+    """Against the positions of the ticks, whose odds ratios stand beside them."""
+    found = drawing(bounds, *TERMS)
+    discs = [float(disc["cx"]) for disc in pieces(found, "circle")]
+    wanted = [-0.05, 1.0, 0.001, 0.5]  # neither the intercept nor what has no interval
+    texts = [(piece.get("x"), piece.text) for piece in ElementTree.fromstring(found.svg.markup("x")).iter("text")]
+    ticks = {math.log(float(text)): float(x) for x, text in texts if x and text in ("1", "2")}
+    (zero, at_zero), (one, at_one) = sorted(ticks.items())
+    assert zero == 0
+    assert discs == pytest.approx([at_zero + score / one * (at_one - at_zero) for score in wanted], abs=0.01)
+    assert "age, a unit" in words(found)
+    assert "2.72 (2.23 to 3.32)" in words(found)
+    assert not any("marker-end" in line for line in pieces(found, "line"))
+
+
+def test_what_lies_beyond_the_scale_ends_with_an_arrow(bounds: Bounds) -> None:
+    found = drawing(bounds, term("slope", "age", estimate=2.0, half=9.0), term("level", "ward", "b", estimate=3.0))
+    arrows = [line for line in pieces(found, "line") if "marker-end" in line]
+    assert len(arrows) == 2  # both ends of the first
+    beyond = drawing(bounds, term("slope", "age", estimate=20.0, half=1.0))
+    assert pieces(beyond, "circle") == []
+    assert words(beyond)[-1] == "above 1e6 (above 1e6 to above 1e6)"
+
+
+@pytest.mark.parametrize("half", [0.001, 0.1, 0.5, 1.0, 2.0, 4.0, 9.0])
+def test_a_scale_has_a_few_ticks(half: float, bounds: Bounds) -> None:
+    texts = words(drawing(bounds, term("slope", "age", estimate=0.01, half=half)))
+    ticks = [float(text) for text in texts if text.replace(".", "").isdigit()]
+    assert 1 <= len(ticks) <= 7
+    assert 1.0 in ticks
+
+
+def test_without_intervals_there_is_no_plot(bounds: Bounds) -> None:
+    assert not any(isinstance(b, Drawing) for b in interval_blocks(inference(TERMS[0], TERMS[2]), bounds))
+    kept_back = inference(*TERMS) | {"obstacles": ["collinear"]}
+    assert not any(isinstance(block, Drawing) for block in interval_blocks(kept_back, bounds))
+    assert any(isinstance(block, Drawing) for block in interval_blocks(inference(*TERMS), bounds))
+
+
+def test_the_table_states_the_units(bounds: Bounds) -> None:
+    blocks = interval_blocks(inference(*TERMS), bounds, {"age": 10.0})
+    (table,) = (block for block in blocks if isinstance(block, PageTable))
+    named = {row[:2]: row[2:] for row in table.rows}
+    assert named["age", "10 units"][:3] == ("-0.5", "0.05", "-0.6 to -0.4")
+    assert ("seen", "a day") in named
+
+
+@pytest.mark.parametrize("given", ["age", "age=0", "age=x", "age=-1"])
+def test_units_that_are_none_are_refused(given: str, tmp_path: Path) -> None:
+    assert main(["show", str(tmp_path), "--per", given]) == 2
+
+
+def test_units_beside_no_intervals_are_refused(tmp_path: Path) -> None:
+    from smc_dp.run.release_report import run_page
+
+    assert main(["run", "--method", "newton", "--parties", "3", "--out", str(tmp_path / "run")]) == 0
+    with refused("units.no_intervals"):
+        run_page(tmp_path / "run", {"a": 2.0})
