@@ -150,7 +150,8 @@ def _print_complete(path: Path, bounds: Bounds, *, as_json: bool) -> int:
         print(json.dumps({"bounds": str(path), **sizes, "clip": bounds.clip}))
     else:
         classes = ", ".join(map(one_line, bounds.classes))
-        made_of = f"{len(bounds.columns)} columns, {bounds.dimension} features, classes {classes}"
+        of_classes = f"classes {classes}" if classes else "no label"
+        made_of = f"{len(bounds.columns)} columns, {bounds.dimension} features, {of_classes}"
         print(f"{path}: complete. {made_of}. Rows are clipped to the norm {bounds.clip:g}.")
     return 0
 

@@ -55,18 +55,19 @@ _USUAL: Any = None  # a norm that follows from the columns
 class Bounds:
     """Public description of a table.
 
-    `classes[c]` is the name of class c; of two classes, the second is +1. `label` names the column of classes, None if
-    the caller names it. Rows are clipped to the norm `clip`, which follows from the columns where none is given; `bias`
-    is the constant appended to each row, 0 for none. With `center` the range of a numeric column is mapped to
-    [-1, 1]; without, the column is only divided by its largest absolute bound (0 stays 0). `aliases`: other texts for
-    the classes. `missing`: "leave out" where a row without a class is dropped, None where it is refused. `weights`:
-    terms of the rows' weights, None where rows have none.
+    `classes[c]` is the name of class c; of two classes, the second is +1. Without classes rows have no label, and no
+    model can be learned from them. `label` names the column of classes, None if the caller names it. Rows are clipped
+    to the norm `clip`, which follows from the columns where none is given; `bias` is the constant appended to each row,
+    0 for none. With `center` the range of a numeric column is mapped to [-1, 1]; without, the column is only divided by
+    its largest absolute bound (0 stays 0). `aliases`: other texts for the classes. `missing`: "leave out" where a row
+    without a class is dropped, None where it is refused. `weights`: terms of the rows' weights, None where rows have
+    none.
 
     Raises InputError when the parts do not fit together.
     """
 
     columns: tuple[Column, ...]
-    classes: tuple[str, ...]
+    classes: tuple[str, ...] = ()
     label: str | None = None
     clip: float = _USUAL
     bias: float = DEFAULT_BIAS
@@ -96,12 +97,7 @@ class Bounds:
             column.check()
         if self.dimension > _MAX_DIMENSION:
             raise InputError("columns.too_many_features", most=_MAX_DIMENSION, got=self.dimension)
-        if not all(name.strip() and name.isprintable() for name in self.classes):
-            raise InputError("classes.not_printable", got=shown(list(self.classes)))
-        if not 2 <= len(self.classes) <= MOST_CLASSES:
-            raise InputError("classes.wrong_number", most=MOST_CLASSES, got=len(self.classes))
-        if len({canonical_level(name) for name in self.classes}) != len(self.classes):
-            raise InputError("classes.not_different", got=shown(list(self.classes)))
+        self._check_label()
         if getattr(self, "clip") is None:  # noqa: B009  no number that its type could say
             object.__setattr__(self, "clip", usual_clip(self.columns))
         if not (math.isfinite(self.clip) and self.clip > 0):
@@ -114,6 +110,18 @@ class Bounds:
             raise InputError("missing.no_rule_for_label", rule=LEAVE_OUT, got=came)
         if self.weights is not None:
             self.weights.check(len(self.classes), (self.label, *names))
+
+    def _check_label(self) -> None:
+        if not self.has_label:
+            if self.label is not None:
+                raise InputError("classes.of_no_label", label=shown(self.label))
+            return
+        if not all(name.strip() and name.isprintable() for name in self.classes):
+            raise InputError("classes.not_printable", got=shown(list(self.classes)))
+        if not 2 <= len(self.classes) <= MOST_CLASSES:
+            raise InputError("classes.wrong_number", most=MOST_CLASSES, got=len(self.classes))
+        if len({canonical_level(name) for name in self.classes}) != len(self.classes):
+            raise InputError("classes.not_different", got=shown(list(self.classes)))
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON, without empty `aliases`, `missing` and `weights`."""
@@ -133,8 +141,25 @@ class Bounds:
         return replace(self, clip=longest_norm(len(self.columns)), bias=0.0, center=True)
 
     @property
-    def label_column(self) -> CategoricalColumn:
-        """Column of the classes."""
+    def has_label(self) -> bool:
+        """True where rows have a label."""
+        return bool(self.classes)
+
+    def require_label(self) -> None:
+        """Raise InputError without a label, which a model would predict."""
+        if not self.has_label:
+            raise InputError("bounds.without_label")
+
+    @property
+    def class_count(self) -> int:
+        """Number of classes of encoded rows: 2 for a table without a label, whose rows are all encoded as class 0."""
+        return len(self.classes) or 2
+
+    @property
+    def label_column(self) -> CategoricalColumn | None:
+        """Column of the classes; None without a label."""
+        if not self.has_label:
+            return None
         return CategoricalColumn(self.label or "label", self.classes, self.missing, self.aliases)
 
     @property
@@ -175,10 +200,10 @@ def parse_bounds(text: str, where: str = "bounds") -> Bounds:
 
     `[columns]` holds `age = [0, 120]`, `sex = ["f", "m"]`, `smoker = [false, true]`, two dates as `admitted =
     [2010-01-01, 2025-12-31]` or `age = {bins = [0, 18, 65, 120]}`. `[label]` holds `classes = ["no", "yes"]` (of two,
-    the second is +1) and optionally `column`. Optional sections: `[rows]` with `clip`, `bias` and `center`; `[missing]`
-    with a rule for the empty cells of a column (a value, "category", "indicator" or "leave out"); `[aliases.sex]` with
-    other texts for a level, `f = ["F", "female"]`; `[weights]` with `classes`, a number for each class, and `column`
-    with `most`, the column of the rows' weights and the largest of them.
+    the second is +1) and optionally `column`; only `describe` does without it. Optional sections: `[rows]` with `clip`,
+    `bias` and `center`; `[missing]` with a rule for the empty cells of a column (a value, "category", "indicator" or
+    "leave out"); `[aliases.sex]` with other texts for a level, `f = ["F", "female"]`; `[weights]` with `classes`, a
+    number for each class, and `column` with `most`, the column of the rows' weights and the largest of them.
     """
     try:
         return bounds_from_document(parse_toml(text), where)
@@ -199,7 +224,8 @@ def bounds_from_file(said: BoundsFile, clip: float | None = None) -> Bounds:
     clip: the norm of a document that states none, None where it follows from the columns.
     """
     label, rows = said.label, said.rows
-    classes, aliases = tuple(label.classes), said.class_aliases
+    classes, aliases = () if label is None else tuple(label.classes), said.class_aliases
+    column = None if label is None else label.column
     norm: Any = clip if rows.clip is None else rows.clip
     missing, weights = said.class_missing, None if said.weights is None else said.weights.made
-    return Bounds(said.made, classes, label.column, norm, rows.bias, rows.center, aliases, missing, weights)
+    return Bounds(said.made, classes, column, norm, rows.bias, rows.center, aliases, missing, weights)

@@ -177,7 +177,7 @@ class BoundsFile(Document):
     """
 
     columns: Annotated[dict[str, ColumnValue], limit_keys(_MANY), BeforeValidator(_undotted)]
-    label: LabelSection
+    label: LabelSection | None = None
     rows: RowsSection = Field(default_factory=RowsSection)
     weights: WeightsSection | None = None
     missing: Annotated[dict[str, EmptyCellRule], limit_keys(_MANY), BeforeValidator(_undotted)] = Field(
@@ -211,17 +211,24 @@ class BoundsFile(Document):
         return tuple(self._column(name) for name in self.columns)
 
     @property
+    def label_name(self) -> str | None:
+        """Column of the classes; None without a label, and where it is stated elsewhere."""
+        return None if self.label is None else self.label.column
+
+    @property
     def class_aliases(self) -> Aliases:
         """Other texts for the classes."""
-        return () if self.label.column is None else self._aliases(self.label.column, self.label.classes)
+        if self.label is None or self.label.column is None:
+            return ()
+        return self._aliases(self.label.column, self.label.classes)
 
     @property
     def class_missing(self) -> str | None:
         """Rule for a row without a class; None where it is refused."""
-        return None if self.label.column is None else self.missing.get(self.label.column)
+        return None if self.label_name is None else self.missing.get(self.label_name)
 
     def _faults(self) -> Iterator[Fault]:
-        label = self.label.column
+        label = self.label_name
         for section in ("missing", "aliases"):
             for name in getattr(self, section):
                 if name == label and section == "missing" and self.missing[name] != LEAVE_OUT:

@@ -45,8 +45,8 @@ _MOST_NUMBERS = 1 << 27
 class EncodedTable:
     """Encoded rows of a table, X: (n, d), and their numbers `kept` in the table, from 0, without those left out.
 
-    y and weights: of the rows, where a column of classes was named. faults: all that the bounds refuse, whole columns
-    first, then column by column. With faults X and y hold no rows.
+    y and weights: of the rows; without a named column of classes all are of class 0, and have no weights. faults: all
+    that the bounds refuse, whole columns first, then column by column. With faults X and y hold no rows.
     clipped: number of shortened rows; outside: numbers and dates outside their bounds, by column. All of it is private,
     as the rows are.
     """
@@ -70,8 +70,10 @@ class EncodedTable:
         return Rows(self.X, self.y, self.weights)
 
 
-def encode_labelled_rows(table: Table, bounds: Bounds, label: str, *, strict: bool = False, warn: bool = False) -> Rows:
-    """Encode the rows and classes of a table with rows; raise InputError naming table, column and row.
+def encode_labelled_rows(
+    table: Table, bounds: Bounds, label: str | None, *, strict: bool = False, warn: bool = False
+) -> Rows:
+    """Encode the rows of a table, with the classes of its label, if any; raise InputError naming table, column and row.
 
     Rows that are left out are not looked at. warn: issue a RowsClippedWarning where many rows or numbers are clipped.
     """
@@ -140,7 +142,7 @@ def _examined(table: Table, bounds: Bounds, label: str | None, strict: bool) -> 
     table, kept = table.without_empty(leaving)
     found = list(_faults_of_rows(rows, table, bounds, label))
     X = np.empty((0 if found else table.rows, bounds.dimension))
-    width, y = 0, np.zeros(0, dtype=np.int64)
+    width, y = 0, np.zeros(len(X), dtype=np.int64)
     outside: list[TableFault] = []
     for column in bounds.columns:
         values, wrong = _read(table, column)
@@ -164,7 +166,7 @@ def _examined(table: Table, bounds: Bounds, label: str | None, strict: bool) -> 
     if found:
         listed = [fault for fault in found if fault.code != _TOO_MANY or len(found) == 1]
         listed.sort(key=lambda fault: _LISTED_AT.get(fault.code, 1))
-        return EncodedTable(X[:0], kept, 0, tuple(outside), y, None, tuple(listed))
+        return EncodedTable(X[:0], kept, 0, tuple(outside), y[:0], None, tuple(listed))
     clipped = 0
     for start in range(0, len(X), _BLOCK):  # in place, so that a large table is held once
         block = X[start : start + _BLOCK]
@@ -193,7 +195,9 @@ def encode_classes(table: Table, bounds: Bounds, label: str) -> NDArray[np.int64
 
 def class_column(bounds: Bounds, label: str, missing: str | None = None) -> CategoricalColumn:
     """Return the column of classes; missing: "leave out" where empty cells fit, and are NaN in `values`."""
-    return replace(bounds.label_column, name=label, missing=missing)
+    if (column := bounds.label_column) is None:
+        raise InputError("classes.of_no_label", label=shown(label))
+    return replace(column, name=label, missing=missing)
 
 
 def _read(

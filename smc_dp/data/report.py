@@ -105,8 +105,9 @@ def blocks(found: FileValidation) -> Iterator[PageBlock]:
     else:
         kept = (found.rows or 0) - found.left_out
         classes = ", ".join(f"{count:,} {name}" for name, count in (found.classes or {}).items())
+        of_classes = f" ({classes})" if classes else ""
         yield Prose(
-            f"{found.source}: {kept:,} of {found.rows:,} rows can be used ({classes}). {PRIVATE_NOTICE}",
+            f"{found.source}: {kept:,} of {found.rows:,} rows can be used{of_classes}. {PRIVATE_NOTICE}",
             "file.fits",
         )
     yield from (Prose(f"warning: {text}") for text in found.warnings())

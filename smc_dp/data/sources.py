@@ -40,7 +40,7 @@ _MAX_PARTIES = 10_000
 
 @dataclass(frozen=True, eq=False)
 class PreparedData:
-    """Rows of all named parties, test rows if any, and the public bounds; `bounds.label` is set.
+    """Rows of all named parties, test rows if any, and the public bounds; `bounds.label` is set where there is one.
 
     `tables`: each party's table before any bounds; empty where rows of the ball were given. Rows that the bounds leave
     out are not in the federation: the guarantee must then allow the number of rows to change. `threshold`: the public
@@ -83,8 +83,10 @@ def read_own_files(
         public = replace(public, label=label or public.label)
     except InputError as error:
         raise error.within(f"bounds file {bounds}, with `label` {shown(label)}") from error
+    if not whole:
+        public.require_label()
     column = public.label
-    if column is None:
+    if column is None and public.has_label:
         raise InputError("bounds.no_label_column").within(f"bounds file {bounds}")
     if whole:
         public = public.whole
@@ -157,7 +159,7 @@ def dataset(
 def _prepared(
     parties: dict[str, Rows], test: Rows | None, bounds: Bounds, tables: dict[str, Table], public: Array | None
 ) -> PreparedData:
-    federation = Federation(tuple(parties.values()), len(bounds.classes), public, names=tuple(parties))
+    federation = Federation(tuple(parties.values()), bounds.class_count, public, names=tuple(parties))
     return PreparedData(federation, test, bounds, tables)
 
 

@@ -37,9 +37,9 @@ class FileValidation:
 
     faults: what a run would refuse. outside: numbers and dates that a run clips to their bounds. Only without faults:
     left_out, rows dropped for an empty cell; clipped, rows shortened to the norm of the bounds; classes, the number of
-    rows of each class by its name; unused, columns of the file that the bounds do not name. ignored: notes on
-    columns that have no name. columns: the number of those that the bounds name. points: warnings of columns in which a
-    point may stand between thousands.
+    rows of each class by its name, None without a label; unused, columns of the file that the bounds do not name.
+    ignored: notes on columns that have no name. columns: the number of those that the bounds name. points: warnings of
+    columns in which a point may stand between thousands.
     """
 
     source: str
@@ -107,11 +107,11 @@ def validate_file(
     """Validate the file of the party of this name; an unreadable file is a fault in the result.
 
     form: the format of the file where stated elsewhere than beside it. Raises InputError for an invalid party name, and
-    where neither the bounds nor `label` name the column of classes.
+    where neither the bounds nor `label` name the column of the classes that the bounds have.
     """
     check_name(name)
     column = label or bounds.label
-    if column is None:
+    if column is None and bounds.has_label:
         raise InputError("bounds.no_label_column").within("bounds")
     public = replace(bounds, label=column)
     source = f"party {name} ({path})"
@@ -125,12 +125,12 @@ def validate_file(
         return FileValidation(source, 0, (TableFault("", NO_ROWS),))
     found = examine_table(table, public, column)
     wrong = found.faults
-    if bounds.label is None and any(fault.column == column and fault.line is not None for fault in wrong):
+    if column and bounds.label is None and any(fault.column == column and fault.line is not None for fault in wrong):
         wrong = (unnamed_label_fault(column), *wrong)
     if wrong:
         return FileValidation(source, table.rows, wrong, found.outside, ignored=table.ignored)
-    counts = np.bincount(found.y, minlength=len(public.classes)).tolist()
-    classes = dict(zip(public.classes, counts, strict=True))
+    counts = np.bincount(found.y, minlength=public.class_count).tolist()
+    classes = dict(zip(public.classes, counts, strict=False)) if public.has_label else None
     left_out, used = table.rows - len(found.kept), {column, *(one.name for one in public.columns)}
     unused = tuple(name for name in table.columns if name not in used)
     points = tuple(_warn_of_points(table, public))

@@ -167,7 +167,7 @@ def encode_party_rows(table: Table, bounds: Bounds, *, strict: bool = False) -> 
     """
     if not table.rows:
         raise InputError(NO_ROWS).within(table.source)
-    if bounds.label is None:
+    if bounds.has_label and bounds.label is None:
         raise InputError("bounds.label_missing")
     found = examine_table(table, bounds, bounds.label, strict=strict)
     if found.faults:

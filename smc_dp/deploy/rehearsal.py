@@ -62,7 +62,7 @@ def _rehearsed(data: DataRoles, rng: Stream) -> tuple[PreparedData, Agreement]:
     study = JointStudy.read(data.study or Path())
     agreement = agreement_of(study, None if data.auxiliary is None else Path(data.auxiliary))
     tables = _tables(study, data, rng.fork("made-up rows"))
-    label = str(study.bounds.label)
+    label = study.bounds.label
     rows: dict[str, Rows] = {}
     found = FaultCollector()
     for name in study.parties:
@@ -70,7 +70,7 @@ def _rehearsed(data: DataRoles, rng: Stream) -> tuple[PreparedData, Agreement]:
             rows[name] = encode_party_rows(tables[name], study.bounds, strict=data.strict_bounds)
     found.require()
     public = None if agreement.auxiliary is None else agreement.auxiliary.X
-    federation = Federation(tuple(rows.values()), len(study.bounds.classes), public, names=study.parties)
+    federation = Federation(tuple(rows.values()), study.bounds.class_count, public, names=study.parties)
     test = (
         None
         if data.test is None
@@ -111,8 +111,8 @@ def made_up(bounds: Bounds, rng: Stream, name: str) -> Table:
     """Return rows that are uniform inside the bounds, with classes that are as frequent as each other."""
     numbers = np.random.default_rng(int.from_bytes(rng.bytes(16)))
     cells: dict[str, Any] = {column.name: _cells(column, numbers) for column in bounds.columns}
-    classes = [bounds.classes[i % len(bounds.classes)] for i in range(GENERATED_ROWS)]
-    cells[str(bounds.label)] = classes
+    if bounds.label is not None:
+        cells[bounds.label] = [bounds.classes[i % len(bounds.classes)] for i in range(GENERATED_ROWS)]
     if bounds.weights is not None and (column := bounds.weights.numbers) is not None:
         cells[column.name] = _cells(column, numbers)
     return Table(f"party {name} (made up)", cells, range(1, GENERATED_ROWS + 1))

@@ -103,7 +103,8 @@ class Deadlines(Document):
 
 
 def _bounds(said: BoundsFile) -> BoundsFile:
-    if bounds_from_file(said, CLIP_OF_STUDIES).label is None:
+    found = bounds_from_file(said, CLIP_OF_STUDIES)
+    if found.has_label and found.label is None:
         raise InputError("bounds.no_label")
     return said
 

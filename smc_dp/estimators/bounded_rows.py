@@ -27,6 +27,7 @@ def public_bounds(given: BoundsParameter) -> Bounds | None:
     if not isinstance(given, Bounds | str | PathLike):
         raise InputError("bounds.no_bounds", got=describe_value(given))
     found = given if isinstance(given, Bounds) else read_bounds(Path(given))
+    found.require_label()
     if leaving := [name for name in found.leaving if name != (found.label or "label")]:
         raise InputError("bounds.leave_rows_out", column=leaving[0])
     if found.weights is not None:

@@ -282,4 +282,5 @@ def _circumstances(
     for name, value in (("columns", columns), ("classes", classes)):
         if value is not None:
             raise InputError("plan.said_by_bounds", name=name)
+    bounds.require_label()
     return Circumstances(names, rows, bounds.dimension, len(bounds.classes), weighted=bounds.weights is not None)

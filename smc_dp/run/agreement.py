@@ -51,7 +51,7 @@ from smc_dp.methods.pathak2010.mean import RESIDUES_CAVEAT
 from smc_dp.methods.registry import METHODS, STATISTICS, find_method
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
 from smc_dp.methods.statistics.description import DescribeResult
-from smc_dp.methods.statistics.logistic import LogisticCoefficients, LogisticSums
+from smc_dp.methods.statistics.logistic import LogisticSums
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import no_guarantee
@@ -220,13 +220,15 @@ class Agreement(SettledRun):
         self.check(test_keys=TEST_KEYS in self.marks)
         check_auxiliary(self.method, given=self.auxiliary is not None)
         if self.auxiliary is not None:
-            self.auxiliary.check(self.bounds.dimension, len(self.bounds.classes))
+            self.auxiliary.check(self.bounds.dimension, self.bounds.class_count)
         if self.marks != tuple(mark for mark in REASONS if mark in self.marks):
             raise InputError("marks.unknown", got=shown(list(self.marks)))
         if (AS_PUBLISHED in self.marks) != is_as_published(self.protocol):
             raise InputError("marks.of_printed_steps", as_published=AS_PUBLISHED)
         if self.bounds.weights is not None and self.method.name not in WITH_WEIGHTS:
             raise weights_not_used()
+        if not self.describes:
+            self.bounds.require_label()
         if self.describes and self.bounds != self.bounds.whole:
             raise InputError("bounds.not_whole", name=self.method.name, clip=self.bounds.whole.clip)
         whole = getattr(self.method, "whole_rows", False)
@@ -260,7 +262,7 @@ class Agreement(SettledRun):
         rows = None if self.auxiliary is None else self.auxiliary.X
         weighted = self.bounds.weights is not None
         return Public(
-            len(self.parties), self.bounds.dimension, len(self.bounds.classes), unlabelled=rows, weighted=weighted,
+            len(self.parties), self.bounds.dimension, self.bounds.class_count, unlabelled=rows, weighted=weighted,
             columns=self.bounds.columns, label=self.bounds.label_column, box=self.bounds.box,
         )  # fmt: skip
 
@@ -358,7 +360,7 @@ class Agreement(SettledRun):
         """Return the expected accuracy for parties with so many rows; None for noise, weights or a method without
         figures.
         """
-        if self.bounds.weights is not None or self.describes or isinstance(self.method, LogisticCoefficients):
+        if self.bounds.weights is not None or self.describes or self.infers:
             return None
         dimension, classes = self.bounds.dimension, len(self.bounds.classes)
         return expected_accuracy(self.method, self.target, self.terms, sizes, dimension, classes)
@@ -402,7 +404,7 @@ class Agreement(SettledRun):
     @property
     def describes(self) -> bool:
         """True where the release describes rows, and has no classifier."""
-        return self.method.name in STATISTICS
+        return describes_rows(self.method.name)
 
     def result(self, value: Any) -> Weights | DescribeResult:
         """Return the result of the value: a description, or weights, d floats; d for each of three or more classes."""
@@ -524,6 +526,11 @@ def check_auxiliary(method: Method, *, given: bool) -> None:
         raise InputError("auxiliary.not_used" if given else "auxiliary.missing", name=method.name)
 
 
+def describes_rows(method: str) -> bool:
+    """Tell whether releases of the method of this name describe rows, and have no classifier."""
+    return method in STATISTICS
+
+
 def secure_method(method: str, protocol: str) -> Any:
     """Return the class of the method; raise an InputError unless the protocol computes it."""
     known = ", ".join(name for name, by in PROTOCOLS_BY_NAME.items() if method in by)
@@ -534,7 +541,7 @@ def secure_method(method: str, protocol: str) -> Any:
     check_one_of("method", method, PROTOCOLS_BY_NAME)
     if protocol not in PROTOCOLS_BY_NAME[method]:
         raise InputError("protocol.not_of_method", known=PROTOCOLS_BY_NAME[method], got=shown(protocol))
-    return STATISTICS[method] if method in STATISTICS else find_method(method)
+    return STATISTICS[method] if describes_rows(method) else find_method(method)
 
 
 def insecure_markers(protocol: str, terms: ProtocolTerms, *, seeded: bool) -> tuple[str, ...]:

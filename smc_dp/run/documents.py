@@ -86,7 +86,7 @@ class StatedParameters(Document):
     topology: Annotated[str, OneOf(TOPOLOGIES)]
     link: Annotated[str, OneOf(LINK_MODELS)]
     agreed: DigestText
-    label: str
+    label: str | None
     center: bool
 
     @model_validator(mode="before")
@@ -321,7 +321,7 @@ class ReleaseFile(Document):
             if unknown := set(stated) - set(listed):
                 raise InputError("columns.not_listed", key=key, unknown=shown(min(unknown)))
         columns = tuple(self._column(name) for name in self.columns)
-        classes, aliases, missing = tuple(self.classes), self._aliases(label), self.missing.get(label)
+        classes, aliases, missing = tuple(self.classes), self._aliases(label or ""), self.missing.get(label or "")
         weights = None if self.row_weights is None else self.row_weights.made
         return Bounds(columns, classes, label, self.clip, self.bias, self.parameters.center, aliases, missing, weights)
 

@@ -18,8 +18,7 @@ from smc_dp.data.frames import FileOrFrame
 from smc_dp.data.limits import allow_cells
 from smc_dp.data.sources import DEFAULT_PARTIES, PreparedData
 from smc_dp.methods.method import require_two_classes
-from smc_dp.methods.registry import STATISTICS
-from smc_dp.run.agreement import Agreement, SettledRun, check_auxiliary
+from smc_dp.run.agreement import Agreement, SettledRun, check_auxiliary, describes_rows
 from smc_dp.run.settings import DataRoles, RunRequest
 
 USUAL_DATASET = "breast_cancer"
@@ -44,7 +43,7 @@ def _prepared(requests: Sequence[RunRequest]) -> tuple[PreparedData, list[Agreem
     data = requests[0].data
     announced = _announced(data)
     agreed = [_settled(request, announced, usual_classes(data)) for request in requests]
-    whole = agreed[0].method.name in STATISTICS
+    whole = describes_rows(agreed[0].method.name)
     if whole and data.test is not None:
         raise InputError("test.of_no_classifier", name=agreed[0].method.name)
     if data.party:
@@ -135,7 +134,7 @@ def _announced(data: DataRoles) -> int:
 def usual_classes(data: DataRoles) -> int:
     """Return the number of classes in the bounds, or in a known data set, without reading a row."""
     if data.party:
-        return 2 if data.bounds is None else len(read_bounds(data.bounds).classes)
+        return 2 if data.bounds is None else read_bounds(data.bounds).class_count
     known = DATASET_INFO.get(data.dataset or USUAL_DATASET)
     return 2 if known is None else known.classes  # what is missing or unknown, others refuse
 

@@ -30,9 +30,8 @@ from smc_dp.data.partition import check_names, name_of_file
 from smc_dp.data.row_weights import RowWeights
 from smc_dp.data.sources import PreparedData
 from smc_dp.methods.method import Method
-from smc_dp.methods.registry import STATISTICS
 from smc_dp.privacy.target import Target
-from smc_dp.run.agreement import is_as_published
+from smc_dp.run.agreement import describes_rows, is_as_published
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.preparation import missing_bounds, refuse_beside
 from smc_dp.run.report import Report
@@ -149,8 +148,9 @@ def run_protocol(
 
     """
     name = method if isinstance(method, str | None) else method.name
-    prepared = _prepared(data, bounds, label, test, auxiliary, whole=name in STATISTICS)
-    if name in STATISTICS and prepared.test is not None:
+    whole = name is not None and describes_rows(name)
+    prepared = _prepared(data, bounds, label, test, auxiliary, whole=whole)
+    if whole and prepared.test is not None:
         raise InputError("test.of_no_classifier", name=name)
     made = None if isinstance(method, str | None) else method
     wanted = target if isinstance(target, Target) else None
@@ -232,13 +232,15 @@ def _as_announced(data: Federation, bounds: Bounds | None, test: Rows | None) ->
     classes = tuple(map(str, range(data.classes)))
     weights = RowWeights(column="weight") if data.weighted else None
     announced = bounds or Bounds(columns, classes, "class", clip=1.0, bias=0.0, weights=weights)
-    announced = announced if announced.label is not None else replace(announced, label="class")
+    announced = (
+        announced if announced.label is not None or not announced.has_label else replace(announced, label="class")
+    )
     if announced.dimension != data.dimension:
         raise InputError("bounds.other_dimension", dimension=data.dimension, got=announced.dimension)
     if data.weighted != (announced.weights is not None):
         raise InputError("bounds.other_weights")
-    if len(announced.classes) != data.classes:
-        raise InputError("bounds.other_classes", classes=data.classes, got=len(announced.classes))
+    if announced.class_count != data.classes:
+        raise InputError("bounds.other_classes", classes=data.classes, got=announced.class_count)
     names = data.names or tuple(f"party-{j + 1}" for j in range(len(data.parties)))
     if not all(isinstance(name, str) for name in names):
         raise InputError("parties.no_names")

@@ -369,7 +369,7 @@ def _check_drop_outs(drop_out: Mapping[str, int], agreement: Agreement) -> None:
 def _check(data: PreparedData, agreement: Agreement, rng: Stream, folders: list[Path]) -> None:
     """Raise an InputError unless the agreement is of this data and randomness, and the folders lie apart."""
     federation = data.federation
-    classes = len(agreement.bounds.classes)
+    classes = agreement.bounds.class_count
     if federation.names != agreement.parties or data.bounds != agreement.bounds or federation.classes != classes:
         raise InputError("agreement.of_other_data")
     if federation.dimension != agreement.bounds.dimension:

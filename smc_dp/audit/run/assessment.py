@@ -139,8 +139,8 @@ def _rows_stay(known: _Known) -> str:
 def _record_fact(known: _Known) -> str:
     bounds = known.release.bounds
     columns = [column.name for column in bounds.columns]
-    what = f"{len(columns)} columns ({_listed(columns)}) and a class of {bounds.label} ({_listed(bounds.classes)})"
-    return f"A record is a row of {what}."
+    label = f" and a class of {bounds.label} ({_listed(bounds.classes)})" if bounds.has_label else ""
+    return f"A record is a row of {len(columns)} columns ({_listed(columns)}){label}."
 
 
 def _rows_left_out(known: _Known) -> str | None:

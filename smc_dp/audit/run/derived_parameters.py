@@ -17,7 +17,7 @@ from smc_dp.privacy.distributed import SharedNoise, SharedRounds
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.target import Target
-from smc_dp.run.agreement import SettledRun, check_auxiliary
+from smc_dp.run.agreement import SettledRun, check_auxiliary, describes_rows
 from smc_dp.run.documents import SharesFile
 from smc_dp.run.release import RELEASE
 
@@ -76,15 +76,16 @@ def derive_parameters(evidence: Evidence) -> DerivedParameters:
     if not 2 <= K <= limits.parties or not 1 <= d <= most:
         raise InputError("release.size_out_of_range", parties=limits.parties, most=most)
     classes = reading.require_texts("classes", evidence.release.get("classes"))
-    if not 2 <= len(classes) <= MOST_CLASSES:
+    describes = describes_rows(method.name)
+    if not 2 <= len(classes) <= MOST_CLASSES and (classes or not describes):
         raise InputError("classes.too_few_or_many", most=MOST_CLASSES, got=len(classes))
     check_auxiliary(method, given=evidence.auxiliary is not None)
     if evidence.auxiliary is not None:
         evidence.auxiliary.check(d, len(classes))
     rows, weights = None if evidence.auxiliary is None else evidence.auxiliary.X, evidence.release_file.row_weights
     bounds = evidence.release_file.bounds
-    public = Public(K, d, len(classes), unlabelled=rows, weighted=weights is not None, box=bounds.box)
-    if getattr(method, "describes", False):
+    public = Public(K, d, bounds.class_count, unlabelled=rows, weighted=weights is not None, box=bounds.box)
+    if describes:
         public = replace(public, columns=bounds.columns, label=bounds.label_column)
     settled.terms.check(protocol, method, target, test_keys=limits.keys is not None)  # how long keys are, others ask
     spec: Any = settled.terms.spec(method, public, target)

@@ -154,12 +154,13 @@ def _of_release(release: PublishedRelease) -> Sequence[tuple[str, str]]:
     several = f", for each of {len(bounds.classes)} classes" if len(bounds.classes) > 2 else ""
     found = release.description
     columns = [column.name for column in bounds.columns]
+    classes = f"of {shorten(str(bounds.label), _SHORT)}: {join_first(bounds.classes, _FEW, _SHORT)}"
     how = f"method {agreement.method.name}, protocol {agreement.protocol}"
     return (
         ("Model", f"linear, {np.size(release.weights):,} weights{several}; {how}")
         if found is None
         else ("Description", f"counts, means and standard deviations, of {len(found.sums):,} noisy sums; {how}"),
-        ("Classes", f"of {shorten(str(bounds.label), _SHORT)}: {join_first(bounds.classes, _FEW, _SHORT)}"),
+        *([("Classes", classes)] if bounds.has_label else []),
         ("Columns", f"{len(columns)}: {join_first(columns, _FEW, _SHORT)}"),
     )
 
