@@ -192,11 +192,11 @@ FIRST = first_lines()
 @pytest.mark.parametrize("page", HERE, ids=name_of)
 def test_the_page_is_carried_out(page: Path, start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "folder"
-    if page == TUTORIAL:  # which begins with nothing
+    text = page.read_text(encoding="utf-8")
+    if kind_of(text) == "tutorial":  # which begins with nothing
         prepare_folder(folder)
     else:
         shutil.copytree(start, folder, symlinks=True)
-    text = page.read_text(encoding="utf-8")
     for made in re.findall(r"--out (\S+)", text):  # what a page makes is not there before
         shutil.rmtree(folder / made, ignore_errors=True) if (folder / made).is_dir() else (folder / made).unlink(True)
     monkeypatch.chdir(folder)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from smc_dp.data.sources import PreparedData
+    from smc_dp.run.agreement import Agreement
     from smc_dp.run.ledgers import Ledgers
     from smc_dp.run.metrics import Metrics
     from smc_dp.run.settings import DataRoles, Simulation
@@ -99,7 +100,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     if main_job.is_main_job(request):
         found, agreed = main_job.prepare_both(request)
         simulated["ledgers"] = ledgers and ledgers.for_runs(agreed)
-        _check_test_rows(how.metrics, found)
+        _check_test_rows(how.metrics, found, agreed[0])
         if how.identities is not None:
             simulated["identities"] = load_with_warning(how.identities, agreed[0].participants)
         by_folder = {folder / one.method.name: one for one in agreed}
@@ -113,7 +114,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
         return
     found, agreement = prepare_run(request) if request.data.study is None else rehearse(request, rng)
     simulated["ledgers"] = ledgers and ledgers.for_runs([agreement])
-    _check_test_rows(how.metrics, found)
+    _check_test_rows(how.metrics, found, agreement)
     if how.identities is not None:
         simulated["identities"] = load_with_warning(how.identities, agreement.participants)
     if not as_json:
@@ -132,7 +133,9 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
         print(screen.fold(_NEWTON_INSTEAD))
 
 
-def _check_test_rows(page: Path | None, found: PreparedData) -> None:
+def _check_test_rows(page: Path | None, found: PreparedData, agreed: Agreement) -> None:
+    if page is not None and agreed.describes:
+        raise InputError("option.page_of_no_classifier", option="--metrics", name=agreed.method.name)
     if page is not None and found.test is None:
         raise InputError("option.page_without_test_rows", option="--metrics")
 

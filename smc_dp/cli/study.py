@@ -93,9 +93,8 @@ def new_study(
     from smc_dp.deploy.draft import draft_study
     from smc_dp.deploy.preflight import read_auxiliary
     from smc_dp.deploy.study import JointStudy
-    from smc_dp.methods.registry import STATISTICS
     from smc_dp.run import identities as stored
-    from smc_dp.run.agreement import check_auxiliary
+    from smc_dp.run.agreement import check_auxiliary, describes_rows
     from smc_dp.run.settings import RunSettings
 
     agreed = validate_document(RunSettings, said, "options").settle(len(party))
@@ -104,7 +103,7 @@ def new_study(
     if len(parties) != len(party):
         raise InputError("party.twice")
     known, stated = _stated_bounds(bounds, label)
-    known = known.whole if agreed.method.name in STATISTICS else known
+    known = known.whole if describes_rows(agreed.method.name) else known
     public = None if auxiliary is None else read_auxiliary(auxiliary, known)
     agreement = agreed.with_parties(tuple(parties), known, public)
     identities = parties | ({} if curator is None else stored.parse_pinned_curator(curator))

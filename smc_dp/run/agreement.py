@@ -52,7 +52,7 @@ from smc_dp.methods.pathak2010.mean import RESIDUES_CAVEAT
 from smc_dp.methods.registry import METHODS, STATISTICS, find_method
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
 from smc_dp.methods.statistics.describe_result import DescribeResult
-from smc_dp.methods.statistics.logistic import LogisticCoefficients, LogisticSums
+from smc_dp.methods.statistics.logistic import LogisticSums
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import no_guarantee
@@ -361,7 +361,7 @@ class Agreement(SettledRun):
         """Return the expected accuracy for parties with so many rows; None for noise, weights or a method without
         figures.
         """
-        if self.bounds.weights is not None or self.describes or isinstance(self.method, LogisticCoefficients):
+        if self.bounds.weights is not None or self.describes or self.infers:
             return None
         dimension, classes = self.bounds.dimension, len(self.bounds.classes)
         return expected_accuracy(self.method, self.target, self.terms, sizes, dimension, classes)
@@ -405,7 +405,7 @@ class Agreement(SettledRun):
     @property
     def describes(self) -> bool:
         """True where the release describes rows, and has no classifier."""
-        return self.method.name in STATISTICS
+        return describes_rows(self.method.name)
 
     def result(self, value: Any) -> Weights | DescribeResult:
         """Return the result of the value: a description, or weights, d floats; d for each of three or more classes."""
@@ -527,6 +527,11 @@ def check_auxiliary(method: Method, *, given: bool) -> None:
         raise InputError("auxiliary.not_used" if given else "auxiliary.missing", name=method.name)
 
 
+def describes_rows(method: str) -> bool:
+    """Tell whether releases of the method of this name describe rows, and have no classifier."""
+    return method in STATISTICS
+
+
 def secure_method(method: str, protocol: str) -> Any:
     """Return the class of the method; raise an InputError unless the protocol computes it."""
     known = ", ".join(name for name, by in PROTOCOLS_BY_NAME.items() if method in by)
@@ -537,7 +542,7 @@ def secure_method(method: str, protocol: str) -> Any:
     check_one_of("method", method, PROTOCOLS_BY_NAME)
     if protocol not in PROTOCOLS_BY_NAME[method]:
         raise InputError("protocol.not_of_method", known=PROTOCOLS_BY_NAME[method], got=shown(protocol))
-    return STATISTICS[method] if method in STATISTICS else find_method(method)
+    return STATISTICS[method] if describes_rows(method) else find_method(method)
 
 
 def insecure_markers(protocol: str, terms: ProtocolTerms, *, seeded: bool) -> tuple[str, ...]:

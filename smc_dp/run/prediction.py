@@ -22,7 +22,7 @@ from smc_dp.data.preprocess import EncodedTable
 from smc_dp.data.row_faults import FittingRows, encode_fitting_rows, known_classes, texts_or_nothing
 from smc_dp.data.table import Table
 from smc_dp.data.validation_errors import TableFault, UnfitTableError
-from smc_dp.methods.model import classify, scores
+from smc_dp.methods.model import Weights, classify, scores
 from smc_dp.run.metrics import Metrics, has_probabilities, measure_release, released_probabilities
 from smc_dp.run.release import PublishedRelease
 from smc_dp.run.run_files import RunPlace
@@ -131,7 +131,7 @@ def predict_rows(
     """
     found = verify_release(place)
     published, table, known = found.release, None, None
-    published.weights  # noqa: B018  raises where it is no classifier, before a row is read
+    weights = published.weights  # refused where it is no classifier, before a row is read
     unlabelled: tuple[TableFault, ...] = ()
     if isinstance(rows, np.ndarray):
         made, ids = _of_array(rows, published), tuple(str(i) for i in range(1, len(rows) + 1))
@@ -141,11 +141,12 @@ def predict_rows(
         made, known, unlabelled = _encoded(table, published)
     agreed = stated_threshold(found.folder) if threshold is None and threshold_from is None else HALF
     limit = _threshold(published, table, made.encoded.X, threshold, threshold_from, form, agreed)
-    return _predictions(published, made, known, limit, ids, unlabelled, found.missing_files_text)
+    return _predictions(published, weights, made, known, limit, ids, unlabelled, found.missing_files_text)
 
 
 def _predictions(
     published: PublishedRelease,
+    weights: Weights,
     made: FittingRows,
     known: NDArray[np.int64] | None,
     limit: Threshold | None,
@@ -154,11 +155,9 @@ def _predictions(
     missing: str | None,
 ) -> Predictions:
     names, encoded = published.bounds.classes, made.encoded
-    of_rows = scores(published.weights, encoded.X)
+    of_rows = scores(weights, encoded.X)
     sure = released_probabilities(published.agreement.spec, of_rows)
-    classes = (
-        classify(published.weights, encoded.X) if limit is None or limit == HALF else limit.passed(of_rows).astype(int)
-    )
+    classes = classify(weights, encoded.X) if limit is None or limit == HALF else limit.passed(of_rows).astype(int)
     metrics = None
     if known is not None and (known >= 0).any():
         tested = known >= 0

@@ -18,8 +18,7 @@ from smc_dp.data.frames import FileOrFrame
 from smc_dp.data.limits import allow_cells
 from smc_dp.data.sources import DEFAULT_PARTIES, PreparedData
 from smc_dp.methods.method import require_two_classes
-from smc_dp.methods.registry import STATISTICS
-from smc_dp.run.agreement import Agreement, SettledRun, check_auxiliary
+from smc_dp.run.agreement import Agreement, SettledRun, check_auxiliary, describes_rows
 from smc_dp.run.settings import DataRoles, RunRequest
 
 USUAL_DATASET = "breast_cancer"
@@ -44,7 +43,7 @@ def _prepared(requests: Sequence[RunRequest]) -> tuple[PreparedData, list[Agreem
     data = requests[0].data
     announced = _announced(data)
     agreed = [_settled(request, announced, usual_classes(data)) for request in requests]
-    whole = agreed[0].method.name in STATISTICS
+    whole = describes_rows(agreed[0].method.name)
     if whole and data.test is not None:
         raise InputError("test.of_no_classifier", name=agreed[0].method.name)
     if data.party:

@@ -30,9 +30,8 @@ from smc_dp.data.partition import check_names, name_of_file
 from smc_dp.data.row_weights import RowWeights
 from smc_dp.data.sources import PreparedData
 from smc_dp.methods.method import Method
-from smc_dp.methods.registry import STATISTICS
 from smc_dp.privacy.target import Target
-from smc_dp.run.agreement import is_as_published
+from smc_dp.run.agreement import describes_rows, is_as_published
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.preparation import missing_bounds, refuse_beside
 from smc_dp.run.report import Report
@@ -149,8 +148,9 @@ def run_protocol(
 
     """
     name = method if isinstance(method, str | None) else method.name
-    prepared = _prepared(data, bounds, label, test, auxiliary, whole=name in STATISTICS)
-    if name in STATISTICS and prepared.test is not None:
+    whole = name is not None and describes_rows(name)
+    prepared = _prepared(data, bounds, label, test, auxiliary, whole=whole)
+    if whole and prepared.test is not None:
         raise InputError("test.of_no_classifier", name=name)
     made = None if isinstance(method, str | None) else method
     wanted = target if isinstance(target, Target) else None

@@ -172,5 +172,5 @@ def differing(said: str, printed: str) -> list[str]:
 
 
 def _shape(text: str) -> str:
-    """Return a text without the values of its numbers, names of run folders and runs of spaces."""
-    return re.sub(r" +", " ", re.sub(r"\d[\d.]*(e[-+]?\d+)?", "0", re.sub(r"runs/[\w-]+", "runs/0", text)))
+    """Return a text without the values of its numbers, names of run folders, and how it is spaced and folded."""
+    return re.sub(r"\s+", " ", re.sub(r"\d[\d.]*(e[-+]?\d+)?", "0", re.sub(r"runs/[\w-]+", "runs/0", text)))

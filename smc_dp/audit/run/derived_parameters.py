@@ -17,7 +17,7 @@ from smc_dp.privacy.distributed import SharedNoise, SharedRounds
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.target import Target
-from smc_dp.run.agreement import SettledRun, check_auxiliary
+from smc_dp.run.agreement import SettledRun, check_auxiliary, describes_rows
 from smc_dp.run.documents import SharesFile
 from smc_dp.run.release import RELEASE
 
@@ -76,7 +76,7 @@ def derive_parameters(evidence: Evidence) -> DerivedParameters:
     if not 2 <= K <= limits.parties or not 1 <= d <= most:
         raise InputError("release.size_out_of_range", parties=limits.parties, most=most)
     classes = reading.require_texts("classes", evidence.release.get("classes"))
-    describes = getattr(method, "describes", False)
+    describes = describes_rows(method.name)
     if not 2 <= len(classes) <= MOST_CLASSES and (classes or not describes):
         raise InputError("classes.too_few_or_many", most=MOST_CLASSES, got=len(classes))
     check_auxiliary(method, given=evidence.auxiliary is not None)

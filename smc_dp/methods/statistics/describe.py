@@ -64,7 +64,6 @@ class Describe:
     binary: ClassVar[bool] = False
     needs_two_classes: ClassVar[bool] = False
     sizes: ClassVar[RowCounts] = "released"
-    describes: ClassVar[bool] = True
 
     def shared(
         self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows

@@ -7,9 +7,10 @@ A record adds, in units of U = 2^24:
 
 Rows may be grouped: then each of these stands among the places of the record's group, and all other places are 0.
 
-Theorem. Replacing a record moves the three by at most sqrt2 U, 2 U and sqrt(2 + w^2) U in L2; in groups levels by sqrt2 U and
-numbers, missing or not, by sqrt(2 + 2 w^2) U. Columns are independent, so squares add up: D^2 = (2 B + 4 N + (2 + w^2) M + (2 + 2 w^2) G)
-U^2 for so many columns of each kind, G of numbers in groups, and B with that of the groups themselves.
+Theorem. Replacing a record moves the three by at most sqrt2 U, 2 U and sqrt(2 + w^2) U in L2; in groups levels by sqrt2
+U and numbers, missing or not, by sqrt(2 + 2 w^2) U. Columns are independent, so squares add up: D^2 = (2 B + 4 N + (2 +
+w^2) M + (2 + 2 w^2) G) U^2 for so many columns of each kind, G of numbers in groups, and B with that of the groups
+themselves.
 
 Proof. Levels: two places change by U each, or none. Numbers: let a = |z - z'|, b = |z + z'|, so a + b <= 2 U and
 |z^2 - z'^2| = a b. If z + z' = 0 then s(z) = s(z') and the square is a^2 <= 4 U^2. Else let e = 2 U - a, so e >= b >= 1

@@ -195,7 +195,7 @@ def test_an_audit_computes_the_sensitivity_by_itself(
     assert "noise.sensitivity" in codes
 
 
-def test_it_classifies_nothing(files: Path, run: Path, tmp_path: Path) -> None:
+def test_it_classifies_nothing(files: Path, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with refused("release.no_classifier"):
         predict(run, tmp_path / "absent.csv")  # before a row is read
     with refused("release.no_classifier"):
@@ -206,8 +206,21 @@ def test_it_classifies_nothing(files: Path, run: Path, tmp_path: Path) -> None:
         described(files, tmp_path / "no", test=files / "north.csv")
     with refused("plan.of_no_model"):
         plan(list(SIZES.values()), 5, method="describe")
-    given = ["run", "--method", "describe", "--bounds", str(files / "bounds.toml"), "--test", str(files / "north.csv")]
-    assert main([*given, "--party", str(files / "north.csv"), "--party", str(files / "south.csv")]) == 2
+    given = [
+        "run",
+        "--method",
+        "describe",
+        "--bounds",
+        str(files / "bounds.toml"),
+        "--json",
+        "--out",
+        str(tmp_path / "r"),
+    ]
+    given += [word for name in ("north", "south") for word in ("--party", str(files / f"{name}.csv"))]
+    capsys.readouterr()
+    for option, code in (("--test", "test.of_no_classifier"), ("--metrics", "option.page_of_no_classifier")):
+        assert main([*given, option, str(files / "north.csv" if option == "--test" else tmp_path / "m.html")]) == 2
+        assert json.loads(capsys.readouterr().out)["error"]["code"] == code
 
 
 def test_rows_without_columns_are_refused(tmp_path: Path) -> None:

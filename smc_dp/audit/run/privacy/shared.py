@@ -33,6 +33,7 @@ from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.distributed import SharedNoise, SharedRounds
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.sensitivity import add_remove, largest_softmax_norm, logistic_constants, steepest
+from smc_dp.run.agreement import describes_rows
 from smc_dp.run.protocols.registry import find_terms
 
 _SMOOTHING = 9  # what the curve of a share of ddg loses
@@ -118,7 +119,7 @@ def _reach(found: DerivedParameters) -> _Reach:
     again here; of other inputs the specification itself says it.
     """
     spec, unit, most = found.spec, found.spec.statement.unit, int(found.spec.announced.most_rows)
-    if getattr(found.method, "describes", False):
+    if describes_rows(found.method.name):
         return _description_reach(found.spec.columns, found.method.by, unit, most)
     if not hasattr(found.method, "sensitivity_to"):
         said = spec.reach
