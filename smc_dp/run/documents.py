@@ -53,7 +53,7 @@ from smc_dp.data.partition import check_names
 from smc_dp.methods.functionality import Vector, add_vectors
 from smc_dp.methods.model import Weights
 from smc_dp.methods.statistics.describe import DescribeSum
-from smc_dp.methods.statistics.description import DescribeResult
+from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.privacy.statement import Adjacency, GuaranteeKind, PrivacyStatement, Unit
 from smc_dp.run.agreement import REASONS, Agreement, refuse_earlier_version
 from smc_dp.run.auxiliary import AuxiliaryRows
@@ -250,6 +250,25 @@ class StatedColumn(Document):
     missing: StatedEstimate | None = None
 
 
+class StatedFigure(Document):
+    """Figure of a group of rows; null where too few cells are left."""
+
+    column: str
+    level: str
+    figure: str
+    estimate: FiniteNumber | None
+    low: FiniteNumber | None
+    high: FiniteNumber | None
+
+
+class StatedGroup(Document):
+    """Description of one group of rows, whose number has noise; differences are from the first group."""
+
+    group: str
+    rows: StatedEstimate
+    figures: Annotated[list[StatedFigure], Field(max_length=_LEVELS, fail_fast=True)]
+
+
 class StatedDescription(Document):
     """Description of the rows: it follows from the noisy `sums` and the numbers of rows and parties in them."""
 
@@ -258,6 +277,8 @@ class StatedDescription(Document):
     level: FiniteNumber
     sums: FiniteNumbers
     columns: Annotated[dict[str, StatedColumn], limit_keys(_MANY)]
+    by: str | None = None
+    groups: Annotated[list[StatedGroup], Field(max_length=_LEVELS, fail_fast=True)] = Field(default_factory=list)
 
 
 class ReleaseFile(Document):

@@ -14,7 +14,7 @@ from support.same_facts import texts
 from smc_dp.cli.main import main
 from smc_dp.pages.blocks import PageTable, Prose
 from smc_dp.run.coefficient_intervals_table import COVERS
-from smc_dp.run.description_table import COVERS_ROWS, figure_rows
+from smc_dp.run.description_table import COVERS_ROWS
 from smc_dp.run.figures import read_figures
 from smc_dp.run.methods_section import methods_section
 from smc_dp.run.release import RELEASE
@@ -46,7 +46,7 @@ def test_table_one_is_what_a_paper_prints(table: Path) -> None:
     (block,) = table_one(release.description, release.bounds).blocks
     assert isinstance(block, PageTable)
     rows = {name: figures for name, figures in block.rows}
-    found = {(row.column, row.level, row.figure): row.found for row in figure_rows(release.description, release.bounds)}
+    found = {(row.column, row.level, row.figure): row.found for row in release.description.table()}
     women, mean, deviation = (
         found["sex", "f", "count"],
         found["age", "", "mean"],
