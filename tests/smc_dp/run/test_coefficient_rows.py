@@ -109,6 +109,12 @@ def test_what_lies_beyond_the_scale_ends_with_an_arrow(bounds: Bounds) -> None:
     assert words(beyond)[-1] == "above 1e6 (above 1e6 to above 1e6)"
 
 
+def test_of_very_many_coefficients_the_first_are_drawn(bounds: Bounds) -> None:
+    found = drawing(bounds, *(term("level", "ward", str(i)) for i in range(70)))
+    assert len(pieces(found, "circle")) == 60
+    assert len(found.said) == 2
+
+
 @pytest.mark.parametrize("half", [0.001, 0.1, 0.5, 1.0, 2.0, 4.0, 9.0])
 def test_a_scale_has_a_few_ticks(half: float, bounds: Bounds) -> None:
     texts = words(drawing(bounds, term("slope", "age", estimate=0.01, half=half)))
