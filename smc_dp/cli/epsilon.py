@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from smc_dp.run.simulation import HearProgress
 
 _MUTANTS = (
-    "half-noise|exponential-radius|float-sampler|half-variance|half-sensitivity|k-times-integer|all-honest|stripped|"
-    "unclipped-weight"
+    "half-noise|exponential-radius|float-sampler|half-variance|half-sensitivity|k-times-integer|all-honest|silent-party|"
+    "stripped|unclipped-weight"
 )
 _MOST = 10**6  # draws that a person may ask for: they are held in memory
 # Of the processor, for the draws, which are most of the work.
@@ -42,7 +42,7 @@ def bound_epsilon(
         str | None,
         typer.Option(
             metavar="knorm|laplace|gauss|ddg|vg|self",
-            help="Only this noise; the last three with wsum --protocol, ddg with newton and gd.",
+            help="Only this noise; the last three with wsum --protocol, ddg with the other methods by secure sums.",
         ),
     ] = None,
     trials: Annotated[
@@ -77,9 +77,9 @@ def bound_epsilon(
     Methods are audited at d = 1 on neighbours made by hand. --dimension searches for a pair, and the report says how
     much of the claimed sensitivity it reaches (prr_mean, central, local, wsum, wsum_ar).
 
-    --protocol makes whole runs: of prr_mean by the curator protocol, and of wsum, newton and gd by the secure sum. One
-    of three parties colludes with Charlie and deviates in six ways. Of newton and gd all sums are audited, with
-    --protocol and without, while Charlie lies about each so that they reveal as much as they can.
+    --protocol makes whole runs: of prr_mean by the curator protocol, and of wsum, describe, newton, gd and logistic by
+    the secure sum. One of three parties colludes with Charlie and deviates in six ways. Of the last three all sums are
+    audited, with --protocol and without, while Charlie lies about each so that they reveal as much as they can.
 
     Exit code 0: nothing contradicts the claim; 1: a bound exceeds what is claimed; 2: bad input.
 
@@ -195,12 +195,13 @@ def _report_mutants(found: list[MutantPower], sure: Fraction, as_json: bool) -> 
 def _list(as_json: bool) -> int:
     from smc_dp.audit.epsilon.mechanisms import MECHANISMS
     from smc_dp.audit.epsilon.mutants import MUTANT_FAULTS
-    from smc_dp.methods.registry import METHODS
+    from smc_dp.audit.epsilon.secure_sum import NEIGHBOURS
+    from smc_dp.methods.registry import METHODS, STATISTICS
 
     methods = {
         name: method.audit_pair(method.calibrations[0] if method.calibrations else "proven").text
         for name, method in METHODS.items()
-    }
+    } | {name: NEIGHBOURS[name] for name in STATISTICS}
     listed: dict[str, dict[str, str]] = {
         "methods": methods,
         "noises": {str(name): text for name, text in MECHANISMS.items()},

@@ -50,7 +50,7 @@ class SecureSumClassifier(FederatedClassifier):
     ----------
     * `smc_dp.methods.gradients` and `smc_dp.privacy.distributed.rounds` state the methods and prove what they cost.
     * D. Boehning. Multinomial logistic regression algorithm. Annals of the Institute of Statistical Mathematics 44,
-      1992 (the curvature).
+      1992 (the bound on the curvature of more classes, beyond which `newton` and `gd` step).
 
     Examples
     --------

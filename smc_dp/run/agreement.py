@@ -30,6 +30,7 @@ from protocols.errors import LocalError
 from protocols.programs import PROTOCOLS
 from smc_dp.core import reading
 from smc_dp.core.errors import FaultCollector, InputError, check_one_of, shown
+from smc_dp.core.kinds import check_line
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import LEAVE_OUT
 from smc_dp.data.federation import Federation, Public
@@ -51,7 +52,7 @@ from smc_dp.methods.pathak2010.mean import RESIDUES_CAVEAT
 from smc_dp.methods.registry import METHODS, STATISTICS, find_method
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
 from smc_dp.methods.statistics.coefficient_sums import CoefficientSums
-from smc_dp.methods.statistics.description import DescribeResult
+from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import no_guarantee
@@ -577,9 +578,16 @@ def read_method_settings(stated: Mapping[str, Any], kind: Any, *, complete: bool
         if known in stated or (complete and NoneType not in kinds):
             number = next((one for one in (float, int) if one in (declared, *kinds)), None)
             with faults.step():
-                found[name] = number(_rational(known, stated)) if number else one_of(known, stated, kinds)
+                found[name] = _read_setting(known, stated, kinds, number)
     faults.require()
     return found
+
+
+def _read_setting(known: str, stated: Mapping[str, Any], kinds: tuple[Any, ...], number: type | None) -> Any:
+    """Return the value of a setting: a number of this type, any text, or one of the words in `kinds`."""
+    if str in kinds:
+        return check_line(stated.get(known))
+    return number(_rational(known, stated)) if number else one_of(known, stated, kinds)
 
 
 @cache

@@ -23,7 +23,7 @@ from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn
 from smc_dp.methods.model import Weights
 from smc_dp.methods.statistics.coefficient_inference import LONGEST_STEP, CoefficientInference, find_obstacles
-from smc_dp.methods.statistics.description import DescribeResult
+from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.methods.statistics.estimate import INTERVAL_LEVEL, QUANTILE
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.coefficients import make_coefficients

@@ -18,7 +18,7 @@ from smc_dp.core.kinds import LARGEST_FINITE_NUMBER
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, DateColumn
 from smc_dp.methods.model import Weights
-from smc_dp.methods.statistics.description import DescribeResult
+from smc_dp.methods.statistics.describe_result import DescribeResult
 
 
 def make_coefficients(weights: Weights, bounds: Bounds) -> dict[str, Any]:

@@ -53,7 +53,7 @@ from smc_dp.data.partition import check_names
 from smc_dp.methods.functionality import Vector, add_vectors
 from smc_dp.methods.model import Weights
 from smc_dp.methods.statistics.describe import DescribeSum
-from smc_dp.methods.statistics.description import DescribeResult
+from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.privacy.statement import Adjacency, GuaranteeKind, PrivacyStatement, Unit
 from smc_dp.run.agreement import REASONS, Agreement, refuse_earlier_version
 from smc_dp.run.auxiliary import AuxiliaryRows
@@ -257,6 +257,25 @@ class StatedColumn(Document):
     missing: StatedEstimate | None = None
 
 
+class StatedFigure(Document):
+    """Figure of a group of rows; null where too few cells are left."""
+
+    column: str
+    level: str
+    figure: str
+    estimate: FiniteNumber | None
+    low: FiniteNumber | None
+    high: FiniteNumber | None
+
+
+class StatedGroup(Document):
+    """Description of one group of rows, whose number has noise; differences are from the first group."""
+
+    group: str
+    rows: StatedEstimate
+    figures: Annotated[list[StatedFigure], Field(max_length=_LEVELS, fail_fast=True)]
+
+
 class StatedDescription(Document):
     """Description of the rows: it follows from the noisy `sums` and the numbers of rows and parties in them."""
 
@@ -265,6 +284,8 @@ class StatedDescription(Document):
     level: FiniteNumber
     sums: FiniteNumbers
     columns: Annotated[dict[str, StatedColumn], limit_keys(_MANY)]
+    by: str | None = None
+    groups: Annotated[list[StatedGroup], Field(max_length=_LEVELS, fail_fast=True)] = Field(default_factory=list)
 
 
 class ReleaseFile(Document):
@@ -355,7 +376,7 @@ class ReleaseFile(Document):
         if isinstance(spec, DescribeSum) != (stated is not None):
             raise InputError("release.other_result", name=agreement.method.name)
         if stated is None or not isinstance(spec, DescribeSum):
-            return self._weights(agreement.bounds)
+            return read_weights(self.weights_stated or [], agreement.bounds)
         if len(stated.sums) != spec.reach.dimension:
             raise InputError("description.other_length", wanted=spec.reach.dimension, got=len(stated.sums))
         most = len(agreement.parties)
@@ -365,15 +386,6 @@ class ReleaseFile(Document):
         if found.as_dict() != stated.model_dump(exclude_unset=True):
             raise InputError("description.other_figures")
         return found
-
-    def _weights(self, bounds: Bounds) -> Weights:
-        """Return a number for each feature, of three or more classes a row for each class; InputError for others."""
-        names, stated = bounds.classes, self.weights_stated or []
-        rows = list(zip(names, stated, strict=False)) if len(names) > 2 else [("", stated)]
-        if len(names) > 2 and len(stated) != len(names):
-            raise InputError("weights.other_classes", count=len(names), got=len(stated))
-        found = tuple(_row(row, bounds.dimension, name and f" of class {shown(name)}") for name, row in rows)
-        return found if len(names) > 2 else found[0]
 
     def _column(self, name: str) -> Column:
         missing = self.missing.get(name)
@@ -389,6 +401,16 @@ class ReleaseFile(Document):
 
     def _aliases(self, name: str) -> Aliases:
         return tuple((level, tuple(texts)) for level, texts in self.aliases.get(name, {}).items())
+
+
+def read_weights(stated: list[Any], bounds: Bounds) -> Weights:
+    """Return a number for each feature, of three or more classes a row for each class; InputError for others."""
+    names = bounds.classes
+    rows = list(zip(names, stated, strict=False)) if len(names) > 2 else [("", stated)]
+    if len(names) > 2 and len(stated) != len(names):
+        raise InputError("weights.other_classes", count=len(names), got=len(stated))
+    found = tuple(_row(row, bounds.dimension, name and f" of class {shown(name)}") for name, row in rows)
+    return found if len(names) > 2 else found[0]
 
 
 def _row(row: Any, dimension: int, of: str) -> tuple[float, ...]:

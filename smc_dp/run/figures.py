@@ -20,7 +20,7 @@ from smc_dp.run.coefficient_rows import (
     coefficient_rows,
     odds,
 )
-from smc_dp.run.description_table import COVERS_ROWS, figure_rows
+from smc_dp.run.description_table import COVERS_ROWS
 from smc_dp.run.verify_release import VerifiedRelease, verify_release
 
 _OF_A_DESCRIPTION = ("column", "level", "figure", "estimate", "low", "high")
@@ -73,10 +73,13 @@ def read_figures(run: Path, per: UnitsByColumn = NO_UNITS) -> ReleaseFigures:
     release = verified.release
     check_units_of_columns(per, release)
     if (described := release.description) is not None:
-        rows = figure_rows(described, release.bounds)
-        figures = tuple((row.column, row.level, row.figure, *_ends(row.found)) for row in rows)
+        rows, grouped = described.table(), described.by is not None
+        figures = tuple(
+            (*([row.group] if grouped else []), row.column, row.level, row.figure, *_ends(row.found)) for row in rows
+        )
         summary: dict[str, Any] = {"covers": COVERS_ROWS, "rows": described.rows, "parties": described.parties}
-        return ReleaseFigures(verified, _OF_A_DESCRIPTION, figures, summary)
+        headings = ("group", *_OF_A_DESCRIPTION) if grouped else _OF_A_DESCRIPTION
+        return ReleaseFigures(verified, headings, figures, summary)
     if (found := release.inference) is None:
         raise InputError("release.no_figures", name=release.agreement.method.name)
     coefficients = tuple(map(_cells, coefficient_rows(found["terms"], release.bounds, per)))

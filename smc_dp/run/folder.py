@@ -25,7 +25,7 @@ from smc_dp.core.writing import write_folder
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, DateColumn, NumericColumn
 from smc_dp.methods.model import Weights
-from smc_dp.methods.statistics.description import DescribeResult
+from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.coefficient_intervals import make_intervals

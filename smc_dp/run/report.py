@@ -10,7 +10,7 @@ from typing import Any
 
 from smc_dp.core.errors import Fault
 from smc_dp.methods.expected_accuracy import ExpectedAccuracy
-from smc_dp.methods.statistics.description import DescribeResult
+from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.privacy.ledger.history import Standing
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run.agreement import REASONS, Agreement

@@ -151,6 +151,9 @@ class MethodSettings(SettingsSection):
         "(addremove).",
         _choices(RecordAdjacency), "choice", usual="replace", title="Adjacency",
     )  # fmt: skip
+    by: OneLine | None = _agreed(
+        "describe: the column of levels or bins whose groups are described, too.", "COLUMN", title="Groups by"
+    )
     rows: MethodSetting = _agreed(
         "gd: the number of all rows, which is public.", "INTEGER", "count", usual="in a simulation, all rows"
     )

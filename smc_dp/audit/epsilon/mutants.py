@@ -25,6 +25,7 @@ MutantName: TypeAlias = Literal[
     "half-variance",
     "half-sensitivity",
     "all-honest",
+    "silent-party",
     "stripped",
     "unclipped-weight",
 ]
@@ -38,11 +39,12 @@ MUTANT_FAULTS: Mapping[MutantName, str] = MappingProxyType(
         "half-sensitivity": "Gaussian noise made for half of what neighbours move the vector by",
         "k-times-integer": "whole noise multiplied by the number of parties, as the published protocol does",
         "all-honest": "shares of noise that are enough only if all parties are honest",
+        "silent-party": "shares of noise, of which one honest party adds none",
         "stripped": "the noise of the smallest party, as that party sees the release: without it",
         "unclipped-weight": "noise for records of the weight 1, while weights up to 4 enter as they are",
     }
 )
-PROTOCOL_MUTANTS: tuple[MutantName, ...] = ("all-honest", "stripped")
+PROTOCOL_MUTANTS: tuple[MutantName, ...] = ("all-honest", "silent-party", "stripped")
 """Mutants whose fault is who knows which noise, so that a whole protocol alone shows it."""
 _PARTIES = 5  # where there is no protocol beside the noise
 _SEED_BITS = 64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from types import MappingProxyType
@@ -18,14 +18,14 @@ from smc_dp.audit.epsilon.mechanisms import MECHANISMS
 from smc_dp.audit.epsilon.mutants import PROTOCOL_MUTANTS, MutantName
 from smc_dp.core.errors import InputError, shown
 from smc_dp.methods.method import check_target, noise_names
-from smc_dp.methods.registry import METHODS
+from smc_dp.methods.registry import METHODS, STATISTICS
 from smc_dp.privacy.target import HIGHEST, SHARED_NOISES, Calibration, NoiseName, Target
 
 ALL_METHODS = "all"
 SCOPE_SENTENCES = MappingProxyType(
     {
         protocol.PATHAK_METHOD: protocol.PATHAK_SCOPE,
-        secure_sum.SECURE_SUM_METHOD: secure_sum.SECURE_SUM_SCOPE,
+        **dict.fromkeys(secure_sum.SECURE_SUM_METHODS, secure_sum.SECURE_SUM_SCOPE),
         **dict.fromkeys(rounds.ROUNDS_METHODS, rounds.ROUNDS_SCOPE),
     }
 )
@@ -60,8 +60,8 @@ class Request:
     lam: float | None = None
 
     def __post_init__(self) -> None:
-        if self.method not in (ALL_METHODS, *METHODS, *MECHANISMS):
-            known = ", ".join((*METHODS, *MECHANISMS, ALL_METHODS))
+        if self.method not in (ALL_METHODS, *METHODS, *STATISTICS, *MECHANISMS):
+            known = ", ".join((*METHODS, *STATISTICS, *MECHANISMS, ALL_METHODS))
             raise InputError("method.unknown", known=known, got=shown(self.method))
         if 2 * self.epsilon > HIGHEST:
             raise InputError("epsilon.too_large", most=float(HIGHEST) / 2)
@@ -71,14 +71,12 @@ class Request:
             raise InputError("through_protocol.other_method", known=known)
         if self.mutant in PROTOCOL_MUTANTS and not self.through_protocol:
             raise InputError("twin.of_whole_protocol", mutant=self.mutant)
-        by_parties = self.method in rounds.ROUNDS_METHODS or (
-            self.through_protocol and self.method == secure_sum.SECURE_SUM_METHOD
-        )
-        if self.noise in SHARED_NOISES and not by_parties:
-            learning = " or ".join(rounds.ROUNDS_METHODS)
-            raise InputError(
-                "noise.of_secure_sum", noise=self.noise, name=secure_sum.SECURE_SUM_METHOD, learning=learning
-            )
+        by_parties = (*secure_sum.SECURE_SUM_METHODS, *rounds.ROUNDS_METHODS)
+        in_the_clear = self.method in METHODS and self.method in secure_sum.SECURE_SUM_METHODS
+        if self.noise in SHARED_NOISES and (
+            self.method not in by_parties or (in_the_clear and not self.through_protocol)
+        ):
+            raise InputError("noise.of_secure_sum", noise=self.noise, name=", ".join(by_parties))
         if self.method in MECHANISMS and (self.calibration or self.noise):
             raise InputError("calibration.method_is_mechanism", method=self.method)
         if self.method in METHODS and not METHODS[self.method].calibrations and (self.calibration or self.noise):
@@ -96,16 +94,15 @@ class Request:
 
 def plan_cases(request: Request) -> list[PlannedCase]:
     """Return all cases of the request; raise InputError for what a method does not have."""
-    if request.through_protocol and request.method == secure_sum.SECURE_SUM_METHOD:
-        target = Target(request.epsilon, request.calibration or "proven", request.noise or "vg", GAUSSIAN_DELTA)
-        return _of_runs(request, partial(secure_sum.secure_sum_case, target))
+    if request.through_protocol and request.method in secure_sum.SECURE_SUM_METHODS:
+        return _of_runs(request, partial(secure_sum.secure_sum_case, _of_sum(request), method=request.method))
     if request.through_protocol and request.method in rounds.ROUNDS_METHODS:
         return _of_runs(request, partial(rounds.rounds_case, request.method, _of_sums(request)))
     if request.through_protocol:
         target = Target(request.epsilon, request.calibration or "proven", request.noise or "knorm", GAUSSIAN_DELTA)
         half = None if request.mutant else protocol.pathak_case(target, "half-noise", use_ideal=True)
         return [PlannedCase(protocol.pathak_case(target, request.mutant), half)]
-    names = (*MECHANISMS, *METHODS) if request.method == ALL_METHODS else (request.method,)
+    names = (*MECHANISMS, *METHODS, *STATISTICS) if request.method == ALL_METHODS else (request.method,)
     return [case for name in names for case in _of(name, request)]
 
 
@@ -115,6 +112,11 @@ def _of_runs(request: Request, case: Callable[..., Case]) -> list[PlannedCase]:
         return [PlannedCase(case(mutant=request.mutant), None)]
     half = case(mutant="half-noise", use_ideal=True)
     return [PlannedCase(case(), half), *(PlannedCase(case(way), None) for way in DEVIATIONS)]
+
+
+def _of_sum(request: Request) -> Target:
+    noise = request.noise or secure_sum.SECURE_SUM_METHODS[request.method]
+    return Target(request.epsilon, request.calibration or "proven", noise, GAUSSIAN_DELTA)
 
 
 def _of_sums(request: Request) -> Target:
@@ -135,8 +137,14 @@ def _of(name: str, request: Request) -> Iterator[PlannedCase]:
         if request.mutant:
             yield PlannedCase(of_sums(mutant=request.mutant), None)
             return
-        for weighted in (False, True):
+        for weighted in (False, True)[: 1 + rounds.has_weights(name)]:
             yield PlannedCase(of_sums(weighted=weighted), of_sums(mutant="half-noise", weighted=weighted))
+        return
+    if name in STATISTICS:
+        of_sum = partial(
+            secure_sum.secure_sum_case, _of_sum(replace(request, method=name)), use_ideal=True, method=name
+        )
+        yield PlannedCase(of_sum(mutant=request.mutant), None if request.mutant else of_sum(mutant="half-noise"))
         return
     if not METHODS[name].calibrations:
         if request.mutant is None:

@@ -1,4 +1,4 @@
-"""Audit of `newton` and `gd`: what Charlie and one party of his can make of a whole session of sums, at its worst.
+"""Audit of methods by several sums: what Charlie and one party of his can make of a whole session, at its worst.
 
 A record of the first party has the other label, or is there or not, and Charlie announces that every sum is zero, the
 same to all. So all sums are asked at w = 0, to which every record is orthogonal: there nothing is clipped, and a pair
@@ -6,11 +6,15 @@ x, -x lies as far apart as any pair anywhere, 2 C in every sum (and in the first
 does not differ). A session in which Charlie tells the truth shows no more. Where rows have weights, the record that
 differs has the largest. The two take what their party has added off each sum; by the theorem the rest has at least H
 shares of the noise in every sum, whatever that party enters.
+
+Nothing clips the gradients of `logistic`, and they are longest where the weights are wrong. There Charlie announces
+sums that lead to the steepest weights, which put two records of other labels, x and nearly x, each on the wrong side.
+They lie 2 |x| apart in every sum but the first, which is asked at 0. Neither Hessian nor meat differ.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -34,26 +38,30 @@ from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public, Rows
 from smc_dp.data.row_weights import RowWeights
 from smc_dp.leakage.executions import execute
-from smc_dp.methods.functionality import RoundAnswer, add_vectors
+from smc_dp.methods.functionality import Addend, RoundAnswer, add_vectors
 from smc_dp.methods.gradients.gradient_descent import GradientDescent
-from smc_dp.methods.gradients.gradient_sums import GradientSums
+from smc_dp.methods.gradients.gradient_sums import GradientMethod, GradientSums
 from smc_dp.methods.gradients.newton import Newton
+from smc_dp.methods.statistics.logistic import LogisticCoefficients
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.distributed.share_distributions import GaussianShares, ShareDistribution
 from smc_dp.privacy.statement import RecordAdjacency
 from smc_dp.privacy.target import Target
 from smc_dp.run.protocols.bindings import BINDINGS
 
-ROUNDS_METHODS = MappingProxyType({Newton.name: Newton, GradientDescent.name: GradientDescent})
+ROUNDS_METHODS: Mapping[str, type[GradientMethod]] = MappingProxyType(
+    {method.name: method for method in (Newton, GradientDescent, LogisticCoefficients)}
+)
 ROUNDS_SCOPE = (
     "What was looked at is what Charlie and one party of his can make of whole sessions: all sums less what that party "
-    "added,\nwhile he says that each is zero, which keeps the records that differ as far apart as can be. There are "
-    "few\ndraws: they find gross faults. Half the noise was drawn by the ideal functionality, as it takes no time."
+    "added,\nwhile he announces sums that keep the records that differ as far apart as can be. There are few draws: "
+    "they\nfind gross faults. Half the noise was drawn by the ideal functionality, as it takes no time."
 )
 PARTIES, COLLUDERS = 3, 1
 _ROWS = 2  # the public cap
 _WEIGHTS = RowWeights(column="weight", most=4.0)  # public terms where rows have weights
 _UNCLIPPED_ROWS = 5  # of a party whose weights enter as they are, the largest as four records
+_TILT = 2.0**-9  # second feature of a record of `logistic`: times the steepest weight, 2^14, it decides the class
 
 
 def rounds_case(
@@ -66,19 +74,21 @@ def rounds_case(
     adjacency: RecordAdjacency = "replace",
     weighted: bool = False,
 ) -> Case:
-    """Return the case of a session of three parties of whom the last is Charlie's own, d = 1.
+    """Return the case of a session of three parties of whom the last is Charlie's own, d = 1 or 2.
 
     `use_ideal`: by the ideal functionality of the honest, asked what Charlie asks. `all-honest` is noise in shares that
-    are enough only if nobody colludes. weighted: rows have weights from 0 to 4; with `unclipped-weight` they enter as
-    they are, beside noise for the weight 1. Raise InputError for another mutant or noise.
+    are enough only if nobody colludes, `silent-party` an honest party without noise. weighted: rows have weights from 0
+    to 4; with `unclipped-weight` they enter as they are, beside noise for the weight 1. Raise InputError for another
+    mutant or noise.
     """
-    if mutant not in (None, "half-noise", "all-honest", "unclipped-weight"):
+    fits = mutant != "unclipped-weight" or has_weights(method)
+    if mutant not in (None, "half-noise", "all-honest", "silent-party", "unclipped-weight") or not fits:
         raise InputError("twin.not_of_method_by_secure_sum", method=method, got=mutant)
     if target.noise != "ddg":
         raise InputError("noise.not_of_method_by_secure_sum", method=method, got=target.noise)
     weighted = weighted or mutant == "unclipped-weight"
     session = DrivenSession(audited_rounds(method, target, adjacency, weighted=weighted), mutant)
-    worlds = [rows_in_world(world, adjacency, weighted=weighted) for world in (0, 1)]
+    worlds = [rows_in_world(world, adjacency, method, weighted=weighted) for world in (0, 1)]
     if mutant == "unclipped-weight":
         worlds = [[_with_unclipped_weights(rows) for rows in world] for world in worlds]
     centres = session.centre(worlds[0]), session.centre(worlds[1])
@@ -94,9 +104,10 @@ def rounds_case(
     differs = "has the other label" if adjacency == "replace" else "is there or not"
     rows = ", rows with weights" if weighted else ""
     record = "record of the largest weight" if weighted else "record"
+    asked = "w = 0" if session.announced is deviations.announce_zero else "the steepest weights"
     return Case(
         f"{method} by the secure sum{rows}, {'in the clear' if use_ideal else way}" + (f": {mutant}" if mutant else ""),
-        f"one {record} of the first of 3 parties {differs}, all sums are asked at w = 0; d = 1",
+        f"one {record} of the first of 3 parties {differs}, all sums are asked at {asked}; d = {len(worlds[0][0].X.T)}",
         session.spec.statement,  # what H shares are said to give
         centres,
         in_the_clear if use_ideal else draw,
@@ -109,17 +120,26 @@ def audited_rounds(
     method: str, target: Target, adjacency: RecordAdjacency = "replace", *, weighted: bool = False
 ) -> GradientSums:
     """Return the sums that are audited."""
-    made: Newton | GradientDescent = ROUNDS_METHODS[method](adjacency=adjacency)
     announced = AnnouncedRows(_UNCLIPPED_ROWS if weighted else _ROWS)
-    public = Public(PARTIES, 1, 2, weighted=weighted)
-    return made.shared(public, target, ThreatModel(PARTIES, COLLUDERS, 0), announced)
+    public = Public(PARTIES, 1 if has_weights(method) else 2, 2, weighted=weighted)
+    return ROUNDS_METHODS[method](adjacency=adjacency).shared(
+        public, target, ThreatModel(PARTIES, COLLUDERS, 0), announced
+    )
 
 
-def rows_in_world(world: int, adjacency: RecordAdjacency = "replace", *, weighted: bool = False) -> list[Rows]:
+def has_weights(method: str) -> bool:
+    """Return whether rows of a method may have weights: all of them are clipped."""
+    return ROUNDS_METHODS[method] is not LogisticCoefficients
+
+
+def rows_in_world(
+    world: int, adjacency: RecordAdjacency = "replace", method: str = Newton.name, *, weighted: bool = False
+) -> list[Rows]:
     """Return everybody's rows in a world: only the first party's first record differs."""
-    one, other = _rows((1.0, 1)), _rows((1.0, 0), (0.0, 1))
-    first = _rows((1.0, world), (0.0, 1)) if adjacency == "replace" else _rows(*[(1.0, 1)] * world, (0.0, 1))
-    found = [first, other, one]
+    one, zero, empty = ((1.0, 1), (1.0, 0), (0.0, 1))
+    first = [(one if world else zero), empty] if adjacency == "replace" else [*[one] * world, empty]
+    made = _rows if has_weights(method) else _tilted_rows
+    found = [made(*records) for records in (first, (zero, empty), (one,))]
     return [_with_weights(rows) for rows in found] if weighted else found
 
 
@@ -141,13 +161,33 @@ def _rows(*records: tuple[float, int]) -> Rows:
     return Rows(np.array([[x] for x, _ in records]), np.array([y for _, y in records]))
 
 
+def _tilted_rows(*records: tuple[float, int]) -> Rows:
+    """Return rows as long as these with a second feature, by which the steepest weights say the other class."""
+    each = [(x * np.sqrt(1 - _TILT**2), x * (_TILT if y == 0 else -_TILT)) for x, y in records]
+    return Rows(np.array(each), np.array([y for _, y in records]))
+
+
+def announce_steep(p: Parameters, S: Vector) -> Vector:
+    """Announce a gradient that is 0 but for the second feature, and there so large that no weight is larger."""
+    return (0, 1 << p.ring.bits - 2, *(0 for _ in S[2:]))
+
+
 @dataclass(frozen=True)
 class DrivenSession:
-    """Session of R sums, with a mutant's noise if one is named, of which Charlie announces what he likes."""
+    """Session of R sums, with a mutant's noise if one is named, of which Charlie announces what he likes.
+
+    announce: None for what keeps neighbours as far apart as can be.
+    """
 
     spec: GradientSums
     mutant: MutantName | None = None
-    announce: AnnouncedSum = deviations.announce_zero
+    announce: AnnouncedSum | None = None
+
+    @property
+    def announced(self) -> AnnouncedSum:
+        """Function that says what Charlie announces."""
+        worst = deviations.announce_zero if has_weights(self.spec.method.name) else announce_steep
+        return self.announce or worst
 
     @cached_property
     def distributions(self) -> tuple[tuple[ShareDistribution, ...], ...]:
@@ -180,7 +220,7 @@ class DrivenSession:
     def announced_sums(self) -> tuple[Vector, ...]:
         """Sums that Charlie announces."""
         p = self._parameters
-        return tuple(p.ring.nearest(self.announce(p, (0,) * p.length(r))) for r in range(p.R))
+        return tuple(p.ring.nearest(self.announced(p, (0,) * p.length(r))) for r in range(p.R))
 
     def centre(self, rows: Sequence[Rows]) -> Array:
         """Return the view of these rows without noise."""
@@ -194,7 +234,8 @@ class DrivenSession:
 
     def noise(self, rng: Stream) -> Array:
         """Draw the noise of the honest parties, all sums end to end."""
-        shares = [[self._share(r, rng) for r in range(len(self.distributions))] for _ in range(PARTIES - COLLUDERS)]
+        honest = range(1 if self.mutant == "silent-party" else 0, PARTIES - COLLUDERS)
+        shares = [[self._share(r, rng) for r in range(len(self.distributions))] for _ in honest]
         total: Array = np.sum([_floats(of_party) for of_party in shares], axis=0)
         return total
 
@@ -213,10 +254,10 @@ class DrivenSession:
         """Run a session; return the true sums, and what the last party has added to each, as elements of the ring."""
         p, realisation = self._parameters, BINDINGS[PROGRAM.name]
         own = rng.spawn()  # a fork of `rng` is the same in every draw
-        parts = [self._answers(mine, own.fork(f"party {j}")) for j, mine in enumerate(rows)]
+        parts = [self._answers(j, mine, own.fork(f"party {j}")) for j, mine in enumerate(rows)]
         home = {name: realisation.answers(p, part) for name, part in zip(p.parties, parts, strict=True)}
         inputs: dict[str, tuple[Any, ...]] = {name: (p, Addends((), ())) for name in p.parties}
-        program = deviations.deviating_program(deviation, self.announce)
+        program = deviations.deviating_program(deviation, self.announced)
         answering = {name: answers for name, answers in home.items() if answers}
         done = execute(program, p, {**inputs, CURATOR_NAME: (p,)}, own, local_programs=answering)
         last = p.parties[-1]
@@ -226,12 +267,18 @@ class DrivenSession:
         sent = tuple(p.ring.add_vectors(x, e) for x, e in zip(mine.numbers, mine.noise, strict=True))
         return done.results[CURATOR_NAME], sent
 
-    def _answers(self, rows: Rows, rng: Stream) -> RoundAnswer:
-        """Return the party's own program, with the noise of the mutant."""
+    def _answers(self, j: int, rows: Rows, rng: Stream) -> RoundAnswer:
+        """Return the program of party j, with the noise of the mutant."""
         part = self.spec.part(rows, rng)
-        if self.mutant is None:
+        if self.mutant is None or (self.mutant == "silent-party" and j):
             return part
-        return lambda values: replace(part(values), noise=self._share(len(values), rng))
+        silent = self.mutant == "silent-party"
+
+        def answer(values: tuple[Vector, ...]) -> Addend:
+            said = part(values)
+            return replace(said, noise=(0,) * len(said.noise) if silent else self._share(len(values), rng))
+
+        return answer
 
     @cached_property
     def _parameters(self) -> Parameters:

@@ -1,4 +1,4 @@
-"""Audit of `wsum` through the secure sum: what Charlie and one party of his, which deviates, can make of a run.
+"""Audit of `wsum` and `describe` by the secure sum: what Charlie and a party of his, which deviates, can make of a run.
 
 They take what their party has added off the sum. By the theorem the rest is what the honest parties add, with at least
 H shares of the noise: the same distribution whatever the malicious party enters, and the claim is for H shares.
@@ -6,9 +6,10 @@ H shares of the noise: the same distribution whatever the malicious party enters
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,16 +26,20 @@ from smc_dp.audit.epsilon.deviations import Deviation
 from smc_dp.audit.epsilon.mutants import MutantName
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
-from smc_dp.data.federation import Public
+from smc_dp.data.columns import CategoricalColumn, NumericColumn
+from smc_dp.data.federation import Public, Rows
+from smc_dp.data.usual_clip import longest_norm
 from smc_dp.leakage.executions import execute
 from smc_dp.methods.functionality import Addend, ideal
 from smc_dp.methods.neighbours import STRONG_LAMBDA, labelled_rows
+from smc_dp.methods.statistics.describe import Describe, DescribeSum
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.sums.weighted_sum import SharedWeightedSum, WeightedSum
 from smc_dp.privacy.distributed.share_distributions import GammaShares, GaussianShares, ShareDistribution
-from smc_dp.privacy.target import SHARED_NOISES, Target
+from smc_dp.privacy.target import SHARED_NOISES, NoiseName, Target
 
-SECURE_SUM_METHOD = "wsum"
+SECURE_SUM_METHODS: Mapping[str, NoiseName] = MappingProxyType({WeightedSum.name: "vg", Describe.name: "ddg"})
+"""Methods by one sum that can be audited through it, with the noise of each where none is named."""
 SECURE_SUM_SCOPE = (
     "What was looked at is what Charlie and one party of his can make of whole runs: the sum less what that party "
     "added.\nA run takes 10 ms, so there are few draws: they find gross faults. Integer for integer it is what the "
@@ -42,61 +47,86 @@ SECURE_SUM_SCOPE = (
 )
 PARTIES, COLLUDERS = 3, 1
 _ROWS = 8  # of every other party than the first, and the public cap
+_COLUMNS = (CategoricalColumn("ward", ("a", "b")), NumericColumn("age", 0.0, 1.0))  # that `describe` describes
 
+NEIGHBOURS = MappingProxyType(
+    {
+        WeightedSum.name: "one record of the first of 3 parties has the other label; d = 1",
+        Describe.name: "one record of the first of 3 parties has the other level, and a number at its other bound",
+    }
+)
+"""What differs between the two worlds of each method."""
+
+AuditedSum: TypeAlias = SharedWeightedSum | DescribeSum
 NoisyAddends: TypeAlias = list[Addend]
 """Addends of each party, with its share of the noise."""
 
 
 def secure_sum_case(
-    target: Target, deviation: Deviation | None = None, mutant: MutantName | None = None, *, use_ideal: bool = False
+    target: Target,
+    deviation: Deviation | None = None,
+    mutant: MutantName | None = None,
+    *,
+    use_ideal: bool = False,
+    method: str = WeightedSum.name,
 ) -> Case:
-    """Return the case of `wsum` by three parties of whom the last is Charlie's own, d = 1.
+    """Return the case of a method by three parties of whom the last is Charlie's own.
 
     `use_ideal`: by the ideal functionality of the honest. `all-honest` is noise in shares that are enough only if
-    nobody colludes. Raise InputError for another mutant.
+    nobody colludes, `silent-party` an honest party without noise. Raise InputError for another mutant or noise.
     """
-    if mutant not in (None, "half-noise", "all-honest"):
+    if mutant not in (None, "half-noise", "all-honest", "silent-party"):
         raise InputError("twin.not_of_secure_sum", got=mutant)
     if target.noise not in SHARED_NOISES:
         raise InputError("noise.not_of_secure_sum", shared=SHARED_NOISES, got=target.noise)
-    spec = audited_sum(target)
+    spec = audited_sum(target, method)
     distribution = spec.noise.distribution if mutant is None else _broken(spec.noise.distribution, mutant)
     see = ideal_view if use_ideal else view_of_coalition(deviation)
     numbers = [numbers_in_world(spec, world) for world in (0, 1)]
 
     def draw(world: int, rng: Stream) -> Array:
-        return _number(see(spec, add_noise(spec, numbers[world], distribution, rng), rng))
+        parts = add_noise(spec, numbers[world], distribution, rng)
+        if mutant == "silent-party":
+            parts[0] = replace(parts[0], noise=(0,) * spec.length)
+        return _noisy(spec, see(spec, parts, rng))
 
     way = "all follow the protocol" if deviation is None else f"one of three {deviations.DEVIATIONS[deviation]}"
     return Case(
-        f"wsum by the secure sum, {target.noise}, {'in the clear' if use_ideal else way}"
+        f"{method} by the secure sum, {target.noise}, {'in the clear' if use_ideal else way}"
         + (f": {mutant}" if mutant else ""),
-        "one record of the first of 3 parties has the other label; d = 1",
+        NEIGHBOURS[method],
         spec.statement,  # what H shares are said to give
-        (_number(_honest(numbers[0])), _number(_honest(numbers[1]))),
+        (_noisy(spec, _honest(numbers[0])), _noisy(spec, _honest(numbers[1]))),
         draw,
         whole=spec.grid.ring_bits <= 64,
     )
 
 
-def audited_sum(target: Target) -> SharedWeightedSum:
-    """Return the weighted sum that is audited."""
-    among = ThreatModel(PARTIES, COLLUDERS, 0)
-    return WeightedSum(STRONG_LAMBDA).shared(Public(PARTIES, 1, 2), target, among, AnnouncedRows(_ROWS, "released"))
+def audited_sum(target: Target, method: str = WeightedSum.name) -> AuditedSum:
+    """Return the sum that is audited."""
+    among, announced = ThreatModel(PARTIES, COLLUDERS, 0), AnnouncedRows(_ROWS, "released")
+    if method == Describe.name:
+        return Describe().shared(Public(PARTIES, 3, 2, columns=_COLUMNS), target, among, announced)
+    return WeightedSum(STRONG_LAMBDA).shared(Public(PARTIES, 1, 2), target, among, announced)
 
 
-def numbers_in_world(spec: SharedWeightedSum, world: int) -> list[Vector]:
+def numbers_in_world(spec: AuditedSum, world: int) -> list[Vector]:
     """Return what each party adds without noise in a world."""
-    other = labelled_rows(*(i % 2 for i in range(_ROWS)))
+    made = _described_rows if spec.method.name == Describe.name else labelled_rows
+    other = made(*(i % 2 for i in range(_ROWS)))
     nobody = Stream.from_system()  # a share comes with it, which is not used
-    return [tuple(spec.part(rows, nobody).numbers) for rows in (labelled_rows(world, 1, 0, 1), other, other)]
+    return [tuple(spec.part(rows, nobody).numbers) for rows in (made(world, 1, 0, 1), other, other)]
 
 
-def add_noise(
-    spec: SharedWeightedSum, numbers: list[Vector], distribution: ShareDistribution, rng: Stream
-) -> NoisyAddends:
+def _described_rows(*ends: int) -> Rows:
+    """Return rows with the first level and the least number, or both others."""
+    one = np.array([(1 - end, end, 2 * end - 1) for end in ends], dtype=np.float64)
+    return Rows(one / longest_norm(len(_COLUMNS)), np.zeros(len(ends), dtype=np.int64))
+
+
+def add_noise(spec: AuditedSum, numbers: list[Vector], distribution: ShareDistribution, rng: Stream) -> NoisyAddends:
     """Return the numbers of each party with a fresh share of the noise."""
-    unprotected = (0,) * (spec.length - spec.public.dimension)
+    unprotected = (0,) * spec.plain
     return [Addend(z, (*distribution.share(rng), *unprotected)) for z in numbers]
 
 
@@ -120,24 +150,22 @@ def _broken(distribution: ShareDistribution, mutant: MutantName) -> ShareDistrib
 # What Charlie and his party make of it.
 
 
-def ideal_view(spec: SharedWeightedSum, parts: NoisyAddends, rng: Stream) -> Vector:
+def ideal_view(spec: AuditedSum, parts: NoisyAddends, rng: Stream) -> Vector:
     """Return the ideal functionality of what the honest parties add."""
     return tuple(ideal(spec.functionality, parts[:-COLLUDERS], rng))
 
 
-def view_of_coalition(deviation: Deviation | None) -> Callable[[SharedWeightedSum, NoisyAddends, Stream], Vector]:
+def view_of_coalition(deviation: Deviation | None) -> Callable[[AuditedSum, NoisyAddends, Stream], Vector]:
     """Return a whole run as Charlie's coalition sees it: the released sum less what its party has added."""
 
-    def seen(spec: SharedWeightedSum, parts: NoisyAddends, rng: Stream) -> Vector:
+    def seen(spec: AuditedSum, parts: NoisyAddends, rng: Stream) -> Vector:
         S, added = run_sum(spec, parts, deviation, rng)
         return tuple(spec.grid.lift(x - y) for x, y in zip(S, added, strict=True))
 
     return seen
 
 
-def run_sum(
-    spec: SharedWeightedSum, parts: NoisyAddends, deviation: Deviation | None, rng: Stream
-) -> tuple[Vector, Vector]:
+def run_sum(spec: AuditedSum, parts: NoisyAddends, deviation: Deviation | None, rng: Stream) -> tuple[Vector, Vector]:
     """Run a sum; return the release, and what the last party has added, as elements of the ring."""
     p = _parameters(spec)
     addends = [Addends((p.ring.vector(part.numbers),), (p.ring.vector(part.noise),)) for part in parts]
@@ -152,7 +180,7 @@ def run_sum(
 
 
 @cache
-def _parameters(spec: SharedWeightedSum) -> Parameters:
+def _parameters(spec: AuditedSum) -> Parameters:
     names = tuple(f"party {j}" for j in range(1, PARTIES + 1))
     blocks = tuple(Block(length, distribution) for length, distribution in spec.sums[0])
     return Parameters(names, COLLUDERS, 0, (blocks,), spec.grid.ring_bits)
@@ -162,6 +190,6 @@ def _honest(numbers: list[Vector]) -> Vector:
     return tuple(sum(column) for column in zip(*numbers[:-COLLUDERS], strict=True))
 
 
-def _number(total: Vector) -> Array:
-    """Return the weight without the number of rows, which both neighbours share; floats hold what is needed of it."""
-    return np.array([float(total[0])])
+def _noisy(spec: AuditedSum, total: Vector) -> Array:
+    """Return the numbers with noise, without those that neighbours share; floats hold what is needed of them."""
+    return np.array([float(x) for x in total[: spec.length - spec.plain]])

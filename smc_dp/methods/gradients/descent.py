@@ -24,6 +24,20 @@ from smc_dp.methods.training.integer_rows import WEIGHT_BITS, IntegerRows, round
 Scaling: TypeAlias = Callable[[Array], Array]
 """Function that makes a step of a direction, (p, d)."""
 
+MOST_STEP = 10
+"""Largest inverse of the curvature that steps assume for three and more classes, in units of that of X'X."""
+
+
+def softmax_step(classes: int) -> int:
+    """Return the inverse of the curvature that steps assume for k classes, at least 3: k X'X^-1 at W = 0, capped.
+
+    The Hessian at W = 0 is (1/k) X'X in each class. At other weights it can be (1/2) X'X, the bound of Boehning (1992)
+    for all weights. Steps of k (X'X)^-1 may go beyond the minimum, where two classes share all of the probability.
+    Clipped gradients and `MOST_STEP` keep the loss below that at W = 0 there; with hundreds of classes and no cap it
+    grows without end.
+    """
+    return min(classes, MOST_STEP)
+
 
 @dataclass(frozen=True, eq=False)
 class Descent:
@@ -93,8 +107,8 @@ class GradientSteps:
 class NewtonSteps:
     """Nesterov's steps of `newton`: directions times the inverse of the released curvature, kept from below.
 
-    The first sum releases it. The curvature bounds the Hessian at any weights: X'X/4 for two classes; for more (1/2)
-    X'X, the same for all of them (Boehning 1992). floor: what its eigenvalues are raised to, public, in units of X'X/4
+    The first sum releases it. For two classes it is X'X/4, which bounds the Hessian at any weights; for more it is that
+    of `softmax_step`, the same for all classes. floor: what its eigenvalues are raised to, public, in units of X'X/4
     or X'X; where the noise hides the curvature, steps are those of plain descent. Weights of at most 1 stand in both.
     """
 
@@ -128,7 +142,7 @@ class NewtonSteps:
 
     @property
     def _times(self) -> float:
-        return 1.0 if self.classes == 2 else 2.0  # of more classes X'X is read, and half of it bounds the Hessian
+        return 1.0 if self.classes == 2 else float(softmax_step(self.classes))  # of more classes X'X is read
 
     def _plain(self, direction: Array) -> Array:
         return direction * (self._times / self.floor)

@@ -1,10 +1,11 @@
 """`gd`: gradient descent by sums of clipped gradients, for dimensions in which a curvature does not fit into a sum.
 
-Per record and sum its gradient at the weights so far, clipped as in `newton`. The step is 4/n for two classes, 2/n for
-more (the inverse of the largest curvature), so the number n of all rows must be public: a setting, or the sum of the
-caps, or in a simulation under `replace` the true one, which is then a constant of the neighbourhood. How many sums
-there are follows from public figures: noise lets so many be told apart (R^2/8 steps of the signal, see
-`privacy.distributed.sums_signal`), at least 4 and at most 100. These constants were chosen as those of `newton` were.
+Per record and sum its gradient at the weights so far, clipped as in `newton`. The step is 4/n for two classes, min(k,
+10)/n for more: the inverse of the largest curvature, for more classes of the one that `newton` assumes. So the number n
+of all rows must be public: a setting, or the sum of the caps, or in a simulation under `replace` the true one, which is
+then a constant of the neighbourhood. How many sums there are follows from public figures: noise lets so many be told
+apart (R^2/8 steps of the signal, see `privacy.distributed.sums_signal`), at least 4 and at most 100. These constants
+were chosen as those of `newton` were.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing_extensions import override
 
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
-from smc_dp.methods.gradients.descent import GradientSteps
+from smc_dp.methods.gradients.descent import GradientSteps, softmax_step
 from smc_dp.methods.gradients.gradient_sums import GradientMethod
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.integer_rows import RowBounds
@@ -83,7 +84,8 @@ class GradientDescent(GradientMethod):
     ) -> GradientSteps:
         n = self.number(public, threat_model, announced)
         # One over the largest curvature of n rows in the unit ball.
-        return GradientSteps(public.classes, public.dimension, (4 if public.classes == 2 else 2) / n, public.weighted)
+        step = 4 if public.classes == 2 else softmax_step(public.classes)
+        return GradientSteps(public.classes, public.dimension, step / n, public.weighted)
 
     @override
     def caveats(self, public: Public, threat_model: ThreatModel, announced: AnnouncedRows) -> tuple[str, ...]:

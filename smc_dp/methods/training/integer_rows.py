@@ -58,8 +58,10 @@ class RowBounds(NamedTuple):
     """Largest lengths of one record's contributions, in L2 and in integers.
 
     `start_gradient`, `start_curvature` (Frobenius, of the full symmetric matrix): of `IntegerRows.start`.
-    `gradient`: C_g of `IntegerRows.gradient`, the clip C = 1/2 for two classes and sqrt(1 - 1/k) for more, which are
-    the lengths at w = 0, so that nothing is clipped there. With weights all three are those of the weight 1.
+    `gradient`: C_g of `IntegerRows.gradient`, the clip C. For two classes it is 1/2, the length at w = 0. For more it
+    is half of the length at w = 0, sqrt(1 - 1/k)/2: half of the noise is worth more than the lengths of gradients. What
+    a sum costs (`smc_dp.privacy.distributed.rounds`) is proved for any C, as |g| <= C is seen to in integers, for each
+    record (`legal`). With weights all three are those of the weight 1.
     """
 
     start_gradient: int
@@ -279,8 +281,8 @@ def _squares(x: IntArray) -> IntArray:
 
 
 def _softmax_clip(k: int) -> int:
-    """Return sqrt(1 - 1/k) 2^26 rounded down."""
-    return isqrt((1 << 2 * (SHARE_BITS + ROW_BITS)) * (k - 1) // k)
+    """Return sqrt(1 - 1/k)/2 times 2^26, rounded down."""
+    return isqrt(_TWO_CLASS_CLIP**2 * (k - 1) // k)
 
 
 def _root(numbers: IntArray) -> IntArray:

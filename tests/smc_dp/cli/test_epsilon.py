@@ -17,7 +17,7 @@ from smc_dp.audit.epsilon.protocol import PATHAK_SCOPE
 from smc_dp.audit.epsilon.secure_sum import SECURE_SUM_SCOPE as SUM_SCOPE
 from smc_dp.cli.main import main
 from smc_dp.methods.method import WITH_WEIGHTS
-from smc_dp.methods.registry import METHODS
+from smc_dp.methods.registry import METHODS, STATISTICS
 
 
 @pytest.fixture(autouse=True)
@@ -150,13 +150,13 @@ def test_all(capsys: pytest.CaptureFixture[str]) -> None:
     code, found = answer(capsys, "all", "--trials", "60")
     assert (code, found["refuted"]) == (0, False)
     of_methods = sum(max(1, len(method.calibrations)) for method in METHODS.values())
-    assert len(found["audits"]) == 6 + of_methods + len(WITH_WEIGHTS)
+    assert len(found["audits"]) == 6 + of_methods + len(WITH_WEIGHTS) + len(STATISTICS)
 
 
 def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--list") == 0
     printed = capsys.readouterr().out
-    assert all(name in printed for name in (*METHODS, *MUTANT_FAULTS, "knorm"))
+    assert all(name in printed for name in (*METHODS, *STATISTICS, *MUTANT_FAULTS, "knorm"))
     code, found = answer(capsys, "--list")
     assert code == 0
     assert set(found) == {"methods", "noises", "mutants"}
@@ -178,7 +178,10 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
         (("all", "--mutant", "float-sampler"), "--mutant: float-sampler is a mutant of one mechanism, wanted its name"),
         (("batch", "--mutant", "half-noise"), "--mutant: batch adds no noise, so there is none to halve"),
         (("vote", "--noise", "wrong"), "--noise: wanted one of knorm, laplace, gauss, ddg, vg, self, got 'wrong'"),
-        (("wsum", "--noise", "ddg"), "--noise: ddg is drawn by the parties of a secure sum, wanted METHOD wsum"),
+        (
+            ("wsum", "--noise", "ddg"),
+            "--noise: ddg is drawn by the parties of a secure sum, wanted METHOD wsum, describe",
+        ),
         (
             ("wsum", "--mutant", "all-honest"),
             "--mutant: all-honest is a mutant of a whole protocol, wanted --protocol with",
@@ -191,7 +194,7 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
         (("prr_mean", "--protocol", "--dimension", "9"), "--dimension: not through the protocol"),
         (
             ("vote", "--protocol"),
-            "--protocol: wanted METHOD prr_mean, wsum, newton or gd, which",
+            "--protocol: wanted METHOD prr_mean, wsum, describe, newton, gd or logistic",
         ),
         (("prr_mean", "--protocol", "--noise", "gauss"), "--noise: the protocol has knorm and laplace"),
     ],

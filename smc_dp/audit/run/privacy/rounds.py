@@ -114,8 +114,9 @@ def sum_bounds(found: DerivedParameters) -> tuple[SumBound | InferenceSum | Gram
     for blocks in found.sums:
         start = len(blocks) > 1
         of_start = ROW_NORM if k == 2 else isqrt(k * (k - 1) * _SQUARE - 1) + 1  # rounded up
-        # Clipped at 1/2, or of k classes at sqrt(1 - 1/k), which for integers is rounded down.
-        clipped = WHOLE_ROW * ROW_NORM // 2 if k == 2 else isqrt((WHOLE_ROW * ROW_NORM) ** 2 * (k - 1) // k)
+        # Clipped at 1/2, or of k classes at sqrt(1 - 1/k)/2, which for integers is rounded down.
+        clipped = WHOLE_ROW * ROW_NORM // 2
+        clipped = clipped if k == 2 else isqrt(clipped**2 * (k - 1) // k)
         gradient, curvature = (of_start, _SQUARE) if start else (clipped, 0)
         found_bounds.append(SumBound(weight * gradient, weight * curvature, start))
     return tuple(found_bounds)

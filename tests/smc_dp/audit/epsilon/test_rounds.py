@@ -1,5 +1,5 @@
-"""Whole sessions of `newton` and `gd` against Charlie and one party of his, who drive them to where the records that
-differ lie as far apart as they can: the noise of H honest parties is left, in every sum.
+"""Whole sessions of methods by several sums against Charlie and one party of his, who drive them to where the records
+that differ lie as far apart as they can: the noise of H honest parties is left, in every sum.
 
 Whole runs are few. What they give is what the ideal functionality gives, of which many draws are audited.
 """
@@ -15,7 +15,7 @@ import pytest
 from support.repetitions import with_slow
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.audit.epsilon import rounds
+from smc_dp.audit.epsilon import deviations, rounds
 from smc_dp.audit.epsilon.audit import CaseAudit, audit_mechanism
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.deviations import DEVIATIONS, Deviation
@@ -29,7 +29,9 @@ from tests.support.refusals import refused
 
 ALPHA = 0.002  # of each test
 TEN = Target(Fraction(10), noise="ddg", delta=Fraction(1, 10**5))
-BOTH = tuple(rounds.ROUNDS_METHODS)
+EVERY = tuple(rounds.ROUNDS_METHODS)
+BOTH = tuple(name for name in EVERY if rounds.has_weights(name))
+LOGISTIC = "logistic"
 
 
 def audited(case: Case, draws: int) -> CaseAudit:
@@ -66,10 +68,31 @@ def test_the_pair_is_as_far_apart_as_is_charged(name: str, adjacency: RecordAdja
     assert float(np.sum((less[1] - less[0]) ** 2 / session.variances)) < 0.9 * apart
 
 
-@pytest.mark.parametrize("name", BOTH)
+@pytest.mark.parametrize(("adjacency", "first", "later"), [("replace", 0.25, 1.0), ("addremove", 1.53125, 1.5)])
+def test_the_pair_of_logistic_is_as_far_apart_as_any(adjacency: RecordAdjacency, first: float, later: float) -> None:
+    """In units of 4 A and 8/5 A: at 0 all probabilities are 1/2, and later both are as wrong as can be.
+
+    What is charged is 4 A for the pair of opposite gradients. That of one record is largest at a probability between.
+    """
+    session = DrivenSession(rounds.audited_rounds(LOGISTIC, TEN, adjacency))
+    zero, one = (session.centre(rounds.rows_in_world(world, adjacency, LOGISTIC)) for world in (0, 1))
+    each = ((one - zero) ** 2 / session.variances).reshape(5, -1).sum(axis=1)
+    mu = session.spec.statement.mu
+    assert mu is not None
+    share = mu**2 / 9 / (1.0 if adjacency == "replace" else 8 / 5)
+    assert each / share == pytest.approx(np.array([first, later, later, 2 * later, 4 * later]), rel=1e-3)
+    assert each.sum() <= mu**2
+    # Twin: sums of zero keep all probabilities at 1/2.
+    quiet = replace(session, announce=deviations.announce_zero)
+    less = [quiet.centre(rounds.rows_in_world(world, adjacency, LOGISTIC)) for world in (0, 1)]
+    assert np.sum((less[1] - less[0]) ** 2 / session.variances) < each.sum() * (0.3 if adjacency == "replace" else 1.02)
+
+
+@pytest.mark.parametrize("name", EVERY)
 def test_the_functionality_is_not_refuted_and_half_its_noise_is(name: str) -> None:
-    assert not in_the_clear(name, 300).refuted
-    assert in_the_clear(name, 300, "half-noise").refuted
+    draws = 100 if name == LOGISTIC else 300  # nine numbers in each sum
+    assert not in_the_clear(name, draws).refuted
+    assert in_the_clear(name, draws, "half-noise").refuted
 
 
 @pytest.mark.parametrize("name", with_slow(BOTH, "gd"))
@@ -89,13 +112,23 @@ def test_noise_for_more_honest_parties_than_there_are_is_refuted() -> None:
     assert "gaussian dp" in {finding.test for finding in found.findings if finding.refutes}
 
 
+@pytest.mark.parametrize("name", with_slow(EVERY, LOGISTIC))
+def test_an_honest_party_that_adds_no_noise_is_noticed(name: str) -> None:
+    assert in_the_clear(name, 400, "silent-party").refuted
+
+
 @pytest.mark.parametrize(
     ("name", "deviation"),
-    [("newton", None), ("gd", "negated"), *(pytest.param("newton", way, marks=pytest.mark.slow) for way in DEVIATIONS)],
+    [
+        ("newton", None),
+        ("gd", "negated"),
+        (LOGISTIC, "garbage"),
+        *(pytest.param("newton", way, marks=pytest.mark.slow) for way in DEVIATIONS),
+    ],
 )
 def test_whatever_one_party_answers_the_rest_is_the_sums_of_the_honest(name: str, deviation: Deviation | None) -> None:
     """Integer for integer, in every sum of a whole session, whatever is entered."""
-    session, rows = DrivenSession(rounds.audited_rounds(name, TEN)), rounds.rows_in_world(1)
+    session, rows = DrivenSession(rounds.audited_rounds(name, TEN)), rounds.rows_in_world(1, method=name)
     seen = session.coalition_outputs(rows, deviation, Stream.insecure_from_seed("whole session"))
     again = Stream.insecure_from_seed("whole session").spawn()
     honest = [session.spec.part(own, again.fork(f"party {j}")) for j, own in enumerate(rows[:-1])]
@@ -113,6 +146,16 @@ def test_whatever_one_party_answers_the_rest_is_the_sums_of_the_honest(name: str
     assert all(x != y for x, y in zip(sums, silent, strict=True))
 
 
+def test_a_whole_session_has_the_mutants_noise() -> None:
+    """The first party adds none: what is left of the sums is what the second adds."""
+    session = DrivenSession(rounds.audited_rounds(LOGISTIC, TEN), "silent-party")
+    rows = rounds.rows_in_world(0, method=LOGISTIC)
+    seen = session.coalition_outputs(rows, None, Stream.insecure_from_seed("silent"))
+    second = session.spec.part(rows[1], Stream.insecure_from_seed("silent").spawn().fork("party 1"))
+    noise = [x for r in range(5) for x in second(session.announced_sums[:r]).noise]
+    assert seen - session.centre(rows) == pytest.approx(np.array([float(x) for x in noise]), rel=1e-9)
+
+
 @pytest.mark.slow
 def test_whole_sessions_refute_nothing_and_half_the_noise_shows() -> None:
     assert not audited(rounds.rounds_case("newton", TEN, "constant"), 40).refuted
@@ -127,22 +170,28 @@ def test_one_record_more_or_less_is_not_refuted_either(name: str) -> None:
 
 
 def test_the_plan_has_every_way_to_deviate() -> None:
-    for name in BOTH:
+    for name in EVERY:
         plans = plan_cases(Request(name, Fraction(1), through_protocol=True))
         assert len(plans) == 1 + len(DEVIATIONS)
         assert [plan.half is None for plan in plans] == [False, *(True for _ in DEVIATIONS)]
         (mutant,) = plan_cases(Request(name, Fraction(1), mutant="all-honest", through_protocol=True))
         clear = plan_cases(Request(name, Fraction(1)))
-        (unclipped,) = plan_cases(Request(name, Fraction(1), mutant="unclipped-weight"))
         assert "all-honest" in mutant.case.name
-        assert "unclipped-weight" in unclipped.case.name
-        assert ["weights" in plan.case.name for plan in clear] == [False, True]
+        assert ["weights" in plan.case.name for plan in clear] == ([False, True] if name in BOTH else [False])
         for plan in clear:
             assert "in the clear" in plan.case.name
             assert plan.half is not None
 
 
+@pytest.mark.parametrize("name", BOTH)
+def test_the_plan_has_weights_that_enter_unclipped(name: str) -> None:
+    (unclipped,) = plan_cases(Request(name, Fraction(1), mutant="unclipped-weight"))
+    assert "unclipped-weight" in unclipped.case.name
+
+
 def test_what_they_do_not_have_is_bad_input() -> None:
+    with refused("twin.not_of_method_by_secure_sum", method=LOGISTIC, got="unclipped-weight"):
+        plan_cases(Request(LOGISTIC, Fraction(1), mutant="unclipped-weight"))
     with refused("noise.not_of_method_by_secure_sum", method="newton", got="vg"):
         plan_cases(Request("newton", Fraction(1), noise="vg", through_protocol=True))
     with refused("twin.not_of_method_by_secure_sum", method="gd", got="stripped"):

@@ -63,6 +63,32 @@ def test_whatever_one_party_sends_the_rest_is_the_sum_of_the_honest(deviation: D
         assert seen != secure_sum.ideal_view(spec, [*parts, parts[-1]], coins)
 
 
+def test_of_a_description_the_rest_is_the_sum_of_the_honest() -> None:
+    spec, coins = secure_sum.audited_sum(target(), "describe"), rng("describe")
+    parts = secure_sum.add_noise(spec, secure_sum.numbers_in_world(spec, 1), spec.noise.distribution, coins)
+    assert secure_sum.view_of_coalition("copied")(spec, parts, coins) == secure_sum.ideal_view(spec, parts, coins)
+
+
+def test_descriptions_are_as_far_apart_as_is_charged() -> None:
+    """One level and one number: 2 + 4, and the square of the number does not differ."""
+    spec = secure_sum.audited_sum(target(), "describe")
+    (zero, *others), (one, *same) = (secure_sum.numbers_in_world(spec, world) for world in (0, 1))
+    assert others == same
+    apart = [(x - y) / 2**spec.grid.fraction_bits for x, y in zip(zero, one, strict=True)]
+    assert apart == [1, -1, -2, 0, 0, 0]
+    assert sum(x * x for x in apart) == pytest.approx(float(spec.reach.sensitivity) ** 2)
+
+
+def test_descriptions_are_not_refuted_and_gross_faults_are() -> None:
+    def found(draws: int, mutant: MutantName | None = None) -> CaseAudit:
+        case = secure_sum.secure_sum_case(target(epsilon=8), mutant=mutant, use_ideal=True, method="describe")
+        return audited(case, draws)
+
+    assert not found(400).refuted
+    assert found(400, "half-noise").refuted
+    assert found(1500, "silent-party").refuted
+
+
 def test_ways_to_deviate_change_what_is_released() -> None:
     """Each enters something else: none of them follows the protocol by chance."""
     case = {way: secure_sum.secure_sum_case(target(), way) for way in DEVIATIONS}
@@ -156,6 +182,17 @@ def test_the_stripped_noise_of_the_curator_protocol_is_refuted() -> None:
 @pytest.mark.slow
 def test_it_is_refuted_in_whole_runs_of_the_curator_protocol() -> None:
     assert audited(protocol.pathak_case(Target(Fraction(1)), "stripped"), 60).refuted
+
+
+def test_the_plan_judges_the_sums_of_a_description() -> None:
+    (clear,) = plan_cases(Request("describe", Fraction(1)))
+    assert "in the clear" in clear.case.name
+    assert clear.half is not None
+    assert len(plan_cases(Request("describe", Fraction(1), through_protocol=True))) == 1 + len(DEVIATIONS)
+    (mutant,) = plan_cases(Request("describe", Fraction(1), mutant="silent-party", through_protocol=True))
+    assert "silent-party" in mutant.case.name
+    with refused("noise.not_in_sum"):
+        plan_cases(Request("describe", Fraction(1), noise="vg"))
 
 
 def test_the_plan_has_every_way_to_deviate() -> None:

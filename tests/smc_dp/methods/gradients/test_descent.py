@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
+from math import log
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression
 
-from smc_dp.core.arrays import Array, IntArray
-from smc_dp.methods.gradients.descent import GradientSteps, NewtonSteps
+from smc_dp.core.arrays import Array, IntArray, into_ball, with_bias
+from smc_dp.methods.gradients import descent
+from smc_dp.methods.gradients.descent import GradientSteps, NewtonSteps, softmax_step
+from smc_dp.methods.gradients.gradient_descent import MOST_SUMS
+from smc_dp.methods.gradients.newton import SUMS
 from smc_dp.methods.training.integer_rows import IntegerRows
 
 
@@ -64,7 +69,7 @@ def test_two_classes_take_the_steps_that_the_formulas_say(sums: int) -> None:
 def test_weights_of_records_give_the_minimum_of_the_weighted_loss(k: int) -> None:
     """And half of all weights gives the same: the sum of the weights has no say."""
     X, y = rows(d=3, k=k)
-    X /= 2  # no gradient is clipped
+    X /= 4  # no gradient is clipped
     v = np.where(y == 0, 1.0, 0.25) * np.random.default_rng(3).uniform(0.2, 1.0, len(X))
     steps: Any = NewtonSteps(k, 3, 1e-6, weighted=True)
     W, half = (learnt(steps, IntegerRows.of(X, y, k, weights), 60) for weights in (v, v / 2))
@@ -81,16 +86,71 @@ def test_weights_of_records_give_the_minimum_of_the_weighted_loss(k: int) -> Non
 
 def test_more_classes_come_to_the_minimum_of_the_softmax_loss() -> None:
     X, y = rows(k=3, d=3)
-    W = learnt(NewtonSteps(3, 3, 1e-6), IntegerRows.of(X, y, 3), 60)
+    least = minimize(lambda v: softmax_loss(v.reshape(3, 3), X, y), np.zeros(9)).fun
+    assert softmax_loss(np.zeros((3, 3)), X, y) > 1.5 * least
+    for length, most in ((1 / 4, 1.01), (1, 1.2)):  # of short rows no gradient is clipped
+        W = learnt(NewtonSteps(3, 3, 1e-6), IntegerRows.of(X * length, y, 3), 60)
+        assert softmax_loss(W * length, X, y) < most * least
+        assert np.abs(W.sum(axis=0)).max() < 1e-3
 
-    def loss(v: Array) -> float:
-        Z = X @ v.reshape(3, 3).T
-        return float((np.log(np.exp(Z).sum(axis=1)) - Z[np.arange(len(X)), y]).sum())
 
-    least = minimize(loss, np.zeros(9)).fun
-    assert loss(W.ravel()) < 1.05 * least  # long gradients are clipped
-    assert loss(np.zeros(9)) > 1.5 * least
-    assert np.abs(W.sum(axis=0)).max() < 1e-3
+def softmax_loss(W: Array, X: Array, y: IntArray) -> float:
+    """The mean loss of these weights, (k, d)."""
+    Z = X @ W.T
+    return float((logsumexp(Z, axis=1) - Z[np.arange(len(X)), y]).mean())
+
+
+def pairs_of_classes(k: int, rng: np.random.Generator) -> tuple[Array, IntArray]:
+    """Rows that tell a pair of classes, each as often: there the Hessian is half of X'X at the minimum."""
+    pair = rng.integers(k // 2, size=1000)
+    X = np.eye(k // 2)[pair] * 0.9
+    return with_bias(X, 0.4), 2 * pair + rng.integers(2, size=1000)
+
+
+def one_row(k: int, rng: np.random.Generator) -> tuple[Array, IntArray]:
+    """One row, again and again, in two of the classes."""
+    return np.full((1000, 1), 1 - 2.0**-40), rng.integers(2, size=1000)
+
+
+def a_line(k: int, rng: np.random.Generator) -> tuple[Array, IntArray]:
+    """Two classes that overlap on a line, of k."""
+    y = rng.integers(2, size=1000)
+    return into_ball(np.stack([np.full(1000, 0.5), 0.3 * rng.normal(size=1000) + 0.4 * y - 0.2], axis=1), 1.0), y
+
+
+def separable(k: int, rng: np.random.Generator) -> tuple[Array, IntArray]:
+    """A direction for each class."""
+    y = rng.integers(k, size=1000)
+    return with_bias(np.eye(k)[y] * 0.9, 0.4), y
+
+
+def separable_and_rare(k: int, rng: np.random.Generator) -> tuple[Array, IntArray]:
+    """The same, where nearly all rows are of one class."""
+    y = np.where(rng.random(1000) < 0.97, 0, rng.integers(k, size=1000))
+    return with_bias(np.eye(k)[y] * 0.9, 0.4), y
+
+
+@pytest.mark.parametrize("family", [pairs_of_classes, one_row, a_line, separable, separable_and_rare])
+@pytest.mark.parametrize("k", [4, 6, 10, 26, 100])
+def test_no_run_diverges_without_noise(k: int, family: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps assume the curvature at W = 0, which bounds it nowhere else: the loss stays below that of W = 0."""
+    X, y = family(k, np.random.default_rng(k))
+    integers, d = IntegerRows.of(X, y, k), X.shape[1]
+
+    def losses(steps: Any, sums: int) -> list[float]:
+        state, found = steps.begin(), []
+        for _ in range(sums):
+            state = steps.after(state, tuple(steps.numbers(state, integers)))
+            found.append(softmax_loss(state.released, X, y))
+        return found
+
+    found = [losses(NewtonSteps(k, d, 1e-3), 40), losses(GradientSteps(k, d, softmax_step(k) / len(X)), MOST_SUMS)]
+    assert all(max(of_one) < log(k) for of_one in found)
+    if family in (separable, separable_and_rare):
+        assert all(of_one[SUMS - 1] < log(k) / 2 and of_one[-1] < 0.05 for of_one in found[:1])
+    if k == 100 and family is one_row:
+        monkeypatch.setattr(descent, "MOST_STEP", k)  # twin: steps without a cap
+        assert max(losses(NewtonSteps(k, d, 1e-3), SUMS)) > 2 * log(k)
 
 
 def test_a_floor_above_all_curvature_makes_the_steps_plain() -> None:

@@ -1,7 +1,8 @@
 """How far one record moves a sum: searched for in the integers that are sent, and held against what is charged.
 
 Searches start anywhere (rows on the sphere, inside and at zero, any labels, any query) and climb. Each finds at least
-95 % of what is charged and nothing above it; each is also run on a twin, whose claim or whose code is wrong.
+95 % of what is charged, 99 % in later sums, and nothing above it; each is also run on a twin, whose claim or whose code
+is wrong.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def unclipped(pair: Pair) -> float:
         signs = (2.0 * pair.y - 1)[:, np.newaxis]
         a, C = signs * scipy.special.expit(-signs * Z), 0.5
     else:
-        a, C = np.eye(pair.k)[pair.y] - scipy.special.softmax(Z, axis=1), np.sqrt(1 - 1 / pair.k)
+        a, C = np.eye(pair.k)[pair.y] - scipy.special.softmax(Z, axis=1), np.sqrt(1 - 1 / pair.k) / 2
     moved = np.outer(a[0], pair.X[0]) - np.outer(a[1], pair.X[1])
     return float(np.linalg.norm(moved) / C)
 
@@ -136,7 +137,7 @@ def test_no_pair_moves_a_later_sum_by_more_than_twice_its_bound(
     k: int, weighted: bool, starts: int, steps: int
 ) -> None:
     found = search(gradients, k, starts=starts, steps=steps, weighted=weighted)
-    assert 1.9 <= found <= 2
+    assert 1.98 <= found <= 2
     assert found > 1  # twin: a claim without the factor 2
     assert search(unclipped, k, starts=starts, steps=steps) > 2  # twin: nothing is clipped
 
@@ -204,18 +205,22 @@ def test_each_record_is_clipped_and_not_their_sum() -> None:
     assert max(map(unclipped, pairs)) / 2 == pytest.approx(1.419, abs=1e-3)  # twin, in units of 2 C = 1
 
 
-def test_two_classes_are_softmax_of_two_times_root_two() -> None:
+def test_two_classes_are_softmax_of_two_clipped_at_half_of_its_length_at_zero() -> None:
     rng = np.random.default_rng(4)
-    rows = IntegerRows.of(into_ball(rng.normal(size=(500, 3)), 1.0), rng.integers(0, 2, 500), 2)
+    X, y = into_ball(rng.normal(size=(500, 3)), 1.0), rng.integers(0, 2, 500)
     margins = np.rint(rng.normal(size=(500, 1)) * 3 * 2**30).astype(np.int64)
-    one = two_class_multiples(margins, rows.y, rows.squares)[:, 0]
-    both = class_multiples(np.concatenate([0 * margins, margins], axis=1), rows.y, rows.squares)
+
+    def of_both(rows: IntegerRows) -> IntArray:
+        return class_multiples(np.concatenate([0 * margins, margins], axis=1), rows.y, rows.squares)
+
+    short, rows = IntegerRows.of(X / 4, y, 2), IntegerRows.of(X, y, 2)  # of short rows no gradient is clipped
+    one, both = two_class_multiples(margins, y, short.squares)[:, 0], of_both(short)
     assert np.abs(both[:, 1] - one).max() <= 2
     assert np.abs(both[:, 0] + one).max() <= 2
-    clip = int(np.sqrt(2) * RowBounds.of(2).gradient)
-    lengths = np.sqrt(((both**2).sum(axis=1) * rows.squares).astype(float))
+    clip = int(np.sqrt(1 / 2) * RowBounds.of(2).gradient)
+    lengths = np.sqrt(((of_both(rows) ** 2).sum(axis=1) * rows.squares).astype(float))
     assert 0.995 * clip < lengths.max() <= clip
-    assert lengths.max() > RowBounds.of(2).gradient  # twin: C = 1/2 for softmax
+    assert lengths.max() < np.sqrt(2) * RowBounds.of(2).gradient / 1.9  # twin: C is the length at zero
 
 
 def test_what_is_read_back_for_classes_sums_to_zero_but_for_one_unit_a_record() -> None:
