@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smc_dp import audit_run, predict, run_protocol
+from smc_dp import audit_run, personalise, predict, run_protocol
 from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
 from smc_dp.pages.blocks import PageTable
@@ -170,6 +170,8 @@ def test_a_simulation_measures_the_release_on_test_rows(files: Path, tmp_path: P
 def test_what_it_cannot_do_is_refused(files: Path, tmp_path: Path) -> None:
     with refused("bounds.numeric_outcome"):
         run(files, tmp_path / "no", method="newton")
+    with refused("personal.of_number"):
+        personalise(files / "run", files / "north.csv")
     with refused("export.of_number"):
         export_run(files / "run", "json", tmp_path / "model.json")
     (tmp_path / "b.toml").write_text(BOUNDS.replace("range = [0, 60]", 'classes = ["no", "yes"]'))
