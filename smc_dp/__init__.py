@@ -1,10 +1,11 @@
 """Differentially private learning by several parties, over the protocols of `protocols`.
 
-Sixteen names and the version are here; each is imported when it is first used.
+Seventeen names and the version are here; each is imported when it is first used.
 
 * `run_protocol`: everybody's rows in, through the protocol, a run folder and a report out; `predict`: new rows
-  classified with a run folder; `audit_run`: what somebody finds who was not there;
-  `plan`: what to expect of a run, what to do, and what it will cost.
+  classified with a run folder; `personalise`: a model of one site for itself, from a run folder and its own rows;
+  `audit_run`: what somebody finds who was not there; `plan`: what to expect of a run, what to do, and what it will
+  cost.
 * `SecureSumClassifier`, `AveragingClassifier`, `EnsembleClassifier`, `FeatureMethodClassifier`,
   `CollaborativeClassifier`: scikit-learn estimators, one for each family of methods (`smc_dp.estimators`).
 * `PrivacyStatement`: what a release guarantees, against whom, and what it does not cover: their attribute privacy_.
@@ -42,6 +43,7 @@ if TYPE_CHECKING:  # for type checkers, which read no table: the same names from
     from smc_dp.planning.plan import plan as plan
     from smc_dp.privacy.statement import PrivacyStatement as PrivacyStatement
     from smc_dp.privacy.target import Target as Target
+    from smc_dp.run.personalisation import personalise as personalise
     from smc_dp.run.run_protocol import run_protocol as run_protocol
 
 _REMOVED = MappingProxyType(
@@ -64,6 +66,7 @@ _MODULES = MappingProxyType(
         "SecureSumClassifier": "smc_dp.estimators",
         "Target": "smc_dp.privacy.target",
         "audit_run": "smc_dp.audit.run.checks",
+        "personalise": "smc_dp.run.personalisation",
         "plan": "smc_dp.planning.plan",
         "predict": "smc_dp.audit.run.audited_prediction",
         "run_protocol": "smc_dp.run.run_protocol",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from smc_dp.data.bounds import Bounds
-from smc_dp.pages.blocks import PageBlock, PageTable, Prose, coded_prose, rest_of
+from smc_dp.pages.blocks import PageBlock, PageTable, Prose, Section, coded_prose, rest_of
 from smc_dp.pages.shortening import join_first, shorten
 from smc_dp.run.coefficient_rows import INTERCEPT, NO_UNITS, CoefficientRow, UnitsByColumn, coefficient_rows
 from smc_dp.run.forest_plot import draw_forest, odds_text
@@ -55,8 +55,8 @@ def interval_blocks(found: Mapping[str, Any], bounds: Bounds, per: UnitsByColumn
     compared = {row.column: row.reference for row in rows if row.reference}
     if references := [f"{shorten(column)} {shorten(cell)}" for column, cell in compared.items()]:
         yield Prose(f"Levels are compared with the first of their column: {join_first(references, _MOST_NAMES)}.")
-    if not found["obstacles"]:
-        yield from draw_forest(rows, bounds.classes[1])
+    if not found["obstacles"] and (plot := tuple(draw_forest(rows, bounds.classes[1]))):
+        yield Section("Forest plot", plot, details=True)
 
 
 def _name(row: CoefficientRow) -> tuple[str, str]:

@@ -380,7 +380,7 @@ class ReleaseFile(Document):
         if isinstance(spec, DescribeSum) != (stated is not None):
             raise InputError("release.other_result", name=agreement.method.name)
         if stated is None or not isinstance(spec, DescribeSum):
-            return self._weights(agreement.bounds)
+            return read_weights(self.weights_stated or [], agreement.bounds)
         if len(stated.sums) != spec.reach.dimension:
             raise InputError("description.other_length", wanted=spec.reach.dimension, got=len(stated.sums))
         most = len(agreement.parties)
@@ -390,15 +390,6 @@ class ReleaseFile(Document):
         if found.as_dict() != stated.model_dump(exclude_unset=True):
             raise InputError("description.other_figures")
         return found
-
-    def _weights(self, bounds: Bounds) -> Weights:
-        """Return a number for each feature, of three or more classes a row for each class; InputError for others."""
-        names, stated = bounds.classes, self.weights_stated or []
-        rows = list(zip(names, stated, strict=False)) if len(names) > 2 else [("", stated)]
-        if len(names) > 2 and len(stated) != len(names):
-            raise InputError("weights.other_classes", count=len(names), got=len(stated))
-        found = tuple(_row(row, bounds.dimension, name and f" of class {shown(name)}") for name, row in rows)
-        return found if len(names) > 2 else found[0]
 
     def _column(self, name: str) -> Column:
         missing = self.missing.get(name)
@@ -414,6 +405,16 @@ class ReleaseFile(Document):
 
     def _aliases(self, name: str) -> Aliases:
         return tuple((level, tuple(texts)) for level, texts in self.aliases.get(name, {}).items())
+
+
+def read_weights(stated: list[Any], bounds: Bounds) -> Weights:
+    """Return a number for each feature, of three or more classes a row for each class; InputError for others."""
+    names = bounds.classes
+    rows = list(zip(names, stated, strict=False)) if len(names) > 2 else [("", stated)]
+    if len(names) > 2 and len(stated) != len(names):
+        raise InputError("weights.other_classes", count=len(names), got=len(stated))
+    found = tuple(_row(row, bounds.dimension, name and f" of class {shown(name)}") for name, row in rows)
+    return found if len(names) > 2 else found[0]
 
 
 def _row(row: Any, dimension: int, of: str) -> tuple[float, ...]:

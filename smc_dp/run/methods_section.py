@@ -21,8 +21,9 @@ def methods_section(release: PublishedRelease, *, at_sites: bool) -> Iterator[Pa
     agreement, bounds = release.agreement, release.bounds
     if agreement.statement.kind == "none" or release.insecure:
         return
-    if release.description is not None:
-        what, covers = "Counts, means and standard deviations are", COVERS_ROWS
+    if (described := release.description) is not None:
+        groups = "" if described.by is None else f", of all rows and of groups by {shorten(described.by)},"
+        what, covers = f"Counts, means and standard deviations{groups} are", COVERS_ROWS
     elif release.inference is not None:
         first, second = map(shorten, bounds.classes)
         what = f"Odds ratios are those of a logistic regression of {second} against {first},"

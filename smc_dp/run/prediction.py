@@ -15,17 +15,18 @@ from smc_dp.core.arrays import Array
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.core.spreadsheet import format_csv, holds_formula
 from smc_dp.core.writing import write_file
+from smc_dp.data.bounds import Bounds
 from smc_dp.data.file_format import FileFormat
-from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.data.frames import DataFrame, is_frame, read_file_or_frame, read_frame
 from smc_dp.data.preprocess import EncodedTable
 from smc_dp.data.row_faults import FittingRows, encode_fitting_rows, known_classes, texts_or_nothing
 from smc_dp.data.table import Table
 from smc_dp.data.validation_errors import TableFault, UnfitTableError
-from smc_dp.methods.model import Weights, classify, scores
-from smc_dp.run.metrics import Metrics, has_probabilities, measure_release, released_probabilities
-from smc_dp.run.release import PublishedRelease
-from smc_dp.run.run_files import RunPlace
+from smc_dp.methods.model import Weights, classify, probabilities, scores
+from smc_dp.run.metrics import Metrics, has_probabilities, measure_release
+from smc_dp.run.personal_model import PersonalModel, read_personal_model
+from smc_dp.run.run_files import RunPlace, is_personal_model
+from smc_dp.run.shared_rows import are_all_shared, count_shared
 from smc_dp.run.threshold import HALF, Threshold, choose_threshold, stated_threshold
 from smc_dp.run.verify_release import verify_release
 
@@ -50,7 +51,8 @@ class Predictions:
 
     `ids`: number of each row in the file, or the text in the named column. `insecure`: reasons why the run protects
     nobody; `missing_files_text`: sentence about the files that were missing to verify the release, None without any;
-    `level`: assurance level that an audit reached, None without one.
+    `level`: assurance level that an audit reached, None without one. `personal`: the personalised model that predicted,
+    with whose owner the predictions stay; None for a release.
     """
 
     labels: tuple[str, ...]
@@ -62,6 +64,7 @@ class Predictions:
     classes: tuple[str, ...] = ()
     tested: int = 0
     level: int | None = None
+    personal: PersonalModel | None = None
     probabilities: OfRows | None = None
     reasons: tuple[tuple[Fault, ...], ...] = ()
     refused: int = 0
@@ -129,35 +132,58 @@ def predict_rows(
     Raises InputError for a release that is malformed or contradicts its transcript, for a column that is missing, and
     for a threshold that does not fit. A single row that does not fit gets no class.
     """
-    found = verify_release(place)
-    published, table, known = found.release, None, None
-    weights = published.weights  # refused where it is no classifier, before a row is read
+    model = _classifier(place)
+    table, known = None, None
     unlabelled: tuple[TableFault, ...] = ()
     if isinstance(rows, np.ndarray):
-        made, ids = _of_array(rows, published), tuple(str(i) for i in range(1, len(rows) + 1))
+        made, ids = _of_array(rows, model.bounds), tuple(str(i) for i in range(1, len(rows) + 1))
     else:
         table = _read(rows, form)
         ids = tuple(map(str, table.row_numbers)) if id_column is None else texts_or_nothing(table, id_column)
-        made, known, unlabelled = _encoded(table, published)
-    agreed = stated_threshold(found.folder) if threshold is None and threshold_from is None else HALF
-    limit = _threshold(published, table, made.encoded.X, threshold, threshold_from, form, agreed)
-    return _predictions(published, weights, made, known, limit, ids, unlabelled, found.missing_files_text)
+        made, known, unlabelled = _encoded(table, model.bounds)
+    limit = _threshold(model, table, made.encoded.X, threshold, threshold_from, form)
+    return _predictions(model, made, known, limit, ids, unlabelled)
+
+
+@dataclass(frozen=True)
+class _Classifier:
+    """Weights of a verified release, or of a personalised model, with what a prediction needs beside them."""
+
+    weights: Weights
+    bounds: Bounds
+    has_probabilities: bool
+    agreed: Threshold
+    insecure: tuple[str, ...]
+    missing_files_text: str | None = None
+    personal: PersonalModel | None = None
+
+
+def _classifier(place: RunPlace) -> _Classifier:
+    if isinstance(place, Path) and is_personal_model(place):
+        own = read_personal_model(place)
+        return _Classifier(own.weights, own.bounds, True, Threshold(own.threshold), own.insecure, personal=own)
+    found = verify_release(place)
+    published = found.release
+    return _Classifier(
+        published.weights, published.bounds, has_probabilities(published.agreement.spec),
+        stated_threshold(found.folder), published.insecure, found.missing_files_text,
+    )  # fmt: skip
 
 
 def _predictions(
-    published: PublishedRelease,
-    weights: Weights,
+    model: _Classifier,
     made: FittingRows,
     known: NDArray[np.int64] | None,
     limit: Threshold | None,
     ids: tuple[str, ...],
     unlabelled: tuple[TableFault, ...],
-    missing: str | None,
 ) -> Predictions:
-    names, encoded = published.bounds.classes, made.encoded
-    of_rows = scores(weights, encoded.X)
-    sure = released_probabilities(published.agreement.spec, of_rows)
-    classes = classify(weights, encoded.X) if limit is None or limit == HALF else limit.passed(of_rows).astype(int)
+    names, encoded = model.bounds.classes, made.encoded
+    of_rows = scores(model.weights, encoded.X)
+    sure = probabilities(of_rows) if model.has_probabilities else None
+    classes = (
+        classify(model.weights, encoded.X) if limit is None or limit == HALF else limit.passed(of_rows).astype(int)
+    )
     metrics = None
     if known is not None and (known >= 0).any():
         tested = known >= 0
@@ -167,8 +193,9 @@ def _predictions(
     return Predictions(
         labels=_placed([names[k] for k in classes.tolist()], encoded, len(ids), ""),
         accuracy=None if metrics is None else metrics.accuracy,
-        insecure=published.insecure,
-        missing_files_text=missing,
+        insecure=model.insecure,
+        missing_files_text=model.missing_files_text,
+        personal=model.personal,
         scores=_placed(_numbers(of_rows), encoded, len(ids), None),
         ids=ids,
         classes=names,
@@ -196,21 +223,18 @@ def _read(rows: str | PathLike[str] | DataFrame, form: FileFormat | None) -> Tab
     return table
 
 
-def _of_array(rows: Array, published: PublishedRelease) -> FittingRows:
+def _of_array(rows: Array, bounds: Bounds) -> FittingRows:
     """Return encoded rows as they were given; those with a number that is not finite get no class."""
-    if rows.ndim != 2 or rows.shape[1] != published.bounds.dimension:
-        raise InputError("prediction.other_width", dimension=published.bounds.dimension, shape=str(rows.shape))
+    if rows.ndim != 2 or rows.shape[1] != bounds.dimension:
+        raise InputError("prediction.other_width", dimension=bounds.dimension, shape=str(rows.shape))
     finite = np.isfinite(rows).all(axis=1)
     kept, others = np.flatnonzero(finite), np.flatnonzero(~finite).tolist()
     reasons = {i: (InputFault("prediction.not_finite"),) for i in others}
     return FittingRows(EncodedTable(rows[kept], kept), reasons, frozenset(others))
 
 
-def _encoded(
-    table: Table, published: PublishedRelease
-) -> tuple[FittingRows, NDArray[np.int64] | None, tuple[TableFault, ...]]:
+def _encoded(table: Table, bounds: Bounds) -> tuple[FittingRows, NDArray[np.int64] | None, tuple[TableFault, ...]]:
     """Return the rows that fit, their classes where the table has them, -1 for a row without, and faults of labels."""
-    bounds = published.bounds
     try:
         found = encode_fitting_rows(table, bounds)
     except UnfitTableError as error:
@@ -230,46 +254,35 @@ def _counted(kind: TableFault) -> Fault:
 
 
 def _threshold(
-    published: PublishedRelease,
+    model: _Classifier,
     table: Table | None,
     X: Array,
     public: float | None,
     file: str | PathLike[str] | DataFrame | None,
     form: FileFormat | None,
-    agreed: Threshold,
 ) -> Threshold | None:
     """Return the threshold of two classes, None for more; InputError for one that does not fit."""
-    classes = len(published.bounds.classes)
+    classes = len(model.bounds.classes)
     for name, value in {"threshold": public, "threshold_from": file}.items():
         if value is not None and classes > 2:
             raise InputError("threshold.several_classes", name=name, classes=classes)
-        if value is not None and not has_probabilities(published.agreement.spec):
+        if value is not None and not model.has_probabilities:
             raise InputError("threshold.no_probabilities", name=name)
     if public is not None and file is not None:
         raise InputError("threshold.two")
     if file is None:
-        return None if classes > 2 else agreed if public is None else Threshold(public)
+        return None if classes > 2 else model.agreed if public is None else Threshold(public)
     others = _read(file, form)
     called = str(file) if isinstance(file, str | PathLike) else "a data frame"
-    made, known, _ = _encoded(others, published)
+    made, known, _ = _encoded(others, model.bounds)
     if known is None or not (known >= 0).any():
-        raise InputError("threshold.no_labels", file=called, label=shown(published.bounds.label))
+        raise InputError("threshold.no_labels", file=called, label=shown(model.bounds.label))
     labelled = made.encoded.X[known >= 0]
-    shared = _shared(X, labelled)
-    if (table is not None and _same_rows(table, others)) or (shared == len(X) < 2 * len({row.tobytes() for row in X})):
+    shared = count_shared(X, labelled)
+    if are_all_shared(X, shared, table, others):
         raise InputError("threshold.same_rows", file=called)
-    chosen = choose_threshold(known[known >= 0], scores(published.weights, labelled))
+    chosen = choose_threshold(known[known >= 0], scores(model.weights, labelled))
     return Threshold(chosen, called, shared)
-
-
-def _shared(X: Array, others: Array) -> int:
-    """Return how many rows stand among the others with the same features."""
-    there = {row.tobytes() for row in others}
-    return sum(row.tobytes() in there for row in X)
-
-
-def _same_rows(one: Table, other: Table) -> bool:
-    return one.rows == other.rows and fingerprint_data(b"", one) == fingerprint_data(b"", other)
 
 
 def _numbers(found: Array) -> list[Any]:

@@ -24,7 +24,8 @@ def table_one(described: DescribeResult, bounds: Bounds) -> Section:
     """Return the table, with a column for each group, without intervals: those stand in the table of all figures."""
     dates = {column.name: column.first for column in bounds.columns if isinstance(column, DateColumn)}
     rows = [row for column in described.columns for row in _rows(column, described, dates.get(column.name))]
-    of_groups = (f"{shorten(one.group)} (n = {round(one.rows.estimate):,})" for one in described.groups)
+    by = shorten(described.by or "")
+    of_groups = (f"{by} {shorten(one.group)} (n = {round(one.rows.estimate):,})" for one in described.groups)
     headings = ("characteristic", f"all rows (n = {described.rows:,})", *of_groups)
     table = PageTable("Counts are rounded", headings, tuple(rows[:_MOST_ROWS]), numbers=tuple(range(1, len(headings))))
     return Section("Table 1", (table, *rest_of(len(rows), _MOST_ROWS, ", in release.json")), details=True)

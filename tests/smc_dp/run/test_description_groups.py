@@ -63,7 +63,7 @@ def test_table_one_has_a_column_for_each_group(run: Path) -> None:
     (block,) = table_one(release.description, release.bounds).blocks
     assert isinstance(block, PageTable)
     women = release.description.groups[0]
-    assert block.headings[2] == f"f (n = {women.rows.estimate:,.0f})"
+    assert block.headings[2] == f"sex f (n = {women.rows.estimate:,.0f})"
     found = {(row.column, row.level, row.figure): row.found for row in women.figures}
     rows = {name: cells for name, *cells in block.rows}
     ill, share, mean, deviation = (

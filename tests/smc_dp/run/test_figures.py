@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.same_facts import texts
+from support.same_facts import texts, unsaid
 
 from smc_dp.cli.main import main
 from smc_dp.pages.blocks import PageTable, Prose
@@ -18,6 +18,7 @@ from smc_dp.run.description_table import COVERS_ROWS
 from smc_dp.run.figures import read_figures
 from smc_dp.run.methods_section import methods_section
 from smc_dp.run.release import RELEASE
+from smc_dp.run.release_report import run_page
 from smc_dp.run.table_one import table_one
 from smc_dp.run.verify_release import verify_release
 from tests.smc_dp.run import test_description, test_logistic_run
@@ -38,6 +39,12 @@ def odds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = test_logistic_run.write_files(tmp_path_factory.mktemp("odds"))
     test_logistic_run.run(folder, folder / "run")
     return folder / "run"
+
+
+@pytest.mark.parametrize("method", ["table", "odds"])
+def test_the_page_and_its_text_have_the_same_facts(method: str, request: pytest.FixtureRequest) -> None:
+    page = run_page(request.getfixturevalue(method))
+    assert unsaid(page, (*page.notices, *page.sections)) == set()
 
 
 def test_table_one_is_what_a_paper_prints(table: Path) -> None:
