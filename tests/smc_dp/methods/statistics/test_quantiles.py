@@ -68,6 +68,14 @@ def test_narrow_bins_do_not_make_intervals_that_miss() -> None:
         assert np.mean(covered) >= 0.93, name
 
 
+def test_the_scan_stops_at_the_first_end_that_may_lie_above() -> None:
+    edges = tuple(map(float, range(6)))
+    middle = found(np.array([0.0, 60.0, -60.0, 0.0, 100.0]), 1.0, None, edges)["median"]
+    assert (middle.low, middle.high) == (1.0, 5.0)
+    middle = found(np.array([100.0, 0.0, -60.0, 60.0, 0.0]), 1.0, None, edges)["median"]
+    assert (middle.low, middle.high) == (0.0, 4.0)
+
+
 def test_few_cells_have_no_quantile() -> None:
     own = np.array([3.0, -2.0, 4.0])
     assert found(own, 5.0, None, (0.0, 1.0, 2.0, 3.0)) == {}
