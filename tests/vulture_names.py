@@ -57,6 +57,9 @@ fit_parties
 predict_proba
 decision_function
 intercept_
+kind_
+strength_
+__sklearn_clone__
 non_deterministic
 poor_score
 multi_class
