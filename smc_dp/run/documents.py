@@ -241,10 +241,12 @@ class StatedEstimate(Document):
 
 class StatedColumn(Document):
     """Description of one column: counts of levels or bins, or a mean and a standard deviation in units of the column;
-    null where too few cells are left. `missing` counts empty cells that have a place of their own.
+    null where too few cells are left. `quantiles`: of bins. `missing` counts empty cells that have a place of their
+    own.
     """
 
     levels: Annotated[dict[str, StatedEstimate], limit_keys(_LEVELS)] = Field(default_factory=dict)
+    quantiles: dict[str, StatedEstimate | None] = Field(default_factory=dict)
     mean: StatedEstimate | None = None
     standard_deviation: StatedEstimate | None = None
     missing: StatedEstimate | None = None
@@ -269,6 +271,17 @@ class StatedGroup(Document):
     figures: Annotated[list[StatedFigure], Field(max_length=_LEVELS, fail_fast=True)]
 
 
+class StatedTable(Document):
+    """Counts of two columns: a list for each level of the first, with a count for each level of the second."""
+
+    columns: Texts
+    levels: Annotated[list[Texts], Field(max_length=2)]
+    cells: Annotated[
+        list[Annotated[list[StatedEstimate], Field(max_length=_LEVELS, fail_fast=True)]],
+        Field(max_length=_LEVELS, fail_fast=True),
+    ]
+
+
 class StatedDescription(Document):
     """Description of the rows: it follows from the noisy `sums` and the numbers of rows and parties in them."""
 
@@ -279,6 +292,7 @@ class StatedDescription(Document):
     columns: Annotated[dict[str, StatedColumn], limit_keys(_MANY)]
     by: str | None = None
     groups: Annotated[list[StatedGroup], Field(max_length=_LEVELS, fail_fast=True)] = Field(default_factory=list)
+    tables: Annotated[list[StatedTable], Field(max_length=_MANY, fail_fast=True)] = Field(default_factory=list)
 
 
 class ReleaseFile(Document):

@@ -154,6 +154,10 @@ class MethodSettings(SettingsSection):
     by: OneLine | None = _agreed(
         "describe: the column of levels or bins whose groups are described, too.", "COLUMN", title="Groups by"
     )
+    tables: OneLine | None = _agreed(
+        'describe: pairs of columns of levels or bins whose contingency tables are released, as "sex*ward, ill*ward".',
+        "PAIRS", title="Contingency tables",
+    )  # fmt: skip
     rows: MethodSetting = _agreed(
         "gd: the number of all rows, which is public.", "INTEGER", "count", usual="in a simulation, all rows"
     )

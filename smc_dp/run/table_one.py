@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import DateColumn
@@ -12,6 +12,7 @@ from smc_dp.methods.statistics.description import ColumnDescription
 from smc_dp.methods.statistics.estimate import Estimate
 from smc_dp.methods.statistics.figure_row import COUNT, DEVIATION, EMPTY, MEAN, PROPORTION
 from smc_dp.methods.statistics.groups import GroupDescription
+from smc_dp.methods.statistics.quantiles import QUANTILES
 from smc_dp.pages.blocks import PageTable, Section, rest_of
 from smc_dp.pages.shortening import shorten
 
@@ -42,6 +43,10 @@ def _rows(
         others = (_count(one[level, COUNT], one[level, PROPORTION]) for one in groups)
         said = "empty" if (level, count) in gap else shorten(level)
         yield f"{name} {said}, n (%)", _count(count, share), *others, *empty
+    if column.quantiles:
+        middle = _middle(dict(column.quantiles))
+        others = (_middle({name: found for (_, name), found in one.items()}) for one in groups)
+        yield f"{name}, median (quartiles)", middle, *others, *empty
     if not column.has_levels:
         others = (_mean(one["", MEAN], one["", DEVIATION], first) for one in groups)
         yield f"{name}, mean (SD)", _mean(column.mean, column.deviation, first), *others
@@ -56,6 +61,13 @@ def _count(count: Estimate | None, share: Estimate | None) -> str:
     if count is None or share is None:
         return _UNKNOWN
     return f"{round(count.estimate):,} ({100 * share.estimate:.1f})"
+
+
+def _middle(found: Mapping[str, Estimate | None]) -> str:
+    low, middle, high = (found[name] for name, _ in QUANTILES)
+    if low is None or middle is None or high is None:
+        return _UNKNOWN
+    return f"{middle.estimate:,.4g} ({low.estimate:,.4g} to {high.estimate:,.4g})"
 
 
 def _mean(mean: Estimate | None, deviation: Estimate | None, first: datetime.date | None) -> str:

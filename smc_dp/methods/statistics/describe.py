@@ -2,7 +2,8 @@
 
 Per record: a one among the levels of each column of levels or bins, and among the classes; for each number z in [-1, 1]
 by its public bounds z itself and its weighted square, which is free beside it (`smc_dp.privacy.distributed.moments`).
-With `by` each of these stands among the places of the record's group, and beside them is a one among the groups.
+With `by` each of these stands among the places of the record's group, and beside them is a one among the groups. For
+each of the `tables` there is a one among its cells.
 The number of rows is a constant of the neighbourhood, and exact.
 """
 
@@ -19,11 +20,12 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from smc_dp.core.errors import InputError, shown
-from smc_dp.data.columns import Column, NumericColumn
+from smc_dp.data.columns import BinnedColumn, Column, NumericColumn
 from smc_dp.data.federation import Public, Rows
 from smc_dp.data.usual_clip import longest_norm
 from smc_dp.methods.functionality import Vector
 from smc_dp.methods.method import check_own_rows
+from smc_dp.methods.statistics.contingency import make_tables, table_blocks
 from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.methods.statistics.description import describe_columns
 from smc_dp.methods.statistics.groups import describe_groups
@@ -49,10 +51,12 @@ class OwnSums:
 class Describe:
     """Description of the rows of all parties, by `DescribeSum`.
 
-    `by`: the column of levels or bins, or the label, whose levels make groups that are described, too.
+    `by`: the column of levels or bins, or the label, whose levels make groups that are described, too. `tables`: pairs
+    of such columns whose contingency tables are released, as in "sex*ward, ill*ward".
     """
 
     by: str | None = None
+    tables: str | None = None
 
     name: ClassVar[str] = "describe"
     protects: ClassVar[Unit] = "record"
@@ -69,21 +73,25 @@ class Describe:
         self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> DescribeSum:
         """Return the specification for a secure sum; InputError for a hidden number of rows, without
-        columns, for bounds above 1e200, and for groups by no column of levels.
+        columns, for bounds above 1e200, and for groups or tables of what is no column of levels.
         """
         if announced.sizes != "released":
             raise InputError("sizes.not_released", method=self.name)
         if not public.columns:
             raise InputError("describe.no_columns", method=self.name)
         for column in public.columns:
-            if isinstance(column, NumericColumn) and max(abs(column.low), abs(column.high)) > _LARGEST_BOUND:
+            if max(map(abs, _ends(column))) > _LARGEST_BOUND:
                 raise InputError("describe.bounds_too_large", name=shown(column.name), most=_LARGEST_BOUND)
-        self.blocks(public)
+        self.blocks(public), self.table_blocks(public)
         return DescribeSum(self, public, target, threat_model, announced)
 
     def blocks(self, public: Public) -> tuple[SumBlock, ...]:
         """Return the blocks of the sum, of the columns of the rows and of the label last; InputError as `shared`."""
         return sum_blocks(described_columns(public), self.by)
+
+    def table_blocks(self, public: Public) -> tuple[SumBlock, ...]:
+        """Return the blocks of the tables, which come after those of the columns; InputError as `shared`."""
+        return table_blocks(described_columns(public), self.tables, self.by)
 
     def prepare(self, rows: Rows, public: Public) -> OwnSums:
         """Return the sums over a party's rows, whose features are those of `Bounds.whole`."""
@@ -98,7 +106,7 @@ class Describe:
         if public.label is not None:
             places[public.label.name] = rows.y
         sums: list[int] = []
-        for block in self.blocks(public):
+        for block in (*self.blocks(public), *self.table_blocks(public)):
             group = 0 if block.groups is None else places[block.groups.name]
             name = block.column.name
             if name in places:
@@ -113,6 +121,13 @@ class Describe:
 def described_columns(public: Public) -> tuple[Column, ...]:
     """Return the columns that are described: those of the rows, and the label last."""
     return public.columns if public.label is None else (*public.columns, public.label)
+
+
+def _ends(column: Column) -> tuple[float, float]:
+    """Return the ends of the range of a number; zeros where there is none."""
+    if isinstance(column, NumericColumn):
+        return column.low, column.high
+    return (column.edges[0], column.edges[-1]) if isinstance(column, BinnedColumn) else (0.0, 0.0)
 
 
 def _counts(places: npt.NDArray[np.int64], width: int) -> list[int]:
@@ -142,14 +157,19 @@ class DescribeSum(NoisySum[Describe]):
 
     @cached_property
     def blocks(self) -> tuple[SumBlock, ...]:
-        """Blocks of the sum."""
+        """Blocks of the columns, with which the sum begins."""
         return self.method.blocks(self.public)
+
+    @cached_property
+    def tables(self) -> tuple[SumBlock, ...]:
+        """Blocks of the contingency tables, with which it ends."""
+        return self.method.table_blocks(self.public)
 
     @cached_property
     @override
     def reach(self) -> SumReach:
-        one = record_reach(self.blocks)
-        length = sum(block.length for block in self.blocks)
+        blocks = (*self.blocks, *self.tables)
+        one, length = record_reach(blocks), sum(block.length for block in blocks)
         return SumReach(length, one.sensitivity, one.longest * self.announced.most_rows, MOMENT_BITS)
 
     @property
@@ -171,8 +191,12 @@ class DescribeSum(NoisySum[Describe]):
         """Return the description by a sum of so many rows of so many parties."""
         variance = self.noise.distribution.coordinate_variance(parties) if self.noisy else 0
         error = sqrt(variance) / (1 << self.grid.fraction_bits)
-        columns = tuple(describe_columns(self.blocks, sums, rows, error))
-        return DescribeResult(rows, parties, sums, columns, self.method.by, describe_groups(self.blocks, sums, error))
+        end = sum(block.length for block in self.blocks)
+        of_columns, of_tables = sums[:end], sums[end:]
+        columns = tuple(describe_columns(self.blocks, of_columns, rows, error))
+        groups = describe_groups(self.blocks, of_columns, error)
+        tables = tuple(make_tables(self.tables, of_tables, error))
+        return DescribeResult(rows, parties, sums, columns, self.method.by, groups, tables)
 
     @override
     def caveats(self) -> Iterator[str]:

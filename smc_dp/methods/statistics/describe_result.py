@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from smc_dp.methods.statistics.contingency import ContingencyTable
 from smc_dp.methods.statistics.description import ColumnDescription, column_rows
 from smc_dp.methods.statistics.estimate import INTERVAL_LEVEL
 from smc_dp.methods.statistics.figure_row import COUNT, FigureRow
@@ -28,6 +29,8 @@ class DescribeResult:
         Column whose levels make the groups.
     groups : tuple of GroupDescription
         What follows of each group.
+    tables : tuple of ContingencyTable
+        Counts of pairs of columns, which come last in the sum.
 
     """
 
@@ -37,16 +40,18 @@ class DescribeResult:
     columns: tuple[ColumnDescription, ...]
     by: str | None = None
     groups: tuple[GroupDescription, ...] = ()
+    tables: tuple[ContingencyTable, ...] = ()
 
     def table(self) -> tuple[FigureRow, ...]:
-        """Return the figures of all rows, column by column, then those of each group."""
+        """Return the figures of all rows, column by column, of each table, and then those of each group."""
         found = [row for column in self.columns for row in column_rows(column)]
+        found += [row for one in self.tables for row in one.rows()]
         for one in self.groups:
             found += [FigureRow(str(self.by), one.group, COUNT, one.rows, one.group), *one.figures]
         return tuple(found)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON, without groups where there are none."""
+        """Return plain values for JSON, without groups and tables where there are none."""
         grouped = {} if self.by is None else {"by": self.by, "groups": [one.as_dict() for one in self.groups]}
         return {
             "rows": self.rows,
@@ -55,4 +60,5 @@ class DescribeResult:
             "sums": list(self.sums),
             "columns": {column.name: column.as_dict() for column in self.columns},
             **grouped,
+            **({"tables": [one.as_dict() for one in self.tables]} if self.tables else {}),
         }

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from smc_dp.data.columns import CATEGORY, Column, DateColumn, NumericColumn
-from smc_dp.methods.statistics.estimate import QUANTILE, Estimate
+from smc_dp.data.columns import CATEGORY, BinnedColumn, Column, DateColumn, NumericColumn
+from smc_dp.methods.statistics.estimate import FEWEST_ERRORS, QUANTILE, Estimate
 from smc_dp.methods.statistics.figure_row import COUNT, DEVIATION, EMPTY, MEAN, FigureRow
+from smc_dp.methods.statistics.quantiles import BinCounts
 from smc_dp.methods.statistics.sum_blocks import LevelColumn, SumBlock, has_levels, level_texts
 from smc_dp.privacy.distributed.moments import SQUARE_WEIGHT
 
 _WEIGHT = float(SQUARE_WEIGHT)
-FEWEST_ERRORS = 5.0
-"""Standard errors that a noisy number of cells needs to be divided by."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +28,8 @@ class ColumnDescription:
     """Description of one column: counts of its levels or bins, or the mean and standard deviation of its numbers.
 
     A date counts days since the first of its range. `missing`: the count of empty cells, where these have a place of
-    their own. `mean` and `deviation` are None where too few cells are left at this noise. `since`: the first of a range
-    of dates.
+    their own. `quantiles`: of a column of bins the median and quartiles, by their names. `mean` and `deviation` are
+    None where too few cells are left at this noise. `since`: the first of a range of dates.
     """
 
     name: str
@@ -39,6 +38,7 @@ class ColumnDescription:
     deviation: Estimate | None = None
     missing: Estimate | None = None
     since: datetime.date | None = None
+    quantiles: tuple[tuple[str, Estimate | None], ...] = ()
 
     @property
     def has_levels(self) -> bool:
@@ -49,9 +49,13 @@ class ColumnDescription:
         """Return plain values for JSON."""
         gap = {} if self.missing is None else {"missing": self.missing.as_dict()}
         if self.has_levels:
-            return {"levels": {level: count.as_dict() for level, count in self.levels}, **gap}
-        found = {"mean": self.mean, "standard_deviation": self.deviation}
-        return {name: None if one is None else one.as_dict() for name, one in found.items()} | gap
+            inner = {"quantiles": _plain(dict(self.quantiles))} if self.quantiles else {}
+            return {"levels": {level: count.as_dict() for level, count in self.levels}, **inner, **gap}
+        return _plain({"mean": self.mean, "standard_deviation": self.deviation}) | gap
+
+
+def _plain(found: Mapping[str, Estimate | None]) -> dict[str, Any]:
+    return {name: None if one is None else one.as_dict() for name, one in found.items()}
 
 
 def describe_columns(
@@ -74,7 +78,7 @@ def describe_column(
 ) -> ColumnDescription:
     """Return the description of a column by its own numbers; `rows_noise`: 1 if `rows` has the noise of a number."""
     if has_levels(column):
-        return _counted(column, own, error)
+        return _counted(column, own, error, None if rows_noise else rows)
     return _measured(column, own, rows, error, rows_noise)
 
 
@@ -82,6 +86,8 @@ def column_rows(column: ColumnDescription, group: str = "") -> Iterator[FigureRo
     """Yield the figures of a column."""
     for level, count in column.levels:
         yield FigureRow(column.name, level, COUNT, count, group)
+    for name, found in column.quantiles:
+        yield FigureRow(column.name, "", name, found, group)
     if not column.has_levels:
         since, days = ("", "") if column.since is None else (f", days since {column.since}", ", days")
         yield FigureRow(column.name, "", f"{MEAN}{since}", column.mean, group)
@@ -90,12 +96,14 @@ def column_rows(column: ColumnDescription, group: str = "") -> Iterator[FigureRo
         yield FigureRow(column.name, EMPTY, COUNT, column.missing, group)
 
 
-def _counted(column: LevelColumn, own: Sequence[float], error: float) -> ColumnDescription:
+def _counted(column: LevelColumn, own: Sequence[float], error: float, rows: float | None) -> ColumnDescription:
+    """Describe counts whose sum is `rows`, or None where that has noise, too."""
     counts = [Estimate.with_error(count, error) for count in own]
     levels = tuple(zip(level_texts(column), counts, strict=True))
-    if levels[-1][0] != EMPTY or column.missing != CATEGORY:
-        return ColumnDescription(column.name, levels)
-    return ColumnDescription(column.name, levels[:-1], missing=counts[-1])
+    inner = BinCounts(column.edges, own, error, rows).quantiles() if isinstance(column, BinnedColumn) else ()
+    if column.missing != CATEGORY:
+        return ColumnDescription(column.name, levels, quantiles=tuple(inner))
+    return ColumnDescription(column.name, levels[:-1], missing=counts[-1], quantiles=tuple(inner))
 
 
 def _measured(

@@ -10,6 +10,8 @@ INTERVAL_LEVEL = 0.95
 """Probability with which an interval covers, one by one."""
 QUANTILE = 1.959963984540054
 """Standard errors on either side of an estimate: the quantile of a Gaussian at (1 + level)/2."""
+FEWEST_ERRORS = 5.0
+"""Standard errors that a noisy number of cells needs to be divided by."""
 
 
 @dataclass(frozen=True)

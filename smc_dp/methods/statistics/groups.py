@@ -11,13 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from smc_dp.methods.statistics.description import (
-    FEWEST_ERRORS,
-    ColumnDescription,
-    column_rows,
-    describe_column,
-)
-from smc_dp.methods.statistics.estimate import Estimate
+from smc_dp.methods.statistics.description import ColumnDescription, column_rows, describe_column
+from smc_dp.methods.statistics.estimate import FEWEST_ERRORS, Estimate
 from smc_dp.methods.statistics.figure_row import (
     COUNT,
     DIFFERENCE_OF_MEANS,

@@ -58,13 +58,19 @@ def sum_blocks(columns: Sequence[Column], by: str | None = None) -> tuple[SumBlo
     """
     if by is None:
         return tuple(map(SumBlock, columns))
-    groups = next((column for column in columns if column.name == by), None)
-    if groups is None:
-        known = ", ".join(shown(column.name) for column in columns[:_LISTED])
-        raise InputError("describe.no_such_group_column", name=shown(by), known=known)
-    if not has_levels(groups):
-        raise InputError("describe.groups_of_numbers", name=shown(by))
+    groups = find_level_column(columns, by, "by")
     return tuple(SumBlock(column, None if column is groups else groups) for column in columns)
+
+
+def find_level_column(columns: Sequence[Column], name: str, setting: str) -> LevelColumn:
+    """Return the column of levels or bins of this name, which the setting has; InputError where there is none."""
+    found = next((column for column in columns if column.name == name), None)
+    if found is None:
+        known = ", ".join(shown(column.name) for column in columns[:_LISTED])
+        raise InputError("describe.no_such_column", setting=setting, name=shown(name), known=known)
+    if not has_levels(found):
+        raise InputError("describe.column_of_numbers", setting=setting, name=shown(name))
+    return found
 
 
 def record_reach(blocks: Sequence[SumBlock]) -> RecordReach:

@@ -13,6 +13,8 @@ import pytest
 from smc_dp import audit_run
 from smc_dp.cli.main import main
 from smc_dp.deploy.study import JointStudy
+from smc_dp.methods.statistics import describe
+from smc_dp.methods.statistics.sum_blocks import record_reach
 from smc_dp.pages.blocks import PageTable
 from smc_dp.privacy.distributed.moments import RecordReach
 from smc_dp.run.table_one import table_one
@@ -29,7 +31,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def run(files: Path) -> Path:
     """A run by sex, with the views beside it."""
-    described(files, files / "run", views=files / "views", by="sex", epsilon=4)
+    described(files, files / "run", views=files / "views", by="sex", tables="lab*ill", epsilon=4)
     return files / "run"
 
 
@@ -74,6 +76,7 @@ def test_table_one_has_a_column_for_each_group(run: Path) -> None:
     assert deviation
     assert rows["ill yes, n (%)"][1] == f"{ill.estimate:,.0f} ({100 * share.estimate:.1f})"
     assert rows["age, mean (SD)"][1] == f"{mean.estimate:.4g} ({deviation.estimate:.3g})"
+    assert all(cell.count(" to ") == 1 for cell in rows["lab, median (quartiles)"])
     assert rows["sex f, n (%)"][1:] == ["", ""]
     assert rows["seen, mean (SD)"][2].startswith("2020-0")
     assert all(len(cells) == 3 for cells in rows.values())
@@ -89,12 +92,17 @@ def test_an_audit_with_views_passes(files: Path, run: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "code"),
     [
-        (lambda d: d["parameters"].update(by="ill"), "description.other_figures"),
-        (lambda d: d["parameters"].update(by="lab"), "description.other_length"),
+        (lambda d: d["parameters"].update(by="ill", tables="lab*sex"), "description.other_figures"),
+        (lambda d: d["parameters"].update(by="lab", tables="sex*ill"), "description.other_length"),
         (lambda d: d["parameters"].pop("by"), "description.other_length"),
-        (lambda d: d["parameters"].update(by="age"), "describe.groups_of_numbers"),
-        (lambda d: d["parameters"].update(by="ward"), "describe.no_such_group_column"),
+        (lambda d: d["parameters"].update(by="age"), "describe.column_of_numbers"),
+        (lambda d: d["parameters"].update(by="ward"), "describe.no_such_column"),
         (lambda d: d["parameters"].update(by=""), "text.not_one_line"),
+        (lambda d: d["parameters"].update(tables="ill*lab"), "description.other_figures"),
+        (lambda d: d["parameters"].pop("tables"), "description.other_length"),
+        (lambda d: d["parameters"].update(tables="lab*sex"), "describe.table_twice"),
+        (lambda d: d["description"]["tables"][0]["cells"][0][0].update(high=1e6), "description.other_figures"),
+        (lambda d: d["description"]["columns"]["lab"]["quantiles"].pop("median"), "description.other_figures"),
         (lambda d: d["description"].update(by="ill"), "description.other_figures"),
         (lambda d: d["description"]["groups"].pop(), "description.other_figures"),
         (lambda d: d["description"]["groups"][1]["figures"][-1].update(low=0.0), "description.other_figures"),
@@ -106,6 +114,16 @@ def test_other_groups_than_those_of_the_session_are_refused(
     with refused(code):
         verify_release(edited(run, tmp_path / "run", change))
     assert not audit_run(tmp_path / "run").passed
+
+
+def test_an_audit_counts_the_tables_by_itself(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The broken twin: tables reach nowhere."""
+    monkeypatch.setattr(
+        describe, "record_reach", lambda blocks: record_reach([one for one in blocks if one.groups is None])
+    )
+    described(files, tmp_path / "run", tables="lab*ill")
+    codes = {finding.outcome.code for finding in audit_run(tmp_path / "run").findings}
+    assert "noise.sensitivity" in codes
 
 
 def test_an_audit_computes_the_reach_of_groups_by_itself(
@@ -121,7 +139,7 @@ def test_an_audit_computes_the_reach_of_groups_by_itself(
 
 
 def test_groups_that_there_are_not_are_refused_before_a_message(files: Path, tmp_path: Path) -> None:
-    for by, code in (("ward", "describe.no_such_group_column"), ("bmi", "describe.groups_of_numbers")):
+    for by, code in (("ward", "describe.no_such_column"), ("bmi", "describe.column_of_numbers")):
         with refused(code):
             described(files, tmp_path / "run", by=by)
     assert not (tmp_path / "run").exists()
@@ -143,15 +161,17 @@ def test_a_command_names_the_groups_and_a_study_agrees_on_them(
     around = ["--title", "T", "--purpose", "research", "--relay", "nats://relay.example:4222"]
     new = ["study", "new", "--method", "describe", *keys, "--curator", "charlie.pub", *bounds, *around]
     assert main([*new, "--by", "ward", "--out", "other.toml"]) == 2
-    assert main([*new, "--by", "sex", "--out", "study.toml"]) == 0
+    assert main([*new, "--by", "sex", "--tables", "ill*lab", "--out", "study.toml"]) == 0
     assert 'by = "sex"' in Path("study.toml").read_text()
-    assert JointStudy.read(Path("study.toml")).method.given() == {"by": "sex"}
+    assert JointStudy.read(Path("study.toml")).method.given() == {"by": "sex", "tables": "ill*lab"}
     assert main(["run", "--study", "study.toml", *parties, "--out", "rehearsed"]) == 0
     assert audit_run("rehearsed").passed
     assert main(["show", str(run), "--csv", "table.csv"]) == 0
     with Path("table.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert {row["group"] for row in rows} == {"", "f", "m"}
+    assert ("lab * ill", "[0, 1) * yes") in {(row["column"], row["level"]) for row in rows}
+    assert ("lab", "median") in {(row["column"], row["figure"]) for row in rows}
     assert ("m", "age", "difference of means") in {(row["group"], row["column"], row["figure"]) for row in rows}
     assert main(["show", str(run), "--html", "page.html"]) == 0
     assert main(["show", str(run)]) == 0
