@@ -1,6 +1,6 @@
 """Differentially private learning by several parties, over the protocols of `protocols`.
 
-Seventeen names and the version are here; each is imported when it is first used.
+Eighteen names and the version are here; each is imported when it is first used.
 
 * `run_protocol`: everybody's rows in, through the protocol, a run folder and a report out; `predict`: new rows
   classified with a run folder; `personalise`: a model of one site for itself, from a run folder and its own rows;
@@ -8,6 +8,7 @@ Seventeen names and the version are here; each is imported when it is first used
   cost.
 * `SecureSumClassifier`, `AveragingClassifier`, `EnsembleClassifier`, `FeatureMethodClassifier`,
   `CollaborativeClassifier`: scikit-learn estimators, one for each family of methods (`smc_dp.estimators`).
+* `PersonalisedClassifier`: a model of one site for itself, from a fitted estimator and the site's own rows.
 * `PrivacyStatement`: what a release guarantees, against whom, and what it does not cover: their attribute privacy_.
 * `METHODS`: every method by its name, for whoever needs more than an estimator:
   `METHODS["wsum"]().train(federation).release(target, rng)`, rng from `protocols.arithmetic.rng.Stream.from_system()`.
@@ -38,6 +39,7 @@ if TYPE_CHECKING:  # for type checkers, which read no table: the same names from
     from smc_dp.estimators import CollaborativeClassifier as CollaborativeClassifier
     from smc_dp.estimators import EnsembleClassifier as EnsembleClassifier
     from smc_dp.estimators import FeatureMethodClassifier as FeatureMethodClassifier
+    from smc_dp.estimators import PersonalisedClassifier as PersonalisedClassifier
     from smc_dp.estimators import SecureSumClassifier as SecureSumClassifier
     from smc_dp.methods.registry import METHODS as METHODS
     from smc_dp.planning.plan import plan as plan
@@ -60,6 +62,7 @@ _MODULES = MappingProxyType(
         "FeatureMethodClassifier": "smc_dp.estimators",
         "Federation": "smc_dp.data.federation",
         "InputError": "smc_dp.core.errors",
+        "PersonalisedClassifier": "smc_dp.estimators",
         "PrivacyStatement": "smc_dp.privacy.statement",
         "Rows": "smc_dp.data.federation",
         "RowsClippedWarning": "smc_dp.core.errors",

@@ -55,9 +55,8 @@ shareable
 # scikit-learn calls these or reads them, or a user does who knows its interface.
 __metadata_request__fit
 fit_parties
-predict_proba
-decision_function
-intercept_
+kind_
+strength_
 non_deterministic
 poor_score
 multi_class

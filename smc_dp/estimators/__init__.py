@@ -25,6 +25,8 @@ fit computes it in one place all the same: it is no run of the protocol, and `pr
 Settings that only some methods have (sites with epsilons of their own, the scale of features, the reading of OFPA, the
 repair of OFAA), and the methods wsum_ar, release_all and noisy_max, are reached through `smc_dp.METHODS`.
 
+`PersonalisedClassifier` releases nothing: it makes a model for one site from a fitted estimator and the site's rows.
+
 After a fit: classes_, n_features_in_, privacy_ (a `PrivacyStatement`), model_, which is what was released, and coef_
 and intercept_, what it says of the columns as they came. Each fit spends its epsilon again: cross-validation and grid
 search on private rows are for experiments, or for epsilon = inf on public rows. Parameters and rows that are wrong
@@ -36,6 +38,7 @@ from smc_dp.estimators.checks import expected_failed_checks
 from smc_dp.estimators.collaborative import CollaborativeClassifier
 from smc_dp.estimators.ensemble import EnsembleClassifier
 from smc_dp.estimators.feature import FeatureMethodClassifier
+from smc_dp.estimators.personalised import PersonalisedClassifier
 from smc_dp.estimators.secure_sum import SecureSumClassifier
 
 __all__ = [
@@ -43,6 +46,7 @@ __all__ = [
     "CollaborativeClassifier",
     "EnsembleClassifier",
     "FeatureMethodClassifier",
+    "PersonalisedClassifier",
     "SecureSumClassifier",
     "expected_failed_checks",
 ]
