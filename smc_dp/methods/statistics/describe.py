@@ -21,11 +21,7 @@ from typing_extensions import override
 
 from smc_dp.core.arrays import OUTCOME_BITS
 from smc_dp.core.errors import InputError, shown
-<<<<<<< HEAD
-from smc_dp.data.columns import CategoricalColumn, Column, NumericColumn
-=======
-from smc_dp.data.columns import BinnedColumn, Column, NumericColumn
->>>>>>> main
+from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, NumericColumn
 from smc_dp.data.federation import Public, Rows
 from smc_dp.data.usual_clip import longest_norm
 from smc_dp.methods.functionality import Vector
@@ -84,13 +80,8 @@ class Describe:
             raise InputError("sizes.not_released", method=self.name)
         if not public.columns:
             raise InputError("describe.no_columns", method=self.name)
-<<<<<<< HEAD
-        for column in (*public.columns, public.label):
-            if isinstance(column, NumericColumn) and max(abs(column.low), abs(column.high)) > _LARGEST_BOUND:
-=======
-        for column in public.columns:
+        for column in described_columns(public):
             if max(map(abs, _ends(column))) > _LARGEST_BOUND:
->>>>>>> main
                 raise InputError("describe.bounds_too_large", name=shown(column.name), most=_LARGEST_BOUND)
         self.blocks(public), self.table_blocks(public)
         return DescribeSum(self, public, target, threat_model, announced)
