@@ -1,8 +1,7 @@
 """`linear`: coefficients of least squares with robust intervals, by three sums.
 
 Per record: its part of the Gram matrix of rows and outcome, in the public box and then centred; and its residual,
-clipped, with its meat (`smc_dp.privacy.distributed.least_squares_sums`). The sums get 1, 8 and 11 parts of mu^2,
-and the outcome 1/(2 c + 1) of a Gram matrix of c columns: chosen for the shortest intervals in simulations.
+clipped, with its meat (`smc_dp.privacy.distributed.least_squares_sums`). The sums get 1, 8 and 11 parts of mu^2.
 
 As for `logistic`, the first level of each column is the reference, bounds have to shorten no row, and rows that lie far
 from the others are left out and counted. An outcome outside of its range is refused.
@@ -12,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
@@ -90,8 +88,7 @@ class LinearRegression(GradientMethod):
         if public.dimension > MOST_COEFFICIENTS:
             raise InputError("features.too_many_coefficients", most=MOST_COEFFICIENTS, got=public.dimension)
         p = len(kept_features(public))
-        columns = p if public.box is None else public.box.columns
-        gram = GramBound(self.adjacency, p, Fraction(1, 2 * columns + 1))
+        gram = GramBound(self.adjacency, p)
         return gram, gram, ResidualBound(self.adjacency, p)
 
     @override
