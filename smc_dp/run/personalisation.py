@@ -15,7 +15,7 @@ from types import MappingProxyType
 import numpy as np
 
 from smc_dp.core import reading
-from smc_dp.core.errors import InputError
+from smc_dp.core.errors import InputError, shown
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.federation import Rows
 from smc_dp.data.file_format import FileFormat
@@ -99,6 +99,8 @@ def personalise(
     files = read_run_files(Path(run_folder))
     verified = verify_release(files)
     release = verified.release
+    if release.bounds.outcome is not None:
+        raise InputError("personal.of_number", label=shown(release.bounds.label))
     table = _read(rows, form)
     own, held_out = _encoded(table, release.bounds), None
     if test is not None:
