@@ -12,13 +12,14 @@ __dir__
 # pydantic reads the settings of a model, calls its validators, and writes or reads its fields by name.
 model_config
 _fits_together
+_has_one_kind
 _is_complete
 _with_every_fault
 _has_few_keys
 _with_former_keys
 _is_one
 _has_its_coefficients
-intercept
+residual_deviation
 standardised_intercept
 standardised_slope
 standardised_empty

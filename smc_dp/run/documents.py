@@ -217,17 +217,24 @@ class TermInference(Document):
     p_value: FiniteNumber | None
 
 
+_CAUTIONS = ("left_out", "far_cells", "small_cells", "long_tail")
+
+
 class StatedInference(Document):
-    """Coefficients with intervals, of a method that has them; `rows` and `left_out` contain noise."""
+    """Coefficients with intervals, of a method that has them; `rows` and `left_out` contain noise.
+
+    `residual_deviation`: of least squares, in the units of the outcome.
+    """
 
     level: FiniteNumber
     rows: FiniteNumber
     left_out: FiniteNumber
     last_step: FiniteNumber
+    residual_deviation: FiniteNumber | None = None
     obstacles: Annotated[
         list[Annotated[str, OneOf(("collinear", "far_start", "few_rows"))]], Field(max_length=3, fail_fast=True)
     ]
-    cautions: Annotated[list[Annotated[str, OneOf(("left_out", "far_cells"))]], Field(max_length=2, fail_fast=True)]
+    cautions: Annotated[list[Annotated[str, OneOf(_CAUTIONS)]], Field(max_length=3, fail_fast=True)]
     terms: Annotated[list[TermInference], Field(max_length=_LEVELS, fail_fast=True)]
 
 
@@ -321,6 +328,7 @@ class ReleaseFile(Document):
     missing: Annotated[dict[str, EmptyCell], limit_keys(_MANY)] = Field(default_factory=dict)
     aliases: Annotated[dict[str, dict[str, Texts]], limit_keys(_LEVELS, deep=True)] = Field(default_factory=dict)
     row_weights: WeightsSection | None = None
+    outcome: TwoNumbers | None = None
     inference: StatedInference | None = None
 
     @model_validator(mode="before")
@@ -358,7 +366,9 @@ class ReleaseFile(Document):
         columns = tuple(self._column(name) for name in self.columns)
         classes, aliases, missing = tuple(self.classes), self._aliases(label or ""), self.missing.get(label or "")
         weights = None if self.row_weights is None else self.row_weights.made
-        return Bounds(columns, classes, label, self.clip, self.bias, self.parameters.center, aliases, missing, weights)
+        outcome: Any = None if self.outcome is None else tuple(self.outcome)
+        center = self.parameters.center
+        return Bounds(columns, classes, label, self.clip, self.bias, center, aliases, missing, weights, outcome)
 
     def agreement(self, rows: AuxiliaryRows | None = None, fraction_bits: int | None = None) -> Agreement:
         """Return the agreement, with the public rows beside it and the grid of the shares, if there are any.

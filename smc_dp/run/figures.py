@@ -10,7 +10,7 @@ from typing import Any
 from smc_dp.core.errors import InputError
 from smc_dp.core.spreadsheet import format_csv
 from smc_dp.methods.statistics.estimate import INTERVAL_LEVEL, Estimate
-from smc_dp.run.coefficient_intervals_table import COVERS
+from smc_dp.run.coefficient_intervals_table import what_intervals_cover
 from smc_dp.run.coefficient_rows import (
     NO_UNITS,
     CoefficientRow,
@@ -28,7 +28,8 @@ _OF_COEFFICIENTS = (
     *("column", "cell", "kind", "reference", "units", "estimate", *Interval._fields),
     *("odds_ratio", "odds_low", "odds_high"),
 )
-_SUMMARY = ("rows", "left_out", "obstacles", "cautions")
+_ODDS = 3  # columns of them
+_SUMMARY = ("rows", "left_out", "residual_deviation", "obstacles", "cautions")
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,11 @@ def read_figures(run: Path, per: UnitsByColumn = NO_UNITS) -> ReleaseFigures:
     if (found := release.inference) is None:
         raise InputError("release.no_figures", name=release.agreement.method.name)
     coefficients = tuple(map(_cells, coefficient_rows(found["terms"], release.bounds, per)))
-    summary = {"covers": COVERS, **{name: found[name] for name in _SUMMARY}}
+    covers = what_intervals_cover(release.bounds)
+    summary = {"covers": covers, **{name: found[name] for name in _SUMMARY if name in found}}
+    if release.bounds.outcome is not None:  # a number has no odds
+        kept = len(_OF_COEFFICIENTS) - _ODDS
+        return ReleaseFigures(verified, _OF_COEFFICIENTS[:kept], tuple(row[:kept] for row in coefficients), summary)
     return ReleaseFigures(verified, _OF_COEFFICIENTS, coefficients, summary)
 
 

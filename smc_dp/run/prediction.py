@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
@@ -19,12 +18,13 @@ from smc_dp.data.bounds import Bounds
 from smc_dp.data.file_format import FileFormat
 from smc_dp.data.frames import DataFrame, is_frame, read_file_or_frame, read_frame
 from smc_dp.data.preprocess import EncodedTable
-from smc_dp.data.row_faults import FittingRows, encode_fitting_rows, known_classes, texts_or_nothing
+from smc_dp.data.row_faults import FittingRows, encode_fitting_rows, known_labels, texts_or_nothing
 from smc_dp.data.table import Table
 from smc_dp.data.validation_errors import TableFault, UnfitTableError
 from smc_dp.methods.model import Weights, classify, probabilities, scores
 from smc_dp.run.metrics import Metrics, has_probabilities, measure_release
 from smc_dp.run.personal_model import PersonalModel, read_personal_model
+from smc_dp.run.regression_metrics import RegressionMetrics, measure_regression
 from smc_dp.run.run_files import RunPlace, is_personal_model
 from smc_dp.run.shared_rows import are_all_shared, count_shared
 from smc_dp.run.threshold import HALF, Threshold, choose_threshold, stated_threshold
@@ -49,6 +49,9 @@ class Predictions:
     `kinds`: one fault for each kind of them. `unlabelled_rows`: number of rows whose label is no class of the release,
     `unlabelled`: one fault for each kind of them.
 
+    Of a release that predicts a number, `labels` are the numbers as text, `scores` the numbers, `classes` is empty, and
+    there are no accuracy, probabilities and threshold.
+
     `ids`: number of each row in the file, or the text in the named column. `insecure`: reasons why the run protects
     nobody; `missing_files_text`: sentence about the files that were missing to verify the release, None without any;
     `level`: assurance level that an audit reached, None without one. `personal`: the personalised model that predicted,
@@ -72,7 +75,7 @@ class Predictions:
     unlabelled_rows: int = 0
     unlabelled: tuple[Fault, ...] = ()
     threshold: Threshold | None = None
-    metrics: Metrics | None = None
+    metrics: Metrics | RegressionMetrics | None = None
 
     def write(self, out: str | PathLike[str], called: str = "row") -> None:
         """Write a new CSV file with a line for each row: id (column `called`), class, scores, probabilities, reason.
@@ -81,7 +84,7 @@ class Predictions:
         front. Raises InputError for classes that hold formulas, and for a file that exists or cannot be written.
         """
         several = len(self.classes) > 2
-        heading = [f"score {name}" for name in self.classes] if several else ["score"]
+        heading = [f"score {name}" for name in self.classes] if several else ["score"] if self.classes else []
         if self.probabilities is not None:
             heading += [f"probability {name}" for name in (self.classes if several else self.classes[1:])]
         if called in ("prediction", *heading, "reason"):
@@ -102,6 +105,9 @@ class Predictions:
         )  # fmt: skip
         reasons = self.reasons or ((),) * len(self.labels)
         for name, label, found, why in zip(self.ids, self.labels, given, reasons, strict=True):
+            if not self.classes:
+                yield name, label, "; ".join(map(str, why))
+                continue
             flat = tuple(_flat(found))
             none = flat[0] is None
             yield name, label, *(("",) * numbers if none else flat), "; ".join(map(str, why))
@@ -173,26 +179,34 @@ def _classifier(place: RunPlace) -> _Classifier:
 def _predictions(
     model: _Classifier,
     made: FittingRows,
-    known: NDArray[np.int64] | None,
+    known: Array | None,
     limit: Threshold | None,
     ids: tuple[str, ...],
     unlabelled: tuple[TableFault, ...],
 ) -> Predictions:
     names, encoded = model.bounds.classes, made.encoded
     of_rows = scores(model.weights, encoded.X)
-    sure = probabilities(of_rows) if model.has_probabilities else None
-    classes = (
-        classify(model.weights, encoded.X) if limit is None or limit == HALF else limit.passed(of_rows).astype(int)
-    )
-    metrics = None
-    if known is not None and (known >= 0).any():
-        tested = known >= 0
-        metrics = measure_release(
-            known[tested], of_rows[tested], None if sure is None else sure[tested], names, limit or HALF
-        )
+    is_number = model.bounds.outcome is not None
+    sure = probabilities(of_rows) if model.has_probabilities and not is_number else None
+    if is_number:
+        labels = [repr(number) for number in of_rows.tolist()]
+    elif limit is None or limit == HALF:
+        labels = [names[k] for k in classify(model.weights, encoded.X).tolist()]
+    else:
+        labels = [names[k] for k in limit.passed(of_rows).astype(int).tolist()]
+    metrics: Metrics | RegressionMetrics | None = None
+    if known is not None and not np.isnan(known).all():
+        tested = ~np.isnan(known)
+        if is_number:
+            metrics = measure_regression(known[tested], of_rows[tested])
+        else:
+            classes = known[tested].astype(np.int64)
+            metrics = measure_release(
+                classes, of_rows[tested], None if sure is None else sure[tested], names, limit or HALF
+            )
     return Predictions(
-        labels=_placed([names[k] for k in classes.tolist()], encoded, len(ids), ""),
-        accuracy=None if metrics is None else metrics.accuracy,
+        labels=_placed(labels, encoded, len(ids), ""),
+        accuracy=metrics.accuracy if isinstance(metrics, Metrics) else None,
         insecure=model.insecure,
         missing_files_text=model.missing_files_text,
         personal=model.personal,
@@ -233,8 +247,8 @@ def _of_array(rows: Array, bounds: Bounds) -> FittingRows:
     return FittingRows(EncodedTable(rows[kept], kept), reasons, frozenset(others))
 
 
-def _encoded(table: Table, bounds: Bounds) -> tuple[FittingRows, NDArray[np.int64] | None, tuple[TableFault, ...]]:
-    """Return the rows that fit, their classes where the table has them, -1 for a row without, and faults of labels."""
+def _encoded(table: Table, bounds: Bounds) -> tuple[FittingRows, Array | None, tuple[TableFault, ...]]:
+    """Return the rows that fit, their labels where the table has them, NaN for a row without, and faults of labels."""
     try:
         found = encode_fitting_rows(table, bounds)
     except UnfitTableError as error:
@@ -242,7 +256,7 @@ def _encoded(table: Table, bounds: Bounds) -> tuple[FittingRows, NDArray[np.int6
     if bounds.label is None or bounds.label not in table.columns:
         return found, None, ()
     kept = found.encoded.kept
-    known, wrong = known_classes(
+    known, wrong = known_labels(
         table if len(kept) == table.rows else table.take(kept, table.source), bounds, bounds.label
     )
     return found, known, wrong
@@ -264,24 +278,24 @@ def _threshold(
     """Return the threshold of two classes, None for more; InputError for one that does not fit."""
     classes = len(model.bounds.classes)
     for name, value in {"threshold": public, "threshold_from": file}.items():
-        if value is not None and classes > 2:
+        if value is not None and classes != 2:
             raise InputError("threshold.several_classes", name=name, classes=classes)
         if value is not None and not model.has_probabilities:
             raise InputError("threshold.no_probabilities", name=name)
     if public is not None and file is not None:
         raise InputError("threshold.two")
     if file is None:
-        return None if classes > 2 else model.agreed if public is None else Threshold(public)
+        return None if classes != 2 else model.agreed if public is None else Threshold(public)
     others = _read(file, form)
     called = str(file) if isinstance(file, str | PathLike) else "a data frame"
     made, known, _ = _encoded(others, model.bounds)
-    if known is None or not (known >= 0).any():
+    if known is None or np.isnan(known).all():
         raise InputError("threshold.no_labels", file=called, label=shown(model.bounds.label))
-    labelled = made.encoded.X[known >= 0]
+    labelled = made.encoded.X[~np.isnan(known)]
     shared = count_shared(X, labelled)
     if are_all_shared(X, shared, table, others):
         raise InputError("threshold.same_rows", file=called)
-    chosen = choose_threshold(known[known >= 0], scores(model.weights, labelled))
+    chosen = choose_threshold(known[~np.isnan(known)].astype(np.int64), scores(model.weights, labelled))
     return Threshold(chosen, called, shared)
 
 

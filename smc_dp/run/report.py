@@ -17,6 +17,7 @@ from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.metrics import Metrics
 from smc_dp.run.protocols.cost import Cost
+from smc_dp.run.regression_metrics import RegressionComparison
 
 SIMULATION_ONLY = ("accuracy", "metrics", "baselines", "personalised", "loss")
 """Fields of a report that need everybody's rows in one place."""
@@ -95,7 +96,7 @@ class Report:
     `simulated`: link and topology. `standings`: each party's budget after the run, empty without ledgers. `remarks`:
     warnings about the session and the ledgers. `signal`: see `HasSignal`; `planned`: the expected accuracy; None
     where no public figures give them. `described`: the description, where the release is one; `inference`: that of the
-    release, where it has one.
+    release, where it has one. `regression`: figures on test rows of a release that predicts a number.
     """
 
     agreement: Agreement
@@ -110,6 +111,7 @@ class Report:
     planned: ExpectedAccuracy | None = None
     described: DescribeResult | None = None
     inference: Mapping[str, Any] | None = None
+    regression: RegressionComparison | None = None
 
     @property
     def worse_than_planned(self) -> bool | None:
@@ -156,6 +158,7 @@ class Report:
             },
             **({SIGNAL: self.signal} if self.signal is not None else {}),
             "simulation_only": {"fields": fields, "caveat": SIMULATION_CAVEAT},
+            **({} if self.regression is None else {"regression": self.regression.as_dict()}),
             **({} if self.inference is None else {"inference": dict(self.inference)}),
             **({} if self.described is None else {"description": self.described.as_dict()}),
             "privacy": self.privacy.as_dict(),

@@ -19,8 +19,9 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
+from smc_dp.core.arrays import OUTCOME_BITS
 from smc_dp.core.errors import InputError, shown
-from smc_dp.data.columns import BinnedColumn, Column, NumericColumn
+from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, NumericColumn
 from smc_dp.data.federation import Public, Rows
 from smc_dp.data.usual_clip import longest_norm
 from smc_dp.methods.functionality import Vector
@@ -79,7 +80,7 @@ class Describe:
             raise InputError("sizes.not_released", method=self.name)
         if not public.columns:
             raise InputError("describe.no_columns", method=self.name)
-        for column in public.columns:
+        for column in described_columns(public):
             if max(map(abs, _ends(column))) > _LARGEST_BOUND:
                 raise InputError("describe.bounds_too_large", name=shown(column.name), most=_LARGEST_BOUND)
         self.blocks(public), self.table_blocks(public)
@@ -103,8 +104,10 @@ class Describe:
             at += column.width
             if has_levels(column):
                 places[column.name] = features[column.name].argmax(axis=1)
-        if public.label is not None:
+        if isinstance(public.label, CategoricalColumn):
             places[public.label.name] = rows.y
+        elif public.label is not None:
+            features[public.label.name] = np.ldexp(rows.y[:, np.newaxis].astype(np.float64), -OUTCOME_BITS)
         sums: list[int] = []
         for block in (*self.blocks(public), *self.table_blocks(public)):
             group = 0 if block.groups is None else places[block.groups.name]

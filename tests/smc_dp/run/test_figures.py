@@ -13,7 +13,7 @@ from support.same_facts import texts, unsaid
 
 from smc_dp.cli.main import main
 from smc_dp.pages.blocks import PageTable, Prose
-from smc_dp.run.coefficient_intervals_table import COVERS
+from smc_dp.run.coefficient_intervals_table import what_intervals_cover
 from smc_dp.run.description_table import COVERS_ROWS
 from smc_dp.run.figures import read_figures
 from smc_dp.run.methods_section import methods_section
@@ -82,11 +82,11 @@ def test_the_methods_section_states_intervals_only_where_there_are_some(odds: Pa
     release = verify_release(odds).release
     assert release.inference is not None
     (said, _) = (block for block in methods_section(release, at_sites=True) if isinstance(block, Prose))
-    assert COVERS in said.text
+    assert what_intervals_cover(release.bounds) in said.text
     assert release.agreement.statement.figures in said.text
     kept_back = replace(release, inference={**release.inference, "obstacles": ["collinear"]})
     (said, _) = (block for block in methods_section(kept_back, at_sites=True) if isinstance(block, Prose))
-    assert COVERS not in said.text
+    assert what_intervals_cover(release.bounds) not in said.text
     assert not [*methods_section(replace(release, inference=None), at_sites=True)]
 
 

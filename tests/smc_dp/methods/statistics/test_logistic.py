@@ -14,8 +14,8 @@ from smc_dp.data.federation import FeatureBox, Federation, Public, Rows
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.statistics.centring import Centring
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference, InferenceNoise, infer_coefficients
-from smc_dp.methods.statistics.inference_steps import noise_of
-from smc_dp.methods.statistics.logistic import LogisticCoefficients, LogisticSums
+from smc_dp.methods.statistics.coefficient_sums import CoefficientSums
+from smc_dp.methods.statistics.logistic import LogisticCoefficients
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.distributed import InferenceBound
 from smc_dp.privacy.target import Target
@@ -47,7 +47,7 @@ def to_columns(found: CoefficientInference) -> CoefficientInference:
     return found.transformed(np.diag([BOX.reach] * 4 + [BOX.constant]))
 
 
-def specification(target: Target, model: ThreatModel = PARTIES, rows: int = 10_000) -> LogisticSums:
+def specification(target: Target, model: ThreatModel = PARTIES, rows: int = 10_000) -> CoefficientSums:
     return LogisticCoefficients().shared(Public(3, 6, 2, box=BOX), target, model, AnnouncedRows(rows))
 
 
@@ -156,8 +156,7 @@ def test_the_covariance_of_noise_is_that_of_many_draws() -> None:
 def test_the_noise_is_that_of_all_parties() -> None:
     """Not that of the honest ones, which the guarantee counts."""
     spec = specification(Target(Fraction(1), noise="ddg"))
-    of_sum = spec.noise.distributions[-1]
-    said, rng = noise_of(of_sum, 3), Stream.insecure_from_seed("noise")
+    said, rng = InferenceNoise(*spec.noise.deviations(3)[-1][:3]), Stream.insecure_from_seed("noise")
     p = 5
     sums = np.array([np.sum([spec.noise.share(4, rng) for _ in range(3)], axis=0) for _ in range(150)], dtype=float)
     unit = {"gradient": 2.0**26, "hessian": 2.0**52, "meat": 2.0**52}
