@@ -15,7 +15,7 @@ from typing_extensions import Protocol, runtime_checkable
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError
-from smc_dp.data.columns import CategoricalColumn, Column
+from smc_dp.data.columns import CategoricalColumn, Column, NumericColumn
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.method import SEED_CAVEAT, SumSpec, require_model
@@ -80,7 +80,7 @@ class SimulatedSum:
     threat_model: ThreatModel
     announced: AnnouncedRows
     columns: tuple[Column, ...] = ()
-    label: CategoricalColumn | None = None
+    label: CategoricalColumn | NumericColumn | None = None
 
     def __post_init__(self) -> None:
         self.threat_model.check()

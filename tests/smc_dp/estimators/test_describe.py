@@ -75,6 +75,14 @@ def test_a_label_is_described_like_any_other_column() -> None:
         SecureSumDescribe(LABELLED).fit(FRAME[["age"]])
 
 
+def test_a_label_that_is_a_number_is_described_as_one() -> None:
+    bounds = parse_bounds('[columns]\nsex = ["f", "m"]\n[label]\nrange = [0, 120]\ncolumn = "age"\n')
+    found = SecureSumDescribe(bounds, by="sex", epsilon=np.inf).fit(FRAME).to_frame()
+    means = found[found["figure"] == "mean"].set_index("group")["estimate"]
+    assert means[""] == pytest.approx(FRAME["age"].mean(), rel=1e-6)
+    assert means["m"] == pytest.approx(FRAME.loc[FRAME["sex"] == "m", "age"].mean(), rel=1e-6)
+
+
 def test_arrays_have_the_columns_of_the_bounds_in_their_order() -> None:
     bounds = parse_bounds("[columns]\na = [0, 1]\nb = [0, 2]\n")
     X = np.random.default_rng(1).uniform(0, 1, (60, 2))
