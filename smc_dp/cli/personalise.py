@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import AsJson, MostCells, cells_allowed, check_beside
+from smc_dp.cli.options import AsJson, MostCells, cells_allowed, check_beside, options_in_backquotes
 from smc_dp.cli.predict import read_form
 
 
@@ -65,5 +65,5 @@ def personalise_model(
     if as_json:
         print(json.dumps(found.as_dict(), allow_nan=False))
         return
-    screen.print_blocks(personal_blocks(found))
+    screen.print_blocks(personal_blocks(found), lambda text: options_in_backquotes(text, {"test": "--test"}))
     print(f"Written to {out}.")

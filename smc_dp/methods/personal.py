@@ -14,6 +14,7 @@ loss of rows that were left out. It tells more about few rows than the number of
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -58,6 +59,11 @@ class PersonalAccuracy:
     alone: float
     release: float
     personalised: float
+
+    @property
+    def margin(self) -> float:
+        """Two standard errors of the accuracy of the personalised model: a smaller difference can be chance."""
+        return 2 * sqrt(self.personalised * (1 - self.personalised) / self.rows)
 
 
 def fit_personal(rows: Rows, release: LinearModel) -> PersonalFit:

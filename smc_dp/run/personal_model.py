@@ -85,9 +85,14 @@ class PersonalModel:
     missing_files_text: str | None = None
 
     @property
+    def short_digest(self) -> str:
+        """First letters of the digest of the release, for messages."""
+        return self.release_sha256[:_SHOWN]
+
+    @property
     def notice(self) -> str:
         """Sentences beside predictions of this model."""
-        return str(InputFault("personal.predicts", {"digest": self.release_sha256[:_SHOWN]}))
+        return str(InputFault("personal.predicts", {"digest": self.short_digest}))
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON, without the weights and the release."""

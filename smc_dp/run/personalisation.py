@@ -6,10 +6,11 @@ Nothing leaves the site and no noise is drawn, so no budget is charged.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -31,6 +32,15 @@ from smc_dp.run.release import RELEASE
 from smc_dp.run.shared_rows import are_all_shared, count_shared
 from smc_dp.run.threshold import stated_threshold
 from smc_dp.run.verify_release import verify_release
+
+_CHOSEN: Mapping[str, str] = MappingProxyType(
+    {
+        "release": "personal.chosen_release",
+        "towards the release": "personal.chosen_towards",
+        "own rows alone": "personal.chosen_alone",
+    }
+)
+"""Kind of a model -> the code of the sentence that says it."""
 
 
 def personalise(
@@ -122,15 +132,17 @@ def personalise(
 
 def personal_blocks(found: PersonalModel) -> Iterator[PageBlock]:
     """Yield what was chosen, how accurate it is, and what may be done with it, for the owner's screen."""
-    yield coded_prose("personal.chosen_release" if found.strength is None else "personal.chosen",
-                      kind=found.kind, strength=found.strength or 0.0, rows=found.rows)  # fmt: skip
+    strength, code = found.strength or 0.0, _CHOSEN[found.kind]
+    yield coded_prose(code, rows=found.rows, strength=strength, digest=found.short_digest)
     compared = found.accuracy
     figures = (
         ("own rows alone", compared.alone),
         ("release", compared.release),
         ("personalised", compared.personalised),
     )
-    caption = f"Accuracy on {compared.rows:,} rows, for this site alone to know"
+    caption = (
+        f"Accuracy on {compared.rows:,} rows (two standard errors: {compared.margin:.3f}), for this site alone to know"
+    )
     yield PageTable(caption, ("model", "accuracy"), tuple((name, f"{x:.3f}") for name, x in figures), numbers=(1,))
     yield coded_prose("personal.kept_out" if found.kept_out else "personal.optimistic")
     yield Prose("Privacy of this model:")

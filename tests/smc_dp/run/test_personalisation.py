@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,10 @@ from smc_dp.cli.main import main
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.personal import FOLDS
-from smc_dp.pages.blocks import PageTable
+from smc_dp.pages.blocks import Bullets, PageTable, Prose
 from smc_dp.run.personal_comparison import compare_personalised, personal_gain_blocks
 from smc_dp.run.personal_model import PERSONAL_STATEMENTS, read_personal_model
+from smc_dp.run.personalisation import personal_blocks
 from smc_dp.run.run_files import is_personal_model
 from tests.smc_dp.cli.test_predict import BOUNDS, patients, write
 from tests.support.audited import hospitals
@@ -70,6 +72,18 @@ def test_accuracy_on_the_own_rows_is_marked_as_optimistic(made: Path, capsys: py
     assert found["accuracy"]["kept_out"] is False
     assert found["accuracy"]["rows"] == 300
     assert found["release_sha256"] == read_personal_model(made / "own.model").release_sha256
+
+
+def test_the_screen_says_what_was_chosen_and_how_private_it_is(made: Path) -> None:
+    model = read_personal_model(made / "own.model")
+    for kind, code in (("release", "release"), ("towards the release", "towards"), ("own rows alone", "alone")):
+        strength = None if kind == "release" else 1.0
+        for kept_out, marked in ((True, "kept_out"), (False, "optimistic")):
+            found = list(personal_blocks(replace(model, kind=kind, strength=strength, kept_out=kept_out)))
+            codes = [block.code for block in found if isinstance(block, Prose) and block.code]
+            assert codes == [f"personal.chosen_{code}", f"personal.{marked}"]
+            (said,) = (block.items for block in found if isinstance(block, Bullets))
+            assert len(said) == len(PERSONAL_STATEMENTS)
 
 
 def test_rows_that_are_learnt_from_are_no_test(made: Path) -> None:
