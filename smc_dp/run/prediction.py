@@ -107,7 +107,7 @@ class Predictions:
         reasons = self.reasons or ((),) * len(self.labels)
         for name, label, found, why in zip(self.ids, self.labels, given, reasons, strict=True):
             if self.are_numbers:
-                yield name, label, "; ".join(map(str, why))
+                yield name, "" if found is None else found, "; ".join(map(str, why))
                 continue
             flat = tuple(_flat(found))
             none = flat[0] is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -141,6 +142,9 @@ def test_predictions_are_numbers_with_their_figures(files: Path, tmp_path: Path)
     found.write(tmp_path / "out.csv")
     heading, first, *_ = (tmp_path / "out.csv").read_text().splitlines()
     assert (heading, first) == ("row,prediction,reason", f"1,{found.labels[0]},")
+    below = replace(found, labels=("-1.5", ""), scores=(-1.5, None), ids=("1", "2"), reasons=((), ()))
+    below.write(tmp_path / "below.csv")  # a number below 0 is no formula
+    assert (tmp_path / "below.csv").read_text().splitlines()[1:] == ["1,-1.5,", "2,,"]
     with refused("threshold.several_classes"):
         predict(files / "run", files / "test.csv", threshold=0.4)
     lines = [line.rpartition(",")[0] + ",x" for line in design(3, 3)[0]]
