@@ -1,12 +1,15 @@
 """Differentially private learning by several parties, over the protocols of `protocols`.
 
-Sixteen names and the version are here; each is imported when it is first used.
+Nineteen names and the version are here; each is imported when it is first used.
 
 * `run_protocol`: everybody's rows in, through the protocol, a run folder and a report out; `predict`: new rows
-  classified with a run folder; `audit_run`: what somebody finds who was not there;
-  `plan`: what to expect of a run, what to do, and what it will cost.
+  classified with a run folder; `personalise`: a model of one site for itself, from a run folder and its own rows;
+  `audit_run`: what somebody finds who was not there; `plan`: what to expect of a run, what to do, and what it will
+  cost.
 * `SecureSumClassifier`, `AveragingClassifier`, `EnsembleClassifier`, `FeatureMethodClassifier`,
   `CollaborativeClassifier`: scikit-learn estimators, one for each family of methods (`smc_dp.estimators`).
+* `PersonalisedClassifier`: a model of one site for itself, from a fitted estimator and the site's own rows.
+* `SecureSumDescribe`: counts, means, deviations and quantiles of all rows, behind the same interface.
 * `PrivacyStatement`: what a release guarantees, against whom, and what it does not cover: their attribute privacy_.
 * `METHODS`: every method by its name, for whoever needs more than an estimator:
   `METHODS["wsum"]().train(federation).release(target, rng)`, rng from `protocols.arithmetic.rng.Stream.from_system()`.
@@ -37,11 +40,14 @@ if TYPE_CHECKING:  # for type checkers, which read no table: the same names from
     from smc_dp.estimators import CollaborativeClassifier as CollaborativeClassifier
     from smc_dp.estimators import EnsembleClassifier as EnsembleClassifier
     from smc_dp.estimators import FeatureMethodClassifier as FeatureMethodClassifier
+    from smc_dp.estimators import PersonalisedClassifier as PersonalisedClassifier
     from smc_dp.estimators import SecureSumClassifier as SecureSumClassifier
+    from smc_dp.estimators import SecureSumDescribe as SecureSumDescribe
     from smc_dp.methods.registry import METHODS as METHODS
     from smc_dp.planning.plan import plan as plan
     from smc_dp.privacy.statement import PrivacyStatement as PrivacyStatement
     from smc_dp.privacy.target import Target as Target
+    from smc_dp.run.personalisation import personalise as personalise
     from smc_dp.run.run_protocol import run_protocol as run_protocol
 
 _REMOVED = MappingProxyType(
@@ -58,12 +64,15 @@ _MODULES = MappingProxyType(
         "FeatureMethodClassifier": "smc_dp.estimators",
         "Federation": "smc_dp.data.federation",
         "InputError": "smc_dp.core.errors",
+        "PersonalisedClassifier": "smc_dp.estimators",
         "PrivacyStatement": "smc_dp.privacy.statement",
         "Rows": "smc_dp.data.federation",
         "RowsClippedWarning": "smc_dp.core.errors",
         "SecureSumClassifier": "smc_dp.estimators",
+        "SecureSumDescribe": "smc_dp.estimators",
         "Target": "smc_dp.privacy.target",
         "audit_run": "smc_dp.audit.run.checks",
+        "personalise": "smc_dp.run.personalisation",
         "plan": "smc_dp.planning.plan",
         "predict": "smc_dp.audit.run.audited_prediction",
         "run_protocol": "smc_dp.run.run_protocol",

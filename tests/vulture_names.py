@@ -12,13 +12,14 @@ __dir__
 # pydantic reads the settings of a model, calls its validators, and writes or reads its fields by name.
 model_config
 _fits_together
+_has_one_kind
 _is_complete
 _with_every_fault
 _has_few_keys
 _with_former_keys
 _is_one
 _has_its_coefficients
-intercept
+residual_deviation
 standardised_intercept
 standardised_slope
 standardised_empty
@@ -37,6 +38,9 @@ not_for_publication  # the first field of timings.json
 # scikit-learn reads this of a classifier with a threshold.
 estimator_
 
+# Whoever has a fitted estimator of a description calls this.
+to_frame
+
 # typer calls this to print the commands of a group.
 format_commands
 
@@ -54,9 +58,8 @@ shareable
 # scikit-learn calls these or reads them, or a user does who knows its interface.
 __metadata_request__fit
 fit_parties
-predict_proba
-decision_function
-intercept_
+kind_
+strength_
 non_deterministic
 poor_score
 multi_class

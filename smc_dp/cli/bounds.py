@@ -146,12 +146,15 @@ def check_bounds(
 def _print_complete(path: Path, bounds: Bounds, *, as_json: bool) -> int:
     """Print what complete bounds say of a row."""
     sizes = {"columns": len(bounds.columns), "features": bounds.dimension, "classes": bounds.classes}
+    if bounds.outcome is not None:
+        sizes |= {"outcome": bounds.outcome}
     if as_json:
         print(json.dumps({"bounds": str(path), **sizes, "clip": bounds.clip}))
     else:
-        classes = ", ".join(map(one_line, bounds.classes))
-        of_classes = f"classes {classes}" if classes else "no label"
-        made_of = f"{len(bounds.columns)} columns, {bounds.dimension} features, {of_classes}"
+        label = bounds.label_range and f"the label {bounds.label_range}"
+        if bounds.classes:
+            label = f"classes {', '.join(map(one_line, bounds.classes))}"
+        made_of = f"{len(bounds.columns)} columns, {bounds.dimension} features, {label or 'no label'}"
         print(f"{path}: complete. {made_of}. Rows are clipped to the norm {bounds.clip:g}.")
     return 0
 

@@ -30,6 +30,7 @@ from smc_dp.cli import (
     identities,
     lab,
     ledger,
+    personalise,
     plan,
     predict,
     run,
@@ -45,7 +46,7 @@ from smc_dp.core.errors import InputError, one_line
 _LONGEST_SUMMARY = 200  # letters: the summary of a command is never cut short
 GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "On one machine": ("bounds", "plan", "run", "predict", "show", "publish", "export", "audit"),
+        "On one machine": ("bounds", "plan", "run", "predict", "personalise", "show", "publish", "export", "audit"),
         "Between organisations": ("identities", "study", "join", "serve", "status", "ledger"),
         "Research": ("lab",),
     }
@@ -114,6 +115,7 @@ _UsageError: Any = typer.BadParameter.__base__  # typer carries its own copy of 
 
 app.command("run")(deferred(run.train_together))
 app.command("predict")(deferred(predict.classify_rows))
+app.command("personalise")(deferred(personalise.personalise_model))
 app.command("show")(deferred(show.show_run))
 app.command("publish")(deferred(show.copy_published))
 app.command("export")(deferred(export.export_model))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def classify_rows(
-    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, or a personalised model.")],
     data: Annotated[Path, typer.Option(help="CSV or Parquet file of rows to classify.")],
     out: Annotated[
         Path | None, typer.Option(metavar="FILE.csv", help="Write classes, ids and scores to a new CSV file.")
@@ -106,6 +106,9 @@ def classify_rows(
     --metrics can be read by you alone. --threshold-from takes the threshold with the largest sum of sensitivity and
     specificity on rows of another file.
 
+    RUN may be the file that `smc-dp personalise` wrote. Nothing is verified then, and predictions are as private as the
+    rows that it was made from.
+
     \b
     Examples:
       smc-dp predict runs/first --data new.csv
@@ -114,6 +117,7 @@ def classify_rows(
       smc-dp predict runs/first --data test.csv --out predictions.csv --metrics metrics.html
       smc-dp predict runs/first --data test.csv --threshold-from other.csv --out predictions.csv
       smc-dp predict runs/first --data new.parquet --json --id patient
+      smc-dp predict own.model --data new.csv
       smc-dp predict study.north.state/run --data new.csv --policy own.toml --out predictions.csv
       smc-dp predict runs/first --data new.csv --level 2 --identities identities.json
     """
@@ -130,7 +134,7 @@ def classify_rows(
     limit = None if threshold is None else float(read_positive("--threshold", threshold))
     with cells_allowed(most_cells), nullcontext() if wanted is None else screen.spinner() as hear:
         found = predict_with(
-            run_folder, data, id_column, threshold=limit, threshold_from=threshold_from, form=_form(policy, data),
+            run_folder, data, id_column, threshold=limit, threshold_from=threshold_from, form=read_form(policy, data),
             level=wanted, identities=identities, views=views, seconds=allowed, progress=hear,
         )  # fmt: skip
     if metrics is not None:
@@ -147,7 +151,7 @@ def classify_rows(
     return 1 if found.refused else 0
 
 
-def _form(policy: Path | None, data: Path) -> FileFormat | None:
+def read_form(policy: Path | None, data: Path) -> FileFormat | None:
     """Return the format that the site's own file states; one in FILE.toml beside FILE goes before that of own.toml."""
     from smc_dp.data.file_format import OWN_SETTINGS_FILE
     from smc_dp.deploy.site_policy import read_own_format
@@ -163,9 +167,13 @@ def _form(policy: Path | None, data: Path) -> FileFormat | None:
 
 def _as_dict(found: Predictions, *, with_ids: bool) -> dict[str, object]:
     """Return plain values for JSON."""
+    from smc_dp.run.personal_model import privacy_sentences
+
     more: dict[str, object] = {"classes": found.classes} if len(found.classes) > 2 else {}
     more |= {"ids": found.ids} if with_ids else {}
     more |= {} if found.level is None else {"level": found.level}
+    if found.personal is not None:
+        more["personalised"] = {"release_sha256": found.personal.release_sha256, "privacy": privacy_sentences()}
     return {
         "predictions": found.labels,
         "scores": found.scores,
@@ -190,4 +198,6 @@ def _write_metrics(page: Path, found: Predictions, data: Path) -> None:
 def _say_what_was_verified(found: Predictions) -> None:
     if found.level is not None:
         print(f"audited: the run reaches level {found.level} of 3", file=sys.stderr)
+    if found.personal is not None:
+        print(found.personal.notice, file=sys.stderr)
     screen.warn_of_release(found.missing_files_text, found.insecure)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from smc_dp.run.agreement import Agreement
     from smc_dp.run.ledgers import Ledgers
     from smc_dp.run.metrics import Metrics
+    from smc_dp.run.regression_metrics import RegressionMetrics
     from smc_dp.run.settings import DataRoles, Simulation
     from smc_dp.run.simulation import SimulationOptions
 
@@ -42,9 +43,9 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
 
     newton is recommended, for any number of classes. With very many columns use gd. Both add up what single records
     contribute, in several rounds of secure sums. For two classes newton is nearly as accurate as pooling the data.
-    logistic releases coefficients of two classes with intervals. describe learns no model: it counts rows, and has
-    means and standard deviations with intervals. wsum adds up the models. In ofpa each party adds noise to its model,
-    and then the noisy models are added up.
+    logistic releases coefficients of two classes with intervals, linear those of a label that is a number. describe
+    learns no model: it counts rows, and has means and standard deviations with intervals. wsum adds up the models. In
+    ofpa each party adds noise to its model, and then the noisy models are added up.
 
     All methods except prr_mean tolerate a malicious curator, as many malicious parties as --colluders says, and as
     many drop-outs as --dropouts says. Exception: with drop-outs and more than 200 parties, all participants must
@@ -73,6 +74,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
       smc-dp run --study study.toml
       smc-dp run --method newton --metrics metrics.html
       smc-dp run --method logistic --epsilon 3
+      smc-dp run --method linear --party north.csv --party south.csv --bounds bounds.toml --test held_out.csv
       smc-dp run --method describe --party north.csv --party south.csv --bounds bounds.toml
     """
     from protocols.arithmetic.rng import Stream
@@ -140,7 +142,7 @@ def _check_test_rows(page: Path | None, found: PreparedData, agreed: Agreement) 
         raise InputError("option.page_without_test_rows", option="--metrics")
 
 
-def _write_metrics(page: Path | None, found: Mapping[str, Metrics], data: DataRoles) -> None:
+def _write_metrics(page: Path | None, found: Mapping[str, Metrics | RegressionMetrics], data: DataRoles) -> None:
     """Write the page of metrics; only its owner may read it, of whichever rows it is."""
     from smc_dp.pages.html import write_page
     from smc_dp.run.metrics_report import metrics_page

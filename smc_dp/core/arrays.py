@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+OUTCOME_BITS = 20
+"""Outcomes that are numbers stand in units of 2^-20 of half of their range, from its middle."""
 
 # Rounding can leave a divided row a few units in the last place outside the ball; this brings it back inside.
 _INSIDE = 1 - 2.0**-40

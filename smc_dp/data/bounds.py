@@ -19,7 +19,7 @@ from smc_dp.core.toml import parse_toml
 from smc_dp.data.bounds_file import DEFAULT_BIAS, BoundsFile
 from smc_dp.data.columns import (
     LEAVE_OUT,
-    NO_REGRESSION,
+    NUMERIC_OUTCOME,
     Aliases,
     BinnedColumn,
     CategoricalColumn,
@@ -48,6 +48,7 @@ __all__ = [
 _MAX_COLUMNS = 4096
 _MAX_DIMENSION = 100_000
 _MAX_BYTES = 1 << 22  # of a file
+_OPTIONAL = ("aliases", "missing", "weights", "outcome")
 _USUAL: Any = None  # a norm that follows from the columns
 
 
@@ -55,11 +56,12 @@ _USUAL: Any = None  # a norm that follows from the columns
 class Bounds:
     """Public description of a table.
 
-    `classes[c]` is the name of class c; of two classes, the second is +1. Without classes rows have no label, and no
-    model can be learned from them. `label` names the column of classes, None if the caller names it. Rows are clipped
-    to the norm `clip`, which follows from the columns where none is given; `bias` is the constant appended to each row,
-    0 for none. With `center` the range of a numeric column is mapped to [-1, 1]; without, the column is only divided by
-    its largest absolute bound (0 stays 0). `aliases`: other texts for the classes. `missing`: "leave out" where a row
+    `classes[c]` is the name of class c; of two classes, the second is +1. `outcome`: the range of a label that is a
+    number, which has no classes. Without both rows have no label, and no model can be learned from them. `label` names
+    the column of the label, None if the caller names it. Rows are clipped to the norm `clip`, which follows from the
+    columns where none is given; `bias` is the constant appended to each row, 0 for none. With `center` the range of a
+    numeric column is mapped to [-1, 1]; without, the column is only divided by its largest absolute bound (0 stays 0).
+    `aliases`: other texts for the classes. `missing`: "leave out" where a row
     without a class is dropped, None where it is refused. `weights`: terms of the rows' weights, None where rows have
     none.
 
@@ -75,6 +77,7 @@ class Bounds:
     aliases: Aliases = ()
     missing: str | None = None
     weights: RowWeights | None = None
+    outcome: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         set_floats(self, "clip", "bias")
@@ -88,7 +91,7 @@ class Bounds:
         if self.label in names:
             with_range = not isinstance(self.columns[names.index(self.label)], CategoricalColumn)
             why = (
-                f"is a number; {NO_REGRESSION}"
+                f"is a number among the features; remove it from [columns]. Then, {NUMERIC_OUTCOME}"
                 if with_range
                 else "is also listed as a feature; remove it from [columns]"
             )
@@ -112,6 +115,12 @@ class Bounds:
             self.weights.check(len(self.classes), (self.label, *names))
 
     def _check_label(self) -> None:
+        if self.outcome is not None:
+            object.__setattr__(self, "outcome", tuple(map(float, self.outcome)))
+            if self.classes or self.aliases:
+                raise InputError("label.classes_and_range")
+            NumericColumn(self.label or "label", *self.outcome, self.missing).check()
+            return
         if not self.has_label:
             if self.label is not None:
                 raise InputError("classes.of_no_label", label=shown(self.label))
@@ -124,10 +133,10 @@ class Bounds:
             raise InputError("classes.not_different", got=shown(list(self.classes)))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON, without empty `aliases`, `missing` and `weights`."""
+        """Return plain values for JSON, without empty `aliases`, `missing`, `weights` and `outcome`."""
         plain = {**asdict(self), "columns": [column_as_dict(column) for column in self.columns]}
         plain["weights"] = None if self.weights is None else self.weights.as_dict()
-        return {name: value for name, value in plain.items() if value or name not in ("aliases", "missing", "weights")}
+        return {name: value for name, value in plain.items() if value or name not in _OPTIONAL}
 
     @property
     def leaving(self) -> tuple[str, ...]:
@@ -143,7 +152,7 @@ class Bounds:
     @property
     def has_label(self) -> bool:
         """True where rows have a label."""
-        return bool(self.classes)
+        return bool(self.classes) or self.outcome is not None
 
     def require_label(self) -> None:
         """Raise InputError without a label, which a model would predict."""
@@ -152,15 +161,25 @@ class Bounds:
 
     @property
     def class_count(self) -> int:
-        """Number of classes of encoded rows: 2 for a table without a label, whose rows are all encoded as class 0."""
-        return len(self.classes) or 2
+        """Number of classes of encoded rows, 0 where the label is a number.
+
+        Rows of a table without a label are all encoded as class 0 of 2.
+        """
+        return len(self.classes) or (2 if self.outcome is None else 0)
 
     @property
-    def label_column(self) -> CategoricalColumn | None:
-        """Column of the classes; None without a label."""
+    def label_column(self) -> CategoricalColumn | NumericColumn | None:
+        """Column of the classes, or of the outcome; None without a label."""
+        if self.outcome is not None:
+            return NumericColumn(self.label or "label", *self.outcome, self.missing)
         if not self.has_label:
             return None
         return CategoricalColumn(self.label or "label", self.classes, self.missing, self.aliases)
+
+    @property
+    def label_range(self) -> str:
+        """Range of a label that is a number, as text; empty for classes, which have names."""
+        return "" if self.outcome is None else f"a number in [{self.outcome[0]:g}, {self.outcome[1]:g}]"
 
     @property
     def dimension(self) -> int:
@@ -200,10 +219,11 @@ def parse_bounds(text: str, where: str = "bounds") -> Bounds:
 
     `[columns]` holds `age = [0, 120]`, `sex = ["f", "m"]`, `smoker = [false, true]`, two dates as `admitted =
     [2010-01-01, 2025-12-31]` or `age = {bins = [0, 18, 65, 120]}`. `[label]` holds `classes = ["no", "yes"]` (of two,
-    the second is +1) and optionally `column`; only `describe` does without it. Optional sections: `[rows]` with `clip`,
-    `bias` and `center`; `[missing]` with a rule for the empty cells of a column (a value, "category", "indicator" or
-    "leave out"); `[aliases.sex]` with other texts for a level, `f = ["F", "female"]`; `[weights]` with `classes`, a
-    number for each class, and `column` with `most`, the column of the rows' weights and the largest of them.
+    the second is +1) and optionally `column`; `range = [0, 200]` in place of classes for a number; only `describe` does
+    without it. Optional sections: `[rows]` with `clip`, `bias` and `center`; `[missing]` with a rule for empty cells
+    of a column (a value, "category", "indicator" or "leave out"); `[aliases.sex]` with other texts for a level, `f =
+    ["F", "female"]`; `[weights]` with `classes`, a number for each class, and `column` with `most`, the column of the
+    rows' weights and the largest of them.
     """
     try:
         return bounds_from_document(parse_toml(text), where)
@@ -226,6 +246,7 @@ def bounds_from_file(said: BoundsFile, clip: float | None = None) -> Bounds:
     label, rows = said.label, said.rows
     classes, aliases = () if label is None else tuple(label.classes), said.class_aliases
     column = None if label is None else label.column
+    outcome: Any = None if label is None or label.range is None else tuple(label.range)
     norm: Any = clip if rows.clip is None else rows.clip
     missing, weights = said.class_missing, None if said.weights is None else said.weights.made
-    return Bounds(said.made, classes, column, norm, rows.bias, rows.center, aliases, missing, weights)
+    return Bounds(said.made, classes, column, norm, rows.bias, rows.center, aliases, missing, weights, outcome)

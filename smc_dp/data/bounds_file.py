@@ -19,7 +19,7 @@ from smc_dp.core.kinds import limit_keys
 from smc_dp.data.columns import (
     EMPTY_CELL_RULES,
     LEAVE_OUT,
-    NO_REGRESSION,
+    NUMERIC_OUTCOME,
     Aliases,
     BinnedColumn,
     CategoricalColumn,
@@ -48,7 +48,7 @@ def _level(value: object) -> str:
 
 def _class_name(value: object) -> str:
     if isinstance(value, float):
-        raise InputError("classes.regression", why=NO_REGRESSION, got=shown(value))
+        raise InputError("classes.regression", why=NUMERIC_OUTCOME, got=shown(value))
     found = _level(value)
     if not found.strip() or not found.isprintable():
         raise InputError("classes.wrong_name", got=shown(value))
@@ -133,10 +133,20 @@ ColumnValue: TypeAlias = Annotated[
 
 
 class LabelSection(Document):
-    """Section [label]: two or more classes in their order, and the column that has them unless stated elsewhere."""
+    """Section [label]: two or more classes in their order, and the column that has them unless stated elsewhere.
 
-    classes: Annotated[list[ClassName], Field(min_length=2, fail_fast=True)]
+    A label that is a number has its `range`, in place of classes.
+    """
+
+    classes: Annotated[list[ClassName], Field(min_length=2, fail_fast=True)] = Field(default_factory=list)
+    range: Annotated[list[float], Field(min_length=2, max_length=2)] | None = None
     column: str | None = None
+
+    @model_validator(mode="after")
+    def _has_one_kind(self) -> LabelSection:
+        if bool(self.classes) == (self.range is not None):
+            raise InputError("label.classes_and_range" if self.classes else "label.no_classes")
+        return self
 
 
 class RowsSection(Document):

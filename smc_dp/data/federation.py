@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from smc_dp.core.arrays import Array, first_outside
+from smc_dp.core.arrays import OUTCOME_BITS, Array, first_outside
 from smc_dp.core.errors import InputError, InputFault, plain_name, shown
-from smc_dp.data.columns import CategoricalColumn, Column
+from smc_dp.data.columns import CategoricalColumn, Column, NumericColumn
 
 MOST_CLASSES = 1000
 NO_ROWS = InputFault("rows.none")
@@ -26,7 +26,8 @@ class Rows:
     X : ndarray of shape (n, d)
         The rows; every row's norm is at most 1, exactly.
     y : ndarray of shape (n,)
-        Class numbers 0, 1, ..., of type int64.
+        Class numbers 0, 1, ..., of type int64; where the outcome is a number, its distance from the middle of its
+        range, in units of 2^-20 of half of the range.
     weights : ndarray of shape (n,), default=None
         Weight of each row in what `newton` and `gd` learn, from 0 to 1: parts of the largest that any row may have,
         which is public. Other methods refuse rows with weights.
@@ -74,7 +75,8 @@ class Public:
 
     `sizes`: the number of rows of each party where they are constants of the neighbourhood and known, else None.
     `unlabelled`, `labelled`, `names`: as in `Federation`. `weighted`: whether all rows have weights. `columns`:
-    those that the features of rows encode, `label`: that of their classes, where rows were made of tables. `box`:
+    those that the features of rows encode, `label`: that of their classes or outcomes, where rows were made of tables.
+    `box`:
     where bounds with a constant put rows, None for rows that somebody encoded otherwise.
     """
 
@@ -87,7 +89,7 @@ class Public:
     names: tuple[str, ...] = ()
     weighted: bool = False
     columns: tuple[Column, ...] = ()
-    label: CategoricalColumn | None = None
+    label: CategoricalColumn | NumericColumn | None = None
     box: FeatureBox | None = None
 
     def name(self, party: int) -> str:
@@ -104,7 +106,7 @@ class Federation:
     parties : tuple of Rows
         What each party holds.
     classes : int
-        How many classes there are, from 2 to 1000.
+        How many classes there are, from 2 to 1000; 0 where the outcome is a number.
     unlabelled : ndarray of shape (N, d), default=None
         Public rows without labels, in the ball (Hamm, Cao and Belkin); they belong to nobody and are not protected.
     labelled : Rows, default=None
@@ -138,7 +140,7 @@ class Federation:
     names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if type(self.classes) is not int or not 2 <= self.classes <= MOST_CLASSES:
+        if type(self.classes) is not int or not (self.classes == 0 or 2 <= self.classes <= MOST_CLASSES):
             raise InputError("classes.not_a_number", most=MOST_CLASSES, got=shown(self.classes))
         if not isinstance(self.parties, tuple) or not all(isinstance(rows, Rows) for rows in self.parties):
             raise InputError("parties.not_rows", got=shown(self.parties))
@@ -219,7 +221,11 @@ def check_labelled_rows(rows: Rows, classes: int, width: tuple[int, ...], whose:
         raise InputError(
             "rows.wrong_class_numbers", wanted=len(rows.X), shape=str(rows.y.shape), dtype=str(rows.y.dtype)
         ).within(whose)
-    if rows.y.min() < 0 or rows.y.max() >= classes:
+    if not classes:
+        if np.abs(rows.y).max() > 1 << OUTCOME_BITS:
+            i = int(np.abs(rows.y).argmax())
+            raise InputError("rows.outcome_out_of_range", row=i + 1, most=1 << OUTCOME_BITS).within(whose)
+    elif rows.y.min() < 0 or rows.y.max() >= classes:
         i = int(np.flatnonzero((rows.y < 0) | (rows.y >= classes))[0])
         raise InputError("rows.unknown_class", row=int(i) + 1, last=classes - 1, got=shown(int(rows.y[i]))).within(
             whose

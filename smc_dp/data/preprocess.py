@@ -10,7 +10,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from smc_dp.core.arrays import count_longer, into_ball, with_bias
+from smc_dp.core.arrays import OUTCOME_BITS, count_longer, into_ball, with_bias
 from smc_dp.core.errors import InputError, InputFault, clipped_too_often, refuse_all, shown, warn_clipped
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.cell_values import EMPTY_CODES
@@ -153,9 +153,10 @@ def _examined(table: Table, bounds: Bounds, label: str | None, strict: bool) -> 
             fill_features(X[:, width : width + column.width], values, column, center=bounds.center)
         width += column.width
     if label is not None:
-        classes, wrong = _read(table, class_column(bounds, label), is_label=True)
-        found += wrong
-        y = y if found else classes.astype(np.int64)
+        named = label_column(bounds, label)
+        of_label, wrong = _read(table, named, is_label=True)
+        found += [*wrong, *outside_bounds(table, named, of_label)]  # an outcome that is moved would have another model
+        y = y if found else label_numbers(of_label, named)
     numbers = None
     if label is not None and bounds.weights is not None and (of_weights := bounds.weights.numbers) is not None:
         numbers, wrong = _read(table, of_weights)
@@ -190,14 +191,21 @@ def _faults_of_rows(rows: int, kept: Table, bounds: Bounds, label: str | None) -
 
 def encode_classes(table: Table, bounds: Bounds, label: str) -> NDArray[np.int64]:
     """Return column `label` as class numbers, shape (n,); 1 and 1.0 are the same label."""
-    return _fitting(table, class_column(bounds, label), is_label=True).astype(np.int64)
+    return _fitting(table, label_column(bounds, label), is_label=True).astype(np.int64)
 
 
-def class_column(bounds: Bounds, label: str, missing: str | None = None) -> CategoricalColumn:
-    """Return the column of classes; missing: "leave out" where empty cells fit, and are NaN in `values`."""
+def label_column(bounds: Bounds, label: str, missing: str | None = None) -> CategoricalColumn | NumericColumn:
+    """Return the label's column; missing: "leave out" where empty cells fit, and are NaN in `values`."""
     if (column := bounds.label_column) is None:
         raise InputError("classes.of_no_label", label=shown(label))
     return replace(column, name=label, missing=missing)
+
+
+def label_numbers(values: NDArray[np.float64], column: CategoricalColumn | NumericColumn) -> NDArray[np.int64]:
+    """Return the class numbers of the values of a label, or outcomes in the units of `Rows`."""
+    if isinstance(column, CategoricalColumn):
+        return values.astype(np.int64)
+    return np.rint(np.ldexp(_mapped(values, column, center=True), OUTCOME_BITS)).astype(np.int64)
 
 
 def _read(
@@ -279,15 +287,15 @@ def fill_features(X: NDArray[np.float64], values: NDArray[np.float64], column: C
         return
     number = column.days if isinstance(column, DateColumn) else column
     if number.missing == INDICATOR:
-        X[:, 0] = np.where(empty, 0.0, _mapped(values, number, center))
+        X[:, 0] = np.where(empty, 0.0, _mapped(values, number, center=center))
         X[:, 1] = empty
         return
     if empty.any():
         values = np.where(empty, np.float64(number.missing or 0.0), values)
-    X[:, 0] = _mapped(values, number, center)
+    X[:, 0] = _mapped(values, number, center=center)
 
 
-def _mapped(values: NDArray[np.float64], column: NumericColumn, center: bool) -> NDArray[np.float64]:
+def _mapped(values: NDArray[np.float64], column: NumericColumn, *, center: bool) -> NDArray[np.float64]:
     clipped = np.clip(values, column.low, column.high)
     if center:
         half = column.high / 2 - column.low / 2

@@ -16,7 +16,7 @@ from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.cell_values import parse_text
 from smc_dp.data.columns import LEAVE_OUT
-from smc_dp.data.preprocess import EncodedTable, class_column, examine_table
+from smc_dp.data.preprocess import EncodedTable, examine_table, label_column
 from smc_dp.data.table import ParsedColumn, Table, parse_column
 from smc_dp.data.validation_errors import (
     TableFault,
@@ -63,11 +63,11 @@ def encode_fitting_rows(table: Table, bounds: Bounds) -> FittingRows:
     return FittingRows(placed, {**reasons, **refused}, frozenset(refused), made.faults)
 
 
-def known_classes(table: Table, bounds: Bounds, label: str) -> tuple[NDArray[np.int64], tuple[TableFault, ...]]:
-    """Return the class of each row, -1 where its cell is empty or names no class, and the faults of these names."""
-    column = class_column(bounds, label, LEAVE_OUT)
+def known_labels(table: Table, bounds: Bounds, label: str) -> tuple[NDArray[np.float64], tuple[TableFault, ...]]:
+    """Return the class number or the outcome of each row, NaN where its cell has none, and the faults of such cells."""
+    column = label_column(bounds, label, LEAVE_OUT)
     read = parse_column(table, column)
-    return np.nan_to_num(read.values, nan=-1.0).astype(np.int64), column_faults(table, column, read, is_label=True)
+    return read.values, column_faults(table, column, read, is_label=True)
 
 
 def texts_or_nothing(table: Table, name: str) -> tuple[str, ...]:

@@ -129,8 +129,10 @@ def validate_file(
         wrong = (unnamed_label_fault(column), *wrong)
     if wrong:
         return FileValidation(source, table.rows, wrong, found.outside, ignored=table.ignored)
-    counts = np.bincount(found.y, minlength=public.class_count).tolist()
-    classes = dict(zip(public.classes, counts, strict=False)) if public.has_label else None
+    classes = None
+    if public.classes:
+        counts = np.bincount(found.y, minlength=public.class_count).tolist()
+        classes = dict(zip(public.classes, counts, strict=True))
     left_out, used = table.rows - len(found.kept), {column, *(one.name for one in public.columns)}
     unused = tuple(name for name in table.columns if name not in used)
     points = tuple(_warn_of_points(table, public))

@@ -23,7 +23,7 @@ from smc_dp.data.columns import (
     EMPTY_CELL_RULES,
     INDICATOR,
     LEAVE_OUT,
-    NO_REGRESSION,
+    NUMERIC_OUTCOME,
     BinnedColumn,
     CategoricalColumn,
     Column,
@@ -155,7 +155,7 @@ def column_faults(
     found = _kinds(table, column, read)
     if is_label:
         found = _as_numbers(found)
-    bounds = next((other for fault in found if (other := _other_bounds(fault, column))), None)
+    bounds = None if is_label else next((other for fault in found if (other := _other_bounds(fault, column))), None)
     return tuple(fault if fault.line else _with_line(fault, column, bounds, is_label) for fault in found)
 
 
@@ -247,7 +247,7 @@ def _as_numbers(faults: list[TableFault]) -> list[TableFault]:
     unknown = [fault for fault in faults if fault.code not in EMPTY_CODES]
     if len(unknown) < _MANY_NUMBERS or not all(_is_number(fault.example) for fault in unknown):
         return faults
-    numbers = InputFault("classes.many_numbers", {"why": NO_REGRESSION, "got": unknown[0].fault.fields["got"]})
+    numbers = InputFault("classes.many_numbers", {"why": NUMERIC_OUTCOME, "got": unknown[0].fault.fields["got"]})
     together = replace(unknown[0], fault=numbers, count=sum(fault.count for fault in unknown))
     return [together, *(fault for fault in faults if fault.code in EMPTY_CODES)]
 

@@ -111,8 +111,10 @@ def made_up(bounds: Bounds, rng: Stream, name: str) -> Table:
     """Return rows that are uniform inside the bounds, with classes that are as frequent as each other."""
     numbers = np.random.default_rng(int.from_bytes(rng.bytes(16)))
     cells: dict[str, Any] = {column.name: _cells(column, numbers) for column in bounds.columns}
-    if bounds.label is not None:
-        cells[bounds.label] = [bounds.classes[i % len(bounds.classes)] for i in range(GENERATED_ROWS)]
+    outcomes = bounds.label_column
+    if bounds.label is not None and outcomes is not None:
+        by_turns = [bounds.classes[i % len(bounds.classes)] for i in range(GENERATED_ROWS)] if bounds.classes else None
+        cells[bounds.label] = _cells(outcomes, numbers) if by_turns is None else by_turns
     if bounds.weights is not None and (column := bounds.weights.numbers) is not None:
         cells[column.name] = _cells(column, numbers)
     return Table(f"party {name} (made up)", cells, range(1, GENERATED_ROWS + 1))

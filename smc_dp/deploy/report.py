@@ -53,11 +53,11 @@ def duration(seconds: float) -> str:
 def _learned(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     parameters = agreement.parameters.items()
     settings = (f"{name} {setting_text(x, len(study.identities))}" for name, x in parameters if name not in _ELSEWHERE)
-    classes = join_first(study.bounds.classes, _SHOWN)
+    classes = study.bounds.label_range or f"with classes {join_first(study.bounds.classes, _SHOWN)}"
     if agreement.describes:
         yield "A description of the rows: counts, means and standard deviations of all columns, with noise."
     else:
-        yield f"One linear model that predicts column {study.bounds.label}, with classes {classes}."
+        yield f"One linear model that predicts column {study.bounds.label}, {classes}."
     if study.threshold is not None:
         second = study.bounds.classes[1]
         yield f"A row is taken for {second} where its probability is above {float(Fraction(study.threshold)):g}."

@@ -298,7 +298,7 @@ class JointStudy(RunSettings):
             return
         if not 0 < float(Fraction(self.threshold or 0)) < 1:
             yield InputFault("study.threshold_not_inside", {"got": self.threshold})
-        if "bounds_stated" in self.__dict__ and len(self.bounds.classes) > 2:
+        if "bounds_stated" in self.__dict__ and len(self.bounds.classes) != 2:
             yield InputFault("study.threshold_of_two_classes", {"classes": len(self.bounds.classes)})
 
     def _faults_of_settings(self, sections: dict[str, dict[str, Any]]) -> Iterator[Fault]:

@@ -23,7 +23,7 @@ from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Functionality, RoundAnswer, ideal
 from smc_dp.methods.model import Release, ReleasedModel
 from smc_dp.methods.neighbours import NeighbourPair
-from smc_dp.methods.statistics.description import DescribeResult
+from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import no_guarantee
 from smc_dp.privacy.pathak2010 import LARGEST_N

@@ -60,6 +60,19 @@ class LinearModel(ScoringModel):
         """Make a model from V: (p, d) in the coordinates of `smc_dp.methods.training.classes`."""
         return cls(code(classes) @ V)
 
+    @classmethod
+    def from_weights(cls, weights: Weights) -> LinearModel:
+        """Make a model from published weights."""
+        W = np.array(weights, dtype=np.float64)
+        return cls.from_coordinates(W[np.newaxis], 2) if W.ndim == 1 else cls(W)
+
+    @property
+    def weights(self) -> Weights:
+        """Weights as they are published."""
+        if len(self.W) == 2:
+            return tuple((self.W[1] - self.W[0]).tolist())
+        return tuple(map(tuple, self.W.tolist()))
+
     @override
     def scores(self, X: Array) -> Array:
         scores: Array = X @ self.W.T

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from smc_dp.core.arrays import Array
+from smc_dp.core.arrays import OUTCOME_BITS, Array
 from smc_dp.data.federation import Federation, Rows
 
 Parties: TypeAlias = Callable[[Sequence[int]], Federation]
@@ -53,6 +53,20 @@ def record_pair(method: Any) -> NeighbourPair:
     other = labelled_rows(0, 1, 0, 1, 0, 1, 0, 1)
     worlds = (Federation((_one_party(0), other), 2), Federation((_one_party(1), other), 2))
     return NeighbourPair(method, worlds, "one record of the smaller of two parties has the other label; d = 1")
+
+
+def outcome_pair(method: Any) -> NeighbourPair:
+    """Return neighbours in one record's outcome, at the two ends of its range, in the smaller of two parties."""
+    end = 1 << OUTCOME_BITS
+
+    def world(outcome: int) -> Federation:
+        X = np.zeros((8, 1))
+        X[0] = 1.0
+        return Federation((Rows(X[:2], np.array([outcome, 0])), Rows(X, np.zeros(8, dtype=np.int64))), 0)
+
+    return NeighbourPair(
+        method, (world(-end), world(end)), "one record of the smaller of two parties has the other outcome; d = 1"
+    )
 
 
 def own_noise_pair(method: Any, several: bool = True, public: Rows | None = None) -> NeighbourPair:

@@ -19,6 +19,7 @@ from smc_dp.methods.nonprivate import Batch, Individual
 from smc_dp.methods.pathak2010.averages import Central, Local
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.statistics.describe import Describe
+from smc_dp.methods.statistics.linear import LinearRegression
 from smc_dp.methods.statistics.logistic import LogisticCoefficients
 from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
@@ -34,6 +35,7 @@ _CLASSES: tuple[type[Method], ...] = (
     Newton,
     GradientDescent,
     LogisticCoefficients,
+    LinearRegression,
     FeatureMethod,
     AverageMethod,
     Ofpa,

@@ -30,6 +30,7 @@ from protocols.errors import LocalError
 from protocols.programs import PROTOCOLS
 from smc_dp.core import reading
 from smc_dp.core.errors import FaultCollector, InputError, check_one_of, shown
+from smc_dp.core.kinds import check_line
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import LEAVE_OUT
 from smc_dp.data.federation import Federation, Public
@@ -50,8 +51,8 @@ from smc_dp.methods.model import LinearModel, Weights
 from smc_dp.methods.pathak2010.mean import RESIDUES_CAVEAT
 from smc_dp.methods.registry import METHODS, STATISTICS, find_method
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
-from smc_dp.methods.statistics.description import DescribeResult
-from smc_dp.methods.statistics.logistic import LogisticSums
+from smc_dp.methods.statistics.coefficient_sums import CoefficientSums
+from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import no_guarantee
@@ -231,6 +232,9 @@ class Agreement(SettledRun):
             self.bounds.require_label()
         if self.describes and self.bounds != self.bounds.whole:
             raise InputError("bounds.not_whole", name=self.method.name, clip=self.bounds.whole.clip)
+        if not self.describes and getattr(self.method, "regresses", False) != (self.bounds.outcome is not None):
+            code = "bounds.numeric_outcome" if self.bounds.outcome else "bounds.no_numeric_outcome"
+            raise InputError(code, name=self.method.name)
         whole = getattr(self.method, "whole_rows", False)
         if (getattr(self.method, "own_bias", False) or whole) and not self.bounds.bias:
             raise InputError("bounds.no_constant", name=self.method.name)
@@ -394,12 +398,12 @@ class Agreement(SettledRun):
 
     def inference(self, value: Any) -> CoefficientInference | None:
         """Return what the value says of the weights, of a method that says how sure they are; else None."""
-        return self.spec.inference(value) if isinstance(self.spec, LogisticSums) else None
+        return self.spec.inference(value) if isinstance(self.spec, CoefficientSums) else None
 
     @property
     def infers(self) -> bool:
         """True where the release says how sure its coefficients are."""
-        return isinstance(self.spec, LogisticSums)
+        return isinstance(self.spec, CoefficientSums)
 
     @property
     def describes(self) -> bool:
@@ -416,6 +420,8 @@ class Agreement(SettledRun):
         if not isinstance(model, LinearModel):
             raise InputError("method.not_linear", name=self.method.name)
         W = model.W
+        if len(W) == 1:
+            return tuple(W[0].tolist())
         return tuple((W[1] - W[0]).tolist()) if len(W) == 2 else tuple(map(tuple, W.tolist()))
 
 
@@ -534,7 +540,7 @@ def describes_rows(method: str) -> bool:
 def secure_method(method: str, protocol: str) -> Any:
     """Return the class of the method; raise an InputError unless the protocol computes it."""
     known = ", ".join(name for name, by in PROTOCOLS_BY_NAME.items() if method in by)
-    if method in PROTOCOLS and known:
+    if method in PROTOCOLS and method not in PROTOCOLS_BY_NAME and known:
         raise InputError("method.is_a_protocol", method=method, known=known)
     if method in METHODS and method not in PROTOCOLS_BY_METHOD:
         raise InputError("method.without_protocol", by_protocol=list(PROTOCOLS_BY_NAME), got=method)
@@ -572,9 +578,16 @@ def read_method_settings(stated: Mapping[str, Any], kind: Any, *, complete: bool
         if known in stated or (complete and NoneType not in kinds):
             number = next((one for one in (float, int) if one in (declared, *kinds)), None)
             with faults.step():
-                found[name] = number(_rational(known, stated)) if number else one_of(known, stated, kinds)
+                found[name] = _read_setting(known, stated, kinds, number)
     faults.require()
     return found
+
+
+def _read_setting(known: str, stated: Mapping[str, Any], kinds: tuple[Any, ...], number: type | None) -> Any:
+    """Return the value of a setting: a number of this type, any text, or one of the words in `kinds`."""
+    if str in kinds:
+        return check_line(stated.get(known))
+    return number(_rational(known, stated)) if number else one_of(known, stated, kinds)
 
 
 @cache

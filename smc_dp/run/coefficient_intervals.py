@@ -3,7 +3,7 @@
 They follow from the published sums and the public bounds alone, so that anybody can compute them again. That takes
 linear algebra, whose last digits differ between machines: figures that are nearly the same agree.
 
-An interval covers the coefficient that logistic regression would have on all rows of the population from which the
+An interval covers the coefficient that the regression would have on all rows of the population from which the
 rows, but for those left out, were drawn; so it counts sampling, robustly (HC1), and the noise of all parties.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +22,8 @@ from smc_dp.core.kinds import LARGEST_FINITE_NUMBER
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn
 from smc_dp.methods.model import Weights
-from smc_dp.methods.statistics.coefficient_inference import CoefficientInference, find_obstacles
-from smc_dp.methods.statistics.description import DescribeResult
+from smc_dp.methods.statistics.coefficient_inference import LONGEST_STEP, CoefficientInference, find_obstacles
+from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.methods.statistics.estimate import INTERVAL_LEVEL, QUANTILE
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.coefficients import make_coefficients
@@ -37,6 +38,8 @@ this one. In simulations intervals of true coefficients of 5 and more covered .9
 """
 FEWEST_OF_A_CELL = 5.0
 """Least number of records, each weighed by how much it tells, that such a coefficient has an interval with."""
+FEWEST_ROWS_OF_A_CELL = 20.0
+"""The same of a coefficient of least squares: robust errors of fewer rows of a cell are too small."""
 _OF_CELLS = ("level", "bin", "empty")
 _NEARLY = 1e-6
 
@@ -69,13 +72,18 @@ def _inference(found: CoefficientInference, terms: Mapping[Term, float | None]) 
         for i, (name, estimate) in enumerate(terms.items())
     ]
     rows = max(found.rows + found.left_out, 1.0)
-    is_far = any(term["kind"] in _OF_CELLS and term["estimate"] is not None and term["low"] is None for term in each)
-    warned = {"left_out": found.left_out > MOST_LEFT_OUT * rows, "far_cells": is_far and not found.obstacles}
+    has_none = any(term["kind"] in _OF_CELLS and term["estimate"] is not None and term["low"] is None for term in each)
+    warned = {
+        "left_out": found.left_out > MOST_LEFT_OUT * rows,
+        "far_cells" if found.inverse is None else "small_cells": has_none and not found.obstacles,
+        "long_tail": found.long_tail and not found.obstacles,
+    }
     return {
         "level": INTERVAL_LEVEL,
         "rows": _stated(found.rows),
         "left_out": _stated(found.left_out),
         "last_step": _stated(found.step),
+        **({} if found.residual is None else {"residual_deviation": _stated(found.residual)}),
         "obstacles": list(found.obstacles),
         "cautions": [code for code, holds in warned.items() if holds],
         "terms": each,
@@ -108,8 +116,17 @@ def figures_fault(
         np.diag([_squared(term[name]) for term in stated["terms"]]) for name in ("sampling_error", "privacy_error")
     )
     rows, step = float(stated["rows"]), float(stated["last_step"])
-    obstacles = find_obstacles("collinear" in stated["obstacles"], step, rows, len(terms))
+    regresses = agreement.bounds.outcome is not None
+    longest = math.inf if regresses else LONGEST_STEP
+    obstacles = find_obstacles("collinear" in stated["obstacles"], step, rows, len(terms), longest)
     found = CoefficientInference(np.zeros(len(terms)), sampling, privacy, step, obstacles, rows, stated["left_out"])
+    if regresses:
+        found = replace(
+            found,
+            inverse=np.zeros_like(sampling),  # it forbids intervals alone, and errors that are not stated do so already
+            residual=stated.get("residual_deviation", math.nan),
+            long_tail="long_tail" in stated["cautions"],
+        )
     return None if _same(stated, _inference(found, terms)) else wrong
 
 
@@ -118,7 +135,7 @@ def _squared(error: float | None) -> float:
 
 
 def terms_of(weights: Weights, bounds: Bounds) -> dict[Term, float | None]:
-    """Return the coefficients of the score of the second class; reference levels have none."""
+    """Return the coefficients of the score of the second class, or of the outcome; reference levels have none."""
     (score,) = make_coefficients(weights, bounds).values()
     return dict(_terms(score, bounds))
 
@@ -154,12 +171,20 @@ def _figures(name: Term, estimate: float | None, found: CoefficientInference, i:
     variances = (found.covariance[i, i], found.sampling[i, i], found.privacy[i, i])
     if found.obstacles or estimate is None or not all(0 <= v <= LARGEST_FINITE_NUMBER for v in variances):
         return dict.fromkeys(names)
-    if name.kind in _OF_CELLS and (abs(estimate) > MOST_OF_A_CELL or found.sampling[i, i] > 1 / FEWEST_OF_A_CELL):
+    if name.kind in _OF_CELLS and _is_doubtful_cell(estimate, found, i):
+        return dict.fromkeys(names)
+    if name.kind == "intercept" and found.long_tail:  # clipped residuals move it, and no slope
         return dict.fromkeys(names)
     error, sampling, privacy = map(math.sqrt, variances)
     half = QUANTILE * error
     p_value = math.erfc(abs(estimate) / error / math.sqrt(2)) if error else 0.0
     return dict(zip(names, (error, sampling, privacy, estimate - half, estimate + half, p_value), strict=True))
+
+
+def _is_doubtful_cell(estimate: float, found: CoefficientInference, i: int) -> bool:
+    if found.inverse is not None:
+        return bool(found.inverse[i, i] > 1 / FEWEST_ROWS_OF_A_CELL)
+    return bool(abs(estimate) > MOST_OF_A_CELL or found.sampling[i, i] > 1 / FEWEST_OF_A_CELL)
 
 
 def _stated(number: float) -> float:

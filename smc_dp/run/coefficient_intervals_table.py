@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from smc_dp.data.bounds import Bounds
-from smc_dp.pages.blocks import PageBlock, PageTable, Prose, coded_prose, rest_of
+from smc_dp.pages.blocks import PageBlock, PageTable, Prose, Section, coded_prose, rest_of
 from smc_dp.pages.shortening import join_first, shorten
 from smc_dp.run.coefficient_rows import INTERCEPT, NO_UNITS, CoefficientRow, UnitsByColumn, coefficient_rows
 from smc_dp.run.forest_plot import draw_forest, odds_text
 
 _MOST_ROWS, _MOST_NAMES = 200, 50
+_ODDS = ("odds ratio", "interval of it")
 _HEADINGS = ("column", "cell", "coefficient", "standard error", "interval", "odds ratio", "interval of it", "p")
 _ESTIMATES = ("column", "cell", "coefficient", "odds ratio")
-COVERS = (
+_COVERS = (
     "An interval covers the coefficient in the population from which the rows were drawn, for any one coefficient in "
     "about 95 of 100 releases. It counts sampling, also where the model is wrong (robust errors, HC1), and the noise "
-    "of all parties. It assumes that rows do not depend on each other, and that all parties followed the protocol. A "
-    "level with hardly any rows of one class may have a false interval."
+    "of all parties. It assumes that rows do not depend on each other, and that all parties followed the protocol."
 )
 _SAID = {
     "collinear": "intervals.collinear",
@@ -26,6 +27,8 @@ _SAID = {
     "few_rows": "intervals.few_rows",
     "left_out": "intervals.left_out",
     "far_cells": "intervals.far_cells",
+    "small_cells": "intervals.small_cells",
+    "long_tail": "intervals.long_tail",
 }
 """Codes of the sentences about obstacles and cautions."""
 
@@ -35,28 +38,58 @@ def interval_blocks(found: Mapping[str, Any], bounds: Bounds, per: UnitsByColumn
 
     `per`: how many units of a column its coefficient is for.
     """
-    first, second = map(shorten, bounds.classes)
     yield Prose(
-        f"A logistic regression of {second} against {first}, of {_count(found['rows'])} rows. Left out were "
+        f"A {kind_of_regression(bounds)}, of {_count(found['rows'])} rows. Left out were "
         f"{_count(found['left_out'])}, as they lie far from the released centre. Both counts contain noise, and may be "
         "negative."
     )
+    if found.get("residual_deviation") is not None:
+        yield Prose(f"The standard deviation of the residuals is about {found['residual_deviation']:.3g}.")
     for code in (*found["obstacles"], *found["cautions"]):
         yield coded_prose(_SAID[code])
     rows = list(coefficient_rows(found["terms"], bounds, per))
     if found["obstacles"]:
-        yield PageTable("Coefficients", _ESTIMATES, tuple(map(_estimate, rows[:_MOST_ROWS])), numbers=(2, 3))
+        table = PageTable("Coefficients", _ESTIMATES, tuple(map(_estimate, rows[:_MOST_ROWS])), numbers=(2, 3))
+        yield table if bounds.outcome is None else _without_odds(table)
     else:
         caption = f"Coefficients, with intervals at the level {found['level']:g}"
-        yield PageTable(caption, _HEADINGS, tuple(map(_with_interval, rows[:_MOST_ROWS])), numbers=(2, 3, 4, 5, 6, 7))
+        cells = tuple(map(_with_interval, rows[:_MOST_ROWS]))
+        table = PageTable(caption, _HEADINGS, cells, numbers=(2, 3, 4, 5, 6, 7))
+        yield table if bounds.outcome is None else _without_odds(table)
     yield from rest_of(len(rows), _MOST_ROWS, ", in release.json")
     if not found["obstacles"]:
-        yield Prose(COVERS)
+        yield Prose(what_intervals_cover(bounds))
     compared = {row.column: row.reference for row in rows if row.reference}
     if references := [f"{shorten(column)} {shorten(cell)}" for column, cell in compared.items()]:
         yield Prose(f"Levels are compared with the first of their column: {join_first(references, _MOST_NAMES)}.")
-    if not found["obstacles"]:
-        yield from draw_forest(rows, bounds.classes[1])
+    if not found["obstacles"] and bounds.outcome is None and (plot := tuple(draw_forest(rows, bounds.classes[1]))):
+        yield Section("Forest plot", plot, details=True)
+
+
+def what_intervals_cover(bounds: Bounds) -> str:
+    """Return the sentences on what intervals of coefficients cover and assume."""
+    if bounds.outcome is not None:
+        return _COVERS
+    return f"{_COVERS} A level with hardly any rows of one class may have a false interval."
+
+
+def kind_of_regression(bounds: Bounds) -> str:
+    """Return which regression the coefficients are of, and of which label."""
+    if bounds.outcome is not None:
+        return f"linear regression of {shorten(str(bounds.label))} (least squares)"
+    first, second = map(shorten, bounds.classes)
+    return f"logistic regression of {second} against {first}"
+
+
+def _without_odds(table: PageTable) -> PageTable:
+    """Return the table without the columns of odds ratios."""
+    kept = [i for i, heading in enumerate(table.headings) if heading not in _ODDS]
+    return replace(
+        table,
+        headings=tuple(table.headings[i] for i in kept),
+        rows=tuple(tuple(row[i] for i in kept) for row in table.rows),
+        numbers=tuple(range(2, len(kept))),
+    )
 
 
 def _name(row: CoefficientRow) -> tuple[str, str]:

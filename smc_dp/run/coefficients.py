@@ -18,11 +18,12 @@ from smc_dp.core.kinds import LARGEST_FINITE_NUMBER
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, DateColumn
 from smc_dp.methods.model import Weights
-from smc_dp.methods.statistics.description import DescribeResult
+from smc_dp.methods.statistics.describe_result import DescribeResult
 
 
 def make_coefficients(weights: Weights, bounds: Bounds) -> dict[str, Any]:
-    """Return the coefficients of each score for JSON: that of the second class, or of each class of three or more.
+    """Return the coefficients of each score for JSON: of the second class, of each class of three or more, or of the
+    outcome that is predicted.
 
     The score of a row that is not shortened is `intercept` plus what each column adds: `slope` x the number, clipped to
     its range, or the number of days since the first date; the entry of the cell's level in `levels`, or of its bin in
@@ -41,7 +42,9 @@ def make_coefficients(weights: Weights, bounds: Bounds) -> dict[str, Any]:
 
 
 def scored_classes(bounds: Bounds) -> tuple[str, ...]:
-    """Return the classes that have a score: the second of two, or each of more."""
+    """Return the classes that have a score, the second of two, or each of more; or the label that is a number."""
+    if bounds.outcome is not None:
+        return (str(bounds.label),)
     return bounds.classes if len(bounds.classes) > 2 else bounds.classes[1:]
 
 

@@ -20,7 +20,9 @@ def coefficient_blocks(coefficients: Mapping[str, Any], bounds: Bounds, cut: flo
     cut: score above which a row gets the second of two classes.
     """
     yield Prose(
-        f"A score above {cut:.4g} means the second class."
+        f"The score is the {shorten(str(bounds.label))} that is predicted."
+        if bounds.outcome is not None
+        else f"A score above {cut:.4g} means the second class."
         if len(bounds.classes) == 2
         else "Each class has a score, and the largest wins."
     )

@@ -53,7 +53,7 @@ from smc_dp.data.partition import check_names
 from smc_dp.methods.functionality import Vector, add_vectors
 from smc_dp.methods.model import Weights
 from smc_dp.methods.statistics.describe import DescribeSum
-from smc_dp.methods.statistics.description import DescribeResult
+from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.privacy.statement import Adjacency, GuaranteeKind, PrivacyStatement, Unit
 from smc_dp.run.agreement import REASONS, Agreement, refuse_earlier_version
 from smc_dp.run.auxiliary import AuxiliaryRows
@@ -217,17 +217,24 @@ class TermInference(Document):
     p_value: FiniteNumber | None
 
 
+_CAUTIONS = ("left_out", "far_cells", "small_cells", "long_tail")
+
+
 class StatedInference(Document):
-    """Coefficients with intervals, of a method that has them; `rows` and `left_out` contain noise."""
+    """Coefficients with intervals, of a method that has them; `rows` and `left_out` contain noise.
+
+    `residual_deviation`: of least squares, in the units of the outcome.
+    """
 
     level: FiniteNumber
     rows: FiniteNumber
     left_out: FiniteNumber
     last_step: FiniteNumber
+    residual_deviation: FiniteNumber | None = None
     obstacles: Annotated[
         list[Annotated[str, OneOf(("collinear", "far_start", "few_rows"))]], Field(max_length=3, fail_fast=True)
     ]
-    cautions: Annotated[list[Annotated[str, OneOf(("left_out", "far_cells"))]], Field(max_length=2, fail_fast=True)]
+    cautions: Annotated[list[Annotated[str, OneOf(_CAUTIONS)]], Field(max_length=3, fail_fast=True)]
     terms: Annotated[list[TermInference], Field(max_length=_LEVELS, fail_fast=True)]
 
 
@@ -241,13 +248,45 @@ class StatedEstimate(Document):
 
 class StatedColumn(Document):
     """Description of one column: counts of levels or bins, or a mean and a standard deviation in units of the column;
-    null where too few cells are left. `missing` counts empty cells that have a place of their own.
+    null where too few cells are left. `quantiles`: of bins. `missing` counts empty cells that have a place of their
+    own.
     """
 
     levels: Annotated[dict[str, StatedEstimate], limit_keys(_LEVELS)] = Field(default_factory=dict)
+    quantiles: dict[str, StatedEstimate | None] = Field(default_factory=dict)
     mean: StatedEstimate | None = None
     standard_deviation: StatedEstimate | None = None
     missing: StatedEstimate | None = None
+
+
+class StatedFigure(Document):
+    """Figure of a group of rows; null where too few cells are left."""
+
+    column: str
+    level: str
+    figure: str
+    estimate: FiniteNumber | None
+    low: FiniteNumber | None
+    high: FiniteNumber | None
+
+
+class StatedGroup(Document):
+    """Description of one group of rows, whose number has noise; differences are from the first group."""
+
+    group: str
+    rows: StatedEstimate
+    figures: Annotated[list[StatedFigure], Field(max_length=_LEVELS, fail_fast=True)]
+
+
+class StatedTable(Document):
+    """Counts of two columns: a list for each level of the first, with a count for each level of the second."""
+
+    columns: Texts
+    levels: Annotated[list[Texts], Field(max_length=2)]
+    cells: Annotated[
+        list[Annotated[list[StatedEstimate], Field(max_length=_LEVELS, fail_fast=True)]],
+        Field(max_length=_LEVELS, fail_fast=True),
+    ]
 
 
 class StatedDescription(Document):
@@ -258,6 +297,9 @@ class StatedDescription(Document):
     level: FiniteNumber
     sums: FiniteNumbers
     columns: Annotated[dict[str, StatedColumn], limit_keys(_MANY)]
+    by: str | None = None
+    groups: Annotated[list[StatedGroup], Field(max_length=_LEVELS, fail_fast=True)] = Field(default_factory=list)
+    tables: Annotated[list[StatedTable], Field(max_length=_MANY, fail_fast=True)] = Field(default_factory=list)
 
 
 class ReleaseFile(Document):
@@ -286,6 +328,7 @@ class ReleaseFile(Document):
     missing: Annotated[dict[str, EmptyCell], limit_keys(_MANY)] = Field(default_factory=dict)
     aliases: Annotated[dict[str, dict[str, Texts]], limit_keys(_LEVELS, deep=True)] = Field(default_factory=dict)
     row_weights: WeightsSection | None = None
+    outcome: TwoNumbers | None = None
     inference: StatedInference | None = None
 
     @model_validator(mode="before")
@@ -323,7 +366,9 @@ class ReleaseFile(Document):
         columns = tuple(self._column(name) for name in self.columns)
         classes, aliases, missing = tuple(self.classes), self._aliases(label or ""), self.missing.get(label or "")
         weights = None if self.row_weights is None else self.row_weights.made
-        return Bounds(columns, classes, label, self.clip, self.bias, self.parameters.center, aliases, missing, weights)
+        outcome: Any = None if self.outcome is None else tuple(self.outcome)
+        center = self.parameters.center
+        return Bounds(columns, classes, label, self.clip, self.bias, center, aliases, missing, weights, outcome)
 
     def agreement(self, rows: AuxiliaryRows | None = None, fraction_bits: int | None = None) -> Agreement:
         """Return the agreement, with the public rows beside it and the grid of the shares, if there are any.
@@ -345,7 +390,7 @@ class ReleaseFile(Document):
         if isinstance(spec, DescribeSum) != (stated is not None):
             raise InputError("release.other_result", name=agreement.method.name)
         if stated is None or not isinstance(spec, DescribeSum):
-            return self._weights(agreement.bounds)
+            return read_weights(self.weights_stated or [], agreement.bounds)
         if len(stated.sums) != spec.reach.dimension:
             raise InputError("description.other_length", wanted=spec.reach.dimension, got=len(stated.sums))
         most = len(agreement.parties)
@@ -355,15 +400,6 @@ class ReleaseFile(Document):
         if found.as_dict() != stated.model_dump(exclude_unset=True):
             raise InputError("description.other_figures")
         return found
-
-    def _weights(self, bounds: Bounds) -> Weights:
-        """Return a number for each feature, of three or more classes a row for each class; InputError for others."""
-        names, stated = bounds.classes, self.weights_stated or []
-        rows = list(zip(names, stated, strict=False)) if len(names) > 2 else [("", stated)]
-        if len(names) > 2 and len(stated) != len(names):
-            raise InputError("weights.other_classes", count=len(names), got=len(stated))
-        found = tuple(_row(row, bounds.dimension, name and f" of class {shown(name)}") for name, row in rows)
-        return found if len(names) > 2 else found[0]
 
     def _column(self, name: str) -> Column:
         missing = self.missing.get(name)
@@ -379,6 +415,16 @@ class ReleaseFile(Document):
 
     def _aliases(self, name: str) -> Aliases:
         return tuple((level, tuple(texts)) for level, texts in self.aliases.get(name, {}).items())
+
+
+def read_weights(stated: list[Any], bounds: Bounds) -> Weights:
+    """Return a number for each feature, of three or more classes a row for each class; InputError for others."""
+    names = bounds.classes
+    rows = list(zip(names, stated, strict=False)) if len(names) > 2 else [("", stated)]
+    if len(names) > 2 and len(stated) != len(names):
+        raise InputError("weights.other_classes", count=len(names), got=len(stated))
+    found = tuple(_row(row, bounds.dimension, name and f" of class {shown(name)}") for name, row in rows)
+    return found if len(names) > 2 else found[0]
 
 
 def _row(row: Any, dimension: int, of: str) -> tuple[float, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 from smc_dp.core.errors import InputError
 from smc_dp.core.spreadsheet import format_csv
 from smc_dp.methods.statistics.estimate import INTERVAL_LEVEL, Estimate
-from smc_dp.run.coefficient_intervals_table import COVERS
+from smc_dp.run.coefficient_intervals_table import what_intervals_cover
 from smc_dp.run.coefficient_rows import (
     NO_UNITS,
     CoefficientRow,
@@ -20,7 +20,7 @@ from smc_dp.run.coefficient_rows import (
     coefficient_rows,
     odds,
 )
-from smc_dp.run.description_table import COVERS_ROWS, figure_rows
+from smc_dp.run.description_table import COVERS_ROWS
 from smc_dp.run.verify_release import VerifiedRelease, verify_release
 
 _OF_A_DESCRIPTION = ("column", "level", "figure", "estimate", "low", "high")
@@ -28,7 +28,8 @@ _OF_COEFFICIENTS = (
     *("column", "cell", "kind", "reference", "units", "estimate", *Interval._fields),
     *("odds_ratio", "odds_low", "odds_high"),
 )
-_SUMMARY = ("rows", "left_out", "obstacles", "cautions")
+_ODDS = 3  # columns of them
+_SUMMARY = ("rows", "left_out", "residual_deviation", "obstacles", "cautions")
 
 
 @dataclass(frozen=True)
@@ -72,14 +73,21 @@ def read_figures(run: Path, per: UnitsByColumn = NO_UNITS) -> ReleaseFigures:
     release = verified.release
     check_units_of_columns(per, release)
     if (described := release.description) is not None:
-        rows = figure_rows(described, release.bounds)
-        figures = tuple((row.column, row.level, row.figure, *_ends(row.found)) for row in rows)
+        rows, grouped = described.table(), described.by is not None
+        figures = tuple(
+            (*([row.group] if grouped else []), row.column, row.level, row.figure, *_ends(row.found)) for row in rows
+        )
         summary: dict[str, Any] = {"covers": COVERS_ROWS, "rows": described.rows, "parties": described.parties}
-        return ReleaseFigures(verified, _OF_A_DESCRIPTION, figures, summary)
+        headings = ("group", *_OF_A_DESCRIPTION) if grouped else _OF_A_DESCRIPTION
+        return ReleaseFigures(verified, headings, figures, summary)
     if (found := release.inference) is None:
         raise InputError("release.no_figures", name=release.agreement.method.name)
     coefficients = tuple(map(_cells, coefficient_rows(found["terms"], release.bounds, per)))
-    summary = {"covers": COVERS, **{name: found[name] for name in _SUMMARY}}
+    covers = what_intervals_cover(release.bounds)
+    summary = {"covers": covers, **{name: found[name] for name in _SUMMARY if name in found}}
+    if release.bounds.outcome is not None:  # a number has no odds
+        kept = len(_OF_COEFFICIENTS) - _ODDS
+        return ReleaseFigures(verified, _OF_COEFFICIENTS[:kept], tuple(row[:kept] for row in coefficients), summary)
     return ReleaseFigures(verified, _OF_COEFFICIENTS, coefficients, summary)
 
 

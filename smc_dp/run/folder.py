@@ -25,7 +25,7 @@ from smc_dp.core.writing import write_folder
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, DateColumn, NumericColumn
 from smc_dp.methods.model import Weights
-from smc_dp.methods.statistics.description import DescribeResult
+from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.coefficient_intervals import make_intervals
@@ -102,7 +102,7 @@ def _zeros(agreement: Agreement) -> Weights | DescribeResult:
     if agreement.describes:
         return agreement.result((0,) * agreement.spec.length)
     row = (0.0,) * bounds.dimension
-    return row if len(bounds.classes) == 2 else (row,) * len(bounds.classes)
+    return (row,) * len(bounds.classes) if len(bounds.classes) > 2 else row
 
 
 def write_run(folder: Path, release: PublishedRelease, execution: Execution, study: bytes | None = None) -> None:
@@ -182,6 +182,7 @@ def _as_json(release: PublishedRelease, digests: Mapping[str, str]) -> dict[str,
         "clip": release.bounds.clip,
         "bias": release.bounds.bias,
         "classes": list(release.bounds.classes),
+        **({} if release.bounds.outcome is None else {"outcome": list(release.bounds.outcome)}),
         "digests": dict(digests),
         **said,
     }
@@ -306,7 +307,7 @@ def parse_release(
         document.parameters.model_dump(),
         tuple(document.insecure),
         document.stated_coefficients,
-        None if document.inference is None else document.inference.model_dump(),
+        None if document.inference is None else document.inference.model_dump(exclude_unset=True),
     )
 
 

@@ -39,10 +39,12 @@ def draw_forest(rows: Sequence[CoefficientRow], outcome: str) -> Iterator[Drawin
     svg.text((_LEFT + _RIGHT) / 2, foot + 37, title, "middle", size=_LETTERS)
     for i, (row, interval) in enumerate(drawn):
         _draw(svg, scale, _TOP + _ROW * i, row, interval)
+    cut = (f"The first {_MOST_ROWS} of {len(found)} coefficients are drawn.",) if len(found) > _MOST_ROWS else ()
     said = (
         f"Each disc is the odds ratio of {shorten(outcome)} in a line of the table, on a logarithmic scale. The line "
         "through it is its interval; an arrow says that it goes on. On the dashed line an odds ratio is 1: no "
         "difference. The intercept and coefficients without an interval are left out.",
+        *cut,
     )
     yield Drawing(svg, "Odds ratios with their intervals", said)
 

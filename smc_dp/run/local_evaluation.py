@@ -83,7 +83,8 @@ def evaluate_locally(release: PublishedRelease, rows: Rows) -> LocalComparison |
 
     Other parties are assumed to have as many rows as this site, because a study announces no sizes.
     """
-    if len(rows) < FEWEST_ROWS or rows.weights is not None or release.agreement.describes:
+    is_classifier = not release.agreement.describes and release.bounds.outcome is None
+    if len(rows) < FEWEST_ROWS or rows.weights is not None or not is_classifier:
         return None
     n, agreement = len(rows), release.agreement
     step = -(-n // _MOST)

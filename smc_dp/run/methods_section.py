@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from smc_dp.core.version import __version__
 from smc_dp.pages.blocks import PageBlock, Prose
 from smc_dp.pages.shortening import shorten
-from smc_dp.run.coefficient_intervals_table import COVERS
+from smc_dp.run.coefficient_intervals_table import kind_of_regression, what_intervals_cover
 from smc_dp.run.description_table import COVERS_ROWS
 from smc_dp.run.release import PublishedRelease
 
@@ -21,13 +21,16 @@ def methods_section(release: PublishedRelease, *, at_sites: bool) -> Iterator[Pa
     agreement, bounds = release.agreement, release.bounds
     if agreement.statement.kind == "none" or release.insecure:
         return
-    if release.description is not None:
-        what, covers = "Counts, means and standard deviations are", COVERS_ROWS
+    if (described := release.description) is not None:
+        groups = "" if described.by is None else f", of all rows and of groups by {shorten(described.by)},"
+        what, covers = f"Counts, means and standard deviations{groups} are", COVERS_ROWS
     elif release.inference is not None:
-        first, second = map(shorten, bounds.classes)
-        what = f"Odds ratios are those of a logistic regression of {second} against {first},"
+        figures = "Odds ratios" if bounds.outcome is None else "Coefficients"
+        what = f"{figures} are those of a {kind_of_regression(bounds)},"
         kept = "Rows that lie far from the released centre are left out."
-        covers = f"{kept} {'No interval is stated.' if release.inference['obstacles'] else COVERS}"
+        covers = (
+            f"{kept} {'No interval is stated.' if release.inference['obstacles'] else what_intervals_cover(bounds)}"
+        )
     else:
         return
     parties = len(agreement.parties)

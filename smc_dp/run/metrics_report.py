@@ -9,6 +9,7 @@ from smc_dp.pages.blocks import Banner, FactList, Page, PageBlock, PageTable, Pr
 from smc_dp.pages.shortening import shorten
 from smc_dp.run.metrics import ClassMetrics, Metrics
 from smc_dp.run.metrics_pictures import draw_calibration, draw_confusion
+from smc_dp.run.regression_metrics import RegressionComparison, RegressionMetrics
 
 PRIVATE = "private: made from this site's rows"
 """First words of every report and page of metrics."""
@@ -19,29 +20,37 @@ _PUBLIC = "These rows are of a public data set, so the figures reveal nothing ab
 _MOST_CLASSES, _MOST_DRAWN, _MOST_MISTAKES = 12, 4, 20  # a wider picture has small letters on a telephone
 
 
-def metrics_page(found: Mapping[str, Metrics], of: str, *, public: bool = False) -> Page:
+def metrics_page(found: Mapping[str, Metrics | RegressionMetrics], of: str, *, public: bool = False) -> Page:
     """Return the page of the figures of some releases, by name; of one its name does not matter.
 
     of: the rows that they are of, such as a file. public: whether everybody may have these rows.
     """
     single = len(found) == 1
-    sections = (tuple(_sections(one)) for one in found.values())
+    sections = (tuple(_sections_of(one)) for one in found.values())
+    predicts = any(isinstance(one, RegressionMetrics) for one in found.values())
+    known = "outcomes" if predicts else "classes"
     rows = max(one.rows for one in found.values())
     return Page(
-        title=f"How well {'a release classifies' if single else 'releases classify'} {shorten(of)}",
+        title=f"How well {_does(single=single, predicts=predicts)} {shorten(of)}",
         notices=(
             Banner(_PUBLIC, "plain", "metrics.public") if public else Banner(_PRIVATE, "secret", "metrics.private"),
         ),
         sections=next(sections) if single else tuple(map(Section, found, sections)),
-        made=(f"Made by smc-dp {__version__} from {rows:,} rows with known classes.",),
+        made=(f"Made by smc-dp {__version__} from {rows:,} rows with known {known}.",),
         on_every_sheet="" if public else PRIVATE,
     )
 
 
-def metrics_blocks(found: Metrics, of: str) -> Iterator[PageBlock]:
+def _does(*, single: bool, predicts: bool) -> str:
+    if predicts:
+        return "a release predicts" if single else "releases predict"
+    return "a release classifies" if single else "releases classify"
+
+
+def metrics_blocks(found: Metrics | RegressionMetrics, of: str) -> Iterator[PageBlock]:
     """Yield the figures for the owner's screen."""
     yield Prose(f"Results on {found.rows:,} rows of {of}, {_PRIVATE}", "metrics.private")
-    yield from _sections(found)
+    yield from _sections_of(found)
 
 
 def brief_blocks(found: Metrics) -> Iterator[PageBlock]:
@@ -62,6 +71,30 @@ def figures_by_release(found: Mapping[str, Metrics]) -> PageTable:
         else f"; sensitivity and precision are those of finding {shorten(first.classes[1].name)}"
     )
     return PageTable(f"Other figures on the test rows{of}", ("figure", *found), rows, tuple(range(1, len(found) + 1)))
+
+
+def regression_comparison_blocks(found: RegressionComparison) -> Iterator[PageBlock]:
+    """Yield the figures of a simulation on test rows, and what they mean."""
+    yield Prose(f"On {found.metrics.rows:,} test rows:")
+    yield FactList(tuple(_regression_facts(found.metrics)))
+    yield Prose("Only a simulation can compare these errors (RMSE): it has the rows of all. They are not released:")
+    others = {f"{name} alone": value for name, value in found.alone.items()} | {"pooled, no privacy": found.pooled}
+    yield FactList(tuple((name, f"{value:.4g}") for name, value in others.items()))
+
+
+def _sections_of(found: Metrics | RegressionMetrics) -> Iterator[Section]:
+    if isinstance(found, RegressionMetrics):
+        yield Section("Figures", (FactList(tuple(_regression_facts(found))),))
+    else:
+        yield from _sections(found)
+
+
+def _regression_facts(found: RegressionMetrics) -> Iterator[tuple[str, str]]:
+    yield "root mean squared error", f"{found.rmse:.4g} (always predicting the mean: {found.base_rmse:.4g})"
+    yield "R squared", "not defined" if found.r_squared is None else f"{found.r_squared:.3f}"
+    slope, intercept = ("not defined" if x is None else f"{x:.4g}" for x in (found.slope, found.intercept))
+    yield "calibration slope", f"{slope} (calibrated: 1)"
+    yield "calibration intercept", f"{intercept} (calibrated: 0)"
 
 
 def _sections(found: Metrics) -> Iterator[Section]:

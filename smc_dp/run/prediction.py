@@ -9,23 +9,24 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
 from smc_dp.core.spreadsheet import format_csv, holds_formula
 from smc_dp.core.writing import write_file
+from smc_dp.data.bounds import Bounds
 from smc_dp.data.file_format import FileFormat
-from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.data.frames import DataFrame, is_frame, read_file_or_frame, read_frame
 from smc_dp.data.preprocess import EncodedTable
-from smc_dp.data.row_faults import FittingRows, encode_fitting_rows, known_classes, texts_or_nothing
+from smc_dp.data.row_faults import FittingRows, encode_fitting_rows, known_labels, texts_or_nothing
 from smc_dp.data.table import Table
 from smc_dp.data.validation_errors import TableFault, UnfitTableError
-from smc_dp.methods.model import Weights, classify, scores
-from smc_dp.run.metrics import Metrics, has_probabilities, measure_release, released_probabilities
-from smc_dp.run.release import PublishedRelease
-from smc_dp.run.run_files import RunPlace
+from smc_dp.methods.model import Weights, classify, probabilities, scores
+from smc_dp.run.metrics import Metrics, has_probabilities, measure_release
+from smc_dp.run.personal_model import PersonalModel, read_personal_model
+from smc_dp.run.regression_metrics import RegressionMetrics, measure_regression
+from smc_dp.run.run_files import RunPlace, is_personal_model
+from smc_dp.run.shared_rows import are_all_shared, count_shared
 from smc_dp.run.threshold import HALF, Threshold, choose_threshold, stated_threshold
 from smc_dp.run.verify_release import verify_release
 
@@ -48,9 +49,13 @@ class Predictions:
     `kinds`: one fault for each kind of them. `unlabelled_rows`: number of rows whose label is no class of the release,
     `unlabelled`: one fault for each kind of them.
 
+    Of a release that predicts a number, `labels` are the numbers as text, `scores` the numbers, `classes` is empty, and
+    there are no accuracy, probabilities and threshold.
+
     `ids`: number of each row in the file, or the text in the named column. `insecure`: reasons why the run protects
     nobody; `missing_files_text`: sentence about the files that were missing to verify the release, None without any;
-    `level`: assurance level that an audit reached, None without one.
+    `level`: assurance level that an audit reached, None without one. `personal`: the personalised model that predicted,
+    with whose owner the predictions stay; None for a release.
     """
 
     labels: tuple[str, ...]
@@ -62,6 +67,7 @@ class Predictions:
     classes: tuple[str, ...] = ()
     tested: int = 0
     level: int | None = None
+    personal: PersonalModel | None = None
     probabilities: OfRows | None = None
     reasons: tuple[tuple[Fault, ...], ...] = ()
     refused: int = 0
@@ -69,7 +75,7 @@ class Predictions:
     unlabelled_rows: int = 0
     unlabelled: tuple[Fault, ...] = ()
     threshold: Threshold | None = None
-    metrics: Metrics | None = None
+    metrics: Metrics | RegressionMetrics | None = None
 
     def write(self, out: str | PathLike[str], called: str = "row") -> None:
         """Write a new CSV file with a line for each row: id (column `called`), class, scores, probabilities, reason.
@@ -78,7 +84,7 @@ class Predictions:
         front. Raises InputError for classes that hold formulas, and for a file that exists or cannot be written.
         """
         several = len(self.classes) > 2
-        heading = [f"score {name}" for name in self.classes] if several else ["score"]
+        heading = [f"score {name}" for name in self.classes] if several else ["score"] if self.classes else []
         if self.probabilities is not None:
             heading += [f"probability {name}" for name in (self.classes if several else self.classes[1:])]
         if called in ("prediction", *heading, "reason"):
@@ -99,6 +105,9 @@ class Predictions:
         )  # fmt: skip
         reasons = self.reasons or ((),) * len(self.labels)
         for name, label, found, why in zip(self.ids, self.labels, given, reasons, strict=True):
+            if not self.classes:
+                yield name, label, "; ".join(map(str, why))
+                continue
             flat = tuple(_flat(found))
             none = flat[0] is None
             yield name, label, *(("",) * numbers if none else flat), "; ".join(map(str, why))
@@ -129,46 +138,78 @@ def predict_rows(
     Raises InputError for a release that is malformed or contradicts its transcript, for a column that is missing, and
     for a threshold that does not fit. A single row that does not fit gets no class.
     """
-    found = verify_release(place)
-    published, table, known = found.release, None, None
-    weights = published.weights  # refused where it is no classifier, before a row is read
+    model = _classifier(place)
+    table, known = None, None
     unlabelled: tuple[TableFault, ...] = ()
     if isinstance(rows, np.ndarray):
-        made, ids = _of_array(rows, published), tuple(str(i) for i in range(1, len(rows) + 1))
+        made, ids = _of_array(rows, model.bounds), tuple(str(i) for i in range(1, len(rows) + 1))
     else:
         table = _read(rows, form)
         ids = tuple(map(str, table.row_numbers)) if id_column is None else texts_or_nothing(table, id_column)
-        made, known, unlabelled = _encoded(table, published)
-    agreed = stated_threshold(found.folder) if threshold is None and threshold_from is None else HALF
-    limit = _threshold(published, table, made.encoded.X, threshold, threshold_from, form, agreed)
-    return _predictions(published, weights, made, known, limit, ids, unlabelled, found.missing_files_text)
+        made, known, unlabelled = _encoded(table, model.bounds)
+    limit = _threshold(model, table, made.encoded.X, threshold, threshold_from, form)
+    return _predictions(model, made, known, limit, ids, unlabelled)
+
+
+@dataclass(frozen=True)
+class _Classifier:
+    """Weights of a verified release, or of a personalised model, with what a prediction needs beside them."""
+
+    weights: Weights
+    bounds: Bounds
+    has_probabilities: bool
+    agreed: Threshold
+    insecure: tuple[str, ...]
+    missing_files_text: str | None = None
+    personal: PersonalModel | None = None
+
+
+def _classifier(place: RunPlace) -> _Classifier:
+    if isinstance(place, Path) and is_personal_model(place):
+        own = read_personal_model(place)
+        return _Classifier(own.weights, own.bounds, True, Threshold(own.threshold), own.insecure, personal=own)
+    found = verify_release(place)
+    published = found.release
+    return _Classifier(
+        published.weights, published.bounds, has_probabilities(published.agreement.spec),
+        stated_threshold(found.folder), published.insecure, found.missing_files_text,
+    )  # fmt: skip
 
 
 def _predictions(
-    published: PublishedRelease,
-    weights: Weights,
+    model: _Classifier,
     made: FittingRows,
-    known: NDArray[np.int64] | None,
+    known: Array | None,
     limit: Threshold | None,
     ids: tuple[str, ...],
     unlabelled: tuple[TableFault, ...],
-    missing: str | None,
 ) -> Predictions:
-    names, encoded = published.bounds.classes, made.encoded
-    of_rows = scores(weights, encoded.X)
-    sure = released_probabilities(published.agreement.spec, of_rows)
-    classes = classify(weights, encoded.X) if limit is None or limit == HALF else limit.passed(of_rows).astype(int)
-    metrics = None
-    if known is not None and (known >= 0).any():
-        tested = known >= 0
-        metrics = measure_release(
-            known[tested], of_rows[tested], None if sure is None else sure[tested], names, limit or HALF
-        )
+    names, encoded = model.bounds.classes, made.encoded
+    of_rows = scores(model.weights, encoded.X)
+    is_number = model.bounds.outcome is not None
+    sure = probabilities(of_rows) if model.has_probabilities and not is_number else None
+    if is_number:
+        labels = [repr(number) for number in of_rows.tolist()]
+    elif limit is None or limit == HALF:
+        labels = [names[k] for k in classify(model.weights, encoded.X).tolist()]
+    else:
+        labels = [names[k] for k in limit.passed(of_rows).astype(int).tolist()]
+    metrics: Metrics | RegressionMetrics | None = None
+    if known is not None and not np.isnan(known).all():
+        tested = ~np.isnan(known)
+        if is_number:
+            metrics = measure_regression(known[tested], of_rows[tested])
+        else:
+            classes = known[tested].astype(np.int64)
+            metrics = measure_release(
+                classes, of_rows[tested], None if sure is None else sure[tested], names, limit or HALF
+            )
     return Predictions(
-        labels=_placed([names[k] for k in classes.tolist()], encoded, len(ids), ""),
-        accuracy=None if metrics is None else metrics.accuracy,
-        insecure=published.insecure,
-        missing_files_text=missing,
+        labels=_placed(labels, encoded, len(ids), ""),
+        accuracy=metrics.accuracy if isinstance(metrics, Metrics) else None,
+        insecure=model.insecure,
+        missing_files_text=model.missing_files_text,
+        personal=model.personal,
         scores=_placed(_numbers(of_rows), encoded, len(ids), None),
         ids=ids,
         classes=names,
@@ -196,21 +237,18 @@ def _read(rows: str | PathLike[str] | DataFrame, form: FileFormat | None) -> Tab
     return table
 
 
-def _of_array(rows: Array, published: PublishedRelease) -> FittingRows:
+def _of_array(rows: Array, bounds: Bounds) -> FittingRows:
     """Return encoded rows as they were given; those with a number that is not finite get no class."""
-    if rows.ndim != 2 or rows.shape[1] != published.bounds.dimension:
-        raise InputError("prediction.other_width", dimension=published.bounds.dimension, shape=str(rows.shape))
+    if rows.ndim != 2 or rows.shape[1] != bounds.dimension:
+        raise InputError("prediction.other_width", dimension=bounds.dimension, shape=str(rows.shape))
     finite = np.isfinite(rows).all(axis=1)
     kept, others = np.flatnonzero(finite), np.flatnonzero(~finite).tolist()
     reasons = {i: (InputFault("prediction.not_finite"),) for i in others}
     return FittingRows(EncodedTable(rows[kept], kept), reasons, frozenset(others))
 
 
-def _encoded(
-    table: Table, published: PublishedRelease
-) -> tuple[FittingRows, NDArray[np.int64] | None, tuple[TableFault, ...]]:
-    """Return the rows that fit, their classes where the table has them, -1 for a row without, and faults of labels."""
-    bounds = published.bounds
+def _encoded(table: Table, bounds: Bounds) -> tuple[FittingRows, Array | None, tuple[TableFault, ...]]:
+    """Return the rows that fit, their labels where the table has them, NaN for a row without, and faults of labels."""
     try:
         found = encode_fitting_rows(table, bounds)
     except UnfitTableError as error:
@@ -218,7 +256,7 @@ def _encoded(
     if bounds.label is None or bounds.label not in table.columns:
         return found, None, ()
     kept = found.encoded.kept
-    known, wrong = known_classes(
+    known, wrong = known_labels(
         table if len(kept) == table.rows else table.take(kept, table.source), bounds, bounds.label
     )
     return found, known, wrong
@@ -230,46 +268,35 @@ def _counted(kind: TableFault) -> Fault:
 
 
 def _threshold(
-    published: PublishedRelease,
+    model: _Classifier,
     table: Table | None,
     X: Array,
     public: float | None,
     file: str | PathLike[str] | DataFrame | None,
     form: FileFormat | None,
-    agreed: Threshold,
 ) -> Threshold | None:
     """Return the threshold of two classes, None for more; InputError for one that does not fit."""
-    classes = len(published.bounds.classes)
+    classes = len(model.bounds.classes)
     for name, value in {"threshold": public, "threshold_from": file}.items():
-        if value is not None and classes > 2:
+        if value is not None and classes != 2:
             raise InputError("threshold.several_classes", name=name, classes=classes)
-        if value is not None and not has_probabilities(published.agreement.spec):
+        if value is not None and not model.has_probabilities:
             raise InputError("threshold.no_probabilities", name=name)
     if public is not None and file is not None:
         raise InputError("threshold.two")
     if file is None:
-        return None if classes > 2 else agreed if public is None else Threshold(public)
+        return None if classes != 2 else model.agreed if public is None else Threshold(public)
     others = _read(file, form)
     called = str(file) if isinstance(file, str | PathLike) else "a data frame"
-    made, known, _ = _encoded(others, published)
-    if known is None or not (known >= 0).any():
-        raise InputError("threshold.no_labels", file=called, label=shown(published.bounds.label))
-    labelled = made.encoded.X[known >= 0]
-    shared = _shared(X, labelled)
-    if (table is not None and _same_rows(table, others)) or (shared == len(X) < 2 * len({row.tobytes() for row in X})):
+    made, known, _ = _encoded(others, model.bounds)
+    if known is None or np.isnan(known).all():
+        raise InputError("threshold.no_labels", file=called, label=shown(model.bounds.label))
+    labelled = made.encoded.X[~np.isnan(known)]
+    shared = count_shared(X, labelled)
+    if are_all_shared(X, shared, table, others):
         raise InputError("threshold.same_rows", file=called)
-    chosen = choose_threshold(known[known >= 0], scores(published.weights, labelled))
+    chosen = choose_threshold(known[~np.isnan(known)].astype(np.int64), scores(model.weights, labelled))
     return Threshold(chosen, called, shared)
-
-
-def _shared(X: Array, others: Array) -> int:
-    """Return how many rows stand among the others with the same features."""
-    there = {row.tobytes() for row in others}
-    return sum(row.tobytes() in there for row in X)
-
-
-def _same_rows(one: Table, other: Table) -> bool:
-    return one.rows == other.rows and fingerprint_data(b"", one) == fingerprint_data(b"", other)
 
 
 def _numbers(found: Array) -> list[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import Bounds
 from smc_dp.methods.model import Weights
-from smc_dp.methods.statistics.description import DescribeResult
+from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.run.agreement import Agreement
 
 SHARES, RELEASE, TRANSCRIPT, TIMINGS = "shares.json", "release.json", "transcript.jsonl", "timings.json"

@@ -196,14 +196,19 @@ def _released(release: PublishedRelease) -> Iterator[PageBlock]:
         yield FactList((("Method", agreement.method.name), ("Protocol", agreement.protocol)))
         return
     several = f" for each of {len(bounds.classes)} classes" if len(bounds.classes) > 2 else ""
+    kind, predicts = "classifier", f"one of {len(bounds.classes)} classes"
+    if bounds.outcome is not None:
+        kind, predicts = "regression", f"a number, {shorten(str(bounds.label))},"
     public = "" if agreement.auxiliary is None else f" Rows that all of them had besides are public, in {AUXILIARY}."
     yield Prose(
-        f"The weights of a linear classifier, trained on the rows of {len(agreement.parties)} parties. It predicts one "
-        f"of {len(bounds.classes)} classes for a row. No file here contains a row of a party.{public}"
+        f"The weights of a linear {kind}, trained on the rows of {len(agreement.parties)} parties. It predicts "
+        f"{predicts} for a row. No file here contains a row of a party.{public}"
     )
-    apart = f"{shorten(str(bounds.label))}: {join_first(bounds.classes, _MOST_NAMES)}"
+    apart = f"{shorten(str(bounds.label))}: {bounds.label_range or join_first(bounds.classes, _MOST_NAMES)}"
     how = (("Method", agreement.method.name), ("Protocol", agreement.protocol))
-    yield FactList((("Classes", apart), ("Weights", f"{bounds.dimension}{several}"), *how))
+    yield FactList(
+        (("Outcome" if bounds.outcome else "Classes", apart), ("Weights", f"{bounds.dimension}{several}"), *how)
+    )
 
 
 def _guaranteed(statement: PrivacyStatement) -> Iterator[PageBlock]:
@@ -225,7 +230,8 @@ def _not_guaranteed(agreement: Agreement) -> Iterator[PageBlock]:
     else:
         yield Prose(f"Of the protocol {agreement.protocol}, the worst first:")
         yield Bullets(tuple(said.sentence for said in claim.limitations))
-    of_model = "" if agreement.describes else " A release makes no promise about how well it classifies."
+    verb = "predicts" if agreement.bounds.outcome else "classifies"
+    of_model = "" if agreement.describes else f" A release makes no promise about how well it {verb}."
     yield Prose(f"Several releases of the same rows add up.{of_model}")
 
 
@@ -285,16 +291,20 @@ def _use(agreement: Agreement, threshold: Threshold) -> Iterator[PageBlock]:
     if agreement.describes:
         yield Prose("The command smc-dp show prints the figures, or writes a table of them. release.json has them too.")
         return
-    classes = agreement.bounds.classes
+    bounds = agreement.bounds
+    classes = bounds.classes
     rule = "the class with the largest sum of weights times features"
     if len(classes) == 2:
         cut, first, second = f"{threshold.score:.4g}", *map(shorten, classes)
         rule = f"{second} where the sum of weights times features is above {cut}, else {first}"
+    if bounds.outcome is not None:
+        rule = f"given the sum of weights times features as its {shorten(str(bounds.label))}"
     yield Prose(f"A row, encoded as the bounds say, is {rule}. The command smc-dp predict does that, or from Python:")
     yield Verbatim(_PREDICT, "How to predict in Python")
     yield Prose(
-        "No file here says how well it classifies. On rows of your own with known classes, smc-dp predict does, and "
-        "keeps the figures on your machine."
+        f"No file here says how well it {'predicts' if bounds.outcome else 'classifies'}. On rows of your own with "
+        f"known {'outcomes' if bounds.outcome else 'classes'}, smc-dp predict does, and keeps the figures on your "
+        "machine."
     )
 
 

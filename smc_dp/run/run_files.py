@@ -15,6 +15,8 @@ from smc_dp.core import reading
 from smc_dp.core.errors import InputError
 from smc_dp.run.release import RELEASE
 
+_PERSONAL_MARK = b'{\n  "format": "smc-dp personal model '
+
 
 @dataclass(frozen=True, repr=False)
 class RunFiles:
@@ -45,8 +47,18 @@ def has_file(place: RunPlace, name: str) -> bool:
     return name in place.contents if isinstance(place, RunFiles) else os.path.lexists(place / name)
 
 
+def is_personal_model(path: Path) -> bool:
+    """Return whether a file begins as one that `smc-dp personalise` writes."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_PERSONAL_MARK)) == _PERSONAL_MARK
+
+
 def _require_run(folder: Path, name: str) -> None:
     """Raise InputError for no folder, and for one that holds several runs in place of the file."""
+    if is_personal_model(folder):
+        raise InputError("personal.no_release", file=str(folder))
     if not folder.is_dir():
         raise InputError("run.no_folder", run=str(folder))
     if not os.path.lexists(folder / name) and name == RELEASE:

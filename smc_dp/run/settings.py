@@ -135,8 +135,8 @@ class MethodSettings(SettingsSection):
 
     name: OneLine | None = _planned(
         "What is learned. prr_mean: the mean of the parties' models; newton (recommended): one model of all rows; "
-        "logistic: coefficients with intervals, for two classes; describe: counts, means and standard deviations, no "
-        "model.",
+        "logistic: coefficients with intervals, for two classes; linear: the same for a label that is a number; "
+        "describe: counts, means and standard deviations, no model.",
         "|".join(PROTOCOLS_BY_NAME), short=(RUN, STUDY, PLAN), title="Method",
         usual="newton; if your other options fit one method only, that one", sentences={
             PLAN: "Method that the plan is about [default: the recommended one].",
@@ -147,9 +147,16 @@ class MethodSettings(SettingsSection):
         "Regularisation, for methods that use it.", "NUMBER", usual="0.1", alias="lambda", title="Regularisation"
     )
     adjacency: MethodSetting = _agreed(
-        "newton, gd, logistic: what is hidden: that one record was replaced (replace), or that it is there "
+        "newton, gd, logistic, linear: what is hidden: that one record was replaced (replace), or that it is there "
         "(addremove).",
         _choices(RecordAdjacency), "choice", usual="replace", title="Adjacency",
+    )  # fmt: skip
+    by: OneLine | None = _agreed(
+        "describe: the column of levels or bins whose groups are described, too.", "COLUMN", title="Groups by"
+    )
+    tables: OneLine | None = _agreed(
+        'describe: pairs of columns of levels or bins whose contingency tables are released, as "sex*ward, ill*ward".',
+        "PAIRS", title="Contingency tables",
     )  # fmt: skip
     rows: MethodSetting = _agreed(
         "gd: the number of all rows, which is public.", "INTEGER", "count", usual="in a simulation, all rows"
@@ -179,7 +186,7 @@ class TargetSettings(SettingsSection):
     )  # fmt: skip
     noise: OneLine | None = _agreed(
         NOISE_HELP, "|".join((*NOISES_AS_PUBLISHED, *SHARED_NOISES)), "choice",
-        usual="ddg for newton, gd, logistic; for other sums ddg if `delta` is given, vg if not; knorm for prr_mean",
+        usual="ddg for newton, gd, logistic, linear; other sums: ddg if `delta` is given, else vg; prr_mean: knorm",
     )  # fmt: skip
     calibration: OneLine | None = _agreed(
         CALIBRATION_HELP, _choices(Calibration), "choice",

@@ -28,12 +28,12 @@ from protocols.runtime.simulate import DropOutAfter, Setting
 from protocols.runtime.worker import MakeActors, SpendingListener
 from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.core.writing import open_scratch, refuse_existing
-from smc_dp.data.federation import Federation, check_labelled_rows
+from smc_dp.data.federation import Federation, Rows, check_labelled_rows
 from smc_dp.data.partition import check_names
 from smc_dp.data.sources import PreparedData
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.method import HasSignal, require_model
-from smc_dp.methods.model import ReleasedModel, Weights, classify, scores
+from smc_dp.methods.model import LinearModel, ReleasedModel, Weights, classify, scores
 from smc_dp.methods.nonprivate import BASELINE_LAMBDA, accuracy_alone, majority_accuracy
 from smc_dp.privacy.ledger.ledger import run_key
 from smc_dp.privacy.ledger.numbers import digits_rounded_up
@@ -41,11 +41,18 @@ from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import SEEDED, Agreement
 from smc_dp.run.budget_charge import RELEASED, charge_of_run, charge_together
 from smc_dp.run.ledgers import ABORTS, Ledgers, Reservations, accounted
-from smc_dp.run.metrics import measure_release, released_probabilities
+from smc_dp.run.metrics import has_probabilities, measure_release, released_probabilities
 from smc_dp.run.party import LocalParty
+from smc_dp.run.personal_comparison import compare_personalised
 from smc_dp.run.protocols import execution
 from smc_dp.run.protocols.cost import Outcome
 from smc_dp.run.protocols.execution import NoResultError, SimulatedSession
+from smc_dp.run.regression_metrics import (
+    RegressionComparison,
+    decode_outcomes,
+    least_squares_error,
+    measure_regression,
+)
 from smc_dp.run.release import RELEASE
 from smc_dp.run.report import Comparison, Presence, Report
 from smc_dp.run.site_process import SiteActor, SiteInputs, SiteRandomness
@@ -229,7 +236,11 @@ class _Run:
         standings = reserved.released(folder / RELEASE, execution.members) if reserved else {}
         described = published.description
         plain = self.rng.fork("no noise")
-        compared = None if described else _comparison(data, agreement, published.weights, plain)
+        compared = tested = None
+        if agreement.bounds.outcome is not None and not described:
+            tested = _regression_comparison(data, agreement, published.weights)
+        elif not described:
+            compared = _comparison(data, agreement, published.weights, plain)
         left = [InputFault("run.parties_left_out", {"names": self.left_out, "others": len(agreement.parties)})]
         late = [
             InputFault("run.stayed_to_the_end", {"name": name, "number": number})
@@ -243,7 +254,7 @@ class _Run:
         planned = agreement.expected_accuracy(data.federation.sizes.tolist())
         return Report(
             agreement, self.simulated, compared, execution.cost, folder, standings, remarks, present, signal, planned,
-            described, published.inference,
+            described, published.inference, tested,
         )  # fmt: skip
 
     def without(self, stopped: NoResultError) -> _Run:
@@ -418,6 +429,25 @@ def _comparison(data: PreparedData, agreement: Agreement, weights: Weights, rng:
         rows=len(test),
         metrics=measure_release(test.y, of_rows, sure, agreement.bounds.classes, threshold),
         weighted=federation.weighted,
+        personalised=compare_personalised(
+            federation, LinearModel.from_weights(weights), test, fits_length=not has_probabilities(agreement.spec)
+        ),
+    )
+
+
+def _regression_comparison(data: PreparedData, agreement: Agreement, weights: Weights) -> RegressionComparison | None:
+    federation, test, bounds = data.federation, data.test, agreement.bounds
+    if test is None:
+        return None
+    outcomes = decode_outcomes(test.y, bounds)
+
+    def error(rows: Rows) -> float:
+        return least_squares_error(rows.X, decode_outcomes(rows.y, bounds), test.X, outcomes)
+
+    return RegressionComparison(
+        metrics=measure_regression(outcomes, scores(weights, test.X)),
+        pooled=error(federation.pooled()),
+        alone={name: error(rows) for name, rows in federation.by_name.items()},
     )
 
 

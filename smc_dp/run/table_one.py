@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import DateColumn
-from smc_dp.methods.statistics.description import ColumnDescription, DescribeResult
+from smc_dp.methods.statistics.describe_result import DescribeResult
+from smc_dp.methods.statistics.description import ColumnDescription
 from smc_dp.methods.statistics.estimate import Estimate
+from smc_dp.methods.statistics.figure_row import COUNT, DEVIATION, EMPTY, MEAN, PROPORTION
+from smc_dp.methods.statistics.groups import GroupDescription
+from smc_dp.methods.statistics.quantiles import QUANTILES
 from smc_dp.pages.blocks import PageTable, Section, rest_of
 from smc_dp.pages.shortening import shorten
 
@@ -17,32 +21,59 @@ _UNKNOWN = "not known"
 
 
 def table_one(described: DescribeResult, bounds: Bounds) -> Section:
-    """Return the table, without intervals: those stand in the table of all figures."""
+    """Return the table, with a column for each group, without intervals: those stand in the table of all figures."""
     dates = {column.name: column.first for column in bounds.columns if isinstance(column, DateColumn)}
-    rows = [row for column in described.columns for row in _rows(column, described.rows, dates.get(column.name))]
-    headings = ("characteristic", f"all rows (n = {described.rows:,})")
-    table = PageTable("Counts are rounded", headings, tuple(rows[:_MOST_ROWS]), numbers=(1,))
+    rows = [row for column in described.columns for row in _rows(column, described, dates.get(column.name))]
+    by = shorten(described.by or "")
+    of_groups = (f"{by} {shorten(one.group)} (n = {round(one.rows.estimate):,})" for one in described.groups)
+    headings = ("characteristic", f"all rows (n = {described.rows:,})", *of_groups)
+    table = PageTable("Counts are rounded", headings, tuple(rows[:_MOST_ROWS]), numbers=tuple(range(1, len(headings))))
     return Section("Table 1", (table, *rest_of(len(rows), _MOST_ROWS, ", in release.json")), details=True)
 
 
-def _rows(column: ColumnDescription, rows: int, first: datetime.date | None) -> Iterator[tuple[str, str]]:
-    name = shorten(column.name)
-    for level, count in column.levels:
-        yield f"{name} {shorten(level)}, n (%)", _count(count, rows)
+def _rows(
+    column: ColumnDescription, described: DescribeResult, first: datetime.date | None
+) -> Iterator[tuple[str, ...]]:
+    name, grouped = shorten(column.name), column.name != described.by
+    groups = [_figures(one, column.name) for one in described.groups] if grouped else []
+    empty = () if grouped else ("",) * len(described.groups)
+    gap = [] if column.missing is None else [(EMPTY, column.missing)]
+    for level, count in (*column.levels, *gap):
+        share = count.scaled(1 / described.rows)
+        others = (_count(one[level, COUNT], one[level, PROPORTION]) for one in groups)
+        said = "empty" if (level, count) in gap else shorten(level)
+        yield f"{name} {said}, n (%)", _count(count, share), *others, *empty
+    if column.quantiles:
+        middle = _middle(dict(column.quantiles))
+        others = (_middle({name: found for (_, name), found in one.items()}) for one in groups)
+        yield f"{name}, median (quartiles)", middle, *others, *empty
     if not column.has_levels:
-        yield f"{name}, mean (SD)", _mean(column, first)
-    if column.missing is not None:
-        yield f"{name} empty, n (%)", _count(column.missing, rows)
+        others = (_mean(one["", MEAN], one["", DEVIATION], first) for one in groups)
+        yield f"{name}, mean (SD)", _mean(column.mean, column.deviation, first), *others
 
 
-def _count(count: Estimate, rows: int) -> str:
-    return f"{round(count.estimate):,} ({100 * count.estimate / rows:.1f})"
+def _figures(one: GroupDescription, column: str) -> dict[tuple[str, str], Estimate | None]:
+    """Return the figures of a column in a group, by level and name; that of dates without its unit."""
+    return {(row.level, row.figure.partition(",")[0]): row.found for row in one.figures if row.column == column}
 
 
-def _mean(column: ColumnDescription, first: datetime.date | None) -> str:
-    if column.mean is None or column.deviation is None:
+def _count(count: Estimate | None, share: Estimate | None) -> str:
+    if count is None or share is None:
         return _UNKNOWN
-    deviation = f"{column.deviation.estimate:,.3g}"
+    return f"{round(count.estimate):,} ({100 * share.estimate:.1f})"
+
+
+def _middle(found: Mapping[str, Estimate | None]) -> str:
+    low, middle, high = (found[name] for name, _ in QUANTILES)
+    if low is None or middle is None or high is None:
+        return _UNKNOWN
+    return f"{middle.estimate:,.4g} ({low.estimate:,.4g} to {high.estimate:,.4g})"
+
+
+def _mean(mean: Estimate | None, deviation: Estimate | None, first: datetime.date | None) -> str:
+    if mean is None or deviation is None:
+        return _UNKNOWN
+    said = f"{deviation.estimate:,.3g}"
     if first is None:
-        return f"{column.mean.estimate:,.4g} ({deviation})"
-    return f"{first + datetime.timedelta(days=round(column.mean.estimate))} ({deviation} days)"
+        return f"{mean.estimate:,.4g} ({said})"
+    return f"{first + datetime.timedelta(days=round(mean.estimate))} ({said} days)"

@@ -139,7 +139,9 @@ def _rows_stay(known: _Known) -> str:
 def _record_fact(known: _Known) -> str:
     bounds = known.release.bounds
     columns = [column.name for column in bounds.columns]
-    label = f" and a class of {bounds.label} ({_listed(bounds.classes)})" if bounds.has_label else ""
+    label = f" and a class of {bounds.label} ({_listed(bounds.classes)})" if bounds.classes else ""
+    if bounds.outcome is not None:
+        label = f" and {bounds.label}, {bounds.label_range}"
     return f"A record is a row of {len(columns)} columns ({_listed(columns)}){label}."
 
 

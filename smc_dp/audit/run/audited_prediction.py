@@ -36,7 +36,7 @@ def predict(
     Parameters
     ----------
     run_folder : path
-        The folder that a run has written.
+        The folder that a run has written, or the file of a personalised model, which is not verified.
     rows : path, data frame or ndarray of shape (n, d)
         A CSV or Parquet file, a data frame (pandas, polars, Arrow), or rows as
         `smc_dp.data.preprocess.encode_rows` makes them.

@@ -76,8 +76,8 @@ def derive_parameters(evidence: Evidence) -> DerivedParameters:
     if not 2 <= K <= limits.parties or not 1 <= d <= most:
         raise InputError("release.size_out_of_range", parties=limits.parties, most=most)
     classes = reading.require_texts("classes", evidence.release.get("classes"))
-    describes = describes_rows(method.name)
-    if not 2 <= len(classes) <= MOST_CLASSES and (classes or not describes):
+    describes, has_outcome = describes_rows(method.name), evidence.release_file.outcome is not None
+    if not 2 <= len(classes) <= MOST_CLASSES and (classes or not (describes or has_outcome)):
         raise InputError("classes.too_few_or_many", most=MOST_CLASSES, got=len(classes))
     check_auxiliary(method, given=evidence.auxiliary is not None)
     if evidence.auxiliary is not None:
@@ -85,7 +85,7 @@ def derive_parameters(evidence: Evidence) -> DerivedParameters:
     rows, weights = None if evidence.auxiliary is None else evidence.auxiliary.X, evidence.release_file.row_weights
     bounds = evidence.release_file.bounds
     public = Public(K, d, bounds.class_count, unlabelled=rows, weighted=weights is not None, box=bounds.box)
-    if describes:
+    if describes or has_outcome:
         public = replace(public, columns=bounds.columns, label=bounds.label_column)
     settled.terms.check(protocol, method, target, test_keys=limits.keys is not None)  # how long keys are, others ask
     spec: Any = settled.terms.spec(method, public, target)

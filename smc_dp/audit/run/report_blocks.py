@@ -154,13 +154,14 @@ def _of_release(release: PublishedRelease) -> Sequence[tuple[str, str]]:
     several = f", for each of {len(bounds.classes)} classes" if len(bounds.classes) > 2 else ""
     found = release.description
     columns = [column.name for column in bounds.columns]
-    classes = f"of {shorten(str(bounds.label), _SHORT)}: {join_first(bounds.classes, _FEW, _SHORT)}"
+    may_be = bounds.label_range or join_first(bounds.classes, _FEW, _SHORT)
+    label = f"of {shorten(str(bounds.label), _SHORT)}: {may_be}"
     how = f"method {agreement.method.name}, protocol {agreement.protocol}"
     return (
         ("Model", f"linear, {np.size(release.weights):,} weights{several}; {how}")
         if found is None
         else ("Description", f"counts, means and standard deviations, of {len(found.sums):,} noisy sums; {how}"),
-        *([("Classes", classes)] if bounds.has_label else []),
+        *([("Outcome" if bounds.outcome else "Classes", label)] if bounds.has_label else []),
         ("Columns", f"{len(columns)}: {join_first(columns, _FEW, _SHORT)}"),
     )
 

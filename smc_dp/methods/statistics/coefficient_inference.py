@@ -1,6 +1,6 @@
-"""Coefficients of logistic regression with covariances, from one noisy sum at weights that were released before.
+"""Coefficients with covariances, from one noisy sum at weights that were released before.
 
-At weights b the sum gives the gradient g, the Hessian H and the meat M, the sum of the squares of the gradients. One
+At weights b there are the gradient g, the Hessian H and the meat M, the sum of the squares of the gradients. One
 step of Newton, d = H^-1 g, goes to the estimate b + d. Its covariance has two parts:
 * of sampling, the sandwich H^-1 M H^-1 n/(n - p) (HC1), which holds where the model is wrong, too;
 * of privacy, H^-1 [s_g^2 I + s_H^2/2 (|d|^2 I + d d')] H^-1, with the noise of the gradient, and of the Hessian in d.
@@ -42,7 +42,8 @@ class CoefficientInference:
     """Estimate: (p,), the two parts of its covariance: (p, p), and why there are no intervals, as codes.
 
     `step`: mean square by which the last step moved the scores. `rows`, `left_out`: how many rows are in the sum, and
-    are not, as released.
+    are not, as released. `inverse`: (p, p), of the sum of x x', and `residual`: deviation of the residuals, of least
+    squares alone; `long_tail`: whether more residuals were clipped than the intercept allows.
     """
 
     estimate: Array
@@ -52,6 +53,9 @@ class CoefficientInference:
     obstacles: tuple[str, ...] = ()
     rows: float = 0.0
     left_out: float = 0.0
+    inverse: Array | None = None
+    residual: float | None = None
+    long_tail: bool = False
 
     @property
     def covariance(self) -> Array:
@@ -61,12 +65,23 @@ class CoefficientInference:
     def transformed(self, T: Array) -> CoefficientInference:
         """Return the inference on T times the coefficients, T: (q, p)."""
         return replace(
-            self, estimate=T @ self.estimate, sampling=T @ self.sampling @ T.T, privacy=T @ self.privacy @ T.T
+            self,
+            estimate=T @ self.estimate,
+            sampling=T @ self.sampling @ T.T,
+            privacy=T @ self.privacy @ T.T,
+            inverse=None if self.inverse is None else T @ self.inverse @ T.T,
         )
 
 
 def infer_coefficients(
-    at: Array, gradient: Array, hessian: Array, meat: Array, square: Array, rows: float, noise: InferenceNoise
+    at: Array,
+    gradient: Array,
+    hessian: Array,
+    meat: Array,
+    square: Array,
+    rows: float,
+    noise: InferenceNoise,
+    longest_step: float = LONGEST_STEP,
 ) -> CoefficientInference:
     """Infer coefficients from released sums: `at` and gradient (p,), hessian, meat and square = X'X (p, p), n rows."""
     p = len(at)
@@ -82,17 +97,19 @@ def infer_coefficients(
         inverse @ _positive(meat) @ inverse * scale,
         inverse @ inside @ inverse,
         moved,
-        find_obstacles(is_collinear, moved, rows, p),
+        find_obstacles(is_collinear, moved, rows, p, longest_step),
     )
 
 
-def find_obstacles(is_collinear: bool, step: float, rows: float, p: int) -> tuple[str, ...]:
+def find_obstacles(
+    is_collinear: bool, step: float, rows: float, p: int, longest_step: float = LONGEST_STEP
+) -> tuple[str, ...]:
     """Return the codes of what forbids intervals of p coefficients, after a last step of this mean square.
 
     `collinear` where an eigenvalue of the Hessian is below its noise, `far_start` where the step is long, `few_rows`
     with no more rows than coefficients.
     """
-    obstacles = {"collinear": is_collinear, "far_start": step > LONGEST_STEP, "few_rows": rows <= p}
+    obstacles = {"collinear": is_collinear, "far_start": step > longest_step, "few_rows": rows <= p}
     return tuple(code for code, holds in obstacles.items() if holds)
 
 

@@ -2,6 +2,8 @@
 
 Per record: a one among the levels of each column of levels or bins, and among the classes; for each number z in [-1, 1]
 by its public bounds z itself and its weighted square, which is free beside it (`smc_dp.privacy.distributed.moments`).
+With `by` each of these stands among the places of the record's group, and beside them is a one among the groups. For
+each of the `tables` there is a one among its cells.
 The number of rows is a constant of the neighbourhood, and exact.
 """
 
@@ -17,16 +19,21 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
+from smc_dp.core.arrays import OUTCOME_BITS
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, NumericColumn
 from smc_dp.data.federation import Public, Rows
 from smc_dp.data.usual_clip import longest_norm
 from smc_dp.methods.functionality import Vector
 from smc_dp.methods.method import check_own_rows
-from smc_dp.methods.statistics.description import DescribeResult, describe_columns, sum_length
+from smc_dp.methods.statistics.contingency import make_tables, table_blocks
+from smc_dp.methods.statistics.describe_result import DescribeResult
+from smc_dp.methods.statistics.description import describe_columns
+from smc_dp.methods.statistics.groups import describe_groups
+from smc_dp.methods.statistics.sum_blocks import SumBlock, has_levels, record_reach, sum_blocks
 from smc_dp.methods.sums.noisy_sum import NoisySum, SumReach, released_rows_caveats
 from smc_dp.methods.sums.threat_model import AnnouncedRows, RowCounts, ThreatModel
-from smc_dp.privacy.distributed.moments import MOMENT_BITS, MOMENT_UNIT, RecordReach, weigh_squares
+from smc_dp.privacy.distributed.moments import MOMENT_BITS, MOMENT_UNIT, weigh_squares
 from smc_dp.privacy.statement import Adjacency, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
@@ -43,7 +50,14 @@ class OwnSums:
 
 @dataclass(frozen=True)
 class Describe:
-    """Description of the rows of all parties, by `DescribeSum`."""
+    """Description of the rows of all parties, by `DescribeSum`.
+
+    `by`: the column of levels or bins, or the label, whose levels make groups that are described, too. `tables`: pairs
+    of such columns whose contingency tables are released, as in "sex*ward, ill*ward".
+    """
+
+    by: str | None = None
+    tables: str | None = None
 
     name: ClassVar[str] = "describe"
     protects: ClassVar[Unit] = "record"
@@ -60,32 +74,63 @@ class Describe:
         self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> DescribeSum:
         """Return the specification for a secure sum; InputError for a hidden number of rows, without
-        columns, and for bounds above 1e200.
+        columns, for bounds above 1e200, and for groups or tables of what is no column of levels.
         """
         if announced.sizes != "released":
             raise InputError("sizes.not_released", method=self.name)
         if not public.columns:
             raise InputError("describe.no_columns", method=self.name)
-        for column in public.columns:
-            if isinstance(column, NumericColumn) and max(abs(column.low), abs(column.high)) > _LARGEST_BOUND:
+        for column in described_columns(public):
+            if max(map(abs, _ends(column))) > _LARGEST_BOUND:
                 raise InputError("describe.bounds_too_large", name=shown(column.name), most=_LARGEST_BOUND)
+        self.blocks(public), self.table_blocks(public)
         return DescribeSum(self, public, target, threat_model, announced)
+
+    def blocks(self, public: Public) -> tuple[SumBlock, ...]:
+        """Return the blocks of the sum, of the columns of the rows and of the label last; InputError as `shared`."""
+        return sum_blocks(described_columns(public), self.by)
+
+    def table_blocks(self, public: Public) -> tuple[SumBlock, ...]:
+        """Return the blocks of the tables, which come after those of the columns; InputError as `shared`."""
+        return table_blocks(described_columns(public), self.tables, self.by)
 
     def prepare(self, rows: Rows, public: Public) -> OwnSums:
         """Return the sums over a party's rows, whose features are those of `Bounds.whole`."""
         check_own_rows(rows)
-        sums: list[int] = []
+        features, places = dict[str, npt.NDArray[np.float64]](), dict[str, npt.NDArray[np.int64]]()
         at, longest = 0, longest_norm(len(public.columns))
         for column in public.columns:
-            features = rows.X[:, at : at + column.width] * longest
+            features[column.name] = rows.X[:, at : at + column.width] * longest
             at += column.width
-            if isinstance(column, CategoricalColumn | BinnedColumn):
-                sums += _counts(features.argmax(axis=1), column.width)
+            if has_levels(column):
+                places[column.name] = features[column.name].argmax(axis=1)
+        if isinstance(public.label, CategoricalColumn):
+            places[public.label.name] = rows.y
+        elif public.label is not None:
+            features[public.label.name] = np.ldexp(rows.y[:, np.newaxis].astype(np.float64), -OUTCOME_BITS)
+        sums: list[int] = []
+        for block in (*self.blocks(public), *self.table_blocks(public)):
+            group = 0 if block.groups is None else places[block.groups.name]
+            name = block.column.name
+            if name in places:
+                sums += _counts(group * block.part_length + places[name], block.length)
+            elif block.groups is None:
+                sums += _moments(features[name])
             else:
-                sums += _moments(features)
-        if public.label is not None:
-            sums += _counts(rows.y, public.label.width)
+                sums += [x for k in range(block.parts) for x in _moments(features[name][group == k])]
         return OwnSums(tuple(sums), len(rows))
+
+
+def described_columns(public: Public) -> tuple[Column, ...]:
+    """Return the columns that are described: those of the rows, and the label last."""
+    return public.columns if public.label is None else (*public.columns, public.label)
+
+
+def _ends(column: Column) -> tuple[float, float]:
+    """Return the ends of the range of a number; zeros where there is none."""
+    if isinstance(column, NumericColumn):
+        return column.low, column.high
+    return (column.edges[0], column.edges[-1]) if isinstance(column, BinnedColumn) else (0.0, 0.0)
 
 
 def _counts(places: npt.NDArray[np.int64], width: int) -> list[int]:
@@ -110,17 +155,24 @@ class DescribeSum(NoisySum[Describe]):
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Columns of the sum: those of the rows, and the label last."""
-        label = self.public.label
-        return self.public.columns if label is None else (*self.public.columns, label)
+        """Columns that are described."""
+        return described_columns(self.public)
+
+    @cached_property
+    def blocks(self) -> tuple[SumBlock, ...]:
+        """Blocks of the columns, with which the sum begins."""
+        return self.method.blocks(self.public)
+
+    @cached_property
+    def tables(self) -> tuple[SumBlock, ...]:
+        """Blocks of the contingency tables, with which it ends."""
+        return self.method.table_blocks(self.public)
 
     @cached_property
     @override
     def reach(self) -> SumReach:
-        numbers = [column for column in self.columns if not isinstance(column, CategoricalColumn | BinnedColumn)]
-        gaps = sum(column.width > 1 for column in numbers)
-        one = RecordReach(len(self.columns) - len(numbers), len(numbers) - gaps, gaps)
-        length = sum(map(sum_length, self.columns))
+        blocks = (*self.blocks, *self.tables)
+        one, length = record_reach(blocks), sum(block.length for block in blocks)
         return SumReach(length, one.sensitivity, one.longest * self.announced.most_rows, MOMENT_BITS)
 
     @property
@@ -142,7 +194,12 @@ class DescribeSum(NoisySum[Describe]):
         """Return the description by a sum of so many rows of so many parties."""
         variance = self.noise.distribution.coordinate_variance(parties) if self.noisy else 0
         error = sqrt(variance) / (1 << self.grid.fraction_bits)
-        return DescribeResult(rows, parties, sums, tuple(describe_columns(self.columns, sums, rows, error)))
+        end = sum(block.length for block in self.blocks)
+        of_columns, of_tables = sums[:end], sums[end:]
+        columns = tuple(describe_columns(self.blocks, of_columns, rows, error))
+        groups = describe_groups(self.blocks, of_columns, error)
+        tables = tuple(make_tables(self.tables, of_tables, error))
+        return DescribeResult(rows, parties, sums, columns, self.method.by, groups, tables)
 
     @override
     def caveats(self) -> Iterator[str]:

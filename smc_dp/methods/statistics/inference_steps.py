@@ -8,7 +8,7 @@ Everything here is post-processing of released sums, and total.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import sqrt
+from typing import TypeVar
 
 import numpy as np
 
@@ -24,8 +24,8 @@ from smc_dp.methods.statistics.coefficient_inference import (
 )
 from smc_dp.methods.training.integer_readings import read_inference
 from smc_dp.methods.training.integer_rows import WEIGHT_BITS, IntegerRows, round_query
-from smc_dp.privacy.distributed.inference_sum import InferenceBound
-from smc_dp.privacy.distributed.share_distributions import GaussianShares
+
+S = TypeVar("S", bound="Inquiry")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,15 +56,14 @@ class Inquiry:
 
 
 @dataclass(frozen=True)
-class InferenceSteps:
-    """Newton's steps, of p `kept` features of d; `noise`: that of all parties, of each sum.
+class CentredSteps:
+    """Steps with p `kept` features of d, whose rows are centred by the first sum.
 
     box: where rows lie; None for rows that somebody encoded otherwise: they are not centred.
     """
 
     kept: tuple[int, ...]
     dimension: int
-    noise: tuple[InferenceNoise, ...]
     box: FeatureBox | None
 
     def begin(self) -> Inquiry:
@@ -72,6 +71,29 @@ class InferenceSteps:
         p = len(self.kept)
         centring = None if self.box is None else Centring.public(self.box, p)
         return Inquiry(self.kept, self.dimension, np.zeros(p), centring=centring)
+
+    def _centred(self, state: S, square: Array, left_out: float) -> S:
+        """Return the state after the first sum, with X'X `square` of rows in the public box."""
+        public = state.centring
+        if public is None:
+            return replace(state, square=square, left_out=left_out)
+        centring = public.then(square)
+        T = np.linalg.solve(public.matrix, centring.matrix)  # takes weights of centred rows to those of the others
+        return replace(
+            state,
+            at=centring.centred(public.matrix @ state.at),
+            centring=centring,
+            square=T.T @ square @ T,
+            rows=public.count(square),
+            left_out=left_out,
+        )
+
+
+@dataclass(frozen=True)
+class InferenceSteps(CentredSteps):
+    """Newton's steps; `noise`: that of all parties, of each sum."""
+
+    noise: tuple[InferenceNoise, ...]
 
     def after(self, state: Inquiry, value: Vector) -> Inquiry:
         """Return the state after one more sum."""
@@ -94,28 +116,3 @@ class InferenceSteps:
         sums = asked.inference(round_query(state.at[np.newaxis]))
         matrices = (sums.hessian_diagonal, sums.hessian_off_diagonal, sums.meat_diagonal, sums.meat_off_diagonal)
         return [*sums.gradient, *(x for block in matrices for x in block), sums.left_out]
-
-    def _centred(self, state: Inquiry, square: Array, left_out: float) -> Inquiry:
-        public = state.centring
-        if public is None:
-            return replace(state, square=square, left_out=left_out)
-        centring = public.then(square)
-        T = np.linalg.solve(public.matrix, centring.matrix)  # takes weights of centred rows to those of the others
-        return replace(
-            state,
-            at=centring.centred(public.matrix @ state.at),
-            centring=centring,
-            square=T.T @ square @ T,
-            rows=public.count(square),
-            left_out=left_out,
-        )
-
-
-def noise_of(distributions: tuple[GaussianShares, ...], parties: int) -> InferenceNoise:
-    """Return the deviations, in reals, of the noise of so many parties in a sum with these shares."""
-    gradient, hessian = distributions[0], distributions[1]
-    meat = distributions[1 + (len(distributions) - 2) // 2]
-    return InferenceNoise(
-        sqrt(parties * gradient.variance) / InferenceBound.gradient,
-        *(sqrt(parties * shares.variance) / InferenceBound.matrix for shares in (hessian, meat)),
-    )

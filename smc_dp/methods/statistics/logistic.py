@@ -12,37 +12,22 @@ shorten no row, for a short row would have another score.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import ClassVar
 
 from typing_extensions import override
 
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.methods.functionality import Vector
-from smc_dp.methods.gradients.gradient_sums import GradientMethod, GradientSums
+from smc_dp.methods.gradients.gradient_sums import GradientMethod
 from smc_dp.methods.method import check_no_weights, check_rows_of_parties, require_two_classes
-from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
-from smc_dp.methods.statistics.inference_steps import InferenceSteps, noise_of
+from smc_dp.methods.statistics.coefficient_inference import InferenceNoise
+from smc_dp.methods.statistics.coefficient_sums import MOST_COEFFICIENTS, CoefficientSums, kept_features
+from smc_dp.methods.statistics.inference_steps import InferenceSteps
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.integer_rows import IntegerRows
 from smc_dp.privacy.distributed import InferenceBound, SharedRounds
 from smc_dp.privacy.target import Target
-
-MOST_COEFFICIENTS = 500  # p (p + 1) numbers of both matrices are released in each sum
-
-
-@dataclass(frozen=True)
-class LogisticSums(GradientSums):
-    """Sums of `logistic`, and the inference that follows from them."""
-
-    def inference(self, value: Sequence[Vector]) -> CoefficientInference | None:
-        """Return the inference on the weights of features that are no reference; None for rows without a box."""
-        last = reduce(self.steps.after, value, self.steps.begin())
-        found: CoefficientInference | None = last.found
-        return None if found is None or last.centring is None else found.transformed(last.centring.matrix)
 
 
 @dataclass(frozen=True)
@@ -58,10 +43,10 @@ class LogisticCoefficients(GradientMethod):
     @override
     def shared(
         self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
-    ) -> LogisticSums:
+    ) -> CoefficientSums:
         require_two_classes(public.classes, self)
         made = super().shared(public, target, threat_model, announced)
-        return LogisticSums(self, made.public, made.target, made.threat_model, made.announced)
+        return CoefficientSums(self, made.public, made.target, made.threat_model, made.announced)
 
     @override
     def round_bounds(
@@ -75,8 +60,8 @@ class LogisticCoefficients(GradientMethod):
     def steps(
         self, public: Public, noise: SharedRounds, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> InferenceSteps:
-        each = tuple(noise_of(of_sum, threat_model.parties) for of_sum in noise.distributions)
-        return InferenceSteps(kept_features(public), public.dimension, each, public.box)
+        each = tuple(InferenceNoise(*found[:3]) for found in noise.deviations(threat_model.parties))
+        return InferenceSteps(kept_features(public), public.dimension, public.box, each)
 
     @override
     def prepare(self, rows: Rows, public: Public) -> IntegerRows:
@@ -86,9 +71,3 @@ class LogisticCoefficients(GradientMethod):
     @override
     def check_federation(self, federation: Federation) -> None:
         check_rows_of_parties(federation)
-
-
-def kept_features(public: Public) -> tuple[int, ...]:
-    """Return the places of the features that are no reference level."""
-    references = () if public.box is None else public.box.references
-    return tuple(j for j in range(public.dimension) if j not in references)

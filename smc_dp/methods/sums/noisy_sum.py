@@ -20,7 +20,7 @@ from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Addend, SumWithShares, Vector
 from smc_dp.methods.method import Method, SumBlocks, require_two_classes
 from smc_dp.methods.model import ReleasedModel
-from smc_dp.methods.statistics.description import DescribeResult
+from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.methods.sums.threat_model import AnnouncedRows, RowCounts, ThreatModel
 from smc_dp.privacy.distributed import SharedNoise, calibrate_shares, shared_statement
 from smc_dp.privacy.grid import Grid

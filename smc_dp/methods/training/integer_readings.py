@@ -40,19 +40,19 @@ class Units(NamedTuple):
 
 def read_start_gradient(values: Sequence[int], classes: int, *, weighted: bool = False) -> Array:
     """Return the direction of descent at W = 0, summed over records: (p, d)."""
-    return _by_class(_reals(values, Units.of(classes, weighted=weighted).start_gradient), classes)
+    return _by_class(reals(values, Units.of(classes, weighted=weighted).start_gradient), classes)
 
 
 def read_gradient(values: Sequence[int], classes: int, *, weighted: bool = False) -> Array:
     """Return the direction of descent of a later sum, summed over records: (p, d)."""
-    return _by_class(_reals(values, Units.of(classes, weighted=weighted).gradient), classes)
+    return _by_class(reals(values, Units.of(classes, weighted=weighted).gradient), classes)
 
 
 def read_curvature(
     diagonal: Sequence[int], off_diagonal: Sequence[int], classes: int, *, weighted: bool = False
 ) -> Array:
     """Return X'X/4 for two classes, X'X for more: (d, d), symmetric to the last bit."""
-    return _symmetric(diagonal, off_diagonal, Units.of(classes, weighted=weighted).curvature)
+    return symmetric(diagonal, off_diagonal, Units.of(classes, weighted=weighted).curvature)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,17 +70,18 @@ def read_inference(values: Sequence[int], p: int) -> InferenceReading:
     beside = p * (p - 1) // 2
     every = iter(values)
     gradient, *blocks = (list(islice(every, length)) for length in (p, p, beside, p, beside))
-    hessian, meat = (_symmetric(blocks[i], blocks[i + 1], 1 << 2 * (SHARE_BITS + ROW_BITS)) for i in (0, 2))
-    (left_out,) = _reals(list(every), 1 << COUNT_BITS)
-    return InferenceReading(_reals(gradient, 1 << SHARE_BITS + ROW_BITS), hessian, meat, float(left_out))
+    hessian, meat = (symmetric(blocks[i], blocks[i + 1], 1 << 2 * (SHARE_BITS + ROW_BITS)) for i in (0, 2))
+    (left_out,) = reals(list(every), 1 << COUNT_BITS)
+    return InferenceReading(reals(gradient, 1 << SHARE_BITS + ROW_BITS), hessian, meat, float(left_out))
 
 
-def _symmetric(diagonal: Sequence[int], off_diagonal: Sequence[int], unit: int) -> Array:
+def symmetric(diagonal: Sequence[int], off_diagonal: Sequence[int], unit: int) -> Array:
+    """Return the matrix with this triangle, (d, d), in reals."""
     d = len(diagonal)
     matrix = np.zeros((d, d))
-    matrix[np.triu_indices(d, 1)] = _reals(off_diagonal, unit)
+    matrix[np.triu_indices(d, 1)] = reals(off_diagonal, unit)
     matrix += matrix.T
-    matrix[np.diag_indices(d)] = _reals(diagonal, unit)
+    matrix[np.diag_indices(d)] = reals(diagonal, unit)
     return matrix
 
 
@@ -96,5 +97,6 @@ def _by_class(numbers: Array, classes: int) -> Array:
     return centred
 
 
-def _reals(values: Sequence[int], unit: int) -> Array:
+def reals(values: Sequence[int], unit: int) -> Array:
+    """Return integers in units of 1/unit, cut at 2^200."""
     return np.array([min(max(v, -_LARGEST), _LARGEST) / unit for v in values], dtype=np.float64)

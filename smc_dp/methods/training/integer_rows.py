@@ -33,7 +33,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from smc_dp.core.arrays import Array, IntArray
+from smc_dp.core.arrays import OUTCOME_BITS, Array, IntArray
 from smc_dp.core.errors import InputError
 from smc_dp.methods.training.integer_tables import SHARE_BITS as SHARE_BITS
 from smc_dp.methods.training.integer_tables import class_shares, signed_shares
@@ -48,7 +48,7 @@ _TWO_CLASS_CLIP = 2 ** (SHARE_BITS + ROW_BITS - 1)
 _LARGEST_WEIGHT = 2**30  # 2^14 in reals: beyond it every margin that matters is at the end of the table
 _BLOCK_ROWS = 2**15
 _BLOCK_WEIGHTED_ROWS = 2**13
-_BLOCK_SPLIT_ROWS = 2**12  # of x_i x_j times digits up to 2^12: 2^40 a record
+BLOCK_SPLIT_ROWS = 2**12  # of x_i x_j times digits up to 2^12: 2^40 a record
 _HIGH_BITS = 40
 _BLOCK_NUMBERS = 2**22  # 32 MB as floats
 _SMALL = np.int16  # 2^14 fits: a table of records takes a quarter of what it takes as floats
@@ -115,6 +115,8 @@ def round_query(W: Array) -> IntArray:
 class IntegerRows:
     """Records on the grid, secret: x: (n, d), |x_int|^2 <= 2^28, and y: (n,), class numbers; `squares`: |x_int|^2.
 
+    With 0 classes y are outcomes, from -2^20 to 2^20.
+
     x is kept in 16 bits, and some rows at a time become the floats that hold all products exactly.
     weights: (n,), 2^11 times the weight of each record, or None where records have no weights. InputError: more than
     2^16 columns or 2^12 classes, which are public. ValueError: longer rows, other class numbers, weights above 1.
@@ -128,19 +130,21 @@ class IntegerRows:
 
     def __post_init__(self) -> None:
         for what, number, least, most in (
-            ("classes", self.classes, 2, MOST_INTEGER_CLASSES),
+            *([("classes", self.classes, 2, MOST_INTEGER_CLASSES)] if self.classes else []),
             ("columns", self.x.shape[1], 1, MOST_INTEGER_COLUMNS),
         ):
             if not least <= number <= most:
                 raise InputError("table.too_wide", what=what, least=least, most=most, got=number)
-        if not ((self.y >= 0) & (self.y < self.classes)).all():
+        if self.classes and not ((self.y >= 0) & (self.y < self.classes)).all():
             raise ValueError("a class number is not below the number of classes")
+        if not self.classes and (np.abs(self.y) > 1 << OUTCOME_BITS).any():
+            raise ValueError("an outcome is outside its range")
         one = 1 << ROW_BITS
         if self.x.size and not -one <= self.x.min() <= self.x.max() <= one:  # before squares, which could overflow
             raise ValueError("a number of a row is beyond the unit ball")
         object.__setattr__(self, "x", self.x.astype(_SMALL, copy=False))
         object.__setattr__(self, "squares", np.empty(len(self.x), dtype=np.int64))
-        for rows in _blocks(*self.x.shape):
+        for rows in slices_of_rows(*self.x.shape):
             self.squares[rows] = _squares(self.x[rows].astype(np.int64))
         if (self.squares > one**2).any():
             raise ValueError("a row is outside the unit ball")
@@ -155,7 +159,7 @@ class IntegerRows:
         weights: (n,), each from 0 to 1; one that is no such number is clipped, and no number at all is 0.
         """
         x = np.empty(X.shape, dtype=_SMALL)
-        for rows in _blocks(*X.shape):
+        for rows in slices_of_rows(*X.shape):
             x[rows] = _on_grid(X[rows])
         v = None if weights is None else np.clip(np.nan_to_num(weights, nan=0.0), 0.0, 1.0)
         scaled = None if v is None else np.rint(v * 2.0**RECORD_WEIGHT_BITS).astype(np.int64)
@@ -170,9 +174,9 @@ class IntegerRows:
         k, d = self.classes, self.x.shape[1]
         labels = 2 * self.y[:, np.newaxis] - 1 if k == 2 else k * _one_hot(self.y, k) - 1
         gradient, matrix = np.zeros((labels.shape[1], d), dtype=np.int64), np.zeros((d, d), dtype=np.int64)
-        for rows in _blocks(len(self.x), d, _BLOCK_ROWS if self.weights is None else _BLOCK_WEIGHTED_ROWS):
+        for rows in slices_of_rows(len(self.x), d, _BLOCK_ROWS if self.weights is None else _BLOCK_WEIGHTED_ROWS):
             x = self.x[rows].astype(np.float64)
-            gradient += _product(self._weighted(labels[rows], rows).T, x)
+            gradient += exact_product(self._weighted(labels[rows], rows).T, x)
             scaled = x if self.weights is None else x * self.weights[rows, np.newaxis]
             matrix += (scaled.T @ x).astype(np.int64)
         upper = matrix[np.triu_indices(d, 1)]
@@ -189,10 +193,10 @@ class IntegerRows:
             raise ValueError(f"wanted {p} x {d} integers of at most 2^30 for weights")
         multiples = two_class_multiples if self.classes == 2 else class_multiples
         W, total = W_int.astype(np.float64), np.zeros((p, d), dtype=np.int64)
-        for rows in _blocks(len(self.x), max(d, p)):
+        for rows in slices_of_rows(len(self.x), max(d, p)):
             x = self.x[rows].astype(np.float64)
             margins = (x @ W.T).astype(np.int64)
-            total += _product(self._weighted(multiples(margins, self.y[rows], self.squares[rows]), rows).T, x)
+            total += exact_product(self._weighted(multiples(margins, self.y[rows], self.squares[rows]), rows).T, x)
         return total.ravel().tolist()
 
     def inference(self, w_int: IntArray) -> InferenceSums:
@@ -209,16 +213,19 @@ class IntegerRows:
         one = 1 << SHARE_BITS
         W, gradient = w_int.astype(np.float64), np.zeros(d, dtype=np.int64)
         parts = np.zeros((2, 3, d, d), dtype=np.int64)  # of Hessian and meat digits above 2^52, above 2^12, and below
-        for rows in _blocks(len(self.x), d, _BLOCK_SPLIT_ROWS):
+        for rows in slices_of_rows(len(self.x), d, BLOCK_SPLIT_ROWS):
             x, signs = self.x[rows].astype(np.float64), 2 * self.y[rows] - 1
             shares = signed_shares(signs * (x @ W.T).astype(np.int64)[:, 0], ROW_BITS + WEIGHT_BITS)
-            gradient += _product((signs * shares)[np.newaxis], x)[0]
+            gradient += exact_product((signs * shares)[np.newaxis], x)[0]
             for total, factors in zip(parts, (shares * (one - shares), shares * shares), strict=True):
-                for half, digits in zip(total[1:], divmod(factors, one), strict=True):
-                    half += ((x * digits[:, np.newaxis]).T @ x).astype(np.int64)
-                carry(total)
-        hessian, meat = map(_triangle, parts)
-        return InferenceSums(gradient.tolist(), *hessian, *meat, int((self.squares == 0).sum()) << COUNT_BITS)
+                add_squares(total, x, factors)
+        hessian, meat = map(triangle, parts)
+        return InferenceSums(gradient.tolist(), *hessian, *meat, self.left_out)
+
+    @property
+    def left_out(self) -> int:
+        """Number of rows that are 0, in units of 2^-16."""
+        return int((self.squares == 0).sum()) << COUNT_BITS
 
     def _weighted(self, numbers: IntArray, rows: slice) -> IntArray:
         """Multiply the numbers of each of these records by its weight."""
@@ -290,10 +297,17 @@ def _one_hot(y: IntArray, classes: int) -> IntArray:
     return same
 
 
-def _product(a: IntArray, x: Array) -> IntArray:
+def exact_product(a: IntArray, x: Array) -> IntArray:
     """Multiply a x, exactly, for integers as the docstring of the module bounds them."""
     exact: IntArray = (a.astype(np.float64) @ x).astype(np.int64)
     return exact
+
+
+def add_squares(digits: IntArray, x: Array, factors: IntArray) -> None:
+    """Add the sum of factors up to 2^24 times x_int x_int', of at most 2^12 rows, to digits as `carry` has them."""
+    for half, some in zip(digits[1:], divmod(factors, 1 << SHARE_BITS), strict=True):
+        half += ((x * some[:, np.newaxis]).T @ x).astype(np.int64)
+    carry(digits)
 
 
 def carry(digits: IntArray) -> None:
@@ -308,14 +322,14 @@ def carry(digits: IntArray) -> None:
     high &= (1 << _HIGH_BITS) - 1
 
 
-def _triangle(digits: IntArray) -> tuple[list[int], list[int]]:
+def triangle(digits: IntArray) -> tuple[list[int], list[int]]:
     """Return diagonal and upper triangle of the numbers with these digits, which need more than 64 bits."""
     top, high, low = digits.astype(object)
     whole = (((top << _HIGH_BITS) + high) << SHARE_BITS) + low
     return np.diagonal(whole).tolist(), whole[np.triu_indices(len(whole), 1)].tolist()
 
 
-def _blocks(n: int, width: int, most: int = _BLOCK_ROWS) -> Iterator[slice]:
+def slices_of_rows(n: int, width: int, most: int = _BLOCK_ROWS) -> Iterator[slice]:
     """Yield n rows, so many at a time as memory, of numbers for each row, and the exactness of sums allow."""
     together = min(most, max(1, _BLOCK_NUMBERS // width))
     yield from (slice(start, start + together) for start in range(0, n, together))

@@ -29,6 +29,7 @@ grid is made as fine as it takes.
 
 from smc_dp.privacy.distributed.calibration import SharedNoise, calibrate_shares, ring_bits, shared_statement
 from smc_dp.privacy.distributed.inference_sum import InferenceBound
+from smc_dp.privacy.distributed.least_squares_sums import GramBound, ResidualBound
 from smc_dp.privacy.distributed.rounds import (
     Curvature,
     RoundBound,
@@ -40,7 +41,9 @@ from smc_dp.privacy.distributed.rounds import (
 
 __all__ = [
     "Curvature",
+    "GramBound",
     "InferenceBound",
+    "ResidualBound",
     "RoundBound",
     "SharedNoise",
     "SharedRounds",

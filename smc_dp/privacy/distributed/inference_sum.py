@@ -37,12 +37,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil
 from typing import ClassVar
 
-from smc_dp.privacy.distributed.share_distributions import GaussianShares
-from smc_dp.privacy.gaussian import LEAST_VARIANCE, VARIANCE_LOST
-from smc_dp.privacy.statement import RecordAdjacency
+from typing_extensions import override
+
+from smc_dp.privacy.distributed.block_bound import BlockBound, NoisyBlock
 
 HESSIAN_RATIO = Fraction(20)
 """E_h/A up to which the Hessian costs nothing beside the gradient."""
@@ -54,51 +53,25 @@ _WORST = {"replace": Fraction(4), "addremove": Fraction(8, 5)}
 
 
 @dataclass(frozen=True)
-class InferenceBound:
+class InferenceBound(BlockBound):
     """Bound on one record's part of the sum of gradient, Hessian, meat and count in `dimension` columns."""
 
-    adjacency: RecordAdjacency
-    dimension: int
     gradient: ClassVar[int] = 1 << 26
     matrix: ClassVar[int] = 1 << 52
     """Length of a matrix in whose parts the theorem speaks; no Hessian is longer than a quarter of it."""
     count: ClassVar[int] = 1 << 16
 
-    def __post_init__(self) -> None:
-        if self.adjacency not in _WORST:
-            raise ValueError(f"adjacency is replace or addremove, got {self.adjacency!r}")
-        if self.dimension < 1:
-            raise ValueError("wanted a dimension above 0")
+    @property
+    @override
+    def blocks(self) -> tuple[NoisyBlock, ...]:
+        return (
+            NoisyBlock(self.dimension, self.gradient, Fraction(1)),
+            NoisyBlock(self.dimension, self.matrix, HESSIAN_RATIO, matrix=True),
+            NoisyBlock(self.dimension, self.matrix, MEAT_RATIO, matrix=True),
+            NoisyBlock(1, self.count, COUNT_RATIO),
+        )
 
     @property
-    def largest(self) -> int:
-        """Bound on every entry of one record."""
-        return self.matrix
-
-    def distributions(self, mu_squared: Fraction, honest: int) -> tuple[GaussianShares, ...]:
-        """Return shares of the least whole variances that cost at most mu^2.
-
-        Of the gradient, of each matrix its diagonal and, with more than one column, what stands above it, and of the
-        count.
-        """
-        A, d = mu_squared / _WORST[self.adjacency], self.dimension
-
-        def shares(length: int, variance: Fraction) -> GaussianShares:
-            return GaussianShares(
-                length, honest, Fraction(max(LEAST_VARIANCE, ceil((VARIANCE_LOST + variance) / honest)))
-            )
-
-        found = [shares(d, self.gradient**2 / A)]
-        for ratio in (HESSIAN_RATIO, MEAT_RATIO):
-            variance = self.matrix**2 / (ratio * A)
-            found += [shares(d, variance), *([shares(d * (d - 1) // 2, variance / 2)] if d > 1 else [])]
-        return (*found, shares(1, self.count**2 / (COUNT_RATIO * A)))
-
-    def cost(self, distributions: tuple[GaussianShares, ...], smoothing: int = VARIANCE_LOST) -> Fraction:
-        """Return mu^2 of the sum with H such shares; with smoothing 0 twice the rho, but for `closeness`."""
-        left = [shares.honest * shares.variance - smoothing for shares in distributions]
-        half = 1 + (len(left) - 2) // 2
-        A = max(self.gradient**2 / left[0], self.count**2 / left[-1] / COUNT_RATIO)
-        for ratio, (diagonal, *beside) in ((HESSIAN_RATIO, left[1:half]), (MEAT_RATIO, left[half:-1])):
-            A = max(A, self.matrix**2 / min([diagonal, *(2 * variance for variance in beside)]) / ratio)
-        return _WORST[self.adjacency] * A
+    @override
+    def worst(self) -> Fraction:
+        return _WORST[self.adjacency]

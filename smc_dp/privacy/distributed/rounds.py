@@ -40,8 +40,8 @@ from typing import TypeAlias
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError
+from smc_dp.privacy.distributed.block_bound import BlockBound
 from smc_dp.privacy.distributed.calibration import MOST_RING_BITS, ring_bits
-from smc_dp.privacy.distributed.inference_sum import InferenceBound
 from smc_dp.privacy.distributed.share_distributions import MOST_COORDINATES, GaussianShares
 from smc_dp.privacy.gaussian import LEAST_VARIANCE, VARIANCE_LOST, mu_above
 from smc_dp.privacy.output import implied_epsilon
@@ -126,7 +126,7 @@ class RoundBound:
         return both if self.curvature and self.curvature.start else max(4 * A + E, both)
 
 
-StepBound: TypeAlias = RoundBound | InferenceBound
+StepBound: TypeAlias = RoundBound | BlockBound
 """Bound on one record's part of one sum."""
 
 
@@ -197,6 +197,12 @@ class SharedRounds:
         """The rho of zCDP of all sums together, rounded up."""
         cost = sum((step.cost(noise, 0) for step, noise in self._steps_and_noise()), Fraction(0))
         return cost / 2 + sum(shares.closeness for shares in self._every_distribution())
+
+    def deviations(self, parties: int) -> tuple[tuple[float, ...], ...]:
+        """Return `BlockBound.deviations` of each sum."""
+        return tuple(
+            step.deviations(noise, parties) for step, noise in self._steps_and_noise() if isinstance(step, BlockBound)
+        )
 
     def share(self, r: int, rng: Stream) -> list[int]:
         """Draw one party's share in the sum of round r, counted from 0: all blocks, one after the other."""

@@ -13,8 +13,7 @@ from support.repetitions import with_slow
 import smc_dp
 from smc_dp.cli.main import main
 from smc_dp.cli.setting_options import SETTING_OPTIONS
-from smc_dp.methods.registry import find_method
-from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, required_settings
+from smc_dp.run.agreement import PROTOCOLS_BY_NAME, required_settings, secure_method
 from smc_dp.run.settings import MethodSettings, RunRequest
 from tests.make_options import FILE, generated, options
 
@@ -33,7 +32,8 @@ def test_a_setting_that_nobody_generated_is_noticed() -> None:
 
 
 def test_the_settings_of_methods_are_those_that_methods_have() -> None:
-    of_methods = {name for known in PROTOCOLS_BY_METHOD for name in required_settings(find_method(known))}
+    kinds = (secure_method(name, by[0]) for name, by in PROTOCOLS_BY_NAME.items())
+    of_methods = {name for kind in kinds for name in required_settings(kind)}
     declared = {field.alias or name for name, field in MethodSettings.model_fields.items()}
     assert declared - {"name"} == of_methods - {"learner"}  # which no run has
 

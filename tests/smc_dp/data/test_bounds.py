@@ -51,7 +51,7 @@ LABEL = '[label]\nclasses = ["no", "yes"]\n'
         ("a = " + "[" * 5000, "toml.unreadable"),
         (LABEL, "document.missing"),
         ("[columns]\n" + LABEL, "columns.wrong_number"),
-        ("[columns]\na = [0, 1]\n[label]\n", "document.missing"),
+        ("[columns]\na = [0, 1]\n[label]\n", "label.no_classes"),
         ('[columns]\na = [0, 1]\n[label]\nclasses = ["no"]\n', "document.wrong_value"),
         ('[columns]\na = [0, 1]\n[label]\nclasses = "abc"\n', "document.wrong_value"),
         ('[columns]\na = [0, 1]\n[label]\nclasses = ["a", "b", "a "]\n', "classes.not_different"),

@@ -7,7 +7,7 @@ import pytest
 
 from smc_dp.data.bounds import parse_bounds
 from smc_dp.data.preprocess import encode_rows
-from smc_dp.data.row_faults import encode_fitting_rows, known_classes, texts_or_nothing
+from smc_dp.data.row_faults import encode_fitting_rows, known_labels, texts_or_nothing
 from smc_dp.data.table import Table
 from smc_dp.data.validation_errors import UnfitTableError
 from tests.support.refusals import refused
@@ -101,6 +101,6 @@ def test_a_column_of_names_has_a_text_for_every_row() -> None:
 
 
 def test_labels_that_are_no_class_are_told_and_empty_ones_are_none() -> None:
-    known, wrong = known_classes(table(ROWS), BOUNDS, "out")
-    assert known.tolist() == [0, 1, 1, -1, 1, -1]
+    known, wrong = known_labels(table(ROWS), BOUNDS, "out")
+    assert known.tolist() == pytest.approx([0, 1, 1, np.nan, 1, np.nan], nan_ok=True)
     assert [(fault.code, fault.rows) for fault in wrong] == [("cell.unknown_level", (6,))]

@@ -36,6 +36,7 @@ FAMILIES = (
 IN_NO_FAMILY = {
     "wsum_ar": "its weights have a direction only, and probabilities would need their length",
     "logistic": "its intervals are those of columns, which arrays do not name",
+    "linear": "its intervals are those of columns, and scikit-learn's classifiers predict no numbers",
     "batch": "scikit-learn has it",
     "indiv": "releases nothing in common",
     "release_all": "releases a committee and no model that scores rows",

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon.methods import visible_outputs
-from smc_dp.core.arrays import Array, into_ball
+from smc_dp.core.arrays import OUTCOME_BITS, Array, into_ball
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.central_objective import CentralObjective
 from smc_dp.methods.collaborative.ofaa import Ofaa
@@ -66,7 +66,8 @@ OUTPUTS: dict[type[Any], tuple[str, ...]] = {
 }
 
 
-def a_federation(seed: int = 0) -> Federation:
+def a_federation(method: Method | None = None, seed: int = 0) -> Federation:
+    """Rows with classes, or for a method that predicts a number with outcomes."""
     rng = np.random.default_rng(seed)
     truth = np.array([1.0, -1.0, 0.5])
 
@@ -77,6 +78,10 @@ def a_federation(seed: int = 0) -> Federation:
         return Rows(X, y)
 
     parties = tuple(rows(n) for n in (14, 9, 12))
+    if getattr(method, "regresses", False):
+        scale = 1 << OUTCOME_BITS
+        numbers = (np.rint(scale * (rows.X @ truth) / 2).astype(np.int64) for rows in parties)
+        return Federation(tuple(Rows(rows.X, y) for rows, y in zip(parties, numbers, strict=True)), 0)
     return Federation(parties, 2, unlabelled=rows(20).X, labelled=rows(15))
 
 
@@ -110,8 +115,8 @@ def numbers(model: ReleasedModel, probe: Array) -> Array:
 
 def agree(method: Method, calibration: Calibration) -> bool:
     """Whether parts and training in one place give the same model where there is no noise."""
-    federation, target = a_federation(), Target(None, calibration)
-    probe = a_federation(5).pooled().X
+    federation, target = a_federation(method), Target(None, calibration)
+    probe = a_federation(seed=5).pooled().X
     whole = method.train(federation).release(target, Stream.from_system())
     found = [numbers(release.model, probe) for release in (whole, in_parts(method, federation, target))]
     return found[0].shape == found[1].shape and bool(np.abs(found[0] - found[1]).max() <= 1e-6)
@@ -119,7 +124,7 @@ def agree(method: Method, calibration: Calibration) -> bool:
 
 @pytest.mark.parametrize("method", BY_NAME)
 def test_rows_with_weights_are_refused_where_nobody_uses_them(method: Method) -> None:
-    plain = a_federation()
+    plain = a_federation(method)
     parties = tuple(replace(rows, weights=np.ones(len(rows))) for rows in plain.parties)
     weighted, target = replace(plain, parties=parties), Target(None)
     if method.name in WITH_WEIGHTS:  # and equal weights are none
@@ -144,7 +149,7 @@ def test_all_methods_are_here() -> None:
 
 @pytest.mark.parametrize("method", BY_NAME)
 def test_parts_give_a_release_of_the_right_kind_with_the_statement_made_before(method: Method) -> None:
-    federation = a_federation()
+    federation = a_federation(method)
     trained = method.train(federation)
     for target in targets(method):
         stated = method.statement(federation.public, target)
@@ -215,7 +220,7 @@ def test_what_is_made_wrongly_of_parts_is_seen(twin: Method, calibration: Calibr
 
 def looks_at_rows(method: Method) -> bool:
     """Whether a statement changes with private or public rows, where all sizes stay as they are."""
-    first, second = (a_federation(seed) for seed in (0, 1))
+    first, second = (a_federation(method, seed) for seed in (0, 1))
     for target in targets(method):
         stated = [method.statement(federation.public, target) for federation in (first, second)]
         made = in_parts(method, second, target).privacy

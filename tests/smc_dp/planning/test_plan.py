@@ -171,8 +171,8 @@ def test_trust_comes_first_then_what_nobody_has_to_guess_then_what_may_be_lost()
 
 def test_every_method_that_a_run_has_and_that_protects_records_has_its_place() -> None:
     records = {name for name in PROTOCOLS_BY_METHOD if smc_dp.METHODS[name].protects == "record"}
-    assert records - {"logistic"} == set(recommendation.PREFERRED)
-    assert len(recommendation.PREFERRED) == len(records) - 1  # a plan does not know widths of intervals
+    assert records - {"logistic", "linear"} == set(recommendation.PREFERRED)
+    assert len(recommendation.PREFERRED) == len(records) - 2  # a plan does not know widths of intervals
 
 
 def test_of_what_nobody_has_to_guess_the_least_may_be_lost(monkeypatch: pytest.MonkeyPatch) -> None:

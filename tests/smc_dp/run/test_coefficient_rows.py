@@ -11,7 +11,7 @@ import pytest
 
 from smc_dp.cli.main import main
 from smc_dp.data.bounds import Bounds, read_bounds
-from smc_dp.pages.blocks import Drawing, PageTable
+from smc_dp.pages.blocks import Drawing, PageTable, Section
 from smc_dp.run.coefficient_intervals_table import interval_blocks
 from smc_dp.run.coefficient_rows import coefficient_rows
 from smc_dp.run.forest_plot import draw_forest
@@ -109,6 +109,12 @@ def test_what_lies_beyond_the_scale_ends_with_an_arrow(bounds: Bounds) -> None:
     assert words(beyond)[-1] == "above 1e6 (above 1e6 to above 1e6)"
 
 
+def test_of_very_many_coefficients_the_first_are_drawn(bounds: Bounds) -> None:
+    found = drawing(bounds, *(term("level", "ward", str(i)) for i in range(70)))
+    assert len(pieces(found, "circle")) == 60
+    assert len(found.said) == 2
+
+
 @pytest.mark.parametrize("half", [0.001, 0.1, 0.5, 1.0, 2.0, 4.0, 9.0])
 def test_a_scale_has_a_few_ticks(half: float, bounds: Bounds) -> None:
     texts = words(drawing(bounds, term("slope", "age", estimate=0.01, half=half)))
@@ -118,10 +124,10 @@ def test_a_scale_has_a_few_ticks(half: float, bounds: Bounds) -> None:
 
 
 def test_without_intervals_there_is_no_plot(bounds: Bounds) -> None:
-    assert not any(isinstance(b, Drawing) for b in interval_blocks(inference(TERMS[0], TERMS[2]), bounds))
     kept_back = inference(*TERMS) | {"obstacles": ["collinear"]}
-    assert not any(isinstance(block, Drawing) for block in interval_blocks(kept_back, bounds))
-    assert any(isinstance(block, Drawing) for block in interval_blocks(inference(*TERMS), bounds))
+    found = [inference(*TERMS), inference(TERMS[0], TERMS[2]), kept_back]
+    plots = [[b for b in interval_blocks(one, bounds) if isinstance(b, Section)] for one in found]
+    assert [len(some) for some in plots] == [1, 0, 0]
 
 
 def test_the_table_states_the_units(bounds: Bounds) -> None:

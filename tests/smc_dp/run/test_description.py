@@ -19,7 +19,6 @@ from smc_dp.data.sources import read_own_files
 from smc_dp.deploy.study import JointStudy
 from smc_dp.methods.functionality import ideal
 from smc_dp.privacy.distributed.moments import RecordReach
-from smc_dp.run.description_table import figure_rows
 from smc_dp.run.export.export_run import export_run
 from smc_dp.run.local_evaluation import evaluate_locally
 from smc_dp.run.release_report import run_page
@@ -91,7 +90,7 @@ def test_the_release_describes_all_rows(files: Path, run: Path) -> None:
     release = verify_release(run).release
     assert release.description is not None
     assert (release.description.rows, release.description.parties) == (sum(SIZES.values()), 3)
-    found = {(row.column, row.level, row.figure): row.found for row in figure_rows(release.description, release.bounds)}
+    found = {(row.column, row.level, row.figure): row.found for row in release.description.table()}
     assert [column.name for column in release.description.columns] == HEADER
     ages = np.array(list(map(float, cells(files, "age"))))
     for key, wanted, wide in (
@@ -241,7 +240,7 @@ def test_it_is_shown_as_a_table_and_as_csv(run: Path, tmp_path: Path, capsys: py
         rows = list(csv.DictReader(file))
     release = verify_release(run).release
     assert release.description is not None
-    expected = list(figure_rows(release.description, release.bounds))
+    expected = list(release.description.table())
     assert [row["column"] for row in rows] == [row.column for row in expected]
     assert [float(row["low"]) for row in rows] == [row.found.low for row in expected if row.found]
     assert main(["show", str(run), "--html", str(tmp_path / "page.html")]) == 0

@@ -9,15 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.same_facts import texts
+from support.same_facts import texts, unsaid
 
 from smc_dp.cli.main import main
 from smc_dp.pages.blocks import PageTable, Prose
-from smc_dp.run.coefficient_intervals_table import COVERS
-from smc_dp.run.description_table import COVERS_ROWS, figure_rows
+from smc_dp.run.coefficient_intervals_table import what_intervals_cover
+from smc_dp.run.description_table import COVERS_ROWS
 from smc_dp.run.figures import read_figures
 from smc_dp.run.methods_section import methods_section
 from smc_dp.run.release import RELEASE
+from smc_dp.run.release_report import run_page
 from smc_dp.run.table_one import table_one
 from smc_dp.run.verify_release import verify_release
 from tests.smc_dp.run import test_description, test_logistic_run
@@ -40,13 +41,19 @@ def odds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
+@pytest.mark.parametrize("method", ["table", "odds"])
+def test_the_page_and_its_text_have_the_same_facts(method: str, request: pytest.FixtureRequest) -> None:
+    page = run_page(request.getfixturevalue(method))
+    assert unsaid(page, (*page.notices, *page.sections)) == set()
+
+
 def test_table_one_is_what_a_paper_prints(table: Path) -> None:
     release = verify_release(table).release
     assert release.description is not None
     (block,) = table_one(release.description, release.bounds).blocks
     assert isinstance(block, PageTable)
     rows = {name: figures for name, figures in block.rows}
-    found = {(row.column, row.level, row.figure): row.found for row in figure_rows(release.description, release.bounds)}
+    found = {(row.column, row.level, row.figure): row.found for row in release.description.table()}
     women, mean, deviation = (
         found["sex", "f", "count"],
         found["age", "", "mean"],
@@ -75,11 +82,11 @@ def test_the_methods_section_states_intervals_only_where_there_are_some(odds: Pa
     release = verify_release(odds).release
     assert release.inference is not None
     (said, _) = (block for block in methods_section(release, at_sites=True) if isinstance(block, Prose))
-    assert COVERS in said.text
+    assert what_intervals_cover(release.bounds) in said.text
     assert release.agreement.statement.figures in said.text
     kept_back = replace(release, inference={**release.inference, "obstacles": ["collinear"]})
     (said, _) = (block for block in methods_section(kept_back, at_sites=True) if isinstance(block, Prose))
-    assert COVERS not in said.text
+    assert what_intervals_cover(release.bounds) not in said.text
     assert not [*methods_section(replace(release, inference=None), at_sites=True)]
 
 

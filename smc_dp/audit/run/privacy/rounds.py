@@ -17,6 +17,13 @@ from typing import Any
 from smc_dp.audit.run.check import CheckOutcome, failed, make_fault, passed
 from smc_dp.audit.run.derived_parameters import DerivedParameters, ring_fault
 from smc_dp.audit.run.evidence import Evidence
+from smc_dp.audit.run.privacy.least_squares import (
+    GramSum,
+    ResidualSum,
+    free_coefficients,
+    least_squares_sums,
+    of_matrix,
+)
 from smc_dp.audit.run.privacy.private_inputs import LEAST_SHARE_VARIANCE, count_noun, fail_view, little_variance
 from smc_dp.audit.run.privacy.view_inputs import InputBlock, InputSums, share_distributions
 from smc_dp.core.errors import Fault
@@ -38,6 +45,11 @@ class SumBound:
     curvature: int
     start: bool
 
+    @property
+    def largest(self) -> int:
+        """Bound on every number that one record enters."""
+        return max(self.gradient, self.curvature)
+
     def cost(self, gradient: Fraction, curvature: Fraction, adjacency: str) -> Fraction:
         """Return the largest sum of squares of how far two neighbours lie apart, over these variances."""
         A = self.gradient**2 / gradient
@@ -49,7 +61,7 @@ class SumBound:
 
     def cost_with(self, left: Sequence[Fraction], adjacency: str) -> Fraction:
         """Return the cost with these variances, of each block."""
-        return self.cost(left[0], _of_matrix(left[1:]) if self.curvature else Fraction(1), adjacency)
+        return self.cost(left[0], of_matrix(left[1:]) if self.curvature else Fraction(1), adjacency)
 
 
 @dataclass(frozen=True)
@@ -63,11 +75,12 @@ class InferenceSum:
     gradient: int = WHOLE_ROW * ROW_NORM
     curvature: int = (WHOLE_ROW * ROW_NORM) ** 2
     count: int = 1 << 16
+    largest: int = (WHOLE_ROW * ROW_NORM) ** 2
 
     def cost_with(self, left: Sequence[Fraction], adjacency: str) -> Fraction:
         """Return the cost with these variances: a gradient, two matrices, a count."""
         half = (len(left) - 2) // 2
-        hessian, square = _of_matrix(left[1 : 1 + half]), _of_matrix(left[1 + half : -1])
+        hessian, square = of_matrix(left[1 : 1 + half]), of_matrix(left[1 + half : -1])
         weights = (
             self.gradient**2 / left[0],
             self.curvature**2 / hessian / 20,
@@ -77,15 +90,9 @@ class InferenceSum:
         return max(weights) * (4 if adjacency == "replace" else Fraction(8, 5))
 
 
-def _of_matrix(left: Sequence[Fraction]) -> Fraction:
-    """Return the variance of a diagonal and of what lies above it: an entry there stands for two."""
-    return min([left[0], *(2 * beside for beside in left[1:])])
-
-
 def _inferred(found: DerivedParameters) -> tuple[int, ...]:
     """Return the lengths of the blocks of a sum for inference, of the features that are no reference level."""
-    box = found.public.box
-    p = found.public.dimension - (0 if box is None else len(box.references))
+    p = free_coefficients(found)
     matrix = (p, p * (p - 1) // 2) if p > 1 else (p,)
     return (p, *matrix, *matrix, 1)
 
@@ -96,8 +103,10 @@ def _is_inference(found: DerivedParameters) -> bool:
     return all(tuple(length for length, _ in blocks) == wanted for blocks in found.sums)
 
 
-def sum_bounds(found: DerivedParameters) -> tuple[SumBound | InferenceSum, ...]:
+def sum_bounds(found: DerivedParameters) -> tuple[SumBound | InferenceSum | GramSum | ResidualSum, ...]:
     """Return the bound of each sum, by its number of classes and of blocks, and by whether rows have weights."""
+    if not found.public.classes and (of_outcome := least_squares_sums(found)) is not None:
+        return of_outcome
     if _is_inference(found):
         return (InferenceSum(),) * len(found.sums)
     k, found_bounds = found.public.classes, list[SumBound]()
@@ -147,6 +156,13 @@ def _words(found: DerivedParameters, H: int) -> str:
     most, d, k = sum_bounds(found), found.public.dimension, found.public.classes
     curved = sum(1 for bound in most if bound.curvature)
     last = most[-1].gradient
+    if not k:
+        return (
+            f"Discrete Gaussian noise (ddg) in shares on {count_noun('sum', len(most))} of least squares "
+            f"({free_coefficients(found)} coefficients): two Gram matrices, and clipped residuals. One record "
+            f"contributes at most {last} grid units (L2 norm) to the gradient of residuals, and "
+            f"{most[-1].curvature} to its square. The guarantee counts the noise shares of H = {H} honest parties."
+        )
     if _is_inference(found):
         return (
             f"Discrete Gaussian noise (ddg) in shares on {count_noun('sum', len(most))} of gradients, Hessians and "
@@ -170,7 +186,7 @@ def _words(found: DerivedParameters, H: int) -> str:
 def _blocks_fault(found: DerivedParameters) -> Fault | None:
     """Return the fault of blocks that are no sums of gradients, with a curvature in the first at most."""
     d, k = found.public.dimension, found.public.classes
-    if _is_inference(found):
+    if _is_inference(found) or (not k and least_squares_sums(found) is not None):
         return None
     gradient = d if k == 2 else k * d
     beside = (d * (d - 1) // 2,) if d > 1 else ()
@@ -203,7 +219,7 @@ def _largest(found: DerivedParameters, r: int) -> int:
     """Return what no entry of sum r exceeds, but for a small probability: all rows of all parties, and all shares."""
     bound, among = sum_bounds(found)[r], found.spec.threat_model
     tail = max(distribution.tail(among.parties) for distribution in share_distributions(found, r))
-    return int(among.parties * _most_rows(found) * max(bound.gradient, bound.curvature) + tail)
+    return int(among.parties * _most_rows(found) * bound.largest + tail)
 
 
 def _most_rows(found: DerivedParameters) -> int:
@@ -219,30 +235,36 @@ def check_contributions(evidence: Evidence, found: DerivedParameters, read: Mapp
                 if length > (allowed * most_rows) ** 2:
                     too_long = make_fault("view.sum_too_long", what=what, sum=r, rows=most_rows)
                     return fail_view(evidence, name, too_long)
-            for matrix in _matrices(blocks):
+            for matrix in _matrices(blocks, most[r]):
                 if fault := _no_square(matrix):
                     return fail_view(evidence, name, fault.within(f"the curvature in sum {r} is that of no rows"))
     count = sum(len(sums) for sums in read.values())
     return passed("models.contributions_hold", contributions=count_noun("contribution", count), most_rows=most_rows)
 
 
-def _lengths(blocks: tuple[InputBlock, ...], bound: SumBound | InferenceSum) -> Iterator[tuple[str, int, int]]:
+def _lengths(
+    blocks: tuple[InputBlock, ...], bound: SumBound | InferenceSum | GramSum | ResidualSum
+) -> Iterator[tuple[str, int, int]]:
     """Yield the name of a block, its squared length, and the length that a record gives it."""
-    yield "gradient", _squared(blocks[0]), bound.gradient
-    for i, (diagonal, *beside) in enumerate(_matrices(blocks)):
+    if isinstance(bound, GramSum | ResidualSum):
+        yield from bound.lengths(blocks)
+    else:
+        yield "gradient", blocks[0].squared, bound.gradient
+    for i, (diagonal, *beside) in enumerate(_matrices(blocks, bound)):
         # q (1 - q) is at most a quarter: the first matrix of a sum for inference is a Hessian.
         most = bound.curvature // 4 if isinstance(bound, InferenceSum) and i == 0 else bound.curvature
-        yield "curvature", _squared(diagonal) + 2 * sum(map(_squared, beside)), most
+        yield "curvature", diagonal.squared + 2 * sum(block.squared for block in beside), most
     if isinstance(bound, InferenceSum):
-        yield "count", _squared(blocks[-1]), bound.count
+        yield "count", blocks[-1].squared, bound.count
 
 
-def _squared(block: InputBlock) -> int:
-    return sum(x * x for x in block.without_noise)
-
-
-def _matrices(blocks: tuple[InputBlock, ...]) -> Iterator[tuple[InputBlock, ...]]:
+def _matrices(
+    blocks: tuple[InputBlock, ...], bound: SumBound | InferenceSum | GramSum | ResidualSum
+) -> Iterator[tuple[InputBlock, ...]]:
     """Yield diagonal, and what lies above it, of each matrix of a sum: none, one, or two before a count."""
+    if isinstance(bound, GramSum | ResidualSum):
+        yield from bound.matrices(blocks)
+        return
     if len(blocks) < 4:
         yield from [blocks[1:]] if len(blocks) > 1 else []
         return

@@ -120,7 +120,7 @@ def _reach(found: DerivedParameters) -> _Reach:
     """
     spec, unit, most = found.spec, found.spec.statement.unit, int(found.spec.announced.most_rows)
     if describes_rows(found.method.name):
-        return _description_reach(found.spec.columns, unit, most)
+        return _description_reach(found.spec.columns, found.method, unit, most)
     if not hasattr(found.method, "sensitivity_to"):
         said = spec.reach
         return _Reach(unit, said.dimension, most, said.sensitivity, said.longest, said.bits is not None)
@@ -134,17 +134,24 @@ def _reach(found: DerivedParameters) -> _Reach:
     return _Reach(unit, coordinate_count(classes) * found.public.dimension, most, moved, longest)
 
 
-def _description_reach(columns: Sequence[Column], unit: str, most: int) -> _Reach:
+def _description_reach(columns: Sequence[Column], method: Any, unit: str, most: int) -> _Reach:
     """Return the reach of counts, sums and weighted squares; w is `_SQUARE_WEIGHT`, and U = 2^24 the unit of all.
 
     A replaced record moves two counts by U each. Of a number z in [-U, U] it moves z and w z^2/U by 2 U at most, for
-    w^2 is below 2.77; where cells may be empty, by sqrt(1 + 1 + w^2) U at most, because an empty cell has a place.
+    w^2 is below 2.77; where cells may be empty, by sqrt(1 + 1 + w^2) U at most, because an empty cell has a place. With
+    groups every column but `by` has its places once for each of them: two records then move z and w z^2/U of both. A
+    table is a column whose levels are pairs of levels.
     """
+    by, width = method.by, {column.name: column.width for column in columns}
+    pairs = [] if method.tables is None else [map(str.strip, text.split("*")) for text in method.tables.split(",")]
+    tables = [width[first] * width[second] for first, second in pairs]
     numbers = [column for column in columns if not isinstance(column, CategoricalColumn | BinnedColumn)]
-    gaps, levels = sum(column.width == 2 for column in numbers), len(columns) - len(numbers)
-    moved = 2 * levels + 4 * (len(numbers) - gaps) + (2 + _SQUARE_WEIGHT**2) * gaps
+    levels = len(columns) - len(numbers) + len(tables)
+    apart = {True: 2 + _SQUARE_WEIGHT**2, False: Fraction(4)} if by is None else {}
+    moved = Fraction(2 * levels) + sum(apart.get(column.width == 2, 2 + 2 * _SQUARE_WEIGHT**2) for column in numbers)
     longest = levels + (1 + _SQUARE_WEIGHT**2) * len(numbers)
-    places = sum(column.width for column in columns) + len(numbers)
+    groups = width.get(by, 0)
+    places = (sum(width.values()) + len(numbers) - groups) * max(1, groups) + groups + sum(tables)
     return _Reach(unit, places, most, _rooted(moved), _rooted(longest) * most, exact=True)
 
 

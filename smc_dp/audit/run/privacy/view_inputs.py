@@ -32,6 +32,11 @@ class InputBlock:
     noise: tuple[int, ...]
     distribution: Any
 
+    @property
+    def squared(self) -> int:
+        """Squared length of the numbers without noise."""
+        return sum(x * x for x in self.without_noise)
+
 
 InputSums: TypeAlias = tuple[tuple[InputBlock, ...], ...]
 """Blocks by sum, as far as the party came."""

@@ -18,7 +18,7 @@ from smc_dp.data.frames import read_file_or_frame
 from smc_dp.data.preprocess import encode_labelled_rows
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.statistics.describe import Describe, DescribeSum
-from smc_dp.methods.statistics.description import DescribeResult
+from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.target import Target
 from tests.support.refusals import refused

@@ -14,7 +14,8 @@ from smc_dp.data.federation import FeatureBox, Federation, Public, Rows
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.statistics.centring import Centring
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference, InferenceNoise, infer_coefficients
-from smc_dp.methods.statistics.logistic import LogisticCoefficients, LogisticSums
+from smc_dp.methods.statistics.coefficient_sums import CoefficientSums
+from smc_dp.methods.statistics.logistic import LogisticCoefficients
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.distributed import InferenceBound
 from smc_dp.privacy.target import Target
@@ -46,7 +47,7 @@ def to_columns(found: CoefficientInference) -> CoefficientInference:
     return found.transformed(np.diag([BOX.reach] * 4 + [BOX.constant]))
 
 
-def specification(target: Target, model: ThreatModel = PARTIES, rows: int = 10_000) -> LogisticSums:
+def specification(target: Target, model: ThreatModel = PARTIES, rows: int = 10_000) -> CoefficientSums:
     return LogisticCoefficients().shared(Public(3, 6, 2, box=BOX), target, model, AnnouncedRows(rows))
 
 

@@ -410,7 +410,7 @@ def test_neither_rows_nor_sums_without_noise_are_printed() -> None:
 def test_rows_are_taken_so_many_at_a_time_that_sums_are_exact_and_memory_is_bounded() -> None:
     """2^15 rows at most, fewer where each has many numbers, and none is left out."""
     for n, width, most in ((10**6, 4, 2**15), (10**5, 2**12, 2**10), (100, 2**23, 1)):
-        blocks = [*integer_rows._blocks(n, width)]
+        blocks = [*integer_rows.slices_of_rows(n, width)]
         assert max(block.stop - block.start for block in blocks) == most
         assert [block.start for block in blocks] == [0, *(block.stop for block in blocks[:-1])]
         assert blocks[-1].stop >= n > blocks[-1].start

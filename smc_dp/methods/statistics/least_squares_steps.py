@@ -1,0 +1,131 @@
+"""Steps from three sums to coefficients of least squares: where rows lie, their Gram matrix, and clipped residuals.
+
+The first sum is the Gram matrix in the public box, which centres the rows; the second that of centred rows, which gives
+b0 and how large residuals are; the third the residuals at b0, which give one more step and the robust covariance.
+Everything here is post-processing of released sums, and total.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import hypot, inf, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from typing_extensions import override
+
+from smc_dp.core.arrays import Array
+from smc_dp.methods.functionality import Vector
+from smc_dp.methods.statistics.centring import Centring
+from smc_dp.methods.statistics.coefficient_inference import InferenceNoise, infer_coefficients, raised_inverse
+from smc_dp.methods.statistics.inference_steps import CentredSteps, Inquiry
+from smc_dp.methods.training.integer_rows import WEIGHT_BITS, IntegerRows, round_query
+from smc_dp.methods.training.least_squares import (
+    LARGEST_CLIP,
+    MARGIN_BITS,
+    gram_numbers,
+    read_gram,
+    read_residuals,
+    residual_numbers,
+)
+
+CLIP = 4.0
+"""Clip of residuals, in parts of an upper bound on their deviation."""
+_LEAST_SCALE = 1 / 200  # of half of the range of the outcome
+_MOST_CLIPPED = 0.002  # part of the rows
+_SIGNIFICANT = 3.0  # deviations of the count of clipped residuals
+
+
+class GramNoise(NamedTuple):
+    """Deviations of the noise of all parties: on the diagonal of the Gram matrix, in products, and in y^2."""
+
+    gram: float
+    products: float
+    square: float
+
+    def of_residuals(self, b: Array) -> float:
+        """Return the deviation of y^2 - 2 b'xy + b'Gb."""
+        length = float(b @ b)
+        return hypot(self.square, 2 * self.products * sqrt(length), self.gram * length)
+
+
+class ResidualNoise(NamedTuple):
+    """Deviations of the noise of all parties: in the gradient, on the diagonal of the meat, in s^2, in the count."""
+
+    gradient: float
+    meat: float
+    square: float
+    clipped: float
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualInquiry(Inquiry):
+    """State with the `clip` of the residuals, in units of 2^-30 of half of the range of the outcome."""
+
+    clip: int = 1
+
+
+@dataclass(frozen=True)
+class LeastSquaresSteps(CentredSteps):
+    """Steps of least squares; `gram`, `residuals`: noise of all parties, of the first two sums and of the last."""
+
+    gram: tuple[GramNoise, GramNoise]
+    residuals: ResidualNoise
+
+    @override
+    def begin(self) -> ResidualInquiry:
+        p = len(self.kept)
+        centring = None if self.box is None else Centring.public(self.box, p)
+        return ResidualInquiry(self.kept, self.dimension, np.zeros(p), centring=centring)
+
+    def after(self, state: ResidualInquiry, value: Vector) -> ResidualInquiry:
+        """Return the state after one more sum."""
+        if state.number < len(self.gram):
+            return self._after_gram(state, value)
+        p, noise, rows = len(self.kept), self.residuals, max(state.rows, 1.0)
+        found = read_residuals(value, p)
+        gram = np.eye(p) if state.square is None else state.square
+        clip = state.clip / (1 << MARGIN_BITS)
+        in_units = InferenceNoise(clip * noise.gradient, self.gram[-1].gram, clip**2 * noise.meat)
+        inferred = infer_coefficients(
+            _on_grid(state.at), clip * found.gradient, gram, clip**2 * found.meat, gram, state.rows, in_units, inf
+        )
+        left = replace(
+            inferred,
+            rows=state.rows,
+            left_out=state.left_out,
+            inverse=raised_inverse(gram, self.gram[-1].gram),
+            residual=clip * sqrt(max(found.square, 0.0) / max(rows - p, 1.0)),
+            long_tail=found.clipped > max(_MOST_CLIPPED * rows, _SIGNIFICANT * noise.clipped),
+        )
+        return replace(state, at=left.estimate, number=state.number + 1, found=left)
+
+    def numbers(self, state: ResidualInquiry, rows: IntegerRows) -> list[int]:
+        """Return what these rows enter to the sum that follows."""
+        asked = rows if state.centring is None else state.centring.apply(rows)
+        if state.number < len(self.gram):
+            return gram_numbers(asked)
+        return residual_numbers(asked, round_query(state.at[np.newaxis]), state.clip)
+
+    def _after_gram(self, state: ResidualInquiry, value: Vector) -> ResidualInquiry:
+        p, noise = len(self.kept), self.gram[state.number]
+        found = read_gram(value, p)
+        if not state.number:
+            return replace(self._centred(state, found.gram, found.left_out), number=1)
+        # Without a constant nothing counts the rows: as none is longer than 1, there are at least so many.
+        count = float(np.trace(found.gram)) if state.centring is None else state.centring.count(found.gram)
+        rows = max(count, 1.0)
+        b = _on_grid(raised_inverse(found.gram, noise.gram) @ found.products)
+        error = noise.of_residuals(b)
+        squares = found.square - 2 * float(b @ found.products) + float(b @ found.gram @ b)
+        scale = sqrt(max((squares + 2 * error) / rows, error / rows, _LEAST_SCALE**2))
+        clip = round(min(CLIP * scale, 2.0**10) * 2**WEIGHT_BITS) << MARGIN_BITS - WEIGHT_BITS
+        return replace(
+            state, at=b, number=2, square=found.gram, rows=count, left_out=found.left_out, clip=min(clip, LARGEST_CLIP)
+        )
+
+
+def _on_grid(at: Array) -> Array:
+    """Return the weights at which residuals are queried."""
+    weights: Array = np.ldexp(round_query(at).astype(np.float64), -WEIGHT_BITS)
+    return weights

@@ -1,0 +1,119 @@
+"""`linear`: coefficients of least squares with robust intervals, by three sums.
+
+Per record: its part of the Gram matrix of rows and outcome, in the public box and then centred; and its residual,
+clipped, with its meat (`smc_dp.privacy.distributed.least_squares_sums`). The sums get 2, 9 and 9 parts of mu^2.
+
+As for `logistic`, the first level of each column is the reference, bounds have to shorten no row, and rows that lie far
+from the others are left out and counted. An outcome outside of its range is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from typing_extensions import override
+
+from smc_dp.core.errors import InputError
+from smc_dp.data.columns import NumericColumn
+from smc_dp.data.federation import Federation, Public, Rows
+from smc_dp.methods.functionality import Vector
+from smc_dp.methods.gradients.gradient_sums import GradientMethod
+from smc_dp.methods.method import check_no_weights, check_rows_of_parties
+from smc_dp.methods.model import LinearModel
+from smc_dp.methods.neighbours import NeighbourPair, outcome_pair
+from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
+from smc_dp.methods.statistics.coefficient_sums import MOST_COEFFICIENTS, CoefficientSums, kept_features
+from smc_dp.methods.statistics.least_squares_steps import GramNoise, LeastSquaresSteps, ResidualNoise
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
+from smc_dp.methods.training.integer_rows import IntegerRows
+from smc_dp.privacy.distributed import GramBound, ResidualBound, SharedRounds, sums_signal
+from smc_dp.privacy.target import Calibration, Target
+
+_USUAL_LENGTH = 10
+"""How much longer than 1 centred rows are, squared, beside one for each column; see `centring`."""
+
+
+@dataclass(frozen=True)
+class LinearSums(CoefficientSums):
+    """Sums of `linear`: weights and inference are in the units of the outcome."""
+
+    @override
+    def signal(self, n: int) -> float:
+        among = self.threat_model
+        return sums_signal(n, self._noisy.mu, self.public.dimension, 2, among.honest, among.parties)
+
+    @override
+    def model(self, value: Sequence[Vector]) -> LinearModel:
+        middle, half = _scale(self.public)
+        W = super().model(value).W * half
+        W[:, -1] += 0.0 if self.public.box is None else middle / self.public.box.constant
+        return LinearModel(W)
+
+    @override
+    def inference(self, value: Sequence[Vector]) -> CoefficientInference | None:
+        found = super().inference(value)
+        if found is None or found.residual is None:
+            return None
+        half = _scale(self.public)[1]
+        scaled = found.transformed(half * np.eye(len(found.estimate)))
+        return replace(scaled, inverse=found.inverse, residual=half * found.residual)
+
+
+@dataclass(frozen=True)
+class LinearRegression(GradientMethod):
+    """Least squares by a secure sum for the place of rows, one for the Gram matrix, and one of clipped residuals."""
+
+    name: ClassVar[str] = "linear"
+    colour: ClassVar[str] = "#305000"
+    whole_rows: ClassVar[bool] = True
+    regresses: ClassVar[bool] = True
+    parts: ClassVar[tuple[int, ...]] = (2, 9, 9)
+
+    @classmethod
+    @override
+    def audit_pair(cls, calibration: Calibration) -> NeighbourPair:
+        return outcome_pair(cls())
+
+    @override
+    def shared(self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows) -> LinearSums:
+        if public.classes:
+            raise InputError("classes.of_no_number", method=self.name, got=public.classes)
+        made = super().shared(public, target, threat_model, announced)
+        return LinearSums(self, made.public, made.target, made.threat_model, made.announced)
+
+    @override
+    def round_bounds(
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> tuple[GramBound, GramBound, ResidualBound]:
+        if public.dimension > MOST_COEFFICIENTS:
+            raise InputError("features.too_many_coefficients", most=MOST_COEFFICIENTS, got=public.dimension)
+        p = len(kept_features(public))
+        columns = p if public.box is None else public.box.columns
+        gram = GramBound(self.adjacency, p, Fraction(1, 2 * (columns + _USUAL_LENGTH) + 1))
+        return gram, gram, ResidualBound(self.adjacency, p)
+
+    @override
+    def steps(
+        self, public: Public, noise: SharedRounds, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> LeastSquaresSteps:
+        first, second, last = noise.deviations(threat_model.parties)
+        gram = (GramNoise(*first[:3]), GramNoise(*second[:3]))
+        return LeastSquaresSteps(kept_features(public), public.dimension, public.box, gram, ResidualNoise(*last))
+
+    @override
+    def prepare(self, rows: Rows, public: Public) -> IntegerRows:
+        check_no_weights(rows)
+        return IntegerRows.of(rows.X[:, list(kept_features(public))], rows.y, public.classes)
+
+    @override
+    def check_federation(self, federation: Federation) -> None:
+        check_rows_of_parties(federation)
+
+
+def _scale(public: Public) -> tuple[float, float]:
+    """Return the middle of the range of the outcome, and half of its length."""
+    return public.label.scale(center=True) if isinstance(public.label, NumericColumn) else (0.0, 1.0)

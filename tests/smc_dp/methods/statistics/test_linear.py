@@ -1,0 +1,250 @@
+"""Least squares with intervals: the textbook's figures without noise, and how often intervals hold with real sums."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.core.arrays import OUTCOME_BITS, Array
+from smc_dp.data.columns import NumericColumn
+from smc_dp.data.federation import FeatureBox, Federation, Public, Rows
+from smc_dp.methods.functionality import ideal
+from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
+from smc_dp.methods.statistics.linear import LinearRegression, LinearSums
+from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
+from smc_dp.methods.training.least_squares import gram_numbers, residual_numbers
+from smc_dp.privacy.distributed import GramBound, ResidualBound
+from smc_dp.privacy.target import Target
+from tests.support.refusals import refused
+
+# A number, a set of three levels of which the first is the reference, a skewed number; and the constant.
+BOX = FeatureBox(1 / np.sqrt(6.0), np.sqrt(0.5), 3, (1,))
+TRUTH = np.array([3.0, 2.0, -1.5, 4.0, 10.0])  # of the number, two levels, the skewed number and the constant
+OUTCOME = NumericColumn("stay", -20.0, 60.0)
+PARTIES = ThreatModel(3, 1, 0)
+DDG = "ddg"
+
+
+def drawn(n: int, seed: int, *, uneven: bool = True) -> tuple[Array, Array]:
+    """Columns in [-1, 1] without the reference, the constant last: (n, 5), and outcomes, of `uneven` variance."""
+    rng = np.random.default_rng(seed)
+    level = rng.choice(3, size=n, p=[0.5, 0.3, 0.2])
+    skewed = np.minimum(rng.exponential(size=n), 6) / 3 - 1
+    Z = np.stack([rng.uniform(-1, 1, n), level == 1, level == 2, skewed, np.ones(n)], axis=1).astype(np.float64)
+    spread = 0.5 + 2 * np.abs(Z[:, 0]) if uneven else 1.0
+    return Z, Z @ TRUTH + 3 * spread * rng.normal(size=n)
+
+
+def encoded(Z: Array, y: Array) -> Rows:
+    """The rows as bounds encode them."""
+    reference = 1.0 - Z[:, 1] - Z[:, 2]
+    X = np.column_stack([Z[:, 0], reference, Z[:, 1:4]]) * BOX.reach
+    middle, half = OUTCOME.scale(center=True)
+    numbers = np.rint(np.clip((y - middle) / half, -1, 1) * 2.0**OUTCOME_BITS).astype(np.int64)
+    return Rows(np.column_stack([X, np.full(len(X), BOX.constant)]) * (1 - 2.0**-40), numbers)
+
+
+def specification(target: Target, model: ThreatModel = PARTIES) -> LinearSums:
+    return LinearRegression().shared(Public(3, 6, 0, label=OUTCOME, box=BOX), target, model, AnnouncedRows(100_000))
+
+
+def inferred(Z: Array, y: Array, target: Target, seed: str = "one") -> tuple[CoefficientInference, Array]:
+    """What three parties find of these rows, in units of the columns, and the weights without the reference."""
+    spec, rng = specification(target), Stream.insecure_from_seed(seed)
+    parts = [spec.part(encoded(Z[j::3], y[j::3]), rng.fork(f"{j}")) for j in range(3)]
+    value = ideal(spec.functionality, parts, rng.fork("all"))
+    found, units = spec.inference(value), np.array([BOX.reach] * 4 + [BOX.constant])
+    assert found is not None
+    return found.transformed(np.diag(units)), spec.model(value).W[0, [0, 2, 3, 4, 5]] * units
+
+
+def textbook(Z: Array, y: Array) -> tuple[Array, Array]:
+    """Least squares and robust errors (HC1)."""
+    n, p = Z.shape
+    inverse = np.linalg.inv(Z.T @ Z)
+    b = inverse @ Z.T @ y
+    meat = (Z * ((y - Z @ b) ** 2)[:, np.newaxis]).T @ Z
+    errors: Array = np.sqrt(np.diag(inverse @ meat @ inverse) * n / (n - p))
+    return b, errors
+
+
+def test_without_noise_it_is_the_textbooks_formula() -> None:
+    Z, y = drawn(3000, 1)
+    Z[:, 3] = np.minimum(Z[:, 3], 0.5)  # so that no row is far from the others
+    (found, weights), (estimates, errors) = inferred(Z, y, Target(None)), textbook(Z, y)
+    assert found.obstacles == ()
+    assert not found.long_tail
+    assert found.left_out == 0
+    assert found.rows == pytest.approx(3000, rel=1e-3)
+    assert np.abs((weights - estimates) / errors).max() < 0.05
+    assert np.abs(np.sqrt(np.diag(found.covariance)) / errors - 1).max() < 0.01
+    assert found.residual == pytest.approx(np.sqrt(((y - Z @ estimates) ** 2).sum() / 2995), rel=0.01)
+
+
+def test_rows_that_lie_far_from_all_others_are_left_out_and_counted() -> None:
+    Z, y = drawn(2000, 2)
+    for column, step in ((0, 7), (3, 5)):
+        Z[:, column] = -0.98 + 0.02 * (np.arange(2000) % step)
+        Z[:7, column] = 1.0
+    y[:7] = 60.0
+    (found, weights), (estimates, errors) = inferred(Z, y, Target(None)), textbook(Z[7:], y[7:])
+    assert found.left_out == 7
+    assert found.rows == pytest.approx(1993, rel=1e-3)
+    assert np.abs((weights - estimates) / errors).max() < 0.1
+
+
+def covered(seeds: range, n: int, epsilon: int) -> tuple[Array, Array, int]:
+    """Which coefficients the intervals of these releases hold, with and without the noise in them, and how many
+    releases have intervals.
+    """
+    target, both = Target(Fraction(epsilon), noise=DDG), []
+    for seed in seeds:
+        found, weights = inferred(*drawn(n, seed), target, f"{seed}")
+        if not found.obstacles:
+            off = np.abs(weights - TRUTH)
+            both.append([off < 1.96 * np.sqrt(np.diag(V)) for V in (found.covariance, found.sampling)])
+    held, forgotten = np.mean(both, axis=0)
+    return held, forgotten, len(both)
+
+
+def test_intervals_hold_in_most_releases() -> None:
+    held, forgotten, stated = covered(range(40), 3000, 3)
+    assert stated == 40
+    assert 0.9 < held.mean() < 0.99
+    assert forgotten.mean() < held.mean() - 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "epsilon", "stated"), [(4000, 2, 0.9), (20_000, 1, 1.0), (4000, 10, 1.0)])
+def test_intervals_cover_at_their_level(n: int, epsilon: int, stated: float) -> None:
+    held, _, count = covered(range(200), n, epsilon)
+    assert count >= 200 * stated
+    assert 0.93 <= held.mean() <= 0.98
+    assert held.min() >= 0.89
+
+
+def test_the_clip_is_no_smaller_than_residuals_need() -> None:
+    """It rests on an upper bound, for a clip that noise made small would cut residuals of all rows."""
+    spec, target = specification(Target(Fraction(1, 2), noise=DDG)), Target(Fraction(1, 2), noise=DDG)
+    clips = []
+    for seed in range(30):
+        Z, y = drawn(5000, seed, uneven=False)
+        steps, rng = spec.steps, Stream.insecure_from_seed(f"{seed}")
+        parts = [spec.part(encoded(Z[j::3], y[j::3]), rng.fork(f"{j}")) for j in range(3)]
+        value = ideal(specification(target).functionality, parts, rng.fork("all"))
+        state = steps.begin()
+        for one in value[:2]:
+            state = steps.after(state, one)
+        clips.append(state.clip / 2**30 * 40)
+    assert min(clips) > 3 * 3.0  # residuals have a deviation of 3
+
+
+def test_few_rows_at_a_small_epsilon_have_no_interval() -> None:
+    found, _ = inferred(*drawn(300, 3), Target(Fraction(1), noise=DDG))
+    assert found.obstacles == ("collinear",)
+
+
+def test_errors_with_a_long_tail_are_told() -> None:
+    Z, _ = drawn(5000, 4)
+    tail = np.zeros(5000)
+    tail[:100] = 45.0  # 2 % beyond four deviations
+    y = Z @ TRUTH + np.random.default_rng(4).normal(size=5000) + tail * (Z @ TRUTH < 14)
+    assert inferred(Z, y, Target(None))[0].long_tail
+    assert not inferred(Z, Z @ TRUTH + np.random.default_rng(4).normal(size=5000), Target(None))[0].long_tail
+
+
+def test_the_noise_is_that_of_all_parties() -> None:
+    """Not that of the honest ones, which the guarantee counts."""
+    spec = specification(Target(Fraction(1), noise=DDG))
+    steps, rng, p = spec.steps, Stream.insecure_from_seed("noise"), 5
+    for r, names, start, units in (
+        (1, ("gram", "products"), (0, 15), (2.0**28, 2.0**34)),
+        (2, ("gradient", "meat"), (0, 5), (2.0**26, 2.0**52)),
+    ):
+        sums = [np.sum([spec.noise.share(r, rng) for _ in range(3)], axis=0) for _ in range(300)]
+        said = (*steps.gram, steps.residuals)[r]
+        for name, at, unit in zip(names, start, units, strict=True):
+            measured = np.std(np.array(sums, dtype=float)[:, at : at + p]) / unit
+            assert measured == pytest.approx(getattr(said, name), rel=0.1), name
+
+
+def test_no_record_enters_more_than_it_may() -> None:
+    rng, p = np.random.default_rng(8), 5
+    spec = specification(Target(Fraction(1), noise=DDG))
+    Z, y = drawn(40, 7)
+    triangle = p * (p - 1) // 2
+    for i in range(40):
+        one = spec.method.prepare(encoded(Z[i : i + 1], y[i : i + 1]), spec.public)
+        numbers = gram_numbers(one)
+        length = sum(x * x for x in numbers[:p]) + 2 * sum(x * x for x in numbers[p : p + triangle])
+        assert length <= GramBound.row**4
+        assert sum(x * x for x in numbers[p + triangle : -2]) <= (GramBound.row * GramBound.outcome) ** 2
+        assert numbers[-2] <= GramBound.outcome**2
+        for clip in (1, 1 << 20, 1 << 40):
+            w = rng.integers(-(2**30), 2**30, (1, p))
+            found = residual_numbers(one, w, clip)
+            assert sum(x * x for x in found[:p]) <= ResidualBound.gradient**2
+            length = sum(x * x for x in found[p : 2 * p]) + 2 * sum(x * x for x in found[2 * p : -2])
+            assert length <= ResidualBound.matrix**2
+            assert found[-2] <= ResidualBound.residual**2
+            assert found[-1] in (0, ResidualBound.count)
+
+
+def test_a_row_that_is_left_out_enters_its_count_alone() -> None:
+    spec = specification(Target(Fraction(1), noise=DDG))
+    Z, y = drawn(1, 7)
+    one = encoded(Z, y)
+    nothing = spec.method.prepare(Rows(one.X * 0, one.y), spec.public)
+    assert gram_numbers(nothing) == [0] * 21 + [GramBound.count]
+    assert not any(residual_numbers(nothing, np.ones((1, 5), dtype=np.int64), 1 << 20))
+
+
+def test_whatever_the_sums_are_weights_come_of_them() -> None:
+    spec = specification(Target(Fraction(1), noise=DDG))
+    rows = spec.method.prepare(encoded(*drawn(20, 5)), spec.public)
+    lengths, rng = [sum(length for length, _ in blocks) for blocks in spec.sums], np.random.default_rng(6)
+    for value in (0, 1, -1, 1 << 60, -(1 << 60), 1 << 400, -(1 << 400), None):
+        state, every = spec.steps.begin(), []
+        for length in lengths:
+            sums = [value] * length if value is not None else [int(x) << 90 for x in rng.integers(-9, 9, length)]
+            assert len(spec.steps.numbers(state, rows)) == length
+            state = spec.steps.after(state, tuple(sums))
+            every.append(tuple(sums))
+        assert np.isfinite(spec.model(every).W).all()
+        assert spec.inference(every) is not None
+
+
+def test_sums_of_very_many_large_outcomes_do_not_wrap_round() -> None:
+    spec = specification(Target(None))
+    Z, y = drawn(1, 9)
+    one = encoded(Z, y)
+    rows = spec.method.prepare(Rows(np.repeat(one.X, 10_000, axis=0), np.full(10_000, 1 << OUTCOME_BITS)), spec.public)
+    assert gram_numbers(rows)[-2] == 10_000 << 2 * OUTCOME_BITS
+
+
+def test_rows_that_somebody_encoded_otherwise_are_learnt_from_as_they_are() -> None:
+    rng = np.random.default_rng(9)
+    X = rng.uniform(-0.5, 0.5, (3000, 3))
+    y = X @ [0.5, -0.25, 0.3] + rng.normal(size=3000) / 20
+    numbers = np.rint(np.clip(y, -1, 1) * 2**OUTCOME_BITS).astype(np.int64)
+    federation = Federation(tuple(Rows(X[j::3], numbers[j::3]) for j in range(3)), 0)
+    release = LinearRegression().train(federation).release(Target(None), Stream.insecure_from_seed("x"))
+    assert release.model.W[0] == pytest.approx(textbook(X, y)[0], abs=0.002)  # type: ignore[attr-defined]
+
+
+def test_what_it_does_not_learn_is_refused() -> None:
+    target = Target(Fraction(1), noise=DDG)
+    for public, code in (
+        (Public(3, 6, 2), "classes.of_no_number"),
+        (Public(3, 501, 0), "features.too_many_coefficients"),
+    ):
+        with refused(code):
+            LinearRegression().shared(public, target, PARTIES, AnnouncedRows(10)).noise  # noqa: B018
+    rows = Rows(np.zeros((2, 3)), np.array([0, 1]), np.ones(2))
+    with refused("rows.weights_not_used"):
+        LinearRegression().train(Federation((rows, rows), 0))
+    with refused("rows.outcome_out_of_range"):
+        Federation((Rows(np.zeros((1, 1)), np.array([(1 << OUTCOME_BITS) + 1])),), 0)

@@ -1,0 +1,178 @@
+"""A run that describes groups of rows: agreed on, released, verified, audited, and shown."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smc_dp import audit_run
+from smc_dp.cli.main import main
+from smc_dp.deploy.study import JointStudy
+from smc_dp.methods.statistics import describe
+from smc_dp.methods.statistics.sum_blocks import record_reach
+from smc_dp.pages.blocks import PageTable
+from smc_dp.privacy.distributed.moments import RecordReach
+from smc_dp.run.table_one import table_one
+from smc_dp.run.verify_release import verify_release
+from tests.smc_dp.run.test_description import SIZES, cells, described, edited, write_files
+from tests.support.refusals import refused
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_files(tmp_path_factory.mktemp("groups"))
+
+
+@pytest.fixture(scope="module")
+def run(files: Path) -> Path:
+    """A run by sex, with the views beside it."""
+    described(files, files / "run", views=files / "views", by="sex", tables="lab*ill", epsilon=4)
+    return files / "run"
+
+
+def test_the_release_describes_each_group(files: Path, run: Path) -> None:
+    release = verify_release(run).release
+    assert release.description is not None
+    assert release.parameters["by"] == release.description.by == "sex"
+    found = {(row.group, row.column, row.level, row.figure): row.found for row in release.description.table()}
+    sexes, ills = cells(files, "sex"), cells(files, "ill")
+    ages = list(map(float, cells(files, "age")))
+    for sex in ("f", "m"):
+        of_sex = [age for age, own in zip(ages, sexes, strict=True) if own == sex]
+        both = sum(pair == (sex, "yes") for pair in zip(sexes, ills, strict=True))
+        for key, wanted in (
+            ((sex, "sex", sex, "count"), len(of_sex)),
+            ((sex, "age", "", "mean"), sum(of_sex) / len(of_sex)),
+            ((sex, "ill", "yes", "proportion"), both / len(of_sex)),
+        ):
+            one = found[key]
+            assert one is not None
+            assert abs(one.estimate - wanted) < 3 * (one.high - one.low), key
+    assert found["m", "seen", "", "difference of means, days"] is not None
+    assert ("f", "age", "", "difference of means") not in found
+
+
+def test_table_one_has_a_column_for_each_group(run: Path) -> None:
+    release = verify_release(run).release
+    assert release.description is not None
+    (block,) = table_one(release.description, release.bounds).blocks
+    assert isinstance(block, PageTable)
+    women = release.description.groups[0]
+    assert block.headings[2] == f"sex f (n = {women.rows.estimate:,.0f})"
+    found = {(row.column, row.level, row.figure): row.found for row in women.figures}
+    rows = {name: cells for name, *cells in block.rows}
+    ill, share, mean, deviation = (
+        found[key] for key in (("ill", "yes", "count"), ("ill", "yes", "proportion"), ("age", "", "mean"),
+                               ("age", "", "standard deviation"))
+    )  # fmt: skip
+    assert ill
+    assert share
+    assert mean
+    assert deviation
+    assert rows["ill yes, n (%)"][1] == f"{ill.estimate:,.0f} ({100 * share.estimate:.1f})"
+    assert rows["age, mean (SD)"][1] == f"{mean.estimate:.4g} ({deviation.estimate:.3g})"
+    assert all(cell.count(" to ") == 1 for cell in rows["lab, median (quartiles)"])
+    assert rows["sex f, n (%)"][1:] == ["", ""]
+    assert rows["seen, mean (SD)"][2].startswith("2020-0")
+    assert all(len(cells) == 3 for cells in rows.values())
+
+
+def test_an_audit_with_views_passes(files: Path, run: Path) -> None:
+    report = audit_run(run, views=files / "views")
+    assert report.passed
+    codes = {finding.outcome.code for finding in report.findings}
+    assert {"release.describes_published_sum", "mechanism.shared_holds", "models.shared_hold"} <= codes
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        (lambda d: d["parameters"].update(by="ill", tables="lab*sex"), "description.other_figures"),
+        (lambda d: d["parameters"].update(by="lab", tables="sex*ill"), "description.other_length"),
+        (lambda d: d["parameters"].pop("by"), "description.other_length"),
+        (lambda d: d["parameters"].update(by="age"), "describe.column_of_numbers"),
+        (lambda d: d["parameters"].update(by="ward"), "describe.no_such_column"),
+        (lambda d: d["parameters"].update(by=""), "text.not_one_line"),
+        (lambda d: d["parameters"].update(tables="ill*lab"), "description.other_figures"),
+        (lambda d: d["parameters"].pop("tables"), "description.other_length"),
+        (lambda d: d["parameters"].update(tables="lab*sex"), "describe.table_twice"),
+        (lambda d: d["description"]["tables"][0]["cells"][0][0].update(high=1e6), "description.other_figures"),
+        (lambda d: d["description"]["columns"]["lab"]["quantiles"].pop("median"), "description.other_figures"),
+        (lambda d: d["description"].update(by="ill"), "description.other_figures"),
+        (lambda d: d["description"]["groups"].pop(), "description.other_figures"),
+        (lambda d: d["description"]["groups"][1]["figures"][-1].update(low=0.0), "description.other_figures"),
+    ],
+)
+def test_other_groups_than_those_of_the_session_are_refused(
+    change: Callable[[dict[str, Any]], None], code: str, run: Path, tmp_path: Path
+) -> None:
+    with refused(code):
+        verify_release(edited(run, tmp_path / "run", change))
+    assert not audit_run(tmp_path / "run").passed
+
+
+def test_an_audit_counts_the_tables_by_itself(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The broken twin: tables reach nowhere."""
+    monkeypatch.setattr(
+        describe, "record_reach", lambda blocks: record_reach([one for one in blocks if one.groups is None])
+    )
+    described(files, tmp_path / "run", tables="lab*ill")
+    codes = {finding.outcome.code for finding in audit_run(tmp_path / "run").findings}
+    assert "noise.sensitivity" in codes
+
+
+def test_an_audit_computes_the_reach_of_groups_by_itself(
+    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The broken twin: numbers of two groups reach as far as those of one."""
+    found = RecordReach.sensitivity.fget  # type: ignore[attr-defined]  a property has one
+    of_one = property(lambda self: found(RecordReach(self.levels, self.numbers + self.grouped, self.gaps)))
+    monkeypatch.setattr(RecordReach, "sensitivity", of_one)
+    described(files, tmp_path / "run", by="sex")
+    codes = {finding.outcome.code for finding in audit_run(tmp_path / "run").findings}
+    assert "noise.sensitivity" in codes
+
+
+def test_groups_that_there_are_not_are_refused_before_a_message(files: Path, tmp_path: Path) -> None:
+    for by, code in (("ward", "describe.no_such_column"), ("bmi", "describe.column_of_numbers")):
+        with refused(code):
+            described(files, tmp_path / "run", by=by)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_command_names_the_groups_and_a_study_agrees_on_them(
+    files: Path, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    parties = [word for name in SIZES for word in ("--party", f"{name}={files / name}.csv")]
+    bounds = ["--bounds", str(files / "bounds.toml")]
+    assert main(["run", "--method", "describe", "--by", "ill", *parties, *bounds, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["description"]
+    assert [one["group"] for one in found["groups"]] == ["no", "yes"]
+    assert main(["run", "--method", "newton", "--by", "ill", *parties, *bounds]) == 2
+    for name in (*SIZES, "charlie"):
+        assert main(["identities", "new", name]) == 0
+    keys = [word for name in SIZES for word in ("--party", f"{name}.pub")]
+    around = ["--title", "T", "--purpose", "research", "--relay", "nats://relay.example:4222"]
+    new = ["study", "new", "--method", "describe", *keys, "--curator", "charlie.pub", *bounds, *around]
+    assert main([*new, "--by", "ward", "--out", "other.toml"]) == 2
+    assert main([*new, "--by", "sex", "--tables", "ill*lab", "--out", "study.toml"]) == 0
+    assert 'by = "sex"' in Path("study.toml").read_text()
+    assert JointStudy.read(Path("study.toml")).method.given() == {"by": "sex", "tables": "ill*lab"}
+    assert main(["run", "--study", "study.toml", *parties, "--out", "rehearsed"]) == 0
+    assert audit_run("rehearsed").passed
+    assert main(["show", str(run), "--csv", "table.csv"]) == 0
+    with Path("table.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert {row["group"] for row in rows} == {"", "f", "m"}
+    assert ("lab * ill", "[0, 1) * yes") in {(row["column"], row["level"]) for row in rows}
+    assert ("lab", "median") in {(row["column"], row["figure"]) for row in rows}
+    assert ("m", "age", "difference of means") in {(row["group"], row["column"], row["figure"]) for row in rows}
+    assert main(["show", str(run), "--html", "page.html"]) == 0
+    assert main(["show", str(run)]) == 0
+    assert "difference of proportions" in capsys.readouterr().out
