@@ -1,6 +1,6 @@
 """Differentially private learning by several parties, over the protocols of `protocols`.
 
-Eighteen names and the version are here; each is imported when it is first used.
+Nineteen names and the version are here; each is imported when it is first used.
 
 * `run_protocol`: everybody's rows in, through the protocol, a run folder and a report out; `predict`: new rows
   classified with a run folder; `personalise`: a model of one site for itself, from a run folder and its own rows;
@@ -9,6 +9,7 @@ Eighteen names and the version are here; each is imported when it is first used.
 * `SecureSumClassifier`, `AveragingClassifier`, `EnsembleClassifier`, `FeatureMethodClassifier`,
   `CollaborativeClassifier`: scikit-learn estimators, one for each family of methods (`smc_dp.estimators`).
 * `PersonalisedClassifier`: a model of one site for itself, from a fitted estimator and the site's own rows.
+* `SecureSumDescribe`: counts, means, deviations and quantiles of all rows, behind the same interface.
 * `PrivacyStatement`: what a release guarantees, against whom, and what it does not cover: their attribute privacy_.
 * `METHODS`: every method by its name, for whoever needs more than an estimator:
   `METHODS["wsum"]().train(federation).release(target, rng)`, rng from `protocols.arithmetic.rng.Stream.from_system()`.
@@ -41,6 +42,7 @@ if TYPE_CHECKING:  # for type checkers, which read no table: the same names from
     from smc_dp.estimators import FeatureMethodClassifier as FeatureMethodClassifier
     from smc_dp.estimators import PersonalisedClassifier as PersonalisedClassifier
     from smc_dp.estimators import SecureSumClassifier as SecureSumClassifier
+    from smc_dp.estimators import SecureSumDescribe as SecureSumDescribe
     from smc_dp.methods.registry import METHODS as METHODS
     from smc_dp.planning.plan import plan as plan
     from smc_dp.privacy.statement import PrivacyStatement as PrivacyStatement
@@ -67,6 +69,7 @@ _MODULES = MappingProxyType(
         "Rows": "smc_dp.data.federation",
         "RowsClippedWarning": "smc_dp.core.errors",
         "SecureSumClassifier": "smc_dp.estimators",
+        "SecureSumDescribe": "smc_dp.estimators",
         "Target": "smc_dp.privacy.target",
         "audit_run": "smc_dp.audit.run.checks",
         "personalise": "smc_dp.run.personalisation",

@@ -16,7 +16,9 @@ from smc_dp.core.toml import toml_key
 OPEN = "?"
 """Text that stands for a value that a person has to fill in."""
 _SHOWN = 40  # characters of a name
-_CODES = MappingProxyType({"column": "bounds.open_label", "classes": "bounds.open_classes"})
+_CODES = MappingProxyType(
+    {"column": "bounds.open_label", "classes": "bounds.open_classes", "range": "bounds.open_range"}
+)
 
 
 def open_lines(document: object) -> Iterator[Fault]:

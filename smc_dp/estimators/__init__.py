@@ -22,6 +22,9 @@ In `SecureSumClassifier`, and with `trust="secure"` in three other families, nob
 that parties enter to the secure sum, each with noise of the party's own, and their sum is what the protocol gives. A
 fit computes it in one place all the same: it is no run of the protocol, and `privacy_` says so.
 
+`SecureSumDescribe` learns no model: `fit(X, parties=...)` describes rows with public bounds, and `table()` has every
+figure with its interval.
+
 Settings that only some methods have (sites with epsilons of their own, the scale of features, the reading of OFPA, the
 repair of OFAA), and the methods wsum_ar, release_all and noisy_max, are reached through `smc_dp.METHODS`.
 
@@ -36,6 +39,7 @@ raise `InputError`, a ValueError, that names the party and the row.
 from smc_dp.estimators.averaging import AveragingClassifier
 from smc_dp.estimators.checks import expected_failed_checks
 from smc_dp.estimators.collaborative import CollaborativeClassifier
+from smc_dp.estimators.describe import SecureSumDescribe
 from smc_dp.estimators.ensemble import EnsembleClassifier
 from smc_dp.estimators.feature import FeatureMethodClassifier
 from smc_dp.estimators.personalised import PersonalisedClassifier
@@ -48,5 +52,6 @@ __all__ = [
     "FeatureMethodClassifier",
     "PersonalisedClassifier",
     "SecureSumClassifier",
+    "SecureSumDescribe",
     "expected_failed_checks",
 ]

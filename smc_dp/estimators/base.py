@@ -43,6 +43,7 @@ from smc_dp.estimators.validation import (
     check_number,
     check_public_rows,
     check_whole_number,
+    stream_of_seed,
 )
 from smc_dp.estimators.weights import NOT_OF_FAMILY, uses_weights
 from smc_dp.methods.collaborative.rounds import BiasedModel
@@ -298,9 +299,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         )  # a calibration that it has not is refused later
 
     def _stream(self) -> Stream:
-        if self.insecure_seed is None:
-            return Stream.from_system()
-        return Stream.insecure_from_seed(check_whole_number("insecure_seed", self.insecure_seed))
+        return stream_of_seed(self.insecure_seed)
 
     def _federation(
         self, X: npt.ArrayLike, y: npt.ArrayLike, parties: npt.ArrayLike | None, weigh: Weigh | None = None

@@ -20,14 +20,20 @@ BoundsParameter: TypeAlias = Bounds | str | PathLike[str] | None
 """Parameter of an estimator: public bounds, a TOML file of them, or none."""
 
 
-def public_bounds(given: BoundsParameter) -> Bounds | None:
-    """Return the bounds; raise InputError for what is none, and for bounds by which an estimator cannot encode rows."""
+def public_bounds(given: BoundsParameter, *, labelled: bool = True) -> Bounds | None:
+    """Return the bounds; raise InputError for what is none, and for bounds by which an estimator cannot encode rows.
+
+    `labelled`: whether they need a label.
+    """
     if given is None:
         return None
     if not isinstance(given, Bounds | str | PathLike):
         raise InputError("bounds.no_bounds", got=describe_value(given))
     found = given if isinstance(given, Bounds) else read_bounds(Path(given))
-    found.require_label()
+    if labelled:
+        found.require_label()
+    elif found.has_label and found.label is None:
+        raise InputError("bounds.label_in_no_column")
     if leaving := [name for name in found.leaving if name != (found.label or "label")]:
         raise InputError("bounds.leave_rows_out", column=leaving[0])
     if found.weights is not None:
@@ -35,9 +41,12 @@ def public_bounds(given: BoundsParameter) -> Bounds | None:
     return found
 
 
-def encode_table(X: Any, bounds: Bounds, source: str) -> EncodedTable:
-    """Return the rows of a data frame, or of an array of the columns of the bounds in their order; raise InputError."""
-    return examine_table(_table(X, bounds, source), bounds).checked(source)
+def encode_table(X: Any, bounds: Bounds, source: str, *, labelled: bool = False) -> EncodedTable:
+    """Return the rows of a data frame, or of an array of the columns of the bounds in their order; raise InputError.
+
+    `labelled`: with the classes of the label, if the bounds name one.
+    """
+    return examine_table(_table(X, bounds, source), bounds, bounds.label if labelled else None).checked(source)
 
 
 def _table(X: Any, bounds: Bounds, source: str) -> Table:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import scipy.sparse
 from sklearn.utils.validation import check_array
 
+from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
 from smc_dp.privacy.target import as_fraction as as_fraction
@@ -38,6 +39,13 @@ def check_whole_number(name: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise InputError("setting.no_whole_number", name=name, got=shown(value))
     return int(value)
+
+
+def stream_of_seed(insecure_seed: object) -> Stream:
+    """Return the randomness of a fit: of the operating system for None, else that of the seed."""
+    if insecure_seed is None:
+        return Stream.from_system()
+    return Stream.insecure_from_seed(check_whole_number("insecure_seed", insecure_seed))
 
 
 def check_exact_number(name: str, value: object) -> Fraction | None:

@@ -232,9 +232,7 @@ class Agreement(SettledRun):
             self.bounds.require_label()
         if self.describes and self.bounds != self.bounds.whole:
             raise InputError("bounds.not_whole", name=self.method.name, clip=self.bounds.whole.clip)
-        if not self.describes and getattr(self.method, "regresses", False) != (self.bounds.outcome is not None):
-            code = "bounds.numeric_outcome" if self.bounds.outcome else "bounds.no_numeric_outcome"
-            raise InputError(code, name=self.method.name)
+        check_label_kind(self.method, self.bounds.class_count)
         whole = getattr(self.method, "whole_rows", False)
         if (getattr(self.method, "own_bias", False) or whole) and not self.bounds.bias:
             raise InputError("bounds.no_constant", name=self.method.name)
@@ -530,6 +528,15 @@ def check_auxiliary(method: Method, *, given: bool) -> None:
     """Raise an InputError unless public rows are given exactly where the method needs them."""
     if getattr(method, "on_public_rows", False) != given:
         raise InputError("auxiliary.not_used" if given else "auxiliary.missing", name=method.name)
+
+
+def check_label_kind(method: Any, classes: int) -> None:
+    """Raise an InputError unless the label, of so many classes or of 0 for a number, is one that the method predicts.
+
+    A description takes any.
+    """
+    if not describes_rows(method.name) and getattr(method, "regresses", False) != (classes == 0):
+        raise InputError("bounds.no_numeric_outcome" if classes else "bounds.numeric_outcome", name=method.name)
 
 
 def describes_rows(method: str) -> bool:

@@ -49,8 +49,8 @@ class Predictions:
     `kinds`: one fault for each kind of them. `unlabelled_rows`: number of rows whose label is no class of the release,
     `unlabelled`: one fault for each kind of them.
 
-    Of a release that predicts a number, `labels` are the numbers as text, `scores` the numbers, `classes` is empty, and
-    there are no accuracy, probabilities and threshold.
+    `are_numbers`: the release predicts a number. Then `labels` are the numbers as text, `scores` the numbers, `classes`
+    is empty, and there are no accuracy, probabilities and threshold.
 
     `ids`: number of each row in the file, or the text in the named column. `insecure`: reasons why the run protects
     nobody; `missing_files_text`: sentence about the files that were missing to verify the release, None without any;
@@ -76,6 +76,7 @@ class Predictions:
     unlabelled: tuple[Fault, ...] = ()
     threshold: Threshold | None = None
     metrics: Metrics | RegressionMetrics | None = None
+    are_numbers: bool = False
 
     def write(self, out: str | PathLike[str], called: str = "row") -> None:
         """Write a new CSV file with a line for each row: id (column `called`), class, scores, probabilities, reason.
@@ -84,7 +85,7 @@ class Predictions:
         front. Raises InputError for classes that hold formulas, and for a file that exists or cannot be written.
         """
         several = len(self.classes) > 2
-        heading = [f"score {name}" for name in self.classes] if several else ["score"] if self.classes else []
+        heading = [f"score {name}" for name in self.classes] if several else [] if self.are_numbers else ["score"]
         if self.probabilities is not None:
             heading += [f"probability {name}" for name in (self.classes if several else self.classes[1:])]
         if called in ("prediction", *heading, "reason"):
@@ -105,7 +106,7 @@ class Predictions:
         )  # fmt: skip
         reasons = self.reasons or ((),) * len(self.labels)
         for name, label, found, why in zip(self.ids, self.labels, given, reasons, strict=True):
-            if not self.classes:
+            if self.are_numbers:
                 yield name, label, "; ".join(map(str, why))
                 continue
             flat = tuple(_flat(found))
@@ -222,6 +223,7 @@ def _predictions(
         unlabelled=tuple(map(_counted, unlabelled)),
         threshold=limit,
         metrics=metrics,
+        are_numbers=is_number,
     )
 
 

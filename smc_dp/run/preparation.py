@@ -18,7 +18,7 @@ from smc_dp.data.frames import FileOrFrame
 from smc_dp.data.limits import allow_cells
 from smc_dp.data.sources import DEFAULT_PARTIES, PreparedData
 from smc_dp.methods.method import require_two_classes
-from smc_dp.run.agreement import Agreement, SettledRun, check_auxiliary, describes_rows
+from smc_dp.run.agreement import Agreement, SettledRun, check_auxiliary, check_label_kind, describes_rows
 from smc_dp.run.settings import DataRoles, RunRequest
 
 USUAL_DATASET = "breast_cancer"
@@ -99,6 +99,7 @@ def _settled(request: RunRequest, parties: int, classes: int) -> SettledRun:
         agreed = request.settle(parties, seeded=how.insecure_seed is not None, as_published=how.as_published_insecure)
     if agreed is not None:
         with found.step():
+            check_label_kind(agreed.method, classes)
             if agreed.method.binary:
                 require_two_classes(classes, agreed.method)
         with found.step():

@@ -107,7 +107,7 @@ class _Line:
 
 
 def draft_bounds(dictionary: DataDictionary, label: str | None = None) -> BoundsDraft:
-    """Draft the bounds that a dictionary gives; raise InputError for a label that it lacks, or that is no class."""
+    """Draft the bounds that a dictionary gives; raise InputError for a label that it lacks, or that is a date."""
     entries = tuple(replace(entry, said=_settled(entry.said)) for entry in dictionary.entries)
     of_classes = None if label is None else _labelled(dictionary.source, entries, label)
     features = [entry for entry in entries if entry.name != label]
@@ -130,11 +130,13 @@ def _settled(said: ColumnEntry) -> ColumnEntry:
 
 
 def _labelled(source: str, entries: Sequence[DescribedColumn], label: str) -> DescribedColumn:
-    """Return the entry of the column of classes."""
+    """Return the entry of the column of classes, or of the number that is predicted."""
     entry = next((entry for entry in entries if entry.name == label), None)
     if entry is None:
         raise InputError("codebook.no_label", label=shown(label)).within(source)
-    said = entry.said.as_levels() if isinstance(entry.said, NumberEntry) else entry.said
+    said = entry.said
+    if isinstance(said, NumberEntry):
+        return replace(entry, said=said.as_levels() or said)
     if isinstance(said, UnknownEntry):
         return replace(entry, said=LevelsEntry())
     if isinstance(said, LevelsEntry):
@@ -142,7 +144,7 @@ def _labelled(source: str, entries: Sequence[DescribedColumn], label: str) -> De
             came = f"{len(said.levels):,} levels"
             raise InputError("codebook.wrong_classes", label=shown(label), came=came, most=MOST_CLASSES).within(source)
         return replace(entry, said=said)
-    came = f"is left out: {said.why}" if isinstance(said, ExcludedEntry) else "is a number or a date"
+    came = f"is left out: {said.why}" if isinstance(said, ExcludedEntry) else "is a date"
     raise InputError("codebook.no_classes", label=shown(label), came=came).within(source)
 
 
@@ -165,7 +167,12 @@ def _top(dictionary: DataDictionary, *, is_open: bool) -> Iterator[_Line]:
 
 def _label(entry: DescribedColumn | None) -> Iterator[_Line]:
     yield _Line("[label]")
-    if entry is None or not isinstance(entry.said, LevelsEntry):
+    if entry is not None and isinstance(entry.said, NumberEntry):
+        value, lacks = _bounds(entry.said)
+        yield _Line(f"column = {_value(entry.name)}")
+        note = lacks or "a number to predict, by the method linear; for classes write them in its place"
+        yield _Line(f"range = {value}  # {note}", waits=bool(lacks))
+    elif entry is None or not isinstance(entry.said, LevelsEntry):
         yield _Line(f"column = {_QUOTED}  # the column of classes, which then goes from [columns]", waits=True)
         yield _Line(f"{_CLASSES}  # of two, a score above 0 means the second", waits=True)
     else:
@@ -174,7 +181,8 @@ def _label(entry: DescribedColumn | None) -> Iterator[_Line]:
             of_two = "  # a score above 0 means the second" if len(entry.said.levels) == 2 else ""
             yield _Line(f"classes = {_levels(entry.said)}{of_two}")
         else:
-            yield _Line(f"{_CLASSES}  # not stated; of two, a score above 0 means the second", waits=True)
+            said = "not stated; of two, a score above 0 means the second; for a number: range = [LOW, HIGH]"
+            yield _Line(f"{_CLASSES}  # {said}", waits=True)
     yield _Line("")
 
 

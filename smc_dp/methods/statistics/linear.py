@@ -1,7 +1,7 @@
 """`linear`: coefficients of least squares with robust intervals, by three sums.
 
 Per record: its part of the Gram matrix of rows and outcome, in the public box and then centred; and its residual,
-clipped, with its meat (`smc_dp.privacy.distributed.least_squares_sums`). The sums get 2, 9 and 9 parts of mu^2.
+clipped, with its meat (`smc_dp.privacy.distributed.least_squares_sums`). The sums get 1, 8 and 11 parts of mu^2.
 
 As for `logistic`, the first level of each column is the reference, bounds have to shorten no row, and rows that lie far
 from the others are left out and counted. An outcome outside of its range is refused.
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
@@ -32,9 +31,6 @@ from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.integer_rows import IntegerRows
 from smc_dp.privacy.distributed import GramBound, ResidualBound, SharedRounds, sums_signal
 from smc_dp.privacy.target import Calibration, Target
-
-_USUAL_LENGTH = 10
-"""How much longer than 1 centred rows are, squared, beside one for each column; see `centring`."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +67,7 @@ class LinearRegression(GradientMethod):
     colour: ClassVar[str] = "#305000"
     whole_rows: ClassVar[bool] = True
     regresses: ClassVar[bool] = True
-    parts: ClassVar[tuple[int, ...]] = (2, 9, 9)
+    parts: ClassVar[tuple[int, ...]] = (1, 8, 11)
 
     @classmethod
     @override
@@ -92,8 +88,7 @@ class LinearRegression(GradientMethod):
         if public.dimension > MOST_COEFFICIENTS:
             raise InputError("features.too_many_coefficients", most=MOST_COEFFICIENTS, got=public.dimension)
         p = len(kept_features(public))
-        columns = p if public.box is None else public.box.columns
-        gram = GramBound(self.adjacency, p, Fraction(1, 2 * (columns + _USUAL_LENGTH) + 1))
+        gram = GramBound(self.adjacency, p)
         return gram, gram, ResidualBound(self.adjacency, p)
 
     @override

@@ -15,10 +15,12 @@ from typing_extensions import Protocol, runtime_checkable
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError
+from smc_dp.data.columns import CategoricalColumn, Column, NumericColumn
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.method import SEED_CAVEAT, SumSpec, require_model
-from smc_dp.methods.model import Release
+from smc_dp.methods.model import Release, ReleasedModel
+from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.output import no_guarantee
 from smc_dp.privacy.statement import PrivacyStatement
@@ -70,12 +72,15 @@ class SimulatedSum:
 
     Whatever needs no target is made once. No party drops out here: the noise is calibrated for those who must be
     left, and every party's share is in the sum. InputError for a threat model under which no sum can be computed.
+    `columns`, `label`: as in `Public`, where rows were made of tables.
     """
 
     method: Any
     federation: Federation
     threat_model: ThreatModel
     announced: AnnouncedRows
+    columns: tuple[Column, ...] = ()
+    label: CategoricalColumn | NumericColumn | None = None
 
     def __post_init__(self) -> None:
         self.threat_model.check()
@@ -104,10 +109,14 @@ class SimulatedSum:
 
     def release(self, target: Target, rng: Stream) -> Release:
         """Compute every party's part, their secure sum in the clear, and the model."""
+        model, stated = self.compute(target, rng)
+        return Release(require_model(model), stated)
+
+    def compute(self, target: Target, rng: Stream) -> tuple[ReleasedModel | DescribeResult, PrivacyStatement]:
+        """Compute every party's part, their secure sum in the clear, and the model or the description."""
         spec, own = self.spec(target), rng.spawn()  # a fork of `rng` would be the same in every release
         parts = [self._part(spec, j, own.fork(f"party {j}")) for j in range(self.threat_model.parties)]
-        model = require_model(spec.model(ideal(spec.functionality, parts, own.fork("sum"))))
-        return Release(model, self.statement(spec, rng))
+        return spec.model(ideal(spec.functionality, parts, own.fork("sum"))), self.statement(spec, rng)
 
     def statement(self, spec: SumSpec, rng: Stream | None = None) -> PrivacyStatement:
         """Return its statement with the caveat of one place; no guarantee where the seed can be guessed."""
@@ -141,5 +150,5 @@ class SimulatedSum:
     @property
     def _public(self) -> Public:
         """Public facts, with numbers of rows only where neighbours share them."""
-        public = self.federation.public
+        public = replace(self.federation.public, columns=self.columns, label=self.label)
         return public if self.method.adjacency == "replace" else replace(public, sizes=None)

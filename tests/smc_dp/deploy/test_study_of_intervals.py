@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support import sites
@@ -13,9 +14,15 @@ from smc_dp import audit_run
 
 
 @pytest.mark.slow
-def test_all_sites_have_the_same_figures_after_a_drop_out(fast_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("method", "label"), [("logistic", {"classes": ["0", "1"]}), ("linear", {"range": [0, 1]})], ids=str
+)
+def test_all_sites_have_the_same_figures_after_a_drop_out(
+    fast_path: Path, method: str, label: dict[str, list[Any]]
+) -> None:
     said = newton(colluders=0, dropouts=1)
-    study = sites.joint({**said, "method": {"name": "logistic", "adjacency": "replace"}})
+    bounds = {**sites.BOUNDS, "label": {"column": "y", **label}}
+    study = sites.joint({**said, "method": {"name": method, "adjacency": "replace"}, "bounds": bounds})
     run = Sites(study, fast_path)
     run.run(until=lambda: run.facts("P1").get("stage") == "sum2")
     run.away.add("P3")
@@ -23,6 +30,7 @@ def test_all_sites_have_the_same_figures_after_a_drop_out(fast_path: Path) -> No
     assert {name: end for name, end in run.ends.items() if name != "P3"} == dict.fromkeys(
         ("P1", "P2", "charlie"), "released"
     )
+    assert sites.by_link(run.frames()) == sites.simulated(run, {"P3": len(sites.sent(run, "P3"))})
     (released,) = set(run.releases().values())
     found = json.loads(released)["inference"]
     assert [(term["column"], term["kind"]) for term in found["terms"]] == [

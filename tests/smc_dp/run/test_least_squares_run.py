@@ -17,9 +17,11 @@ from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
 from smc_dp.pages.blocks import PageTable
 from smc_dp.run.coefficient_intervals import coefficient_map, make_intervals
 from smc_dp.run.export.export_run import export_run
+from smc_dp.run.preparation import prepare_run
 from smc_dp.run.regression_metrics import RegressionMetrics, measure_regression
 from smc_dp.run.release import RELEASE
 from smc_dp.run.release_report import run_page
+from smc_dp.run.settings import RunRequest
 from smc_dp.run.verify_release import verify_release
 from tests.support.refusals import refused
 
@@ -168,6 +170,11 @@ def test_a_simulation_measures_the_release_on_test_rows(files: Path, tmp_path: P
 
 
 def test_what_it_cannot_do_is_refused(files: Path, tmp_path: Path) -> None:
+    request = {"data": {"party": ["nowhere.csv"], "bounds": files / "bounds.toml"}, "method": {"name": "logistic"}}
+    with refused("bounds.numeric_outcome"):  # before a file of rows is read
+        prepare_run(RunRequest.model_validate(request))
+    with refused("bounds.no_numeric_outcome"):
+        prepare_run(RunRequest.model_validate({"method": {"name": "linear"}}))
     with refused("bounds.numeric_outcome"):
         run(files, tmp_path / "no", method="newton")
     with refused("personal.of_number"):

@@ -115,7 +115,7 @@ def test_without_a_method_newton_is_taken(place: Path, tmp_path: Path, capsys: p
     assert "lambda = 0.0001" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", sorted(set(PROTOCOLS_BY_METHOD) - set(FOR_ANY_CLASSES)))
+@pytest.mark.parametrize("name", sorted(set(PROTOCOLS_BY_METHOD) - {*FOR_ANY_CLASSES, "linear"}))
 def test_a_method_for_two_classes_is_refused_before_any_file_of_rows_is_read(
     name: str, place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -315,7 +315,7 @@ def of_classes(classes: int) -> PreparedData:
     return PreparedData(replace(data.federation, classes=classes), None, named_so)
 
 
-@pytest.mark.parametrize("name", PROTOCOLS_BY_METHOD)
+@pytest.mark.parametrize("name", [name for name in PROTOCOLS_BY_METHOD if name != "linear"])
 def test_what_a_protocol_computes_is_for_more_than_two_classes_or_refuses_them(name: str) -> None:
     """The list that a refusal names is the list of those that do not refuse."""
     two, three = of_classes(2), of_classes(3)
@@ -329,7 +329,8 @@ def test_what_a_protocol_computes_is_for_more_than_two_classes_or_refuses_them(n
 
 def for_any_classes() -> tuple[str, ...]:
     """Return the methods that say of themselves that they are for three or more classes, the recommended one first."""
-    found = (name for name, method in METHODS.items() if not getattr(method, "binary", True))
+    learning = {name: method for name, method in METHODS.items() if not getattr(method, "regresses", False)}
+    found = (name for name, method in learning.items() if not getattr(method, "binary", True))
     return tuple(sorted(found, key="newton".__ne__))
 
 

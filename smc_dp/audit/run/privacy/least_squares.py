@@ -14,7 +14,6 @@ from smc_dp.audit.run.derived_parameters import DerivedParameters
 from smc_dp.audit.run.privacy.view_inputs import InputBlock
 
 _ROW, _OUTCOME, _RESIDUAL = 1 << 14, 1 << 20, 1 << 12
-_PUBLIC_LENGTH = 10  # squared, of a row beside one for each of its columns
 _COUNT = 1 << 16
 
 
@@ -25,16 +24,15 @@ def of_matrix(left: Sequence[Fraction]) -> Fraction:
 
 @dataclass(frozen=True)
 class GramSum:
-    """Bound on what one record adds to a Gram matrix; `length`: squared, in parts of which an outcome is 1/2."""
+    """Bound on what one record adds to a Gram matrix, of which an outcome has a quarter of the weight."""
 
-    length: int
     gradient: int = _ROW * _OUTCOME
     curvature: int = _ROW**2
     largest: int = _OUTCOME**2
 
     def cost_with(self, left: Sequence[Fraction], adjacency: str) -> Fraction:
         """Return the cost with these variances: a matrix, products, a square, a count."""
-        b = 1 / Fraction(2 * self.length + 1)
+        b = Fraction(1, 4)
         weights = (
             self.curvature**2 / of_matrix(left[:-3]) / (1 - b) ** 2,
             self.gradient**2 / left[-3] / (2 * b * (1 - b)),
@@ -91,10 +89,9 @@ def free_coefficients(found: DerivedParameters) -> int:
 
 def least_squares_sums(found: DerivedParameters) -> tuple[GramSum | ResidualSum, ...] | None:
     """Return the bounds of two Gram matrices and of residuals; None where the blocks are not those."""
-    p, box = free_coefficients(found), found.public.box
+    p = free_coefficients(found)
     matrix = (p, p * (p - 1) // 2) if p > 1 else (p,)
     gram, residual = (*matrix, p, 1, 1), (p, *matrix, 1, 1)
     if [tuple(length for length, _ in blocks) for blocks in found.sums] != [gram, gram, residual]:
         return None
-    length = (p if box is None else box.columns) + _PUBLIC_LENGTH
-    return GramSum(length), GramSum(length), ResidualSum()
+    return GramSum(), GramSum(), ResidualSum()

@@ -118,10 +118,18 @@ def test_of_two_classes_the_one_that_denies_comes_first(said: ColumnEntry, class
     assert parse_bounds(draft_bounds(book(a=NumberEntry(0.0, 1.0), out=said), "out").text).classes == classes
 
 
+def test_a_label_that_is_a_number_has_its_range() -> None:
+    found = draft_bounds(book(a=NumberEntry(0.0, 1.0), out=NumberEntry(0.0, 120.0)), "out")
+    assert parse_bounds(found.text).outcome == (0.0, 120.0)
+    waiting = draft_bounds(book(a=NumberEntry(0.0, 1.0), out=NumberEntry(0.0)), "out")
+    assert [line.partition(" ")[0] for line in waiting.waiting] == ["range"]
+    with refused("bounds.open_range"):
+        parse_bounds(waiting.text)
+
+
 @pytest.mark.parametrize(
     ("said", "code"),
     [
-        (NumberEntry(0.0, 120.0, whole=True), "codebook.no_classes"),
         (DateEntry(), "codebook.no_classes"),
         (ExcludedEntry(InputFault("excluded.identifier")), "codebook.no_classes"),
         (of("one"), "codebook.wrong_classes"),
