@@ -76,6 +76,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
       smc-dp run --method logistic --epsilon 3
       smc-dp run --method linear --party north.csv --party south.csv --bounds bounds.toml --test held_out.csv
       smc-dp run --method describe --party north.csv --party south.csv --bounds bounds.toml
+      smc-dp run --method describe --by sex --party north.csv --party south.csv --bounds bounds.toml
     """
     from protocols.arithmetic.rng import Stream
     from smc_dp.core.documents import validate_document

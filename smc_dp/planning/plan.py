@@ -283,4 +283,6 @@ def _circumstances(
         if value is not None:
             raise InputError("plan.said_by_bounds", name=name)
     bounds.require_label()
+    if not bounds.classes:
+        raise InputError("plan.of_number", label=shown(bounds.label))
     return Circumstances(names, rows, bounds.dimension, len(bounds.classes), weighted=bounds.weights is not None)

@@ -70,7 +70,8 @@ class LocalComparison:
             yield Prose(
                 f"The release does worse than the own model alone, by more than noise was to cost{planned}, and chance "
                 "may add: others have fewer rows, or rows of another kind. Ask them how many, and let `smc-dp plan` "
-                "say who is worth having, before you take part again.",
+                "say who is worth having, before you take part again. `smc-dp personalise` makes a model for this site "
+                "from the release and its own rows.",
                 "run.worse_than_own_model",
             )
 

@@ -177,12 +177,15 @@ def relay(
     twin: Callable[[RelaySubjects, str, str], str] | None = None,
     *,
     opened: bool = True,
+    stated: Callable[[str], JointStudy] | None = None,
 ) -> Iterator[NatsRelay]:
     """A running one, on a port of its own and open for its study; `twin`: its configuration in place of the kit's.
 
+    stated: the study of an address, another than that of this file.
     A twin takes the subjects, the address of the relay and the account that stores the study.
     """
-    study = joint_study(f"tls://127.0.0.1:{free_port()}", title)
+    address = f"tls://127.0.0.1:{free_port()}"
+    study = joint_study(address, title) if stated is None else stated(address)
     provision_relay(study, folder / "kit")
     if twin is not None:
         subjects = subjects_of(study)

@@ -19,6 +19,8 @@ import numpy as np
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
+from protocols.runtime.envelope import Envelope
+from protocols.runtime.simulate import Setting, simulate
 from smc_dp.data.federation import Rows
 from smc_dp.deploy.approval import RANDOM_BYTES, Approval
 from smc_dp.deploy.curator_site import CuratorBusiness
@@ -338,3 +340,32 @@ def stage_result(ended: Sites) -> tuple[dict[tuple[str, str], list[bytes]], dict
 def ends(found: Sites) -> Sequence[str]:
     """How each came to its end, in the study's order."""
     return [found.ends.get(name, "") for name in found.study.names]
+
+
+def simulated(run: Sites, vanish: Mapping[str, int] | None = None) -> dict[tuple[str, str], list[bytes]]:
+    """What the simulator sends for the same approvals, rows and seeds."""
+    given = approvals(run.study)
+    session = run.study.session(given)
+    brought = {name: run.at[name].business().begins(session, given, over=True, resumed=True) for name in session.names}
+    inputs = {name: at.inputs(coins(name).home) for name, at in brought.items()}
+    homes = {name: at.answers(coins(name).home, inputs[name]) for name, at in brought.items()}
+    links: dict[tuple[str, str], list[bytes]] = defaultdict(list)
+
+    def noted(n: int, envelope: Envelope) -> Iterable[tuple[str, Envelope]]:
+        links[envelope.sender, envelope.to].append(envelope.encode())
+        return [(envelope.to, envelope)]
+
+    simulate(
+        session,
+        {name: identity(name) for name in session.names},
+        {name: coins(name).seed for name in session.names},
+        inputs,
+        Setting(tamper=noted, drop_outs=vanish or {}),
+        {name: home for name, home in homes.items() if home},
+    )
+    return dict(links)
+
+
+def sent(run: Sites, name: str) -> list[Envelope]:
+    """What the relay has of this participant."""
+    return [Envelope.decode(p.body) for p in run.frames() if p.lane == "envelope" and p.sender == name]

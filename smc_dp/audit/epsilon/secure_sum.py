@@ -140,6 +140,8 @@ def dilute_shares(distribution: ShareDistribution, counted: int) -> ShareDistrib
 
 
 def _broken(distribution: ShareDistribution, mutant: MutantName) -> ShareDistribution:
+    if mutant == "silent-party":
+        return distribution
     if mutant == "all-honest":
         return dilute_shares(distribution, PARTIES)
     if isinstance(distribution, GaussianShares):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from support import sites
+from support.relays import relay, without_server
 from support.sites import Sites
 
 from smc_dp.audit.run.checks import audit_run
 from smc_dp.data.federation import Rows
+from smc_dp.deploy.frame import Carrier, Frame, Lane
 from smc_dp.run.verify_release import verify_release
 
 ROWS = 12
@@ -22,18 +26,66 @@ def numbers(name: str) -> Rows:
     return Rows(rng.uniform(-1, 1, size=(ROWS, 2)) / 1.42, np.array([0, 1] * (ROWS // 2), dtype=np.int64))
 
 
+DESCRIBED = {
+    **sites.one_sum(),
+    "method": {"name": "describe"},
+    "target": {"epsilon": "1", "delta": "1/100000", "noise": "ddg", "calibration": "proven"},
+    "bounds": {**sites.BOUNDS, "rows": {"clip": 1.42, "bias": 0.0, "center": True}},
+}
+INFERRED = {**sites.newton(colluders=0, dropouts=1), "method": {"name": "logistic", "adjacency": "replace"}}
+
+
 def test_all_sites_have_the_same_description(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sites, "rows", numbers)
-    stated = {
-        **sites.one_sum(),
-        "method": {"name": "describe"},
-        "target": {"epsilon": "1", "delta": "1/100000", "noise": "ddg", "calibration": "proven"},
-        "bounds": {**sites.BOUNDS, "rows": {"clip": 1.42, "bias": 0.0, "center": True}},
-    }
-    run = Sites(sites.joint(stated), tmp_path).run()
+    run = Sites(sites.joint(DESCRIBED), tmp_path).run()
+    assert sites.by_link(run.frames()) == sites.simulated(run)  # bit for bit what one process makes of these seeds
     assert {run.ends[name] for name in run.study.names} == {"released"}
     found = [verify_release(run.at[name].release.parent).release.description for name in run.study.names]
     assert found[0] is not None
     assert (found[0].rows, found[0].parties) == (3 * ROWS, 3)
     assert all(one == found[0] for one in found)
     assert audit_run(run.at["P1"].release.parent).passed
+
+
+class Waiting(Carrier):
+    """A carrier that waits a little for what is under way: time goes on only where nobody can move."""
+
+    def __init__(self, carrier: Carrier) -> None:
+        self._carrier = carrier
+
+    def send(self, frames: Sequence[Frame]) -> None:
+        self._carrier.send(frames)
+
+    def fetch(self, seconds: float) -> list[Frame]:
+        return self._carrier.fetch(0.1)
+
+    def taken(self, frames: Sequence[Frame]) -> None:
+        self._carrier.taken(frames)
+
+    def last(self, to: str, lane: Lane) -> Frame | None:
+        return self._carrier.last(to, lane)
+
+    def close(self) -> None:
+        self._carrier.close()
+
+
+@without_server
+@pytest.mark.slow
+@pytest.mark.parametrize("stated", [DESCRIBED, INFERRED], ids=["describe", "logistic"])
+def test_over_a_real_relay_it_is_the_same_release(
+    stated: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bit for bit, with the same seeds: what carries the messages changes nothing."""
+    if stated is DESCRIBED:
+        monkeypatch.setattr(sites, "rows", numbers)
+    with relay(tmp_path / "relay", stated=lambda address: sites.joint({**stated, "relay": address})) as running:
+        carriers = {name: Waiting(running.carrier(name)) for name in running.study.names}
+        over = Sites(running.study, tmp_path / "over", between=lambda name, _: carriers[name]).run()
+        for carrier in carriers.values():
+            carrier.close()
+        here = Sites(running.study, tmp_path / "here").run()
+        found, wanted = over.releases(), here.releases()
+    assert {over.ends[name] for name in over.study.names} == {"released"}
+    assert found == wanted
+    over.close()
+    here.close()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pytest
@@ -11,42 +9,16 @@ from support import sites
 from support.sites import Sites
 
 from protocols.arithmetic.rng import Stream
-from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import Session
-from protocols.runtime.simulate import Setting, simulate
 
 FLAKY = 3  # one turn of so many begins with the program begun anew
-
-
-def simulated(run: Sites, vanish: Mapping[str, int] | None = None) -> dict[tuple[str, str], list[bytes]]:
-    """What the simulator sends for the same approvals, rows and seeds."""
-    given = sites.approvals(run.study)
-    session = run.study.session(given)
-    brought = {name: run.at[name].business().begins(session, given, over=True, resumed=True) for name in session.names}
-    inputs = {name: at.inputs(sites.coins(name).home) for name, at in brought.items()}
-    homes = {name: at.answers(sites.coins(name).home, inputs[name]) for name, at in brought.items()}
-    links: dict[tuple[str, str], list[bytes]] = defaultdict(list)
-
-    def noted(n: int, envelope: Envelope) -> Iterable[tuple[str, Envelope]]:
-        links[envelope.sender, envelope.to].append(envelope.encode())
-        return [(envelope.to, envelope)]
-
-    simulate(
-        session,
-        {name: sites.identity(name) for name in session.names},
-        {name: sites.coins(name).seed for name in session.names},
-        inputs,
-        Setting(tamper=noted, drop_outs=vanish or {}),
-        {name: home for name, home in homes.items() if home},
-    )
-    return dict(links)
 
 
 @pytest.mark.parametrize("of", ["curator_run", "sum_run"])
 def test_every_link_carries_what_the_simulator_sends(of: str, request: pytest.FixtureRequest) -> None:
     run: Sites = request.getfixturevalue(of)
     links, releases = sites.stage_result(run)
-    assert links == simulated(run)
+    assert links == sites.simulated(run)
     assert sites.ends(run) == ["released"] * 4
     assert len(releases) == 4
     assert len(set(releases.values())) == 1
@@ -55,20 +27,15 @@ def test_every_link_carries_what_the_simulator_sends(of: str, request: pytest.Fi
 
 def test_so_it_is_when_a_party_vanishes_in_the_middle(fast_path: Path) -> None:
     run = Sites(sites.joint(sites.few_sums()), fast_path)
-    run.run(until=lambda: "sum1" in {e.stage for e in sent(run, "P3")})
+    run.run(until=lambda: "sum1" in {e.stage for e in sites.sent(run, "P3")})
     run.away.add("P3")
     run.run()
     assert {name: run.ends.get(name) for name in run.study.names} == {
         "P1": "released", "P2": "released", "P3": None, "charlie": "released",
     }  # fmt: skip
-    assert sites.by_link(run.frames()) == simulated(run, {"P3": len(sent(run, "P3"))})
+    assert sites.by_link(run.frames()) == sites.simulated(run, {"P3": len(sites.sent(run, "P3"))})
     assert len(set(run.releases().values())) == 1
     run.close()
-
-
-def sent(run: Sites, name: str) -> list[Envelope]:
-    """What the relay has of this participant."""
-    return [Envelope.decode(p.body) for p in run.frames() if p.lane == "envelope" and p.sender == name]
 
 
 class OtherSeed(Sites):

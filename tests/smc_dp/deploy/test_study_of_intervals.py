@@ -30,6 +30,7 @@ def test_all_sites_have_the_same_figures_after_a_drop_out(
     assert {name: end for name, end in run.ends.items() if name != "P3"} == dict.fromkeys(
         ("P1", "P2", "charlie"), "released"
     )
+    assert sites.by_link(run.frames()) == sites.simulated(run, {"P3": len(sites.sent(run, "P3"))})
     (released,) = set(run.releases().values())
     found = json.loads(released)["inference"]
     assert [(term["column"], term["kind"]) for term in found["terms"]] == [

@@ -15,7 +15,7 @@ from syrupy.assertion import SnapshotAssertion
 import smc_dp
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
-from smc_dp.data.bounds import Bounds, NumericColumn
+from smc_dp.data.bounds import Bounds, NumericColumn, parse_bounds
 from smc_dp.methods.expected_accuracy import AccuracyInterval, ExpectedAccuracy, expected_accuracy
 from smc_dp.pages.blocks import texts_by_code
 from smc_dp.planning import figure, recommendation, report
@@ -322,3 +322,9 @@ def test_what_cannot_be_planned_is_one_line(arguments: str, line: str, capsys: p
     assert out == ""
     assert err.startswith(f"error: {line}")
     assert err.count("\n") == 1
+
+
+def test_a_label_that_is_a_number_has_no_plan() -> None:
+    of_number = parse_bounds('[label]\ncolumn = "y"\nrange = [0, 9]\n[columns]\na = [0, 1]\n')
+    with refused("plan.of_number"):
+        smc_dp.plan([900, 700], bounds=of_number)

@@ -13,10 +13,13 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from protocols.arithmetic.rng import Stream
 from smc_dp import audit_run, predict, run_protocol
 from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.data.columns import CategoricalColumn, NumericColumn
+from smc_dp.data.sources import read_own_files
 from smc_dp.data.usual_clip import longest_norm
+from smc_dp.methods.functionality import ideal
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
 from smc_dp.pages.blocks import Banner, PageTable
 from smc_dp.pages.text import page_lines
@@ -26,6 +29,7 @@ from smc_dp.run.preparation import prepare_run
 from smc_dp.run.release import RELEASE
 from smc_dp.run.release_report import run_page
 from smc_dp.run.settings import RunRequest
+from smc_dp.run.simulation import local_parties
 from smc_dp.run.verify_release import verify_release
 from tests.support.refusals import refused
 
@@ -145,6 +149,17 @@ def test_estimates_are_the_coefficients_of_the_release(files: Path) -> None:
     score = found["coefficients"]["yes"]["columns"]
     assert score["ward"]["levels"]["a"] == score["bmi"]["bins"]["[10, 25)"] == 0
     assert predict(files / "run", files / "north.csv").labels
+
+
+def test_a_seed_gives_the_release_that_the_same_coins_give_in_the_clear(files: Path, tmp_path: Path) -> None:
+    report = run(files, tmp_path / "run", insecure_seed=11)
+    agreed, coins = report.agreement, Stream.insecure_from_seed(11)
+    tables = [(name, files / f"{name}.csv") for name in ("north", "south", "west")]
+    parts = [
+        party.contribution for party in local_parties(read_own_files(tables, files / "bounds.toml"), agreed, coins)
+    ]
+    value = ideal(agreed.functionality, parts)
+    assert stated(tmp_path / "run")["inference"] == make_intervals(agreed, value, agreed.result(value))
 
 
 def test_it_is_verified_and_audited(files: Path) -> None:

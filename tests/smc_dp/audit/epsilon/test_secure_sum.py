@@ -86,7 +86,7 @@ def test_descriptions_are_not_refuted_and_gross_faults_are() -> None:
 
     assert not found(400).refuted
     assert found(400, "half-noise").refuted
-    assert found(1500, "silent-party").refuted
+    assert found(2000, "silent-party").refuted
 
 
 def test_ways_to_deviate_change_what_is_released() -> None:

@@ -18,6 +18,7 @@ from smc_dp.methods.functionality import Addend, ideal
 from smc_dp.methods.gradients.gradient_descent import GradientDescent
 from smc_dp.methods.gradients.gradient_sums import GradientSums
 from smc_dp.methods.gradients.newton import Newton
+from smc_dp.methods.statistics.logistic import LogisticCoefficients
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.distributed import sums_signal
 from smc_dp.privacy.target import Target
@@ -27,6 +28,7 @@ from tests.support.refusals import refused
 
 THREE, FOUR = ThreatModel(3, 1, 0), ThreatModel(4, 0, 1)
 METHODS = {"newton": Newton(), "addremove": Newton("addremove"), "gd": GradientDescent(rows=90)}
+LOGISTIC = LogisticCoefficients()
 
 
 def rows(n: int, seed: int, classes: int = 2, d: int = 3) -> Rows:
@@ -77,13 +79,14 @@ def computed(made: GradientSums, given: list[Listening], **vanish: int) -> Outco
     ("method", "threat_model", "classes"),
     [
         ("newton", THREE, 2),
+        ("logistic", FOUR, 2),
         *(pytest.param(m, a, k, marks=pytest.mark.slow) for m in METHODS for a in (THREE, FOUR) for k in (2, 3)),
     ],
 )
 def test_by_protocol_is_the_ideal_functionality_on_the_same_coins(
     method: str, threat_model: ThreatModel, classes: int
 ) -> None:
-    made = spec(METHODS[method], threat_model, classes)
+    made = spec({**METHODS, LOGISTIC.name: LOGISTIC}[method], threat_model, classes)
     clear, found = ideal(made.functionality, parts(made)), computed(made, parts(made))
     assert found.value == clear
     assert [len(S) for S in clear] == [sum(length for length, _ in blocks) for blocks in made.sums]
@@ -91,10 +94,10 @@ def test_by_protocol_is_the_ideal_functionality_on_the_same_coins(
     assert ideal(made.functionality, parts(made, "others")) != clear
 
 
-@pytest.mark.parametrize("letters", [5, 6, 11])
-def test_with_a_party_that_vanishes_each_sum_is_that_of_those_who_took_part(letters: int) -> None:
+@pytest.mark.parametrize(("method", "letters"), [*((METHODS["newton"], n) for n in (5, 6, 11)), (LOGISTIC, 6)])
+def test_with_a_party_that_vanishes_each_sum_is_that_of_those_who_took_part(method: Any, letters: int) -> None:
     """P4 is in no sum, in one, in two: from there on the answers of the others follow from sums without it."""
-    made = spec(threat_model=FOUR)
+    made = spec(method, FOUR)
     given = parts(made)
     found = computed(made, given, P4=letters)
     sums = 0

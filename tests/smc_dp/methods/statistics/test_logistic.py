@@ -83,6 +83,21 @@ def test_without_noise_it_is_what_another_program_says() -> None:
     assert found.step < 1e-6
 
 
+def test_errors_are_robust_where_the_model_is_wrong() -> None:
+    """The classes follow the square of a column, which the model does not know."""
+    Z, _ = drawn(3000, 11)
+    Z[:, 3] = np.minimum(Z[:, 3], 0.5)
+    y = (np.random.default_rng(12).random(3000) < np.where(np.abs(Z[:, 0]) > 0.6, 0.95, 0.1)).astype(np.int64)
+    found, (_, errors) = inferred(Z, y, Target(None)), pooled(Z, y)
+    stated = np.sqrt(np.diag(found.covariance))
+    assert np.abs(stated / errors - 1).max() < 5e-3
+    # Twin: errors of a model that is right differ in the first column.
+    model = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-12, solver="newton-cholesky").fit(Z, y)
+    q = model.predict_proba(Z)[:, 1]
+    plain = np.sqrt(np.diag(np.linalg.inv((Z * (q * (1 - q))[:, np.newaxis]).T @ Z)))
+    assert abs(plain[0] / errors[0] - 1) > 0.05
+
+
 def test_rows_that_lie_far_from_all_others_are_left_out_and_counted() -> None:
     Z, y = drawn(2000, 2)
     for column, step in ((0, 7), (3, 5)):
@@ -156,13 +171,16 @@ def test_the_covariance_of_noise_is_that_of_many_draws() -> None:
 def test_the_noise_is_that_of_all_parties() -> None:
     """Not that of the honest ones, which the guarantee counts."""
     spec = specification(Target(Fraction(1), noise="ddg"))
-    said, rng = InferenceNoise(*spec.noise.deviations(3)[-1][:3]), Stream.insecure_from_seed("noise")
+    said, rng = spec.steps.noise[-1], Stream.insecure_from_seed("noise")  # type: ignore[attr-defined]
     p = 5
     sums = np.array([np.sum([spec.noise.share(4, rng) for _ in range(3)], axis=0) for _ in range(150)], dtype=float)
     unit = {"gradient": 2.0**26, "hessian": 2.0**52, "meat": 2.0**52}
     start = {"gradient": 0, "hessian": p, "meat": 2 * p + p * (p - 1) // 2}
     for name, at in start.items():
         assert np.std(sums[:, at : at + p]) / unit[name] == pytest.approx(getattr(said, name), rel=0.1)
+        if name != "gradient":  # beside the diagonal
+            above = sums[:, at + p : at + p + p * (p - 1) // 2]
+            assert np.std(above) / unit[name] == pytest.approx(getattr(said, name) / np.sqrt(2), rel=0.1)
 
 
 def test_why_there_is_no_interval() -> None:
