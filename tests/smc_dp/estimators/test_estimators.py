@@ -36,6 +36,7 @@ from smc_dp import (
     PrivacyStatement,
     Rows,
     SecureSumClassifier,
+    SecureSumLogisticRegression,
     Target,
     estimators,
 )
@@ -55,7 +56,7 @@ from tests.support.refusals import refused
 
 FAMILIES = (
     *(AveragingClassifier, EnsembleClassifier, FeatureMethodClassifier, CollaborativeClassifier),
-    SecureSumClassifier,
+    *(SecureSumClassifier, SecureSumLogisticRegression),
 )
 PAIRS = [pytest.param(family, method, id=method) for family in FAMILIES for method in family.methods]
 EVERY_DAY = ("feat_agg", "newton")
