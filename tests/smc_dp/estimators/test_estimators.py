@@ -36,7 +36,6 @@ from smc_dp import (
     PrivacyStatement,
     Rows,
     SecureSumClassifier,
-    SecureSumLogisticRegression,
     Target,
     estimators,
 )
@@ -56,7 +55,7 @@ from tests.support.refusals import refused
 
 FAMILIES = (
     *(AveragingClassifier, EnsembleClassifier, FeatureMethodClassifier, CollaborativeClassifier),
-    *(SecureSumClassifier, SecureSumLogisticRegression),
+    SecureSumClassifier,
 )
 PAIRS = [pytest.param(family, method, id=method) for family in FAMILIES for method in family.methods]
 EVERY_DAY = ("feat_agg", "newton")
