@@ -55,7 +55,7 @@ def _learned(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     settings = (f"{name} {setting_text(x, len(study.identities))}" for name, x in parameters if name not in _ELSEWHERE)
     classes = study.bounds.label_range or f"with classes {join_first(study.bounds.classes, _SHOWN)}"
     if agreement.describes:
-        yield "A description of the rows: counts, means and standard deviations of all columns, with noise."
+        yield f"A description of the rows, with noise: {agreement.method.figures}. It covers all columns."
     else:
         yield f"One linear model that predicts column {study.bounds.label}, {classes}."
     if study.threshold is not None:

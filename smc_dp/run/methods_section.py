@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from smc_dp.core.version import __version__
 from smc_dp.pages.blocks import PageBlock, Prose
-from smc_dp.pages.shortening import shorten
 from smc_dp.run.coefficient_intervals_table import kind_of_regression, what_intervals_cover
 from smc_dp.run.description_table import COVERS_ROWS
 from smc_dp.run.release import PublishedRelease
@@ -22,8 +21,8 @@ def methods_section(release: PublishedRelease, *, at_sites: bool) -> Iterator[Pa
     if agreement.statement.kind == "none" or release.insecure:
         return
     if (described := release.description) is not None:
-        groups = "" if described.by is None else f", of all rows and of groups by {shorten(described.by)},"
-        what, covers = f"Counts, means and standard deviations{groups} are", COVERS_ROWS
+        figures: str = agreement.method.figures
+        what, covers = f"{figures[:1].upper()}{figures[1:]}{', are' if described.by else ' are'}", COVERS_ROWS
     elif release.inference is not None:
         figures = "Odds ratios" if bounds.outcome is None else "Coefficients"
         what = f"{figures} are those of a {kind_of_regression(bounds)},"

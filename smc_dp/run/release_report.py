@@ -190,8 +190,8 @@ def _released(release: PublishedRelease) -> Iterator[PageBlock]:
     agreement, bounds = release.agreement, release.bounds
     if agreement.describes:
         yield Prose(
-            f"A description of the rows of {len(agreement.parties)} parties: counts, means and standard deviations, "
-            "with noise. No file here contains a row of a party."
+            f"A description of the rows of {len(agreement.parties)} parties, with noise: {agreement.method.figures}. "
+            "No file here contains a row of a party."
         )
         yield FactList((("Method", agreement.method.name), ("Protocol", agreement.protocol)))
         return

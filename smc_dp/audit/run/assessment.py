@@ -168,7 +168,7 @@ def _row_counts(known: _Known) -> str | None:
 
 def _computation(known: _Known) -> str:
     agreement = known.release.agreement
-    what = "counts, means and standard deviations" if agreement.describes else "a linear model"
+    what = agreement.method.figures if agreement.describes else "a linear model"
     return f"The parties computed {what} by method {agreement.method.name} in protocol {agreement.protocol}."
 
 

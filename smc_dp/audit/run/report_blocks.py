@@ -160,7 +160,7 @@ def _of_release(release: PublishedRelease) -> Sequence[tuple[str, str]]:
     return (
         ("Model", f"linear, {np.size(release.weights):,} weights{several}; {how}")
         if found is None
-        else ("Description", f"counts, means and standard deviations, of {len(found.sums):,} noisy sums; {how}"),
+        else ("Description", f"{agreement.method.figures}, of {len(found.sums):,} noisy sums; {how}"),
         *([("Outcome" if bounds.outcome else "Classes", label)] if bounds.has_label else []),
         ("Columns", f"{len(columns)}: {join_first(columns, _FEW, _SHORT)}"),
     )

@@ -70,6 +70,13 @@ class Describe:
     needs_two_classes: ClassVar[bool] = False
     sizes: ClassVar[RowCounts] = "released"
 
+    @property
+    def figures(self) -> str:
+        """Figures that are released, in words."""
+        groups = "" if self.by is None else f", of all rows and of groups by {self.by}"
+        tables = "" if self.tables is None else f", and contingency tables of {self.tables}"
+        return f"counts, means and standard deviations{groups}{tables}"
+
     def shared(
         self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> DescribeSum:
