@@ -152,6 +152,26 @@ def test_predictions_are_numbers_with_their_figures(files: Path, tmp_path: Path)
     assert (unknown.metrics, unknown.unlabelled_rows, len(unknown.labels)) == (None, 3, 3)
 
 
+def test_a_program_of_its_own_predicts_the_same_by_the_model_in_json(files: Path, tmp_path: Path) -> None:
+    export_run(files / "run", "json", tmp_path / "model.json")
+    model = json.loads((tmp_path / "model.json").read_text())
+    assert (model["outcome"], model["scored"], model["classes"]) == ([0.0, 60.0], ["stay"], [])
+    assert (model["threshold"], model["gives_probabilities"]) == (None, False)
+    lines, _ = design(50, 4)
+    found = predict(files / "run", write(tmp_path / "rows.csv", lines))
+    for line, predicted in zip(lines, found.scores, strict=True):
+        cells, total = dict(zip(("age", "ward", "dose"), line.split(","), strict=False)), model["constant"][0]
+        for column in model["columns"]:
+            cell = cells[column["name"]]
+            if not cell:
+                total += column["empty"]["adds"][0]
+            elif column["type"] == "levels":
+                total += next(level["weights"][0] for level in column["levels"] if cell in level["texts"])
+            else:
+                total += (float(cell) - column["offset"]) / column["scale"] * column["weights"][0]
+        assert total == pytest.approx(predicted)
+
+
 def test_figures_of_predictions_are_those_of_the_textbook() -> None:
     found = measure_regression(np.array([1.0, 2.0, 4.0]), np.array([1.0, 3.0, 3.0]))
     assert found.rmse == pytest.approx(np.sqrt(2 / 3))
@@ -184,7 +204,7 @@ def test_what_it_cannot_do_is_refused(files: Path, tmp_path: Path) -> None:
     with refused("personal.of_number"):
         personalise(files / "run", files / "north.csv")
     with refused("export.of_number"):
-        export_run(files / "run", "json", tmp_path / "model.json")
+        export_run(files / "run", "sql", tmp_path / "model.sql")
     (tmp_path / "b.toml").write_text(BOUNDS.replace("range = [0, 60]", 'classes = ["no", "yes"]'))
     with refused(*["classes.many_numbers"] * 3):
         run(files, tmp_path / "no", bounds=tmp_path / "b.toml")
