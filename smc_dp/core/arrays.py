@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
 
 # Rounding can leave a divided row a few units in the last place outside the ball; this brings it back inside.
 _INSIDE = 1 - 2.0**-40

@@ -4,7 +4,8 @@ They follow from the published sums and the public bounds alone, so that anybody
 linear algebra, whose last digits differ between machines: figures that are nearly the same agree.
 
 An interval covers the coefficient that logistic regression would have on all rows of the population from which the
-rows, but for those left out, were drawn; so it counts sampling, robustly (HC1), and the noise of all parties.
+rows, but for those left out, were drawn; so it counts sampling, robustly (HC1), and the noise of all parties. Its
+quantile is that of Student's t, with as many degrees of freedom as there are more rows than coefficients.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import stdtr, stdtrit
 
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import Fault, InputFault
@@ -23,7 +25,7 @@ from smc_dp.data.columns import BinnedColumn, CategoricalColumn
 from smc_dp.methods.model import Weights
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
 from smc_dp.methods.statistics.description import DescribeResult
-from smc_dp.methods.statistics.estimate import INTERVAL_LEVEL, QUANTILE
+from smc_dp.methods.statistics.estimate import INTERVAL_LEVEL
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.coefficients import make_coefficients
 
@@ -36,7 +38,9 @@ Where a cell decides the class, there is none to estimate, and the steps end at 
 this one. In simulations intervals of true coefficients of 5 and more covered .90, .67 and .00 (5, 6, 7).
 """
 FEWEST_OF_A_CELL = 5.0
-"""Least number of records, each weighed by how much it tells, that such a coefficient has an interval with."""
+"""Least number of records, each weighed by how much it tells beside the noise, that it has an interval with."""
+LARGEST_NEXT_STEP = 0.25
+"""Most standard errors that it may have still to go: after a last step d, a step of Newton goes about d^2/2."""
 _OF_CELLS = ("level", "bin", "empty")
 _NEARLY = 1e-6
 
@@ -60,21 +64,27 @@ def make_intervals(agreement: Agreement, value: Any, result: Weights | DescribeR
         return None
     terms, T = coefficient_map(agreement.bounds)
     moved = found.transformed(T)
+    ill = moved.ill_determined
+    obstacles = [*found.obstacles, *(["collinear"] if ill[1:].all() else [])]
     estimates = (terms_of(result, agreement.bounds)[name] for name in terms)
     rows = max(found.rows + found.left_out, 1.0)
     named = zip(terms, estimates, strict=True)
     each = [
-        {**name._asdict(), "estimate": estimate, **_figures(name, estimate, moved, i)}
+        {**name._asdict(), "estimate": estimate, **_figures(name, None if obstacles or ill[i] else estimate, moved, i)}
         for i, (name, estimate) in enumerate(named)
     ]
-    is_far = any(term["kind"] in _OF_CELLS and term["estimate"] is not None and term["low"] is None for term in each)
-    warned = {"left_out": found.left_out > MOST_LEFT_OUT * rows, "far_cells": is_far and not found.obstacles}
+    without = [term["estimate"] is not None and term["low"] is None and not obstacles for term in each]
+    warned = {
+        "left_out": found.left_out > MOST_LEFT_OUT * rows,
+        "ill_determined": any(ill & without),
+        "far_cells": any(~ill & without),
+    }
     return {
         "level": INTERVAL_LEVEL,
         "rows": _stated(found.rows),
         "left_out": _stated(found.left_out),
         "last_step": _stated(found.step),
-        "obstacles": list(found.obstacles),
+        "obstacles": obstacles,
         "cautions": [code for code, holds in warned.items() if holds],
         "terms": each,
     }
@@ -123,13 +133,18 @@ def _terms(score: Mapping[str, Any], bounds: Bounds) -> Iterator[tuple[Term, flo
 def _figures(name: Term, estimate: float | None, found: CoefficientInference, i: int) -> dict[str, float | None]:
     names = ("standard_error", "sampling_error", "privacy_error", "low", "high", "p_value")
     variances = (found.covariance[i, i], found.sampling[i, i], found.privacy[i, i])
-    if found.obstacles or estimate is None or not all(0 <= v <= LARGEST_FINITE_NUMBER for v in variances):
-        return dict.fromkeys(names)
-    if name.kind in _OF_CELLS and (abs(estimate) > MOST_OF_A_CELL or found.sampling[i, i] > 1 / FEWEST_OF_A_CELL):
+    if estimate is None or not all(0 <= v <= LARGEST_FINITE_NUMBER for v in variances):
         return dict.fromkeys(names)
     error, sampling, privacy = map(math.sqrt, variances)
-    half = QUANTILE * error
-    p_value = math.erfc(abs(estimate) / error / math.sqrt(2)) if error else 0.0
+    if name.kind in _OF_CELLS and (
+        abs(estimate) > MOST_OF_A_CELL
+        or variances[0] > 1 / FEWEST_OF_A_CELL
+        or found.last[i] ** 2 / 2 > LARGEST_NEXT_STEP * error
+    ):
+        return dict.fromkeys(names)
+    free = found.rows - len(found.last)
+    half = float(stdtrit(free, (1 + INTERVAL_LEVEL) / 2)) * error
+    p_value = 2 * float(stdtr(free, -abs(estimate) / error)) if error else 0.0
     return dict(zip(names, (error, sampling, privacy, estimate - half, estimate + half, p_value), strict=True))
 
 

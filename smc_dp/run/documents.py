@@ -227,7 +227,9 @@ class StatedInference(Document):
     obstacles: Annotated[
         list[Annotated[str, OneOf(("collinear", "far_start", "few_rows"))]], Field(max_length=3, fail_fast=True)
     ]
-    cautions: Annotated[list[Annotated[str, OneOf(("left_out", "far_cells"))]], Field(max_length=2, fail_fast=True)]
+    cautions: Annotated[
+        list[Annotated[str, OneOf(("left_out", "ill_determined", "far_cells"))]], Field(max_length=3, fail_fast=True)
+    ]
     terms: Annotated[list[TermInference], Field(max_length=_LEVELS, fail_fast=True)]
 
 
