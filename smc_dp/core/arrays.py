@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
 OUTCOME_BITS = 20
 """Outcomes that are numbers stand in units of 2^-20 of half of their range, from its middle."""
 

@@ -193,15 +193,15 @@ class Bounds:
 
     @property
     def box(self) -> FeatureBox | None:
-        """Where features lie in an encoded row, and which of them stand for reference levels; None without a bias."""
+        """Where features lie in an encoded row, and which of them stand for levels; None without a bias."""
         if not self.bias:
             return None
-        at, references = 0, []
+        at, levels = 0, []
         for column in self.columns:
-            references += [at] * isinstance(column, CategoricalColumn | BinnedColumn)
+            levels += [(at, column.width)] * isinstance(column, CategoricalColumn | BinnedColumn)
             at += column.width
         reach = 1 / (self.clip * math.hypot(1.0, self.bias))
-        return FeatureBox(reach, self.constant, len(self.columns), tuple(references))
+        return FeatureBox(reach, self.constant, len(self.columns), tuple(levels))
 
 
 def read_bounds(path: Path) -> Bounds:

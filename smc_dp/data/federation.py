@@ -59,14 +59,18 @@ class FeatureBox:
 
     `reach`: the largest absolute value of a feature in a row that was not shortened. `constant`: the last feature. Both
     hold up to 2^-38 of them. `columns`: how many features at most are not 0 in a row, but for the constant, counting
-    each as one. `references`: of each set of features of which exactly one is not 0, the first, which a model with a
-    constant does without.
+    each as one. `levels`: of each set of features of which exactly one is not 0, the first, and how many they are.
     """
 
     reach: float
     constant: float
     columns: int
-    references: tuple[int, ...]
+    levels: tuple[tuple[int, int], ...]
+
+    @property
+    def references(self) -> tuple[int, ...]:
+        """First feature of each such set, which a model with a constant does without."""
+        return tuple(first for first, _ in self.levels)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

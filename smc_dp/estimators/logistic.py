@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.stats import norm
 from sklearn.utils.validation import check_is_fitted
 from typing_extensions import override
 
@@ -24,7 +23,7 @@ from smc_dp.methods.statistics.coefficient_sums import InferredModel
 from smc_dp.methods.sums.simulated_sum import SimulatedSum
 from smc_dp.privacy.statement import RecordAdjacency
 from smc_dp.privacy.target import Calibration, NoiseName
-from smc_dp.run.coefficient_intervals import coefficient_map, state_inference, terms_of
+from smc_dp.run.coefficient_intervals import coefficient_map, interval_quantile, state_inference, terms_of
 from smc_dp.run.coefficient_rows import CoefficientRow, coefficient_rows
 
 
@@ -124,7 +123,7 @@ class SecureSumLogisticRegression(FederatedClassifier):
         if not isinstance(level, float) or not 0 < level < 1:
             raise InputError("level.no_probability", got=shown(level))
         estimates = np.array([row.estimate for row in self.table()])
-        half = norm.ppf((1 + level) / 2) * self.bse
+        half = interval_quantile(self._inferred()[0], level) * self.bse
         return np.stack([estimates - half, estimates + half], axis=1)
 
     def table(self, per: Mapping[str, float] | None = None) -> list[CoefficientRow]:

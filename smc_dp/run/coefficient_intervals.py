@@ -4,27 +4,29 @@ They follow from the published sums and the public bounds alone, so that anybody
 linear algebra, whose last digits differ between machines: figures that are nearly the same agree.
 
 An interval covers the coefficient that the regression would have on all rows of the population from which the
-rows, but for those left out, were drawn; so it counts sampling, robustly (HC1), and the noise of all parties.
+rows, but for those left out, were drawn; so it counts sampling, robustly (HC1), and the noise of all parties. Its
+quantile is that of Student's t, with as many degrees of freedom as there are more rows than coefficients.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import stdtr, stdtrit
 
-from smc_dp.core.arrays import Array
+from smc_dp.core.arrays import Array, BoolArray
 from smc_dp.core.errors import Fault, InputFault
 from smc_dp.core.kinds import LARGEST_FINITE_NUMBER
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn
 from smc_dp.methods.model import Weights
-from smc_dp.methods.statistics.coefficient_inference import LONGEST_STEP, CoefficientInference, find_obstacles
+from smc_dp.methods.statistics.coefficient_inference import CoefficientInference, find_obstacles
 from smc_dp.methods.statistics.describe_result import DescribeResult
-from smc_dp.methods.statistics.estimate import INTERVAL_LEVEL, QUANTILE
+from smc_dp.methods.statistics.estimate import INTERVAL_LEVEL
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.coefficients import make_coefficients
 
@@ -37,9 +39,11 @@ Where a cell decides the class, there is none to estimate, and the steps end at 
 this one. In simulations intervals of true coefficients of 5 and more covered .90, .67 and .00 (5, 6, 7).
 """
 FEWEST_OF_A_CELL = 5.0
-"""Least number of records, each weighed by how much it tells, that such a coefficient has an interval with."""
+"""Least number of records, each weighed by how much it tells beside the noise, that it has an interval with."""
+LARGEST_NEXT_STEP = 0.25
+"""Most standard errors that it may have still to go: after a last step d, a step of Newton goes about d^2/2."""
 FEWEST_ROWS_OF_A_CELL = 20.0
-"""The same of a coefficient of least squares: robust errors of fewer rows of a cell are too small."""
+"""Least number of rows of a coefficient of least squares: robust errors of fewer rows of a cell are too small."""
 _OF_CELLS = ("level", "bin", "empty")
 _NEARLY = 1e-6
 
@@ -67,16 +71,20 @@ def make_intervals(agreement: Agreement, value: Any, result: Weights | DescribeR
 
 def state_inference(found: CoefficientInference, terms: Mapping[Term, float | None]) -> dict[str, Any]:
     """Return the inference for JSON; `found` is in the order of the terms, which have their coefficients."""
+    ill = found.ill_determined
+    obstacles = [*found.obstacles, *(["collinear"] if ill[1:].all() else [])]
     each = [
-        {**name._asdict(), "estimate": estimate, **_figures(name, estimate, found, i)}
+        {**name._asdict(), "estimate": estimate, **_figures(name, None if obstacles or ill[i] else estimate, found, i)}
         for i, (name, estimate) in enumerate(terms.items())
     ]
     rows = max(found.rows + found.left_out, 1.0)
-    has_none = any(term["kind"] in _OF_CELLS and term["estimate"] is not None and term["low"] is None for term in each)
+    without = np.array([term["estimate"] is not None and term["low"] is None and not obstacles for term in each])
+    is_cell = np.array([name.kind in _OF_CELLS for name in terms])
     warned = {
         "left_out": found.left_out > MOST_LEFT_OUT * rows,
-        "far_cells" if found.inverse is None else "small_cells": has_none and not found.obstacles,
-        "long_tail": found.long_tail and not found.obstacles,
+        "ill_determined": any(ill & without),
+        "far_cells" if found.inverse is None else "small_cells": any(~ill & without & is_cell),
+        "long_tail": found.long_tail and not obstacles,
     }
     return {
         "level": INTERVAL_LEVEL,
@@ -84,7 +92,7 @@ def state_inference(found: CoefficientInference, terms: Mapping[Term, float | No
         "left_out": _stated(found.left_out),
         "last_step": _stated(found.step),
         **({} if found.residual is None else {"residual_deviation": _stated(found.residual)}),
-        "obstacles": list(found.obstacles),
+        "obstacles": obstacles,
         "cautions": [code for code, holds in warned.items() if holds],
         "terms": each,
     }
@@ -115,12 +123,14 @@ def figures_fault(
     sampling, privacy = (
         np.diag([_squared(term[name]) for term in stated["terms"]]) for name in ("sampling_error", "privacy_error")
     )
-    rows, step = float(stated["rows"]), float(stated["last_step"])
-    regresses = agreement.bounds.outcome is not None
-    longest = math.inf if regresses else LONGEST_STEP
-    obstacles = find_obstacles("collinear" in stated["obstacles"], step, rows, len(terms), longest)
-    found = CoefficientInference(np.zeros(len(terms)), sampling, privacy, step, obstacles, rows, stated["left_out"])
-    if regresses:
+    rows, nothing = float(stated["rows"]), np.zeros(len(terms))
+    ill = _said_ill_determined(stated, list(terms))
+    found = CoefficientInference(
+        nothing, sampling, privacy, nothing, float(stated["last_step"]), np.column_stack([~ill, ill]).astype(float),
+        np.array([False, True]), find_obstacles("far_start" in stated["obstacles"], rows, len(terms)), rows,
+        stated["left_out"],
+    )  # fmt: skip
+    if agreement.bounds.outcome is not None:
         found = replace(
             found,
             inverse=np.zeros_like(sampling),  # it forbids intervals alone, and errors that are not stated do so already
@@ -128,6 +138,21 @@ def figures_fault(
             long_tail="long_tail" in stated["cautions"],
         )
     return None if _same(stated, state_inference(found, terms)) else wrong
+
+
+def _said_ill_determined(stated: Mapping[str, Any], terms: Sequence[Term]) -> BoolArray:
+    """Return which terms without an interval can be those that the obstacles and cautions call ill determined."""
+    missing: BoolArray = np.array([term["low"] is None for term in stated["terms"]])
+    if "collinear" in stated["obstacles"]:
+        return np.ones(len(terms), dtype=np.bool_)
+    if "ill_determined" not in stated["cautions"]:
+        return np.zeros(len(terms), dtype=np.bool_)
+    if not {"far_cells", "small_cells"} & {*stated["cautions"]}:
+        return missing
+    is_cell = np.array([term.kind in _OF_CELLS for term in terms])
+    others: BoolArray = missing & ~is_cell
+    first: BoolArray = missing & (np.cumsum(missing) == 1)
+    return others if others.any() else first
 
 
 def _squared(error: float | None) -> float:
@@ -169,22 +194,34 @@ def _terms(score: Mapping[str, Any], bounds: Bounds) -> Iterator[tuple[Term, flo
 def _figures(name: Term, estimate: float | None, found: CoefficientInference, i: int) -> dict[str, float | None]:
     names = ("standard_error", "sampling_error", "privacy_error", "low", "high", "p_value")
     variances = (found.covariance[i, i], found.sampling[i, i], found.privacy[i, i])
-    if found.obstacles or estimate is None or not all(0 <= v <= LARGEST_FINITE_NUMBER for v in variances):
+    if estimate is None or not all(0 <= v <= LARGEST_FINITE_NUMBER for v in variances):
         return dict.fromkeys(names)
-    if name.kind in _OF_CELLS and _is_doubtful_cell(estimate, found, i):
+    error, sampling, privacy = map(math.sqrt, variances)
+    if name.kind in _OF_CELLS and _is_doubtful_cell(estimate, error, found, i):
         return dict.fromkeys(names)
     if name.kind == "intercept" and found.long_tail:  # clipped residuals move it, and no slope
         return dict.fromkeys(names)
-    error, sampling, privacy = map(math.sqrt, variances)
-    half = QUANTILE * error
-    p_value = math.erfc(abs(estimate) / error / math.sqrt(2)) if error else 0.0
+    half = interval_quantile(found, INTERVAL_LEVEL) * error
+    p_value = 2 * float(stdtr(_free(found), -abs(estimate) / error)) if error else 0.0
     return dict(zip(names, (error, sampling, privacy, estimate - half, estimate + half, p_value), strict=True))
 
 
-def _is_doubtful_cell(estimate: float, found: CoefficientInference, i: int) -> bool:
+def interval_quantile(found: CoefficientInference, level: float) -> float:
+    """Return how many standard errors an interval of this level goes to each side: Student's t."""
+    return float(stdtrit(_free(found), (1 + level) / 2))
+
+
+def _free(found: CoefficientInference) -> float:
+    return found.rows - len(found.last)
+
+
+def _is_doubtful_cell(estimate: float, error: float, found: CoefficientInference, i: int) -> bool:
     if found.inverse is not None:
         return bool(found.inverse[i, i] > 1 / FEWEST_ROWS_OF_A_CELL)
-    return bool(abs(estimate) > MOST_OF_A_CELL or found.sampling[i, i] > 1 / FEWEST_OF_A_CELL)
+    next_step = found.last[i] ** 2 / 2
+    return bool(
+        abs(estimate) > MOST_OF_A_CELL or error**2 > 1 / FEWEST_OF_A_CELL or next_step > LARGEST_NEXT_STEP * error
+    )
 
 
 def _stated(number: float) -> float:

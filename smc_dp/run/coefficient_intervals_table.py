@@ -26,6 +26,7 @@ _SAID = {
     "far_start": "intervals.far_start",
     "few_rows": "intervals.few_rows",
     "left_out": "intervals.left_out",
+    "ill_determined": "intervals.ill_determined",
     "far_cells": "intervals.far_cells",
     "small_cells": "intervals.small_cells",
     "long_tail": "intervals.long_tail",

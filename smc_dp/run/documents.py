@@ -217,7 +217,7 @@ class TermInference(Document):
     p_value: FiniteNumber | None
 
 
-_CAUTIONS = ("left_out", "far_cells", "small_cells", "long_tail")
+_CAUTIONS = ("left_out", "ill_determined", "far_cells", "small_cells", "long_tail")
 
 
 class StatedInference(Document):
@@ -234,7 +234,7 @@ class StatedInference(Document):
     obstacles: Annotated[
         list[Annotated[str, OneOf(("collinear", "far_start", "few_rows"))]], Field(max_length=3, fail_fast=True)
     ]
-    cautions: Annotated[list[Annotated[str, OneOf(_CAUTIONS)]], Field(max_length=3, fail_fast=True)]
+    cautions: Annotated[list[Annotated[str, OneOf(_CAUTIONS)]], Field(max_length=4, fail_fast=True)]
     terms: Annotated[list[TermInference], Field(max_length=_LEVELS, fail_fast=True)]
 
 

@@ -5,7 +5,10 @@ step of Newton, d = H^-1 g, goes to the estimate b + d. Its covariance has two p
 * of sampling, the sandwich H^-1 M H^-1 n/(n - p) (HC1), which holds where the model is wrong, too;
 * of privacy, H^-1 [s_g^2 I + s_H^2/2 (|d|^2 I + d d')] H^-1, with the noise of the gradient, and of the Hessian in d.
 Noise is what *all* parties added. A meat with noise is made positive semidefinite, a Hessian is raised from below.
-Everything here is post-processing of released numbers.
+
+Along a direction in which the Hessian is raised the step is too short by an unknown part: an estimate may stay near 0
+there. A coefficient of which these directions make more than `MOST_RAISED` of what noise adds is ill determined, and
+has no interval; the others do. Everything here is post-processing of released numbers.
 """
 
 from __future__ import annotations
@@ -15,12 +18,18 @@ from math import sqrt
 
 import numpy as np
 
-from smc_dp.core.arrays import Array
+from smc_dp.core.arrays import Array, BoolArray
 
 FLOOR = 0.5
 """Least eigenvalue of the Hessian that is used, in units of the largest of its noise, about s_H sqrt(2 p)."""
+MOST_RAISED = 0.5
+"""Part of a coefficient's variance by noise that may come from directions in which the Hessian is raised."""
 LONGEST_STEP = 0.05
-"""Mean square that the last step may move the scores by; beyond, intervals are known to cover too little."""
+"""Mean square that the last step may move the scores by beyond what noise makes of it, where nothing is raised.
+
+Where steps have not come near, intervals are known to cover too little. Noise of this sum and of the one before moves
+scores as well; that alone did no harm.
+"""
 
 _TINY = 1e-12
 
@@ -41,15 +50,20 @@ class InferenceNoise:
 class CoefficientInference:
     """Estimate: (p,), the two parts of its covariance: (p, p), and why there are no intervals, as codes.
 
-    `step`: mean square by which the last step moved the scores. `rows`, `left_out`: how many rows are in the sum, and
-    are not, as released. `inverse`: (p, p), of the sum of x x', and `residual`: deviation of the residuals, of least
-    squares alone; `long_tail`: whether more residuals were clipped than the intercept allows.
+    `last`: (p,), the last step, and `step` the mean square by which it moved the scores. `spread`: (p, m), whose rows
+    are as long as the noise of the gradient makes each estimate err, for unit noise; those columns `raised`, (m,), are
+    of directions in which the Hessian was raised. `rows`, `left_out`: how many rows are in the sum, and are not, as
+    released. `inverse`: (p, p), of the sum of x x', and `residual`: deviation of the residuals, of least squares alone;
+    `long_tail`: whether more residuals were clipped than the intercept allows.
     """
 
     estimate: Array
     sampling: Array
     privacy: Array
+    last: Array
     step: float
+    spread: Array
+    raised: BoolArray
     obstacles: tuple[str, ...] = ()
     rows: float = 0.0
     left_out: float = 0.0
@@ -62,6 +76,13 @@ class CoefficientInference:
         """Covariance of the estimate."""
         return self.sampling + self.privacy
 
+    @property
+    def ill_determined(self) -> BoolArray:
+        """Tell of each coefficient, (p,), whether too much of its error lies where steps are too short."""
+        squares = self.spread**2
+        ill: BoolArray = squares[:, self.raised].sum(axis=1) > MOST_RAISED * squares.sum(axis=1)
+        return ill
+
     def transformed(self, T: Array) -> CoefficientInference:
         """Return the inference on T times the coefficients, T: (q, p)."""
         return replace(
@@ -69,6 +90,8 @@ class CoefficientInference:
             estimate=T @ self.estimate,
             sampling=T @ self.sampling @ T.T,
             privacy=T @ self.privacy @ T.T,
+            last=T @ self.last,
+            spread=T @ self.spread,
             inverse=None if self.inverse is None else T @ self.inverse @ T.T,
         )
 
@@ -81,35 +104,46 @@ def infer_coefficients(
     square: Array,
     rows: float,
     noise: InferenceNoise,
+    before: float = 0.0,
     longest_step: float = LONGEST_STEP,
 ) -> CoefficientInference:
-    """Infer coefficients from released sums: `at` and gradient (p,), hessian, meat and square = X'X (p, p), n rows."""
+    """Infer coefficients from released sums: `at` and gradient (p,), hessian, meat and square = X'X (p, p), n rows.
+
+    before: the deviation of the noise of the gradient from which `at` comes. longest_step: the mean square by which the
+    step may move the scores beyond what both noises make of it, in directions that are not raised.
+    """
     p = len(at)
-    inverse = raised_inverse(hessian, noise.hessian)
+    floor = max(FLOOR * loudest(noise.hessian, p), _TINY)
+    values, vectors = np.linalg.eigh(hessian)
+    spread = vectors / np.maximum(values, floor)
+    inverse = spread @ vectors.T
     step = inverse @ gradient
-    identity = np.eye(p)
+    identity, whole = np.eye(p), _positive(square)
     inside = noise.gradient**2 * identity + noise.hessian**2 / 2 * ((step @ step) * identity + np.outer(step, step))
-    moved = float(step @ _positive(square) @ step) / max(rows, 1.0)
-    is_collinear = bool(np.linalg.eigvalsh(hessian)[0] <= loudest(noise.hessian, p))
+    moved = float(step @ whole @ step) / max(rows, 1.0)
+    sure = values >= floor
+    own, of_noise = vectors[:, sure] @ (vectors[:, sure].T @ step), spread[:, sure]
+    by_noise = (noise.gradient**2 + before**2) * float(np.trace(of_noise.T @ whole @ of_noise))
+    beyond = (float(own @ whole @ own) - by_noise) / max(rows, 1.0)
     scale = rows / (rows - p) if rows > p else 1.0
     return CoefficientInference(
         at + step,
         inverse @ _positive(meat) @ inverse * scale,
         inverse @ inside @ inverse,
+        step,
         moved,
-        find_obstacles(is_collinear, moved, rows, p, longest_step),
+        spread,
+        ~sure,
+        find_obstacles(beyond > longest_step, rows, p),
     )
 
 
-def find_obstacles(
-    is_collinear: bool, step: float, rows: float, p: int, longest_step: float = LONGEST_STEP
-) -> tuple[str, ...]:
-    """Return the codes of what forbids intervals of p coefficients, after a last step of this mean square.
+def find_obstacles(is_far: bool, rows: float, p: int) -> tuple[str, ...]:
+    """Return the codes of what forbids all intervals of p coefficients.
 
-    `collinear` where an eigenvalue of the Hessian is below its noise, `far_start` where the step is long, `few_rows`
-    with no more rows than coefficients.
+    `far_start` where the last step was too long, `few_rows` with no more rows than coefficients.
     """
-    obstacles = {"collinear": is_collinear, "far_start": step > longest_step, "few_rows": rows <= p}
+    obstacles = {"far_start": is_far, "few_rows": rows <= p}
     return tuple(code for code, holds in obstacles.items() if holds)
 
 

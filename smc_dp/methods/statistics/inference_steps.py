@@ -105,7 +105,8 @@ class InferenceSteps(CentredSteps):
             return self._centred(replace(state, at=at + step, number=1), 4 * sums.hessian, sums.left_out)
         square = np.eye(p) if state.square is None else state.square
         rows = state.rows - (sums.left_out - state.left_out)
-        found = infer_coefficients(at, sums.gradient, sums.hessian, sums.meat, square, rows, noise)
+        before = self.noise[min(state.number, len(self.noise)) - 1].gradient
+        found = infer_coefficients(at, sums.gradient, sums.hessian, sums.meat, square, rows, noise, before)
         return replace(
             state, at=found.estimate, number=state.number + 1, found=replace(found, rows=rows, left_out=sums.left_out)
         )

@@ -88,7 +88,14 @@ class LeastSquaresSteps(CentredSteps):
         clip = state.clip / (1 << MARGIN_BITS)
         in_units = InferenceNoise(clip * noise.gradient, self.gram[-1].gram, clip**2 * noise.meat)
         inferred = infer_coefficients(
-            _on_grid(state.at), clip * found.gradient, gram, clip**2 * found.meat, gram, state.rows, in_units, inf
+            _on_grid(state.at),
+            clip * found.gradient,
+            gram,
+            clip**2 * found.meat,
+            gram,
+            state.rows,
+            in_units,
+            longest_step=inf,
         )
         left = replace(
             inferred,

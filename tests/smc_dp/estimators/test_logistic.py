@@ -82,7 +82,7 @@ def test_rows_have_the_names_of_the_columns_and_the_intervals_of_their_level() -
     ends = [(row.interval.low, row.interval.high) for row in rows if row.interval]
     assert made.conf_int() == pytest.approx(np.array(ends))
     wide, narrow = np.diff(made.conf_int(0.99)), np.diff(made.conf_int(0.5))
-    assert (wide / narrow).ravel() == pytest.approx([2.5758 / 0.67449] * 4, rel=1e-4)
+    assert (wide / narrow).ravel() == pytest.approx([2.5758 / 0.67449] * 4, rel=1e-3)  # of the normal law
     assert made.table({"age": 10.0})[1].estimate == pytest.approx(10 * rows[1].estimate)
     assert made.bse == pytest.approx([row.interval.standard_error for row in rows if row.interval])
     assert made.predict_proba(X).shape == (len(X), 2)

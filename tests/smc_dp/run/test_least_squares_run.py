@@ -241,7 +241,8 @@ def test_a_cell_with_few_rows_and_an_intercept_beside_a_long_tail_have_no_interv
     def found(inverse: float, *, long_tail: bool) -> tuple[dict[str, Any], set[str]]:
         own = np.linalg.inv(T)
         inferred = CoefficientInference(
-            np.zeros(p), own @ np.eye(p) @ own.T, np.zeros((p, p)), 0.0, (), 5000.0, 0.0,
+            np.zeros(p), own @ np.eye(p) @ own.T, np.zeros((p, p)), np.zeros(p), 0.0, own, np.zeros(p, dtype=bool),
+            (), 5000.0, 0.0,
             own @ np.diag([inverse] * p) @ own.T, 1.0, long_tail,
         )  # fmt: skip
         agreement: Any = SimpleNamespace(inference=lambda value: inferred, bounds=bounds)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.linear_model import LogisticRegression
 
 from protocols.arithmetic.rng import Stream
@@ -97,6 +97,7 @@ def test_figures_are_those_of_another_program_but_for_the_noise(files: Path) -> 
     found = stated(files / "run")["inference"]
     assert found["obstacles"] == []
     assert found["rows"] + found["left_out"] == pytest.approx(2400, abs=40)
+    quantile = stats.t(found["rows"] - 8).ppf(0.975)
     slopes = dict(zip(NAMES, model.coef_[0], strict=True))
     named = {(t["kind"], t["column"], t["cell"]): t for t in found["terms"]}
     for key, name in (
@@ -111,17 +112,50 @@ def test_figures_are_those_of_another_program_but_for_the_noise(files: Path) -> 
         term = named.pop(key)
         assert abs(term["estimate"] - slopes[name]) < 4 * term["privacy_error"] + 0.1 * term["sampling_error"]
         assert term["standard_error"] ** 2 == pytest.approx(term["sampling_error"] ** 2 + term["privacy_error"] ** 2)
-        assert term["high"] - term["estimate"] == pytest.approx(1.959964 * term["standard_error"])
-        assert term["estimate"] - term["low"] == pytest.approx(1.959964 * term["standard_error"])
+        assert term["high"] - term["estimate"] == pytest.approx(quantile * term["standard_error"], rel=1e-9)
+        assert term["estimate"] - term["low"] == pytest.approx(quantile * term["standard_error"], rel=1e-9)
     assert [*named] == [("intercept", "", "")]
     assert abs(named["intercept", "", ""]["estimate"] - model.intercept_[0]) < 0.5
 
 
 @pytest.mark.parametrize(
-    ("coefficient", "variance", "states"),
-    [(3.9, 0.19, True), (-3.9, 0.19, True), (4.1, 0.01, False), (-4.1, 0.01, False), (1.0, 0.21, False)],
+    ("coefficient", "variance", "last", "states"),
+    [
+        (3.9, 0.19, 0.4, True),
+        (-3.9, 0.19, -0.4, True),
+        (4.1, 0.01, 0.0, False),
+        (-4.1, 0.01, 0.0, False),
+        (1.0, 0.21, 0.0, False),
+        (3.9, 0.19, 0.5, False),  # d^2/2 is above a quarter of the error, .44
+        (3.9, 0.19, -0.5, False),
+    ],
 )
-def test_a_level_that_decides_the_class_has_no_interval(coefficient: float, variance: float, states: bool) -> None:
+def test_a_level_that_decides_the_class_has_no_interval(
+    coefficient: float, variance: float, last: float, states: bool
+) -> None:
+    made, level, slope = made_of(coefficient, variance, last, (False, False, False))
+    assert (made["terms"][level]["low"] is not None) == states
+    assert made["terms"][slope]["low"] is not None
+    assert made["cautions"] == ([] if states else ["far_cells"])
+
+
+def test_a_coefficient_that_is_ill_determined_has_no_interval() -> None:
+    made, level, _ = made_of(1.0, 0.1, 0.0, (True, False, False))
+    assert [term["low"] is None for term in made["terms"]] == [i == level for i in range(3)]
+    assert made["cautions"] == ["ill_determined"]
+    assert made["obstacles"] == []
+    made, _, _ = made_of(1.0, 0.1, 0.0, (True, True, False))
+    assert {term["low"] for term in made["terms"]} == {None}
+    assert made["obstacles"] == ["collinear"]
+    assert made["cautions"] == []
+
+
+def made_of(
+    coefficient: float, variance: float, last: float, raised: tuple[bool, bool, bool]
+) -> tuple[dict[str, Any], int, int]:
+    """Return what is made of an inference in three directions, of a level, a slope and the intercept, and the places of
+    level and slope.
+    """
     columns = (CategoricalColumn("ward", ("a", "b")), NumericColumn("age", 0.0, 1.0))
     bounds = Bounds(columns, ("no", "yes"), "died", longest_norm(2))
     terms, T = coefficient_map(bounds)
@@ -129,14 +163,14 @@ def test_a_level_that_decides_the_class_has_no_interval(coefficient: float, vari
     kept = np.linalg.solve(T, [coefficient if i in (level, slope) else 0.0 for i in range(len(terms))])
     weights = np.zeros(bounds.dimension)
     weights[[j for j in range(bounds.dimension) if bounds.box and j not in bounds.box.references]] = kept
-    spread = np.linalg.inv(T) @ np.diag([variance] * len(terms)) @ np.linalg.inv(T).T
-    found = CoefficientInference(kept, spread, np.zeros_like(spread), 0.0, rows=100.0)
+    back, places = np.linalg.inv(T), [level, slope, 0]
+    sampling = back @ np.diag([variance] * len(terms)) @ back.T
+    step = back @ np.array([last if i in (level, slope) else 0.0 for i in range(len(terms))])
+    found = CoefficientInference(kept, sampling, 0 * sampling, step, 0.0, back[:, places], np.array(raised), rows=1e9)
     agreement: Any = SimpleNamespace(bounds=bounds, inference=lambda value: found)
     made = make_intervals(agreement, None, tuple(weights.tolist()))
     assert made is not None
-    assert (made["terms"][level]["low"] is not None) == states
-    assert made["terms"][slope]["low"] is not None
-    assert made["cautions"] == ([] if states else ["far_cells"])
+    return made, level, slope
 
 
 def test_estimates_are_the_coefficients_of_the_release(files: Path) -> None:
@@ -231,13 +265,18 @@ def _shifted(found: dict[str, Any]) -> None:
     term["estimate"] += 5 * term["standard_error"]
     term["low"] += 5 * term["standard_error"]
     term["high"] += 5 * term["standard_error"]
-    term["p_value"] = math.erfc(abs(term["estimate"]) / term["standard_error"] / math.sqrt(2))
+    term["p_value"] = 2 * law_of(found).sf(abs(term["estimate"]) / term["standard_error"])
 
 
 def _narrower(found: dict[str, Any]) -> None:
     term = found["inference"]["terms"][1]
     half = (term["high"] - term["low"]) / 4
     term["low"], term["high"] = term["estimate"] - half, term["estimate"] + half
+
+
+def law_of(found: dict[str, Any]) -> Any:
+    """Student's t of these rows and coefficients."""
+    return stats.t(found["inference"]["rows"] - len(found["inference"]["terms"]))
 
 
 def _without_first(found: dict[str, Any]) -> None:
@@ -248,8 +287,9 @@ def _of_a_cell_that_decides(found: dict[str, Any]) -> None:
     """So large an error of sampling that a level has no interval."""
     term = found["inference"]["terms"][2]
     error = term["standard_error"] = term["sampling_error"] = 0.5
-    half = 1.959963984540054 * error
-    p = math.erfc(abs(term["estimate"]) / error / math.sqrt(2))
+    law = law_of(found)
+    half = law.ppf(0.975) * error
+    p = 2 * law.sf(abs(term["estimate"]) / error)
     term.update(privacy_error=0.0, low=term["estimate"] - half, high=term["estimate"] + half, p_value=p)
 
 
@@ -274,7 +314,6 @@ def _of_a_cell_that_decides(found: dict[str, Any]) -> None:
         _of_inference(level=0.99),
         _of_inference(terms=[]),
         _of_inference(obstacles=["collinear"]),
-        _of_inference(last_step=0.06),
         _of_inference(rows=3),
         _of_inference(left_out=1000.0),
         _of_inference(cautions=["far_cells"]),
@@ -288,7 +327,7 @@ def test_a_release_alone_whose_figures_contradict_each_other_is_refused(
 
 
 def test_a_release_alone_is_shown_as_not_verified_at_its_table(files: Path, tmp_path: Path) -> None:
-    page = run_page(_alone(files, tmp_path / "alone", _more_rows))  # nothing contradicts that
+    page = run_page(_alone(files, tmp_path / "alone", lambda _: None))
     section = next(s for s in page.sections if s.heading == "Coefficients with intervals")
     assert section.blocks[0] == page.notices[0]
     whole = next(s for s in run_page(files / "run").sections if s.heading == section.heading)

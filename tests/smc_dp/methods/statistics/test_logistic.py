@@ -22,7 +22,7 @@ from smc_dp.privacy.target import Target
 from tests.support.refusals import refused
 
 # A number, a set of three levels of which the first is the reference, a skewed number; and the constant.
-BOX = FeatureBox(1 / np.sqrt(6.0), np.sqrt(0.5), 3, (1,))
+BOX = FeatureBox(1 / np.sqrt(6.0), np.sqrt(0.5), 3, ((1, 3),))
 TRUTH = np.array([0.9, 0.8, -0.5, 1.2, -0.2])  # of the number, two levels, the skewed number and the constant
 PARTIES = ThreatModel(3, 1, 0)
 
@@ -184,24 +184,56 @@ def test_the_noise_is_that_of_all_parties() -> None:
 
 
 def test_why_there_is_no_interval() -> None:
-    def obstacles(scale: float, gradient: float, rows: float) -> tuple[str, ...]:
-        noise, hessian = InferenceNoise(1.0, 1.0, 1.0), np.diag([200.0, scale])
+    def obstacles(gradient: float, rows: float, before: float = 0.0) -> tuple[str, ...]:
+        noise, hessian = InferenceNoise(1e-9, 1.0, 1.0), np.diag([200.0, 100.0])
+        square = 4 * hessian
         return infer_coefficients(
-            np.zeros(2), np.array([gradient, 0.0]), hessian, hessian, 4 * hessian, rows, noise
+            np.zeros(2), np.array([gradient, 0.0]), hessian, hessian, square, rows, noise, before
         ).obstacles
 
-    assert obstacles(100.0, 10.0, 1000.0) == ()
-    assert obstacles(2.01, 10.0, 1000.0) == ()  # the noise is about sqrt(2 p) = 2
-    assert obstacles(1.99, 10.0, 1000.0) == ("collinear",)
-    assert obstacles(100.0, 49.0, 1000.0) == ()  # 800 (49/200)^2/1000 = .048
-    assert obstacles(100.0, 51.0, 1000.0) == ("far_start",)
-    assert obstacles(100.0, 0.0, 2.0) == ("few_rows",)
+    assert obstacles(49.0, 1000.0) == ()  # 800 (49/200)^2/1000 = .048
+    assert obstacles(51.0, 1000.0) == ("far_start",)
+    assert obstacles(52.0, 1000.0, 10.0) == ()  # 100 (4/200 + 4/100)/1000 = .006 are by noise
+    assert obstacles(54.0, 1000.0, 10.0) == ("far_start",)
+    assert obstacles(0.0, 2.0) == ("few_rows",)
+
+
+def test_coefficients_along_which_the_hessian_is_raised_are_ill_determined() -> None:
+    def ill(least: float, angle: float) -> list[bool]:
+        noise, hessian = InferenceNoise(1.0, 1.0, 1.0), np.diag([200.0, least])
+        found = infer_coefficients(np.zeros(2), np.zeros(2), hessian, hessian, 4 * hessian, 1000.0, noise)
+        turn = np.array([[np.cos(angle), np.sin(angle)], [0.0, 1.0]])
+        told: list[bool] = found.transformed(turn).ill_determined.tolist()
+        return told
+
+    assert ill(1.01, 0.5) == [False, False]  # half of the noise's norm, about sqrt(2 p), is 1
+    assert ill(0.99, 0.0) == [False, True]
+    assert ill(0.99, 0.0049) == [False, True]  # .0049^2 of .0049^2 + 1/200^2 is .49
+    assert ill(0.99, 0.0051) == [True, True]
 
 
 def test_columns_that_follow_from_each_other_have_no_interval() -> None:
     Z, y = drawn(3000, 3)
     Z[:, 3] = -Z[:, 0]
-    assert "collinear" in inferred(Z, y, Target(Fraction(3), noise="ddg")).obstacles
+    found = inferred(Z, y, Target(Fraction(3), noise="ddg"))
+    assert found.ill_determined.tolist()[:4] == [True, False, False, True]
+
+
+@pytest.mark.parametrize("first", range(4))
+def test_centred_levels_are_as_far_apart_whichever_is_first(first: int) -> None:
+    order, frequency = np.roll(np.arange(4), -first), np.array([0.6, 0.3, 0.08, 0.02])
+    box, n = FeatureBox(0.5, 0.5, 1, ((0, 4),)), 10_000
+    X = np.column_stack([np.eye(4)[:, order[1:]] * box.reach, np.full(4, box.constant)])  # a row of each level
+    public = Centring.public(box, 4)
+    Z = X @ public.matrix
+    centring = public.then((Z * n * frequency[:, np.newaxis]).T @ Z)
+    centred = X @ centring.matrix * np.sqrt(centring.square)
+    scales = np.maximum(np.sqrt(frequency * (1 - frequency)), (1 + frequency) / 3)
+    for i in range(4):
+        for j in range(i):
+            far = np.hypot(1 / scales[i], 1 / scales[j])
+            assert np.linalg.norm(centred[i] - centred[j]) == pytest.approx(far, rel=1e-4)
+    assert frequency @ centred[:, :-1] == pytest.approx(0, abs=1e-4)
 
 
 def test_weights_of_centred_rows_are_those_of_the_rows() -> None:
