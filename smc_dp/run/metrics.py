@@ -97,8 +97,8 @@ class Metrics:
 
 
 def has_probabilities(spec: MechanismSpec) -> bool:
-    """Return whether the length of released weights says how sure the model is."""
-    if isinstance(spec, DescribeSum):
+    """Return whether the length of released weights says how sure the model is of a class."""
+    if isinstance(spec, DescribeSum) or not spec.public.classes:
         return False
     return spec.knows_rows if isinstance(spec, HasOpenScale) else True
 

@@ -107,7 +107,7 @@ class Predictions:
         reasons = self.reasons or ((),) * len(self.labels)
         for name, label, found, why in zip(self.ids, self.labels, given, reasons, strict=True):
             if self.are_numbers:
-                yield name, label, "; ".join(map(str, why))
+                yield name, "" if found is None else found, "; ".join(map(str, why))
                 continue
             flat = tuple(_flat(found))
             none = flat[0] is None
@@ -188,7 +188,7 @@ def _predictions(
     names, encoded = model.bounds.classes, made.encoded
     of_rows = scores(model.weights, encoded.X)
     is_number = model.bounds.outcome is not None
-    sure = probabilities(of_rows) if model.has_probabilities and not is_number else None
+    sure = probabilities(of_rows) if model.has_probabilities else None
     if is_number:
         labels = [repr(number) for number in of_rows.tolist()]
     elif limit is None or limit == HALF:

@@ -64,7 +64,7 @@ class LinearRegression(GradientMethod):
     """Least squares by a secure sum for the place of rows, one for the Gram matrix, and one of clipped residuals."""
 
     name: ClassVar[str] = "linear"
-    colour: ClassVar[str] = "#305000"
+    colour: ClassVar[str] = "#00006c"
     whole_rows: ClassVar[bool] = True
     regresses: ClassVar[bool] = True
     parts: ClassVar[tuple[int, ...]] = (1, 8, 11)

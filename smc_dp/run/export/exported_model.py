@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from smc_dp.core.arrays import Array, in_columns
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import LEAVE_OUT, CategoricalColumn, Column, DateColumn, NumericColumn
 from smc_dp.data.preprocess import fill_features
@@ -37,10 +37,10 @@ class ExportedModel:
     """Model of a verified release.
 
     `weights`: (k, d), what a feature adds to each score; `constants`: (k,). The scores are those of `scored`: the
-    second of two classes, or each of three or more. `release`: SHA-256 of release.json; `privacy`: its statement;
-    `insecure`: reasons why the run protects nobody; `missing_files_text` as in `VerifiedRelease`. Without
-    `gives_probabilities` scores are as long as the hidden number of rows makes them, and only their order counts.
-    `threshold`: public probability above which a row gets the second of two classes.
+    second of two classes, each of three or more, or the label that is a number. `release`: SHA-256 of release.json;
+    `privacy`: its statement; `insecure`: reasons why the run protects nobody; `missing_files_text` as in
+    `VerifiedRelease`. Without `gives_probabilities` scores are as long as the hidden number of rows makes them, and
+    only their order counts. `threshold`: public probability above which a row gets the second of two classes.
     """
 
     bounds: Bounds
@@ -71,8 +71,6 @@ def read_model(run: Path) -> ExportedModel:
     """Verify the release of a run, and return its model; raise InputError where it cannot be used."""
     files = read_run_files(run)
     found = verify_release(files)
-    if found.release.bounds.outcome is not None:
-        raise InputError("export.of_number", label=shown(found.release.bounds.label))
     made, digest = found.release, hashlib.sha256(read_content(files, RELEASE)).hexdigest()
     weights, constants = column_weights(made.weights, made.bounds)
     sure = has_probabilities(made.agreement.spec)

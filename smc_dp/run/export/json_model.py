@@ -14,6 +14,7 @@ MODEL_FORMAT = "smc-dp model 1"
 
 def write_json_model(model: ExportedModel) -> bytes:
     """Return the model as a JSON document."""
+    is_class = model.bounds.outcome is None
     document = {
         "format": MODEL_FORMAT,
         "release": model.release,
@@ -21,9 +22,10 @@ def write_json_model(model: ExportedModel) -> bytes:
         "insecure": list(model.insecure),
         "label": model.bounds.label,
         "classes": list(model.bounds.classes),
+        **({} if is_class else {"outcome": list(model.bounds.outcome or ())}),
         "scored": list(model.scored),
         "gives_probabilities": model.gives_probabilities,
-        "threshold": model.threshold.probability,
+        "threshold": model.threshold.probability if is_class else None,
         "constant": model.constants.tolist(),
         "clip": model.bounds.clip,
         "columns": [_column(column, weights, center=model.bounds.center) for column, weights in model.parts],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -141,11 +142,34 @@ def test_predictions_are_numbers_with_their_figures(files: Path, tmp_path: Path)
     found.write(tmp_path / "out.csv")
     heading, first, *_ = (tmp_path / "out.csv").read_text().splitlines()
     assert (heading, first) == ("row,prediction,reason", f"1,{found.labels[0]},")
+    below = replace(found, labels=("-1.5", ""), scores=(-1.5, None), ids=("1", "2"), reasons=((), ()))
+    below.write(tmp_path / "below.csv")  # a number below 0 is no formula
+    assert (tmp_path / "below.csv").read_text().splitlines()[1:] == ["1,-1.5,", "2,,"]
     with refused("threshold.several_classes"):
         predict(files / "run", files / "test.csv", threshold=0.4)
     lines = [line.rpartition(",")[0] + ",x" for line in design(3, 3)[0]]
     unknown = predict(files / "run", write(tmp_path / "x.csv", lines))
     assert (unknown.metrics, unknown.unlabelled_rows, len(unknown.labels)) == (None, 3, 3)
+
+
+def test_a_program_of_its_own_predicts_the_same_by_the_model_in_json(files: Path, tmp_path: Path) -> None:
+    export_run(files / "run", "json", tmp_path / "model.json")
+    model = json.loads((tmp_path / "model.json").read_text())
+    assert (model["outcome"], model["scored"], model["classes"]) == ([0.0, 60.0], ["stay"], [])
+    assert (model["threshold"], model["gives_probabilities"]) == (None, False)
+    lines, _ = design(50, 4)
+    found = predict(files / "run", write(tmp_path / "rows.csv", lines))
+    for line, predicted in zip(lines, found.scores, strict=True):
+        cells, total = dict(zip(("age", "ward", "dose"), line.split(","), strict=False)), model["constant"][0]
+        for column in model["columns"]:
+            cell = cells[column["name"]]
+            if not cell:
+                total += column["empty"]["adds"][0]
+            elif column["type"] == "levels":
+                total += next(level["weights"][0] for level in column["levels"] if cell in level["texts"])
+            else:
+                total += (float(cell) - column["offset"]) / column["scale"] * column["weights"][0]
+        assert total == pytest.approx(predicted)
 
 
 def test_figures_of_predictions_are_those_of_the_textbook() -> None:
@@ -180,7 +204,7 @@ def test_what_it_cannot_do_is_refused(files: Path, tmp_path: Path) -> None:
     with refused("personal.of_number"):
         personalise(files / "run", files / "north.csv")
     with refused("export.of_number"):
-        export_run(files / "run", "json", tmp_path / "model.json")
+        export_run(files / "run", "sql", tmp_path / "model.sql")
     (tmp_path / "b.toml").write_text(BOUNDS.replace("range = [0, 60]", 'classes = ["no", "yes"]'))
     with refused(*["classes.many_numbers"] * 3):
         run(files, tmp_path / "no", bounds=tmp_path / "b.toml")
