@@ -9,6 +9,7 @@ Nineteen names and the version are here; each is imported when it is first used.
 * `SecureSumClassifier`, `AveragingClassifier`, `EnsembleClassifier`, `FeatureMethodClassifier`,
   `CollaborativeClassifier`: scikit-learn estimators, one for each family of methods (`smc_dp.estimators`).
 * `PersonalisedClassifier`: a model of one site for itself, from a fitted estimator and the site's own rows.
+* `SecureSumLogisticRegression`: coefficients of two classes with standard errors and intervals.
 * `SecureSumDescribe`: counts, means, deviations and quantiles of all rows, behind the same interface.
 * `PrivacyStatement`: what a release guarantees, against whom, and what it does not cover: their attribute privacy_.
 * `METHODS`: every method by its name, for whoever needs more than an estimator:
@@ -43,6 +44,7 @@ if TYPE_CHECKING:  # for type checkers, which read no table: the same names from
     from smc_dp.estimators import PersonalisedClassifier as PersonalisedClassifier
     from smc_dp.estimators import SecureSumClassifier as SecureSumClassifier
     from smc_dp.estimators import SecureSumDescribe as SecureSumDescribe
+    from smc_dp.estimators import SecureSumLogisticRegression as SecureSumLogisticRegression
     from smc_dp.methods.registry import METHODS as METHODS
     from smc_dp.planning.plan import plan as plan
     from smc_dp.privacy.statement import PrivacyStatement as PrivacyStatement
@@ -70,6 +72,7 @@ _MODULES = MappingProxyType(
         "RowsClippedWarning": "smc_dp.core.errors",
         "SecureSumClassifier": "smc_dp.estimators",
         "SecureSumDescribe": "smc_dp.estimators",
+        "SecureSumLogisticRegression": "smc_dp.estimators",
         "Target": "smc_dp.privacy.target",
         "audit_run": "smc_dp.audit.run.checks",
         "personalise": "smc_dp.run.personalisation",

@@ -75,7 +75,7 @@ TABLE: Mapping[str, tuple[str, ...]] = {
     "smc_dp.methods.training": ("smc_dp.core", "protocols.arithmetic.rng"),
     "smc_dp.estimators": (
         *("smc_dp.core", "smc_dp.data", "smc_dp.methods", "smc_dp.privacy", "protocols.arithmetic.rng"),
-        *("smc_dp.privacy.ledger",),
+        *("smc_dp.privacy.ledger", "smc_dp.run.coefficient_intervals", "smc_dp.run.coefficient_rows"),
     ),
     "smc_dp.run": (
         *("smc_dp.core", "smc_dp.data", "smc_dp.methods", "smc_dp.pages", "smc_dp.privacy", "smc_dp.run.protocols"),

@@ -62,10 +62,10 @@ def make_intervals(agreement: Agreement, value: Any, result: Weights | DescribeR
     if found is None or isinstance(result, DescribeResult):
         return None
     moved = found.transformed(coefficient_map(agreement.bounds)[1])
-    return _inference(moved, terms_of(result, agreement.bounds))
+    return state_inference(moved, terms_of(result, agreement.bounds))
 
 
-def _inference(found: CoefficientInference, terms: Mapping[Term, float | None]) -> dict[str, Any]:
+def state_inference(found: CoefficientInference, terms: Mapping[Term, float | None]) -> dict[str, Any]:
     """Return the inference for JSON; `found` is in the order of the terms, which have their coefficients."""
     each = [
         {**name._asdict(), "estimate": estimate, **_figures(name, estimate, found, i)}
@@ -127,7 +127,7 @@ def figures_fault(
             residual=stated.get("residual_deviation", math.nan),
             long_tail="long_tail" in stated["cautions"],
         )
-    return None if _same(stated, _inference(found, terms)) else wrong
+    return None if _same(stated, state_inference(found, terms)) else wrong
 
 
 def _squared(error: float | None) -> float:

@@ -6,18 +6,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
+from typing_extensions import override
+
 from smc_dp.data.federation import Public
 from smc_dp.methods.functionality import Vector
 from smc_dp.methods.gradients.gradient_sums import GradientSums
+from smc_dp.methods.model import LinearModel
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
 
 MOST_COEFFICIENTS = 500
 """Features at most: p (p + 1) numbers of matrices are released in a sum."""
 
 
+@dataclass(frozen=True, eq=False)
+class InferredModel(LinearModel):
+    """Linear model with the inference on its weights of features that are no reference; None for rows without a box."""
+
+    inference: CoefficientInference | None = None
+
+
 @dataclass(frozen=True)
 class CoefficientSums(GradientSums):
     """Sums of a method that says how sure its coefficients are, and the inference that follows from them."""
+
+    @override
+    def model(self, value: Sequence[Vector]) -> LinearModel:
+        return InferredModel(super().model(value).W, self.inference(value))
 
     def inference(self, value: Sequence[Vector]) -> CoefficientInference | None:
         """Return the inference on the weights of features that are no reference; None for rows without a box."""

@@ -16,7 +16,7 @@ from typing_extensions import Protocol, runtime_checkable
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError
 from smc_dp.data.columns import CategoricalColumn, Column, NumericColumn
-from smc_dp.data.federation import Federation, Public, Rows
+from smc_dp.data.federation import FeatureBox, Federation, Public, Rows
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.method import SEED_CAVEAT, SumSpec, require_model
 from smc_dp.methods.model import Release, ReleasedModel
@@ -72,7 +72,7 @@ class SimulatedSum:
 
     Whatever needs no target is made once. No party drops out here: the noise is calibrated for those who must be
     left, and every party's share is in the sum. InputError for a threat model under which no sum can be computed.
-    `columns`, `label`: as in `Public`, where rows were made of tables.
+    `columns`, `label`, `box`: as in `Public`, where rows were made of tables.
     """
 
     method: Any
@@ -81,6 +81,7 @@ class SimulatedSum:
     announced: AnnouncedRows
     columns: tuple[Column, ...] = ()
     label: CategoricalColumn | NumericColumn | None = None
+    box: FeatureBox | None = None
 
     def __post_init__(self) -> None:
         self.threat_model.check()
@@ -150,5 +151,5 @@ class SimulatedSum:
     @property
     def _public(self) -> Public:
         """Public facts, with numbers of rows only where neighbours share them."""
-        public = replace(self.federation.public, columns=self.columns, label=self.label)
+        public = replace(self.federation.public, columns=self.columns, label=self.label, box=self.box)
         return public if self.method.adjacency == "replace" else replace(public, sizes=None)
