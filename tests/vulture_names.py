@@ -38,8 +38,9 @@ not_for_publication  # the first field of timings.json
 # scikit-learn reads this of a classifier with a threshold.
 estimator_
 
-# Whoever has a fitted estimator of a description calls this.
+# Whoever has a fitted estimator of a description, or of coefficients, calls these.
 to_frame
+conf_int
 
 # typer calls this to print the commands of a group.
 format_commands

@@ -15,9 +15,15 @@ import numpy as np
 from typing_extensions import override
 
 from smc_dp.core.arrays import Array
+from smc_dp.data.federation import FeatureBox  # noqa: F401  as CoefficientInference below
 from smc_dp.methods.functionality import Vector
 from smc_dp.methods.statistics.centring import Centring
-from smc_dp.methods.statistics.coefficient_inference import InferenceNoise, infer_coefficients, raised_inverse
+from smc_dp.methods.statistics.coefficient_inference import (
+    CoefficientInference,  # noqa: F401  documentation looks here for the type of an inherited field
+    InferenceNoise,
+    infer_coefficients,
+    raised_inverse,
+)
 from smc_dp.methods.statistics.inference_steps import CentredSteps, Inquiry
 from smc_dp.methods.training.integer_rows import WEIGHT_BITS, IntegerRows, round_query
 from smc_dp.methods.training.least_squares import (
