@@ -25,7 +25,6 @@ class InferredModel(LinearModel):
     inference: CoefficientInference | None = None
 
 
-@dataclass(frozen=True)
 class CoefficientSums(GradientSums):
     """Sums of a method that says how sure its coefficients are, and the inference that follows from them."""
 

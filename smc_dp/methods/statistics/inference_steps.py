@@ -8,7 +8,7 @@ Everything here is post-processing of released sums, and total.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from smc_dp.methods.statistics.coefficient_inference import (
 from smc_dp.methods.training.integer_readings import read_inference
 from smc_dp.methods.training.integer_rows import WEIGHT_BITS, IntegerRows, round_query
 
-S = TypeVar("S", bound="Inquiry")
+Noise = TypeVar("Noise")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +34,7 @@ class Inquiry:
 
     `square`: X'X of the first sum in these coordinates; `rows`: how many are in the next sum, and `left_out`, both as
     released. `found`: what the last sum says. `kept`: places of the p features among d.
+    `clip`: that of residuals of least squares, in units of 2^-30 of half of the range of the outcome.
     """
 
     kept: tuple[int, ...]
@@ -45,6 +46,7 @@ class Inquiry:
     rows: float = 0.0
     left_out: float = 0.0
     found: CoefficientInference | None = None
+    clip: int = 1
 
     @property
     def released(self) -> Array:
@@ -56,15 +58,17 @@ class Inquiry:
 
 
 @dataclass(frozen=True)
-class CentredSteps:
+class CentredSteps(Generic[Noise]):
     """Steps with p `kept` features of d, whose rows are centred by the first sum.
 
-    box: where rows lie; None for rows that somebody encoded otherwise: they are not centred.
+    box: where rows lie; None for rows that somebody encoded otherwise: they are not centred. noise: that of all
+    parties.
     """
 
     kept: tuple[int, ...]
     dimension: int
     box: FeatureBox | None
+    noise: Noise
 
     def begin(self) -> Inquiry:
         """Begin at b = 0."""
@@ -72,7 +76,7 @@ class CentredSteps:
         centring = None if self.box is None else Centring.public(self.box, p)
         return Inquiry(self.kept, self.dimension, np.zeros(p), centring=centring)
 
-    def _centred(self, state: S, square: Array, left_out: float) -> S:
+    def _centred(self, state: Inquiry, square: Array, left_out: float) -> Inquiry:
         """Return the state after the first sum, with X'X `square` of rows in the public box."""
         public = state.centring
         if public is None:
@@ -89,11 +93,8 @@ class CentredSteps:
         )
 
 
-@dataclass(frozen=True)
-class InferenceSteps(CentredSteps):
-    """Newton's steps; `noise`: that of all parties, of each sum."""
-
-    noise: tuple[InferenceNoise, ...]
+class InferenceSteps(CentredSteps[tuple[InferenceNoise, ...]]):
+    """Newton's steps; `noise`: that of each sum."""
 
     def after(self, state: Inquiry, value: Vector) -> Inquiry:
         """Return the state after one more sum."""

@@ -12,18 +12,10 @@ from math import hypot, inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from typing_extensions import override
 
 from smc_dp.core.arrays import Array
-from smc_dp.data.federation import FeatureBox  # noqa: F401  as CoefficientInference below
 from smc_dp.methods.functionality import Vector
-from smc_dp.methods.statistics.centring import Centring
-from smc_dp.methods.statistics.coefficient_inference import (
-    CoefficientInference,  # noqa: F401  documentation looks here for the type of an inherited field
-    InferenceNoise,
-    infer_coefficients,
-    raised_inverse,
-)
+from smc_dp.methods.statistics.coefficient_inference import InferenceNoise, infer_coefficients, raised_inverse
 from smc_dp.methods.statistics.inference_steps import CentredSteps, Inquiry
 from smc_dp.methods.training.integer_rows import WEIGHT_BITS, IntegerRows, round_query
 from smc_dp.methods.training.least_squares import (
@@ -64,35 +56,26 @@ class ResidualNoise(NamedTuple):
     clipped: float
 
 
-@dataclass(frozen=True, eq=False)
-class ResidualInquiry(Inquiry):
-    """State with the `clip` of the residuals, in units of 2^-30 of half of the range of the outcome."""
-
-    clip: int = 1
-
-
 @dataclass(frozen=True)
-class LeastSquaresSteps(CentredSteps):
-    """Steps of least squares; `gram`, `residuals`: noise of all parties, of the first two sums and of the last."""
+class LeastSquaresNoise:
+    """Noise of all parties: of the first two sums, and of the last."""
 
     gram: tuple[GramNoise, GramNoise]
     residuals: ResidualNoise
 
-    @override
-    def begin(self) -> ResidualInquiry:
-        p = len(self.kept)
-        centring = None if self.box is None else Centring.public(self.box, p)
-        return ResidualInquiry(self.kept, self.dimension, np.zeros(p), centring=centring)
 
-    def after(self, state: ResidualInquiry, value: Vector) -> ResidualInquiry:
+class LeastSquaresSteps(CentredSteps[LeastSquaresNoise]):
+    """Steps of least squares."""
+
+    def after(self, state: Inquiry, value: Vector) -> Inquiry:
         """Return the state after one more sum."""
-        if state.number < len(self.gram):
+        if state.number < len(self.noise.gram):
             return self._after_gram(state, value)
-        p, noise, rows = len(self.kept), self.residuals, max(state.rows, 1.0)
+        p, noise, rows = len(self.kept), self.noise.residuals, max(state.rows, 1.0)
         found = read_residuals(value, p)
         gram = np.eye(p) if state.square is None else state.square
         clip = state.clip / (1 << MARGIN_BITS)
-        in_units = InferenceNoise(clip * noise.gradient, self.gram[-1].gram, clip**2 * noise.meat)
+        in_units = InferenceNoise(clip * noise.gradient, self.noise.gram[-1].gram, clip**2 * noise.meat)
         inferred = infer_coefficients(
             _on_grid(state.at),
             clip * found.gradient,
@@ -107,21 +90,21 @@ class LeastSquaresSteps(CentredSteps):
             inferred,
             rows=state.rows,
             left_out=state.left_out,
-            inverse=raised_inverse(gram, self.gram[-1].gram),
+            inverse=raised_inverse(gram, self.noise.gram[-1].gram),
             residual=clip * sqrt(max(found.square, 0.0) / max(rows - p, 1.0)),
             long_tail=found.clipped > max(_MOST_CLIPPED * rows, _SIGNIFICANT * noise.clipped),
         )
         return replace(state, at=left.estimate, number=state.number + 1, found=left)
 
-    def numbers(self, state: ResidualInquiry, rows: IntegerRows) -> list[int]:
+    def numbers(self, state: Inquiry, rows: IntegerRows) -> list[int]:
         """Return what these rows enter to the sum that follows."""
         asked = rows if state.centring is None else state.centring.apply(rows)
-        if state.number < len(self.gram):
+        if state.number < len(self.noise.gram):
             return gram_numbers(asked)
         return residual_numbers(asked, round_query(state.at[np.newaxis]), state.clip)
 
-    def _after_gram(self, state: ResidualInquiry, value: Vector) -> ResidualInquiry:
-        p, noise = len(self.kept), self.gram[state.number]
+    def _after_gram(self, state: Inquiry, value: Vector) -> Inquiry:
+        p, noise = len(self.kept), self.noise.gram[state.number]
         found = read_gram(value, p)
         if not state.number:
             return replace(self._centred(state, found.gram, found.left_out), number=1)

@@ -26,14 +26,13 @@ from smc_dp.methods.model import LinearModel
 from smc_dp.methods.neighbours import NeighbourPair, outcome_pair
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
 from smc_dp.methods.statistics.coefficient_sums import MOST_COEFFICIENTS, CoefficientSums, kept_features
-from smc_dp.methods.statistics.least_squares_steps import GramNoise, LeastSquaresSteps, ResidualNoise
+from smc_dp.methods.statistics.least_squares_steps import GramNoise, LeastSquaresNoise, LeastSquaresSteps, ResidualNoise
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.integer_rows import IntegerRows
 from smc_dp.privacy.distributed import GramBound, ResidualBound, SharedRounds, sums_signal
 from smc_dp.privacy.target import Calibration, Target
 
 
-@dataclass(frozen=True)
 class LinearSums(CoefficientSums):
     """Sums of `linear`: weights and inference are in the units of the outcome."""
 
@@ -97,7 +96,9 @@ class LinearRegression(GradientMethod):
     ) -> LeastSquaresSteps:
         first, second, last = noise.deviations(threat_model.parties)
         gram = (GramNoise(*first[:3]), GramNoise(*second[:3]))
-        return LeastSquaresSteps(kept_features(public), public.dimension, public.box, gram, ResidualNoise(*last))
+        return LeastSquaresSteps(
+            kept_features(public), public.dimension, public.box, LeastSquaresNoise(gram, ResidualNoise(*last))
+        )
 
     @override
     def prepare(self, rows: Rows, public: Public) -> IntegerRows:

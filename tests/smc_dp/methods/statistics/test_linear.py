@@ -168,7 +168,7 @@ def test_the_noise_is_that_of_all_parties() -> None:
         (2, ("gradient", "meat"), (0, 5), (2.0**26, 2.0**52)),
     ):
         sums = [np.sum([spec.noise.share(r, rng) for _ in range(3)], axis=0) for _ in range(300)]
-        said = (*steps.gram, steps.residuals)[r]
+        said = (*steps.noise.gram, steps.noise.residuals)[r]
         for name, at, unit in zip(names, start, units, strict=True):
             measured = np.std(np.array(sums, dtype=float)[:, at : at + p]) / unit
             assert measured == pytest.approx(getattr(said, name), rel=0.1), name
