@@ -16,7 +16,7 @@ from smc_dp.cli.main import main
 TOY = ("--insecure-test-keys", "--key-bits", "512", "--parties", "3")
 KEYS = (
     *("method", "protocol", "parties", "dimension", "calibration", "accuracy", "metrics", "baselines"),
-    *("loss", "simulation_only", "privacy", "cost"),
+    *("personalised", "loss", "simulation_only", "privacy", "cost"),
     "run_dir",
 )
 
