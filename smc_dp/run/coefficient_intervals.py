@@ -11,7 +11,7 @@ quantile is that of Student's t, with as many degrees of freedom as there are mo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -71,10 +71,16 @@ def make_intervals(agreement: Agreement, value: Any, result: Weights | DescribeR
 
 def state_inference(found: CoefficientInference, terms: Mapping[Term, float | None]) -> dict[str, Any]:
     """Return the inference for JSON; `found` is in the order of the terms, which have their coefficients."""
-    ill = found.ill_determined
+    return _state(found, terms, found.ill_determined, found.clipped)
+
+
+def _state(
+    found: CoefficientInference, terms: Mapping[Term, float | None], ill: BoolArray, clipped: BoolArray
+) -> dict[str, Any]:
     obstacles = [*found.obstacles, *(["collinear"] if ill[1:].all() else [])]
+    withheld = ill | clipped | bool(obstacles)
     each = [
-        {**name._asdict(), "estimate": estimate, **_figures(name, None if obstacles or ill[i] else estimate, found, i)}
+        {**name._asdict(), "estimate": estimate, **_figures(name, None if withheld[i] else estimate, found, i)}
         for i, (name, estimate) in enumerate(terms.items())
     ]
     rows = max(found.rows + found.left_out, 1.0)
@@ -83,8 +89,8 @@ def state_inference(found: CoefficientInference, terms: Mapping[Term, float | No
     warned = {
         "left_out": found.left_out > MOST_LEFT_OUT * rows,
         "ill_determined": any(ill & without),
-        "far_cells" if found.inverse is None else "small_cells": any(~ill & without & is_cell),
-        "long_tail": found.long_tail and not obstacles,
+        "clipped_residuals": any(clipped & ~ill & without),
+        "far_cells" if found.inverse is None else "small_cells": any(~clipped & ~ill & without & is_cell),
     }
     return {
         "level": INTERVAL_LEVEL,
@@ -124,35 +130,39 @@ def figures_fault(
         np.diag([_squared(term[name]) for term in stated["terms"]]) for name in ("sampling_error", "privacy_error")
     )
     rows, nothing = float(stated["rows"]), np.zeros(len(terms))
-    ill = _said_ill_determined(stated, list(terms))
+    obstacles = find_obstacles("far_start" in stated["obstacles"], rows, len(terms))
     found = CoefficientInference(
-        nothing, sampling, privacy, nothing, float(stated["last_step"]), np.column_stack([~ill, ill]).astype(float),
-        np.array([False, True]), find_obstacles("far_start" in stated["obstacles"], rows, len(terms)), rows,
-        stated["left_out"],
+        nothing, sampling, privacy, nothing, float(stated["last_step"]), np.zeros((len(terms), 0)),
+        np.zeros(0, dtype=np.bool_), obstacles, rows, stated["left_out"],
     )  # fmt: skip
     if agreement.bounds.outcome is not None:
         found = replace(
             found,
+            obstacles=(*obstacles, *(["long_tail"] if "long_tail" in stated["obstacles"] else [])),
             inverse=np.zeros_like(sampling),  # it forbids intervals alone, and errors that are not stated do so already
             residual=stated.get("residual_deviation", math.nan),
-            long_tail="long_tail" in stated["cautions"],
         )
-    return None if _same(stated, state_inference(found, terms)) else wrong
+    return None if _same(stated, _state(found, terms, *_withheld(stated))) else wrong
 
 
-def _said_ill_determined(stated: Mapping[str, Any], terms: Sequence[Term]) -> BoolArray:
-    """Return which terms without an interval can be those that the obstacles and cautions call ill determined."""
-    missing: BoolArray = np.array([term["low"] is None for term in stated["terms"]])
+def _withheld(stated: Mapping[str, Any]) -> tuple[BoolArray, BoolArray]:
+    """Return which terms without an interval can be ill determined, and of clipped residuals, as the cautions say."""
+    terms, found = stated["terms"], np.zeros((2, len(stated["terms"])), dtype=np.bool_)
     if "collinear" in stated["obstacles"]:
-        return np.ones(len(terms), dtype=np.bool_)
-    if "ill_determined" not in stated["cautions"]:
-        return np.zeros(len(terms), dtype=np.bool_)
-    if not {"far_cells", "small_cells"} & {*stated["cautions"]}:
-        return missing
-    is_cell = np.array([term.kind in _OF_CELLS for term in terms])
-    others: BoolArray = missing & ~is_cell
-    first: BoolArray = missing & (np.cumsum(missing) == 1)
-    return others if others.any() else first
+        return ~found[0], found[1]
+    cautions = {*stated["cautions"]}
+    open_ = [k for k, code in enumerate(("ill_determined", "clipped_residuals")) if code in cautions]
+    missing = sorted(
+        (i for i, term in enumerate(terms) if term["low"] is None), key=lambda i: terms[i]["kind"] in _OF_CELLS
+    )
+    for number, i in enumerate(
+        missing
+    ):  # each caution needs a term; cells that are left are doubtful by their own rule
+        if number < len(open_):
+            found[open_[number], i] = True
+        elif open_ and not (terms[i]["kind"] in _OF_CELLS and cautions & {"far_cells", "small_cells"}):
+            found[open_[0], i] = True
+    return found[0], found[1]
 
 
 def _squared(error: float | None) -> float:
@@ -198,8 +208,6 @@ def _figures(name: Term, estimate: float | None, found: CoefficientInference, i:
         return dict.fromkeys(names)
     error, sampling, privacy = map(math.sqrt, variances)
     if name.kind in _OF_CELLS and _is_doubtful_cell(estimate, error, found, i):
-        return dict.fromkeys(names)
-    if name.kind == "intercept" and found.long_tail:  # clipped residuals move it, and no slope
         return dict.fromkeys(names)
     half = interval_quantile(found, INTERVAL_LEVEL) * error
     p_value = 2 * float(stdtr(_free(found), -abs(estimate) / error)) if error else 0.0

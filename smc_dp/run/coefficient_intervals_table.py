@@ -30,6 +30,7 @@ _SAID = {
     "far_cells": "intervals.far_cells",
     "small_cells": "intervals.small_cells",
     "long_tail": "intervals.long_tail",
+    "clipped_residuals": "intervals.clipped_residuals",
 }
 """Codes of the sentences about obstacles and cautions."""
 

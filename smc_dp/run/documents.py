@@ -217,7 +217,7 @@ class TermInference(Document):
     p_value: FiniteNumber | None
 
 
-_CAUTIONS = ("left_out", "ill_determined", "far_cells", "small_cells", "long_tail")
+_CAUTIONS = ("left_out", "ill_determined", "clipped_residuals", "far_cells", "small_cells")
 
 
 class StatedInference(Document):
@@ -232,7 +232,8 @@ class StatedInference(Document):
     last_step: FiniteNumber
     residual_deviation: FiniteNumber | None = None
     obstacles: Annotated[
-        list[Annotated[str, OneOf(("collinear", "far_start", "few_rows"))]], Field(max_length=3, fail_fast=True)
+        list[Annotated[str, OneOf(("far_start", "few_rows", "long_tail", "collinear"))]],
+        Field(max_length=4, fail_fast=True),
     ]
     cautions: Annotated[list[Annotated[str, OneOf(_CAUTIONS)]], Field(max_length=4, fail_fast=True)]
     terms: Annotated[list[TermInference], Field(max_length=_LEVELS, fail_fast=True)]

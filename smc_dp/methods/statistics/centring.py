@@ -24,6 +24,7 @@ from smc_dp.methods.training.integer_rows import ROW_BITS, IntegerRows
 
 _LEAST_VARIANCE = 1e-4
 _LEAST_SLACK = 9.0
+_LONGEST_LEVEL = 2.5  # of a column of levels: rows of a rare level are to stay within the slack
 _STEPS = 2.0**16  # on which released numbers are rounded: digits in which machines may differ are away
 
 
@@ -81,6 +82,11 @@ class Centring:
         deviations = np.sqrt(np.maximum(every_square - every**2, _LEAST_VARIANCE))
         farthest = 1 + np.abs(every)
         scales = np.minimum(1.0, np.maximum(deviations, farthest / 3))
+        for i, kept in enumerate(places):
+            own = np.append(np.arange(len(means))[kept], len(means) + i)
+            away = (np.eye(len(own)) - every[own]) / scales[own]
+            longest = sqrt(max(fsum(squared) for squared in (away**2).tolist()))
+            scales[own] = np.minimum(1.0, scales[own] * max(1.0, longest / _LONGEST_LEVEL))
         usual = fsum(((deviations / scales) ** 2).tolist())
         largest = fsum(((farthest / scales) ** 2).tolist())
         p = len(means)

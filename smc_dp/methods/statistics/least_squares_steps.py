@@ -86,13 +86,21 @@ class LeastSquaresSteps(CentredSteps[LeastSquaresNoise]):
             in_units,
             longest_step=inf,
         )
+        inverse = raised_inverse(gram, self.noise.gram[-1].gram)
+        has_long_tail = found.clipped > max(_MOST_CLIPPED * rows, _SIGNIFICANT * noise.clipped)
+        # The mean of the noise of the Gram matrix, squared: it takes a part of each coefficient away.
+        bias = (
+            self.noise.gram[-1].gram ** 2 / 2 * inverse @ (np.trace(inverse) * np.eye(p) + inverse) @ inferred.estimate
+        )
         left = replace(
             inferred,
+            privacy=inferred.privacy + np.outer(bias, bias),
+            obstacles=(*inferred.obstacles, *(["long_tail"] if has_long_tail else [])),
             rows=state.rows,
             left_out=state.left_out,
-            inverse=raised_inverse(gram, self.noise.gram[-1].gram),
+            inverse=inverse,
             residual=clip * sqrt(max(found.square, 0.0) / max(rows - p, 1.0)),
-            long_tail=found.clipped > max(_MOST_CLIPPED * rows, _SIGNIFICANT * noise.clipped),
+            clip=clip,
         )
         return replace(state, at=left.estimate, number=state.number + 1, found=left)
 

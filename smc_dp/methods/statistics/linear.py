@@ -55,7 +55,7 @@ class LinearSums(CoefficientSums):
             return None
         half = _scale(self.public)[1]
         scaled = found.transformed(half * np.eye(len(found.estimate)))
-        return replace(scaled, inverse=found.inverse, residual=half * found.residual)
+        return replace(scaled, inverse=found.inverse, residual=half * found.residual, clip=half * (found.clip or 0.0))
 
 
 @dataclass(frozen=True)

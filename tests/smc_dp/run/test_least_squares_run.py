@@ -233,17 +233,16 @@ def test_the_page_has_coefficients_without_odds(files: Path) -> None:
     assert [row[:2] for row in table.rows][:3] == [("(intercept)", ""), ("age", "a unit"), ("ward", "b")]
 
 
-def test_a_cell_with_few_rows_and_an_intercept_beside_a_long_tail_have_no_interval(files: Path) -> None:
+def test_a_cell_with_few_rows_and_rows_with_long_residuals_have_no_interval(files: Path) -> None:
     bounds: Bounds = read_bounds(files / "bounds.toml")
     p = bounds.dimension - 1
     terms, T = coefficient_map(bounds)
 
-    def found(inverse: float, *, long_tail: bool) -> tuple[dict[str, Any], set[str]]:
+    def found(inverse: float, clip: float, *obstacles: str) -> tuple[dict[str, Any], set[str]]:
         own = np.linalg.inv(T)
         inferred = CoefficientInference(
             np.zeros(p), own @ np.eye(p) @ own.T, np.zeros((p, p)), np.zeros(p), 0.0, own, np.zeros(p, dtype=bool),
-            (), 5000.0, 0.0,
-            own @ np.diag([inverse] * p) @ own.T, 1.0, long_tail,
+            obstacles, 5000.0, 0.0, own @ np.diag([inverse] * p) @ own.T, 1.0, clip,
         )  # fmt: skip
         agreement: Any = SimpleNamespace(inference=lambda value: inferred, bounds=bounds)
         made = make_intervals(agreement, None, (0.0,) * bounds.dimension)
@@ -251,8 +250,11 @@ def test_a_cell_with_few_rows_and_an_intercept_beside_a_long_tail_have_no_interv
         return made, {term["kind"] for term in made["terms"] if term["low"] is None}
 
     assert len(terms) == p
-    assert found(1 / 21, long_tail=False)[1] == set()
-    made, without = found(1 / 19, long_tail=False)
+    every = {"intercept", "slope", "level", "empty"}
+    assert found(1 / 21, 10.0)[1] == set()
+    made, without = found(1 / 19, 10.0)
     assert (made["cautions"], without) == (["small_cells"], {"level", "empty"})
-    made, without = found(1 / 21, long_tail=True)
-    assert (made["cautions"], without) == (["long_tail"], {"intercept"})
+    made, without = found(1 / 21, 9.0)  # the residuals that tell have the deviation sqrt 21
+    assert (made["cautions"], without) == (["clipped_residuals"], every)
+    made, without = found(1 / 21, 10.0, "long_tail")
+    assert (made["obstacles"], made["cautions"], without) == (["long_tail"], [], every)

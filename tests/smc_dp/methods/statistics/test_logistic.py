@@ -198,7 +198,7 @@ def test_why_there_is_no_interval() -> None:
     assert obstacles(0.0, 2.0) == ("few_rows",)
 
 
-def test_coefficients_along_which_the_hessian_is_raised_are_ill_determined() -> None:
+def test_coefficients_along_which_noise_hides_the_hessian_are_ill_determined() -> None:
     def ill(least: float, angle: float) -> list[bool]:
         noise, hessian = InferenceNoise(1.0, 1.0, 1.0), np.diag([200.0, least])
         found = infer_coefficients(np.zeros(2), np.zeros(2), hessian, hessian, 4 * hessian, 1000.0, noise)
@@ -206,10 +206,16 @@ def test_coefficients_along_which_the_hessian_is_raised_are_ill_determined() -> 
         told: list[bool] = found.transformed(turn).ill_determined.tolist()
         return told
 
-    assert ill(1.01, 0.5) == [False, False]  # half of the noise's norm, about sqrt(2 p), is 1
-    assert ill(0.99, 0.0) == [False, True]
-    assert ill(0.99, 0.0049) == [False, True]  # .0049^2 of .0049^2 + 1/200^2 is .49
-    assert ill(0.99, 0.0051) == [True, True]
+    assert ill(2.01, 0.5) == [False, False]  # the noise's norm, about sqrt(2 p), is 2
+    assert ill(1.99, 0.0) == [False, True]
+    assert ill(1.99, 0.0098) == [False, True]  # at 1.99/200 half comes from there
+    assert ill(1.99, 0.0101) == [True, True]
+
+
+def test_noise_alone_has_no_interval() -> None:
+    for seed in range(40):
+        found = inferred(*drawn(1000, seed), Target(Fraction(1, 100), noise="ddg"), f"{seed}")
+        assert found.obstacles or found.ill_determined.all()
 
 
 def test_columns_that_follow_from_each_other_have_no_interval() -> None:
@@ -229,6 +235,8 @@ def test_centred_levels_are_as_far_apart_whichever_is_first(first: int) -> None:
     centring = public.then((Z * n * frequency[:, np.newaxis]).T @ Z)
     centred = X @ centring.matrix * np.sqrt(centring.square)
     scales = np.maximum(np.sqrt(frequency * (1 - frequency)), (1 + frequency) / 3)
+    longest = np.linalg.norm((np.eye(4) - frequency) / scales, axis=1).max()
+    scales *= max(1.0, longest / 2.5)
     for i in range(4):
         for j in range(i):
             far = np.hypot(1 / scales[i], 1 / scales[j])
