@@ -25,10 +25,12 @@ FAILED = 1  # pytest's exit code for tests that ran and failed
 # Each line that comes in has arguments of pytest, which runs in a fork; its exit code goes out. Nothing of the
 # repository is loaded before the fork, so each test sees the fault that is planted then. A run without end is killed.
 _SERVER = """
-import json, os, signal, sys
+import gc, json, os, signal, sys
 import cbor2, cryptography.hazmat.primitives.ciphers.aead, flint, gmpy2, hypothesis, jinja2, nacl.bindings, numpy, phe
 import pyarrow.parquet, pydantic.main, pytest, rich.console, scipy.optimize, scipy.special, scipy.stats
 import sklearn.linear_model, sqlite3, syrupy, typer, xdist.plugin
+gc.freeze()  # so that forks neither look through what is loaded for garbage nor copy it
+gc.set_threshold(50_000, 10, 10)
 seconds, log_file = int(sys.argv[1]), sys.argv[2]
 for line in sys.stdin:
     if (child := os.fork()) == 0:

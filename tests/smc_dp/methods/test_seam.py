@@ -155,7 +155,7 @@ def test_parts_give_a_release_of_the_right_kind_with_the_statement_made_before(m
         stated = method.statement(federation.public, target)
         release = in_parts(method, federation, target)
         kind = next((model for model, names in OUTPUTS.items() if method.name in names), LinearModel)
-        assert type(release.model) is kind
+        assert isinstance(release.model, kind)
         assert release.privacy == stated
         assert trained.release(target, Stream.from_system()).privacy == stated
         assert stated.kind == ("none" if target.epsilon is None else stated.kind)

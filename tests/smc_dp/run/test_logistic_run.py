@@ -371,7 +371,7 @@ def test_last_digits_may_differ(files: Path, tmp_path: Path) -> None:
 
 
 def test_no_interval_is_shown_where_a_rule_forbids_it(files: Path, tmp_path: Path) -> None:
-    report = run(files, tmp_path / "run", epsilon="1/10")
+    report = run(files, tmp_path / "run", epsilon="1/100")
     found = stated(tmp_path / "run")["inference"]
     assert found["obstacles"]
     figures = ("standard_error", "sampling_error", "privacy_error", "low", "high", "p_value")
