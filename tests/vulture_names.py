@@ -28,7 +28,6 @@ _of_today
 sampling_error
 privacy_error
 last_step
-cautions
 spent_before  # a field of `audit --json`
 spent_after
 left_before

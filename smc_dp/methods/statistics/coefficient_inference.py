@@ -22,7 +22,7 @@ from smc_dp.core.arrays import Array, BoolArray
 
 FLOOR = 0.5
 """Least eigenvalue of the Hessian that is used, in units of the largest of its noise, about s_H sqrt(2 p)."""
-LEAST_TOLD = 1.0
+LEAST_EIGENVALUE = 1.0
 """Least eigenvalue, in the same units, of a direction in which noise does not hide the Hessian.
 
 Noise alone has eigenvalues of about 1. In simulations of noise alone a limit of .5 stated intervals in 2 to 8 of 100
@@ -153,7 +153,7 @@ def infer_coefficients(
         step,
         moved,
         spread,
-        values < LEAST_TOLD * loudest(noise.hessian, p),
+        values < LEAST_EIGENVALUE * loudest(noise.hessian, p),
         find_obstacles(beyond > longest_step, rows, p),
     )
 
