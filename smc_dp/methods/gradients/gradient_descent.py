@@ -5,8 +5,8 @@ Per record and sum its gradient at the weights so far, clipped as in `newton`. T
 of all rows must be public: a setting, or the sum of the caps, or in a simulation under `replace` the true one, which is
 then a constant of the neighbourhood. How many sums there are follows from public figures: noise lets so many be told
 apart (R^2/8 steps of the signal, see `privacy.distributed.sums_signal`), at least 4 and at most 100. These constants
-were chosen as those of `newton` were for two classes; the step of more classes is that of `newton`, and what it gains was
-within chance on Covertype with seven classes.
+were chosen as those of `newton` were for two classes. The step of more classes is that of `newton`, and what it gains
+was within chance on Covertype with seven classes.
 """
 
 from __future__ import annotations
