@@ -151,17 +151,15 @@ def _withheld(stated: Mapping[str, Any]) -> tuple[BoolArray, BoolArray]:
     if "collinear" in stated["obstacles"]:
         return ~found[0], found[1]
     cautions = {*stated["cautions"]}
-    open_ = [k for k, code in enumerate(("ill_determined", "clipped_residuals")) if code in cautions]
-    missing = sorted(
-        (i for i, term in enumerate(terms) if term["low"] is None), key=lambda i: terms[i]["kind"] in _OF_CELLS
-    )
-    for number, i in enumerate(
-        missing
-    ):  # each caution needs a term; cells that are left are doubtful by their own rule
-        if number < len(open_):
-            found[open_[number], i] = True
-        elif open_ and not (terms[i]["kind"] in _OF_CELLS and cautions & {"far_cells", "small_cells"}):
-            found[open_[0], i] = True
+    reasons = [k for k, code in enumerate(("ill_determined", "clipped_residuals")) if code in cautions]
+    is_cell = [term["kind"] in _OF_CELLS for term in terms]
+    missing = sorted((i for i, term in enumerate(terms) if term["low"] is None), key=is_cell.__getitem__)
+    # Each caution needs a term of its own. Cells that are left can be doubtful by the rule of cells.
+    for number, i in enumerate(missing):
+        if number < len(reasons):
+            found[reasons[number], i] = True
+        elif reasons and not (is_cell[i] and cautions & {"far_cells", "small_cells"}):
+            found[reasons[0], i] = True
     return found[0], found[1]
 
 

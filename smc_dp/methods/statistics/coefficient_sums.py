@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import ClassVar
 
 from typing_extensions import override
 
-from smc_dp.data.federation import Public
+from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Vector
-from smc_dp.methods.gradients.gradient_sums import GradientSums
+from smc_dp.methods.gradients.gradient_sums import GradientMethod, GradientSums
+from smc_dp.methods.method import check_no_weights, check_rows_of_parties
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
+from smc_dp.methods.training.integer_rows import IntegerRows
 
 MOST_COEFFICIENTS = 500
 """Features at most: p (p + 1) numbers of matrices are released in a sum."""
@@ -37,6 +40,21 @@ class CoefficientSums(GradientSums):
         last = reduce(self.steps.after, value, self.steps.begin())
         found: CoefficientInference | None = last.found
         return None if found is None or last.centring is None else found.transformed(last.centring.matrix)
+
+
+class CoefficientMethod(GradientMethod):
+    """Method whose coefficients have intervals: of whole rows without weights, and without reference levels."""
+
+    whole_rows: ClassVar[bool] = True
+
+    @override
+    def prepare(self, rows: Rows, public: Public) -> IntegerRows:
+        check_no_weights(rows)
+        return IntegerRows.of(rows.X[:, list(kept_features(public))], rows.y, public.classes)
+
+    @override
+    def check_federation(self, federation: Federation) -> None:
+        check_rows_of_parties(federation)
 
 
 def kept_features(public: Public) -> tuple[int, ...]:

@@ -53,8 +53,7 @@ class Inquiry:
         """Weights of the rows as they are encoded, (1, d), on the grid of released weights; 0 for references."""
         W = np.zeros((1, self.dimension))
         W[0, list(self.kept)] = self.at if self.centring is None else self.centring.matrix @ self.at
-        released: Array = np.ldexp(round_query(W).astype(np.float64), -WEIGHT_BITS)
-        return released
+        return rounded_weights(W)
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ class InferenceSteps(CentredSteps[tuple[InferenceNoise, ...]]):
         """Return the state after one more sum."""
         p, noise = len(self.kept), self.noise[min(state.number, len(self.noise) - 1)]
         sums = read_inference(value, p)
-        at: Array = np.ldexp(round_query(state.at).astype(np.float64), -WEIGHT_BITS)
+        at = rounded_weights(state.at)
         if not state.number:
             step = raised_inverse(sums.hessian, noise.hessian) @ sums.gradient
             return self._centred(replace(state, at=at + step, number=1), 4 * sums.hessian, sums.left_out)
@@ -118,3 +117,9 @@ class InferenceSteps(CentredSteps[tuple[InferenceNoise, ...]]):
         sums = asked.inference(round_query(state.at[np.newaxis]))
         matrices = (sums.hessian_diagonal, sums.hessian_off_diagonal, sums.meat_diagonal, sums.meat_off_diagonal)
         return [*sums.gradient, *(x for block in matrices for x in block), sums.left_out]
+
+
+def rounded_weights(weights: Array) -> Array:
+    """Return the weights as sums are asked at them: on the grid of released weights."""
+    rounded: Array = np.ldexp(round_query(weights).astype(np.float64), -WEIGHT_BITS)
+    return rounded

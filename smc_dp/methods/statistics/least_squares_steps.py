@@ -16,7 +16,7 @@ import numpy as np
 from smc_dp.core.arrays import Array
 from smc_dp.methods.functionality import Vector
 from smc_dp.methods.statistics.coefficient_inference import InferenceNoise, infer_coefficients, raised_inverse
-from smc_dp.methods.statistics.inference_steps import CentredSteps, Inquiry
+from smc_dp.methods.statistics.inference_steps import CentredSteps, Inquiry, rounded_weights
 from smc_dp.methods.training.integer_rows import WEIGHT_BITS, IntegerRows, round_query
 from smc_dp.methods.training.least_squares import (
     LARGEST_CLIP,
@@ -77,7 +77,7 @@ class LeastSquaresSteps(CentredSteps[LeastSquaresNoise]):
         clip = state.clip / (1 << MARGIN_BITS)
         in_units = InferenceNoise(clip * noise.gradient, self.noise.gram[-1].gram, clip**2 * noise.meat)
         inferred = infer_coefficients(
-            _on_grid(state.at),
+            rounded_weights(state.at),
             clip * found.gradient,
             gram,
             clip**2 * found.meat,
@@ -119,7 +119,7 @@ class LeastSquaresSteps(CentredSteps[LeastSquaresNoise]):
         # Without a constant nothing counts the rows: as none is longer than 1, there are at least so many.
         count = float(np.trace(found.gram)) if state.centring is None else state.centring.count(found.gram)
         rows = max(count, 1.0)
-        b = _on_grid(raised_inverse(found.gram, noise.gram) @ found.products)
+        b = rounded_weights(raised_inverse(found.gram, noise.gram) @ found.products)
         error = noise.of_residuals(b)
         squares = found.square - 2 * float(b @ found.products) + float(b @ found.gram @ b)
         scale = sqrt(max((squares + 2 * error) / rows, error / rows, _LEAST_SCALE**2))
@@ -127,9 +127,3 @@ class LeastSquaresSteps(CentredSteps[LeastSquaresNoise]):
         return replace(
             state, at=b, number=2, square=found.gram, rows=count, left_out=found.left_out, clip=min(clip, LARGEST_CLIP)
         )
-
-
-def _on_grid(at: Array) -> Array:
-    """Return the weights at which residuals are queried."""
-    weights: Array = np.ldexp(round_query(at).astype(np.float64), -WEIGHT_BITS)
-    return weights

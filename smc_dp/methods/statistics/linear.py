@@ -18,17 +18,19 @@ from typing_extensions import override
 
 from smc_dp.core.errors import InputError
 from smc_dp.data.columns import NumericColumn
-from smc_dp.data.federation import Federation, Public, Rows
+from smc_dp.data.federation import Public
 from smc_dp.methods.functionality import Vector
-from smc_dp.methods.gradients.gradient_sums import GradientMethod
-from smc_dp.methods.method import check_no_weights, check_rows_of_parties
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.neighbours import NeighbourPair, outcome_pair
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
-from smc_dp.methods.statistics.coefficient_sums import MOST_COEFFICIENTS, CoefficientSums, kept_features
+from smc_dp.methods.statistics.coefficient_sums import (
+    MOST_COEFFICIENTS,
+    CoefficientMethod,
+    CoefficientSums,
+    kept_features,
+)
 from smc_dp.methods.statistics.least_squares_steps import GramNoise, LeastSquaresNoise, LeastSquaresSteps, ResidualNoise
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
-from smc_dp.methods.training.integer_rows import IntegerRows
 from smc_dp.privacy.distributed import GramBound, ResidualBound, SharedRounds, sums_signal
 from smc_dp.privacy.target import Calibration, Target
 
@@ -44,9 +46,10 @@ class LinearSums(CoefficientSums):
     @override
     def model(self, value: Sequence[Vector]) -> LinearModel:
         middle, half = _scale(self.public)
-        W = super().model(value).W * half
+        made = super().model(value)
+        W = made.W * half
         W[:, -1] += 0.0 if self.public.box is None else middle / self.public.box.constant
-        return LinearModel(W)
+        return replace(made, W=W)
 
     @override
     def inference(self, value: Sequence[Vector]) -> CoefficientInference | None:
@@ -59,12 +62,11 @@ class LinearSums(CoefficientSums):
 
 
 @dataclass(frozen=True)
-class LinearRegression(GradientMethod):
+class LinearRegression(CoefficientMethod):
     """Least squares by a secure sum for the place of rows, one for the Gram matrix, and one of clipped residuals."""
 
     name: ClassVar[str] = "linear"
     colour: ClassVar[str] = "#00006c"
-    whole_rows: ClassVar[bool] = True
     regresses: ClassVar[bool] = True
     parts: ClassVar[tuple[int, ...]] = (1, 8, 11)
 
@@ -99,15 +101,6 @@ class LinearRegression(GradientMethod):
         return LeastSquaresSteps(
             kept_features(public), public.dimension, public.box, LeastSquaresNoise(gram, ResidualNoise(*last))
         )
-
-    @override
-    def prepare(self, rows: Rows, public: Public) -> IntegerRows:
-        check_no_weights(rows)
-        return IntegerRows.of(rows.X[:, list(kept_features(public))], rows.y, public.classes)
-
-    @override
-    def check_federation(self, federation: Federation) -> None:
-        check_rows_of_parties(federation)
 
 
 def _scale(public: Public) -> tuple[float, float]:

@@ -18,26 +18,28 @@ from typing import ClassVar
 from typing_extensions import override
 
 from smc_dp.core.errors import InputError
-from smc_dp.data.federation import Federation, Public, Rows
-from smc_dp.methods.gradients.gradient_sums import GradientMethod
-from smc_dp.methods.method import check_no_weights, check_rows_of_parties, require_two_classes
+from smc_dp.data.federation import Public
+from smc_dp.methods.method import require_two_classes
 from smc_dp.methods.statistics.coefficient_inference import InferenceNoise
-from smc_dp.methods.statistics.coefficient_sums import MOST_COEFFICIENTS, CoefficientSums, kept_features
+from smc_dp.methods.statistics.coefficient_sums import (
+    MOST_COEFFICIENTS,
+    CoefficientMethod,
+    CoefficientSums,
+    kept_features,
+)
 from smc_dp.methods.statistics.inference_steps import InferenceSteps
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
-from smc_dp.methods.training.integer_rows import IntegerRows
 from smc_dp.privacy.distributed import InferenceBound, SharedRounds
 from smc_dp.privacy.target import Target
 
 
 @dataclass(frozen=True)
-class LogisticCoefficients(GradientMethod):
+class LogisticCoefficients(CoefficientMethod):
     """Logistic regression of two classes by five sums of gradients, Hessians and meats, with intervals."""
 
     name: ClassVar[str] = "logistic"
     colour: ClassVar[str] = "#600030"
     binary: ClassVar[bool] = True
-    whole_rows: ClassVar[bool] = True
     parts: ClassVar[tuple[int, ...]] = (1, 1, 1, 2, 4)
 
     @override
@@ -62,12 +64,3 @@ class LogisticCoefficients(GradientMethod):
     ) -> InferenceSteps:
         each = tuple(InferenceNoise(*found[:3]) for found in noise.deviations(threat_model.parties))
         return InferenceSteps(kept_features(public), public.dimension, public.box, each)
-
-    @override
-    def prepare(self, rows: Rows, public: Public) -> IntegerRows:
-        check_no_weights(rows)
-        return IntegerRows.of(rows.X[:, list(kept_features(public))], rows.y, public.classes)
-
-    @override
-    def check_federation(self, federation: Federation) -> None:
-        check_rows_of_parties(federation)
