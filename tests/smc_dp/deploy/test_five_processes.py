@@ -184,7 +184,9 @@ def test_a_file_that_two_processes_have_open_is_noticed(tmp_path: Path) -> None:
     for name, found in seen.items():
         command = ["/bin/sh", "-c", "exec sleep 60 < common"]
         process = subprocess.Popen(command, cwd=tmp_path, env={"HOME": name, "KEY": "the same"})
-        wait_until(lambda process=process: os.readlink(f"/proc/{process.pid}/exe").endswith("sleep"))  # type: ignore[misc]
+        # The kernel names the new programme a moment before it has laid out its variables.
+        wait_until(lambda process=process: Path(f"/proc/{process.pid}/cmdline").read_bytes().startswith(b"sleep"))  # type: ignore[misc]
+        wait_until(lambda process=process: b"KEY=" in Path(f"/proc/{process.pid}/environ").read_bytes())  # type: ignore[misc]
         found.look(process.pid)
         process.kill()
         process.wait()
