@@ -92,7 +92,7 @@ def rounds_case(
     record = "record of the largest weight" if weighted else "record"
     return Case(
         f"{method} by the secure sum{rows}, {'in the clear' if use_ideal else way}" + (f": {mutant}" if mutant else ""),
-        f"one {record} of the first of 3 parties {differs}, all sums are asked at {worst.asked}; d = {worst.dimension}",
+        f"one {record} of the first of 3 parties {differs}, all sums are asked at {worst.place}; d = {worst.dimension}",
         session.spec.statement,  # what H shares are said to give
         centres,
         in_the_clear if use_ideal else draw,

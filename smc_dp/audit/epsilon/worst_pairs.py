@@ -43,14 +43,14 @@ _TILT = 2.0**-9  # second feature of a record of `logistic`: times the steepest 
 class WorstPair:
     """Records of `dimension` features that differ, and what Charlie announces.
 
-    one, zero: the records, each with a length and a label. rows: function of such records. asked, differs: where sums
+    one, zero: the records, each with a length and a label. rows: function of such records. place, differs: where sums
     are asked, and how the record differs where it is replaced, in words. `classes`: 0 for outcomes that are numbers.
     """
 
     method: type[GradientMethod]
     rows: Callable[..., Rows]
     announced: AnnouncedSum
-    asked: str
+    place: str
     dimension: int = 1
     classes: int = 2
     one: tuple[float, int] = (1.0, 1)
