@@ -124,13 +124,13 @@ def plan_learning(
 def _plan_intervals(known: Mapping[str, Any], figures: Mapping[str, str | None], *, as_json: bool) -> None:
     from smc_dp.planning.expected_intervals import Expectations
     from smc_dp.planning.interval_plan import plan_intervals
-    from smc_dp.planning.interval_report import expectation_blocks, interval_blocks
+    from smc_dp.planning.interval_report import expectation_blocks, planned_interval_blocks
 
     said = {name: None if text is None else float(read_positive(f"--{name}", text)) for name, text in figures.items()}
     with screen.spinner() as hear:
         hear("planning")
         found = plan_intervals(**known, expectations=Expectations(**said))
-    _print(found, expectation_blocks(found), interval_blocks(found, cost=known["cost"]), as_json=as_json)
+    _print(found, expectation_blocks(found), planned_interval_blocks(found, cost=known["cost"]), as_json=as_json)
 
 
 def _print(found: Any, answer: Iterable[Prose], blocks: Iterable[PageBlock], *, as_json: bool) -> None:

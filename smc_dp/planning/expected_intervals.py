@@ -26,7 +26,6 @@ from smc_dp.run.coefficient_intervals import Term, coefficient_map
 
 METHODS_WITH_INTERVALS = ("logistic", "linear", "describe")
 """Methods whose intervals a plan knows."""
-_NEEDED = {"logistic": "rate", "linear": "residual"}
 _LEAST_EPSILON, LARGEST_EPSILON, _FEWEST_ROWS = Fraction(1, 100), Fraction(100), Fraction(10)
 
 
@@ -47,10 +46,15 @@ class Expectations:
         for name, most in (("rate", 1.0), ("residual", inf), ("width", inf)):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, int | float) and 0 < value < most):
-                raise InputError(f"plan.{name}_out_of_range", got=shown(value))
-        for other, name in _NEEDED.items():
-            if (getattr(self, name) is None) == (other == method):
-                raise InputError(f"plan.{name}_missing" if other == method else f"plan.{name}_not_used", method=method)
+                below = "" if most == inf else f" and below {most:g}"
+                raise InputError("plan.figure_out_of_range", name=name, below=below, got=shown(value))
+        for name, owner in (("rate", "logistic"), ("residual", "linear")):
+            if getattr(self, name) is not None and method != owner:
+                raise InputError("plan.figure_not_used", name=name, owner=owner, method=method)
+        if method == "logistic" and self.rate is None:
+            raise InputError("plan.rate_missing", method=method)
+        if method == "linear" and self.residual is None:
+            raise InputError("plan.residual_missing", method=method)
 
 
 @dataclass(frozen=True)

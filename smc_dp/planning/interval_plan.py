@@ -64,6 +64,7 @@ class IntervalPlan:
             **plain,
             "parties": dict(self.parties),
             "rows": self.rows,
+            "is_enough": self.is_enough,
             "expectations": asdict(self.expectations),
             "intervals": [{**asdict(one), "times": one.times} for one in self.intervals],
             "cost": self.cost.as_dict(),

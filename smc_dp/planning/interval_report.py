@@ -16,7 +16,7 @@ _NONE = "none"
 _NAMED = 5  # of more columns it is said how many there are
 
 
-def interval_blocks(plan: IntervalPlan, *, cost: bool = False) -> Iterator[PageBlock]:
+def planned_interval_blocks(plan: IntervalPlan, *, cost: bool = False) -> Iterator[PageBlock]:
     """Yield the report of a plan of intervals; with `cost` its figures by stage and by role too."""
     yield from expectation_blocks(plan)
     headings = ("column", "figure", "half-width", "times without privacy")
