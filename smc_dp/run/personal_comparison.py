@@ -16,7 +16,12 @@ _NAMED = 20
 
 
 def compare_personalised(
-    federation: Federation, release: LinearModel, test: Rows, features: FourierFeatures | None, *, fits_length: bool
+    federation: Federation,
+    release: LinearModel,
+    test: Rows,
+    *,
+    features: FourierFeatures | None = None,
+    fits_length: bool,
 ) -> dict[str, PersonalAccuracy] | None:
     """Return the accuracies of each party with rows enough, by name; None where it would take too long.
 

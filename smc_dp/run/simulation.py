@@ -433,7 +433,7 @@ def _comparison(data: PreparedData, agreement: Agreement, weights: Weights, rng:
             federation,
             LinearModel.from_weights(weights),
             test,
-            agreement.features,
+            features=agreement.features,
             fits_length=not has_probabilities(agreement.spec),
         ),
     )
