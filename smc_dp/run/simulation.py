@@ -42,6 +42,7 @@ from smc_dp.run.agreement import SEEDED, Agreement
 from smc_dp.run.budget_charge import RELEASED, charge_of_run, charge_together
 from smc_dp.run.ledgers import ABORTS, Ledgers, Reservations, accounted
 from smc_dp.run.metrics import has_probabilities, measure_release, released_probabilities
+from smc_dp.run.one_class import one_class_faults
 from smc_dp.run.party import LocalParty
 from smc_dp.run.personal_comparison import compare_personalised
 from smc_dp.run.protocols import execution
@@ -237,17 +238,23 @@ class _Run:
         described = published.description
         plain = self.rng.fork("no noise")
         compared = tested = None
+        threshold = HALF if data.threshold is None else Threshold(data.threshold)
         if agreement.bounds.outcome is not None and not described:
             tested = _regression_comparison(data, agreement, published.weights)
         elif not described:
-            compared = _comparison(data, agreement, published.weights, plain)
+            compared = _comparison(data, agreement, published.weights, threshold, plain)
         left = [InputFault("run.parties_left_out", {"names": self.left_out, "others": len(agreement.parties)})]
         late = [
             InputFault("run.stayed_to_the_end", {"name": name, "number": number})
             for name, number in self.drop_out.items()
             if name not in execution.dropped_out
         ]
-        remarks = (*(left if self.left_out else ()), *late, *(reserved.remarks if reserved else ()))
+        remarks = (
+            *(left if self.left_out else ()),
+            *late,
+            *one_class_faults(published, threshold),
+            *(reserved.remarks if reserved else ()),
+        )
         present = Presence(execution.members, execution.dropped_out, self.left_out)
         spec = agreement.spec
         signal = spec.signal(int(data.federation.sizes.sum())) if isinstance(spec, HasSignal) else None
@@ -408,11 +415,12 @@ def _contributions(every: Sequence[LocalParty], progress: HearProgress | None) -
     return contributions
 
 
-def _comparison(data: PreparedData, agreement: Agreement, weights: Weights, rng: Stream) -> Comparison | None:
+def _comparison(
+    data: PreparedData, agreement: Agreement, weights: Weights, threshold: Threshold, rng: Stream
+) -> Comparison | None:
     federation, test = data.federation, data.test
     if test is None:
         return None
-    threshold = HALF if data.threshold is None else Threshold(data.threshold)
     own: float | None = getattr(agreement.method, "lam", None)
     lam, classes = BASELINE_LAMBDA if own is None else own, federation.classes
     of_rows = scores(weights, test.X, agreement.features)
