@@ -1,6 +1,6 @@
 """Differentially private learning by several parties, over the protocols of `protocols`.
 
-Nineteen names and the version are here; each is imported when it is first used.
+Twenty-one names and the version are here; each is imported when it is first used.
 
 * `run_protocol`: everybody's rows in, through the protocol, a run folder and a report out; `predict`: new rows
   classified with a run folder; `personalise`: a model of one site for itself, from a run folder and its own rows;
@@ -9,7 +9,8 @@ Nineteen names and the version are here; each is imported when it is first used.
 * `SecureSumClassifier`, `AveragingClassifier`, `EnsembleClassifier`, `FeatureMethodClassifier`,
   `CollaborativeClassifier`: scikit-learn estimators, one for each family of methods (`smc_dp.estimators`).
 * `PersonalisedClassifier`: a model of one site for itself, from a fitted estimator and the site's own rows.
-* `SecureSumLogisticRegression`: coefficients of two classes with standard errors and intervals.
+* `SecureSumLogisticRegression`, `SecureSumLinearRegression`: coefficients of two classes, or of an outcome that is a
+  number, with standard errors and intervals.
 * `SecureSumDescribe`: counts, means, deviations and quantiles of all rows, behind the same interface.
 * `PrivacyStatement`: what a release guarantees, against whom, and what it does not cover: their attribute privacy_.
 * `METHODS`: every method by its name, for whoever needs more than an estimator:
@@ -44,6 +45,7 @@ if TYPE_CHECKING:  # for type checkers, which read no table: the same names from
     from smc_dp.estimators import PersonalisedClassifier as PersonalisedClassifier
     from smc_dp.estimators import SecureSumClassifier as SecureSumClassifier
     from smc_dp.estimators import SecureSumDescribe as SecureSumDescribe
+    from smc_dp.estimators import SecureSumLinearRegression as SecureSumLinearRegression
     from smc_dp.estimators import SecureSumLogisticRegression as SecureSumLogisticRegression
     from smc_dp.methods.registry import METHODS as METHODS
     from smc_dp.planning.plan import plan as plan
@@ -72,6 +74,7 @@ _MODULES = MappingProxyType(
         "RowsClippedWarning": "smc_dp.core.errors",
         "SecureSumClassifier": "smc_dp.estimators",
         "SecureSumDescribe": "smc_dp.estimators",
+        "SecureSumLinearRegression": "smc_dp.estimators",
         "SecureSumLogisticRegression": "smc_dp.estimators",
         "Target": "smc_dp.privacy.target",
         "audit_run": "smc_dp.audit.run.checks",

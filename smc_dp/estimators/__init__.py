@@ -22,7 +22,8 @@ In `SecureSumClassifier`, and with `trust="secure"` in three other families, nob
 that parties enter to the secure sum, each with noise of the party's own, and their sum is what the protocol gives. A
 fit computes it in one place all the same: it is no run of the protocol, and `privacy_` says so.
 
-`SecureSumLogisticRegression` says how sure its coefficients are: `table()`, `conf_int(level)`, `bse` and `cov`.
+`SecureSumLogisticRegression`, and `SecureSumLinearRegression` of an outcome that is a number, say how sure their
+coefficients are: `table()`, `conf_int(level)`, `bse` and `cov`.
 
 `SecureSumDescribe` learns no model: `fit(X, parties=...)` describes rows with public bounds, and `table()` has every
 figure with its interval.
@@ -44,6 +45,7 @@ from smc_dp.estimators.collaborative import CollaborativeClassifier
 from smc_dp.estimators.describe import SecureSumDescribe
 from smc_dp.estimators.ensemble import EnsembleClassifier
 from smc_dp.estimators.feature import FeatureMethodClassifier
+from smc_dp.estimators.linear import SecureSumLinearRegression
 from smc_dp.estimators.logistic import SecureSumLogisticRegression
 from smc_dp.estimators.personalised import PersonalisedClassifier
 from smc_dp.estimators.secure_sum import SecureSumClassifier
@@ -56,6 +58,7 @@ __all__ = [
     "PersonalisedClassifier",
     "SecureSumClassifier",
     "SecureSumDescribe",
+    "SecureSumLinearRegression",
     "SecureSumLogisticRegression",
     "expected_failed_checks",
 ]

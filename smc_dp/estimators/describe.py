@@ -3,40 +3,30 @@
 # Annotations are not deferred here, as in `base`.
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from os import PathLike
-from types import SimpleNamespace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation
 from smc_dp.data.preprocess import warn_of_clipping
-from smc_dp.estimators.base import REFUSAL, SIMULATED_PARTIES, SINGLE_RELEASE
-from smc_dp.estimators.bounded_rows import BoundsParameter, encode_table, public_bounds
+from smc_dp.estimators.bounded_rows import encode_table, public_bounds
 from smc_dp.estimators.docstrings import documented
-from smc_dp.estimators.ledger_charge import FitCharge, charge_fit
-from smc_dp.estimators.rows import RowAssignment, join_parties
-from smc_dp.estimators.validation import check_exact_number, check_whole_number, stream_of_seed
+from smc_dp.estimators.rows import join_parties
+from smc_dp.estimators.sums import SumsEstimator
 from smc_dp.methods.statistics.describe import Describe
 from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.methods.statistics.figure_row import FigureRow
-from smc_dp.methods.sums.simulated_sum import SimulatedSum
-from smc_dp.methods.sums.threat_model import ThreatModel
-from smc_dp.privacy.pathak2010 import LARGEST_N
-from smc_dp.privacy.statement import PrivacyStatement
-from smc_dp.privacy.target import Target
 
 _FRAME = ("group", "column", "level", "figure", "estimate", "low", "high")
 
 
 @documented
-@dataclass(eq=False, repr=False)
-class SecureSumDescribe(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+@dataclass(kw_only=True, eq=False, repr=False)
+class SecureSumDescribe(SumsEstimator):
     """Counts, means, deviations and quantiles of all rows, each with its interval, from one secure sum.
 
     It learns no model and needs no label: a label that the bounds name is described like any other column. Nobody is
@@ -97,16 +87,8 @@ class SecureSumDescribe(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
 
     """
 
-    bounds: BoundsParameter = None
-    by: str | None = field(default=None, kw_only=True)
-    tables: str | None = field(default=None, kw_only=True)
-    epsilon: float = field(default=1.0, kw_only=True)
-    delta: float = field(default=1e-5, kw_only=True)
-    colluders: int = field(default=1, kw_only=True)
-    dropouts: int = field(default=0, kw_only=True)
-    n_parties: int = field(default=5, kw_only=True)
-    insecure_seed: int | None = field(default=None, kw_only=True)
-    ledger: str | PathLike[str] | None = field(default=None, kw_only=True)
+    by: str | None = None
+    tables: str | None = None
 
     @documented
     def fit(self, X: npt.ArrayLike, y: None = None, parties: npt.ArrayLike | None = None) -> Self:  # noqa: D417  filled in
@@ -121,23 +103,17 @@ class SecureSumDescribe(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         parties
 
         """
-        for released in ("result_", "privacy_"):
-            if hasattr(self, released):
-                delattr(self, released)
+        self._forget("result_")
         bounds = public_bounds(self.bounds, labelled=False)
         if bounds is None:
             raise InputError("bounds.none_to_describe_by")
         self.bounds_ = bounds.whole
         found = encode_table(X, self.bounds_, "X", labelled=True)
-        every, n = found.labelled, len(found.X)
-        parts = (
-            RowAssignment.even(n, check_whole_number("n_parties", self.n_parties))
-            if parties is None
-            else RowAssignment.by_label(n, parties)
-        )
+        every, parts = found.labelled, self._parts(len(found.X), parties)
         warn_of_clipping(type(self).__name__, found, self.bounds_)
         data = Federation(tuple(map(every.take, parts.rows)), self.bounds_.class_count, names=parts.names)
-        return self._released(data, dealt=parties is None)
+        self.result_: DescribeResult = self._release(Describe(self.by, self.tables), data, dealt=parties is None)
+        return self
 
     @documented
     def fit_parties(self, parties: Iterable[npt.ArrayLike] | Mapping[Any, npt.ArrayLike]) -> Self:
@@ -186,33 +162,3 @@ class SecureSumDescribe(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         except ImportError:
             raise InputError("frame.no_pandas") from None
         return pandas.DataFrame(rows, columns=list(_FRAME)).astype(dict.fromkeys(_FRAME[4:], float))
-
-    def _released(self, data: Federation, *, dealt: bool) -> Self:
-        method, rng = Describe(self.by, self.tables), stream_of_seed(self.insecure_seed)
-        delta = check_exact_number("delta", self.delta)
-        if delta is None:
-            raise InputError("delta.infinite")
-        target = Target(check_exact_number("epsilon", self.epsilon), "proven", "ddg", delta)
-        t, D = check_whole_number("colluders", self.colluders), check_whole_number("dropouts", self.dropouts)
-        described = replace(
-            SimulatedSum.of(method, data, ThreatModel(len(data.parties), t, D), LARGEST_N),
-            columns=self.bounds_.columns,
-            label=self.bounds_.label_column,
-        )
-        if self.ledger is None:
-            return self._set(*described.compute(target, rng), dealt=dealt)
-        if rng.insecure:
-            raise InputError("ledger.insecure_seed")
-        statement = described.statement(described.spec(target))
-        with charge_fit(self.ledger, data, method.name, statement, target) as charge:
-            return self._set(*described.compute(target, rng), dealt=dealt, charge=charge)
-
-    def _set(self, result: object, stated: PrivacyStatement, *, dealt: bool, charge: FitCharge | None = None) -> Self:
-        if not isinstance(result, DescribeResult):
-            raise TypeError("a description was wanted")
-        more = ((SIMULATED_PARTIES, dealt), (SINGLE_RELEASE, charge is None), (REFUSAL, True))
-        privacy = replace(stated, caveats=(*stated.caveats, *(caveat for caveat, holds in more if holds)))
-        sums = SimpleNamespace(sums=np.array(result.sums))
-        self.privacy_: PrivacyStatement = privacy if charge is None else charge.released(sums, privacy)
-        self.result_: DescribeResult = result
-        return self

@@ -2,34 +2,25 @@
 
 # Annotations are not deferred here, as in `base`.
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
-from sklearn.utils.validation import check_is_fitted
 from typing_extensions import override
 
-from smc_dp.core.arrays import Array
-from smc_dp.core.errors import InputError, shown
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.federation import Federation
-from smc_dp.data.usual_clip import longest_norm
 from smc_dp.estimators.base import FederatedClassifier
+from smc_dp.estimators.coefficient_intervals import CoefficientIntervals, infer_bounds
 from smc_dp.estimators.docstrings import documented
 from smc_dp.methods.method import Method, Trust
-from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
-from smc_dp.methods.statistics.coefficient_sums import InferredModel
 from smc_dp.methods.sums.simulated_sum import SimulatedSum
 from smc_dp.privacy.statement import RecordAdjacency
 from smc_dp.privacy.target import Calibration, NoiseName
-from smc_dp.run.coefficient_intervals import coefficient_map, interval_quantile, state_inference, terms_of
-from smc_dp.run.coefficient_rows import CoefficientRow, coefficient_rows
 
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class SecureSumLogisticRegression(FederatedClassifier):
+class SecureSumLogisticRegression(CoefficientIntervals, FederatedClassifier):
     """Logistic regression of two classes from five secure sums, with standard errors and intervals.
 
     With `bounds` its coefficients have the names and units of the columns, as a run of `logistic` releases them.
@@ -79,89 +70,10 @@ class SecureSumLogisticRegression(FederatedClassifier):
     calibration: Calibration = field(default="proven", init=False)
     noise: NoiseName | None = field(default=None, init=False)
 
-    @property
-    def inference_(self) -> dict[str, Any]:
-        """Inference as release.json has it: counts of rows, `obstacles`, `cautions` and `terms`."""
-        found, bounds = self._inferred()
-        return state_inference(found, terms_of(self.model_.weights, bounds))  # type: ignore[attr-defined]
-
-    @property
-    def bse(self) -> Array:
-        """Standard errors in the order of `table`: (q,), NaN where a rule forbids an interval."""
-        errors: Array = np.sqrt(np.diagonal(self.cov))
-        return errors
-
-    @property
-    def cov(self) -> Array:
-        """Covariance of the coefficients in the order of `table`: (q, q), NaN where a rule forbids an interval."""
-        found, _ = self._inferred()
-        stated = [term for term in self.inference_["terms"] if term["estimate"] is not None]
-        has = np.array([term["low"] is not None for term in stated])
-        every = np.array([term["estimate"] is not None for term in self.inference_["terms"]])
-        covariance: Array = np.where(np.outer(has, has), found.covariance[np.ix_(every, every)], np.nan)
-        return covariance
-
-    def conf_int(self, level: float = 0.95) -> Array:
-        """Return the intervals in the order of `table`: (q, 2), NaN where a rule forbids one.
-
-        Parameters
-        ----------
-        level : float, default=0.95
-            The probability with which each covers, above 0 and below 1.
-
-        Returns
-        -------
-        ndarray of shape (q, 2)
-            Both ends of each interval.
-
-        Raises
-        ------
-        InputError
-            For another level, and for a fit without `bounds`.
-
-        """
-        if not isinstance(level, float) or not 0 < level < 1:
-            raise InputError("level.no_probability", got=shown(level))
-        estimates = np.array([row.estimate for row in self.table()])
-        half = interval_quantile(self._inferred()[0], level) * self.bse
-        return np.stack([estimates - half, estimates + half], axis=1)
-
-    def table(self, per: Mapping[str, float] | None = None) -> list[CoefficientRow]:
-        """Return a row for each coefficient: the intercept, then column by column.
-
-        Parameters
-        ----------
-        per : mapping of str to float, default=None
-            How many units of a column its coefficient is for; 1 where a column is not named.
-
-        Returns
-        -------
-        list of CoefficientRow
-            Estimates with intervals of the level .95; None where a rule forbids one.
-
-        Raises
-        ------
-        InputError
-            For a fit without `bounds`.
-
-        """
-        bounds = self._inferred()[1]
-        return list(coefficient_rows(self.inference_["terms"], bounds, per or {}))
-
-    def _inferred(self) -> tuple[CoefficientInference, Bounds]:
-        """Return the inference on the coefficients of the columns, and the bounds that name them."""
-        check_is_fitted(self)
-        found = self.model_.inference if isinstance(self.model_, InferredModel) else None
-        if found is None or self.bounds_ is None:
-            raise InputError("bounds.none_to_infer_by")
-        return found.transformed(coefficient_map(self.bounds_)[1]), self.bounds_
-
     @override
     def _public_bounds(self) -> Bounds | None:
         found = super()._public_bounds()
-        if found is None:
-            return None
-        return replace(found, clip=longest_norm(len(found.columns)), bias=1.0, center=True)
+        return None if found is None else infer_bounds(found)
 
     @override
     def _simulated_sum(self, method: Method, data: Federation) -> SimulatedSum | None:

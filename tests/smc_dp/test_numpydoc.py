@@ -26,7 +26,7 @@ def public() -> Iterator[tuple[str, Callable[..., Any]]]:
     for name in NAMES:
         found = getattr(smc_dp, name)
         yield name, found
-        if name.endswith("Classifier"):
+        if name.endswith(("Classifier", "Regression")):
             yield from ((f"{name}.{method}", getattr(found, method)) for method in METHODS if hasattr(found, method))
     yield "expected_failed_checks", expected_failed_checks
 

@@ -8,7 +8,6 @@ theorems do not speak of; their statements say so.
 
 from __future__ import annotations
 
-import math
 import warnings
 from dataclasses import dataclass
 from functools import cache
@@ -33,6 +32,7 @@ from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 NO_DIFFPRIVLIB = InputFault("peer.not_installed")
 _SEED_BITS = 128
+_LOSS_STEP = 1e-3  # of the grid of privacy losses, in parts of epsilon: a smaller one gains .1 % of noise at most
 _FLOATS = "The proof is of real numbers; noise and gradients are computed in floating point, which it does not cover."
 
 
@@ -151,8 +151,8 @@ class TrainedDpSgd:
         generator = np.random.default_rng(rng.bits(_SEED_BITS))
         W = self.method.descend(self.rows, self.classes, deviation, generator)
         how = (
-            "Accounted for one row more or less by the privacy loss distribution of `dp_accounting`, at half the "
-            "epsilon, and taken twice: another row in the place of one is one less and one more."
+            "Accounted by the privacy loss distribution of `dp_accounting`, for one row replaced by another under "
+            "Poisson sampling, which is tight."
         )
         caveats, delta = (SIZES_CAVEAT, _FLOATS, how), round_up(target.delta)
         statement = PrivacyStatement("approx", epsilon, delta, "record", "replace", AGAINST_OUTSIDERS, caveats)
@@ -204,19 +204,33 @@ def requested_epsilon(target: Target, peer: Diffprivlib | DpSgd) -> float:
 
 @cache
 def noise_multiplier(epsilon: float, delta: float, rate: float, steps: int) -> float:
-    """Return the deviation of the noise over the clip for which replacing one row changes no more than wanted.
+    """Return the deviation of the noise over the clip at which replacing one row costs (epsilon, delta), tightly.
 
-    (e, f) for a row more or less gives (2 e, (1 + exp e) f) for a row in the place of another.
+    Let a step add noise N of deviation s to a sum of rows' gradients, each of length at most 1 and in the sum with
+    chance q. Given which other rows are in it, a row x replaced by x' turns (1-q) N + q (N + x) into
+    (1-q) N + q (N + x'), up to a shift. The divergence E of such mixtures is largest for opposite x and x' of length 1,
+    at any factor a >= 1:
+
+    1. The density of the first less a times that of the second is q times that of N + x, less c times that of a mixture
+       of N and N + x'. Here c and the weights of the mixture depend on a and q alone.
+    2. Over the density of N + x the mixture is a weighted sum of lognormals of mean 1, exp(<m, z>/s - |m|^2/(2 s^2)),
+       for a standard normal z and m = -x and m = x' - x. E is the mean of a convex function of this sum.
+    3. A weighted sum of given lognormals is largest in the convex order where all grow with the same normal, so where
+       -x and x' - x have one direction. It grows with their lengths, which are at most 1 and 2.
+    4. Both are reached by x' = -x of length 1. Swapped sides, and so a < 1, follow by symmetry.
+
+    A pair that dominates each step dominates all of them together. Rows whose gradients are opposite and at least as
+    long as the clip reach the bound.
     """
     from dp_accounting import mechanism_calibration  # seconds that a grid without it should not pay
     from dp_accounting.pld.pld_privacy_accountant import PLDAccountant
+    from dp_accounting.privacy_accountant import NeighboringRelation
 
-    half = epsilon / 2
     found = mechanism_calibration.calibrate_dp_mechanism(
-        PLDAccountant,
+        lambda: PLDAccountant(NeighboringRelation.REPLACE_ONE, _LOSS_STEP * epsilon),
         lambda noise: sampled_event(noise, rate, steps),
-        half,
-        delta / (1 + math.exp(half)),
+        epsilon,
+        delta,
         bracket_interval=mechanism_calibration.LowerEndpointAndGuess(0.3, 5.0),
         tol=1e-3,
     )

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Federation, Rows
@@ -56,20 +57,68 @@ def test_every_row_is_drawn_by_a_coin_of_its_own():
     assert 0.75 < np.var(counts) / (n * rate * (1 - rate)) < 1.3
 
 
+def one_step(noise: float, rate: float, epsilon: float) -> float:
+    """Delta of one step by its definition: the best threshold on the noisy sum, rows of 1 and -1 in it or not."""
+    t = np.linspace(-8 * noise, 8 * noise, 200_001)
+    tails = [(1 - rate) * norm.sf(t, 0, noise) + rate * norm.sf(t, row, noise) for row in (1, -1)]
+    return float(np.max(tails[0] - math.exp(epsilon) * tails[1]))
+
+
+def full_steps(noise: float, steps: int, epsilon: float) -> float:
+    """Delta of steps with all rows by the formula of Balle and Wang (2018), for sums 2 sqrt(steps) apart."""
+    apart = 2 * math.sqrt(steps) / noise
+    return float(norm.cdf(apart / 2 - epsilon / apart) - math.exp(epsilon) * norm.cdf(-apart / 2 - epsilon / apart))
+
+
+def drawn_steps(noise: float, rate: float, steps: int, epsilon: float) -> float:
+    """Delta of steps with sampled rows by a million drawn privacy losses."""
+    drawn = np.random.default_rng(3)
+    total = np.zeros(1_000_000)
+    for _ in range(steps):
+        z = (drawn.random(len(total)) < rate) + noise * drawn.standard_normal(len(total))
+        log = [np.logaddexp(math.log1p(-rate), math.log(rate) + (s * z - 0.5) / noise**2) for s in (1, -1)]
+        total += log[0] - log[1]
+    return float(np.mean(np.maximum(0, 1 - np.exp(epsilon - total))))
+
+
+def test_replacing_a_row_costs_what_is_stated_and_no_less_noise_does():
+    """By the definition, which knows nothing of the accounting; the twin, 3 % less noise, costs more."""
+    epsilon, delta, rate = 1.0, float(DELTA), 0.1
+    noise = peers.noise_multiplier(epsilon, delta, rate, 1)
+    assert 0.9 * delta < one_step(noise, rate, epsilon) <= delta * 1.001
+    assert one_step(0.97 * noise, rate, epsilon) > delta * 1.001
+
+
 @pytest.mark.slow
-def test_the_noise_gives_what_is_stated_and_no_more():
-    """Half of epsilon for a row more or less, twice; the twin, a tenth less noise, does not."""
-    from dp_accounting.pld.pld_privacy_accountant import PLDAccountant  # seconds, which the others need not wait for
+def test_steps_together_cost_what_is_stated_and_no_less_noise_does():
+    """By a formula for steps with all rows, and by draws for sampled ones; the twin, 3 % less noise, costs more."""
+    noise = peers.noise_multiplier(0.5, float(DELTA), 1.0, 30)
+    assert 0.9 * DELTA < full_steps(noise, 30, 0.5) <= float(DELTA) * 1.001
+    assert full_steps(0.97 * noise, 30, 0.5) > float(DELTA) * 1.001
+    noise = peers.noise_multiplier(0.5, 0.01, 0.2, 10)
+    assert 0.97 * 0.01 < drawn_steps(noise, 0.2, 10, 0.5) < 1.03 * 0.01
+    assert drawn_steps(0.97 * noise, 0.2, 10, 0.5) > 1.03 * 0.01
 
-    peer = DpSgd()
-    noise = peers.noise_multiplier(1.0, float(DELTA), peer.rate, peer.steps)
-    delta = float(DELTA) / (1 + math.exp(0.5))
 
-    def given(noise: float) -> float:
-        return float(PLDAccountant().compose(peers.sampled_event(noise, peer.rate, peer.steps)).get_epsilon(delta))
+def test_opposite_rows_of_full_length_are_the_worst():
+    """Over a grid of the plane, for other angles and lengths, and for factors on both sides of 1."""
+    noise, rate, line = 0.8, 0.3, np.linspace(-7, 7, 281)
+    plane = np.stack(np.meshgrid(line, line), axis=-1)
 
-    assert 0.49 < given(noise) <= 0.5
-    assert given(0.9 * noise) > 0.5
+    def mixture(x: np.ndarray) -> np.ndarray:
+        kernels = [np.exp(-np.sum((plane - at) ** 2, axis=-1) / (2 * noise**2)) for at in (np.zeros(2), x)]
+        return ((1 - rate) * kernels[0] + rate * kernels[1]) * (line[1] - line[0]) ** 2 / (2 * math.pi * noise**2)
+
+    def apart(x: np.ndarray, other: np.ndarray, factor: float) -> float:
+        return float(np.maximum(0, mixture(x) - factor * mixture(other)).sum())
+
+    drawn, full = np.random.default_rng(5), np.array([1.0, 0.0])
+    for factor in (0.7, 1.0, 1.5, 3.0):
+        worst = apart(full, -full, factor)
+        for _ in range(12):
+            x, other = (v / np.linalg.norm(v) * drawn.random() ** 0.2 for v in drawn.normal(size=(2, 2)))
+            assert apart(x, other, factor) <= worst + 1e-9
+        assert apart(full, 0 * full, factor) < worst  # a row more or less, which replacing one is not
 
 
 @pytest.mark.slow

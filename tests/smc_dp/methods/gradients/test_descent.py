@@ -131,7 +131,7 @@ def separable_and_rare(k: int, rng: np.random.Generator) -> tuple[Array, IntArra
 
 
 @pytest.mark.parametrize("family", [pairs_of_classes, one_row, a_line, separable, separable_and_rare])
-@pytest.mark.parametrize("k", [4, 6, 10, 26, 100])
+@pytest.mark.parametrize("k", [3, 4, 6, 10, 26, 100])
 def test_no_run_diverges_without_noise(k: int, family: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps assume the curvature at W = 0, which bounds it nowhere else: the loss stays below that of W = 0."""
     X, y = family(k, np.random.default_rng(k))

@@ -1,0 +1,172 @@
+"""`SecureSumLinearRegression` states what a run of `linear` releases, by the names of the columns."""
+
+from __future__ import annotations
+
+import pickle  # noqa: TID251  # an estimator must survive it, and nothing here reads what others wrote
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone, is_regressor
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
+
+from smc_dp import SecureSumLinearRegression, predict, run_protocol
+from smc_dp.cli.main import main
+from smc_dp.data.bounds import parse_bounds
+from tests.support.refusals import refused
+
+TEXT = """
+[columns]
+age = [18, 98]
+ward = ["a", "b", "c"]
+[label]
+column = "stay"
+range = [0, 60]
+"""
+BOUNDS = parse_bounds(TEXT)
+
+
+def drawn(n: int = 3000) -> tuple[pd.DataFrame, pd.Series[float]]:
+    rng = np.random.default_rng(5)
+    X = pd.DataFrame({"age": rng.integers(18, 99, n), "ward": rng.choice(["a", "b", "c"], n)})
+    spread = 1 + 0.05 * X.age  # robust errors differ from the others
+    stay = 8 + 0.2 * X.age + 4.0 * (X.ward == "b") - 3.0 * (X.ward == "c") + spread * rng.uniform(-1.5, 1.5, n)
+    return X, stay.rename("stay")
+
+
+X, y = drawn()
+HOSPITAL = np.repeat(["north", "south", "west"], len(X) // 3)
+
+
+def fitted(**settings: Any) -> SecureSumLinearRegression:
+    return SecureSumLinearRegression(**{"bounds": BOUNDS, "epsilon": 5.0, "insecure_seed": 3, **settings}).fit(X, y)
+
+
+def test_without_noise_it_is_the_textbooks_formula() -> None:
+    made = fitted(epsilon=np.inf)
+    W = np.column_stack([np.ones(len(X)), X.age, X.ward == "b", X.ward == "c"]).astype(float)
+    b = np.linalg.lstsq(W, y, rcond=None)[0]
+    inverse, residuals = np.linalg.inv(W.T @ W), (y - W @ b).to_numpy()
+    cov = inverse @ (W * (residuals**2)[:, np.newaxis]).T @ W @ inverse * len(W) / (len(W) - 4)
+    errors = np.sqrt(np.diagonal(cov))
+    assert np.abs(([row.estimate for row in made.table()] - b) / errors).max() < 0.05
+    assert made.bse == pytest.approx(errors, rel=0.01)
+    assert made.cov / np.outer(errors, errors) == pytest.approx(cov / np.outer(errors, errors), abs=0.02)
+    assert made.predict(X) == pytest.approx(W @ b, abs=0.05 * float(y.std()))
+    assert made.score(X, y) == pytest.approx(1 - residuals.var() / y.var(ddof=0), abs=1e-4)
+
+
+def test_rows_have_the_names_of_the_columns_and_the_intervals_of_their_level() -> None:
+    made = fitted()
+    rows = made.table()
+    assert [(row.column, row.what) for row in rows] == [("", ""), ("age", "a unit"), ("ward", "b"), ("ward", "c")]
+    ends = [(row.interval.low, row.interval.high) for row in rows if row.interval]
+    assert made.conf_int() == pytest.approx(np.array(ends))
+    assert (np.diff(made.conf_int(0.99)) / np.diff(made.conf_int(0.5))).ravel() == pytest.approx([3.819] * 4, rel=1e-3)
+    assert made.inference_["residual_deviation"] > 0
+
+
+def test_the_weights_of_encoded_features_predict() -> None:
+    made = fitted()
+    Z = np.column_stack([(X.age - 58) / 40, X.ward == "a", X.ward == "b", X.ward == "c"]).astype(float)
+    assert made.coef_.shape == (4,)
+    assert made.coef_[1] == 0.0  # the reference
+    assert Z @ made.coef_ + made.intercept_ == pytest.approx(made.predict(X))
+    of_arrays = clone(made).fit(X.to_numpy(), y.to_numpy())  # the columns in their order
+    assert of_arrays.predict(X.to_numpy()) == pytest.approx(made.predict(X))
+
+
+def test_it_keeps_scikit_learns_conventions() -> None:
+    made = fitted()
+    assert is_regressor(made)
+    assert (made.n_features_in_, [*made.feature_names_in_]) == (2, ["age", "ward"])
+    again = pickle.loads(pickle.dumps(made))
+    assert again.table() == made.table()
+    assert clone(made).fit(X, y).table() == made.table()  # the same seed
+    assert cross_val_score(clone(made), X, y, cv=3).min() > 0.5
+
+
+def test_where_a_rule_forbids_intervals_there_are_none() -> None:
+    made = fitted(epsilon=0.05)
+    assert made.inference_["obstacles"]
+    assert {row.interval for row in made.table()} == {None}
+    assert np.isnan(made.conf_int()).all()
+
+
+def test_the_release_is_that_of_a_run(tmp_path: Path) -> None:
+    """But for the noise: figures nearly without any, and the guarantee of the same settings."""
+    (tmp_path / "bounds.toml").write_text(TEXT)
+    tables = {name: X.assign(stay=y)[name == HOSPITAL] for name in ("north", "south", "west")}
+    how: dict[str, Any] = {"method": "linear", "bounds": tmp_path / "bounds.toml"}
+    report = run_protocol(tables, out=tmp_path / "run", epsilon=1000, **how)
+    stated = report.as_dict()["inference"]
+    parties = {name: (table[["age", "ward"]], table["stay"]) for name, table in tables.items()}
+    made = SecureSumLinearRegression(BOUNDS, epsilon=1000.0).fit_parties(parties)
+    assert [term["estimate"] for term in made.inference_["terms"]] == pytest.approx(
+        [term["estimate"] for term in stated["terms"]], abs=0.1
+    )
+    assert made.inference_.keys() == stated.keys()
+    numbers = [float(text) for text in predict(tmp_path / "run", X[:5]).labels]
+    assert made.predict(X[:5]) == pytest.approx(numbers, abs=0.1)
+    for name in ("kind", "epsilon", "delta", "mu", "unit", "adjacency"):
+        assert getattr(made.privacy_, name) == getattr(report.privacy, name), name
+
+
+@pytest.mark.parametrize("outcome", [61.0, -0.1, float("nan"), float("inf")])
+def test_an_outcome_outside_its_range_is_refused_at_its_row(outcome: float) -> None:
+    wrong = y.copy()
+    wrong[1001] = outcome
+    with refused("outcome.out_of_range") as raised:
+        SecureSumLinearRegression(BOUNDS).fit(X, wrong, parties=HOSPITAL)
+    assert raised.value.fault.fields["where"] == "party south: row 2"
+
+
+CLASSES = parse_bounds('[columns]\nage = [18, 98]\n[label]\ncolumn = "died"\nclasses = ["no", "yes"]\n')
+
+
+@pytest.mark.parametrize(
+    ("settings", "code"),
+    [
+        ({"bounds": None}, "bounds.no_range_of_outcome"),
+        ({"bounds": CLASSES}, "bounds.no_range_of_outcome"),
+        ({"bounds": 3}, "bounds.no_bounds"),
+        ({"adjacency": "both"}, "adjacency.unknown"),
+        ({"delta": np.inf}, "delta.infinite"),
+        ({"epsilon": -1.0}, "setting.not_positive"),
+        ({"n_parties": len(X) + 1}, "n_parties.out_of_range"),
+    ],
+)
+def test_settings_that_no_fit_can_use_are_refused(settings: dict[str, Any], code: str) -> None:
+    with refused(code):
+        fitted(**settings)
+
+
+def test_what_is_no_number_is_refused() -> None:
+    with refused("outcome.no_numbers"):
+        SecureSumLinearRegression(BOUNDS).fit(X, ["long"] * len(X))
+    with refused("array.wrong_shape"):
+        SecureSumLinearRegression(BOUNDS).fit(X, y[:-1])
+
+
+def test_a_refused_fit_leaves_no_earlier_release() -> None:
+    made = fitted()
+    with refused("bounds.no_range_of_outcome"):
+        made.set_params(bounds=None).fit(X, y)
+    for what in (made.table, made.conf_int, lambda: made.predict(X), lambda: made.coef_):
+        with pytest.raises(NotFittedError):
+            what()
+    assert not hasattr(made, "privacy_")
+
+
+def test_a_ledger_is_charged_for_each_fit(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger"
+    assert main(["ledger", "init", str(ledger), "--budget", "2.5", "--delta", "1e-3"]) == 0
+    made = SecureSumLinearRegression(BOUNDS, ledger=ledger).fit(X, y)
+    first = made.privacy_.epsilon
+    made.fit(X, y)
+    assert first is not None
+    assert made.privacy_.epsilon is not None
+    assert 1.3 * first < made.privacy_.epsilon < 2 * first
