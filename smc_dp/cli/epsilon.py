@@ -77,9 +77,10 @@ def bound_epsilon(
     Methods are audited at d = 1 on neighbours made by hand. --dimension searches for a pair, and the report says how
     much of the claimed sensitivity it reaches (prr_mean, central, local, wsum, wsum_ar).
 
-    --protocol makes whole runs: of prr_mean by the curator protocol, and of wsum, describe, newton, gd and logistic by
-    the secure sum. One of three parties colludes with Charlie and deviates in six ways. Of the last three all sums are
-    audited, with --protocol and without, while Charlie lies about each so that they reveal as much as they can.
+    --protocol makes whole runs: of prr_mean by the curator protocol, and of wsum, describe, newton, gd, logistic and
+    linear by the secure sum. One of three parties colludes with Charlie and deviates in six ways. Of the last four
+    methods all sums are audited, with --protocol and without, while Charlie lies about each so that they reveal as much
+    as they can.
 
     Exit code 0: nothing contradicts the claim; 1: a bound exceeds what is claimed; 2: bad input.
 

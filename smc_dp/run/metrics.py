@@ -20,6 +20,7 @@ from smc_dp.methods.statistics.describe import DescribeSum
 from smc_dp.run.threshold import HALF, Threshold
 
 _BINS = 10
+_NEARLY_ALL = 0.95  # of the rows, and of those of other classes
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,15 @@ class Metrics:
     def beats_majority(self) -> bool:
         """True where the accuracy is above that of the majority class by more than the margin."""
         return self.accuracy > self.majority + self.margin
+
+    @property
+    def nearly_one_class(self) -> int | None:
+        """Number of the class that nearly all rows get, nearly all rows of other classes among them; None without."""
+        counts = np.array(self.confusion)
+        c = int(counts.sum(axis=0).argmax())
+        answered, others = int(counts[:, c].sum()), self.rows - int(counts[c].sum())
+        missed = answered - int(counts[c, c])
+        return c if others and min(answered / self.rows, missed / others) >= _NEARLY_ALL else None
 
     @property
     def largest(self) -> ClassMetrics:

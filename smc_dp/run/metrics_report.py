@@ -144,6 +144,13 @@ def _reading(found: Metrics) -> Iterator[Prose]:
             yield coded_prose("metrics.chosen_threshold", threshold=at, name=name, file=file)
             if found.threshold.shared:
                 yield coded_prose("metrics.shared_rows", count=found.threshold.shared, file=file)
+    if (c := found.nearly_one_class) is not None:
+        answered, one = sum(counts[c] for counts in found.confusion), found.classes[c]
+        missed, others = answered - found.confusion[c][c], found.rows - one.rows
+        yield coded_prose(
+            "metrics.nearly_one_class", name=shorten(one.name), answered=answered, rows=found.rows, missed=missed,
+            others=others,
+        )  # fmt: skip
     if not found.beats_majority:
         yield coded_prose("metrics.no_better_than_majority", name=shorten(found.largest.name))
     if found.brier is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from smc_dp.pages.blocks import Bullets, PageBlock, coded_prose
-from smc_dp.pages.shortening import first_texts
+from smc_dp.pages.shortening import first_texts, shorten
 from smc_dp.run.metrics_report import metrics_blocks
 from smc_dp.run.prediction import Predictions
 
@@ -20,7 +20,9 @@ def prediction_blocks(found: Predictions, of: str) -> Iterator[PageBlock]:
 
 
 def unfit_blocks(found: Predictions) -> Iterator[PageBlock]:
-    """Yield how many rows do not fit, or have a label that is no class, and why, one kind a line."""
+    """Yield that all rows get one class, and how many rows do not fit, or have a label that is no class, and why."""
+    if found.one_class is not None:
+        yield coded_prose("prediction.one_class", name=shorten(found.one_class))
     rows = len(found.labels)
     if found.refused:
         yield coded_prose("prediction.rows_without_class", count=found.refused, rows=rows)

@@ -30,6 +30,7 @@ from smc_dp.run.coefficients_table import coefficient_blocks
 from smc_dp.run.description_table import description_blocks
 from smc_dp.run.folder import read_content, read_listed_file, read_release_file, read_run_files
 from smc_dp.run.methods_section import methods_section
+from smc_dp.run.one_class import one_class_faults
 from smc_dp.run.privacy_summary import plain_lines, summary_lines
 from smc_dp.run.release import AUXILIARY, RELEASE, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.settings import TITLES
@@ -121,7 +122,7 @@ def release_page(
         title=f"A release by {join_first(agreement.parties, 3)}",
         notices=tuple(_notices(release, missing, at_sites=STUDY in digests)),
         sections=(
-            Section("What was released", tuple(_released(release))),
+            Section("What was released", (*_released(release), *_one_class(release, threshold))),
             Section("Parties", tuple(_parties(release))),
             Section("What it guarantees", (FactList(tuple(plain_lines(agreement))),), details=True),
             Section("Privacy statement", (FactList(tuple(summary_lines(agreement))),), new_sheet=True),
@@ -201,14 +202,24 @@ def _released(release: PublishedRelease) -> Iterator[PageBlock]:
         kind, predicts = "regression", f"a number, {shorten(str(bounds.label))},"
     public = "" if agreement.auxiliary is None else f" Rows that all of them had besides are public, in {AUXILIARY}."
     yield Prose(
-        f"The weights of a linear {kind}, trained on the rows of {len(agreement.parties)} parties. It predicts "
-        f"{predicts} for a row. No file here contains a row of a party.{public}"
+        f"The weights of a linear {kind}{_of_features(agreement)}, trained on the rows of {len(agreement.parties)} "
+        f"parties. It predicts {predicts} for a row. No file here contains a row of a party.{public}"
     )
     apart = f"{shorten(str(bounds.label))}: {bounds.label_range or join_first(bounds.classes, _MOST_NAMES)}"
     how = (("Method", agreement.method.name), ("Protocol", agreement.protocol))
     yield FactList(
-        (("Outcome" if bounds.outcome else "Classes", apart), ("Weights", f"{bounds.dimension}{several}"), *how)
+        (("Outcome" if bounds.outcome else "Classes", apart), ("Weights", f"{agreement.weight_count}{several}"), *how)
     )
+
+
+def _of_features(agreement: Agreement) -> str:
+    return (
+        "" if agreement.features is None else f" of rows with {agreement.features.count} public Fourier features each"
+    )
+
+
+def _one_class(release: PublishedRelease, threshold: Threshold) -> Iterator[Prose]:
+    yield from (Prose(str(fault), fault.code) for fault in one_class_faults(release, threshold))
 
 
 def _guaranteed(statement: PrivacyStatement) -> Iterator[PageBlock]:

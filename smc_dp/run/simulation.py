@@ -33,7 +33,7 @@ from smc_dp.data.partition import check_names
 from smc_dp.data.sources import PreparedData
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.method import HasSignal, require_model
-from smc_dp.methods.model import LinearModel, ReleasedModel, Weights, classify, scores
+from smc_dp.methods.model import LinearModel, ReleasedModel, Weights, choose_classes, scores
 from smc_dp.methods.nonprivate import BASELINE_LAMBDA, accuracy_alone, majority_accuracy
 from smc_dp.privacy.ledger.ledger import run_key
 from smc_dp.privacy.ledger.numbers import digits_rounded_up
@@ -42,6 +42,7 @@ from smc_dp.run.agreement import SEEDED, Agreement
 from smc_dp.run.budget_charge import RELEASED, charge_of_run, charge_together
 from smc_dp.run.ledgers import ABORTS, Ledgers, Reservations, accounted
 from smc_dp.run.metrics import has_probabilities, measure_release, released_probabilities
+from smc_dp.run.one_class import one_class_faults
 from smc_dp.run.party import LocalParty
 from smc_dp.run.personal_comparison import compare_personalised
 from smc_dp.run.protocols import execution
@@ -237,17 +238,23 @@ class _Run:
         described = published.description
         plain = self.rng.fork("no noise")
         compared = tested = None
+        threshold = HALF if data.threshold is None else Threshold(data.threshold)
         if agreement.bounds.outcome is not None and not described:
             tested = _regression_comparison(data, agreement, published.weights)
         elif not described:
-            compared = _comparison(data, agreement, published.weights, plain)
+            compared = _comparison(data, agreement, published.weights, threshold, plain)
         left = [InputFault("run.parties_left_out", {"names": self.left_out, "others": len(agreement.parties)})]
         late = [
             InputFault("run.stayed_to_the_end", {"name": name, "number": number})
             for name, number in self.drop_out.items()
             if name not in execution.dropped_out
         ]
-        remarks = (*(left if self.left_out else ()), *late, *(reserved.remarks if reserved else ()))
+        remarks = (
+            *(left if self.left_out else ()),
+            *late,
+            *one_class_faults(published, threshold),
+            *(reserved.remarks if reserved else ()),
+        )
         present = Presence(execution.members, execution.dropped_out, self.left_out)
         spec = agreement.spec
         signal = spec.signal(int(data.federation.sizes.sum())) if isinstance(spec, HasSignal) else None
@@ -408,18 +415,19 @@ def _contributions(every: Sequence[LocalParty], progress: HearProgress | None) -
     return contributions
 
 
-def _comparison(data: PreparedData, agreement: Agreement, weights: Weights, rng: Stream) -> Comparison | None:
+def _comparison(
+    data: PreparedData, agreement: Agreement, weights: Weights, threshold: Threshold, rng: Stream
+) -> Comparison | None:
     federation, test = data.federation, data.test
     if test is None:
         return None
-    threshold = HALF if data.threshold is None else Threshold(data.threshold)
     own: float | None = getattr(agreement.method, "lam", None)
     lam, classes = BASELINE_LAMBDA if own is None else own, federation.classes
-    of_rows = scores(weights, test.X)
+    of_rows = scores(weights, test.X, agreement.features)
     sure = released_probabilities(agreement.spec, of_rows)
     plain = replace(federation, parties=tuple(replace(rows, weights=None) for rows in federation.parties))
     return Comparison(
-        accuracy=float(np.mean(classify(weights, test.X) == test.y)),
+        accuracy=float(np.mean(choose_classes(of_rows) == test.y)),
         individual={name: accuracy_alone(rows, lam, test, classes) for name, rows in plain.by_name.items()},
         pooled=accuracy_alone(plain.pooled(), lam, test, classes),
         majority=majority_accuracy(federation, test),
@@ -430,7 +438,11 @@ def _comparison(data: PreparedData, agreement: Agreement, weights: Weights, rng:
         metrics=measure_release(test.y, of_rows, sure, agreement.bounds.classes, threshold),
         weighted=federation.weighted,
         personalised=compare_personalised(
-            federation, LinearModel.from_weights(weights), test, fits_length=not has_probabilities(agreement.spec)
+            federation,
+            LinearModel.from_weights(weights),
+            test,
+            features=agreement.features,
+            fits_length=not has_probabilities(agreement.spec),
         ),
     )
 

@@ -16,6 +16,7 @@ from smc_dp.audit.epsilon.deviations import DEVIATIONS
 from smc_dp.audit.epsilon.gaussian import claimed_mu
 from smc_dp.audit.epsilon.mechanisms import MECHANISMS
 from smc_dp.audit.epsilon.mutants import PROTOCOL_MUTANTS, MutantName
+from smc_dp.audit.epsilon.worst_pairs import WORST_PAIRS
 from smc_dp.core.errors import InputError, shown
 from smc_dp.methods.method import check_target, noise_names
 from smc_dp.methods.registry import METHODS, STATISTICS
@@ -26,7 +27,7 @@ SCOPE_SENTENCES = MappingProxyType(
     {
         protocol.PATHAK_METHOD: protocol.PATHAK_SCOPE,
         **dict.fromkeys(secure_sum.SECURE_SUM_METHODS, secure_sum.SECURE_SUM_SCOPE),
-        **dict.fromkeys(rounds.ROUNDS_METHODS, rounds.ROUNDS_SCOPE),
+        **dict.fromkeys(WORST_PAIRS, rounds.ROUNDS_SCOPE),
     }
 )
 """Scope of the audit of each method that can be audited through a whole protocol."""
@@ -71,7 +72,7 @@ class Request:
             raise InputError("through_protocol.other_method", known=known)
         if self.mutant in PROTOCOL_MUTANTS and not self.through_protocol:
             raise InputError("twin.of_whole_protocol", mutant=self.mutant)
-        by_parties = (*secure_sum.SECURE_SUM_METHODS, *rounds.ROUNDS_METHODS)
+        by_parties = (*secure_sum.SECURE_SUM_METHODS, *WORST_PAIRS)
         in_the_clear = self.method in METHODS and self.method in secure_sum.SECURE_SUM_METHODS
         if self.noise in SHARED_NOISES and (
             self.method not in by_parties or (in_the_clear and not self.through_protocol)
@@ -96,7 +97,7 @@ def plan_cases(request: Request) -> list[PlannedCase]:
     """Return all cases of the request; raise InputError for what a method does not have."""
     if request.through_protocol and request.method in secure_sum.SECURE_SUM_METHODS:
         return _of_runs(request, partial(secure_sum.secure_sum_case, _of_sum(request), method=request.method))
-    if request.through_protocol and request.method in rounds.ROUNDS_METHODS:
+    if request.through_protocol and request.method in WORST_PAIRS:
         return _of_runs(request, partial(rounds.rounds_case, request.method, _of_sums(request)))
     if request.through_protocol:
         target = Target(request.epsilon, request.calibration or "proven", request.noise or "knorm", GAUSSIAN_DELTA)
@@ -131,13 +132,13 @@ def _of(name: str, request: Request) -> Iterator[PlannedCase]:
             for i, case in enumerate(mechanisms.mechanism_cases(target, request.mutant)):
                 yield PlannedCase(case, halves[i] if halves else None)
             return
-    if name in rounds.ROUNDS_METHODS:
+    if name in WORST_PAIRS:
         target = _of_sums(request)
         of_sums = partial(rounds.rounds_case, name, target, use_ideal=True)
         if request.mutant:
             yield PlannedCase(of_sums(mutant=request.mutant), None)
             return
-        for weighted in (False, True)[: 1 + rounds.has_weights(name)]:
+        for weighted in (False, True)[: 1 + WORST_PAIRS[name].has_weights]:
             yield PlannedCase(of_sums(weighted=weighted), of_sums(mutant="half-noise", weighted=weighted))
         return
     if name in STATISTICS:

@@ -1,23 +1,16 @@
 """Audit of methods by several sums: what Charlie and one party of his can make of a whole session, at its worst.
 
-A record of the first party has the other label, or is there or not, and Charlie announces that every sum is zero, the
-same to all. So all sums are asked at w = 0, to which every record is orthogonal: there nothing is clipped, and a pair
-x, -x lies as far apart as any pair anywhere, 2 C in every sum (and in the first twice its length, while its curvature
-does not differ). A session in which Charlie tells the truth shows no more. Where rows have weights, the record that
-differs has the largest. The two take what their party has added off each sum; by the theorem the rest has at least H
-shares of the noise in every sum, whatever that party enters.
-
-Nothing clips the gradients of `logistic`, and they are longest where the weights are wrong. There Charlie announces
-sums that lead to the steepest weights, which put two records of other labels, x and nearly x, each on the wrong side.
-They lie 2 |x| apart in every sum but the first, which is asked at 0. Neither Hessian nor meat differ.
+A record of the first party is another one, or is there or not, and Charlie announces sums, the same to all, at which
+the two lie as far apart as can be (`worst_pairs`). A session in which he tells the truth shows no more. The two take
+what their party has added off each sum; by the theorem the rest has at least H shares of the noise in every sum,
+whatever that party enters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -33,25 +26,19 @@ from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.deviations import AnnouncedSum, Deviation
 from smc_dp.audit.epsilon.mutants import MutantName
 from smc_dp.audit.epsilon.secure_sum import dilute_shares
+from smc_dp.audit.epsilon.worst_pairs import WORST_PAIRS, with_unclipped_weights
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public, Rows
-from smc_dp.data.row_weights import RowWeights
 from smc_dp.leakage.executions import execute
 from smc_dp.methods.functionality import Addend, RoundAnswer, add_vectors
-from smc_dp.methods.gradients.gradient_descent import GradientDescent
-from smc_dp.methods.gradients.gradient_sums import GradientMethod, GradientSums
-from smc_dp.methods.gradients.newton import Newton
-from smc_dp.methods.statistics.logistic import LogisticCoefficients
+from smc_dp.methods.gradients.gradient_sums import GradientSums
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.distributed.share_distributions import GaussianShares, ShareDistribution
 from smc_dp.privacy.statement import RecordAdjacency
 from smc_dp.privacy.target import Target
 from smc_dp.run.protocols.bindings import BINDINGS
 
-ROUNDS_METHODS: Mapping[str, type[GradientMethod]] = MappingProxyType(
-    {method.name: method for method in (Newton, GradientDescent, LogisticCoefficients)}
-)
 ROUNDS_SCOPE = (
     "What was looked at is what Charlie and one party of his can make of whole sessions: all sums less what that party "
     "added,\nwhile he announces sums that keep the records that differ as far apart as can be. There are few draws: "
@@ -59,9 +46,7 @@ ROUNDS_SCOPE = (
 )
 PARTIES, COLLUDERS = 3, 1
 _ROWS = 2  # the public cap
-_WEIGHTS = RowWeights(column="weight", most=4.0)  # public terms where rows have weights
 _UNCLIPPED_ROWS = 5  # of a party whose weights enter as they are, the largest as four records
-_TILT = 2.0**-9  # second feature of a record of `logistic`: times the steepest weight, 2^14, it decides the class
 
 
 def rounds_case(
@@ -74,23 +59,24 @@ def rounds_case(
     adjacency: RecordAdjacency = "replace",
     weighted: bool = False,
 ) -> Case:
-    """Return the case of a session of three parties of whom the last is Charlie's own, d = 1 or 2.
+    """Return the case of a session of three parties of whom the last is Charlie's own.
 
     `use_ideal`: by the ideal functionality of the honest, asked what Charlie asks. `all-honest` is noise in shares that
     are enough only if nobody colludes, `silent-party` an honest party without noise. weighted: rows have weights from 0
     to 4; with `unclipped-weight` they enter as they are, beside noise for the weight 1. Raise InputError for another
     mutant or noise.
     """
-    fits = mutant != "unclipped-weight" or has_weights(method)
+    worst = WORST_PAIRS[method]
+    fits = mutant != "unclipped-weight" or worst.has_weights
     if mutant not in (None, "half-noise", "all-honest", "silent-party", "unclipped-weight") or not fits:
         raise InputError("twin.not_of_method_by_secure_sum", method=method, got=mutant)
     if target.noise != "ddg":
         raise InputError("noise.not_of_method_by_secure_sum", method=method, got=target.noise)
     weighted = weighted or mutant == "unclipped-weight"
     session = DrivenSession(audited_rounds(method, target, adjacency, weighted=weighted), mutant)
-    worlds = [rows_in_world(world, adjacency, method, weighted=weighted) for world in (0, 1)]
+    worlds = [worst.rows_in_world(world, adjacency, weighted=weighted) for world in (0, 1)]
     if mutant == "unclipped-weight":
-        worlds = [[_with_unclipped_weights(rows) for rows in world] for world in worlds]
+        worlds = [[with_unclipped_weights(rows) for rows in world] for world in worlds]
     centres = session.centre(worlds[0]), session.centre(worlds[1])
     far = (centres[1] - centres[0]) / session.variances
 
@@ -101,13 +87,12 @@ def rounds_case(
         return centres[world] + session.noise(rng)
 
     way = "the others follow the protocol" if deviation is None else f"one of three {deviations.DEVIATIONS[deviation]}"
-    differs = "has the other label" if adjacency == "replace" else "is there or not"
+    differs = worst.differs if adjacency == "replace" else "is there or not"
     rows = ", rows with weights" if weighted else ""
     record = "record of the largest weight" if weighted else "record"
-    asked = "w = 0" if session.announced is deviations.announce_zero else "the steepest weights"
     return Case(
         f"{method} by the secure sum{rows}, {'in the clear' if use_ideal else way}" + (f": {mutant}" if mutant else ""),
-        f"one {record} of the first of 3 parties {differs}, all sums are asked at {asked}; d = {len(worlds[0][0].X.T)}",
+        f"one {record} of the first of 3 parties {differs}, all sums are asked at {worst.place}; d = {worst.dimension}",
         session.spec.statement,  # what H shares are said to give
         centres,
         in_the_clear if use_ideal else draw,
@@ -121,55 +106,9 @@ def audited_rounds(
 ) -> GradientSums:
     """Return the sums that are audited."""
     announced = AnnouncedRows(_UNCLIPPED_ROWS if weighted else _ROWS)
-    public = Public(PARTIES, 1 if has_weights(method) else 2, 2, weighted=weighted)
-    return ROUNDS_METHODS[method](adjacency=adjacency).shared(
-        public, target, ThreatModel(PARTIES, COLLUDERS, 0), announced
-    )
-
-
-def has_weights(method: str) -> bool:
-    """Return whether rows of a method may have weights: all of them are clipped."""
-    return ROUNDS_METHODS[method] is not LogisticCoefficients
-
-
-def rows_in_world(
-    world: int, adjacency: RecordAdjacency = "replace", method: str = Newton.name, *, weighted: bool = False
-) -> list[Rows]:
-    """Return everybody's rows in a world: only the first party's first record differs."""
-    one, zero, empty = ((1.0, 1), (1.0, 0), (0.0, 1))
-    first = [(one if world else zero), empty] if adjacency == "replace" else [*[one] * world, empty]
-    made = _rows if has_weights(method) else _tilted_rows
-    found = [made(*records) for records in (first, (zero, empty), (one,))]
-    return [_with_weights(rows) for rows in found] if weighted else found
-
-
-def _with_weights(rows: Rows) -> Rows:
-    """Return the rows with the largest weight for records at 1, and 1 for those at 0, in parts of the largest."""
-    numbers = np.where(rows.X[:, 0] == 1, _WEIGHTS.most, 1.0)
-    return replace(rows, weights=_WEIGHTS.of_rows(rows.y, numbers))
-
-
-def _with_unclipped_weights(rows: Rows) -> Rows:
-    """Return rows that add up to what these do where a weight is no part of the largest: v times the weight 1."""
-    if rows.weights is None:
-        raise ValueError("wanted rows with weights")
-    copies = np.repeat(np.arange(len(rows)), np.rint(rows.weights * _WEIGHTS.most).astype(np.int64))
-    return Rows(rows.X[copies], rows.y[copies], np.ones(len(copies)))
-
-
-def _rows(*records: tuple[float, int]) -> Rows:
-    return Rows(np.array([[x] for x, _ in records]), np.array([y for _, y in records]))
-
-
-def _tilted_rows(*records: tuple[float, int]) -> Rows:
-    """Return rows as long as these with a second feature, by which the steepest weights say the other class."""
-    each = [(x * np.sqrt(1 - _TILT**2), x * (_TILT if y == 0 else -_TILT)) for x, y in records]
-    return Rows(np.array(each), np.array([y for _, y in records]))
-
-
-def announce_steep(p: Parameters, S: Vector) -> Vector:
-    """Announce a gradient that is 0 but for the second feature, and there so large that no weight is larger."""
-    return (0, 1 << p.ring.bits - 2, *(0 for _ in S[2:]))
+    worst = WORST_PAIRS[method]
+    public = Public(PARTIES, worst.dimension, worst.classes, weighted=weighted)
+    return worst.method(adjacency=adjacency).shared(public, target, ThreatModel(PARTIES, COLLUDERS, 0), announced)
 
 
 @dataclass(frozen=True)
@@ -186,8 +125,7 @@ class DrivenSession:
     @property
     def announced(self) -> AnnouncedSum:
         """Function that says what Charlie announces."""
-        worst = deviations.announce_zero if has_weights(self.spec.method.name) else announce_steep
-        return self.announce or worst
+        return self.announce or WORST_PAIRS[self.spec.method.name].announced
 
     @cached_property
     def distributions(self) -> tuple[tuple[ShareDistribution, ...], ...]:

@@ -22,6 +22,7 @@ from smc_dp.audit.epsilon.deviations import DEVIATIONS, Deviation
 from smc_dp.audit.epsilon.mutants import MutantName
 from smc_dp.audit.epsilon.plan import Request, plan_cases
 from smc_dp.audit.epsilon.rounds import DrivenSession
+from smc_dp.audit.epsilon.worst_pairs import WORST_PAIRS
 from smc_dp.methods.functionality import add_vectors
 from smc_dp.privacy.statement import RecordAdjacency
 from smc_dp.privacy.target import Target
@@ -29,9 +30,9 @@ from tests.support.refusals import refused
 
 ALPHA = 0.002  # of each test
 TEN = Target(Fraction(10), noise="ddg", delta=Fraction(1, 10**5))
-EVERY = tuple(rounds.ROUNDS_METHODS)
-BOTH = tuple(name for name in EVERY if rounds.has_weights(name))
-LOGISTIC = "logistic"
+EVERY = tuple(WORST_PAIRS)
+BOTH = tuple(name for name in EVERY if WORST_PAIRS[name].has_weights)
+LOGISTIC, LINEAR = "logistic", "linear"
 
 
 def audited(case: Case, draws: int) -> CaseAudit:
@@ -57,14 +58,15 @@ def in_the_clear(
 def test_the_pair_is_as_far_apart_as_is_charged(name: str, adjacency: RecordAdjacency, weighted: bool) -> None:
     """In all sums together, in units of the noise that is left: mu itself, but for what is rounded up and the 9."""
     session = DrivenSession(rounds.audited_rounds(name, TEN, adjacency, weighted=weighted))
-    zero, one = (session.centre(rounds.rows_in_world(world, adjacency, weighted=weighted)) for world in (0, 1))
+    worlds = [WORST_PAIRS[name].rows_in_world(world, adjacency, weighted=weighted) for world in (0, 1)]
+    zero, one = map(session.centre, worlds)
     apart = float(np.sum((one - zero) ** 2 / session.variances))
     mu = session.spec.statement.mu
     assert mu is not None
     assert 0.999 * mu**2 < apart <= mu**2
     # Twin: where Charlie says something else, later sums are asked at other weights, and less is seen of them.
     other = replace(session, announce=lambda p, S: (1 << 40,) * len(S))
-    less = [other.centre(rounds.rows_in_world(world, adjacency, weighted=weighted)) for world in (0, 1)]
+    less = list(map(other.centre, worlds))
     assert float(np.sum((less[1] - less[0]) ** 2 / session.variances)) < 0.9 * apart
 
 
@@ -75,7 +77,7 @@ def test_the_pair_of_logistic_is_as_far_apart_as_any(adjacency: RecordAdjacency,
     What is charged is 4 A for the pair of opposite gradients. That of one record is largest at a probability between.
     """
     session = DrivenSession(rounds.audited_rounds(LOGISTIC, TEN, adjacency))
-    zero, one = (session.centre(rounds.rows_in_world(world, adjacency, LOGISTIC)) for world in (0, 1))
+    zero, one = (session.centre(WORST_PAIRS[LOGISTIC].rows_in_world(world, adjacency)) for world in (0, 1))
     each = ((one - zero) ** 2 / session.variances).reshape(5, -1).sum(axis=1)
     mu = session.spec.statement.mu
     assert mu is not None
@@ -84,13 +86,32 @@ def test_the_pair_of_logistic_is_as_far_apart_as_any(adjacency: RecordAdjacency,
     assert each.sum() <= mu**2
     # Twin: sums of zero keep all probabilities at 1/2.
     quiet = replace(session, announce=deviations.announce_zero)
-    less = [quiet.centre(rounds.rows_in_world(world, adjacency, LOGISTIC)) for world in (0, 1)]
+    less = [quiet.centre(WORST_PAIRS[LOGISTIC].rows_in_world(world, adjacency)) for world in (0, 1)]
     assert np.sum((less[1] - less[0]) ** 2 / session.variances) < each.sum() * (0.3 if adjacency == "replace" else 1.02)
+
+
+@pytest.mark.parametrize(("adjacency", "last"), [("replace", 3.87 / 4.1), ("addremove", 1.0)])
+def test_the_pair_of_linear_is_as_far_apart_as_any(adjacency: RecordAdjacency, last: float) -> None:
+    """In units of what each sum is charged: where a record is replaced, no one pair is worst in all sums."""
+    session, pair = DrivenSession(rounds.audited_rounds(LINEAR, TEN, adjacency)), WORST_PAIRS[LINEAR]
+    zero, one = (session.centre(pair.rows_in_world(world, adjacency)) for world in (0, 1))
+    apart, lengths = (one - zero) ** 2 / session.variances, [sum(n for n, _ in blocks) for blocks in session.spec.sums]
+    # Noise that any number lacks would show; a record that is not there is not left out of the first two sums.
+    assert np.count_nonzero(apart == 0) == (0 if adjacency == "replace" else 2)
+    each = np.array([of_sum.sum() for of_sum in np.split(apart, np.cumsum(lengths)[:-1])])
+    mu = session.spec.statement.mu
+    assert mu is not None
+    assert each / mu**2 * 20 == pytest.approx(np.array([1, 8, 11 * last]), rel=1e-3)
+    assert each.sum() <= mu**2
+    # Twin: sums of zero clip no residual, and it is a small part of its clip.
+    quiet = replace(session, announce=deviations.announce_zero)
+    less = [quiet.centre(pair.rows_in_world(world, adjacency)) for world in (0, 1)]
+    assert np.sum((less[1] - less[0]) ** 2 / session.variances) < 0.6 * each.sum()
 
 
 @pytest.mark.parametrize("name", EVERY)
 def test_the_functionality_is_not_refuted_and_half_its_noise_is(name: str) -> None:
-    draws = 100 if name == LOGISTIC else 300  # nine numbers in each sum
+    draws = 300 if name in BOTH else 100  # nine numbers in each sum
     assert not in_the_clear(name, draws).refuted
     assert in_the_clear(name, draws, "half-noise").refuted
 
@@ -123,12 +144,13 @@ def test_an_honest_party_that_adds_no_noise_is_noticed(name: str) -> None:
         ("newton", None),
         ("gd", "negated"),
         (LOGISTIC, "garbage"),
+        (LINEAR, "copied"),
         *(pytest.param("newton", way, marks=pytest.mark.slow) for way in DEVIATIONS),
     ],
 )
 def test_whatever_one_party_answers_the_rest_is_the_sums_of_the_honest(name: str, deviation: Deviation | None) -> None:
     """Integer for integer, in every sum of a whole session, whatever is entered."""
-    session, rows = DrivenSession(rounds.audited_rounds(name, TEN)), rounds.rows_in_world(1, method=name)
+    session, rows = DrivenSession(rounds.audited_rounds(name, TEN)), WORST_PAIRS[name].rows_in_world(1)
     seen = session.coalition_outputs(rows, deviation, Stream.insecure_from_seed("whole session"))
     again = Stream.insecure_from_seed("whole session").spawn()
     honest = [session.spec.part(own, again.fork(f"party {j}")) for j, own in enumerate(rows[:-1])]
@@ -149,7 +171,7 @@ def test_whatever_one_party_answers_the_rest_is_the_sums_of_the_honest(name: str
 def test_a_whole_session_has_the_mutants_noise() -> None:
     """The first party adds none: what is left of the sums is what the second adds."""
     session = DrivenSession(rounds.audited_rounds(LOGISTIC, TEN), "silent-party")
-    rows = rounds.rows_in_world(0, method=LOGISTIC)
+    rows = WORST_PAIRS[LOGISTIC].rows_in_world(0)
     seen = session.coalition_outputs(rows, None, Stream.insecure_from_seed("silent"))
     second = session.spec.part(rows[1], Stream.insecure_from_seed("silent").spawn().fork("party 1"))
     noise = [x for r in range(5) for x in second(session.announced_sums[:r]).noise]

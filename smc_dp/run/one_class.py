@@ -1,0 +1,63 @@
+"""The one class that a release answers for every row that its bounds allow, if there is one.
+
+The score of a row is the weight of the constant times that constant, and s times what the columns add, where s is below
+1 for a row that is shortened. A column of levels or bins adds the weight of one of its features, so at most the largest
+and at least the smallest; a number or date adds at most the sum of its absolute weights. Nothing is estimated here: a
+class that is named is the answer for each of these rows. That none is named says little, because few rows reach the
+ends of all columns.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from smc_dp.core.arrays import Array
+from smc_dp.core.errors import Fault, InputFault
+from smc_dp.data.bounds import Bounds, CategoricalColumn
+from smc_dp.data.columns import BinnedColumn
+from smc_dp.methods.model import Weights
+from smc_dp.pages.shortening import shorten
+from smc_dp.run.release import PublishedRelease
+from smc_dp.run.threshold import Threshold
+
+_ROUNDING = 1e-9
+"""Margin for rounding, in parts of the scores that are compared."""
+
+
+def only_class(weights: Weights, bounds: Bounds, threshold: Threshold) -> str | None:
+    """Return the name of the class that the release answers everywhere; None where there may be two, or no classes."""
+    W = np.array(weights, dtype=np.float64)
+    if not bounds.classes or W.shape[-1] != bounds.dimension:
+        return None
+    if W.ndim == 1:
+        if _least(W, bounds) > threshold.score:
+            return bounds.classes[1]
+        return bounds.classes[0] if _least(-W, bounds) >= -threshold.score else None
+    for c, name in enumerate(bounds.classes):
+        if all(_least(W[c] - other, bounds) > 0 for other in np.delete(W, c, axis=0)):
+            return name
+    return None
+
+
+def one_class_faults(release: PublishedRelease, threshold: Threshold) -> tuple[Fault, ...]:
+    """Return the remark that a classifier answers one class everywhere, if it does."""
+    if release.agreement.describes or (name := only_class(release.weights, release.bounds, threshold)) is None:
+        return ()
+    return (InputFault("run.one_class", {"method": release.agreement.method.name, "name": shorten(name)}),)
+
+
+def _least(w: Array, bounds: Bounds) -> float:
+    """Return a number that the score w.x of no row is below."""
+    features = w[:-1] if bounds.bias else w
+    least, at, total = 0.0, 0, float(np.abs(w).sum())
+    for column in bounds.columns:
+        own = features[at : at + column.width]
+        exactly_one = isinstance(column, CategoricalColumn | BinnedColumn)
+        least += float(own.min()) if exactly_one else -float(np.abs(own).sum())
+        at += column.width
+    # A row that is shortened to the norm `clip` was no longer than the root of the number of columns.
+    shortest = min(1.0, bounds.clip / math.sqrt(len(bounds.columns)))
+    added = min(least, shortest * least) / (bounds.clip * math.hypot(1.0, bounds.bias))
+    return (float(w[-1]) * bounds.constant if bounds.bias else 0.0) + added - _ROUNDING * total
