@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from typing_extensions import override
 
@@ -138,7 +138,11 @@ class GradientSums:
 
     def model(self, value: Sequence[Vector]) -> LinearModel:
         """Return the model of the last weights."""
-        W = reduce(self.steps.after, value, self.steps.begin()).released
+        return self.model_after(reduce(self.steps.after, value, self.steps.begin()))
+
+    def model_after(self, last: Any) -> LinearModel:
+        """Return the model of the weights of this state."""
+        W = last.released
         return LinearModel.from_coordinates(W, 2) if self.public.classes == 2 else LinearModel(W)
 
     def _caveats(self) -> Iterator[str]:
