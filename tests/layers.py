@@ -175,6 +175,7 @@ LIBRARIES: Mapping[str, tuple[str, ...]] = {
     "protocols.crypto": ("cryptography", "phe"),
     **{f"protocols.crypto.{name}": ("cryptography", "numpy") for name in ("garbling", "half_gates", "masking")},
     "protocols.crypto.circuit": ("numpy",),
+    "protocols.crypto.identity": ("cryptography", "nacl"),
     "protocols.crypto.oblivious": ("cryptography", "nacl", "numpy"),
     "protocols.runtime": ("cbor2",),
 }
