@@ -61,7 +61,8 @@ class Candidate(SettledRun):
     def build(cls, name: str, known: Circumstances, protocol: str | None = None) -> Candidate:
         """Return the candidate with the settings of these circumstances, and the usual ones for the rest."""
         by = protocol or default_protocol(name, len(known.names))
-        agreed = known.settings.restricted_to(name, by).settle(len(known.names))
+        settled = known.settings.restricted_to(name, by).settle(len(known.names))
+        agreed = settled.with_usual_lambda(len(known.names), known.dimension, known.classes, known.sizes)
         if getattr(agreed.method, "on_public_rows", False):
             raise InputError("plan.no_public_rows", name=name)
         if getattr(agreed.method, "whole_rows", False):  # no figures were made of widths of intervals
