@@ -83,7 +83,7 @@ class LinearModel(ScoringModel):
 
 @dataclass(frozen=True, eq=False)
 class FourierModel(ScoringModel):
-    """Linear model of the Fourier features of rows."""
+    """Linear model of rows with their Fourier features."""
 
     linear: LinearModel
     features: FourierFeatures
@@ -125,13 +125,13 @@ def area_under_curve(scores: Array, y: npt.NDArray[np.int64]) -> float:
 def scores(weights: npt.ArrayLike, X: Array, features: FourierFeatures | None = None) -> Array:
     """Return w.x of each row, (n,), for the weights of two classes; one for each class, (n, k), for those of more.
 
-    features: those of the rows that the weights belong to, None where they are of the rows themselves.
+    features: those beside the rows that the weights belong to, None where they are of the rows alone.
     """
     W, rows = np.asarray(weights, dtype=np.float64), np.asarray(X)
     if features is None:
         return np.asarray(rows @ W.T, dtype=np.float64)
     found = np.empty((len(rows), *W.shape[:-1]))
-    for some in slices_of_rows(len(rows), features.count):
+    for some in slices_of_rows(len(rows), W.shape[-1]):
         found[some] = features.of_rows(rows[some]) @ W.T
     return found
 

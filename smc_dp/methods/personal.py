@@ -68,7 +68,7 @@ class PersonalAccuracy:
 
 
 def in_features(rows: Rows, features: FourierFeatures | None) -> Rows:
-    """Return the rows as what the weights of a release belong to: their features, or the rows themselves."""
+    """Return the rows as what the weights of a release belong to: with their features, or alone."""
     return rows if features is None else replace(rows, X=features.of_rows(rows.X))
 
 

@@ -437,9 +437,14 @@ class Agreement(SettledRun):
 
     @property
     def features(self) -> FourierFeatures | None:
-        """Features of the rows that the weights belong to; None where they are of the rows themselves."""
+        """Features beside the rows that the weights belong to; None where they are of the rows alone."""
         found: FourierFeatures | None = getattr(self.method, "fourier", None)
         return found
+
+    @property
+    def weight_count(self) -> int:
+        """Number of weights of a score."""
+        return self.bounds.dimension if self.features is None else self.features.dimension(self.bounds.dimension)
 
     def result(self, value: Any) -> Weights | DescribeResult:
         """Return the result of the value: a description, or weights, d floats; d for each of three or more classes."""

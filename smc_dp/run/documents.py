@@ -349,7 +349,7 @@ class ReleaseFile(Document):
 
     @property
     def features(self) -> FourierFeatures | None:
-        """Features of the rows that the weights belong to; None where they are of the rows themselves."""
+        """Features beside the rows that the weights belong to; None where they are of the rows alone."""
         stated = self.parameters.model_dump().get("features")
         return None if stated is None else FourierFeatures.of(check_line(stated))
 
@@ -428,7 +428,8 @@ class ReleaseFile(Document):
 
 def read_weights(stated: list[Any], bounds: Bounds, features: FourierFeatures | None) -> Weights:
     """Return a number for each feature, of three or more classes a row for each class; InputError for others."""
-    names, dimension = bounds.classes, bounds.dimension if features is None else features.count
+    names, d = bounds.classes, bounds.dimension
+    dimension = d if features is None else features.dimension(d)
     rows = list(zip(names, stated, strict=False)) if len(names) > 2 else [("", stated)]
     if len(names) > 2 and len(stated) != len(names):
         raise InputError("weights.other_classes", count=len(names), got=len(stated))

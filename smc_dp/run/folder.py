@@ -97,7 +97,7 @@ def _release(
 
 
 def _coefficients(result: Weights | DescribeResult, agreement: Agreement) -> dict[str, Any] | None:
-    """Return the coefficients of columns; a description has none, and weights of Fourier features belong to none."""
+    """Return the coefficients of columns; a description has none, and weights beside Fourier features would mislead."""
     if isinstance(result, DescribeResult) or agreement.features is not None:
         return None
     return make_coefficients(result, agreement.bounds)
@@ -108,7 +108,7 @@ def _zeros(agreement: Agreement) -> Weights | DescribeResult:
     bounds = agreement.bounds
     if agreement.describes:
         return agreement.result((0,) * agreement.spec.length)
-    row = (0.0,) * (bounds.dimension if agreement.features is None else agreement.features.count)
+    row = (0.0,) * agreement.weight_count
     return (row,) * len(bounds.classes) if len(bounds.classes) > 2 else row
 
 

@@ -25,7 +25,7 @@ def compare_personalised(
 ) -> dict[str, PersonalAccuracy] | None:
     """Return the accuracies of each party with rows enough, by name; None where it would take too long.
 
-    features: those of the rows that the weights belong to, None where they are of the rows themselves. fits_length:
+    features: those beside the rows that the weights belong to, None where they are of the rows alone. fits_length:
     whether the length of the released weights says nothing.
     """
     if sum(map(len, federation.parties)) * release.W.size > _MOST_NUMBERS:

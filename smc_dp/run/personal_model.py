@@ -69,7 +69,7 @@ class PersonalModel:
     accuracy, kept_out: on rows that were kept out of everything, or by nested cross-validation on the own rows.
     threshold: that of the study. release_sha256: digest of `release`, the content of release.json.
     missing_files_text: sentence about files that were missing to verify the release; None without any, and of a file.
-    features: those of the rows that the weights belong to, None where they are of the rows themselves.
+    features: those beside the rows that the weights belong to, None where they are of the rows alone.
     """
 
     weights: Weights

@@ -207,12 +207,15 @@ def _released(release: PublishedRelease) -> Iterator[PageBlock]:
     )
     apart = f"{shorten(str(bounds.label))}: {bounds.label_range or join_first(bounds.classes, _MOST_NAMES)}"
     how = (("Method", agreement.method.name), ("Protocol", agreement.protocol))
-    weights = bounds.dimension if agreement.features is None else agreement.features.count
-    yield FactList((("Outcome" if bounds.outcome else "Classes", apart), ("Weights", f"{weights}{several}"), *how))
+    yield FactList(
+        (("Outcome" if bounds.outcome else "Classes", apart), ("Weights", f"{agreement.weight_count}{several}"), *how)
+    )
 
 
 def _of_features(agreement: Agreement) -> str:
-    return "" if agreement.features is None else f" of {agreement.features.count} public Fourier features of each row"
+    return (
+        "" if agreement.features is None else f" of rows with {agreement.features.count} public Fourier features each"
+    )
 
 
 def _one_class(release: PublishedRelease, threshold: Threshold) -> Iterator[Prose]:

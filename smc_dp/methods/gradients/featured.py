@@ -1,4 +1,4 @@
-"""Learning from rows or from their Fourier features, by the same sums: what `newton` and `gd` share."""
+"""Learning from rows, or from rows with their Fourier features, by the same sums: what `newton` and `gd` share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from smc_dp.privacy.target import Target
 
 @dataclass(frozen=True)
 class FourierSums(GradientSums):
-    """Sums of what the Fourier features of single records contribute; `public` has their number as its dimension."""
+    """Sums of what single records with their Fourier features contribute; `public` has the dimension of these."""
 
     fourier: FourierFeatures
 
@@ -31,10 +31,10 @@ class FourierSums(GradientSums):
 
 @dataclass(frozen=True)
 class FeaturedMethod(GradientMethod):
-    """Method that learns from rows, or from their public random Fourier features.
+    """Method that learns from rows, or from rows with their public random Fourier features.
 
-    features: as `FourierFeatures.of` reads them, None for the rows themselves. Features are integer rows of the unit
-    ball, so that protocol, sensitivity and proofs are those of rows.
+    features: as `FourierFeatures.of` reads them, None for the rows alone. With features a row is another integer row of
+    the unit ball, so that protocol, sensitivity and proofs are those of rows.
     """
 
     features: str | None = None
@@ -46,7 +46,7 @@ class FeaturedMethod(GradientMethod):
 
     @cached_property
     def fourier(self) -> FourierFeatures | None:
-        """Features of the rows, None where it learns from the rows themselves."""
+        """Features beside the rows, None where it learns from the rows alone."""
         return None if self.features is None else FourierFeatures.of(self.features)
 
     @override
@@ -55,7 +55,7 @@ class FeaturedMethod(GradientMethod):
     ) -> GradientSums:
         if self.fourier is None:
             return super().shared(public, target, threat_model, announced)
-        learnt = replace(public, dimension=self.fourier.count, box=None)
+        learnt = replace(public, dimension=self.fourier.dimension(public.dimension), box=None)
         made = super().shared(learnt, target, threat_model, announced)
         return FourierSums(self, made.public, made.target, made.threat_model, made.announced, self.fourier)
 

@@ -1,15 +1,17 @@
 """Public random Fourier features of integer rows, so that `newton` and `gd` learn what is not linear in a row.
 
-A row x becomes the pairs sqrt(2/D) (cos w_i.x, sin w_i.x), i = 1 ... D/2, with frequencies w_i drawn from the normal
-distribution with deviation 1/bandwidth: products of two rows are then near exp(-|x - y|^2 / (2 bandwidth^2)) (Rahimi
-and Recht, Random features for large-scale kernel machines, NIPS 2007). In reals the features of every row have length
-1, whatever the row is.
+A row x becomes x/sqrt(2) and the pairs (cos w_i.x, sin w_i.x)/sqrt(D), i = 1 ... D/2, with frequencies w_i drawn from
+the normal distribution with deviation 1/bandwidth. Twice the product of the pairs of two rows is near
+exp(-|x - y|^2 / (2 bandwidth^2)) (Rahimi and Recht, Random features for large-scale kernel machines, NIPS 2007). In
+reals the pairs of every row have length sqrt(1/2), so that all of it is in the unit ball. Pairs alone, of length 1,
+lose to a linear model where that is right and rows are few; beside the row they hardly do.
 
 Everything is integers, the same on every machine, and public: the map follows from the setting and the number of
-columns, and no row has a say in it. SHAKE-256 of both draws quantiles of the normal distribution. Frequencies stand in
-units of 2^-16 turns, rows in units of 2^-14, so that a phase is an exact product in units of 2^-30 turns. It goes to
-the nearest of 2^14 steps, and a table has the entry. Entries are truncated toward zero: no pair is longer than its
-place in the ball. `IntegerRows` checks the length of each row once more.
+columns, and no row has a say in it. The seed is both of them, and SHAKE-256 of it draws quantiles of the normal
+distribution. Frequencies stand in units of 2^-16 turns, rows in units of 2^-14, so that a phase is an exact product in
+units of 2^-30 turns. It goes to the nearest of 2^14 steps, and a table has the entry. All entries are truncated toward
+zero: the row keeps its half of the squared length, and no pair is longer than its place in the other half.
+`IntegerRows` checks the length of each row once more.
 
 Why products are exact in float64: by Cauchy and Schwarz the absolute values of their terms add up to at most
 |x_int| |w_int| <= 2^14 2^26 2^8, for frequencies below 2^26 and up to 2^16 columns, and so to less than 2^53.
@@ -34,10 +36,11 @@ from smc_dp.methods.training.integer_rows import ROW_BITS, SmallIntArray, rows_o
 
 FEWEST_FEATURES, MOST_FEATURES = 16, 4096
 LEAST_BANDWIDTH, LARGEST_BANDWIDTH = Fraction(1, 1000), Fraction(1000)
-DEFAULT_BANDWIDTH = Fraction(1, 2)
+DEFAULT_BANDWIDTH = Fraction(3, 10)
 FREQUENCY_BITS = 16
 TURN_BITS = 14
 QUANTILE_BITS = 16
+_ROOT_HALF, _ROOT_BITS = 759250124, 30  # 2^30 sqrt(1/2), rounded down
 _INVERSE_TURN = 11199533475044  # 2^46 / (2 pi), rounded
 _INVERSE_BITS = 46
 _INSIDE = 128  # bits of the cosines from which the table is made
@@ -46,7 +49,7 @@ _SETTING = re.compile(r"fourier:([1-9][0-9]{0,4})(?::([0-9]{1,4}(?:\.[0-9]{1,6}|
 
 @dataclass(frozen=True)
 class FourierFeatures:
-    """Random Fourier features: an even number of them, and the bandwidth in the units of encoded rows."""
+    """Random Fourier features beside a row: an even number of them, and the bandwidth in the units of encoded rows."""
 
     setting: str
     count: int
@@ -66,21 +69,29 @@ class FourierFeatures:
             raise InputError("features.wrong_bandwidth", least=least, most=most, got=said[2])
         return cls(setting, count, bandwidth)
 
+    def dimension(self, columns: int) -> int:
+        """Return the length of a row of so many numbers with its features."""
+        return columns + self.count
+
     def integers(self, X: Array) -> SmallIntArray:
-        """Return the features of rows of the unit ball, (n, d), on the grid of rows: (n, D), all cosines first."""
-        W, table = self._frequencies(X.shape[1]).T.astype(np.float64), cosine_table(self.count)
-        quarter, steps = 1 << TURN_BITS - 2, (1 << TURN_BITS) - 1
-        found = np.empty((len(X), self.count), dtype=np.int16)
-        for rows in slices_of_rows(len(X), self.count):
-            phases = (rows_on_grid(X[rows]).astype(np.float64) @ W).astype(np.int64)
-            fine = ROW_BITS + FREQUENCY_BITS - TURN_BITS
-            places = (phases + (1 << fine - 1)) >> fine
-            found[rows, : self.count // 2] = table[places & steps]
-            found[rows, self.count // 2 :] = table[(places - quarter) & steps]
+        """Return rows of the unit ball, (n, d), with their features on the grid of rows: (n, d + D).
+
+        First the row, then all cosines, then all sines.
+        """
+        (n, d), half = X.shape, self.count // 2
+        W, table = self._frequencies(d).T.astype(np.float64), cosine_table(self.count)
+        quarter, steps, fine = 1 << TURN_BITS - 2, (1 << TURN_BITS) - 1, ROW_BITS + FREQUENCY_BITS - TURN_BITS
+        found = np.empty((n, self.dimension(d)), dtype=np.int16)
+        for rows in slices_of_rows(n, self.dimension(d)):
+            x = rows_on_grid(X[rows]).astype(np.int64)
+            places = ((x.astype(np.float64) @ W).astype(np.int64) + (1 << fine - 1)) >> fine
+            found[rows, :d] = np.sign(x) * (np.abs(x) * _ROOT_HALF >> _ROOT_BITS)
+            found[rows, d : d + half] = table[places & steps]
+            found[rows, d + half :] = table[(places - quarter) & steps]
         return found
 
     def of_rows(self, X: Array) -> Array:
-        """Return the features of rows of the unit ball in reals, as a model learnt from them scores them: (n, D)."""
+        """Return rows of the unit ball with their features in reals, as a model of them scores them: (n, d + D)."""
         features: Array = np.ldexp(self.integers(X).astype(np.float64), -ROW_BITS)
         return features
 
@@ -94,14 +105,14 @@ class FourierFeatures:
 
 @lru_cache(maxsize=4)
 def cosine_table(count: int) -> IntArray:
-    """Return 2^14 sqrt(2/D) cos of every step of a turn, truncated toward zero.
+    """Return 2^14 sqrt(1/D) cos of every step of a turn, truncated toward zero.
 
-    The root of 2^28 (1 + cos 2t)/D is the absolute value. Rational cosines are exact; the others decide no digit by
+    The root of 2^27 (1 + cos 2t)/D is the absolute value. Rational cosines are exact; the others decide no digit by
     their last bits.
     """
     doubled = _cosines()
     unit = 1 << _INSIDE
-    falling = [isqrt((unit + c << 2 * ROW_BITS) // (count << _INSIDE)) for c in doubled]
+    falling = [isqrt((unit + c << 2 * ROW_BITS - 1) // (count << _INSIDE)) for c in doubled]
     half = falling + [-entry for entry in falling[-2::-1]]
     return _read_only(half + half[-2:0:-1])
 

@@ -65,7 +65,7 @@ def test_features_learn_what_is_not_linear(folder: Path, learnt: Path, tmp_path:
 def test_scores_are_those_of_features_of_encoded_rows(folder: Path, learnt: Path) -> None:
     release = json.loads((learnt / "release.json").read_text())
     assert (release["parameters"]["features"], release["parameters"]["dimension"]) == (SETTING, 3)
-    assert len(release["weights"]) == 64
+    assert len(release["weights"]) == 3 + 64
     assert "coefficients" not in release
     X = np.array([[0.3, -0.4, 0.7], [0.1, 0.1, 0.7]])
     wanted = FourierFeatures.of(SETTING).integers(X) @ np.array(release["weights"]) / 2**14
