@@ -35,8 +35,8 @@ class FallingCurve:
         return float(self.top / (1 + (x / self.middle) ** self.power))
 
 
-LACKS = FallingCurve(0.348, 0.99, 1.13)
-NOISE_COSTS = FallingCurve(0.41, 14.7, 1.29)
+LACKS = FallingCurve(0.329, 1.02, 1.19)
+NOISE_COSTS = FallingCurve(0.404, 14.3, 1.24)
 
 
 @dataclass(frozen=True)

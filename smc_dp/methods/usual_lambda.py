@@ -16,20 +16,23 @@ from smc_dp.methods.signal import PublicNumbers
 from smc_dp.privacy.target import Target
 
 NOISE_LENGTH = 0.5
-"""Length of the noise on the mean of models that the rule wants."""
+"""Length of the noise on the mean that the rule wants, if a record moved the sum of models by 1/(2 lambda).
+
+It moves it by up to 1.9 times as much.
+"""
 LEAST, MOST = Fraction(1, 1000), Fraction(1, 5)
 """Range of a lambda that the rule takes; the largest for noise as published."""
 ASSUMED_ROWS = 300
 """Number of rows of each party, where the numbers are not public."""
-WITHOUT_MODELS_IN_NOISE = Fraction(1, 100)
-"""Lambda of a method whose noise does not depend on it."""
+OF_OTHERS = Fraction(1, 1000)
+"""Lambda of the methods of which no noise on a mean of models is known."""
 _STEPS = tuple(Fraction(digit, 10**e) for e in (3, 2, 1) for digit in (1, 2, 5))
 
 
 def usual_lambda(method: str, run: PublicNumbers) -> Fraction:
     """Return the lambda of this method where none is given."""
     if method not in _ROWS:
-        return WITHOUT_MODELS_IN_NOISE
+        return OF_OTHERS
     if run.target.calibration == "paper":
         return MOST
     wanted = _noise_numbers(run.target, run.dimension * max(1, run.classes - 1)) / (
@@ -40,11 +43,10 @@ def usual_lambda(method: str, run: PublicNumbers) -> Fraction:
 
 
 def _noise_numbers(target: Target, numbers: int) -> float:
-    """Return the length of noise in so many numbers, in parts of the sensitivity."""
+    """Return about the length of noise in so many numbers, in parts of the sensitivity."""
     if target.noise in ("gauss", "ddg"):
         return sqrt(numbers) / float(target.mu)
-    each = 1.0 if target.noise == "knorm" else sqrt(2)
-    return each * numbers / float(target.wanted)
+    return numbers / float(target.wanted)
 
 
 _ROWS = {

@@ -67,8 +67,8 @@ class Plan:
     `method`: the one that the plan is about, the recommended one (`advised`, None where no method can be) unless
     another was named. `why`: the rule of the recommendation. `stay`: the parties that take part, with their rows.
     `holds_against`, `needs` and `must_not_collude`: claim and limitations of the protocol among them. `cost`: of their
-    run, with `cpu_seconds` if they were asked for. `gains`: what each of them gains against a model of its own rows. `candidate`: the method among them. `leaving`: the columns whose
-    empty cells have a row left out by the bounds.
+    run, with `cpu_seconds` if they were asked for. `gains`: what each of them gains against a model of its own rows.
+    `candidate`: the method among them. `leaving`: the columns whose empty cells have a row left out by the bounds.
     """
 
     parties: Mapping[str, int]

@@ -39,6 +39,8 @@ def blocks(plan: Plan, *, cost: bool = False) -> Iterator[PageBlock]:
     yield from recommendation_blocks(plan)
     yield PageTable("Methods", _HEADINGS, tuple(_methods(plan)), numbers=(2, 7, 8))
     yield Prose("The signal compares the sum with its noise: more is better.")
+    if (lam := getattr(plan.candidate.method, "lam", None)) is not None:
+        yield coded_prose("plan.regularised", method=plan.method, lam=lam)
     if refused := tuple(_missing(m.method, m.refused) for m in plan.methods if m.refused is not None):
         yield Bullets(refused)
     yield Prose(f"The guarantee of {plan.method} holds against {plan.holds_against} It needs {plan.needs}")

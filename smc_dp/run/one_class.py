@@ -32,7 +32,7 @@ def only_class(weights: Weights, bounds: Bounds, threshold: Threshold, features:
     Nothing is known here of weights of Fourier `features`.
     """
     W = np.array(weights, dtype=np.float64)
-    if features is not None or not bounds.classes:
+    if features is not None or not bounds.classes or W.shape[-1] != bounds.dimension:
         return None
     if W.ndim == 1:
         if _least(W, bounds) > threshold.score:
