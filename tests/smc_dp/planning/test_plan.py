@@ -16,8 +16,8 @@ import smc_dp
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import Bounds, NumericColumn, parse_bounds
-from smc_dp.methods.expected_gain import expected_gain
 from smc_dp.methods.expected_accuracy import AccuracyInterval, ExpectedAccuracy, expected_accuracy
+from smc_dp.methods.expected_gain import expected_gain
 from smc_dp.pages.blocks import texts_by_code
 from smc_dp.planning import figure, recommendation, report
 from smc_dp.planning.candidate import Candidate, Circumstances
@@ -127,10 +127,15 @@ def test_a_plan_tells_each_party_whether_it_is_better_alone(usual: Plan) -> None
     assert "north, south" in text["plan.as_good_alone"]
     assert "clinic" in text["plan.better_together"]
     gain = usual.gains["clinic"].gain
-    assert gain == expected_gain(30, sum(SIZES.values()), 13, 2, Candidate.build("newton", among(*SIZES.values())).expected.signal).gain
+    assert (
+        gain
+        == expected_gain(
+            30, sum(SIZES.values()), 13, 2, Candidate.build("newton", among(*SIZES.values())).expected.signal
+        ).gain
+    )
     assert usual.as_dict()["gains"]["clinic"] == {"rows": 30, "gain": gain, "advice": "take part"}
     noisy = smc_dp.plan(SIZES, 60, epsilon=0.1)
-    assert list(told(noisy))[0] == "plan.nobody_gains"
+    assert next(iter(told(noisy))) == "plan.nobody_gains"
     assert "plan.better_alone" in told(noisy)
     assert told(noisy)["plan.advised_method"].startswith("If you do")
     without = smc_dp.plan(SIZES, 12, method="prr_mean")
