@@ -148,7 +148,7 @@ def gain_blocks(gains: Mapping[str, ExpectedGain]) -> Iterator[Prose]:
         if found:
             least, most = (f"{abs(gain):.2f}" for gain in sorted((min(found.values()), max(found.values())), key=abs))
             by = least if least == most else f"{least} to {most}"
-            yield coded_prose(code, names=_some(tuple(found)), gain=by)
+            yield coded_prose(code, names=_some(tuple(found)).rstrip(","), gain=by)
 
 
 def _cost(statement: PrivacyStatement) -> str:
