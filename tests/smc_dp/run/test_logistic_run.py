@@ -165,7 +165,9 @@ def made_of(
     back, places = np.linalg.inv(T), [level, slope, 0]
     sampling = back @ np.diag([variance] * len(terms)) @ back.T
     step = back @ np.array([last if i in (level, slope) else 0.0 for i in range(len(terms))])
-    found = CoefficientInference(kept, sampling, 0 * sampling, step, 0.0, back[:, places], np.array(raised), rows=1e9)
+    found = CoefficientInference(
+        kept, sampling, 0 * sampling, step, 0.0, back[:, places], np.array(raised), 0 * sampling, rows=1e9
+    )
     made = make_intervals(found, tuple(weights.tolist()), bounds)
     assert made is not None
     return made, level, slope
