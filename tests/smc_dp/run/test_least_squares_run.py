@@ -236,7 +236,7 @@ def test_after_a_drop_out_it_is_verified_as_well(files: Path, tmp_path: Path) ->
 def test_the_page_has_coefficients_without_odds(files: Path) -> None:
     section = next(s for s in run_page(files / "run").sections if s.heading == "Coefficients with intervals")
     (table,) = (block for block in section.blocks if isinstance(block, PageTable))
-    assert len(table.headings) == 6
+    assert len(table.headings) == 7
     assert [row[:2] for row in table.rows][:3] == [("(intercept)", ""), ("age", "a unit"), ("ward", "b")]
 
 

@@ -404,7 +404,7 @@ def test_the_page_has_a_row_for_each_coefficient(files: Path) -> None:
         ("dose", "a unit"),
         ("dose", "empty"),
     ]
-    assert len(table.headings) == 8
+    assert len(table.headings) == 9
     assert any("ward a, bmi [10, 25)" in line for line in page_lines(run_page(files / "run"), 200))
 
 
