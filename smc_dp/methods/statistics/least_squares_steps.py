@@ -131,15 +131,17 @@ class LeastSquaresSteps(CentredSteps[LeastSquaresNoise]):
         b = rounded_weights(raised_inverse(found.gram, noise.gram) @ found.products)
         error = noise.of_residuals(b)
         squares = found.square - 2 * float(b @ found.products) + float(b @ found.gram @ b)
-        clip = round(min(clip_of_residuals(squares / rows, error / rows), 2.0**12) * 2**WEIGHT_BITS)
-        clip = min(clip << MARGIN_BITS - WEIGHT_BITS, LARGEST_CLIP)
-        return replace(state, at=b, number=2, square=found.gram, rows=count, left_out=found.left_out, clip=clip)
+        clip = round(residual_clip(squares, error, rows) * 2**WEIGHT_BITS) << MARGIN_BITS - WEIGHT_BITS
+        return replace(
+            state, at=b, number=2, square=found.gram, rows=count, left_out=found.left_out, clip=min(clip, LARGEST_CLIP)
+        )
 
 
-def clip_of_residuals(square: float, error: float) -> float:
-    """Return the clip for residuals of this mean square, a released number with noise of the deviation `error`.
+def residual_clip(squares: float, error: float, rows: float) -> float:
+    """Return the clip for residuals of so many rows whose squares add up to this, with noise of the deviation `error`.
 
     A clip is to cut few residuals, whatever the noise, and the noise of the last sum is in parts of it.
     """
-    bound = max(square + 2 * error, error, _LEAST_SCALE**2)
-    return sqrt(min(CLIP**2 * bound, max(CLIP_OF_ESTIMATE**2 * square, CLIP_OF_NOISE**2 * bound)))
+    bound = max((squares + 2 * error) / rows, error / rows, _LEAST_SCALE**2)
+    most = sqrt(min(CLIP**2 * bound, max(CLIP_OF_ESTIMATE**2 * squares / rows, CLIP_OF_NOISE**2 * bound)))
+    return min(most, 2.0**12)

@@ -13,7 +13,7 @@ from smc_dp.data.columns import NumericColumn
 from smc_dp.data.federation import FeatureBox, Federation, Public, Rows
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
-from smc_dp.methods.statistics.least_squares_steps import clip_of_residuals
+from smc_dp.methods.statistics.least_squares_steps import residual_clip
 from smc_dp.methods.statistics.linear import LinearRegression, LinearSums
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.least_squares import gram_numbers, residual_numbers
@@ -144,13 +144,13 @@ def test_the_clip_is_no_smaller_than_residuals_need() -> None:
 
 
 def test_the_clip_is_a_smaller_part_of_the_bound_where_noise_makes_the_bound() -> None:
-    assert clip_of_residuals(1.0, 0.0) == 4.0
-    assert clip_of_residuals(1.0, 0.1) == pytest.approx(4 * np.sqrt(1.2))
-    assert clip_of_residuals(1.0, 0.4) == pytest.approx(4.9)
-    assert clip_of_residuals(1.0, 4.0) == pytest.approx(3 * np.sqrt(9.0))
-    assert clip_of_residuals(-3.0, 1.0) == 3.0  # noise made the square smaller than 0
+    assert residual_clip(1.0, 0.0, 1.0) == 4.0
+    assert residual_clip(1.0, 0.1, 1.0) == pytest.approx(4 * np.sqrt(1.2))
+    assert residual_clip(1.0, 0.4, 1.0) == pytest.approx(4.9)
+    assert residual_clip(1.0, 4.0, 1.0) == pytest.approx(3 * np.sqrt(9.0))
+    assert residual_clip(-3.0, 1.0, 1.0) == 3.0  # noise made the square smaller than 0
     errors = np.linspace(0, 10, 200)
-    clips = np.array([clip_of_residuals(1.0, error) for error in errors])
+    clips = np.array([residual_clip(1.0, error, 1.0) for error in errors])
     assert (np.diff(clips) >= 0).all()
     assert (clips >= 3 * np.sqrt(1 + 2 * errors) - 1e-9).all()
 
