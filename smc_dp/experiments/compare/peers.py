@@ -96,9 +96,9 @@ class TrainedDiffprivlib:
 class DpSgd:
     """Stochastic gradient descent with clipped gradients and Gaussian noise, on softmax regression of all rows.
 
-    Each of `steps` steps takes every row with chance `rate`, whatever the other rows do. The settings were the best of
-    44 on rows of Covertype and MNIST (tests/make_dp_sgd.py), within .01 of the best for each epsilon. Samples of a
-    twentieth, a fifth or half of the rows were no better than all of them.
+    Each of `steps` steps takes every row with chance `rate`, whatever the other rows do. The settings are for fewer
+    than 10,000 rows. They were the best of 44 on rows of Covertype and MNIST (tests/make_dp_sgd.py), within .01 of the
+    best for each epsilon.
     """
 
     rate: float = 1.0
