@@ -67,8 +67,6 @@ _OFAA_AS_PUBLISHED = MappingProxyType(
 
 _ALMOST_NO_LAMBDA = (("lam", 1e-4),)
 _DIFFPRIVLIB = MappingProxyType({"diffprivlib": 1.0, "diffprivlib, C = 0.02": 0.02})
-_DP_SGD_OF_MANY = (("rate", 0.05), ("steps", 100), ("clip", 0.5), ("speed", 1.6))
-"""Settings of DP-SGD for 10,000 rows and more: with those for fewer rows it would stop too early."""
 _SECURE = ("newton", "gd")
 _AVERAGES = ("wsum", "prr_mean", "local")
 _ONE_PLACE = ("central", "central_obj", "central_obj, pure", *_DIFFPRIVLIB, "DP-SGD")
@@ -110,8 +108,7 @@ def secure_sums() -> Study:
 def _entries() -> Iterator[GridEntry]:
     two, every = (*_TWO,), (*_TWO, *_MORE)
     uneven, many = (_UNEVEN.name,), (_MANY_PARTIES.name,)
-    grid, few_rows = tuple(s.name for s in _GRID.values()), ("breast cancer", *_MORE)
-    many_rows = tuple(name for name in two if name not in few_rows)
+    grid = tuple(s.name for s in _GRID.values())
     yield GridEntry("batch", "batch", None, (None,), options=_ALMOST_NO_LAMBDA, settings=(*every, *uneven, *many))
     yield GridEntry("alone", "indiv", None, (None,), options=_ALMOST_NO_LAMBDA, settings=grid)
     yield from _shared("newton", (*grid, *uneven))
@@ -131,8 +128,7 @@ def _entries() -> Iterator[GridEntry]:
     yield from _curve("central_obj, pure", "knorm", two, "central_obj")
     for label, C in _DIFFPRIVLIB.items():
         yield from _curve(label, "knorm", every, "diffprivlib", options=(("C", C),))
-    yield from _curve("DP-SGD", "gauss", many_rows, "dp_sgd", options=_DP_SGD_OF_MANY)
-    yield from _curve("DP-SGD", "gauss", few_rows, "dp_sgd")
+    yield from _curve("DP-SGD", "gauss", every, "dp_sgd")
     for name in ("soft_ss", "avg_clip"):
         yield from _curve(name, "gauss", many, epsilons=_BY_PARTY)
         yield from _shared(name, many, epsilons=_BY_PARTY)
