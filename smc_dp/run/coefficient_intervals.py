@@ -56,17 +56,17 @@ class Term(NamedTuple):
     cell: str
 
 
-def make_intervals(agreement: Agreement, value: Any, result: Weights | DescribeResult) -> dict[str, Any] | None:
-    """Return the inference for JSON of a method that has one, from the published sums; None for other methods.
+def make_intervals(
+    found: CoefficientInference | None, result: Weights | DescribeResult, bounds: Bounds
+) -> dict[str, Any] | None:
+    """Return for JSON what a method infers from the published sums; None for methods that infer nothing.
 
     Without intervals, `obstacles` says why, by codes, and terms have estimates only. `cautions` restrict what intervals
     say.
     """
-    found = agreement.inference(value)
     if found is None or isinstance(result, DescribeResult):
         return None
-    moved = found.transformed(coefficient_map(agreement.bounds)[1])
-    return state_inference(moved, terms_of(result, agreement.bounds))
+    return state_inference(found.transformed(coefficient_map(bounds)[1]), terms_of(result, bounds))
 
 
 def state_inference(found: CoefficientInference, terms: Mapping[Term, float | None]) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def _state(
         "left_out": found.left_out > MOST_LEFT_OUT * rows,
         "ill_determined": any(ill & without),
         "clipped_residuals": any(clipped & ~ill & without),
-        "far_cells" if found.inverse is None else "small_cells": any(~clipped & ~ill & without & is_cell),
+        "far_cells" if found.residual is None else "small_cells": any(~clipped & ~ill & without & is_cell),
     }
     return {
         "level": INTERVAL_LEVEL,
@@ -105,11 +105,14 @@ def _state(
 
 
 def intervals_fault(
-    stated: Mapping[str, Any] | None, agreement: Agreement, value: Any, result: Weights | DescribeResult
+    stated: Mapping[str, Any] | None,
+    follows: CoefficientInference | None,
+    agreement: Agreement,
+    result: Weights | DescribeResult,
 ) -> Fault | None:
     """Return the fault of an inference that does not follow from the published sums, or that no method here has."""
-    follows = make_intervals(agreement, value, result)
-    return None if _same(stated, follows) else InputFault("release.other_inference")
+    made = make_intervals(follows, result, agreement.bounds)
+    return None if _same(stated, made) else InputFault("release.other_inference")
 
 
 def figures_fault(
@@ -118,13 +121,14 @@ def figures_fault(
     """Return the fault of an inference that contradicts itself, the coefficients or the method: no sums are needed.
 
     All of it has to follow from the two errors of each coefficient, the counts of rows and the last step. The sums
-    alone say whether these are true.
+    alone say whether these are true. An inverse, which forbids intervals alone, is not needed: errors that are not
+    stated do so already.
     """
     wrong = InputFault("release.impossible_inference")
     if stated is None or isinstance(result, DescribeResult) or not agreement.infers:
         return wrong if agreement.infers or stated is not None else None
     terms = terms_of(result, agreement.bounds)
-    if len(stated["terms"]) != len(terms):
+    if len(stated["terms"]) != len(terms) or (stated.get("residual_deviation") or 0.0) < 0:
         return wrong
     sampling, privacy = (
         np.diag([_squared(term[name]) for term in stated["terms"]]) for name in ("sampling_error", "privacy_error")
@@ -133,13 +137,12 @@ def figures_fault(
     obstacles = find_obstacles("far_start" in stated["obstacles"], rows, len(terms))
     found = CoefficientInference(
         nothing, sampling, privacy, nothing, float(stated["last_step"]), np.zeros((len(terms), 0)),
-        np.zeros(0, dtype=np.bool_), obstacles, rows, stated["left_out"],
+        np.zeros(0, dtype=np.bool_), np.zeros_like(sampling), obstacles, rows, stated["left_out"],
     )  # fmt: skip
     if agreement.bounds.outcome is not None:
         found = replace(
             found,
             obstacles=(*obstacles, *(["long_tail"] if "long_tail" in stated["obstacles"] else [])),
-            inverse=np.zeros_like(sampling),  # it forbids intervals alone, and errors that are not stated do so already
             residual=stated.get("residual_deviation", math.nan),
         )
     return None if _same(stated, _state(found, terms, *_withheld(stated))) else wrong
@@ -222,7 +225,7 @@ def _free(found: CoefficientInference) -> float:
 
 
 def _is_doubtful_cell(estimate: float, error: float, found: CoefficientInference, i: int) -> bool:
-    if found.inverse is not None:
+    if found.residual is not None:
         return bool(found.inverse[i, i] > 1 / FEWEST_ROWS_OF_A_CELL)
     next_step = found.last[i] ** 2 / 2
     return bool(

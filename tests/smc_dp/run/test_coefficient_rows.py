@@ -72,8 +72,31 @@ def test_a_coefficient_and_its_interval_are_per_units_that_the_reader_names(boun
     assert [row.units for row in coefficient_rows(TERMS, bounds, {})] == [None, 1.0, None, None, 1.0, None]
 
 
-def drawing(bounds: Bounds, *terms: dict[str, Any]) -> Drawing:
-    (found,) = draw_forest(list(coefficient_rows(terms, bounds, {})), "yes")
+def rejected(p: list[float], level: float) -> list[bool]:
+    """What Holm's procedure rejects at a level: it stops at the first that is too large for those that are left."""
+    found = [False] * len(p)
+    for left, i in zip(range(len(p), 0, -1), sorted(range(len(p)), key=p.__getitem__), strict=True):
+        if p[i] > level / left:
+            break
+        found[i] = True
+    return found
+
+
+@pytest.mark.parametrize("p", [[0.04, 0.001, 0.03, 0.9, 0.02], [0.3, 0.2], [0.01, 0.01, 0.02], [0.7]])
+def test_an_adjusted_p_value_is_the_least_level_at_which_holm_rejects(p: list[float], bounds: Bounds) -> None:
+    terms = [term("slope", "age") | {"p_value": one} for one in p]
+    others = [term("intercept") | {"p_value": 1e-9}, term("level", "ward", "b", half=0.0)]
+    rows = list(coefficient_rows([*others, *terms], bounds, {"age": 10.0}))
+    adjusted = [row.interval.p_value_holm if row.interval else None for row in rows]
+    assert adjusted[:2] == [None, None]
+    for i, level in enumerate(adjusted[2:]):
+        assert level is not None
+        assert not rejected(p, level * 0.999)[i]
+        assert rejected(p, level * 1.001)[i] or level == 1
+
+
+def drawing(bounds: Bounds, *terms: dict[str, Any], of_number: bool = False) -> Drawing:
+    (found,) = draw_forest(list(coefficient_rows(terms, bounds, {})), "yes", of_number=of_number)
     return found
 
 
@@ -97,6 +120,30 @@ def test_a_disc_stands_at_its_odds_ratio_on_the_scale(bounds: Bounds) -> None:
     assert discs == pytest.approx([at_zero + score / one * (at_one - at_zero) for score in wanted], abs=0.01)
     assert "age, a unit" in words(found)
     assert "2.72 (2.23 to 3.32)" in words(found)
+    assert not any("marker-end" in line for line in pieces(found, "line"))
+
+
+def test_a_coefficient_of_a_number_stands_on_a_linear_scale(bounds: Bounds) -> None:
+    found = drawing(bounds, *TERMS, of_number=True)
+    texts = [(piece.get("x"), piece.text) for piece in ElementTree.fromstring(found.svg.markup("x")).iter("text")]
+    (zero, at_zero), *_, (one, at_one) = sorted((float(text), float(x)) for x, text in texts if x and is_number(text))
+    assert (zero, one) == (0.0, 1.0)
+    discs = [float(disc["cx"]) for disc in pieces(found, "circle")]
+    wanted = [-0.05, 1.0, 0.001, 0.5]
+    assert discs == pytest.approx([at_zero + score / one * (at_one - at_zero) for score in wanted], abs=0.01)
+    assert "-0.05 (-0.06 to -0.04)" in words(found)
+
+
+def is_number(text: str | None) -> bool:
+    return text is not None and text.lstrip("-").replace(".", "").replace("e", "").replace("+", "").isdigit()
+
+
+@pytest.mark.parametrize(("estimate", "half"), [(0.01, 1e-9), (3e6, 2e6), (-0.02, 0.004), (0.0, 95.0), (1.0, 1e-30)])
+def test_a_linear_scale_has_a_few_ticks(estimate: float, half: float, bounds: Bounds) -> None:
+    found = drawing(bounds, term("slope", "age", estimate=estimate, half=half), of_number=True)
+    ticks = [text for text in words(found) if is_number(text)]
+    assert 2 <= len(ticks) <= 7
+    assert "0" in ticks
     assert not any("marker-end" in line for line in pieces(found, "line"))
 
 
