@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from protocols.secure_sum.messages import KINDS, MaskKeys
 from protocols.secure_sum.parameters import most_dropouts, quorum
 
 pytestmark = [
@@ -45,7 +46,17 @@ def said(folder: Path) -> dict[str, str]:
 
 
 def test_there_is_no_other_file() -> None:
-    assert {path.name for path in PROOFS.iterdir()} == {"README.md", *(f"{name}.v" for name in FILES)}
+    assert {path.name for path in PROOFS.iterdir()} == {"README.md", "sum.pv", *(f"{name}.v" for name in FILES)}
+
+
+def test_the_symbolic_model_has_the_messages_of_a_sum() -> None:
+    """All that are sent with D > 0, but for the path of complaints, the sparse graph and what is published."""
+    model = (PROOFS / "sum.pv").read_text(encoding="utf-8")
+    (named,) = re.findall(r"^const ([\w, ]+): kind \[data\]\.", model, flags=re.MULTILINE)
+    left_out = {"Accused", "Disclosed", "Replaced", "Coin", "Circle", "Handed", "Passed", "Result"}
+    sent = {kind.__name__ for kind in (MaskKeys, *KINDS) if not kind.__name__.startswith("Published")}
+    assert set(named.split(", ")) == sent - left_out
+    assert all(f"({name}," in model or f"(={name}," in model for name in named.split(", "))
 
 
 def test_the_theorems_assume_nothing_but_what_they_say(said: dict[str, str]) -> None:
