@@ -87,9 +87,8 @@ def test_honest_runs_have_the_structure_of_the_simulator(
     assert leakage.check_structure(found).status == "passed"
     together = leakage.check_structure_together(found)
     assert (together.status, together.code) == ("passed", "structure_together.holds_in_part")
-    assert together.fault.fields["reasons"] == " ".join(
-        ideal.CLAIM.why_not(found.session.parameters, tuple(found.views))
-    )
+    why = " ".join(ideal.CLAIM.why_not(found.session.parameters, tuple(found.views)))
+    assert together.fault.fields["reasons"] == f": {why}"
 
 
 def test_structure_is_looked_at_for_whatever_views_are_given(evidence: Evidence) -> None:
@@ -109,7 +108,7 @@ def test_charlie_with_a_party_is_not_claimed_and_the_reason_is_said(
     outcome = leakage.check_structure_together(only(evidence, "charlie", party))
     assert outcome.status == "not possible"
     reasons = " ".join(u.sentence for u in limitations.LIMITATIONS[4 : 4 + sentences])
-    assert (outcome.code, outcome.fault.fields["reasons"]) == ("structure_together.not_claimed", reasons)
+    assert (outcome.code, outcome.fault.fields["reasons"]) == ("structure_together.not_claimed", f": {reasons}")
 
 
 def test_without_views_or_without_a_claim_nothing_is_possible(folders: Folders, tmp_path: Path) -> None:
