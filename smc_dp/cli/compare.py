@@ -244,12 +244,18 @@ def _run(
 ) -> int | None:
     from smc_dp.core.writing import fresh_folder
     from smc_dp.experiments.compare import report, runner
+    from smc_dp.experiments.compare.estimate import estimate_seconds
 
     folder = fresh_folder() if out is None else out
     start, (jobs, connection) = time.perf_counter(), workers
+    source = runner.Source(data_dir, cache)
+    runner.check_folder(shown.plan, folder)
+    if shown.ours:  # a figure of a paper takes minutes, and one trial with its many thousand parties takes as long
+        seconds = estimate_seconds(shown.plan, folder, source, jobs)
+        print(f"estimated from one trial of each method: {seconds / 60:.0f} minutes", file=sys.stderr)
     with _going_on(folder), connection, screen.cell_progress() as hear:
         made = (lambda: print(f"results go to {folder}", file=sys.stderr)) if out is None else None
-        grid = runner.run_grid(shown.plan, folder, runner.Source(data_dir, cache), jobs, hear, made)
+        grid = runner.run_grid(shown.plan, folder, source, jobs, hear, made)
     written = report.write_report(shown, grid, folder, time.perf_counter() - start)
     screen.print_blocks(report.report_sections(shown, grid))
     print(f"Written to {folder}: results.csv, statements.json, figures, and the page {written}")

@@ -120,6 +120,7 @@ class Partition:
     for the norm at which projected rows are clipped. `features`: number of leading columns that are used; None for all.
     `sample`: the part of the training rows that is used at all, in (0, 1]. `bias`: the constant appended to each
     row, 0 for none; None takes the data set's own. `held_out`: percent of a data set without a test set to test on.
+    `by_class`: the parties get their rows in the order of classes, so that most have rows of one or two classes.
     Raises InputError for counts below 1 and for what contradicts itself.
     """
 
@@ -134,6 +135,7 @@ class Partition:
     bias: float | None = None
     radius: RadiusRule = "median"
     held_out: Fraction = Fraction(20)
+    by_class: bool = False
 
     def __post_init__(self) -> None:
         for name in ("parties", "per_party", "auxiliary", "labelled", "components", "features"):
@@ -197,6 +199,9 @@ def partition_rows(pool: Pool, partition: Partition, seed: int) -> PartitionedRo
     order = order[: int(len(order) * partition.sample)]
     labelled, auxiliary = partition.labelled or 0, partition.auxiliary or 0
     counts = _counts(pool.name, partition, len(order), labelled + auxiliary)
+    if partition.by_class:
+        private = order[labelled + auxiliary :][: sum(counts)]
+        private[:] = private[np.argsort(pool.train.y[private], kind="stable")]
     parts = np.split(order, np.cumsum([labelled, auxiliary, *counts]))
     return PartitionedRows(tuple(parts[2:-1]), parts[0], parts[1], test)
 

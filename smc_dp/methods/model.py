@@ -13,6 +13,8 @@ from typing_extensions import override
 from smc_dp.core.arrays import Array, IntArray
 from smc_dp.data.federation import Rows
 from smc_dp.methods.training.classes import code
+from smc_dp.methods.training.fourier import FourierFeatures as FourierFeatures
+from smc_dp.methods.training.integer_rows import slices_of_rows
 from smc_dp.privacy.statement import PrivacyStatement
 
 Weights: TypeAlias = tuple[float, ...] | tuple[tuple[float, ...], ...]
@@ -80,6 +82,18 @@ class LinearModel(ScoringModel):
 
 
 @dataclass(frozen=True, eq=False)
+class FourierModel(ScoringModel):
+    """Linear model of rows with their Fourier features."""
+
+    linear: LinearModel
+    features: FourierFeatures
+
+    @override
+    def scores(self, X: Array) -> Array:
+        return scores(self.linear.W, X, self.features)
+
+
+@dataclass(frozen=True, eq=False)
 class Release:
     """A model that may be shown to those whom the statement speaks of."""
 
@@ -108,9 +122,18 @@ def area_under_curve(scores: Array, y: npt.NDArray[np.int64]) -> float:
     return float(np.mean(above[present] / (inside * outside)[present]))
 
 
-def scores(weights: npt.ArrayLike, X: Array) -> Array:
-    """Return w.x of each row, (n,), for the d weights of two classes; one for each class, (n, k), for those of more."""
-    return np.asarray(np.asarray(X) @ np.asarray(weights).T, dtype=np.float64)
+def scores(weights: npt.ArrayLike, X: Array, features: FourierFeatures | None = None) -> Array:
+    """Return w.x of each row, (n,), for the weights of two classes; one for each class, (n, k), for those of more.
+
+    features: those beside the rows that the weights belong to, None where they are of the rows alone.
+    """
+    W, rows = np.asarray(weights, dtype=np.float64), np.asarray(X)
+    if features is None:
+        return np.asarray(rows @ W.T, dtype=np.float64)
+    found = np.empty((len(rows), *W.shape[:-1]))
+    for some in slices_of_rows(len(rows), W.shape[-1]):
+        found[some] = features.of_rows(rows[some]) @ W.T
+    return found
 
 
 def probabilities(found: Array) -> Array:
@@ -125,12 +148,16 @@ def probabilities(found: Array) -> Array:
     return np.asarray(made, dtype=np.float64)
 
 
-def classify(weights: npt.ArrayLike, X: Array) -> IntArray:
-    """Return the classes of rows X: (n, d), by weights of d numbers, or k lists of them for k > 2 classes: (n,).
+def classify(weights: npt.ArrayLike, X: Array, features: FourierFeatures | None = None) -> IntArray:
+    """Return the classes of rows X: (n, d), by weights as in `scores`: (n,).
 
     For two it is the testing phase of Pathak, Rane and Raj (section 3.3): class 0 where t = 1/(1 + e^(-w.x)) is at most
     1/2, else 1. t <= 1/2 if and only if w.x <= 0. The sign is looked at, because t itself rounds to 1/2 for tiny
     positive w.x. For more it is the class with the largest score, the first of equals.
     """
-    found = scores(weights, X)
+    return choose_classes(scores(weights, X, features))
+
+
+def choose_classes(found: Array) -> IntArray:
+    """Return the classes that these scores choose: (n,)."""
     return np.asarray(found > 0 if found.ndim == 1 else found.argmax(axis=1), dtype=np.int64)

@@ -13,7 +13,7 @@ loss of rows that were left out. It tells more about few rows than the number of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Literal, TypeAlias
 
@@ -24,6 +24,7 @@ from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Rows
 from smc_dp.methods.model import LinearModel
+from smc_dp.methods.training.fourier import FourierFeatures
 
 PersonalKind: TypeAlias = Literal["release", "towards the release", "own rows alone"]
 FOLDS = 5
@@ -64,6 +65,11 @@ class PersonalAccuracy:
     def margin(self) -> float:
         """Two standard errors of the accuracy of the personalised model: a smaller difference can be chance."""
         return 2 * sqrt(self.personalised * (1 - self.personalised) / self.rows)
+
+
+def in_features(rows: Rows, features: FourierFeatures | None) -> Rows:
+    """Return the rows as what the weights of a release belong to: with their features, or alone."""
+    return rows if features is None else replace(rows, X=features.of_rows(rows.X))
 
 
 def fit_personal(rows: Rows, release: LinearModel) -> PersonalFit:

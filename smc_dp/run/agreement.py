@@ -47,7 +47,7 @@ from smc_dp.methods.method import (
     has_own_noise,
     weights_not_used,
 )
-from smc_dp.methods.model import LinearModel, Weights
+from smc_dp.methods.model import FourierFeatures, FourierModel, LinearModel, Weights
 from smc_dp.methods.pathak2010.mean import RESIDUES_CAVEAT
 from smc_dp.methods.registry import METHODS, STATISTICS, find_method
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
@@ -359,10 +359,10 @@ class Agreement(SettledRun):
         return self.terms.program_parameters(self.protocol, self.spec, self.parties, agreed)
 
     def expected_accuracy(self, sizes: Sequence[int]) -> ExpectedAccuracy | None:
-        """Return the expected accuracy for parties with so many rows; None for noise, weights or a method without
-        figures.
+        """Return the expected accuracy for parties with so many rows; None for noise, weights, features or a method
+        without figures.
         """
-        if self.bounds.weights is not None or self.describes or self.infers:
+        if self.bounds.weights is not None or self.describes or self.infers or self.features is not None:
             return None
         dimension, classes = self.bounds.dimension, len(self.bounds.classes)
         return expected_accuracy(self.method, self.target, self.terms, sizes, dimension, classes)
@@ -408,6 +408,17 @@ class Agreement(SettledRun):
         """True where the release describes rows, and has no classifier."""
         return describes_rows(self.method.name)
 
+    @property
+    def features(self) -> FourierFeatures | None:
+        """Features beside the rows that the weights belong to; None where they are of the rows alone."""
+        found: FourierFeatures | None = getattr(self.method, "fourier", None)
+        return found
+
+    @property
+    def weight_count(self) -> int:
+        """Number of weights of a score."""
+        return self.bounds.dimension if self.features is None else self.features.dimension(self.bounds.dimension)
+
     def result(self, value: Any) -> Weights | DescribeResult:
         """Return the result of the value: a description, or weights, d floats; d for each of three or more classes."""
         model = self.spec.model(value)
@@ -415,6 +426,8 @@ class Agreement(SettledRun):
             return model
         if isinstance(model, BiasedModel):
             model = model.with_constant(self.bounds.constant)
+        if isinstance(model, FourierModel):
+            model = model.linear
         if not isinstance(model, LinearModel):
             raise InputError("method.not_linear", name=self.method.name)
         W = model.W

@@ -36,6 +36,7 @@ from smc_dp.core.kinds import (
     WholeNumberText,
     WholeNumberTexts,
     check_finite_number,
+    check_line,
     limit_keys,
 )
 from smc_dp.data.bounds import Bounds
@@ -51,7 +52,7 @@ from smc_dp.data.columns import (
 )
 from smc_dp.data.partition import check_names
 from smc_dp.methods.functionality import Vector, add_vectors
-from smc_dp.methods.model import Weights
+from smc_dp.methods.model import FourierFeatures, Weights
 from smc_dp.methods.statistics.describe import DescribeSum
 from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.privacy.statement import Adjacency, GuaranteeKind, PrivacyStatement, Unit
@@ -341,9 +342,16 @@ class ReleaseFile(Document):
     def _has_its_coefficients(self) -> ReleaseFile:
         if (self.weights_stated is None) == (self.description is None):
             raise InputError("release.weights_or_description")
-        if (self.coefficients is None) != (self.format == WITHOUT_COEFFICIENTS or self.description is not None):
+        has_none = self.format == WITHOUT_COEFFICIENTS or self.description is not None or self.features is not None
+        if (self.coefficients is None) != has_none:
             raise InputError("release.coefficients_of_format", format=RELEASE_FORMAT)
         return self
+
+    @property
+    def features(self) -> FourierFeatures | None:
+        """Features beside the rows that the weights belong to; None where they are of the rows alone."""
+        stated = self.parameters.model_dump().get("features")
+        return None if stated is None else FourierFeatures.of(check_line(stated))
 
     @property
     def stated_coefficients(self) -> dict[str, Any] | None:
@@ -391,7 +399,7 @@ class ReleaseFile(Document):
         if isinstance(spec, DescribeSum) != (stated is not None):
             raise InputError("release.other_result", name=agreement.method.name)
         if stated is None or not isinstance(spec, DescribeSum):
-            return read_weights(self.weights_stated or [], agreement.bounds)
+            return read_weights(self.weights_stated or [], agreement.bounds, agreement.features)
         if len(stated.sums) != spec.reach.dimension:
             raise InputError("description.other_length", wanted=spec.reach.dimension, got=len(stated.sums))
         most = len(agreement.parties)
@@ -418,13 +426,14 @@ class ReleaseFile(Document):
         return tuple((level, tuple(texts)) for level, texts in self.aliases.get(name, {}).items())
 
 
-def read_weights(stated: list[Any], bounds: Bounds) -> Weights:
+def read_weights(stated: list[Any], bounds: Bounds, features: FourierFeatures | None) -> Weights:
     """Return a number for each feature, of three or more classes a row for each class; InputError for others."""
-    names = bounds.classes
+    names, d = bounds.classes, bounds.dimension
+    dimension = d if features is None else features.dimension(d)
     rows = list(zip(names, stated, strict=False)) if len(names) > 2 else [("", stated)]
     if len(names) > 2 and len(stated) != len(names):
         raise InputError("weights.other_classes", count=len(names), got=len(stated))
-    found = tuple(_row(row, bounds.dimension, name and f" of class {shown(name)}") for name, row in rows)
+    found = tuple(_row(row, dimension, name and f" of class {shown(name)}") for name, row in rows)
     return found if len(names) > 2 else found[0]
 
 

@@ -92,8 +92,15 @@ def _release(
             **{"agreed": agreement.session_binding(simulated, study), "label": bounds.label, "center": bounds.center},
         },
         insecure=tuple(REASONS[mark] for mark in agreement.marks),
-        coefficients=None if isinstance(result, DescribeResult) else make_coefficients(result, bounds),
+        coefficients=_coefficients(result, agreement),
     )
+
+
+def _coefficients(result: Weights | DescribeResult, agreement: Agreement) -> dict[str, Any] | None:
+    """Return the coefficients of columns; a description has none, and weights beside Fourier features would mislead."""
+    if isinstance(result, DescribeResult) or agreement.features is not None:
+        return None
+    return make_coefficients(result, agreement.bounds)
 
 
 def _zeros(agreement: Agreement) -> Weights | DescribeResult:
@@ -101,7 +108,7 @@ def _zeros(agreement: Agreement) -> Weights | DescribeResult:
     bounds = agreement.bounds
     if agreement.describes:
         return agreement.result((0,) * agreement.spec.length)
-    row = (0.0,) * bounds.dimension
+    row = (0.0,) * agreement.weight_count
     return (row,) * len(bounds.classes) if len(bounds.classes) > 2 else row
 
 
@@ -169,7 +176,8 @@ def _as_json(release: PublishedRelease, digests: Mapping[str, str]) -> dict[str,
     said = {name: found for name, found in _said_of_columns(release.bounds).items() if found}
     result = release.result
     found: dict[str, Any] = {"description": result.as_dict()} if isinstance(result, DescribeResult) else {
-        "weights": list(result), "coefficients": release.coefficients,
+        "weights": list(result),
+        **({} if release.agreement.features is not None else {"coefficients": release.coefficients}),
     }  # fmt: skip
     document = {
         "format": RELEASE_FORMAT,

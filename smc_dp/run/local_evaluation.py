@@ -90,7 +90,7 @@ def evaluate_locally(release: PublishedRelease, rows: Rows) -> LocalComparison |
     n, agreement = len(rows), release.agreement
     step = -(-n // _MOST)
     seen = Rows(rows.X[::step], rows.y[::step])
-    right = float(np.mean(classify(release.weights, seen.X) == seen.y))
+    right = float(np.mean(classify(release.weights, seen.X, agreement.features) == seen.y))
     by_itself = _alone(seen, agreement.method, len(agreement.bounds.classes))
     return LocalComparison(len(seen), right, by_itself, agreement.expected_accuracy([n] * len(agreement.parties)))
 

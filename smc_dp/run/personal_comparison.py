@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from statistics import mean
 
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.methods.model import LinearModel
-from smc_dp.methods.personal import FOLDS, PersonalAccuracy, compare_on, fit_length, fit_personal
+from smc_dp.methods.model import FourierFeatures, LinearModel
+from smc_dp.methods.personal import FOLDS, PersonalAccuracy, compare_on, fit_length, fit_personal, in_features
 from smc_dp.pages.blocks import PageBlock, PageTable, coded_prose
 
 _MOST_NUMBERS = 1 << 22
@@ -16,17 +16,24 @@ _NAMED = 20
 
 
 def compare_personalised(
-    federation: Federation, release: LinearModel, test: Rows, *, fits_length: bool
+    federation: Federation,
+    release: LinearModel,
+    test: Rows,
+    *,
+    features: FourierFeatures | None = None,
+    fits_length: bool,
 ) -> dict[str, PersonalAccuracy] | None:
     """Return the accuracies of each party with rows enough, by name; None where it would take too long.
 
-    fits_length: whether the length of the released weights says nothing.
+    features: those beside the rows that the weights belong to, None where they are of the rows alone. fits_length:
+    whether the length of the released weights says nothing.
     """
     if sum(map(len, federation.parties)) * release.W.size > _MOST_NUMBERS:
         return None
-    found = {}
-    for name, rows in federation.by_name.items():
-        if len(rows) >= FOLDS:
+    found, test = {}, in_features(test, features)
+    for name, of_party in federation.by_name.items():
+        if len(of_party) >= FOLDS:
+            rows = in_features(of_party, features)
             start = fit_length(rows, release) if fits_length else release
             found[name] = compare_on(fit_personal(rows, start), start, test)
     return found

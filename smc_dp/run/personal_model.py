@@ -19,7 +19,7 @@ from smc_dp.core.errors import InputError, InputFault
 from smc_dp.core.kinds import DigestText, FiniteNumber, OneOf
 from smc_dp.core.writing import write_new
 from smc_dp.data.bounds import Bounds
-from smc_dp.methods.model import Weights
+from smc_dp.methods.model import FourierFeatures, Weights
 from smc_dp.methods.personal import PERSONAL_KINDS, PersonalAccuracy
 from smc_dp.run.documents import ReleaseFile, StatedWeights, read_weights
 from smc_dp.run.release import RELEASE
@@ -69,6 +69,7 @@ class PersonalModel:
     accuracy, kept_out: on rows that were kept out of everything, or by nested cross-validation on the own rows.
     threshold: that of the study. release_sha256: digest of `release`, the content of release.json.
     missing_files_text: sentence about files that were missing to verify the release; None without any, and of a file.
+    features: those beside the rows that the weights belong to, None where they are of the rows alone.
     """
 
     weights: Weights
@@ -83,6 +84,7 @@ class PersonalModel:
     bounds: Bounds
     insecure: tuple[str, ...]
     missing_files_text: str | None = None
+    features: FourierFeatures | None = None
 
     @property
     def short_digest(self) -> str:
@@ -128,7 +130,7 @@ def read_personal_model(path: Path) -> PersonalModel:
     document = validate_document(PersonalFile, found, where)
     try:
         bounds = document.release.bounds
-        weights = read_weights(document.weights, bounds)
+        weights = read_weights(document.weights, bounds, document.release.features)
     except InputError as error:
         raise error.within(where) from None
     stated = document.accuracy.model_dump()
@@ -136,4 +138,5 @@ def read_personal_model(path: Path) -> PersonalModel:
     return PersonalModel(
         weights, document.kind, document.strength, document.rows, PersonalAccuracy(**stated), kept_out,
         document.threshold, document.release_sha256, found["release"], bounds, tuple(document.release.insecure),
+        features=document.release.features,
     )  # fmt: skip

@@ -23,7 +23,7 @@ from smc_dp.data.frames import DataFrame, read_file_or_frame
 from smc_dp.data.preprocess import encode_labelled_rows
 from smc_dp.data.table import Table
 from smc_dp.methods.model import LinearModel
-from smc_dp.methods.personal import compare_by_folds, compare_on, fit_length, fit_personal
+from smc_dp.methods.personal import compare_by_folds, compare_on, fit_length, fit_personal, in_features
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, coded_prose
 from smc_dp.run.folder import read_content, read_run_files
 from smc_dp.run.metrics import has_probabilities
@@ -102,6 +102,7 @@ def personalise(
     if release.bounds.outcome is not None:
         raise InputError("personal.of_number", label=shown(release.bounds.label))
     table = _read(rows, form)
+    features = release.agreement.features
     own, held_out = _encoded(table, release.bounds), None
     if test is not None:
         tested = _read(test, form)
@@ -109,6 +110,8 @@ def personalise(
         shared = count_shared(held_out.X, own.X)
         if are_all_shared(held_out.X, shared, tested, table):
             raise InputError("personal.same_rows", file=tested.source)
+        held_out = in_features(held_out, features)
+    own = in_features(own, features)
     W = LinearModel.from_weights(release.weights)
     start = W if has_probabilities(release.agreement.spec) else fit_length(own, W)
     fit = fit_personal(own, start)
@@ -127,6 +130,7 @@ def personalise(
         bounds=release.bounds,
         insecure=release.insecure,
         missing_files_text=verified.missing_files_text,
+        features=features,
     )
 
 

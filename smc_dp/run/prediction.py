@@ -21,7 +21,7 @@ from smc_dp.data.preprocess import EncodedTable
 from smc_dp.data.row_faults import FittingRows, encode_fitting_rows, known_labels, texts_or_nothing
 from smc_dp.data.table import Table
 from smc_dp.data.validation_errors import TableFault, UnfitTableError
-from smc_dp.methods.model import Weights, classify, probabilities, scores
+from smc_dp.methods.model import FourierFeatures, Weights, choose_classes, probabilities, scores
 from smc_dp.run.metrics import Metrics, has_probabilities, measure_release
 from smc_dp.run.one_class import only_class
 from smc_dp.run.personal_model import PersonalModel, read_personal_model
@@ -167,17 +167,25 @@ class _Classifier:
     insecure: tuple[str, ...]
     missing_files_text: str | None = None
     personal: PersonalModel | None = None
+    features: FourierFeatures | None = None
+
+    def scores(self, X: Array) -> Array:
+        """Return the scores of encoded rows."""
+        return scores(self.weights, X, self.features)
 
 
 def _classifier(place: RunPlace) -> _Classifier:
     if isinstance(place, Path) and is_personal_model(place):
         own = read_personal_model(place)
-        return _Classifier(own.weights, own.bounds, True, Threshold(own.threshold), own.insecure, personal=own)
+        return _Classifier(
+            own.weights, own.bounds, True, Threshold(own.threshold), own.insecure, personal=own, features=own.features
+        )
     found = verify_release(place)
     published = found.release
     return _Classifier(
         published.weights, published.bounds, has_probabilities(published.agreement.spec),
         stated_threshold(found.folder), published.insecure, found.missing_files_text,
+        features=published.agreement.features,
     )  # fmt: skip
 
 
@@ -190,13 +198,13 @@ def _predictions(
     unlabelled: tuple[TableFault, ...],
 ) -> Predictions:
     names, encoded = model.bounds.classes, made.encoded
-    of_rows = scores(model.weights, encoded.X)
+    of_rows = model.scores(encoded.X)
     is_number = model.bounds.outcome is not None
     sure = probabilities(of_rows) if model.has_probabilities else None
     if is_number:
         labels = [repr(number) for number in of_rows.tolist()]
     elif limit is None or limit == HALF:
-        labels = [names[k] for k in classify(model.weights, encoded.X).tolist()]
+        labels = [names[k] for k in choose_classes(of_rows).tolist()]
     else:
         labels = [names[k] for k in limit.passed(of_rows).astype(int).tolist()]
     metrics: Metrics | RegressionMetrics | None = None
@@ -302,7 +310,7 @@ def _threshold(
     shared = count_shared(X, labelled)
     if are_all_shared(X, shared, table, others):
         raise InputError("threshold.same_rows", file=called)
-    chosen = choose_threshold(known[~np.isnan(known)].astype(np.int64), scores(model.weights, labelled))
+    chosen = choose_threshold(known[~np.isnan(known)].astype(np.int64), model.scores(labelled))
     return Threshold(chosen, called, shared)
 
 

@@ -202,13 +202,19 @@ def _released(release: PublishedRelease) -> Iterator[PageBlock]:
         kind, predicts = "regression", f"a number, {shorten(str(bounds.label))},"
     public = "" if agreement.auxiliary is None else f" Rows that all of them had besides are public, in {AUXILIARY}."
     yield Prose(
-        f"The weights of a linear {kind}, trained on the rows of {len(agreement.parties)} parties. It predicts "
-        f"{predicts} for a row. No file here contains a row of a party.{public}"
+        f"The weights of a linear {kind}{_of_features(agreement)}, trained on the rows of {len(agreement.parties)} "
+        f"parties. It predicts {predicts} for a row. No file here contains a row of a party.{public}"
     )
     apart = f"{shorten(str(bounds.label))}: {bounds.label_range or join_first(bounds.classes, _MOST_NAMES)}"
     how = (("Method", agreement.method.name), ("Protocol", agreement.protocol))
     yield FactList(
-        (("Outcome" if bounds.outcome else "Classes", apart), ("Weights", f"{bounds.dimension}{several}"), *how)
+        (("Outcome" if bounds.outcome else "Classes", apart), ("Weights", f"{agreement.weight_count}{several}"), *how)
+    )
+
+
+def _of_features(agreement: Agreement) -> str:
+    return (
+        "" if agreement.features is None else f" of rows with {agreement.features.count} public Fourier features each"
     )
 
 

@@ -151,6 +151,11 @@ class MethodSettings(SettingsSection):
         "(addremove).",
         _choices(RecordAdjacency), "choice", usual="replace", title="Adjacency",
     )  # fmt: skip
+    features: OneLine | None = _agreed(
+        "newton, gd: learn from this even number of public random Fourier features beside each row, for what is not "
+        "linear in it; the bandwidth is in the units of encoded rows. Such as fourier:128, or fourier:128:0.5.",
+        "fourier:D[:BANDWIDTH]", title="Fourier features",
+    )  # fmt: skip
     by: OneLine | None = _agreed(
         "describe: the column of levels or bins whose groups are described, too.", "COLUMN", title="Groups by"
     )

@@ -33,7 +33,7 @@ from smc_dp.data.partition import check_names
 from smc_dp.data.sources import PreparedData
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.method import HasSignal, require_model
-from smc_dp.methods.model import LinearModel, ReleasedModel, Weights, classify, scores
+from smc_dp.methods.model import LinearModel, ReleasedModel, Weights, choose_classes, scores
 from smc_dp.methods.nonprivate import BASELINE_LAMBDA, accuracy_alone, majority_accuracy
 from smc_dp.privacy.ledger.ledger import run_key
 from smc_dp.privacy.ledger.numbers import digits_rounded_up
@@ -423,11 +423,11 @@ def _comparison(
         return None
     own: float | None = getattr(agreement.method, "lam", None)
     lam, classes = BASELINE_LAMBDA if own is None else own, federation.classes
-    of_rows = scores(weights, test.X)
+    of_rows = scores(weights, test.X, agreement.features)
     sure = released_probabilities(agreement.spec, of_rows)
     plain = replace(federation, parties=tuple(replace(rows, weights=None) for rows in federation.parties))
     return Comparison(
-        accuracy=float(np.mean(classify(weights, test.X) == test.y)),
+        accuracy=float(np.mean(choose_classes(of_rows) == test.y)),
         individual={name: accuracy_alone(rows, lam, test, classes) for name, rows in plain.by_name.items()},
         pooled=accuracy_alone(plain.pooled(), lam, test, classes),
         majority=majority_accuracy(federation, test),
@@ -438,7 +438,11 @@ def _comparison(
         metrics=measure_release(test.y, of_rows, sure, agreement.bounds.classes, threshold),
         weighted=federation.weighted,
         personalised=compare_personalised(
-            federation, LinearModel.from_weights(weights), test, fits_length=not has_probabilities(agreement.spec)
+            federation,
+            LinearModel.from_weights(weights),
+            test,
+            features=agreement.features,
+            fits_length=not has_probabilities(agreement.spec),
         ),
     )
 

@@ -3,7 +3,7 @@
 Number i of a kind is drawn by SHA-256 of both, so that nobody chooses. Settings of the kind `DESIGN`, of which the
 constants of the band are made, have rows of `SEEN` sources alone. Of the kind `TRIAL`, which was looked at after the
 constants had been written down, the even ones have rows of `SEEN` sources, and the odd ones of `UNSEEN` sources, which
-no design setting has. `wsum_ar` is in no design setting either. Three kinds were tried before:
+no design setting has. `wsum_ar` is in no design setting either. Five kinds were tried before:
 `smc_dp/planning/README.md` says what came out, and what was changed. In settings of the kind `ALONE`, which are like
 those of `TRIAL` otherwise, everybody else may collude, so that one party's noise is counted, of as many as there are.
 
@@ -41,7 +41,7 @@ SHARES: Mapping[str, float] = MappingProxyType(
     }
 )
 TRIALS = 200
-DESIGN, TRIAL, ALONE = "design", "fourth trial", "alone"
+DESIGN, TRIAL, ALONE = "design", "sixth trial", "alone"
 MOST_ROWS, MOST_ROWS_OF_DESCENT, MOST_ROWS_OF_PARTIES = 20_000, 8_000, 3_000
 FEWEST_ROWS, LARGEST_PARTY = 30, 20_000
 AUXILIARY = 300

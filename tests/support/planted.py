@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,30 +16,47 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+
+from layers import files, import_graph
 
 from support.pages import ROOT
 
 COPIED = (".github", "demos", "protocols", "smc_dp", "tests", "README.md", "CHANGELOG.md", "pyproject.toml")
 TABLES = ROOT / "tests" / "mutants"
 FAILED = 1  # pytest's exit code for tests that ran and failed
-# Each line that comes in has arguments of pytest, which runs in a fork; its exit code goes out. Nothing of the
-# repository is loaded before the fork, so each test sees the fault that is planted then. A run without end is killed.
+# Each line that comes in has modules of the repository, and arguments of pytest, which runs in a fork; its exit code
+# goes out. The fork has loaded no other module of the repository. None of these imports a file in which a fault is
+# planted, so each test sees the fault that is planted then. A run without end is killed.
 _SERVER = """
-import gc, json, os, signal, sys
+import contextlib, gc, importlib, json, os, signal, sys
 import cbor2, cryptography.hazmat.primitives.ciphers.aead, flint, gmpy2, hypothesis, jinja2, nacl.bindings, numpy, phe
 import pyarrow.parquet, pydantic.main, pytest, rich.console, scipy.optimize, scipy.special, scipy.stats
 import sklearn.linear_model, sqlite3, syrupy, typer, xdist.plugin
-gc.freeze()  # so that forks neither look through what is loaded for garbage nor copy it
 gc.set_threshold(50_000, 10, 10)
+phases = set(hypothesis.Phase) - {hypothesis.Phase.shrink, hypothesis.Phase.explain}  # any failure tells enough
+hypothesis.settings.register_profile("any failure", deadline=None, phases=phases)
 seconds, log_file = int(sys.argv[1]), sys.argv[2]
+def forget(name):
+    module, (folder, _, last) = sys.modules.pop(name), name.rpartition(".")
+    if folder in sys.modules and vars(sys.modules[folder]).get(last) is module:
+        delattr(sys.modules[folder], last)
 for line in sys.stdin:
+    kept, arguments = json.loads(line)
+    for name in kept:
+        with contextlib.suppress(ImportError):  # what needs an extra that is not installed
+            importlib.import_module(name)
+    gc.freeze()  # so that forks neither look through what is loaded for garbage nor copy it
     if (child := os.fork()) == 0:
+        for name in [name for name in sys.modules if name.partition(".")[0] in ("protocols", "smc_dp")]:
+            name in kept or forget(name)
         os.setpgid(0, 0)
         log = os.open(log_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(log, 1), os.dup2(log, 2)
         loaded = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # plugins are
-        os._exit(pytest.main(["-q", "-x", "-n0", "-p", "no:cacheprovider", *loaded, *json.loads(line)]))
+        how = ["-q", "-x", "-n0", "-p", "no:cacheprovider", "--hypothesis-profile", "any failure", *loaded]
+        os._exit(pytest.main([*how, *arguments]))
     signal.signal(signal.SIGALRM, lambda *_: os.killpg(child, signal.SIGKILL))
     signal.alarm(seconds)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
@@ -90,24 +108,50 @@ def stored(folder: Path = TABLES) -> list[Mutant]:
 MUTANTS = stored()
 
 
+def reached(root: Path) -> dict[str, set[str]]:
+    """Return, for each module of the repository, itself and every module that importing it can load.
+
+    The face of the package imports nothing before it is asked.
+    """
+    sources = {module: path.read_text(encoding="utf-8") for module, path in files(root).items()}
+    graph = {**import_graph(sources), "smc_dp": set()}
+    found: dict[str, set[str]] = {}
+    for module in graph:
+        found[module], left = {module}, [module]
+        while left:
+            name = left.pop()
+            folders = {name[: dot.start()] for dot in re.finditer(r"\.", name)}
+            left += (more := (graph[name] | folders) - found[module])
+            found[module] |= more
+    return found
+
+
 class Planter:
-    """A copy of the repository, and a process that runs tests in it: what tests import of others is loaded once."""
+    """A copy of the repository, and a process that runs tests in it: what they import is loaded once, where it may be.
+
+    What may be loaded for a planted fault are the modules that do not import its file.
+    """
 
     def __init__(self, folder: Path, seconds: int = 600) -> None:
         self.root = copied(folder)
         variables = {**os.environ, "PYTHONPATH": str(self.root)}
         variables.pop("PYTHONDONTWRITEBYTECODE", None)
         self._log, self._planted = folder / "log", 0
+        self._kept: list[str] = []
         self._process = subprocess.Popen(
             [sys.executable, "-c", _SERVER, str(seconds), str(self._log)], cwd=self.root, env=variables,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
 
+    @cached_property
+    def _reached(self) -> dict[str, set[str]]:
+        return reached(self.root)
+
     def run(self, *arguments: str) -> tuple[int, str]:
         """Return the exit code of pytest with these arguments, negative if it was killed, and what it prints."""
         assert self._process.stdin
         assert self._process.stdout
-        print(json.dumps(arguments), file=self._process.stdin, flush=True)
+        print(json.dumps([self._kept, arguments]), file=self._process.stdin, flush=True)
         code = int(self._process.stdout.readline())
         return code, self._log.read_text(encoding="utf-8", errors="replace")
 
@@ -140,10 +184,15 @@ class Planter:
     @contextmanager
     def planted(self, mutant: Mutant) -> Iterator[None]:
         """Plant the fault of this mutant, and take it out at the end."""
+        changed = next(name for name, path in files(self.root).items() if path == self.root / mutant.file)
         with self.changing(mutant.file):
             mutant.plant(self.root)
             self.is_changed(mutant.file)
-            yield
+            self._kept = [name for name, others in self._reached.items() if changed not in others]
+            try:
+                yield
+            finally:
+                self._kept = []
 
     def kills(self, mutant: Mutant) -> bool:
         """Return whether the killer of this mutant fails with the fault planted."""

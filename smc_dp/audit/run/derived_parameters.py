@@ -89,9 +89,17 @@ def derive_parameters(evidence: Evidence) -> DerivedParameters:
         public = replace(public, columns=bounds.columns, label=bounds.label_column)
     settled.terms.check(protocol, method, target, test_keys=limits.keys is not None)  # how long keys are, others ask
     spec: Any = settled.terms.spec(method, public, target)
+    if (count := feature_count(method)) is not None:
+        public = replace(public, dimension=d + count, box=None)  # a record enters its row with its features
     if spec.smallest_sets_noise:
         return DerivedParameters(method, target, public, _grid(evidence.shares_file), spec)
     return DerivedParameters(method, target, public, spec.grid, spec, spec.noise)
+
+
+def feature_count(method: Any) -> int | None:
+    """Return the number D of Fourier features, which the setting fourier:D states; None where rows have none."""
+    setting: str | None = getattr(method, "features", None)
+    return None if setting is None else int(setting.split(":")[1])
 
 
 def ring_fault(grid: Grid, largest: int) -> Fault | None:

@@ -157,6 +157,7 @@ def _of_release(release: PublishedRelease) -> Sequence[tuple[str, str]]:
     may_be = bounds.label_range or join_first(bounds.classes, _FEW, _SHORT)
     label = f"of {shorten(str(bounds.label), _SHORT)}: {may_be}"
     how = f"method {agreement.method.name}, protocol {agreement.protocol}"
+    how = how if agreement.features is None else f"features {agreement.features.setting}, {how}"
     return (
         ("Model", f"linear, {np.size(release.weights):,} weights{several}; {how}")
         if found is None

@@ -33,13 +33,14 @@ _MOST_TRIALS = 10_000_000
 class GridSetting:
     """Rows and how they are dealt. `name` stands in the column `dataset` of the results.
 
-    `ordinal` loads categories as whole numbers.
+    `ordinal` loads categories as whole numbers. `repeats`: deals of the rows, where they are fewer than the plan's.
     """
 
     name: str
     dataset: str
     deal: Partition
     ordinal: bool = False
+    repeats: int | None = None
 
     @property
     def source(self) -> tuple[str, bool]:
@@ -194,7 +195,7 @@ class GridPlan:
             for source in by_source
             for setting in self.settings
             if setting.source == source
-            for repeat in range(self.repeats)
+            for repeat in range(min(self.repeats, setting.repeats or self.repeats))
             for entry in self.entries
             if entry.runs_on(setting)
         ]

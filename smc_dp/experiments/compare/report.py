@@ -117,7 +117,10 @@ def _guarantees(study: Study, grid: ExperimentGrid) -> Iterator[PageBlock]:
 
 
 def _means(study: Study, rows: Sequence[dict[str, Any]], trials: Sequence[Trial]) -> Iterator[PageBlock]:
-    said = "Mean and standard deviation over n trials; each trial is one release. The guarantee is the worst of them."
+    said = (
+        "Mean ± standard deviation over n trials, in brackets the standard error of the mean over deals of the rows. "
+        "Each trial is one release. The guarantee is the worst of them."
+    )
     undefined = (
         " Where no area under the curve (AUC) stands, it is not defined in some of the trials: there were no scores to "
         "put the test rows in order, or all of them are of one class."
@@ -165,7 +168,8 @@ def _spread(trials: Sequence[Trial], measure: str) -> str:
     found = summarise(trials, measure)
     if math.isnan(found.mean):
         return ""
-    return f"{found.mean:.3f} ± {found.deviation:.3f}" if found.n > 1 else f"{found.mean:.3f}"
+    error = "" if math.isnan(found.error) or measure == "seconds" else f" ({found.error:.3f})"
+    return f"{found.mean:.3f} ± {found.deviation:.3f}{error}" if found.n > 1 else f"{found.mean:.3f}"
 
 
 def _guaranteed(trials: Sequence[Trial]) -> dict[str, str]:

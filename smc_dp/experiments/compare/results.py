@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import os
 import secrets
 from collections.abc import Iterable, Sequence
@@ -24,8 +25,9 @@ class Trial:
     """One release and how good it is on the test rows.
 
     `trust`: `none` for a baseline. `epsilon`: as asked, infinite without noise. `delta`: as asked where the noise is
-    Gaussian, else 0. `repeat` counts deals of the rows and draws of the noise. `auc`: nan where it is not defined.
-    `seconds`: training and release, testing apart. `guaranteed_epsilon`, `guaranteed_delta`: None for no guarantee.
+    Gaussian, else 0. `repeat` counts deals of the rows and draws of the noise, `deal` the former alone. `auc`: nan
+    where it is not defined. `seconds`: training and release, testing apart. `guaranteed_epsilon`, `guaranteed_delta`:
+    None for no guarantee.
     """
 
     dataset: str
@@ -40,6 +42,7 @@ class Trial:
     seconds: float
     guaranteed_epsilon: float | None = None
     guaranteed_delta: float | None = None
+    deal: int = 0
 
 
 TRIAL_COLUMNS = tuple(field.name for field in fields(Trial))
@@ -47,11 +50,15 @@ TRIAL_COLUMNS = tuple(field.name for field in fields(Trial))
 
 @dataclass(frozen=True)
 class Summary:
-    """Mean and standard deviation (divisor n - 1; 0 for one trial) of a measure over n trials."""
+    """Mean and standard deviation (divisor n - 1; 0 for one trial) of a measure over n trials.
+
+    `error`: standard error of the mean over deals of the rows, each with the mean of its draws; nan for one deal.
+    """
 
     mean: float
     deviation: float
     n: int
+    error: float = math.nan
 
 
 def trials_to_csv(trials: Iterable[Trial]) -> bytes:
@@ -63,8 +70,9 @@ def trials_to_csv(trials: Iterable[Trial]) -> bytes:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(TRIAL_COLUMNS)
     for trial in sorted(trials, key=attrgetter(*TRIAL_COLUMNS[:5], "repeat")):
-        *shown, epsilon, delta = astuple(trial)
-        writer.writerow([f"{v:.12g}" if isinstance(v, float) else v for v in shown] + [_exact(epsilon), _exact(delta)])
+        *shown, epsilon, delta, deal = astuple(trial)
+        plain = [f"{v:.12g}" if isinstance(v, float) else v for v in shown]
+        writer.writerow([*plain, _exact(epsilon), _exact(delta), deal])
     return text.getvalue().encode()
 
 
@@ -87,7 +95,7 @@ def trials_from_csv(content: bytes, where: str) -> list[Trial]:
                 *(r[0], r[1], r[2], r[3]),
                 *(float(r[4]), float(r[5]), int(r[6])),
                 *(float(r[7]), float(r[8]), float(r[9])),
-                *(_figure(r[10]), _figure(r[11])),
+                *(_figure(r[10]), _figure(r[11]), int(r[12])),
             )
             for r in rows[1:]
         ]
@@ -100,7 +108,10 @@ def summarise(trials: Sequence[Trial], measure: str) -> Summary:
     if not trials:
         raise ValueError("there are no trials")
     values = np.array([1 - t.accuracy if measure == "error" else getattr(t, measure) for t in trials])
-    return Summary(float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else 0.0, len(values))
+    deals = np.array([t.deal for t in trials])
+    means = [values[deals == deal].mean() for deal in np.unique(deals)]
+    error = float(np.std(means, ddof=1) / math.sqrt(len(means))) if len(means) > 1 else math.nan
+    return Summary(float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else 0.0, len(values), error)
 
 
 def write_whole(path: Path, content: bytes) -> None:

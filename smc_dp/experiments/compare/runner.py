@@ -68,7 +68,7 @@ def run_grid(
     check_folder(plan, folder)
     results.remove_partial_files(folder)
     cells = plan.cells()
-    todo = [cell for cell in cells if not _table(folder, cell).exists()]
+    todo = unfinished_cells(plan, folder)
     done, failures = len(cells) - len(todo), list[dict[str, Any]]()
     for outcome in _outcomes(plan, folder, todo, data, jobs, made):
         if outcome.failure is None:
@@ -79,6 +79,11 @@ def run_grid(
         if hear is not None:
             hear(done, len(failures), len(cells))
     return _assemble(folder, [cell for cell in cells if _table(folder, cell).exists()], failures)
+
+
+def unfinished_cells(plan: GridPlan, folder: Path) -> list[GridCell]:
+    """Return the cells of the plan that have no table in this folder, in the order of work."""
+    return [cell for cell in plan.cells() if not _table(folder, cell).exists()]
 
 
 def check_folder(plan: GridPlan, folder: Path) -> None:
@@ -123,7 +128,7 @@ def _outcomes(
         cells = [cell for cell in todo if cell.setting.source == source]
         fresh = not (folder / "plan.json").exists()
         try:
-            pool = _load(source, data)
+            pool = load_source(source, data)
         except Exception as error:
             if fresh:
                 raise
@@ -137,7 +142,8 @@ def _outcomes(
         yield from _spread(plan, pool, group_by_training(cells), jobs)
 
 
-def _load(source: tuple[str, bool], data: Source) -> Pool:
+def load_source(source: tuple[str, bool], data: Source) -> Pool:
+    """Return the rows of the settings with this `source`; InputError where they cannot be loaded."""
     try:
         return load_pool(source[0], data.folder, ordinal=source[1], cache=data.cache)
     except MemoryError as error:
@@ -148,7 +154,7 @@ def _spread(plan: GridPlan, pool: Pool, groups: Sequence[list[GridCell]], jobs: 
     """Yield outcomes as they come; local workers share the arrays of the pool through memory-mapped files."""
     backend, _ = get_active_backend()
     local = isinstance(backend, BACKENDS["loky"])
-    workers = _workers(pool, jobs) if local else jobs
+    workers = count_workers(pool, jobs) if local else jobs
     task = delayed(run_cells)
     try:
         for part in [groups] if backend.supports_return_generator else _parts(groups):
@@ -171,7 +177,7 @@ def _last_line(error: BaseException) -> str:
     return lines[-1] if lines else type(error).__name__
 
 
-def _workers(pool: Pool, jobs: int | None) -> int:
+def count_workers(pool: Pool, jobs: int | None) -> int:
     """Return the number of workers, all cores unless `jobs` says, whose copies of the rows fit into memory."""
     size = pool.train.nbytes + (0 if pool.test is None else pool.test.nbytes)
     cores = int(cpu_count()) if jobs is None else jobs

@@ -156,7 +156,10 @@ def _releases(cell: GridCell, trainer: Trainer, rng: Stream) -> Iterator[tuple[T
         release = trained.release(target, rng.fork(f"{text} {number}"))
         seconds = training + time.perf_counter() - start
         delta = float(target.delta) if target.noise in ("gauss", "ddg") and epsilon is not None else 0.0
-        yield Trial(*names, float(text), delta, number, math.nan, math.nan, seconds, *_guaranteed(release)), release
+        given, given_delta = _guaranteed(release)
+        quality = math.nan, math.nan
+        trial = Trial(*names, float(text), delta, number, *quality, seconds, given, given_delta, cell.repeat)
+        yield trial, release
 
 
 def _guaranteed(release: Release) -> tuple[float, float] | tuple[None, None]:

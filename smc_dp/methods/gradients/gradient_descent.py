@@ -21,7 +21,7 @@ from typing_extensions import override
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Public
 from smc_dp.methods.gradients.descent import GradientSteps, softmax_step
-from smc_dp.methods.gradients.gradient_sums import GradientMethod
+from smc_dp.methods.gradients.featured import FeaturedMethod
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.integer_rows import RowBounds
 from smc_dp.privacy.distributed import RoundBound, SharedRounds, sums_signal
@@ -33,7 +33,7 @@ _MOST_ROWS = 10**12
 
 
 @dataclass(frozen=True)
-class GradientDescent(GradientMethod):
+class GradientDescent(FeaturedMethod):
     """Logistic or softmax regression by sums of gradients; rows: the number of all rows, from 1 to 10^12, public."""
 
     rows: int | None = None

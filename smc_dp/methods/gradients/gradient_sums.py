@@ -28,7 +28,7 @@ from smc_dp.methods.method import (
     check_rows_of_parties,
     check_target,
 )
-from smc_dp.methods.model import LinearModel, Release
+from smc_dp.methods.model import LinearModel, Release, ScoringModel
 from smc_dp.methods.neighbours import NeighbourPair, record_pair
 from smc_dp.methods.sums.noisy_sum import check_announced_rows, row_cap_caveat
 from smc_dp.methods.sums.threat_model import AnnouncedRows, RowCounts, ThreatModel
@@ -136,8 +136,12 @@ class GradientSums:
         """Return the contributor for rows that are integers already."""
         return Contributor(rows, self.noise, self.steps, None if self.target.epsilon is None else rng, answered)
 
-    def model(self, value: Sequence[Vector]) -> LinearModel:
+    def model(self, value: Sequence[Vector]) -> ScoringModel:
         """Return the model of the last weights."""
+        return self.linear_model(value)
+
+    def linear_model(self, value: Sequence[Vector]) -> LinearModel:
+        """Return the last weights as a model of what the parties summed up."""
         W = reduce(self.steps.after, value, self.steps.begin()).released
         return LinearModel.from_coordinates(W, 2) if self.public.classes == 2 else LinearModel(W)
 
@@ -244,9 +248,13 @@ class GradientMethod(Method):
 
     def prepare(self, rows: Rows, public: Public) -> IntegerRows:
         """Return the rows as integers; ValueError where they have weights and the public facts say none, or not."""
+        self.check_weights(rows, public)
+        return IntegerRows.of(rows.X, rows.y, public.classes, rows.weights)
+
+    def check_weights(self, rows: Rows, public: Public) -> None:
+        """Raise ValueError where rows have weights and the public facts say none, or not."""
         if (rows.weights is not None) != public.weighted:
             raise ValueError("weights: wanted them in the rows where the public facts say so, and nowhere else")
-        return IntegerRows.of(rows.X, rows.y, public.classes, rows.weights)
 
     def check_federation(self, federation: Federation) -> None:
         """Raise InputError, naming the party, for rows that it cannot learn from."""

@@ -30,7 +30,7 @@ from typing_extensions import override
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public
 from smc_dp.methods.gradients.descent import NewtonSteps
-from smc_dp.methods.gradients.gradient_sums import GradientMethod
+from smc_dp.methods.gradients.featured import FeaturedMethod
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.integer_readings import Units
 from smc_dp.methods.training.integer_rows import RowBounds
@@ -44,7 +44,7 @@ CURVATURE_FLOOR = 0.5
 
 
 @dataclass(frozen=True)
-class Newton(GradientMethod):
+class Newton(FeaturedMethod):
     """Logistic or softmax regression by eight sums: the first of gradients and curvatures, seven more of gradients."""
 
     name: ClassVar[str] = "newton"

@@ -33,7 +33,7 @@ class CoefficientSums(GradientSums):
 
     @override
     def model(self, value: Sequence[Vector]) -> LinearModel:
-        return InferredModel(super().model(value).W, self.inference(value))
+        return InferredModel(self.linear_model(value).W, self.inference(value))
 
     def inference(self, value: Sequence[Vector]) -> CoefficientInference | None:
         """Return the inference on the weights of features that are no reference; None for rows without a box."""

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import isqrt
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +51,7 @@ _BLOCK_WEIGHTED_ROWS = 2**13
 BLOCK_SPLIT_ROWS = 2**12  # of x_i x_j times digits up to 2^12: 2^40 a record
 _HIGH_BITS = 40
 _BLOCK_NUMBERS = 2**22  # 32 MB as floats
+SmallIntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 _SMALL = np.int16  # 2^14 fits: a table of records takes a quarter of what it takes as floats
 
 
@@ -122,7 +123,7 @@ class IntegerRows:
     2^16 columns or 2^12 classes, which are public. ValueError: longer rows, other class numbers, weights above 1.
     """
 
-    x: npt.NDArray[np.signedinteger[Any]]
+    x: SmallIntArray
     y: IntArray
     classes: int
     weights: IntArray | None = None
@@ -154,13 +155,15 @@ class IntegerRows:
 
     @classmethod
     def of(cls, X: Array, y: IntArray, classes: int, weights: Array | None = None) -> IntegerRows:
-        """Truncate rows of the unit ball, (n, d), toward zero; a row that is in no ball is shortened, by itself.
+        """Put rows on the grid, see `rows_on_grid`.
 
         weights: (n,), each from 0 to 1; one that is no such number is clipped, and no number at all is 0.
         """
-        x = np.empty(X.shape, dtype=_SMALL)
-        for rows in slices_of_rows(*X.shape):
-            x[rows] = _on_grid(X[rows])
+        return cls.on_grid(rows_on_grid(X), y, classes, weights)
+
+    @classmethod
+    def on_grid(cls, x: SmallIntArray, y: IntArray, classes: int, weights: Array | None = None) -> IntegerRows:
+        """Return these integer rows, (n, d), with the weights of `of`."""
         v = None if weights is None else np.clip(np.nan_to_num(weights, nan=0.0), 0.0, 1.0)
         scaled = None if v is None else np.rint(v * 2.0**RECORD_WEIGHT_BITS).astype(np.int64)
         return cls(x, np.array(y, dtype=np.int64), classes, scaled)
@@ -261,6 +264,14 @@ def legal(a: IntArray, squares: IntArray, C_g: int) -> IntArray:
     fits = (a * a).sum(axis=1) * squares <= C_g**2
     allowed: IntArray = a * fits[:, np.newaxis]
     return allowed
+
+
+def rows_on_grid(X: Array) -> SmallIntArray:
+    """Truncate rows of the unit ball, (n, d), toward zero; a row that is in no ball is shortened, by itself."""
+    x = np.empty(X.shape, dtype=_SMALL)
+    for rows in slices_of_rows(*X.shape):
+        x[rows] = _on_grid(X[rows])
+    return x
 
 
 def _on_grid(X: Array) -> IntArray:

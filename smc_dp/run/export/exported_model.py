@@ -71,6 +71,8 @@ def read_model(run: Path) -> ExportedModel:
     """Verify the release of a run, and return its model; raise InputError where it cannot be used."""
     files = read_run_files(run)
     found = verify_release(files)
+    if found.release.agreement.features is not None:
+        raise InputError("export.of_features")
     made, digest = found.release, hashlib.sha256(read_content(files, RELEASE)).hexdigest()
     weights, constants = column_weights(made.weights, made.bounds)
     sure = has_probabilities(made.agreement.spec)

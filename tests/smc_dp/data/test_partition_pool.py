@@ -105,6 +105,22 @@ def moved(pool: Pool) -> bool:
     return not np.array_equal(before.unlabelled, after.unlabelled)
 
 
+def test_sites_by_class_get_the_same_rows_in_the_order_of_classes(pool):
+    """Public and test rows are as without it; the twin deals at random, and every site has all classes."""
+    wanted = Partition(parties=5, auxiliary=30, labelled=20)
+    random, sorted_ = (
+        partition_rows(replace(pool, test=None), replace(wanted, by_class=by), 3) for by in (False, True)
+    )
+    for a, b in zip(row_numbers(random)[5:], row_numbers(sorted_)[5:], strict=True):
+        np.testing.assert_array_equal(a, b)
+    together = [np.concatenate(dealt.parties) for dealt in (random, sorted_)]
+    assert sorted(together[0]) == sorted(together[1])
+    assert (np.diff(pool.train.y[together[1]]) >= 0).all()
+    assert [len(part) for part in sorted_.parties] == [len(part) for part in random.parties]
+    kinds = [[len(set(pool.train.y[part])) for part in dealt.parties] for dealt in (random, sorted_)]
+    assert (kinds[0], max(kinds[1])) == ([3] * 5, 2)
+
+
 def test_the_projection_and_its_radius_come_from_public_rows_alone(pool, monkeypatch):
     assert not moved(pool)
     # Twin: a projection fitted on all rows is noticed.

@@ -17,6 +17,7 @@ from typing import Any
 from smc_dp.audit.run.check import CheckOutcome, failed, make_fault, passed
 from smc_dp.audit.run.derived_parameters import DerivedParameters, ring_fault
 from smc_dp.audit.run.evidence import Evidence
+from smc_dp.audit.run.privacy.features import features_fault
 from smc_dp.audit.run.privacy.least_squares import (
     GramSum,
     ResidualSum,
@@ -126,7 +127,7 @@ def check_rounds_mechanism(found: DerivedParameters) -> CheckOutcome:
     """Check what the shares of H honest parties give for all sums together, against the stated target."""
     spec, target, H = found.spec, found.target, found.honest
     every = [distribution for r in range(len(found.sums)) for distribution in share_distributions(found, r)]
-    if fault := _blocks_fault(found):
+    if fault := _blocks_fault(found) or features_fault(found):
         return failed(fault)
     for distribution in every:
         if distribution.honest != H:

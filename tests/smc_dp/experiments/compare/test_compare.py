@@ -285,11 +285,11 @@ def test_worker_processes_give_the_same_grid(tmp_path):
 
 def test_the_number_of_workers_is_bounded_by_memory(monkeypatch):
     pool = load_pool("breast_cancer")
-    assert runner._workers(pool, 64) == 64
+    assert runner.count_workers(pool, 64) == 64
     monkeypatch.setattr(runner, "MEMORY", 7 * pool.train.X.nbytes)
-    assert runner._workers(pool, 64) == 2
+    assert runner.count_workers(pool, 64) == 2
     monkeypatch.setattr(runner, "MEMORY", 0)
-    assert runner._workers(pool, 64) == 1
+    assert runner.count_workers(pool, 64) == 1
 
 
 def test_local_classifiers_are_trained_once_for_all_methods_that_start_from_them(monkeypatch):

@@ -9,6 +9,7 @@ import os
 import statistics
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ TRIALS = [
 def test_the_columns_are_these_and_rows_are_sorted():
     table = list(csv.DictReader(io.StringIO(trials_to_csv(TRIALS).decode())))
     columns = "dataset,method,trust,calibration,epsilon,delta,repeat,accuracy,auc,seconds,guaranteed_epsilon"
-    assert trials_to_csv([]).decode() == columns + ",guaranteed_delta\n"
+    assert trials_to_csv([]).decode() == columns + ",guaranteed_delta,deal\n"
     assert [row["epsilon"] for row in table] == ["0.1", "2", "10", "inf"]
     assert [row["dataset"] for row in table] == ["a9a", "har", "har", "har"]
     assert table[1]["delta"] == "1e-06"
@@ -70,6 +71,17 @@ def test_summary_agrees_with_the_standard_library():
     assert summarise(TRIALS[:1], "seconds") == results.Summary(1.5, 0.0, 1)
     with pytest.raises(ValueError, match="no trials"):
         summarise([], "accuracy")
+
+
+def test_the_standard_error_is_over_deals_and_not_over_draws():
+    """Two deals of two draws, and one deal, of which nothing is known; the twin takes draws for deals."""
+    drawn = [
+        replace(TRIALS[0], accuracy=a, deal=deal) for a, deal in ((0.7, 0), (0.9, 0), (0.5, 1), (0.7, 1), (0.7, 2))
+    ]
+    assert summarise(drawn, "accuracy").error == pytest.approx(statistics.stdev((0.8, 0.6, 0.7)) / math.sqrt(3))
+    assert math.isnan(summarise(drawn[:2], "accuracy").error)
+    twin = [replace(t, deal=j) for j, t in enumerate(drawn)]
+    assert summarise(twin, "accuracy").error != pytest.approx(summarise(drawn, "accuracy").error)
 
 
 def test_a_file_is_there_whole_or_not_at_all(tmp_path, monkeypatch):

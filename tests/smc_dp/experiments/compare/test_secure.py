@@ -8,12 +8,16 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from support.repetitions import with_slow
 
+from protocols import secure_sum
+from protocols.arithmetic.rng import Stream
+from protocols.secure_sum.parameters import Block, Parameters
 from smc_dp.core.errors import Fault
 from smc_dp.data.load_pool import load_pool
-from smc_dp.data.partition import Partition
+from smc_dp.data.partition import Partition, partition_pool
 from smc_dp.experiments.compare import charts, defaults, report, runner, secure, study, task
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting, plain_data
 from smc_dp.experiments.compare.results import Trial
@@ -22,6 +26,7 @@ from smc_dp.methods.functionality import SumWithShares
 from smc_dp.methods.sums import simulated_sum, weighted_sum
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.pages.html import html
+from smc_dp.run.protocols import execution
 from tests.support.refusals import refused
 
 SETTING = GridSetting("s", "breast_cancer", Partition(parties=5))
@@ -85,6 +90,32 @@ def test_a_secure_trial_is_the_sum_of_everybody_s_part_with_its_own_share(monkey
     summed.clear()
     task.run_cells(pool, [cells["aggregator"]], 7)
     assert summed == []  # the twin: in the clear the noise is drawn for the sum
+
+
+def test_a_secure_trial_of_newton_has_the_bits_of_a_run_by_the_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cell is computed twice from one seed, once by the protocol; the twin has another seed."""
+    entry = GridEntry("newton", "newton", "proven", (Fraction(3),), "ddg", trust="secure", colluders=1)
+    deal = Partition(parties=3, features=3)
+    cell = GridPlan((replace(SETTING, deal=deal),), (entry,), repeats=1).cells()[0]
+    pool, weights = load_pool("breast_cancer"), list[Any]()
+    federation, _ = partition_pool(pool, deal, task.GRID_PARTITION_SEED)
+    spec = secure.local_model(entry, federation).spec(entry.target(Fraction(3)))
+    sums = tuple(tuple(Block(*block) for block in blocks) for blocks in spec.sums)
+    parameters = Parameters(("P1", "P2", "P3"), 1, 0, sums, spec.grid.ring_bits)
+
+    def by_protocol(functionality: Any, parts: Any, rng: Stream) -> Any:
+        session = execution.open_session(secure_sum.PROGRAM, parameters, rng)
+        return execution.run_session(functionality, parts, session, rng=rng).value
+
+    measure = task.measure_quality
+    monkeypatch.setattr(task, "measure_quality", lambda m, test: weights.append(m[0].W) or measure(m, test))
+    for seed, compute in ((7, None), (7, by_protocol), (8, None)):
+        with monkeypatch.context() as patch:
+            if compute is not None:
+                patch.setattr(simulated_sum, "ideal", compute)
+            assert task.run_cells(pool, [cell], seed)[0].failure is None
+    assert np.array_equal(weights[0], weights[1])
+    assert not np.array_equal(weights[0], weights[2])
 
 
 @pytest.mark.parametrize(

@@ -62,30 +62,41 @@ def test_printed_noise_is_asked_for_as_much_as_guarantees_the_same(shown):
     assert {e.method for e in printed} == {"prr_mean", "ofaa"}
     assert {name for e in printed for name in e.settings} == {*PUBLIC}
     assert unequal(printed) == []
-    assert len(unequal([replace(e, epsilons=sums._EPSILONS) for e in printed])) == 3 * 11
+    assert len(unequal([replace(e, epsilons=sums._EPSILONS) for e in printed])) == 4 * 11
 
 
-def test_every_other_curve_gets_what_it_asks_for_and_secure_ones_among_ten_of_whom_two_collude(shown):
+def test_every_other_curve_gets_what_it_asks_for_and_in_secure_ones_a_quarter_colludes(shown):
     for entry in shown.plan.entries:
         if entry.calibration == "proven":
             assert set(entry.epsilons) in ({*sums._EPSILONS}, {*sums._BY_PARTY})
             assert entry.delta == Fraction(1, 10**5)
     secure = [e for e in shown.plan.entries if e.trust == "secure"]
     assert {e.method for e in secure} == {"newton", "gd", "wsum", "ofaa", "ofpa", "soft_ss", "avg_clip"}
-    assert {(e.colluders, e.dropouts) for e in secure} == {(2, 0)}
     assert {e.noise for e in secure if e.method != "ofpa"} == {"ddg"}
     parties = {s.name: s.deal.parties for s in shown.plan.settings}
-    assert {parties.pop("a9a, 10 %"), parties.pop("HAR, 200 parties"), *parties.values()} == {5, 200, 10}
+    among = {
+        (parties[name], e.colluders, e.dropouts) for e in secure for name in e.settings if e.label != "newton, t = 0"
+    }
+    assert among == {(3, 1, 0), (5, 2, 0), (10, 3, 0), (50, 13, 0), (200, 50, 0)}
+    nobody = {(parties[name], e.colluders) for e in secure for name in e.settings if e.label == "newton, t = 0"}
+    assert nobody == {(3, 0), (10, 0), (50, 0)}
 
 
-def test_there_are_at_least_ten_draws_of_everything_and_thirty_of_small_sets(shown):
-    drawn: dict[str, set[int]] = {}
-    for setting in shown.plan.settings:
-        noisy = (e for e in shown.plan.entries if e.calibration and e.runs_on(setting))
-        drawn[setting.name] = {e.draws * shown.plan.repeats for e in noisy}
-    assert drawn.pop("breast cancer") == drawn.pop("digits") == drawn.pop("HAR, 200 parties") == {30}
-    assert drawn.pop("a9a, 10 %") == {12, 90}
-    assert set.union(*drawn.values()) == {12}
+def test_newton_and_a_party_alone_are_on_all_sites_and_others_among_ten(shown):
+    """Seven data sets among 3, 10 and 50 equal, very unequal and label-skewed sites; five deals of ten equal ones."""
+    grid = {s.name: s.deal for s in shown.plan.settings if s.deal.parties in (3, 10, 50)}
+    assert len(grid) == len({(s.dataset, s.deal) for s in shown.plan.settings if s.name in grid}) == 7 * 3 * 3
+    kinds = [(deal.parties, deal.split is not None, deal.by_class) for deal in grid.values()]
+    assert {kinds.count(kind) for kind in kinds} == {7}
+    by_label = {e.label: set[str]() for e in shown.plan.entries}
+    for entry in shown.plan.entries:
+        by_label[entry.label] |= {*entry.settings}
+    for label in ("newton", "newton, t = 0", "alone"):
+        assert by_label.pop(label) >= {*grid}
+    ten = {s.name for s in shown.plan.settings if s.name in grid and s.repeats is None}
+    assert len(ten) == 7
+    assert set.union(*by_label.values()) & {*grid} == ten
+    assert shown.plan.repeats == 5
 
 
 def test_a_missing_peer_is_left_out_and_the_page_says_how_to_install_it(shown, monkeypatch):
@@ -167,7 +178,7 @@ def test_the_page_is_made_of_secure_sums(tmp_path, shown):
     assert ">Notes</h2>" in text
     assert "What is not as in the paper" not in text
     assert "or better" in text
-    assert "any 2 of 10 parties" in text
+    assert "any 3 of 10 parties" in text
     assert "all rows in one place" in text
 
 
