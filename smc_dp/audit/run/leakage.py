@@ -56,7 +56,7 @@ def covering_coalitions(claim: Claim, p: Any, names: Sequence[str]) -> list[tupl
     found: list[tuple[str, ...]] = []
     for pair in combinations(names, 2):
         if claim.claims(p, pair) and not any(set(pair) <= set(coalition) for coalition in found):
-            coalition = pair
+            coalition: tuple[str, ...] = pair
             for name in names:
                 if name not in coalition and claim.claims(p, (*coalition, name)):
                     coalition = (*coalition, name)
@@ -135,12 +135,12 @@ def _range(bits: Sequence[int]) -> str:
 
 def distribution_of_code(evidence: Evidence) -> CheckOutcome:
     """Cite the shipped result on the distribution of what claimed coalitions read."""
-    return _cited(evidence, "law")
+    return _cited(evidence, "distribution")
 
 
 def limitations_of_code(evidence: Evidence) -> CheckOutcome:
     """Cite the shipped result on the coalitions that are not claimed."""
-    return _cited(evidence, "boundary")
+    return _cited(evidence, "limitations")
 
 
 def _cited(evidence: Evidence, check: str) -> CheckOutcome:
@@ -165,9 +165,11 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         "leakage",
-        "law",
+        "distribution",
         "Does the view of each coalition that the claim covers have the distribution that the simulator gives?",
         distribution_of_code,
     ),
-    Check("leakage", "boundary", "Do the attacks that the limitations describe succeed?", limitations_of_code),
+    Check(
+        "leakage", "limitations", "Are the stated limitations real, so that their attacks succeed?", limitations_of_code
+    ),
 )

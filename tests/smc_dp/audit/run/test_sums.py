@@ -84,7 +84,7 @@ WHOLE: dict[str, tuple[dict[str, Any], set[str]]] = {
     "in a circle": ({"K": 6, "t": 1, "degree": 4, "lengths": (2, 1)}, {"shares", "openings"}),
     "shares": (
         {"t": 1, "D": 0, "output": "shares"},
-        {"openings", "members", "statements", "boundary", "structure", "structure-together"},
+        {"openings", "members", "statements", "limitations", "structure", "structure-together"},
     ),
 }
 
@@ -124,8 +124,10 @@ def audits_itself(folder: Path, made: Setup, vanish: dict[str, int]) -> None:
         assert failed(found) == {}, (vanish, views, failed(found))
         assert not not_possible(found) & {*OF_THE_SCHEDULE, "nonces"}, vanish
         if views:
-            left_out = {"shares", "openings", "members", "word", "masks", "canaries", *OF_VIEWS}
-            left_out |= {"boundary"} if found["boundary"].inapplicable else set()  # nothing is for a coalition to try
+            left_out = {"shares", "openings", "members", "published-values", "masks", "canaries", *OF_VIEWS}
+            left_out |= (
+                {"limitations"} if found["limitations"].inapplicable else set()
+            )  # nothing is for a coalition to try
             assert not_possible(found) <= left_out, {n: found[n].code for n in not_possible(found) - left_out}
 
 
