@@ -56,7 +56,7 @@ def covering_coalitions(claim: Claim, p: Any, names: Sequence[str]) -> list[tupl
     found: list[tuple[str, ...]] = []
     for pair in combinations(names, 2):
         if claim.claims(p, pair) and not any(set(pair) <= set(coalition) for coalition in found):
-            coalition = pair
+            coalition: tuple[str, ...] = pair
             for name in names:
                 if name not in coalition and claim.claims(p, (*coalition, name)):
                     coalition = (*coalition, name)
