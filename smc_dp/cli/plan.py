@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import AsJson, read_count, read_integer
+from smc_dp.cli.options import AsJson, read_count, read_integer, read_positive
 from smc_dp.cli.setting_options import with_settings
 from smc_dp.core.errors import InputError, shown
+
+if TYPE_CHECKING:
+    from smc_dp.pages.blocks import PageBlock, Prose
 
 
 @with_settings("plan")
@@ -34,6 +37,26 @@ def plan_learning(
         Path | None,
         typer.Option(metavar="FILE", help="TOML file of public bounds, in place of --columns and --classes."),
     ] = None,
+    rate: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBER", help="logistic: expected part of the rows of the second class, such as 0.1."),
+    ] = None,
+    residual: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="linear: expected standard deviation of the residuals; without --bounds, in parts of half of the "
+            "range of the outcome.",
+        ),
+    ] = None,
+    width: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="logistic, linear, describe: half-width that is wanted of all intervals, per standard deviation of a "
+            "number. The plan says which epsilon and how many rows it needs.",
+        ),
+    ] = None,
     plot: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Picture to write: the loss over epsilon (png, svg, pdf)."),
@@ -52,6 +75,7 @@ def plan_learning(
     The plan says which method to use, and why. It gives an interval for the accuracy that is lost to noise; in nine
     of ten trials the loss was in it. It names parties that have too few rows, and who must not collude. It counts
     the messages, bytes and rounds of a run in which nobody drops out. No row is read: the sizes are what you type.
+    Of logistic, linear and describe it says how wide the intervals will be, in place of accuracy.
 
     \b
     Examples:
@@ -59,34 +83,64 @@ def plan_learning(
       smc-dp plan --sizes north=5000,south=800,clinic=30 --columns 12 --method prr_mean
       smc-dp plan --sizes 300,300,300,300 --bounds bounds.toml --epsilon 0.5 --dropouts 1 --plot plan.png
       smc-dp plan --sizes 2000,2000,900 --columns 40 --classes 6 --cost
+      smc-dp plan --sizes 9000,6000,5000 --bounds bounds.toml --method logistic --rate 0.2 --width 0.1
     """
     from smc_dp.core.documents import validate_document
     from smc_dp.core.writing import refuse_existing, write_new
     from smc_dp.planning import report
+    from smc_dp.planning.expected_intervals import METHODS_WITH_INTERVALS
     from smc_dp.planning.plan import plan_for as made
     from smc_dp.run.settings import RunSettings
 
     if columns is None and bounds is None:
         raise InputError("columns.missing")
+    figures = {"rate": rate, "residual": residual, "width": width}
+    has_intervals = said.get("method", {}).get("name") in METHODS_WITH_INTERVALS
     if plot is not None:
         from smc_dp.planning import figure  # half a second, which a plan without a picture should not pay
 
+        if has_intervals:
+            raise InputError("plan.no_picture_of_intervals", name=said["method"]["name"])
         kind = figure.picture_format(plot)
         refuse_existing(plot)
+    if not has_intervals and (unused := [name for name, text in figures.items() if text is not None]):
+        raise InputError("plan.of_no_intervals", name=unused[0])
+    known: dict[str, Any] = {
+        "sizes": _sizes(sizes), "columns": read_count("--columns", columns),
+        "classes": read_count("--classes", classes, 2), "bounds": bounds, "cost": cost,
+        "settings": validate_document(RunSettings, said, "options"),
+    }  # fmt: skip
+    if has_intervals:
+        _plan_intervals(known, figures, as_json=as_json)
+        return
     with screen.spinner() as hear:
         hear("planning")
-        found = made(
-            _sizes(sizes), read_count("--columns", columns), classes=read_count("--classes", classes, 2), bounds=bounds,
-            settings=validate_document(RunSettings, said, "options"), cost=cost,
-        )  # fmt: skip
+        found = made(**known)
     if plot is not None:
         write_new(plot, found.picture(kind), f"picture {plot}")
+    _print(found, report.recommendation_blocks(found), report.blocks(found, cost=cost), as_json=as_json)
+
+
+def _plan_intervals(known: Mapping[str, Any], figures: Mapping[str, str | None], *, as_json: bool) -> None:
+    from smc_dp.planning.expected_intervals import Expectations
+    from smc_dp.planning.interval_plan import plan_intervals
+    from smc_dp.planning.interval_report import expectation_blocks, planned_interval_blocks
+
+    said = {name: None if text is None else float(read_positive(f"--{name}", text)) for name, text in figures.items()}
+    with screen.spinner() as hear:
+        hear("planning")
+        found = plan_intervals(**known, expectations=Expectations(**said))
+    _print(found, expectation_blocks(found), planned_interval_blocks(found, cost=known["cost"]), as_json=as_json)
+
+
+def _print(found: Any, answer: Iterable[Prose], blocks: Iterable[PageBlock], *, as_json: bool) -> None:
+    """Print a plan as JSON, with its sentences, or as a report."""
     if as_json:
-        answer = list(report.recommendation_blocks(found))
-        said = {"answer": [one.text for one in answer], "codes": [one.code for one in answer]}
+        sentences = list(answer)
+        said = {"answer": [one.text for one in sentences], "codes": [one.code for one in sentences]}
         print(json.dumps({**found.as_dict(), **said}, allow_nan=False))
     else:
-        screen.print_blocks(report.blocks(found, cost=cost))
+        screen.print_blocks(blocks)
 
 
 def _sizes(text: str) -> list[int] | dict[str, int]:

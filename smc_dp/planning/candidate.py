@@ -12,6 +12,7 @@ from functools import cached_property
 
 from protocols.programs import PROTOCOLS, Protocol
 from smc_dp.core.errors import InputError, shown
+from smc_dp.data.bounds import Bounds
 from smc_dp.data.federation import Public
 from smc_dp.data.partition import check_names
 from smc_dp.methods.expected_accuracy import ExpectedAccuracy, expected_accuracy
@@ -64,8 +65,8 @@ class Candidate(SettledRun):
         agreed = known.settings.restricted_to(name, by).settle(len(known.names))
         if getattr(agreed.method, "on_public_rows", False):
             raise InputError("plan.no_public_rows", name=name)
-        if getattr(agreed.method, "whole_rows", False):  # no figures were made of widths of intervals
-            raise InputError("plan.no_widths", name=name)
+        if getattr(agreed.method, "whole_rows", False):
+            raise InputError("plan.has_intervals", name=name)
         if known.weighted and name not in WITH_WEIGHTS:
             raise weights_not_used()
         method = inform_of_rows(agreed.method, known.sizes)
@@ -121,3 +122,16 @@ class Candidate(SettledRun):
         stay, known = sorted(places), self.circumstances
         names, sizes = tuple(known.names[j] for j in stay), tuple(known.sizes[j] for j in stay)
         return Candidate.build(self.method.name, replace(known, names=names, sizes=sizes), self.protocol)
+
+
+def check_columns(columns: object, classes: object, bounds: Bounds | None) -> None:
+    """Raise InputError unless there are bounds, or a number of columns and perhaps one of classes."""
+    if bounds is None:
+        if type(columns) is not int or columns < 1:
+            raise InputError("plan.no_columns", got=shown(columns))
+        if classes is not None and (type(classes) is not int or classes < 2):
+            raise InputError("plan.no_classes", got=shown(classes))
+        return
+    for name, value in (("columns", columns), ("classes", classes)):
+        if value is not None:
+            raise InputError("plan.said_by_bounds", name=name)

@@ -11,10 +11,10 @@ from typing import Any
 from smc_dp.core.errors import Fault, InputError, shown
 from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.methods.expected_accuracy import ExpectedAccuracy
-from smc_dp.methods.registry import STATISTICS
 from smc_dp.planning import recommendation
-from smc_dp.planning.candidate import Candidate, Circumstances
+from smc_dp.planning.candidate import Candidate, Circumstances, check_columns
 from smc_dp.planning.cost import SessionCost, party_names, session_cost
+from smc_dp.planning.expected_intervals import METHODS_WITH_INTERVALS
 from smc_dp.run.agreement import DEFAULT_METHOD, PROTOCOLS_BY_METHOD, secure_method
 from smc_dp.run.settings import RunSettings
 
@@ -182,8 +182,8 @@ def plan_for(
     public = read_bounds(Path(bounds)) if isinstance(bounds, str | PathLike) else bounds
     known = replace(_circumstances(sizes, columns, classes, public), settings=settings)
     method, protocol = settings.method.name, settings.protocol.name
-    if method in STATISTICS:
-        raise InputError("plan.of_no_model", name=str(method), known=", ".join(PROTOCOLS_BY_METHOD))
+    if method in METHODS_WITH_INTERVALS:
+        raise InputError("plan.has_intervals", name=str(method))
     if method is not None:
         secure_method(method, protocol or PROTOCOLS_BY_METHOD.get(method, ("",))[0])
         settings.settle(len(known.names))  # refuses what a run of this method refuses
@@ -272,16 +272,9 @@ def _circumstances(
         names, rows = tuple(sizes), tuple(sizes.values())
     else:
         names, rows = party_names(len(sizes)), tuple(sizes)
+    check_columns(columns, classes, bounds)
     if bounds is None:
-        if type(columns) is not int or columns < 1:
-            raise InputError("plan.no_columns", got=shown(columns))
-        k = 2 if classes is None else classes
-        if type(k) is not int or k < 2:
-            raise InputError("plan.no_classes", got=shown(k))
-        return Circumstances(names, rows, columns + 1, k)
-    for name, value in (("columns", columns), ("classes", classes)):
-        if value is not None:
-            raise InputError("plan.said_by_bounds", name=name)
+        return Circumstances(names, rows, (columns or 0) + 1, 2 if classes is None else classes)
     bounds.require_label()
     if not bounds.classes:
         raise InputError("plan.of_number", label=shown(bounds.label))

@@ -122,8 +122,16 @@ class LeastSquaresSteps(CentredSteps[LeastSquaresNoise]):
         b = rounded_weights(raised_inverse(found.gram, noise.gram) @ found.products)
         error = noise.of_residuals(b)
         squares = found.square - 2 * float(b @ found.products) + float(b @ found.gram @ b)
-        scale = sqrt(max((squares + 2 * error) / rows, error / rows, _LEAST_SCALE**2))
-        clip = round(min(CLIP * scale, 2.0**10) * 2**WEIGHT_BITS) << MARGIN_BITS - WEIGHT_BITS
+        clip = round(residual_clip(squares, error, rows) * 2**WEIGHT_BITS) << MARGIN_BITS - WEIGHT_BITS
         return replace(
             state, at=b, number=2, square=found.gram, rows=count, left_out=found.left_out, clip=min(clip, LARGEST_CLIP)
         )
+
+
+def residual_clip(squares: float, error: float, rows: float) -> float:
+    """Return the clip of n residuals whose squares add up to `squares`, a sum that errs by `error`.
+
+    In parts of half of the range of the outcome.
+    """
+    scale = sqrt(max((squares + 2 * error) / rows, error / rows, _LEAST_SCALE**2))
+    return min(CLIP * scale, 2.0**10)

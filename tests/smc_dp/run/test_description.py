@@ -204,7 +204,7 @@ def test_it_classifies_nothing(files: Path, run: Path, tmp_path: Path, capsys: p
     assert evaluate_locally(verify_release(run).release, rows) is None
     with refused("test.of_no_classifier"):
         described(files, tmp_path / "no", test=files / "north.csv")
-    with refused("plan.of_no_model"):
+    with refused("plan.has_intervals"):
         plan(list(SIZES.values()), 5, method="describe")
     given = [
         "run",

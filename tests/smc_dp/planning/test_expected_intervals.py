@@ -1,0 +1,152 @@
+"""Expected intervals are those of releases on rows as assumed, and of formulas by hand."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.data.bounds import Bounds, parse_bounds
+from smc_dp.data.preprocess import encode_rows
+from smc_dp.methods.functionality import ideal
+from smc_dp.methods.statistics.describe import DescribeSum
+from smc_dp.pages.blocks import texts_by_code
+from smc_dp.planning.assumed_rows import assumed_moments, assumed_sums, spread_of_rate
+from smc_dp.planning.expected_intervals import Expectations, ExpectedIntervals, widest
+from smc_dp.planning.interval_report import expectation_blocks
+from tests.support.assumed_tables import drawn_rows, drawn_table
+from tests.support.planned_intervals import CLASSES, NUMBER, columns, planned, ratios, released
+
+
+def bounds_with(label: str) -> Bounds:
+    return parse_bounds(f"[columns]\nage = [0, 120]\ndose = [-3, 3]\nward = ['a', 'b', 'c']\n[label]\n{label}")
+
+
+@pytest.mark.parametrize(
+    ("said", "label", "drawn"),
+    [
+        ({"method": "logistic", "rate": 0.3}, CLASSES, {"rate": 0.3}),
+        ({"method": "linear", "residual": 6.0}, NUMBER, {"residual": 6.0}),
+    ],
+    ids=["logistic", "linear"],
+)
+def test_planned_widths_are_those_of_releases(said: dict[str, Any], label: str, drawn: dict[str, float]) -> None:
+    found = planned(None, bounds=bounds_with(label), **said)
+    assert np.abs(ratios(found, 6, **drawn) - 1).max() < 0.12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("said", "drawn", "n", "most"),
+    [
+        ({"method": "logistic", "rate": 0.5, "epsilon": 1}, {"rate": 0.5}, 40_000, 0.1),
+        ({"method": "linear", "residual": 2.0, "epsilon": 3, "colluders": 0}, {"residual": 2.0}, 10_000, 0.15),
+    ],
+)
+def test_planned_widths_are_those_of_releases_of_all_kinds_of_columns(
+    said: dict[str, Any], drawn: dict[str, float], n: int, most: float
+) -> None:
+    label = NUMBER if said["method"] == "linear" else CLASSES
+    found = planned(None, bounds=columns(label), sizes=[n // 2, n // 4, n // 4], **said)
+    assert np.abs(ratios(found, 8, **drawn) - 1).max() < most
+
+
+def test_where_noise_hides_what_rows_say_no_interval_is_planned_and_few_releases_have_all() -> None:
+    found = planned(5, sizes=[700, 700, 600], method="logistic", rate=0.5)
+    assert [one.half_width for one in found.intervals] == [None]
+    each = [released(found.agreement, 2000, seed) for seed in range(10)]
+    complete = [all(half is not None for halves in one.values() for half in halves) for one in each]
+    assert sum(complete) <= 3
+    assert not found.is_enough
+    assert "plan.intervals_missing" in texts_by_code(expectation_blocks(found))
+
+
+def test_the_width_is_that_of_a_formula_by_hand() -> None:
+    """Of normal columns, by s = 3/mu of the last sum: sqrt(1 + s^2 R/(n w f)), R = 10 + 5 f, f = (3/3.5)^2."""
+    found = planned(5, sizes=[10_000, 10_000], method="logistic", rate=0.5, colluders=0)
+    mu = float(found.agreement.target.mu)
+    square, w = (3 / 3.5) ** 2, spread_of_rate(0.5)
+    by_hand = np.sqrt(1 + (3 / mu) ** 2 * (10 + 5 * square) / (20_000 * w * square))
+    assert found.intervals[0].times == pytest.approx(by_hand, rel=0.01)
+    assert found.intervals[0].without_privacy == pytest.approx(1.96 / np.sqrt(20_000 * w), rel=1e-3)
+
+
+@pytest.mark.parametrize("center", ["true", "false"])
+def test_assumed_moments_are_those_of_encoded_rows(center: str) -> None:
+    bounds = columns(CLASSES, center)
+    table = drawn_table(bounds, 40_000, np.random.default_rng(1))
+    X = encode_rows(table, bounds)
+    moments, units = X.T @ X / len(X), np.sqrt(np.outer(*[np.diagonal(assumed_moments(bounds))] * 2))
+    assert np.abs((assumed_moments(bounds) - moments) / units).max() < 0.03
+
+
+def test_the_spread_of_classes_is_that_of_normal_scores() -> None:
+    scores = np.random.default_rng(2).normal(size=200_000)
+    for rate, middle in ((0.5, 0.0), (0.1233, -2.3)):
+        q = 1 / (1 + np.exp(-(scores + middle)))
+        assert q.mean() == pytest.approx(rate, abs=0.002)
+        assert spread_of_rate(rate) == pytest.approx((q * (1 - q)).mean(), rel=0.01)
+
+
+def test_intervals_of_a_description_are_those_of_a_release() -> None:
+    found = planned(None, bounds=columns(CLASSES), method="describe")
+    spec: Any = found.agreement.spec
+    rows, rng = drawn_rows(found.agreement.bounds, 20_000, 3), Stream.insecure_from_seed("describe")
+    parts = [spec.part(rows.take(np.arange(j, 20_000, 3)), rng.fork(f"{j}")) for j in range(3)]
+    described = spec.model(ideal(spec.functionality, parts, rng.fork("all")))
+    by_name = {column.name: column for column in described.columns}
+    for one in found.intervals:
+        column = by_name[one.column]
+        estimates = {
+            "mean": column.mean, "standard deviation": column.deviation,
+            "proportion": column.levels[0][1] if column.levels else column.missing,
+        }  # fmt: skip
+        estimate = estimates[one.figure]
+        half = (estimate.high - estimate.low) / 2 / (20_000 if one.figure == "proportion" else 1)
+        assert one.half_width == pytest.approx(half, rel=0.05 if one.figure == "standard deviation" else 0.01)
+    assert {one.column for one in found.intervals} == set(by_name)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [{"method": "logistic", "rate": 0.4}, {"method": "linear", "residual": 5.0}, {"method": "describe"}],
+)
+def test_more_rows_and_a_larger_epsilon_make_no_interval_wider(said: dict[str, Any]) -> None:
+    label = NUMBER if said["method"] == "linear" else CLASSES
+    found = planned(None, bounds=columns(label), **said)
+    expected = ExpectedIntervals(found.agreement, found.expectations)
+    by_rows = [widest(expected.of(n)) for n in (100, 3000, 10_000, 30_000, 100_000, 10**6)]
+    by_epsilon = [widest(expected.of(30_000, Fraction(e))) for e in ("0.1", "0.5", "1", "2", "10", "100")]
+    for found_widths in (by_rows, by_epsilon):
+        assert sorted(found_widths, reverse=True) == found_widths
+        assert found_widths[-1] < found_widths[-3]
+
+
+def test_noise_is_that_of_all_parties() -> None:
+    """With the noise of K parties calibrated for H of them."""
+    alone, colluding = (planned(5, sizes=[5000] * 4, method="logistic", rate=0.5, colluders=t) for t in (0, 2))
+    excess = [(found.intervals[0].times or 0) ** 2 - 1 for found in (alone, colluding)]
+    assert excess[1] / excess[0] == pytest.approx(2, rel=0.01)
+
+
+def test_noise_beside_small_residuals_makes_their_clip_longer() -> None:
+    """Planned, and of a release: 4 of what residuals at most deviate by."""
+    agreement = planned(5, sizes=[3000, 3000], method="linear", residual=0.05).agreement
+    found = ExpectedIntervals(agreement, Expectations(residual=0.05)).of(6000)
+    each = [released(agreement, 6000, seed, residual=0.05) for seed in range(6)]
+    halves = [half or np.nan for one in each for of_column in one.values() for half in of_column]
+    assert np.nanmedian(halves) * 2 / 7 / (found[0].half_width or 0) == pytest.approx(1, abs=0.2)
+
+
+def test_groups_and_tables_of_a_description_have_their_parts_of_the_rows() -> None:
+    agreement = planned(None, bounds=columns(CLASSES), method="describe", by="ward", tables="sex*bmi").agreement
+    spec = agreement.spec
+    assert isinstance(spec, DescribeSum)
+    described = spec.describe(900, 3, assumed_sums(spec, 900))
+    assert [one.rows.estimate for one in described.groups] == pytest.approx([225] * 4)
+    assert sum(count.estimate for counts in described.tables[0].cells for count in counts) == pytest.approx(900)
+    for column in described.columns:
+        assert sum(count.estimate for _, count in column.levels) in (0, pytest.approx(900), pytest.approx(600))
