@@ -48,6 +48,7 @@ __all__ = [
 _MAX_COLUMNS = 4096
 _MAX_DIMENSION = 100_000
 _MAX_BYTES = 1 << 22  # of a file
+_LARGEST_OUTCOME = 1e140  # whose square, and that of the shortest range, is a float with room beside it
 _OPTIONAL = ("aliases", "missing", "weights", "outcome")
 _USUAL: Any = None  # a norm that follows from the columns
 
@@ -120,6 +121,9 @@ class Bounds:
             if self.classes or self.aliases:
                 raise InputError("label.classes_and_range")
             NumericColumn(self.label or "label", *self.outcome, self.missing).check()
+            (low, high), most, least = self.outcome, _LARGEST_OUTCOME, 1 / _LARGEST_OUTCOME
+            if not (max(-low, high) <= most and high - low >= least):
+                raise InputError("label.range_beyond_floats", low=low, high=high, most=most, least=least)
             return
         if not self.has_label:
             if self.label is not None:

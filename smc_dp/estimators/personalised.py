@@ -16,8 +16,8 @@ from smc_dp.data.federation import Rows
 from smc_dp.estimators.base import FederatedClassifier
 from smc_dp.estimators.rows import number_labels
 from smc_dp.estimators.validation import LabelArray, check_labels
-from smc_dp.methods.model import LinearModel
-from smc_dp.methods.personal import PersonalKind, fit_personal
+from smc_dp.methods.model import FourierModel, LinearModel
+from smc_dp.methods.personal import PersonalKind, fit_personal, in_features
 
 
 class PersonalisedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -100,18 +100,21 @@ class PersonalisedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         release = self.release
         if not isinstance(release, FederatedClassifier) or not release.__sklearn_is_fitted__():
             raise InputError("release.not_fitted", got=shown(release))
-        if not isinstance(release.model_, LinearModel):
-            raise InputError("release.not_linear", got=type(release.model_).__name__)
+        made = release.model_
+        features = made.features if isinstance(made, FourierModel) else None
+        linear = made.linear if isinstance(made, FourierModel) else made
+        if not isinstance(linear, LinearModel):
+            raise InputError("release.not_linear", got=type(made).__name__)
         rows = np.concatenate(list(release._rows(X)))
         labels = check_labels("y", y, len(rows), f"the {len(rows)} rows")
         numbers = number_labels(labels, release.classes_, lambda i: f"row {i + 1}")
-        fit = fit_personal(Rows(rows, numbers), release.model_)
+        fit = fit_personal(in_features(Rows(rows, numbers), features), linear)
         self.kind_: PersonalKind = fit.kind
         self.strength_ = fit.strength
         self.classes_: LabelArray = release.classes_
         self.n_features_in_: int = release.n_features_in_
         self.model_ = copy(release)
-        self.model_.model_ = fit.model
+        self.model_.model_ = fit.model if features is None else FourierModel(fit.model, features)
         del self.model_.privacy_  # it speaks of a release
         return self
 

@@ -34,6 +34,9 @@ class SecureSumClassifier(FederatedClassifier):
         columns and more, where a curvature is too large a sum.
     adjacency : {"replace", "addremove"}
         The change of the data that is protected: a record is another one, or it is not there at all.
+    features
+        `"fourier:128"` learns from 128 public random Fourier features beside each row, for what is not linear in it,
+        and `"fourier:128:0.5"` states their bandwidth, too. There is no `coef_` then. None learns from rows alone.
     rows
         The number of all rows, from 1 to 10^12, which is public and sets the step of `gd`, which alone has it. None is
         the true number under `replace`, which `privacy_` then says; `addremove` protects that number and needs another.
@@ -49,6 +52,7 @@ class SecureSumClassifier(FederatedClassifier):
     References
     ----------
     * `smc_dp.methods.gradients` and `smc_dp.privacy.distributed.rounds` state the methods and prove what they cost.
+    * A. Rahimi and B. Recht. Random features for large-scale kernel machines. NIPS 2007 (`features`).
     * D. Boehning. Multinomial logistic regression algorithm. Annals of the Institute of Statistical Mathematics 44,
       1992 (the bound on the curvature of more classes, beyond which `newton` and `gd` step).
 
@@ -76,6 +80,7 @@ class SecureSumClassifier(FederatedClassifier):
 
     method: str = field(default="newton", kw_only=False)
     adjacency: RecordAdjacency = "replace"
+    features: str | None = None
     rows: int | None = None
     class_weight: Mapping[Any, float] | None = None
     most_weight: float = 1.0

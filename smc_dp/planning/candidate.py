@@ -67,6 +67,8 @@ class Candidate(SettledRun):
             raise InputError("plan.no_public_rows", name=name)
         if getattr(agreed.method, "whole_rows", False):
             raise InputError("plan.has_intervals", name=name)
+        if getattr(agreed.method, "features", None) is not None:  # what features gain, rows alone tell
+            raise InputError("plan.no_features", name=name)
         if known.weighted and name not in WITH_WEIGHTS:
             raise weights_not_used()
         method = inform_of_rows(agreed.method, known.sizes)

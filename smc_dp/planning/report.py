@@ -57,6 +57,8 @@ def recommendation_blocks(plan: Plan) -> Iterator[Prose]:
     if found.staying is not None:
         yield Prose(f"What to expect: {_lost(found.staying)}{_needed(found)}", "plan.expected_loss")
         yield _gain(plan, found.staying)
+    if (count := recommendation.features_to_offer(plan.candidate)) is not None:
+        yield coded_prose("plan.features_may_pay", count=count)
     if plan.candidate.circumstances.weighted:
         yield coded_prose("plan.rows_have_weights")
     if plan.leaving:

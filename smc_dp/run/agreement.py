@@ -47,11 +47,11 @@ from smc_dp.methods.method import (
     has_own_noise,
     weights_not_used,
 )
-from smc_dp.methods.model import FourierFeatures, FourierModel, LinearModel, Weights
+from smc_dp.methods.model import FourierFeatures, FourierModel, LinearModel, ReleasedModel, Weights
 from smc_dp.methods.pathak2010.mean import RESIDUES_CAVEAT
 from smc_dp.methods.registry import METHODS, STATISTICS, find_method
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
-from smc_dp.methods.statistics.coefficient_sums import CoefficientSums
+from smc_dp.methods.statistics.coefficient_sums import CoefficientSums, InferredModel
 from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.grid import Grid
@@ -394,10 +394,6 @@ class Agreement(SettledRun):
             program, self.program_parameters(self.session_binding(simulated)), rng, identities
         )
 
-    def inference(self, value: Any) -> CoefficientInference | None:
-        """Return what the value says of the weights, of a method that says how sure they are; else None."""
-        return self.spec.inference(value) if isinstance(self.spec, CoefficientSums) else None
-
     @property
     def infers(self) -> bool:
         """True where the release says how sure its coefficients are."""
@@ -421,7 +417,14 @@ class Agreement(SettledRun):
 
     def result(self, value: Any) -> Weights | DescribeResult:
         """Return the result of the value: a description, or weights, d floats; d for each of three or more classes."""
+        return self.inferred_result(value)[0]
+
+    def inferred_result(self, value: Any) -> tuple[Weights | DescribeResult, CoefficientInference | None]:
+        """Return the result of the value, and what a method that says how sure its weights are infers; else None."""
         model = self.spec.model(value)
+        return self._result(model), model.inference if isinstance(model, InferredModel) else None
+
+    def _result(self, model: ReleasedModel | DescribeResult) -> Weights | DescribeResult:
         if isinstance(model, DescribeResult):
             return model
         if isinstance(model, BiasedModel):

@@ -56,17 +56,17 @@ class Term(NamedTuple):
     cell: str
 
 
-def make_intervals(agreement: Agreement, value: Any, result: Weights | DescribeResult) -> dict[str, Any] | None:
-    """Return the inference for JSON of a method that has one, from the published sums; None for other methods.
+def make_intervals(
+    found: CoefficientInference | None, result: Weights | DescribeResult, bounds: Bounds
+) -> dict[str, Any] | None:
+    """Return for JSON what a method infers from the published sums; None for methods that infer nothing.
 
     Without intervals, `obstacles` says why, by codes, and terms have estimates only. `cautions` restrict what intervals
     say.
     """
-    found = agreement.inference(value)
     if found is None or isinstance(result, DescribeResult):
         return None
-    moved = found.transformed(coefficient_map(agreement.bounds)[1])
-    return state_inference(moved, terms_of(result, agreement.bounds))
+    return state_inference(found.transformed(coefficient_map(bounds)[1]), terms_of(result, bounds))
 
 
 def state_inference(found: CoefficientInference, terms: Mapping[Term, float | None]) -> dict[str, Any]:
@@ -105,11 +105,14 @@ def _state(
 
 
 def intervals_fault(
-    stated: Mapping[str, Any] | None, agreement: Agreement, value: Any, result: Weights | DescribeResult
+    stated: Mapping[str, Any] | None,
+    follows: CoefficientInference | None,
+    agreement: Agreement,
+    result: Weights | DescribeResult,
 ) -> Fault | None:
     """Return the fault of an inference that does not follow from the published sums, or that no method here has."""
-    follows = make_intervals(agreement, value, result)
-    return None if _same(stated, follows) else InputFault("release.other_inference")
+    made = make_intervals(follows, result, agreement.bounds)
+    return None if _same(stated, made) else InputFault("release.other_inference")
 
 
 def figures_fault(
@@ -124,7 +127,7 @@ def figures_fault(
     if stated is None or isinstance(result, DescribeResult) or not agreement.infers:
         return wrong if agreement.infers or stated is not None else None
     terms = terms_of(result, agreement.bounds)
-    if len(stated["terms"]) != len(terms):
+    if len(stated["terms"]) != len(terms) or (stated.get("residual_deviation") or 0.0) < 0:
         return wrong
     sampling, privacy = (
         np.diag([_squared(term[name]) for term in stated["terms"]]) for name in ("sampling_error", "privacy_error")

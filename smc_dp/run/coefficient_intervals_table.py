@@ -64,7 +64,9 @@ def interval_blocks(found: Mapping[str, Any], bounds: Bounds, per: UnitsByColumn
     compared = {row.column: row.reference for row in rows if row.reference}
     if references := [f"{shorten(column)} {shorten(cell)}" for column, cell in compared.items()]:
         yield Prose(f"Levels are compared with the first of their column: {join_first(references, _MOST_NAMES)}.")
-    if not found["obstacles"] and bounds.outcome is None and (plot := tuple(draw_forest(rows, bounds.classes[1]))):
+    of_number = bounds.outcome is not None
+    label = str(bounds.label) if of_number else bounds.classes[1]
+    if not found["obstacles"] and (plot := tuple(draw_forest(rows, label, of_number=of_number))):
         yield Section("Forest plot", plot, details=True)
 
 

@@ -59,8 +59,8 @@ def make_release(
     outcome: Outcome, agreement: Agreement, simulated: Mapping[str, str], study: bytes | None = None
 ) -> PublishedRelease:
     """Return the release of an outcome; `simulated`: values of `SIMULATED`; `study`: the study that all approved."""
-    result = agreement.result(outcome.value)
-    inference = make_intervals(agreement, outcome.value, result)
+    result, found = agreement.inferred_result(outcome.value)
+    inference = make_intervals(found, result, agreement.bounds)
     return replace(_release(result, agreement, simulated, study), inference=inference)
 
 

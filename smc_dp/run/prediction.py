@@ -293,6 +293,8 @@ def _threshold(
     """Return the threshold of two classes, None for more; InputError for one that does not fit."""
     classes = len(model.bounds.classes)
     for name, value in {"threshold": public, "threshold_from": file}.items():
+        if value is not None and model.bounds.outcome is not None:
+            raise InputError("threshold.of_number", name=name)
         if value is not None and classes != 2:
             raise InputError("threshold.several_classes", name=name, classes=classes)
         if value is not None and not model.has_probabilities:

@@ -155,9 +155,10 @@ def weights_fault(found: PublishedRelease, recorded: ReleaseEvidence) -> Contrad
         value = execution.decode_value(recorded.session, recorded.published_messages)
     except (DecodeError, ValueError) as error:
         return Contradiction(InputFault("transcript.no_result", {"why": str(error)}))
-    if found.agreement.result(value) != found.result:
+    result, inferred = found.agreement.inferred_result(value)
+    if result != found.result:
         return Contradiction(InputFault("release.other_weights"))
-    wrong = intervals_fault(found.inference, found.agreement, value, found.result)
+    wrong = intervals_fault(found.inference, inferred, found.agreement, result)
     return None if wrong is None else Contradiction(wrong)
 
 

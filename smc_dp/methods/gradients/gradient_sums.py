@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from typing_extensions import override
 
@@ -142,7 +142,11 @@ class GradientSums:
 
     def linear_model(self, value: Sequence[Vector]) -> LinearModel:
         """Return the last weights as a model of what the parties summed up."""
-        W = reduce(self.steps.after, value, self.steps.begin()).released
+        return self.model_after(reduce(self.steps.after, value, self.steps.begin()))
+
+    def model_after(self, last: Any) -> LinearModel:
+        """Return the weights of this state as such a model."""
+        W = last.released
         return LinearModel.from_coordinates(W, 2) if self.public.classes == 2 else LinearModel(W)
 
     def _caveats(self) -> Iterator[str]:

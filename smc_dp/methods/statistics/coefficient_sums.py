@@ -9,12 +9,14 @@ from typing import ClassVar
 
 from typing_extensions import override
 
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Vector
 from smc_dp.methods.gradients.gradient_sums import GradientMethod, GradientSums
 from smc_dp.methods.method import check_no_weights, check_rows_of_parties
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
+from smc_dp.methods.statistics.inference_steps import Inquiry
 from smc_dp.methods.training.integer_rows import IntegerRows
 
 MOST_COEFFICIENTS = 500
@@ -32,13 +34,16 @@ class CoefficientSums(GradientSums):
     """Sums of a method that says how sure its coefficients are, and the inference that follows from them."""
 
     @override
-    def model(self, value: Sequence[Vector]) -> LinearModel:
-        return InferredModel(self.linear_model(value).W, self.inference(value))
+    def model(self, value: Sequence[Vector]) -> InferredModel:
+        return self.model_after(reduce(self.steps.after, value, self.steps.begin()))
 
-    def inference(self, value: Sequence[Vector]) -> CoefficientInference | None:
+    @override
+    def model_after(self, last: Inquiry) -> InferredModel:
+        return InferredModel(super().model_after(last).W, self.inference_after(last))
+
+    def inference_after(self, last: Inquiry) -> CoefficientInference | None:
         """Return the inference on the weights of features that are no reference; None for rows without a box."""
-        last = reduce(self.steps.after, value, self.steps.begin())
-        found: CoefficientInference | None = last.found
+        found = last.found
         return None if found is None or last.centring is None else found.transformed(last.centring.matrix)
 
 
@@ -51,6 +56,13 @@ class CoefficientMethod(GradientMethod):
     def prepare(self, rows: Rows, public: Public) -> IntegerRows:
         check_no_weights(rows)
         return IntegerRows.of(rows.X[:, list(kept_features(public))], rows.y, public.classes)
+
+    def coefficients(self, public: Public) -> int:
+        """Return the number of coefficients; raise InputError for rows of too many features."""
+        if public.dimension > MOST_COEFFICIENTS:
+            got = public.dimension
+            raise InputError("features.too_many_coefficients", method=self.name, most=MOST_COEFFICIENTS, got=got)
+        return len(kept_features(public))
 
     @override
     def check_federation(self, federation: Federation) -> None:

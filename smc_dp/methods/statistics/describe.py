@@ -146,7 +146,8 @@ def _counts(places: npt.NDArray[np.int64], width: int) -> list[int]:
 
 def _moments(features: npt.NDArray[np.float64]) -> list[int]:
     """Return the sums of z and of its weighted square; with a feature that marks empty cells their count too."""
-    z = np.clip(np.rint(features[:, 0] * MOMENT_UNIT), -MOMENT_UNIT, MOMENT_UNIT).astype(np.int64)
+    numbers = np.nan_to_num(features[:, 0], nan=0.0)  # as an integer no number is far outside of the bound
+    z = np.clip(np.rint(numbers * MOMENT_UNIT), -MOMENT_UNIT, MOMENT_UNIT).astype(np.int64)
     empty = features[:, 1:].max(axis=1, initial=0.0) > 1 / 2
     z[empty] = 0
     gap = [MOMENT_UNIT * int(empty.sum())] if features.shape[1] > 1 else []

@@ -9,7 +9,6 @@ from the others are left out and counted. An outcome outside of its range is ref
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -19,16 +18,15 @@ from typing_extensions import override
 from smc_dp.core.errors import InputError
 from smc_dp.data.columns import NumericColumn
 from smc_dp.data.federation import Public
-from smc_dp.methods.functionality import Vector
-from smc_dp.methods.model import LinearModel
 from smc_dp.methods.neighbours import NeighbourPair, outcome_pair
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
 from smc_dp.methods.statistics.coefficient_sums import (
-    MOST_COEFFICIENTS,
     CoefficientMethod,
     CoefficientSums,
+    InferredModel,
     kept_features,
 )
+from smc_dp.methods.statistics.inference_steps import Inquiry
 from smc_dp.methods.statistics.least_squares_steps import GramNoise, LeastSquaresNoise, LeastSquaresSteps, ResidualNoise
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.distributed import GramBound, ResidualBound, SharedRounds, sums_signal
@@ -44,16 +42,16 @@ class LinearSums(CoefficientSums):
         return sums_signal(n, self._noisy.mu, self.public.dimension, 2, among.honest, among.parties)
 
     @override
-    def model(self, value: Sequence[Vector]) -> LinearModel:
+    def model_after(self, last: Inquiry) -> InferredModel:
         middle, half = _scale(self.public)
-        made = super().model(value)
+        made = super().model_after(last)
         W = made.W * half
         W[:, -1] += 0.0 if self.public.box is None else middle / self.public.box.constant
         return replace(made, W=W)
 
     @override
-    def inference(self, value: Sequence[Vector]) -> CoefficientInference | None:
-        found = super().inference(value)
+    def inference_after(self, last: Inquiry) -> CoefficientInference | None:
+        found = super().inference_after(last)
         if found is None or found.residual is None:
             return None
         half = _scale(self.public)[1]
@@ -86,9 +84,7 @@ class LinearRegression(CoefficientMethod):
     def round_bounds(
         self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> tuple[GramBound, GramBound, ResidualBound]:
-        if public.dimension > MOST_COEFFICIENTS:
-            raise InputError("features.too_many_coefficients", most=MOST_COEFFICIENTS, got=public.dimension)
-        p = len(kept_features(public))
+        p = self.coefficients(public)
         gram = GramBound(self.adjacency, p)
         return gram, gram, ResidualBound(self.adjacency, p)
 

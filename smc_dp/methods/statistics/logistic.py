@@ -17,12 +17,10 @@ from typing import ClassVar
 
 from typing_extensions import override
 
-from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public
 from smc_dp.methods.method import require_two_classes
 from smc_dp.methods.statistics.coefficient_inference import InferenceNoise
 from smc_dp.methods.statistics.coefficient_sums import (
-    MOST_COEFFICIENTS,
     CoefficientMethod,
     CoefficientSums,
     kept_features,
@@ -54,9 +52,7 @@ class LogisticCoefficients(CoefficientMethod):
     def round_bounds(
         self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> tuple[InferenceBound, ...]:
-        if public.dimension > MOST_COEFFICIENTS:
-            raise InputError("features.too_many_for_logistic", most=MOST_COEFFICIENTS, got=public.dimension)
-        return (InferenceBound(self.adjacency, len(kept_features(public))),) * len(self.parts)
+        return (InferenceBound(self.adjacency, self.coefficients(public)),) * len(self.parts)
 
     @override
     def steps(

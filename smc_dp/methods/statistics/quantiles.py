@@ -1,9 +1,9 @@
 """Median and quartiles of a column of bins, from noisy counts of its bins.
 
-A quantile p of n cells is the smallest number that at least p n of them do not exceed. With c_j cells in bin j it lies
-above the end of bin k if D_k = sum_(j <= k) c_j - p n < 0, and else at or below it. D_k is linear in the counts, so its
-noise is a Gaussian whose deviation is known. Where the number of rows is exact, the counts are first shifted by one
-number, so that they add up to it: that is the projection, and takes the noise along it away.
+A quantile p of n cells, cut to the outer edges, is the smallest number that at least p n of them do not exceed. With
+c_j cells in bin j it lies above the end of bin k if D_k = sum_(j <= k) c_j - p n < 0, and else at or below it. D_k is
+linear in the counts, so its noise is a Gaussian whose deviation is known. Where the number of rows is exact, the counts
+are first shifted by one number, so that they add up to it: that is the projection, and takes the noise along it away.
 
 The interval ends at ends of bins: from the first on those that lie below with all but 2.5 % of noise, up to the first
 one that does not, and from the last on in the same way. The true end is one of those that were asked, so each side is

@@ -41,6 +41,12 @@ def test_a_bounds_file_says_columns_classes_clip_and_bias():
     assert parse_bounds(TEXT).dimension == 4
 
 
+@pytest.mark.parametrize("range_", ["[0, 2e140]", "[-2e140, 0]", "[0, 1e-141]", "[-1e300, 1e300]"])
+def test_a_range_of_an_outcome_whose_square_is_no_float_is_refused(range_: str) -> None:
+    with refused("label.range_beyond_floats", at="bounds"):
+        parse_bounds(f"[columns]\na = [0, 1]\n[label]\nrange = {range_}\n")
+
+
 LABEL = '[label]\nclasses = ["no", "yes"]\n'
 
 

@@ -72,8 +72,8 @@ def test_a_coefficient_and_its_interval_are_per_units_that_the_reader_names(boun
     assert [row.units for row in coefficient_rows(TERMS, bounds, {})] == [None, 1.0, None, None, 1.0, None]
 
 
-def drawing(bounds: Bounds, *terms: dict[str, Any]) -> Drawing:
-    (found,) = draw_forest(list(coefficient_rows(terms, bounds, {})), "yes")
+def drawing(bounds: Bounds, *terms: dict[str, Any], of_number: bool = False) -> Drawing:
+    (found,) = draw_forest(list(coefficient_rows(terms, bounds, {})), "yes", of_number=of_number)
     return found
 
 
@@ -97,6 +97,30 @@ def test_a_disc_stands_at_its_odds_ratio_on_the_scale(bounds: Bounds) -> None:
     assert discs == pytest.approx([at_zero + score / one * (at_one - at_zero) for score in wanted], abs=0.01)
     assert "age, a unit" in words(found)
     assert "2.72 (2.23 to 3.32)" in words(found)
+    assert not any("marker-end" in line for line in pieces(found, "line"))
+
+
+def test_a_coefficient_of_a_number_stands_on_a_linear_scale(bounds: Bounds) -> None:
+    found = drawing(bounds, *TERMS, of_number=True)
+    texts = [(piece.get("x"), piece.text) for piece in ElementTree.fromstring(found.svg.markup("x")).iter("text")]
+    (zero, at_zero), *_, (one, at_one) = sorted((float(text), float(x)) for x, text in texts if x and is_number(text))
+    assert (zero, one) == (0.0, 1.0)
+    discs = [float(disc["cx"]) for disc in pieces(found, "circle")]
+    wanted = [-0.05, 1.0, 0.001, 0.5]
+    assert discs == pytest.approx([at_zero + score / one * (at_one - at_zero) for score in wanted], abs=0.01)
+    assert "-0.05 (-0.06 to -0.04)" in words(found)
+
+
+def is_number(text: str | None) -> bool:
+    return text is not None and text.lstrip("-").replace(".", "").replace("e", "").replace("+", "").isdigit()
+
+
+@pytest.mark.parametrize(("estimate", "half"), [(0.01, 1e-9), (3e6, 2e6), (-0.02, 0.004), (0.0, 95.0), (1.0, 1e-30)])
+def test_a_linear_scale_has_a_few_ticks(estimate: float, half: float, bounds: Bounds) -> None:
+    found = drawing(bounds, term("slope", "age", estimate=estimate, half=half), of_number=True)
+    ticks = [text for text in words(found) if is_number(text)]
+    assert 2 <= len(ticks) <= 7
+    assert "0" in ticks
     assert not any("marker-end" in line for line in pieces(found, "line"))
 
 

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -116,6 +115,14 @@ def other_range(document: dict[str, Any]) -> None:
     document["outcome"] = [0.0, 61.0]
 
 
+def test_a_release_alone_with_a_negative_deviation_is_refused(files: Path, tmp_path: Path) -> None:
+    document = stated(files / "run")
+    document["inference"]["residual_deviation"] *= -1
+    (tmp_path / RELEASE).write_text(json.dumps(document))
+    with refused("release.impossible_inference"):
+        verify_release(tmp_path)
+
+
 @pytest.mark.parametrize("change", [other_interval, other_residual, other_range])
 def test_a_release_with_other_figures_is_refused(
     files: Path, tmp_path: Path, change: Callable[[dict[str, Any]], None]
@@ -145,7 +152,7 @@ def test_predictions_are_numbers_with_their_figures(files: Path, tmp_path: Path)
     below = replace(found, labels=("-1.5", ""), scores=(-1.5, None), ids=("1", "2"), reasons=((), ()))
     below.write(tmp_path / "below.csv")  # a number below 0 is no formula
     assert (tmp_path / "below.csv").read_text().splitlines()[1:] == ["1,-1.5,", "2,,"]
-    with refused("threshold.several_classes"):
+    with refused("threshold.of_number"):
         predict(files / "run", files / "test.csv", threshold=0.4)
     lines = [line.rpartition(",")[0] + ",x" for line in design(3, 3)[0]]
     unknown = predict(files / "run", write(tmp_path / "x.csv", lines))
@@ -244,8 +251,7 @@ def test_a_cell_with_few_rows_and_rows_with_long_residuals_have_no_interval(file
             np.zeros(p), own @ np.eye(p) @ own.T, np.zeros((p, p)), np.zeros(p), 0.0, own, np.zeros(p, dtype=bool),
             obstacles, 5000.0, 0.0, own @ np.diag([inverse] * p) @ own.T, 1.0, clip,
         )  # fmt: skip
-        agreement: Any = SimpleNamespace(inference=lambda value: inferred, bounds=bounds)
-        made = make_intervals(agreement, None, (0.0,) * bounds.dimension)
+        made = make_intervals(inferred, (0.0,) * bounds.dimension, bounds)
         assert made is not None
         return made, {term["kind"] for term in made["terms"] if term["low"] is None}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -167,8 +166,7 @@ def made_of(
     sampling = back @ np.diag([variance] * len(terms)) @ back.T
     step = back @ np.array([last if i in (level, slope) else 0.0 for i in range(len(terms))])
     found = CoefficientInference(kept, sampling, 0 * sampling, step, 0.0, back[:, places], np.array(raised), rows=1e9)
-    agreement: Any = SimpleNamespace(bounds=bounds, inference=lambda value: found)
-    made = make_intervals(agreement, None, tuple(weights.tolist()))
+    made = make_intervals(found, tuple(weights.tolist()), bounds)
     assert made is not None
     return made, level, slope
 
@@ -193,7 +191,8 @@ def test_a_seed_gives_the_release_that_the_same_coins_give_in_the_clear(files: P
         party.contribution for party in local_parties(read_own_files(tables, files / "bounds.toml"), agreed, coins)
     ]
     value = ideal(agreed.functionality, parts)
-    assert stated(tmp_path / "run")["inference"] == make_intervals(agreed, value, agreed.result(value))
+    result, found = agreed.inferred_result(value)
+    assert stated(tmp_path / "run")["inference"] == make_intervals(found, result, agreed.bounds)
 
 
 def test_it_is_verified_and_audited(files: Path) -> None:

@@ -163,3 +163,11 @@ def test_a_party_enters_no_more_than_its_reach() -> None:
         assert sum(x * x for x in own.sums) <= (made.reach.longest / RELEASED.most_rows * own.rows * (1 << f)) ** 2
     alone = Rows(np.zeros((1, BOUNDS.dimension)), np.array([0]))
     assert len(made.method.prepare(alone, made.public).sums) == made.reach.dimension
+
+
+def test_a_cell_that_is_no_number_enters_nothing_beyond_the_bound() -> None:
+    """Encoded rows hold none; a party that enters one all the same has the sums of the middle of its range."""
+    X = np.full((2, BOUNDS.dimension), np.nan)
+    made, middle = spec(), np.zeros((2, BOUNDS.dimension))
+    own, other = (made.method.prepare(Rows(x, np.array([0, 1])), made.public).sums for x in (X, middle))
+    assert own == other

@@ -56,7 +56,7 @@ def inferred(Z: Array, y: Array, target: Target, seed: str = "one") -> tuple[Coe
     spec, rng = specification(target), Stream.insecure_from_seed(seed)
     parts = [spec.part(encoded(Z[j::3], y[j::3]), rng.fork(f"{j}")) for j in range(3)]
     value = ideal(spec.functionality, parts, rng.fork("all"))
-    found, units = spec.inference(value), np.array([BOX.reach] * 4 + [BOX.constant])
+    found, units = spec.model(value).inference, np.array([BOX.reach] * 4 + [BOX.constant])
     assert found is not None
     return found.transformed(np.diag(units)), spec.model(value).W[0, [0, 2, 3, 4, 5]] * units
 
@@ -217,7 +217,7 @@ def test_whatever_the_sums_are_weights_come_of_them() -> None:
             state = spec.steps.after(state, tuple(sums))
             every.append(tuple(sums))
         assert np.isfinite(spec.model(every).W).all()
-        assert spec.inference(every) is not None
+        assert spec.model(every).inference is not None
 
 
 def test_sums_of_very_many_large_outcomes_do_not_wrap_round() -> None:

@@ -55,7 +55,7 @@ def inferred(Z: Array, y: IntArray, target: Target, seed: str = "one") -> Coeffi
     """What three parties find of these rows, with the noise of all of them."""
     spec, rng = specification(target), Stream.insecure_from_seed(seed)
     parts = [spec.part(encoded(Z[j::3], y[j::3]), rng.fork(f"{j}")) for j in range(3)]
-    found = spec.inference(ideal(spec.functionality, parts, rng.fork("all")))
+    found = spec.model(ideal(spec.functionality, parts, rng.fork("all"))).inference
     assert found is not None
     return to_columns(found)
 
@@ -273,7 +273,7 @@ def test_whatever_the_sums_are_weights_come_of_them() -> None:
             assert len(spec.steps.numbers(state, rows)) == length
             state = spec.steps.after(state, tuple(sums))
         assert np.isfinite(state.released).all()
-        found = spec.inference([tuple(sums)] * 5)
+        found = spec.model([tuple(sums)] * 5).inference
         assert found is not None
 
 
@@ -310,14 +310,14 @@ def test_rows_that_somebody_encoded_otherwise_are_learnt_from_as_they_are() -> N
     model = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-12, solver="newton-cholesky").fit(X, y)
     assert W[1] - W[0] == pytest.approx(model.coef_[0], abs=0.01)
     spec = LogisticCoefficients().shared(federation.public, Target(None), PARTIES, AnnouncedRows(10_000))
-    assert spec.inference([(0,) * (spec.length // 5)] * 5) is None
+    assert spec.model([(0,) * (spec.length // 5)] * 5).inference is None
 
 
 def test_what_it_does_not_learn_is_refused() -> None:
     target = Target(Fraction(1), noise="ddg")
     for public, code in (
         (Public(3, 6, 3), "classes.only_two"),
-        (Public(3, 501, 2), "features.too_many_for_logistic"),
+        (Public(3, 501, 2), "features.too_many_coefficients"),
     ):
         with refused(code):
             LogisticCoefficients().shared(public, target, PARTIES, AnnouncedRows(10)).noise  # noqa: B018
