@@ -61,7 +61,8 @@ def released_of(agreement: Agreement, rows: Rows, seed: int) -> dict[tuple[str, 
     assert isinstance(spec, CoefficientSums)
     parts = [spec.part(rows.take(np.arange(j, len(rows), parties)), rng.fork(f"{j}")) for j in range(parties)]
     value = ideal(spec.functionality, parts, rng.fork("all"))
-    stated = make_intervals(agreement, value, agreement.result(value))
+    result, inferred = agreement.inferred_result(value)
+    stated = make_intervals(inferred, result, agreement.bounds)
     assert stated is not None
     found: dict[tuple[str, str], list[float | None]] = {}
     for term in stated["terms"]:

@@ -71,7 +71,7 @@ class RawModel:
     @property
     def exported(self) -> ExportedModel:
         """The model as an export has it, of a release that nobody made."""
-        made = ExportedModel(self.bounds, *column_weights(self.weights, self.bounds), "0" * 64, {})
+        made = ExportedModel(self.bounds, *column_weights(np.atleast_2d(self.weights), self.bounds), "0" * 64, {})
         return replace(made, threshold=self.threshold)
 
     def answers(self, probabilities: Array) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import math
 import os
 from collections.abc import Callable
@@ -15,12 +16,14 @@ import numpy as np
 
 from smc_dp.core.arrays import Array, IntArray, into_ball
 from smc_dp.data import tabular_datasets
+from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
 from smc_dp.data.dataset import Points, Pool
 from smc_dp.data.federation import Rows
 from smc_dp.data.known_files import parse_idx, read_known_file
 from smc_dp.data.load_pool import load_pool
 from smc_dp.data.preprocess import encode_classes, encode_rows
 from smc_dp.data.projection import fit_projection
+from smc_dp.data.table import Table
 from smc_dp.data.table_reader import parse_csv
 
 PIXELS = ("mnist37", "mnist10", "digits", "har")
@@ -43,7 +46,7 @@ def real(source: str, rng: Generator, most: int, columns: int | None) -> SomeRow
 
     A fifth of a set that has no test rows of its own is tested on, at most `MOST_TESTED`.
     """
-    pool = _pool(source)
+    pool = read_pool(source)
     order, width = rng.permutation(len(pool.train)), pool.train.X.shape[1]
     tested = pool.test
     if tested is None:
@@ -74,14 +77,15 @@ def _taken(points: Points, numbers: IntArray) -> Points:
 
 
 @cache
-def _pool(source: str) -> Pool:
+def read_pool(source: str) -> Pool:
+    """A data set by its name here, read once."""
     folder = Path(os.environ.get("SMC_DP_DATA", "."))
     return _OTHERS[source](folder) if source in _OTHERS else load_pool(source, folder)
 
 
 def forget_pools() -> None:
     """Free the data sets that were read."""
-    _pool.cache_clear()
+    read_pool.cache_clear()
 
 
 def _ten_digits(folder: Path) -> Pool:
@@ -106,8 +110,52 @@ def _seven_covers(folder: Path) -> Pool:
     return Pool("covtype7", points, None, bounds.classes, coordinate=1 / bounds.clip)
 
 
+def _marriages(folder: Path) -> Pool:
+    """How 6,366 women rate their marriage, of five levels: the survey `fair`, which statsmodels ships.
+
+    Ranges and levels are those of its description, but for the last, of which the description states none.
+    """
+    survey = importlib.import_module("statsmodels.datasets").fair.load_pandas().data
+    ranges = {"age": (17.5, 42), "yrs_married": (0.5, 23), "children": (0, 5.5), "religious": (1, 4), "educ": (9, 20)}
+    jobs, levels = ("occupation", "occupation_husb"), tuple("123456")
+    columns = (
+        *(NumericColumn(name, *ends) for name, ends in ranges.items()),
+        *(CategoricalColumn(name, levels) for name in jobs),
+        NumericColumn("affairs", 0, 60),
+    )
+    bounds = Bounds(columns, tuple("12345"), "rate_marriage")
+    cells = {
+        name: [str(int(cell)) for cell in survey[name]] if name in (*jobs, bounds.label) else survey[name].to_numpy()
+        for name in survey
+    }
+    table = Table("fair", cells, range(1, len(survey) + 1))
+    points = Points(encode_rows(table, replace(bounds, bias=0.0)), encode_classes(table, bounds, bounds.label or ""))
+    return Pool("fair", points, None, bounds.classes, coordinate=1 / bounds.clip)
+
+
+_DOS = "back land neptune pod smurf teardrop apache2 mailbomb processtable udpstorm"
+_PROBES = "ipsweep nmap portsweep satan mscan saint"
+_ROOT = "buffer_overflow loadmodule perl rootkit ps sqlattack xterm"
+
+
+def _five_kinds(folder: Path) -> Pool:
+    """KDD 99 with five classes: normal, denial of service, probes, taking over as root, and access from elsewhere."""
+    source, rng = tabular_datasets.load_tabular("kdd99", folder), np.random.default_rng(5)
+    numbers = {"normal": 0} | {kind: c for c, kinds in enumerate((_DOS, _PROBES, _ROOT), 1) for kind in kinds.split()}
+    bounds, found = replace(source.bounds, bias=0.0), []
+    for name, table, count in (
+        ("kddcup.data_10_percent.gz", source.train, 20_000),
+        ("corrected.gz", source.test, 10_000),
+    ):
+        lines = gzip.decompress(read_known_file(folder, f"kdd99/{name}")).decode().split()
+        chosen = np.sort(rng.permutation(len(lines))[:count])
+        y = [numbers.get(lines[i].rpartition(",")[2].rstrip("."), 4) for i in chosen.tolist()]
+        found.append(Points(encode_rows(table.take(chosen, name), bounds), np.array(y)))
+    return Pool("kdd5", found[0], found[1], ("normal", "dos", "probe", "u2r", "r2l"), coordinate=1 / bounds.clip)
+
+
 _OTHERS: MappingProxyType[str, Callable[[Path], Pool]] = MappingProxyType(
-    {"mnist10": _ten_digits, "covtype7": _seven_covers}
+    {"mnist10": _ten_digits, "covtype7": _seven_covers, "fair": _marriages, "kdd5": _five_kinds}
 )
 
 

@@ -95,6 +95,11 @@ class FourierFeatures:
         features: Array = np.ldexp(self.integers(X).astype(np.float64), -ROW_BITS)
         return features
 
+    def turns(self, columns: int) -> Array:
+        """Return the frequencies of so many columns in turns, in reals: (D/2, d)."""
+        turns: Array = np.ldexp(self._frequencies(columns).astype(np.float64), -FREQUENCY_BITS)
+        return turns
+
     def _frequencies(self, d: int) -> IntArray:
         """Return the frequencies of d columns: (D/2, d), in units of 2^-16 turns."""
         half = self.count // 2

@@ -47,5 +47,7 @@ def export_run(run: str | PathLike[str], to: str, out: str | PathLike[str]) -> E
     model = read_model(Path(run))
     if model.bounds.outcome is not None and to != "json":
         raise InputError("export.of_number", label=shown(model.bounds.label))
+    if model.waves is not None and to != "json":
+        raise InputError("export.of_features")
     write_new(Path(out), WRITERS[to](model), f"out: {out}")
     return model

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,6 @@ from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import LEAVE_OUT, CategoricalColumn, Column, DateColumn, NumericColumn
 from smc_dp.data.preprocess import fill_features
-from smc_dp.methods.model import Weights
 from smc_dp.run.coefficients import scored_classes
 from smc_dp.run.folder import read_content, read_run_files
 from smc_dp.run.metrics import has_probabilities
@@ -41,6 +41,9 @@ class ExportedModel:
     `privacy`: its statement; `insecure`: reasons why the run protects nobody; `missing_files_text` as in
     `VerifiedRelease`. Without `gives_probabilities` scores are as long as the hidden number of rows makes them, and
     only their order counts. `threshold`: public probability above which a row gets the second of two classes.
+
+    `waves`: (k, D), of a release on Fourier features: what the cosine, and then the sine, of each phase adds to each
+    score. Phases are in turns, and their rows follow those of the k scores in `weights` and `constants`.
     """
 
     bounds: Bounds
@@ -52,6 +55,7 @@ class ExportedModel:
     missing_files_text: str | None = None
     gives_probabilities: bool = True
     threshold: Threshold = HALF
+    waves: Array | None = None
 
     @property
     def scored(self) -> tuple[str, ...]:
@@ -71,18 +75,21 @@ def read_model(run: Path) -> ExportedModel:
     """Verify the release of a run, and return its model; raise InputError where it cannot be used."""
     files = read_run_files(run)
     found = verify_release(files)
-    if found.release.agreement.features is not None:
-        raise InputError("export.of_features")
     made, digest = found.release, hashlib.sha256(read_content(files, RELEASE)).hexdigest()
-    weights, constants = column_weights(made.weights, made.bounds)
+    rows, features = np.atleast_2d(np.array(made.weights, dtype=np.float64)), made.agreement.features
+    waves = None
+    if features is not None:
+        d = made.bounds.dimension
+        waves = rows[:, d:] / math.sqrt(features.count)
+        rows = np.concatenate([rows[:, :d] * math.sqrt(0.5), features.turns(d)])
+    weights, constants = column_weights(rows, made.bounds)
     sure = has_probabilities(made.agreement.spec)
     about = (digest, made.privacy, made.insecure, found.missing_files_text, sure, stated_threshold(files))
-    return ExportedModel(made.bounds, weights, constants, *about)
+    return ExportedModel(made.bounds, weights, constants, *about, waves=waves)
 
 
-def column_weights(weights: Weights, bounds: Bounds) -> tuple[Array, Array]:
+def column_weights(rows: Array, bounds: Bounds) -> tuple[Array, Array]:
     """Return `weights` and `constants` of `ExportedModel`; raise InputError where they are too large for float64."""
-    rows = np.atleast_2d(np.array(weights, dtype=np.float64))
     with np.errstate(over="ignore"):
         found, constants = in_columns(rows, bounds.clip, bounds.bias)
     if not np.isfinite(found).all():

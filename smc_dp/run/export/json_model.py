@@ -9,14 +9,14 @@ from smc_dp.core.arrays import Array
 from smc_dp.data.columns import LEAVE_OUT, BinnedColumn, CategoricalColumn, Column, DateColumn
 from smc_dp.run.export.exported_model import ExportedModel, empty_features, number_of, texts_of
 
-MODEL_FORMAT = "smc-dp model 1"
+MODEL_FORMAT, WITH_WAVES = "smc-dp model 1", "smc-dp model 2"
 
 
 def write_json_model(model: ExportedModel) -> bytes:
     """Return the model as a JSON document."""
     is_class = model.bounds.outcome is None
     document = {
-        "format": MODEL_FORMAT,
+        "format": MODEL_FORMAT if model.waves is None else WITH_WAVES,
         "release": model.release,
         "privacy": dict(model.privacy),
         "insecure": list(model.insecure),
@@ -27,10 +27,18 @@ def write_json_model(model: ExportedModel) -> bytes:
         "gives_probabilities": model.gives_probabilities,
         "threshold": model.threshold.probability if is_class else None,
         "constant": model.constants.tolist(),
+        **({} if model.waves is None else {"waves": _waves(model.waves)}),
         "clip": model.bounds.clip,
         "columns": [_column(column, weights, center=model.bounds.center) for column, weights in model.parts],
     }
     return (json.dumps(document, indent=2, allow_nan=False) + "\n").encode()
+
+
+def _waves(weights: Array) -> list[dict[str, list[float]]]:
+    """Return for each phase what its cosine and its sine add to each score."""
+    half = weights.shape[1] // 2
+    pairs = zip(weights[:, :half].T.tolist(), weights[:, half:].T.tolist(), strict=True)
+    return [{"cosine": cosine, "sine": sine} for cosine, sine in pairs]
 
 
 def _column(column: Column, weights: Array, *, center: bool) -> dict[str, Any]:

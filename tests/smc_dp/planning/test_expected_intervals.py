@@ -133,7 +133,7 @@ def test_noise_is_that_of_all_parties() -> None:
 
 
 def test_noise_beside_small_residuals_makes_their_clip_longer() -> None:
-    """Planned, and of a release: 4 of what residuals at most deviate by."""
+    """Planned, and of a release: by the rule of the clip."""
     agreement = planned(5, sizes=[3000, 3000], method="linear", residual=0.05).agreement
     found = ExpectedIntervals(agreement, Expectations(residual=0.05)).of(6000)
     each = [released(agreement, 6000, seed, residual=0.05) for seed in range(6)]

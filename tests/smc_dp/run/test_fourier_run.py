@@ -86,6 +86,14 @@ def test_the_settings_are_bound_to_the_session_and_audited(folder: Path, learnt:
             predict(tmp_path / "run", folder / "test.csv")
 
 
+def test_views_of_features_are_those_that_rows_can_give(folder: Path, tmp_path: Path) -> None:
+    run(folder, tmp_path / "run", features="fourier:16", views=tmp_path / "views")
+    found = audit_run(tmp_path / "run", views=tmp_path / "views")
+    assert found.passed
+    outcomes = {one.check.name: one.outcome.status for one in found.findings}
+    assert outcomes["models"] == outcomes["mechanism"] == "passed", outcomes
+
+
 def test_an_audit_finds_features_that_are_too_long(learnt: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audited, "cosine_table", lambda count: cosine_table(count - 2))
     failed = [one.check.name for one in audit_run(learnt).findings if one.outcome.status == "failed"]
@@ -100,8 +108,8 @@ def test_a_site_personalises_a_release_of_features(folder: Path, learnt: Path, t
     assert found.accuracy == pytest.approx(model.accuracy.personalised)
 
 
-def test_an_export_refuses_what_no_format_carries(learnt: Path, tmp_path: Path) -> None:
-    for to in ("json", "sql", "onnx", "skops"):
+def test_exports_of_linear_models_refuse_features(learnt: Path, tmp_path: Path) -> None:
+    for to in ("sql", "onnx", "skops"):
         with refused("export.of_features"):
             export_run(learnt, to, tmp_path / "model")
 
