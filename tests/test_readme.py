@@ -118,7 +118,10 @@ def test_every_link_and_path_exists(page: Path) -> None:
     assert list(wrong_links(page.read_text(encoding="utf-8"), page.parent)) == []
 
 
-SCRIPTS = ("protocols/HOWTO_VENDOR.md", "smc_dp/deploy/container/README.md", "smc_dp/deploy/HOWTO_FLARE.md")
+SCRIPTS = (
+    *("protocols/HOWTO_VENDOR.md", "protocols/secure_sum/proofs/README.md", "smc_dp/deploy/HOWTO_FLARE.md"),
+    "smc_dp/deploy/container/README.md",
+)
 """Pages whose blocks are scripts, which other tests carry out as they are: see `CARRIED_OUT_BY` in `test_pages.py`."""
 
 

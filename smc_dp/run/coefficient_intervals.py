@@ -90,7 +90,7 @@ def _state(
         "left_out": found.left_out > MOST_LEFT_OUT * rows,
         "ill_determined": any(ill & without),
         "clipped_residuals": any(clipped & ~ill & without),
-        "far_cells" if found.inverse is None else "small_cells": any(~clipped & ~ill & without & is_cell),
+        "far_cells" if found.residual is None else "small_cells": any(~clipped & ~ill & without & is_cell),
     }
     return {
         "level": INTERVAL_LEVEL,
@@ -121,7 +121,8 @@ def figures_fault(
     """Return the fault of an inference that contradicts itself, the coefficients or the method: no sums are needed.
 
     All of it has to follow from the two errors of each coefficient, the counts of rows and the last step. The sums
-    alone say whether these are true.
+    alone say whether these are true. An inverse, which forbids intervals alone, is not needed: errors that are not
+    stated do so already.
     """
     wrong = InputFault("release.impossible_inference")
     if stated is None or isinstance(result, DescribeResult) or not agreement.infers:
@@ -136,13 +137,12 @@ def figures_fault(
     obstacles = find_obstacles("far_start" in stated["obstacles"], rows, len(terms))
     found = CoefficientInference(
         nothing, sampling, privacy, nothing, float(stated["last_step"]), np.zeros((len(terms), 0)),
-        np.zeros(0, dtype=np.bool_), obstacles, rows, stated["left_out"],
+        np.zeros(0, dtype=np.bool_), np.zeros_like(sampling), obstacles, rows, stated["left_out"],
     )  # fmt: skip
     if agreement.bounds.outcome is not None:
         found = replace(
             found,
             obstacles=(*obstacles, *(["long_tail"] if "long_tail" in stated["obstacles"] else [])),
-            inverse=np.zeros_like(sampling),  # it forbids intervals alone, and errors that are not stated do so already
             residual=stated.get("residual_deviation", math.nan),
         )
     return None if _same(stated, _state(found, terms, *_withheld(stated))) else wrong
@@ -225,7 +225,7 @@ def _free(found: CoefficientInference) -> float:
 
 
 def _is_doubtful_cell(estimate: float, error: float, found: CoefficientInference, i: int) -> bool:
-    if found.inverse is not None:
+    if found.residual is not None:
         return bool(found.inverse[i, i] > 1 / FEWEST_ROWS_OF_A_CELL)
     next_step = found.last[i] ** 2 / 2
     return bool(

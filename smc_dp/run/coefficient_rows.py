@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -21,7 +21,11 @@ _LARGEST_SCORE = 700.0  # whose odds are a number
 
 
 class Interval(NamedTuple):
-    """Interval of a coefficient, with what it was made of."""
+    """Interval of a coefficient, with what it was made of.
+
+    `p_value_holm`: p adjusted by Holm (1979) for all coefficients of the table with an interval, but the intercept,
+    which has none.
+    """
 
     standard_error: float
     sampling_error: float
@@ -29,6 +33,7 @@ class Interval(NamedTuple):
     low: float
     high: float
     p_value: float
+    p_value_holm: float | None
 
 
 @dataclass(frozen=True)
@@ -62,13 +67,12 @@ def coefficient_rows(
     """Yield the rows of the terms of an inference, in their order, but for coefficients above 1e300."""
     references = _references(bounds)
     dates = {column.name for column in bounds.columns if isinstance(column, DateColumn)}
-    for term in terms:
-        if term["estimate"] is None:
-            continue
+    stated = [term for term in terms if term["estimate"] is not None]
+    for term, adjusted in zip(stated, _adjusted(stated), strict=True):
         column, kind = term["column"], term["kind"]
         units = per.get(column, 1.0) if kind == SLOPE else None
         reference = references.get(column, "") if kind != INTERCEPT else ""
-        estimate, interval = term["estimate"] * (units or 1.0), _interval(term, units or 1.0)
+        estimate, interval = term["estimate"] * (units or 1.0), _interval(term, adjusted, units or 1.0)
         yield CoefficientRow(column, term["cell"], kind, reference, units, column in dates, estimate, interval)
 
 
@@ -90,7 +94,21 @@ def odds(score: float) -> float | None:
     return math.exp(score) if score <= _LARGEST_SCORE else None
 
 
-def _interval(term: Mapping[str, Any], units: float) -> Interval | None:
-    if any(term[name] is None for name in Interval._fields):
+def _interval(term: Mapping[str, Any], adjusted: float | None, units: float) -> Interval | None:
+    if term["p_value"] is None:
         return None
-    return Interval(**{name: term[name] * (1.0 if name == "p_value" else units) for name in Interval._fields})
+    lengths = {name: term[name] * units for name in Interval._fields if not name.startswith("p_value")}
+    return Interval(**lengths, p_value=term["p_value"], p_value_holm=adjusted)
+
+
+def _adjusted(terms: Sequence[Mapping[str, Any]]) -> list[float | None]:
+    """Return the p-values, adjusted by Holm; None for the intercept, and where there is no interval.
+
+    The smallest of m is multiplied by m, the next by m - 1 and so on, and none is below one before it, or above 1.
+    """
+    found: list[float | None] = [None] * len(terms)
+    tested = [i for i, term in enumerate(terms) if term["kind"] != INTERCEPT and term["p_value"] is not None]
+    largest = 0.0
+    for rank, i in enumerate(sorted(tested, key=lambda i: float(terms[i]["p_value"]))):
+        found[i] = largest = max(largest, min(1.0, (len(tested) - rank) * terms[i]["p_value"]))
+    return found

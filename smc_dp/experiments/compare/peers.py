@@ -93,31 +93,14 @@ class TrainedDiffprivlib:
 
 
 @dataclass(frozen=True)
-class DpSgd:
-    """Stochastic gradient descent with clipped gradients and Gaussian noise, on softmax regression of all rows.
+class SgdSettings:
+    """Settings of gradient descent: each of `steps` steps takes every row with chance `rate`, whatever others do."""
 
-    Each of `steps` steps takes every row with chance `rate`, whatever the other rows do. The settings were the best of
-    44 on rows of Covertype and MNIST (tests/make_dp_sgd.py), within .01 of the best for each epsilon. Samples of a
-    twentieth, a fifth or half of the rows were no better than all of them.
-    """
-
-    rate: float = 1.0
-    steps: int = 60
-    clip: float = 0.7
-    speed: float = 0.6
+    rate: float
+    steps: int
+    clip: float
+    speed: float
     momentum: float = 0.9
-    name: ClassVar[str] = "dp_sgd"
-    calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
-    noises: ClassVar[tuple[NoiseName, ...]] = ("gauss",)
-    colour: ClassVar[str] = "#a89ca8"
-
-    def __post_init__(self) -> None:
-        if not 0 < self.rate <= 1 or self.steps < 1 or not self.clip > 0:
-            raise InputError("peer.bad_settings", peer=self.name)
-
-    def train(self, federation: Federation) -> TrainedDpSgd:
-        """Return the rows in one place."""
-        return TrainedDpSgd(self, pool_rows(federation), federation.classes)
 
     def descend(self, rows: Rows, classes: int, deviation: float, generator: np.random.Generator) -> Array:
         """Return the last weights, (classes, d), with noise of this deviation on every sum of gradients."""
@@ -136,6 +119,34 @@ class DpSgd:
         return W
 
 
+_SGD_OF_LITTLE = SgdSettings(rate=1.0, steps=60, clip=0.7, speed=0.6)
+_SGD_OF_MUCH = SgdSettings(rate=0.05, steps=100, clip=0.5, speed=1.6)
+_MUCH = 2000
+"""Product of the rows and epsilon from which the second settings are the better ones.
+
+All three were chosen on rows of Covertype and MNIST (tests/make_dp_sgd.py).
+"""
+
+
+def choose_settings(rows: int, epsilon: float) -> SgdSettings:
+    """Return the settings for so many rows, a public number where rows are replaced."""
+    return _SGD_OF_MUCH if rows * epsilon >= _MUCH else _SGD_OF_LITTLE
+
+
+@dataclass(frozen=True)
+class DpSgd:
+    """Stochastic gradient descent with clipped gradients and Gaussian noise, on softmax regression of all rows."""
+
+    name: ClassVar[str] = "dp_sgd"
+    calibrations: ClassVar[tuple[Calibration, ...]] = ("proven",)
+    noises: ClassVar[tuple[NoiseName, ...]] = ("gauss",)
+    colour: ClassVar[str] = "#a89ca8"
+
+    def train(self, federation: Federation) -> TrainedDpSgd:
+        """Return the rows in one place."""
+        return TrainedDpSgd(self, pool_rows(federation), federation.classes)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainedDpSgd:
     """Rows of all parties, for gradient descent."""
@@ -147,9 +158,10 @@ class TrainedDpSgd:
     def release(self, target: Target, rng: Stream) -> Release:
         """Train a model."""
         epsilon, delta = requested_epsilon(target, self.method), float(target.delta)
-        deviation = self.method.clip * noise_multiplier(epsilon, delta, self.method.rate, self.method.steps)
+        settings = choose_settings(len(self.rows), epsilon)
+        deviation = settings.clip * noise_multiplier(epsilon, delta, settings.rate, settings.steps)
         generator = np.random.default_rng(rng.bits(_SEED_BITS))
-        W = self.method.descend(self.rows, self.classes, deviation, generator)
+        W = settings.descend(self.rows, self.classes, deviation, generator)
         how = (
             "Accounted by the privacy loss distribution of `dp_accounting`, tightly for one row replaced by another; a "
             "step takes each row with the same chance, and all rows where that is 1."

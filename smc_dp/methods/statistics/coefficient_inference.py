@@ -64,9 +64,9 @@ class CoefficientInference:
 
     `last`: (p,), the last step, and `step` the mean square by which it moved the scores. `spread`: (p, m), whose rows
     are as long as the noise of the gradient makes each estimate err, for unit noise; those columns `hidden`, (m,), are
-    of directions in which noise hides the Hessian. `rows`, `left_out`: how many rows are in the sum, and are not, as
-    released. Of least squares alone, `inverse`: (p, p), of the sum of x x', `residual`: deviation of the residuals, and
-    `clip`: theirs.
+    of directions in which noise hides the Hessian. `inverse`: (p, p), that of the raised Hessian. `rows`, `left_out`:
+    how many rows are in the sum, and are not, as released. Of least squares alone, `residual`: deviation of the
+    residuals, and `clip`: theirs.
     """
 
     estimate: Array
@@ -76,10 +76,10 @@ class CoefficientInference:
     step: float
     spread: Array
     hidden: BoolArray
+    inverse: Array
     obstacles: tuple[str, ...] = ()
     rows: float = 0.0
     left_out: float = 0.0
-    inverse: Array | None = None
     residual: float | None = None
     clip: float | None = None
 
@@ -98,7 +98,7 @@ class CoefficientInference:
     @property
     def clipped(self) -> BoolArray:
         """Tell of each coefficient, (p,), whether the residuals that tell of it are nearly as long as their clip."""
-        if self.inverse is None or self.clip is None:
+        if self.clip is None:
             return np.zeros(len(self.estimate), dtype=np.bool_)
         told: BoolArray = np.diagonal(self.sampling) > (LARGEST_RESIDUAL * self.clip) ** 2 * np.diagonal(self.inverse)
         return told
@@ -112,8 +112,28 @@ class CoefficientInference:
             privacy=T @ self.privacy @ T.T,
             last=T @ self.last,
             spread=T @ self.spread,
-            inverse=None if self.inverse is None else T @ self.inverse @ T.T,
+            inverse=T @ self.inverse @ T.T,
         )
+
+    def averaged_with_start(self, noise: Array) -> CoefficientInference:
+        """Return the inference on the mean of the estimate and of that before the last step, which has this noise.
+
+        noise: (p, p), its covariance, independent of that of the estimate. Each is weighed by the inverse of its own.
+        """
+        of_start = self.privacy @ np.linalg.pinv(self.privacy + noise, hermitian=True)
+        of_step = np.eye(len(self.last)) - of_start
+        return replace(
+            self,
+            estimate=self.estimate - of_start @ self.last,
+            privacy=of_step @ self.privacy @ of_step.T + of_start @ noise @ of_start.T,
+        )
+
+
+def noise_of_gradient(gradient: float, matrix: float, b: Array) -> Array:
+    """Return the covariance of a noisy gradient less a noisy matrix times b; `matrix`: deviation on its diagonal."""
+    identity = np.eye(len(b))
+    found: Array = gradient**2 * identity + matrix**2 / 2 * ((b @ b) * identity + np.outer(b, b))
+    return found
 
 
 def infer_coefficients(
@@ -138,8 +158,7 @@ def infer_coefficients(
     spread = vectors / np.maximum(values, floor)
     inverse = spread @ vectors.T
     step = inverse @ gradient
-    identity, whole = np.eye(p), _positive(square)
-    inside = noise.gradient**2 * identity + noise.hessian**2 / 2 * ((step @ step) * identity + np.outer(step, step))
+    whole = _positive(square)
     moved = float(step @ whole @ step) / max(rows, 1.0)
     sure = values >= floor
     own, of_noise = vectors[:, sure] @ (vectors[:, sure].T @ step), spread[:, sure]
@@ -149,11 +168,12 @@ def infer_coefficients(
     return CoefficientInference(
         at + step,
         inverse @ _positive(meat) @ inverse * scale,
-        inverse @ inside @ inverse,
+        inverse @ noise_of_gradient(noise.gradient, noise.hessian, step) @ inverse,
         step,
         moved,
         spread,
         values < LEAST_EIGENVALUE * loudest(noise.hessian, p),
+        inverse,
         find_obstacles(beyond > longest_step, rows, p),
     )
 

@@ -19,7 +19,6 @@ from smc_dp.methods.statistics.coefficient_inference import (
     InferenceNoise,
     infer_coefficients,
     loudest,
-    raised_inverse,
 )
 from smc_dp.methods.statistics.coefficient_sums import CoefficientSums
 from smc_dp.methods.statistics.inference_steps import InferenceSteps
@@ -47,22 +46,25 @@ def expect_inference(spec: CoefficientSums, moments: Array, rows: float, spread:
     public = Centring.public(box, p)
     centring = public.then(public.matrix.T @ square @ public.matrix)
     gram = centring.matrix.T @ square @ centring.matrix
-    hessian, meat, noise, inverse = _last_sum(steps, gram, rows, spread)
+    hessian, meat, noise = _last_sum(steps, gram, rows, spread)
     nothing = np.zeros(p)
     found = infer_coefficients(nothing, nothing, hessian, meat, gram, rows, noise, longest_step=inf)
+    if isinstance(steps, LeastSquaresSteps):
+        of_start = steps.noise.gram[-1].covariance(nothing, found.inverse)
+        found = replace(found.averaged_with_start(of_start), residual=spread)
     hidden = np.linalg.eigvalsh(hessian) < SURE_EIGENVALUE * loudest(noise.hessian, p)
     unraised = np.linalg.inv(hessian)
     sampling = unraised @ meat @ unraised * (rows / (rows - p) if rows > p else 1.0)
-    return replace(found, sampling=sampling, rows=rows, hidden=hidden, inverse=inverse).transformed(centring.matrix)
+    return replace(found, sampling=sampling, rows=rows, hidden=hidden).transformed(centring.matrix)
 
 
 def _last_sum(
     steps: InferenceSteps | LeastSquaresSteps, gram: Array, rows: float, spread: float
-) -> tuple[Array, Array, InferenceNoise, Array | None]:
-    """Return the expected Hessian and meat, the noise beside them, and of `linear` the inverse of the Gram matrix."""
+) -> tuple[Array, Array, InferenceNoise]:
+    """Return the expected Hessian and meat, and the noise beside them."""
     if isinstance(steps, InferenceSteps):
-        return spread * gram, spread * gram, steps.noise[-1], None
+        return spread * gram, spread * gram, steps.noise[-1]
     squares, of_gram, last = spread**2 * rows, steps.noise.gram[-1], steps.noise.residuals
     clip = residual_clip(squares, of_gram.square, max(rows, 1.0))
     noise = InferenceNoise(clip * last.gradient, of_gram.gram, clip**2 * last.meat)
-    return gram, spread**2 * gram, noise, raised_inverse(gram, of_gram.gram)
+    return gram, spread**2 * gram, noise

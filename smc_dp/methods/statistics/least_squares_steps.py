@@ -1,8 +1,10 @@
 """Steps from three sums to coefficients of least squares: where rows lie, their Gram matrix, and clipped residuals.
 
 The first sum is the Gram matrix in the public box, which centres the rows; the second that of centred rows, which gives
-b0 and how large residuals are; the third the residuals at b0, which give one more step and the robust covariance.
-Everything here is post-processing of released sums, and total.
+b0 and how large residuals are; the third the residuals at b0, which give one more step, d, and the robust covariance.
+The noise in b0 + d is nearly that of the third sum alone, and the noise in b0 that of the second: so both are estimates
+with noise of their own, and the last weights are their mean, each weighed by the inverse of its covariance. Everything
+here is post-processing of released sums, and total.
 """
 
 from __future__ import annotations
@@ -15,7 +17,12 @@ import numpy as np
 
 from smc_dp.core.arrays import Array
 from smc_dp.methods.functionality import Vector
-from smc_dp.methods.statistics.coefficient_inference import InferenceNoise, infer_coefficients, raised_inverse
+from smc_dp.methods.statistics.coefficient_inference import (
+    InferenceNoise,
+    infer_coefficients,
+    noise_of_gradient,
+    raised_inverse,
+)
 from smc_dp.methods.statistics.inference_steps import CentredSteps, Inquiry, rounded_weights
 from smc_dp.methods.training.integer_rows import WEIGHT_BITS, IntegerRows, round_query
 from smc_dp.methods.training.least_squares import (
@@ -28,7 +35,11 @@ from smc_dp.methods.training.least_squares import (
 )
 
 CLIP = 4.0
-"""Clip of residuals, in parts of an upper bound on their deviation."""
+"""Clip of residuals, in parts of an upper bound on their deviation, where noise is a small part of the bound."""
+CLIP_OF_NOISE = 3.0
+"""The same where noise is most of the bound: fewer residuals are as long as that."""
+CLIP_OF_ESTIMATE = 4.9
+"""Clip in parts of the plain estimate, at which more noise begins to widen the bound and not the clip."""
 _LEAST_SCALE = 1 / 200  # of half of the range of the outcome
 _MOST_CLIPPED = 0.002  # part of the rows
 _SIGNIFICANT = 3.0  # deviations of the count of clipped residuals
@@ -45,6 +56,11 @@ class GramNoise(NamedTuple):
         """Return the deviation of y^2 - 2 b'xy + b'Gb."""
         length = float(b @ b)
         return hypot(self.square, 2 * self.products * sqrt(length), self.gram * length)
+
+    def covariance(self, b: Array, inverse: Array) -> Array:
+        """Return the covariance that noise gives to b, the solution with this inverse of the Gram matrix."""
+        found: Array = inverse @ noise_of_gradient(self.products, self.gram, b) @ inverse
+        return found
 
 
 class ResidualNoise(NamedTuple):
@@ -76,29 +92,22 @@ class LeastSquaresSteps(CentredSteps[LeastSquaresNoise]):
         gram = np.eye(p) if state.square is None else state.square
         clip = state.clip / (1 << MARGIN_BITS)
         in_units = InferenceNoise(clip * noise.gradient, self.noise.gram[-1].gram, clip**2 * noise.meat)
-        inferred = infer_coefficients(
-            rounded_weights(state.at),
-            clip * found.gradient,
-            gram,
-            clip**2 * found.meat,
-            gram,
-            state.rows,
-            in_units,
-            longest_step=inf,
-        )
-        inverse = raised_inverse(gram, self.noise.gram[-1].gram)
+        at = rounded_weights(state.at)
+        sums = (clip * found.gradient, gram, clip**2 * found.meat, gram)
+        inferred = infer_coefficients(at, *sums, state.rows, in_units, longest_step=inf)
+        inverse = inferred.inverse
+        averaged = inferred.averaged_with_start(self.noise.gram[-1].covariance(at, inverse))
         has_long_tail = found.clipped > max(_MOST_CLIPPED * rows, _SIGNIFICANT * noise.clipped)
         # The mean of the noise of the Gram matrix, squared: it takes a part of each coefficient away.
         bias = (
-            self.noise.gram[-1].gram ** 2 / 2 * inverse @ (np.trace(inverse) * np.eye(p) + inverse) @ inferred.estimate
+            self.noise.gram[-1].gram ** 2 / 2 * inverse @ (np.trace(inverse) * np.eye(p) + inverse) @ averaged.estimate
         )
         left = replace(
-            inferred,
-            privacy=inferred.privacy + np.outer(bias, bias),
-            obstacles=(*inferred.obstacles, *(["long_tail"] if has_long_tail else [])),
+            averaged,
+            privacy=averaged.privacy + np.outer(bias, bias),
+            obstacles=(*averaged.obstacles, *(["long_tail"] if has_long_tail else [])),
             rows=state.rows,
             left_out=state.left_out,
-            inverse=inverse,
             residual=clip * sqrt(max(found.square, 0.0) / max(rows - p, 1.0)),
             clip=clip,
         )
@@ -129,9 +138,10 @@ class LeastSquaresSteps(CentredSteps[LeastSquaresNoise]):
 
 
 def residual_clip(squares: float, error: float, rows: float) -> float:
-    """Return the clip of n residuals whose squares add up to `squares`, a sum that errs by `error`.
+    """Return the clip for residuals of so many rows whose squares add up to this, with noise of the deviation `error`.
 
-    In parts of half of the range of the outcome.
+    A clip is to cut few residuals, whatever the noise, and the noise of the last sum is in parts of it.
     """
-    scale = sqrt(max((squares + 2 * error) / rows, error / rows, _LEAST_SCALE**2))
-    return min(CLIP * scale, 2.0**10)
+    bound = max((squares + 2 * error) / rows, error / rows, _LEAST_SCALE**2)
+    most = sqrt(min(CLIP**2 * bound, max(CLIP_OF_ESTIMATE**2 * squares / rows, CLIP_OF_NOISE**2 * bound)))
+    return min(most, 2.0**12)

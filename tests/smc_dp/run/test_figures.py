@@ -100,6 +100,9 @@ def test_other_programs_get_the_figures_as_csv_and_json(
     assert [(f["column"], f["cell"], f["p_value"]) for f in found["figures"]] == [
         (t["column"], t["cell"], t["p_value"]) for t in terms
     ]
+    intercept, *others = found["figures"]
+    assert intercept["p_value_holm"] is None
+    assert all(f["p_value"] <= f["p_value_holm"] <= 1 for f in others)
     age = found["figures"][1]
     assert (age["units"], age["high"]) == (10, pytest.approx(10 * terms[1]["high"]))
     assert age["odds_low"] == pytest.approx(np.exp(10 * terms[1]["low"]))

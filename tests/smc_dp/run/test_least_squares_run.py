@@ -210,8 +210,6 @@ def test_what_it_cannot_do_is_refused(files: Path, tmp_path: Path) -> None:
         run(files, tmp_path / "no", method="newton")
     with refused("personal.of_number"):
         personalise(files / "run", files / "north.csv")
-    with refused("export.of_number"):
-        export_run(files / "run", "sql", tmp_path / "model.sql")
     (tmp_path / "b.toml").write_text(BOUNDS.replace("range = [0, 60]", 'classes = ["no", "yes"]'))
     with refused(*["classes.many_numbers"] * 3):
         run(files, tmp_path / "no", bounds=tmp_path / "b.toml")
@@ -236,7 +234,7 @@ def test_after_a_drop_out_it_is_verified_as_well(files: Path, tmp_path: Path) ->
 def test_the_page_has_coefficients_without_odds(files: Path) -> None:
     section = next(s for s in run_page(files / "run").sections if s.heading == "Coefficients with intervals")
     (table,) = (block for block in section.blocks if isinstance(block, PageTable))
-    assert len(table.headings) == 6
+    assert len(table.headings) == 7
     assert [row[:2] for row in table.rows][:3] == [("(intercept)", ""), ("age", "a unit"), ("ward", "b")]
 
 
@@ -249,7 +247,7 @@ def test_a_cell_with_few_rows_and_rows_with_long_residuals_have_no_interval(file
         own = np.linalg.inv(T)
         inferred = CoefficientInference(
             np.zeros(p), own @ np.eye(p) @ own.T, np.zeros((p, p)), np.zeros(p), 0.0, own, np.zeros(p, dtype=bool),
-            obstacles, 5000.0, 0.0, own @ np.diag([inverse] * p) @ own.T, 1.0, clip,
+            own @ np.diag([inverse] * p) @ own.T, obstacles, 5000.0, 0.0, 1.0, clip,
         )  # fmt: skip
         made = make_intervals(inferred, (0.0,) * bounds.dimension, bounds)
         assert made is not None

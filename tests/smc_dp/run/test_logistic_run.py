@@ -165,7 +165,9 @@ def made_of(
     back, places = np.linalg.inv(T), [level, slope, 0]
     sampling = back @ np.diag([variance] * len(terms)) @ back.T
     step = back @ np.array([last if i in (level, slope) else 0.0 for i in range(len(terms))])
-    found = CoefficientInference(kept, sampling, 0 * sampling, step, 0.0, back[:, places], np.array(raised), rows=1e9)
+    found = CoefficientInference(
+        kept, sampling, 0 * sampling, step, 0.0, back[:, places], np.array(raised), 0 * sampling, rows=1e9
+    )
     made = make_intervals(found, tuple(weights.tolist()), bounds)
     assert made is not None
     return made, level, slope
@@ -402,7 +404,7 @@ def test_the_page_has_a_row_for_each_coefficient(files: Path) -> None:
         ("dose", "a unit"),
         ("dose", "empty"),
     ]
-    assert len(table.headings) == 8
+    assert len(table.headings) == 9
     assert any("ward a, bmi [10, 25)" in line for line in page_lines(run_page(files / "run"), 200))
 
 

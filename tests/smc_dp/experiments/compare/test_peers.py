@@ -15,7 +15,7 @@ from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.load_pool import load_pool
 from smc_dp.data.partition import Partition, partition_pool
 from smc_dp.experiments.compare import peers
-from smc_dp.experiments.compare.peers import Diffprivlib, DpSgd
+from smc_dp.experiments.compare.peers import Diffprivlib, DpSgd, SgdSettings
 from smc_dp.experiments.compare.plan import GridEntry
 from smc_dp.privacy.target import Target
 from tests.support.refusals import refused
@@ -26,7 +26,7 @@ SGD = Target(Fraction(1), noise="gauss", delta=DELTA)
 
 def first_sum(rows: Rows, classes: int, clip: float) -> np.ndarray:
     """The sum of clipped gradients at zero, without noise."""
-    one = DpSgd(rate=1.0, steps=1, clip=clip, speed=1.0, momentum=0.0)
+    one = SgdSettings(rate=1.0, steps=1, clip=clip, speed=1.0, momentum=0.0)
     return -len(rows) * one.descend(rows, classes, 0.0, np.random.default_rng(0))
 
 
@@ -51,7 +51,7 @@ def test_every_row_is_drawn_by_a_coin_of_its_own():
     """The number of rows of a step is binomial, which a batch of a fixed size, as many use, is not."""
     n, rate = 400, 0.2
     rows = Rows(np.eye(n), np.zeros(n, dtype=np.int64))
-    one = DpSgd(rate=rate, steps=1, momentum=0.0)
+    one = SgdSettings(rate=rate, steps=1, clip=0.5, speed=1.6, momentum=0.0)
     counts = [np.count_nonzero(one.descend(rows, 2, 0.0, np.random.default_rng(seed))[0]) for seed in range(300)]
     assert abs(np.mean(counts) - n * rate) < 4 * math.sqrt(n * rate * (1 - rate) / 300)
     assert 0.75 < np.var(counts) / (n * rate * (1 - rate)) < 1.3
@@ -144,8 +144,19 @@ def test_a_missing_library_is_one_sentence(monkeypatch):
     assert DpSgd().train(rows) is not None
 
 
+def test_settings_of_dp_sgd_follow_from_rows_times_epsilon(monkeypatch):
+    """Public numbers alone; the noise is that of the very settings."""
+    asked = list[tuple[float, int]]()
+    monkeypatch.setattr(peers, "noise_multiplier", lambda e, d, rate, steps: asked.append((rate, steps)) or 1.0)
+    for rows, epsilon in ((199, 10), (200, 10), (200, 9)):
+        X = np.random.default_rng(1).normal(size=(rows, 3)) / 4
+        trained = DpSgd().train(Federation((Rows(X, np.arange(rows) % 2),), 2))
+        trained.release(Target(Fraction(epsilon), noise="gauss", delta=DELTA), Stream.from_system())
+    assert asked == [(1.0, 60), (0.05, 100), (1.0, 60)]
+
+
 def test_peers_are_entries_of_grids_and_want_their_own_noise():
-    assert GridEntry("x", "dp_sgd", "proven", (Fraction(1),), options=(("rate", 0.5),)).make() == DpSgd(rate=0.5)
+    assert GridEntry("x", "dp_sgd", "proven", (Fraction(1),)).make() == DpSgd()
     assert GridEntry("x", "diffprivlib", "proven", (Fraction(1),)).make() == Diffprivlib()
     with refused("comparison.unknown_option", method="dp_sgd", option="'lam'"):
         GridEntry("x", "dp_sgd", "proven", (Fraction(1),), options=(("lam", 0.5),)).make()

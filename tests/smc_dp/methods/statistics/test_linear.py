@@ -13,6 +13,7 @@ from smc_dp.data.columns import NumericColumn
 from smc_dp.data.federation import FeatureBox, Federation, Public, Rows
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
+from smc_dp.methods.statistics.least_squares_steps import residual_clip
 from smc_dp.methods.statistics.linear import LinearRegression, LinearSums
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.least_squares import gram_numbers, residual_numbers
@@ -140,6 +141,56 @@ def test_the_clip_is_no_smaller_than_residuals_need() -> None:
             state = steps.after(state, one)
         clips.append(state.clip / 2**30 * 40)
     assert min(clips) > 3 * 3.0  # residuals have a deviation of 3
+
+
+def test_the_clip_is_a_smaller_part_of_the_bound_where_noise_makes_the_bound() -> None:
+    assert residual_clip(1.0, 0.0, 1.0) == 4.0
+    assert residual_clip(1.0, 0.1, 1.0) == pytest.approx(4 * np.sqrt(1.2))
+    assert residual_clip(1.0, 0.4, 1.0) == pytest.approx(4.9)
+    assert residual_clip(1.0, 4.0, 1.0) == pytest.approx(3 * np.sqrt(9.0))
+    assert residual_clip(-3.0, 1.0, 1.0) == 3.0  # noise made the square smaller than 0
+    errors = np.linspace(0, 10, 200)
+    clips = np.array([residual_clip(1.0, error, 1.0) for error in errors])
+    assert (np.diff(clips) >= 0).all()
+    assert (clips >= 3 * np.sqrt(1 + 2 * errors) - 1e-9).all()
+
+
+def test_the_mean_of_both_estimates_errs_as_its_covariance_says() -> None:
+    rng, zero = np.random.default_rng(2), np.zeros((2, 2))
+    of_step, of_start = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([[4.0, -1.0], [-1.0, 9.0]])
+    starts, steps = (rng.multivariate_normal(np.zeros(2), V, size=20_000) for V in (of_start, of_step))
+    made = [
+        CoefficientInference(b, zero, of_step, b - start, 0.0, zero, np.zeros(2, dtype=bool), zero).averaged_with_start(
+            of_start
+        )
+        for start, b in zip(starts, steps, strict=True)
+    ]
+    assert np.cov(np.array([one.estimate for one in made]).T) == pytest.approx(made[0].privacy, abs=0.05)
+    assert np.linalg.inv(made[0].privacy) == pytest.approx(np.linalg.inv(of_step) + np.linalg.inv(of_start))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("epsilon", "most"), [(5, 6.0), (10, 3.0)])
+def test_the_squared_error_of_few_rows_is_near_that_without_privacy(epsilon: int, most: float) -> None:
+    """The simulation of dp-statsmodels: two normal columns within 4, an outcome within 15, a thousand rows."""
+    box = FeatureBox(0.5, np.sqrt(0.5), 2, ())
+    public = Public(3, 3, 0, label=NumericColumn("y", -15.0, 15.0), box=box)
+    spec = LinearRegression().shared(
+        public, Target(Fraction(epsilon), noise=DDG), ThreatModel(3, 0, 0), AnnouncedRows(10_000)
+    )
+    rng, private, free, truth = np.random.default_rng(6), [], [], np.array([1.0, 2.0, 1.0])
+    for seed in range(600):
+        Z = np.column_stack([rng.normal(size=(1000, 2)), np.ones(1000)])
+        y = Z @ truth + rng.normal(size=1000)
+        units = np.array([box.reach / 4, box.reach / 4, box.constant])
+        X = np.clip(Z / [4, 4, 1], -1, 1) * [box.reach, box.reach, box.constant] * (1 - 2.0**-40)
+        rows = Rows(X, np.rint(np.clip(y / 15, -1, 1) * 2.0**OUTCOME_BITS).astype(np.int64))
+        coins = Stream.insecure_from_seed(f"{seed}")
+        numbers = np.arange(1000)
+        parts = [spec.part(rows.take(numbers[j::3]), coins.fork(f"{j}")) for j in range(3)]
+        private.append(spec.model(ideal(spec.functionality, parts, coins.fork("all"))).W[0] * units - truth)
+        free.append(textbook(Z, y)[0] - truth)
+    assert (np.array(private) ** 2).sum() <= most * (np.array(free) ** 2).sum()
 
 
 def test_few_rows_at_a_small_epsilon_have_few_intervals_and_those_hold() -> None:
