@@ -38,7 +38,7 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as place:
         run = Path(place) / "run"
-        # epsilon = 1, lambda = 0.1, noise as proven, keys of 3072 bits: what is not said
+        # epsilon = 1, lambda by a public rule, noise as proven, keys of 3072 bits: what is not said
         settings = {"method": "prr_mean", "bounds": data.bounds, "test": data.test}
         report = run_protocol(data.federation, **settings, out=run, progress=progress)
         published = folder.read_release(run)  # from here on, what Dave has

@@ -52,7 +52,7 @@ def drawn(folder: Path) -> Iterator[tuple[Circumstances, list[Rows], Rows]]:
         epsilon = Fraction(f"{np.exp(rng.uniform(np.log(0.1), np.log(3))):.3g}")
         names = tuple(f"party-{j}" for j in range(K))
         known = Circumstances(
-            names, tuple(map(int, sizes)), pooled.X.shape[1], 2, RunSettings.from_options(epsilon=epsilon)
+            names, tuple(map(int, sizes)), pooled.X.shape[1], 2, RunSettings.from_options(epsilon=epsilon, lam="1/10")
         )
         yield known, [Rows(pooled.X[at], pooled.y[at]) for at in order], Rows(test.X[:TESTED], test.y[:TESTED])
 

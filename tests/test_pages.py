@@ -49,6 +49,7 @@ CARRIED_OUT_BY = {
         "tests/smc_dp/deploy/test_operator_page.py",
     ),
     "smc_dp/deploy/container/README.md": "tests/smc_dp/deploy/test_container.py",
+    "protocols/secure_sum/proofs/README.md": "tests/protocols/secure_sum/test_proofs.py",
 }
 """Pages whose blocks another test carries out."""
 LEFT_OUT = {

@@ -19,7 +19,7 @@ def export_model(
     to: Annotated[str, typer.Option(metavar="|".join(EXPORT_FORMATS), help="Format of the file.")],
     out: Annotated[Path, typer.Option(metavar="FILE", help="The file: a new one outside of RUN.")],
 ) -> None:
-    """Write the model of a run for other programs: it takes raw rows, and gives probabilities.
+    """Write the model of a run for other programs: it takes raw rows, and gives probabilities or a number.
 
     The release is verified first, as `smc-dp predict` does it. The file has the encoding of each column, the rules for
     empty cells, other texts for levels, the clipping of rows, and the weights.

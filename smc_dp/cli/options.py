@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -116,6 +116,17 @@ def read_positive(option: str, text: str, least: Fraction = LOWEST) -> Fraction:
             "option.out_of_range", option=option, lowest=f"{lowest:g}", highest=f"{highest:g}", got=shown(text)
         )
     return Fraction(value)
+
+
+def read_by_column(option: str, given: Sequence[str] | None) -> dict[str, float]:
+    """Read COLUMN=NUMBER of an option that is repeated, each column once."""
+    found: dict[str, float] = {}
+    for text in given or ():
+        column, is_there, number = text.rpartition("=")
+        if not is_there or column in found:
+            raise InputError("option.not_by_column", option=option, got=shown(text))
+        found[column] = float(read_positive(option, number))
+    return found
 
 
 def read_integer(option: str, text: str) -> int:

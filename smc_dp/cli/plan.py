@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import AsJson, read_count, read_integer, read_positive
+from smc_dp.cli.options import AsJson, read_by_column, read_count, read_integer, read_positive
 from smc_dp.cli.setting_options import with_settings
 from smc_dp.core.errors import InputError, shown
 
@@ -47,6 +47,14 @@ def plan_learning(
             metavar="NUMBER",
             help="linear: expected standard deviation of the residuals; without --bounds, in parts of half of the "
             "range of the outcome.",
+        ),
+    ] = None,
+    deviation: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=NUMBER",
+            help="logistic, linear, describe: expected standard deviation of a column, as in age=16, of dates in days "
+            "[default: a seventh of the range]. Repeat the option for other columns.",
         ),
     ] = None,
     width: Annotated[
@@ -94,7 +102,7 @@ def plan_learning(
 
     if columns is None and bounds is None:
         raise InputError("columns.missing")
-    figures = {"rate": rate, "residual": residual, "width": width}
+    figures = {"rate": rate, "residual": residual, "width": width, "deviation": deviation}
     has_intervals = said.get("method", {}).get("name") in METHODS_WITH_INTERVALS
     if plot is not None:
         from smc_dp.planning import figure  # half a second, which a plan without a picture should not pay
@@ -103,7 +111,7 @@ def plan_learning(
             raise InputError("plan.no_picture_of_intervals", name=said["method"]["name"])
         kind = figure.picture_format(plot)
         refuse_existing(plot)
-    if not has_intervals and (unused := [name for name, text in figures.items() if text is not None]):
+    if not has_intervals and (unused := [name for name, text in figures.items() if text is not None and text != []]):
         raise InputError("plan.of_no_intervals", name=unused[0])
     known: dict[str, Any] = {
         "sizes": _sizes(sizes), "columns": read_count("--columns", columns),
@@ -121,15 +129,21 @@ def plan_learning(
     _print(found, report.recommendation_blocks(found), report.blocks(found, cost=cost), as_json=as_json)
 
 
-def _plan_intervals(known: Mapping[str, Any], figures: Mapping[str, str | None], *, as_json: bool) -> None:
+def _plan_intervals(known: Mapping[str, Any], figures: Mapping[str, Any], *, as_json: bool) -> None:
     from smc_dp.planning.expected_intervals import Expectations
     from smc_dp.planning.interval_plan import plan_intervals
     from smc_dp.planning.interval_report import expectation_blocks, planned_interval_blocks
 
-    said = {name: None if text is None else float(read_positive(f"--{name}", text)) for name, text in figures.items()}
+    said = {
+        name: float(read_positive(f"--{name}", figures[name]))
+        for name in ("rate", "residual", "width")
+        if figures[name] is not None
+    }
     with screen.spinner() as hear:
         hear("planning")
-        found = plan_intervals(**known, expectations=Expectations(**said))
+        found = plan_intervals(
+            **known, expectations=Expectations(**said, deviations=read_by_column("--deviation", figures["deviation"]))
+        )
     _print(found, expectation_blocks(found), planned_interval_blocks(found, cost=known["cost"]), as_json=as_json)
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import check_beside, read_positive
-from smc_dp.core.errors import InputError, shown
+from smc_dp.cli.options import check_beside, read_by_column
 
 
 def show_run(
@@ -61,7 +59,7 @@ def show_run(
 
     check_beside(run_folder, "--html", html)
     check_beside(run_folder, "--csv", csv)
-    units = _read_units(per or [])
+    units = read_by_column("--per", per)
     if csv is not None or as_json:
         refuse_beside(
             {"html": html, "details": details, "csv": csv if as_json else None}, "as_json" if as_json else "csv"
@@ -84,24 +82,13 @@ def show_run(
         print(f"Written to {html}.")
 
 
-def _read_units(given: Sequence[str]) -> dict[str, float]:
-    """Read COLUMN=UNITS, each column once."""
-    found: dict[str, float] = {}
-    for text in given:
-        column, is_there, units = text.rpartition("=")
-        if not is_there or column in found:
-            raise InputError("option.not_units", got=shown(text))
-        found[column] = float(read_positive("--per", units))
-    return found
-
-
 def copy_published(
     run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
     to: Annotated[Path, typer.Option(metavar="DIR", help="The folder to make; it may be there if it is empty.")],
 ) -> None:
     """Copy what may be published of a run: the release, the shares if there are any, and the transcript.
 
-    timings.json stays behind, for seconds depend on secrets, and so does whatever else lies in the folder. The
+    timings.json is not copied, because durations depend on secrets. No other file is copied. The
     release is held against the transcript first, as `smc-dp predict` does; where they differ nothing is copied.
 
     \b

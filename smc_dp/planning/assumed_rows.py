@@ -1,12 +1,12 @@
 """Rows that a plan of intervals assumes, as it knows none: moments of the columns that public bounds describe.
 
-Columns are independent. A number lies around the middle of its range, which is seven standard deviations wide; levels
-and bins are equally frequent; where empty cells are marked, one in ten is empty.
+Columns are independent. A number lies around the middle of its range, which is seven standard deviations wide unless
+another deviation is stated; levels and bins are equally frequent; where empty cells are marked, one in ten is empty.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -29,15 +29,15 @@ _NODES = 40
 _FARTHEST = 40.0  # score at which a class is certain
 
 
-def assumed_moments(bounds: Bounds) -> Array:
-    """Return the mean of x x' over encoded rows, (d, d), the constant last."""
+def assumed_moments(bounds: Bounds, stated: Mapping[str, float]) -> Array:
+    """Return the mean of x x' over encoded rows, (d, d), the constant last; `stated`: as of `deviation`."""
     box = bounds.box
     if box is None:
         raise ValueError("wanted bounds with a constant")
     mean, covariance, at = np.zeros(bounds.dimension), np.zeros((bounds.dimension, bounds.dimension)), 0
     for column in bounds.columns:
         own = slice(at, at + column.width)
-        mean[own], covariance[own, own] = _of_column(column, center=bounds.center)
+        mean[own], covariance[own, own] = _of_column(column, stated, center=bounds.center)
         at += column.width
     unit = np.full(bounds.dimension, box.reach)
     mean[-1], unit[-1] = 1.0, box.constant
@@ -45,10 +45,15 @@ def assumed_moments(bounds: Bounds) -> Array:
     return moments
 
 
-def deviation(column: NumericColumn | DateColumn) -> float:
-    """Return the assumed standard deviation of a number, or of a date in days."""
+def deviation(column: NumericColumn | DateColumn, stated: Mapping[str, float]) -> float:
+    """Return the standard deviation of a number, or of a date in days: that `stated` for its name, or the assumed."""
+    return stated.get(column.name, half_range(column) * 2 / DEVIATIONS_IN_RANGE)
+
+
+def half_range(column: NumericColumn | DateColumn) -> float:
+    """Return half of the range of a number, or of a date in days."""
     number = column.days if isinstance(column, DateColumn) else column
-    return (number.high / 2 - number.low / 2) * 2 / DEVIATIONS_IN_RANGE
+    return number.scale(center=True)[1]
 
 
 def spread_of_rate(rate: float) -> float:
@@ -63,19 +68,19 @@ def spread_of_rate(rate: float) -> float:
     return float(weights @ (q * (1 - q)))
 
 
-def assumed_sums(spec: DescribeSum, rows: float) -> tuple[float, ...]:
-    """Return the sum of `describe` without its noise."""
-    return tuple(number for block in (*spec.blocks, *spec.tables) for number in _of_block(block, rows))
+def assumed_sums(spec: DescribeSum, rows: float, stated: Mapping[str, float]) -> tuple[float, ...]:
+    """Return the sum of `describe` without its noise; `stated`: as of `deviation`."""
+    return tuple(number for block in (*spec.blocks, *spec.tables) for number in _of_block(block, rows, stated))
 
 
-def _of_column(column: Column, *, center: bool) -> tuple[Array, Array]:
+def _of_column(column: Column, stated: Mapping[str, float], *, center: bool) -> tuple[Array, Array]:
     """Return mean and covariance of the features of a column, in parts of the reach."""
     k = column.width
     if has_levels(column):
         return np.full(k, 1 / k), np.eye(k) / k - np.full((k, k), 1 / k**2)
     number = column.days if isinstance(column, DateColumn) else column
     (shift, unit), middle = number.scale(center=center), number.scale(center=True)[0]
-    mean, variance = (middle - shift) / unit, (deviation(column) / unit) ** 2
+    mean, variance = (middle - shift) / unit, (deviation(column, stated) / unit) ** 2
     if k == 1:
         return np.array([mean]), np.array([[variance]])
     full = 1 - EMPTY_PART  # the feature of an empty cell is 0
@@ -84,10 +89,10 @@ def _of_column(column: Column, *, center: bool) -> tuple[Array, Array]:
     return np.array([full * mean, EMPTY_PART]), np.array([[own, beside], [beside, full * EMPTY_PART]])
 
 
-def _of_block(block: SumBlock, rows: float) -> Sequence[float]:
+def _of_block(block: SumBlock, rows: float, stated: Mapping[str, float]) -> Sequence[float]:
     each = rows / block.parts
     if has_levels(block.column):
         return [each / block.part_length] * block.length
     filled = each * (1 - EMPTY_PART if block.column.width > 1 else 1)
-    square = float(SQUARE_WEIGHT) * filled * (2 / DEVIATIONS_IN_RANGE) ** 2
+    square = float(SQUARE_WEIGHT) * filled * (deviation(block.column, stated) / half_range(block.column)) ** 2
     return [0.0, square, *([each - filled] if block.column.width > 1 else [])] * block.parts

@@ -16,6 +16,7 @@ from smc_dp.data.bounds import Bounds
 from smc_dp.data.federation import Public
 from smc_dp.data.partition import check_names
 from smc_dp.methods.expected_accuracy import ExpectedAccuracy, expected_accuracy
+from smc_dp.methods.expected_gain import ExpectedGain, expected_gain
 from smc_dp.methods.method import WITH_WEIGHTS, MechanismSpec, weights_not_used
 from smc_dp.planning.cost import SessionSpec, check_limits
 from smc_dp.privacy.pathak2010 import LARGEST_N
@@ -62,7 +63,8 @@ class Candidate(SettledRun):
     def build(cls, name: str, known: Circumstances, protocol: str | None = None) -> Candidate:
         """Return the candidate with the settings of these circumstances, and the usual ones for the rest."""
         by = protocol or default_protocol(name, len(known.names))
-        agreed = known.settings.restricted_to(name, by).settle(len(known.names))
+        settled = known.settings.restricted_to(name, by).settle(len(known.names))
+        agreed = settled.with_usual_lambda(len(known.names), known.dimension, known.classes, known.sizes)
         if getattr(agreed.method, "on_public_rows", False):
             raise InputError("plan.no_public_rows", name=name)
         if getattr(agreed.method, "whole_rows", False):
@@ -110,6 +112,17 @@ class Candidate(SettledRun):
     def expected(self) -> ExpectedAccuracy:
         """Expected accuracy with the planned numbers of rows."""
         return self.expected_with(self.circumstances.sizes)
+
+    @property
+    def gains(self) -> dict[str, ExpectedGain]:
+        """Expected gain of each party; empty for methods and features of which no figures were made."""
+        known, n = self.circumstances, sum(self.circumstances.sizes)
+        if self.method.protects != "record" or getattr(self.method, "features", None) is not None:
+            return {}
+        return {
+            name: expected_gain(own, n, known.dimension, known.classes, self.expected.signal)
+            for name, own in zip(known.names, known.sizes, strict=True)
+        }
 
     def expected_with(self, sizes: Sequence[int]) -> ExpectedAccuracy:
         """Return the expected accuracy of as many parties with so many rows."""

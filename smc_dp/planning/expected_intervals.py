@@ -6,19 +6,21 @@ noise of all parties. Nothing is drawn, so the same public numbers give the same
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import inf
 
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
+from smc_dp.data.bounds import Bounds
+from smc_dp.data.columns import DateColumn, NumericColumn
 from smc_dp.methods.method import MechanismSpec
 from smc_dp.methods.statistics.coefficient_sums import CoefficientSums
 from smc_dp.methods.statistics.describe import DescribeSum
 from smc_dp.methods.statistics.expected_inference import expect_inference
-from smc_dp.planning.assumed_rows import assumed_moments, assumed_sums, spread_of_rate
+from smc_dp.planning.assumed_rows import assumed_moments, assumed_sums, deviation, half_range, spread_of_rate
 from smc_dp.planning.planned_intervals import PlannedInterval, intervals_of_coefficients, intervals_of_description
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.run.agreement import Agreement
@@ -35,13 +37,15 @@ class Expectations:
 
     `rate`: of the second class, for `logistic`. `residual`: standard deviation of the residuals in units of the
     outcome, for `linear`. `width`: the half-width, in standard deviations, that is wanted of every interval.
+    `deviations`: standard deviations of columns of numbers or dates (days), by their names.
     """
 
     rate: float | None = None
     residual: float | None = None
     width: float | None = None
+    deviations: Mapping[str, float] = field(default_factory=dict)
 
-    def check(self, method: str) -> None:
+    def check(self, method: str, bounds: Bounds) -> None:
         """Raise InputError for figures out of range or of another method, and without the one that this one needs."""
         for name, most in (("rate", 1.0), ("residual", inf), ("width", inf)):
             value = getattr(self, name)
@@ -55,6 +59,12 @@ class Expectations:
             raise InputError("plan.rate_missing", method=method)
         if method == "linear" and self.residual is None:
             raise InputError("plan.residual_missing", method=method)
+        numbers = columns_of_numbers(bounds)
+        for name, value in self.deviations.items():
+            if name not in numbers:
+                raise InputError("plan.deviation_of_no_column", name=shown(name))
+            if not isinstance(value, int | float) or not 0 < value <= half_range(numbers[name]):
+                raise InputError("plan.deviation_out_of_range", name=shown(name), most=half_range(numbers[name]))
 
 
 @dataclass(frozen=True)
@@ -66,16 +76,18 @@ class ExpectedIntervals:
 
     def of(self, rows: int, epsilon: Fraction | None = None) -> tuple[PlannedInterval, ...]:
         """Return the intervals of so many rows in all, at the agreed epsilon or another."""
-        spec, bounds = self._spec(epsilon), self.agreement.bounds
+        spec = self._spec(epsilon)
         if isinstance(spec, DescribeSum):
-            described = spec.describe(rows, len(self.agreement.parties), assumed_sums(spec, rows))
-            return tuple(intervals_of_description(described, bounds))
+            described = spec.describe(
+                rows, len(self.agreement.parties), assumed_sums(spec, rows, self.expectations.deviations)
+            )
+            return tuple(intervals_of_description(described, self._units))
         if not isinstance(spec, CoefficientSums):
             raise TypeError("wanted a method with intervals")
         (half, spread), (terms, to_terms) = self._spread, self._terms
         found = expect_inference(spec, self._moments, rows, spread).transformed(to_terms)
         scaled = replace(found, sampling=half**2 * found.sampling, privacy=half**2 * found.privacy)
-        return tuple(intervals_of_coefficients(scaled, terms, bounds))
+        return tuple(intervals_of_coefficients(scaled, terms, self._units))
 
     def reaches(self, rows: int, epsilon: Fraction | None = None) -> bool:
         """Return whether all intervals are stated, and none is wider than wanted."""
@@ -100,7 +112,12 @@ class ExpectedIntervals:
 
     @cached_property
     def _moments(self) -> Array:
-        return assumed_moments(self.agreement.bounds)
+        return assumed_moments(self.agreement.bounds, self.expectations.deviations)
+
+    @cached_property
+    def _units(self) -> dict[str, float]:
+        numbers = columns_of_numbers(self.agreement.bounds)
+        return {name: deviation(column, self.expectations.deviations) for name, column in numbers.items()}
 
     @cached_property
     def _terms(self) -> tuple[tuple[Term, ...], Array]:
@@ -114,6 +131,12 @@ class ExpectedIntervals:
             return 1.0, spread_of_rate(stated.rate or 0.0)
         half = outcome[1] / 2 - outcome[0] / 2
         return half, (stated.residual or 0.0) / half
+
+
+def columns_of_numbers(bounds: Bounds) -> dict[str, NumericColumn | DateColumn]:
+    """Return the columns of numbers and dates by their names, with an outcome."""
+    columns = (*bounds.columns, *([] if bounds.label_column is None else [bounds.label_column]))
+    return {one.name: one for one in columns if isinstance(one, NumericColumn | DateColumn)}
 
 
 def widest(intervals: Sequence[PlannedInterval]) -> float:

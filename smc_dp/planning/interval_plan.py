@@ -91,7 +91,7 @@ def plan_intervals(
     known = bounds_of_columns(columns or 0, classes, method) if public is None else public
     Circumstances(tuple(parties), tuple(parties.values()), known.dimension)  # refuses their names and sizes
     agreement = settled.with_parties(tuple(parties), known.whole if method == "describe" else known)
-    expectations.check(method)
+    expectations.check(method, known)
     expected, rows = ExpectedIntervals(agreement, expectations), sum(parties.values())
     found = expected.of(rows)
     summary = agreement.terms.summary(agreement.spec, len(parties))

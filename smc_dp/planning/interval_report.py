@@ -67,9 +67,9 @@ def _figure(one: PlannedInterval) -> str:
 
 def _assumptions(plan: IntervalPlan) -> Iterator[str]:
     yield (
-        f"Assumed: the range of a number is {DEVIATIONS_IN_RANGE:g} standard deviations wide. Levels and bins are "
-        f"equally frequent. Of columns that mark empty cells, {EMPTY_PART:.0%} are empty. Intervals are wider for "
-        "wider ranges and rarer levels."
+        f"Assumed: the range of a number is {DEVIATIONS_IN_RANGE:g} standard deviations wide, unless you state another "
+        "deviation. Levels and bins are equally frequent. Of columns that mark empty cells, "
+        f"{EMPTY_PART:.0%} are empty. Intervals are wider for wider ranges and rarer levels."
     )
     if plan.method == "describe":
         yield "Intervals are for the figures of these rows: they count the noise, and no sampling."

@@ -11,6 +11,7 @@ from typing import Any
 from smc_dp.core.errors import Fault, InputError, shown
 from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.methods.expected_accuracy import ExpectedAccuracy
+from smc_dp.methods.expected_gain import ExpectedGain
 from smc_dp.planning import recommendation
 from smc_dp.planning.candidate import Candidate, Circumstances, check_columns
 from smc_dp.planning.cost import SessionCost, party_names, session_cost
@@ -66,8 +67,8 @@ class Plan:
     `method`: the one that the plan is about, the recommended one (`advised`, None where no method can be) unless
     another was named. `why`: the rule of the recommendation. `stay`: the parties that take part, with their rows.
     `holds_against`, `needs` and `must_not_collude`: claim and limitations of the protocol among them. `cost`: of their
-    run, with `cpu_seconds` if they were asked for. `candidate`: the method among them. `leaving`: the columns whose
-    empty cells have a row left out by the bounds.
+    run, with `cpu_seconds` if they were asked for. `gains`: what each of them gains against a model of its own rows.
+    `candidate`: the method among them. `leaving`: the columns whose empty cells have a row left out by the bounds.
     """
 
     parties: Mapping[str, int]
@@ -83,6 +84,7 @@ class Plan:
     needs: str
     must_not_collude: tuple[str, ...]
     cost: SessionCost
+    gains: Mapping[str, ExpectedGain]
     candidate: Candidate = field(repr=False, compare=False)
     leaving: tuple[str, ...] = ()
 
@@ -114,6 +116,7 @@ class Plan:
             "must_not_collude": list(self.must_not_collude),
             "leaving": list(self.leaving),
             "cost": self.cost.as_dict(),
+            "gains": {name: found.as_dict() for name, found in self.gains.items()},
         }
 
 
@@ -230,6 +233,7 @@ def _planned(known: Circumstances, method: str | None, protocol: str | None, mea
         needs=summary.needs,
         must_not_collude=tuple(unclaimed(stay)),
         cost=session_cost(stay.session, measure=measure),
+        gains=stay.gains,
         candidate=stay,
     )
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from smc_dp.data.bounds import Bounds
-from smc_dp.data.columns import DateColumn, NumericColumn
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
 from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.methods.statistics.estimate import QUANTILE, Estimate
-from smc_dp.planning.assumed_rows import deviation
 from smc_dp.run.coefficient_intervals import Term, state_inference
 
 
@@ -40,15 +37,17 @@ class PlannedInterval:
 
 
 def intervals_of_coefficients(
-    found: CoefficientInference, terms: Sequence[Term], bounds: Bounds
+    found: CoefficientInference, terms: Sequence[Term], units: Mapping[str, float]
 ) -> Iterator[PlannedInterval]:
-    """Yield the intervals of the coefficients of each column, but for the intercept; `found` is of the terms."""
+    """Yield the intervals of the coefficients of each column, but for the intercept; `found` is of the terms.
+
+    units: the standard deviation of each number.
+    """
     errors, stated = np.sqrt(np.diagonal(found.sampling)), state_inference(found, dict.fromkeys(terms, 0.0))["terms"]
     cells: dict[tuple[str, str], list[int]] = {}
     for i, term in enumerate(terms):
         if term.kind != "intercept":
             cells.setdefault((term.column, term.kind), []).append(i)
-    units = _units(bounds)
     for (column, kind), places in cells.items():
         unit = units[column] if kind == "slope" else 1.0
         halves = [stated[i]["high"] for i in places]
@@ -56,9 +55,8 @@ def intervals_of_coefficients(
         yield PlannedInterval(column, kind, unit, half, half, QUANTILE * unit * float(max(errors[places])))
 
 
-def intervals_of_description(found: DescribeResult, bounds: Bounds) -> Iterator[PlannedInterval]:
+def intervals_of_description(found: DescribeResult, units: Mapping[str, float]) -> Iterator[PlannedInterval]:
     """Yield the intervals of the proportions of each column's levels, or of its mean and standard deviation."""
-    units = _units(bounds)
     for column in found.columns:
         counts = [count for _, count in column.levels] + ([column.missing] if column.missing else [])
         if counts:
@@ -74,9 +72,3 @@ def intervals_of_description(found: DescribeResult, bounds: Bounds) -> Iterator[
 
 def _half(estimate: Estimate) -> float:
     return (estimate.high - estimate.low) / 2
-
-
-def _units(bounds: Bounds) -> dict[str, float]:
-    """Return the assumed standard deviation of each number, date and outcome."""
-    columns = (*bounds.columns, *([] if bounds.label_column is None else [bounds.label_column]))
-    return {one.name: deviation(one) for one in columns if isinstance(one, NumericColumn | DateColumn)}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from smc_dp.methods.expected_accuracy import ExpectedAccuracy
+from smc_dp.methods.expected_gain import ExpectedGain, GainAdvice, expected_gain
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, coded_prose, format_counts
 from smc_dp.planning import recommendation
 from smc_dp.planning.candidate import Candidate, Circumstances
@@ -21,6 +23,13 @@ _HEADINGS = (
     *("method", "protects", "signal", "lost to noise", "leave out", "may be malicious", "knows the noise"),
     *("messages", "bytes"),
 )
+_BY_ADVICE: Mapping[GainAdvice, str] = MappingProxyType(
+    {
+        "stay alone": "plan.better_alone",
+        "as good alone": "plan.as_good_alone",
+        "take part": "plan.better_together",
+    }
+)
 _NAMED = 5  # of more parties it is said how many there are
 _SMALL, _MANY = 100, 50  # rows of a party, and parties, from which on whole parties are what to protect
 
@@ -30,6 +39,8 @@ def blocks(plan: Plan, *, cost: bool = False) -> Iterator[PageBlock]:
     yield from recommendation_blocks(plan)
     yield PageTable("Methods", _HEADINGS, tuple(_methods(plan)), numbers=(2, 7, 8))
     yield Prose("The signal compares the sum with its noise: more is better.")
+    if (lam := getattr(plan.candidate.method, "lam", None)) is not None:
+        yield coded_prose("plan.regularised", method=plan.method, lam=lam)
     if refused := tuple(_missing(m.method, m.refused) for m in plan.methods if m.refused is not None):
         yield Bullets(refused)
     yield Prose(f"The guarantee of {plan.method} holds against {plan.holds_against} It needs {plan.needs}")
@@ -47,9 +58,12 @@ def recommendation_blocks(plan: Plan) -> Iterator[Prose]:
     hopeless = found.staying is not None and found.staying.interval.high >= recommendation.HOPELESS
     if found.staying is not None and hopeless:
         yield coded_prose("plan.do_not_begin", lost=found.staying.interval.high)
+    pointless = bool(plan.gains) and all(one.advice != "take part" for one in plan.gains.values())
+    if pointless:
+        yield coded_prose("plan.nobody_gains")
     who = _those(plan.stay, plan.parties)
     if plan.method == plan.advised:
-        take = "If you do: take" if hopeless else "Take"
+        take = "If you do: take" if hopeless or pointless else "Take"
         yield coded_prose("plan.advised_method", take=take, method=plan.method, who=who, why=str(plan.why))
     else:
         instead = "" if plan.advised is None else f" {plan.advised} is recommended. {plan.why}"
@@ -57,6 +71,7 @@ def recommendation_blocks(plan: Plan) -> Iterator[Prose]:
     if found.staying is not None:
         yield Prose(f"What to expect: {_lost(found.staying)}{_needed(found)}", "plan.expected_loss")
         yield _gain(plan, found.staying)
+        yield from gain_blocks(plan.gains)
     if (count := recommendation.features_to_offer(plan.candidate)) is not None:
         yield coded_prose("plan.features_may_pay", count=count)
     if plan.candidate.circumstances.weighted:
@@ -126,6 +141,16 @@ def _gain(plan: Plan, accuracy: ExpectedAccuracy) -> Prose:
     )  # fmt: skip
 
 
+def gain_blocks(gains: Mapping[str, ExpectedGain]) -> Iterator[Prose]:
+    """Yield the parties that are better alone, as good alone, and better together, and the expected gain of each."""
+    for advice, code in _BY_ADVICE.items():
+        found = {name: one.gain for name, one in gains.items() if one.advice == advice}
+        if found:
+            least, most = (f"{abs(gain):.2f}" for gain in sorted((min(found.values()), max(found.values())), key=abs))
+            by = least if least == most else f"{least} to {most}"
+            yield coded_prose(code, names=_some(tuple(found)).rstrip(","), gain=by)
+
+
 def _cost(statement: PrivacyStatement) -> str:
     """Return epsilon and delta of a release in words."""
     epsilon = "none" if statement.epsilon is None else short_figure(statement.epsilon)
@@ -173,6 +198,9 @@ def expected_at_site(agreement: Agreement, rows: int) -> Iterator[Prose]:
         lost = _within(accuracy)
     cost = _cost(agreement.statement)
     yield coded_prose("plan.gain_of_site", rows=rows * parties, own=rows, lost=lost, cost=cost)
+    if accuracy is not None and agreement.method.protects == "record" and agreement.features is None:
+        d, k = agreement.bounds.dimension, len(agreement.bounds.classes)
+        yield from gain_blocks({"this site": expected_gain(rows, rows * parties, d, k, accuracy.signal)})
     if agreement.spec.smallest_sets_noise:
         yield coded_prose("plan.smallest_party_sets_noise")
 
@@ -203,10 +231,11 @@ def _who(plan: Plan, found: PlannedMethod) -> Iterator[Prose]:
 def _leaving(plan: Plan, found: PlannedMethod) -> str:
     sizes = [plan.parties[name] for name in found.left_out]
     now, then = found.expected, found.without
-    both = "" if now is None or then is None else f": {_within(now)} is lost with, {_within(then)} without"
-    harm = _harm(found.left_out, sizes, sum(plan.parties.values())).rstrip(".")
-    least = "" if found.least_rows is None else f", or give each {found.least_rows:,} rows"
-    return f"{harm}{both}. Leave {_some(found.left_out)} out{least}."
+    both = "" if now is None or then is None else f" With them {_within(now)} is lost, without them {_within(then)}."
+    harm = _harm(found.left_out, sizes, sum(plan.parties.values()))
+    who = "it" if len(sizes) == 1 else "each"
+    least = "" if found.least_rows is None else f", or have {who} join with at least {found.least_rows:,} rows"
+    return f"{harm}{both} Leave {_some(found.left_out)} out{least}."
 
 
 def _harm(names: Sequence[str], sizes: Sequence[int], n: int) -> str:

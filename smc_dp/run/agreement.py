@@ -50,10 +50,12 @@ from smc_dp.methods.method import (
 from smc_dp.methods.model import FourierFeatures, FourierModel, LinearModel, ReleasedModel, Weights
 from smc_dp.methods.pathak2010.mean import RESIDUES_CAVEAT
 from smc_dp.methods.registry import METHODS, STATISTICS, find_method
+from smc_dp.methods.signal import PublicNumbers
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
 from smc_dp.methods.statistics.coefficient_sums import CoefficientSums, InferredModel
 from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.methods.sums.threat_model import ThreatModel
+from smc_dp.methods.usual_lambda import ASSUMED_ROWS, usual_lambda
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import no_guarantee
 from smc_dp.privacy.statement import PrivacyStatement, security_bits
@@ -105,6 +107,7 @@ class SettledRun:
     """Settled settings of a run, on which its parties agree: nothing is left to a default.
 
     `terms` are the settings of the protocol. `marks` are the insecure markers, in the order of `REASONS`.
+    `lambda_by_rule`: no lambda was given, so `with_usual_lambda` takes one as soon as the numbers for it are known.
     """
 
     method: Any
@@ -112,6 +115,7 @@ class SettledRun:
     protocol: str = "pathak2010"
     terms: ProtocolTerms = CuratorTerms()  # noqa: RUF009
     marks: tuple[str, ...] = ()
+    lambda_by_rule: bool = False
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any]) -> SettledRun:
@@ -175,18 +179,41 @@ class SettledRun:
         """Settled settings by the names of fields, for a class that adds to them."""
         return {field.name: getattr(self, field.name) for field in fields(SettledRun)}
 
+    def with_usual_lambda(self, parties: int, dimension: int, classes: int, sizes: Sequence[int] = ()) -> SettledRun:
+        """Return the settings with the lambda of the public rule, where none was given.
+
+        `sizes`: number of rows of each party, empty where they are not known. Nothing follows from those of a run that
+        hides the number of rows.
+        """
+        if not self.lambda_by_rule:
+            return self
+        known = sizes and getattr(self.terms, "sizes", "released") == "released"
+        rows = tuple(sizes) if known else (ASSUMED_ROWS,) * parties
+        numbers = PublicNumbers(rows, dimension, classes, self.target, self.terms.threat_model(parties))
+        lam = float(usual_lambda(self.method.name, numbers))
+        return replace(self, method=replace(self.method, lam=lam), lambda_by_rule=False)
+
     def with_parties(
-        self, parties: tuple[str, ...], bounds: Bounds, auxiliary: AuxiliaryRows | None = None
+        self,
+        parties: tuple[str, ...],
+        bounds: Bounds,
+        auxiliary: AuxiliaryRows | None = None,
+        sizes: Sequence[int] = (),
     ) -> Agreement:
-        """Return the agreement of these parties on these bounds, with these public rows of the method."""
-        return Agreement(**self.settled, parties=parties, bounds=bounds, auxiliary=auxiliary)
+        """Return the agreement of these parties on these bounds, with these public rows of the method.
+
+        `sizes`: number of rows of each party, empty where they are not known.
+        """
+        found = self.with_usual_lambda(len(parties), bounds.dimension, bounds.class_count, sizes)
+        return Agreement(**found.settled, parties=parties, bounds=bounds, auxiliary=auxiliary)
 
     def for_simulation(self, data: Federation, bounds: Bounds, *, auxiliary: bool) -> Agreement:
         """Return the agreement of a simulation of these parties; `auxiliary`: whether public rows were named."""
-        settled = replace(self, method=inform_of_rows(self.method, data.sizes.tolist()))
+        sizes = data.sizes.tolist()
+        settled = replace(self, method=inform_of_rows(self.method, sizes))
         rows = data.unlabelled if getattr(self.method, "on_public_rows", False) else None
         check_auxiliary(settled.method, given=auxiliary or rows is not None)
-        return settled.with_parties(data.names, bounds, None if rows is None else AuxiliaryRows(rows))
+        return settled.with_parties(data.names, bounds, None if rows is None else AuxiliaryRows(rows), sizes)
 
     def check(self, *, test_keys: bool) -> None:
         """Raise an InputError for what no run can agree on, whoever takes part."""
@@ -223,9 +250,9 @@ class Agreement(SettledRun):
         if self.auxiliary is not None:
             self.auxiliary.check(self.bounds.dimension, self.bounds.class_count)
         if self.marks != tuple(mark for mark in REASONS if mark in self.marks):
-            raise InputError("marks.unknown", got=shown(list(self.marks)))
+            raise InputError("insecure_markers.unknown", got=shown(list(self.marks)))
         if (AS_PUBLISHED in self.marks) != is_as_published(self.protocol):
-            raise InputError("marks.of_printed_steps", as_published=AS_PUBLISHED)
+            raise InputError("insecure_markers.of_printed_steps", as_published=AS_PUBLISHED)
         if self.bounds.weights is not None and self.method.name not in WITH_WEIGHTS:
             raise weights_not_used()
         if not self.describes:

@@ -17,7 +17,7 @@ from smc_dp.core.arrays import Array
 from smc_dp.core.errors import Fault, InputFault
 from smc_dp.data.bounds import Bounds, CategoricalColumn
 from smc_dp.data.columns import BinnedColumn
-from smc_dp.methods.model import Weights
+from smc_dp.methods.model import FourierFeatures, Weights
 from smc_dp.pages.shortening import shorten
 from smc_dp.run.release import PublishedRelease
 from smc_dp.run.threshold import Threshold
@@ -26,10 +26,13 @@ _ROUNDING = 1e-9
 """Margin for rounding, in parts of the scores that are compared."""
 
 
-def only_class(weights: Weights, bounds: Bounds, threshold: Threshold) -> str | None:
-    """Return the name of the class that the release answers everywhere; None where there may be two, or no classes."""
+def only_class(weights: Weights, bounds: Bounds, threshold: Threshold, features: FourierFeatures | None) -> str | None:
+    """Return the name of the class that the release answers everywhere; None where there may be two, or no classes.
+
+    Nothing is known here of weights of Fourier `features`.
+    """
     W = np.array(weights, dtype=np.float64)
-    if not bounds.classes or W.shape[-1] != bounds.dimension:
+    if features is not None or not bounds.classes or W.shape[-1] != bounds.dimension:
         return None
     if W.ndim == 1:
         if _least(W, bounds) > threshold.score:
@@ -43,9 +46,9 @@ def only_class(weights: Weights, bounds: Bounds, threshold: Threshold) -> str | 
 
 def one_class_faults(release: PublishedRelease, threshold: Threshold) -> tuple[Fault, ...]:
     """Return the remark that a classifier answers one class everywhere, if it does."""
-    if release.agreement.describes or (name := only_class(release.weights, release.bounds, threshold)) is None:
-        return ()
-    return (InputFault("run.one_class", {"method": release.agreement.method.name, "name": shorten(name)}),)
+    made = release.agreement
+    name = None if made.describes else only_class(release.weights, release.bounds, threshold, made.features)
+    return () if name is None else (InputFault("run.one_class", {"method": made.method.name, "name": shorten(name)}),)
 
 
 def _least(w: Array, bounds: Bounds) -> float:

@@ -236,7 +236,7 @@ def _predictions(
         threshold=limit,
         metrics=metrics,
         are_numbers=is_number,
-        one_class=only_class(model.weights, model.bounds, limit or HALF),
+        one_class=only_class(model.weights, model.bounds, limit or HALF, model.features),
     )
 
 

@@ -134,6 +134,7 @@ class Report:
         """Return plain values for JSON; `simulation_only` names the fields that no party of a real run could know."""
         compared = self.comparison
         fields = [*SIMULATION_ONLY, *([] if self.signal is None else [SIGNAL])]
+        lam = getattr(self.agreement.method, "lam", None)
         budgets = {name: standing.as_dict() for name, standing in self.standings.items()}
         return {
             "method": self.agreement.method.name,
@@ -141,6 +142,7 @@ class Report:
             "parties": len(self.agreement.parties),
             "dimension": self.agreement.bounds.dimension,
             **(self.present.as_dict() if self.present and self.agreement.terms.tolerates_dropouts else {}),
+            **({} if lam is None else {"lambda": lam}),
             "calibration": self.agreement.target.calibration,
             "accuracy": compared.accuracy if compared else None,
             "metrics": compared.metrics.as_dict() if compared and compared.metrics else None,

@@ -41,6 +41,8 @@ def blocks(report: Report, details: str) -> Iterator[PageBlock]:
             f"if all participants compute in parallel and {_described(report.simulated)}."
         )
     yield Section("Privacy", tuple(summary_blocks(report.agreement, details)))
+    if (lam := getattr(report.agreement.method, "lam", None)) is not None:
+        yield coded_prose("run.regularised", lam=lam)
     yield from _presence(report)
     if report.inference is not None:
         inferred = tuple(interval_blocks(report.inference, report.agreement.bounds))

@@ -73,8 +73,8 @@ def run_protocol(
         Every party's rows: rows in the unit ball, or CSV or Parquet files or data frames (pandas, polars, Arrow), by
         name, called after their file names, or as party-1, party-2 and so on.
     method : str or Method, default=None
-        Name of the method, then with lambda = 0.1 if it has one, or the method with its settings; None takes newton,
-        or the method of a protocol that is named.
+        Name of the method, then with lambda by the public rule if it has one (`smc_dp.methods.usual_lambda`), or the
+        method with its settings; None takes newton, or the method of a protocol that is named.
     target : Target, Fraction or float, default=1.0
         Privacy target, or its epsilon alone, above 0.
     bounds : path or Bounds, default=None

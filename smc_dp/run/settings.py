@@ -68,9 +68,6 @@ from smc_dp.run.agreement import PROTOCOLS_BY_NAME, WITH_DELTA, SettledRun
 from smc_dp.run.protocols.registry import TERMS, find_terms, setting_names, settle_protocol
 from smc_dp.run.protocols.settings import PLAN, RUN, STUDY
 
-USUAL_LAMBDA = "1/10"
-"""Usual regularisation, which suits a few hundred rows."""
-
 
 def _setting(
     sentence: str, metavar: str = "", kind: str = "", *, on: tuple[str, ...] = (RUN,), short: tuple[str, ...] = (),
@@ -144,7 +141,11 @@ class MethodSettings(SettingsSection):
         },
     )  # fmt: skip
     lam: MethodSetting = _planned(
-        "Regularisation, for methods that use it.", "NUMBER", usual="0.1", alias="lambda", title="Regularisation"
+        "Regularisation, for methods that use it.",
+        "NUMBER",
+        alias="lambda",
+        title="Regularisation",
+        usual="by a public rule of rows, columns and epsilon",
     )
     adjacency: MethodSetting = _agreed(
         "newton, gd, logistic, linear: what is hidden: that one record was replaced (replace), or that it is there "
@@ -244,7 +245,7 @@ class DataRoles(Document):
         "Refuse rows outside their bounds instead of clipping them.", kind="flag", default=False
     )
     dataset: str | None = _setting(
-        "Data set that is dealt to parties.",
+        "Data set that is partitioned among parties.",
         "breast_cancer|a9a|bank|credit_default|covtype|kdd99|mnist37|har|digits", short=(RUN,), usual="breast_cancer",
     )  # fmt: skip
     data_dir: Path | None = _setting("Folder with the papers' data sets.", "DIR", variable="SMC_DP_DATA")
@@ -349,7 +350,12 @@ class RunSettings(Document):
             terms = settle_protocol(by, settled, self.protocol.given())
             if wanted is not None:
                 markers = agreements.insecure_markers(by, terms, seeded=seeded)
-                agreed = SettledRun(settled, wanted, by, terms, markers)
+                by_rule = (
+                    method is None
+                    and "lambda" in agreements.required_settings(type(settled))
+                    and "lambda" not in self.method.given()
+                )
+                agreed = SettledRun(settled, wanted, by, terms, markers, by_rule)
                 agreed.check(test_keys=self.insecure_test_keys)
         return found.required(agreed)
 
@@ -384,7 +390,6 @@ class RunSettings(Document):
         given, known = self.method.given(), agreements.required_settings(type(usual))
         others = [name for name in given if name not in known]
         refuse_all(InputFault("method.no_such_setting", {"setting": name, "method": usual.name}) for name in others)
-        given = {"lambda": USUAL_LAMBDA} | given if "lambda" in known else given
         read = agreements.read_method_settings(given, type(usual), complete=False)
         return agreements.make_method(usual.name, protocol, read)
 

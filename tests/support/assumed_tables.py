@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,13 +17,21 @@ from smc_dp.data.preprocess import encode_rows, label_numbers
 from smc_dp.data.table import Table
 
 
-def drawn_rows(bounds: Bounds, n: int, seed: int, *, rate: float = 0.5, residual: float = 1.0) -> Rows:
+def drawn_rows(
+    bounds: Bounds,
+    n: int,
+    seed: int,
+    *,
+    rate: float = 0.5,
+    residual: float = 1.0,
+    deviations: Mapping[str, float] = MappingProxyType({}),
+) -> Rows:
     """Rows of independent columns; scores of classes have the deviation 1, residuals of an outcome this one.
 
     Of an outcome the columns tell nothing.
     """
     rng = np.random.default_rng(seed)
-    X = encode_rows(drawn_table(bounds, n, rng), bounds)
+    X = encode_rows(drawn_table(bounds, n, rng, deviations), bounds)
     if bounds.outcome is not None:
         label: Any = bounds.label_column
         values = np.clip(label.scale(center=True)[0] + residual * rng.normal(size=n), *bounds.outcome)
@@ -35,11 +45,17 @@ def drawn_rows(bounds: Bounds, n: int, seed: int, *, rate: float = 0.5, residual
     return Rows(X, (rng.random(n) < 1 / (1 + np.exp(-middle - scores))).astype(np.int64))
 
 
-def drawn_table(bounds: Bounds, n: int, rng: np.random.Generator) -> Table:
-    return Table("drawn", {column.name: _cells(column, n, rng) for column in bounds.columns}, range(1, n + 1))
+def drawn_table(
+    bounds: Bounds, n: int, rng: np.random.Generator, deviations: Mapping[str, float] = MappingProxyType({})
+) -> Table:
+    return Table(
+        "drawn",
+        {column.name: _cells(column, n, rng, deviations.get(column.name)) for column in bounds.columns},
+        range(1, n + 1),
+    )
 
 
-def _cells(column: Column, n: int, rng: np.random.Generator) -> list[object]:
+def _cells(column: Column, n: int, rng: np.random.Generator, deviation: float | None) -> list[object]:
     """Levels and bins, equally frequent, or numbers about the middle; one cell in ten is empty where that is marked."""
     if isinstance(column, CategoricalColumn):
         texts = [*column.categories, *([""] if column.missing == "category" else [])]
@@ -49,9 +65,9 @@ def _cells(column: Column, n: int, rng: np.random.Generator) -> list[object]:
         return [*map(str, middles[rng.integers(0, len(middles), n)])]
     if isinstance(column, DateColumn):
         range_in_days = (column.last - column.first).days
-        days = np.clip(range_in_days / 2 + rng.normal(size=n) * range_in_days / 7, 0, range_in_days)
+        days = np.clip(range_in_days / 2 + rng.normal(size=n) * (deviation or range_in_days / 7), 0, range_in_days)
         return [str(column.first + datetime.timedelta(days=int(day))) for day in days]
     middle, reach = (column.low + column.high) / 2, column.high - column.low
-    numbers: Array = np.clip(middle + rng.normal(size=n) * reach / 7, column.low, column.high)
+    numbers: Array = np.clip(middle + rng.normal(size=n) * (deviation or reach / 7), column.low, column.high)
     empty = rng.random(n) < (0.1 if column.missing == "indicator" else 0)
     return ["" if none else repr(float(number)) for number, none in zip(numbers, empty, strict=True)]

@@ -46,11 +46,11 @@ CLASSES, NUMBER = 'column = "died"\nclasses = ["no", "yes"]\n', 'column = "stay"
 
 
 def planned(columns: int | None = 5, *, sizes: Any = SIZES, bounds: Bounds | None = None, **said: Any) -> IntervalPlan:
-    figures = {name: said.pop(name) for name in ("rate", "residual", "width") if name in said}
+    figures = {name: said.pop(name) for name in ("rate", "residual", "width", "deviations") if name in said}
     return plan_intervals(sizes, columns, RunSettings.from_options(**said), Expectations(**figures), bounds=bounds)
 
 
-def released(agreement: Agreement, n: int, seed: int, **drawn: float) -> dict[tuple[str, str], list[float | None]]:
+def released(agreement: Agreement, n: int, seed: int, **drawn: Any) -> dict[tuple[str, str], list[float | None]]:
     """Half-widths of a release on rows as assumed, of each column by the kind of coefficient."""
     return released_of(agreement, drawn_rows(agreement.bounds, n, seed, **drawn), seed)
 
@@ -71,7 +71,7 @@ def released_of(agreement: Agreement, rows: Rows, seed: int) -> dict[tuple[str, 
     return found
 
 
-def ratios(plan: IntervalPlan, releases: int, **drawn: float) -> Array:
+def ratios(plan: IntervalPlan, releases: int, **drawn: Any) -> Array:
     """Median half-widths of releases over those planned, one for each planned interval; NaN where most have none."""
     each = [released(plan.agreement, plan.rows, seed, **drawn) for seed in range(releases)]
     compared = []

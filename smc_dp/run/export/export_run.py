@@ -45,8 +45,6 @@ def export_run(run: str | PathLike[str], to: str, out: str | PathLike[str]) -> E
     if to not in WRITERS:
         raise InputError("export.unknown_format", formats=list(WRITERS), got=shown(to))
     model = read_model(Path(run))
-    if model.bounds.outcome is not None and to != "json":
-        raise InputError("export.of_number", label=shown(model.bounds.label))
     if model.waves is not None and to != "json":
         raise InputError("export.of_features")
     write_new(Path(out), WRITERS[to](model), f"out: {out}")

@@ -134,10 +134,11 @@ def new_prefix(bounds: Bounds) -> str:
 def model_properties(model: ExportedModel) -> dict[str, Any]:
     """Return what a file says of its release, as plain values, for formats without a place of their own for it."""
     dates = [column.name for column in model.bounds.columns if isinstance(column, DateColumn)]
+    outcome = model.bounds.outcome
+    predicted: dict[str, Any] = {"classes": list(model.bounds.classes), "threshold": model.threshold.probability}
     return {
         "release": model.release,
-        "classes": list(model.bounds.classes),
-        "threshold": model.threshold.probability,
+        **(predicted if outcome is None else {"label": model.bounds.label, "outcome": list(outcome)}),
         "days_since_1970_01_01": dates,
         "privacy": dict(model.privacy),
         "insecure": list(model.insecure),

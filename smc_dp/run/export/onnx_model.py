@@ -1,7 +1,7 @@
-"""Model as ONNX, in float64: an input for each column, and the class and the probabilities of each row.
+"""Model as ONNX, in float64: an input for each column, and the class and the probabilities of each row, or the number.
 
 Columns of numbers are doubles, of dates doubles that count days since 1970-01-01, NaN where nothing stands; columns of
-levels are texts, "" where nothing stands. A row with a cell that cannot be used gets the class "" and NaN.
+levels are texts, "" where nothing stands. A row with a cell that cannot be used gets the class "" and NaN, or NaN.
 """
 
 from __future__ import annotations
@@ -38,11 +38,13 @@ def write_onnx_model(model: ExportedModel) -> bytes:
     graph = _Graph(new_prefix(model.bounds))
     _add_scores(graph, model)
     inputs = [helper.make_tensor_value_info(column.name, _type(column), ["rows", 1]) for column in model.bounds.columns]
-    numbers = [("scores", len(model.scored))]
+    is_number = model.bounds.outcome is not None
+    numbers = [("prediction" if is_number else "scores", len(model.scored))]
     if model.gives_probabilities:
         numbers.append(("probabilities", len(model.bounds.classes)))
+    of_class = helper.make_tensor_value_info(graph.named("class"), TensorProto.STRING, ["rows"])
     outputs = [
-        helper.make_tensor_value_info(graph.named("class"), TensorProto.STRING, ["rows"]),
+        *([] if is_number else [of_class]),
         *(helper.make_tensor_value_info(graph.named(what), TensorProto.DOUBLE, ["rows", n]) for what, n in numbers),
     ]
     made = helper.make_model(
@@ -121,7 +123,11 @@ def _add_scores(graph: _Graph, model: ExportedModel) -> None:
     clip = graph.constant([[model.bounds.clip]])
     shrink = graph.step("Div", clip, graph.step("Max", graph.step("Sqrt", squared), clip))
     total = graph.step("Mul", graph.step("Sum", *added), shrink)
-    scores = graph.step("Add", total, graph.constant([model.constants]), result=graph.named("scores"))
+    is_number = model.bounds.outcome is not None
+    result = graph.named("prediction" if is_number else "scores")
+    scores = graph.step("Add", total, graph.constant([model.constants]), result=result)
+    if is_number:
+        return
     if model.gives_probabilities:
         _add_probabilities(graph, model, scores)
     _add_classes(graph, model, scores)

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import KNNImputer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import (
@@ -63,7 +63,7 @@ def make_pipeline(model: ExportedModel) -> Pipeline:
             ("clip", _set_scale(StandardScaler().fit(np.zeros((1, width))), 0.0, model.bounds.clip)),
             ("length", _with_length(width)),
             ("shorten", Normalizer("max").fit(np.ones((1, width + 2)))),
-            ("classes", _classifier(model, weights)),
+            _last_step(model, weights),
         ]
     )
     pipeline.smc_dp_ = model_properties(model)
@@ -159,6 +159,15 @@ def _with_length(width: int) -> FeatureUnion:
     row = PolynomialFeatures(1).fit(origin)
     length = KMeans(1, n_init=1, random_state=0).fit(origin)
     return FeatureUnion([("row", row), ("length", length)])
+
+
+def _last_step(model: ExportedModel, weights: Array) -> tuple[str, Any]:
+    if model.bounds.outcome is None:
+        return "classes", _classifier(model, weights)
+    made = LinearRegression()
+    made.coef_, made.intercept_ = np.concatenate([[0.0], weights[0], [0.0]]), float(model.constants[0])
+    made.n_features_in_ = len(made.coef_)
+    return "number", made
 
 
 def _classifier(model: ExportedModel, weights: Array) -> Any:

@@ -64,7 +64,10 @@ class _Query:
         """Yield comments, which hold printable texts on one line alone."""
         bounds = self.model.bounds
         yield f"-- Model of the release {self.model.release}, for the table {_TABLE}: write the name of yours."
-        yield f"-- Classes: {', '.join(map(shown, bounds.classes))}. A row with a cell that cannot be used has NULL."
+        predicted = (
+            f"Number: {shown(bounds.label)}" if bounds.outcome else f"Classes: {', '.join(map(shown, bounds.classes))}"
+        )
+        yield f"-- {predicted}. A row with a cell that cannot be used has NULL."
 
     def text(self) -> str:
         terms = [self._terms(i, *part) for i, part in enumerate(self.model.parts)]
@@ -132,6 +135,9 @@ class _Query:
     def _probabilities(self) -> Iterator[dict[str, str]]:
         classes = self.model.bounds.classes
         scores = [f"{sql.ROWS}.{self.named(f'score_{i}')}" for i in range(len(self.model.scored))]
+        if self.model.bounds.outcome is not None:
+            yield {f"{self.prefix}prediction": scores[0]}
+            return
         chosen, probability = f"{self.prefix}class", f"{self.prefix}probability "
         if len(classes) == 2:
             (score,) = scores

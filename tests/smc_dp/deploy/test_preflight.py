@@ -173,7 +173,7 @@ def test_charlie_has_neither_rows_nor_a_book(site: Paths, tmp_path: Path) -> Non
 def test_check_prints_every_fault_and_ends_with_2(site: Paths, capsys: pytest.CaptureFixture[str]) -> None:
     given = ["study", "check", str(site["study"]), *options(site, "data", "ledger", "key", "policy")]
     assert main(given) == 0
-    fits, expected, gain = capsys.readouterr().out.splitlines()
+    fits, expected, gain, alone = capsys.readouterr().out.splitlines()
     own = len(site["data"].read_text().splitlines()) - 1
     assert all(
         figure in gain
@@ -183,6 +183,7 @@ def test_check_prints_every_fault_and_ends_with_2(site: Paths, capsys: pytest.Ca
     assert expected.startswith(
         "What to expect if all 3 parties have as many rows as this site: the noise lowers the accuracy by 0.00 to "
     )
+    assert alone.startswith("Better alone: this site. ")
     assert main([*given, "--most-cells", "8"]) == 2
     assert " limit of 80" in capsys.readouterr().out
     assert main([*given, "--most-cells", "9"]) == 0
@@ -193,7 +194,7 @@ def test_check_prints_every_fault_and_ends_with_2(site: Paths, capsys: pytest.Ca
     site_can, cell, author_can, limit, last = capsys.readouterr().out.splitlines()
     assert (site_can, author_can) == (
         "This site can fix:",
-        "The author of the study can fix, or else this site:",
+        "The author of the study, or else this site, can fix:",
     )
     assert limit == "* site policy: max_epsilon: wanted at most 1/10, the study's release has 0.333334"
     assert cell.isprintable()

@@ -64,6 +64,33 @@ def test_where_noise_hides_what_rows_say_no_interval_is_planned_and_few_releases
     assert "plan.intervals_missing" in texts_by_code(expectation_blocks(found))
 
 
+def test_stated_deviations_are_those_of_the_plan() -> None:
+    bounds, stated = bounds_with(CLASSES), {"age": 10.0, "dose": 1.2}
+    found = planned(None, bounds=bounds, method="logistic", rate=0.3, deviations=stated)
+    assert [one.unit for one in found.intervals] == [10.0, 1.2, 1.0]
+    assert np.abs(ratios(found, 6, rate=0.3, deviations=stated) - 1).max() < 0.15
+    usual = planned(None, bounds=bounds, method="logistic", rate=0.3)
+    same = planned(None, bounds=bounds, method="logistic", rate=0.3, deviations={"age": 120 / 7})
+    assert same.intervals == usual.intervals
+    assert (found.intervals[0].half_width or 0) > 1.2 * (usual.intervals[0].half_width or 0)
+
+
+def test_a_description_with_stated_deviations_is_that_of_such_rows() -> None:
+    stated = {"age": 30.0, "stay": 9.0}
+    usual, found = (
+        planned(None, bounds=bounds_with(NUMBER), method="describe", deviations=one) for one in ({}, stated)
+    )
+    by_name = [{(one.column, one.figure): one for one in plan.intervals} for plan in (usual, found)]
+    for name, deviation in stated.items():
+        assert by_name[1][name, "mean"].unit == deviation
+        assert by_name[1][name, "mean"].half_width == by_name[0][name, "mean"].half_width
+        # that of the variance is the same, and d(variance) = 2 d(deviation) deviation
+        halves = [one[name, "standard deviation"] for one in by_name]
+        assert (halves[1].half_width or 0) * deviation == pytest.approx(
+            (halves[0].half_width or 0) * halves[0].unit, rel=0.02
+        )
+
+
 def test_the_width_is_that_of_a_formula_by_hand() -> None:
     """Of normal columns, by s = 3/mu of the last sum: sqrt(1 + s^2 R/(n w f)), R = 10 + 5 f, f = (3/3.5)^2."""
     found = planned(5, sizes=[10_000, 10_000], method="logistic", rate=0.5, colluders=0)
@@ -76,11 +103,11 @@ def test_the_width_is_that_of_a_formula_by_hand() -> None:
 
 @pytest.mark.parametrize("center", ["true", "false"])
 def test_assumed_moments_are_those_of_encoded_rows(center: str) -> None:
-    bounds = columns(CLASSES, center)
-    table = drawn_table(bounds, 40_000, np.random.default_rng(1))
+    bounds, stated = columns(CLASSES, center), {"seen": 300.0, "dose": 0.7}
+    table = drawn_table(bounds, 40_000, np.random.default_rng(1), stated)
     X = encode_rows(table, bounds)
-    moments, units = X.T @ X / len(X), np.sqrt(np.outer(*[np.diagonal(assumed_moments(bounds))] * 2))
-    assert np.abs((assumed_moments(bounds) - moments) / units).max() < 0.03
+    moments, units = X.T @ X / len(X), np.sqrt(np.outer(*[np.diagonal(assumed_moments(bounds, stated))] * 2))
+    assert np.abs((assumed_moments(bounds, stated) - moments) / units).max() < 0.03
 
 
 def test_the_spread_of_classes_is_that_of_normal_scores() -> None:
@@ -145,7 +172,7 @@ def test_groups_and_tables_of_a_description_have_their_parts_of_the_rows() -> No
     agreement = planned(None, bounds=columns(CLASSES), method="describe", by="ward", tables="sex*bmi").agreement
     spec = agreement.spec
     assert isinstance(spec, DescribeSum)
-    described = spec.describe(900, 3, assumed_sums(spec, 900))
+    described = spec.describe(900, 3, assumed_sums(spec, 900, {}))
     assert [one.rows.estimate for one in described.groups] == pytest.approx([225] * 4)
     assert sum(count.estimate for counts in described.tables[0].cells for count in counts) == pytest.approx(900)
     for column in described.columns:

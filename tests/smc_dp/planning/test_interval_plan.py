@@ -17,6 +17,8 @@ from smc_dp.planning.interval_report import expectation_blocks
 from tests.support.planned_intervals import CLASSES, COLUMNS, SIZES, columns, planned
 from tests.support.refusals import refused
 
+STATED = {"age": 20.0, "seen": 900.0}
+
 
 @pytest.mark.parametrize(
     ("said", "width"),
@@ -81,6 +83,9 @@ def test_columns_without_names_are_planned_together_and_in_standard_deviations()
         ({"method": "logistic", "rate": float("nan")}, "plan.figure_out_of_range"),
         ({"method": "linear", "residual": float("inf")}, "plan.figure_out_of_range"),
         ({"method": "describe", "width": 0}, "plan.figure_out_of_range"),
+        ({"method": "describe", "deviations": {"age": 1.0}}, "plan.deviation_of_no_column"),
+        ({"method": "describe", "deviations": {"x1": 1.01}}, "plan.deviation_out_of_range"),
+        ({"method": "describe", "deviations": {"x1": 0.0}}, "plan.deviation_out_of_range"),
         ({"method": "newton"}, "plan.has_no_intervals"),
         ({"method": "logistic", "rate": 0.5, "sizes": [500]}, "plan.too_few_parties"),
         ({"method": "logistic", "rate": 0.5, "sizes": [500, 0]}, "plan.no_rows"),
@@ -105,8 +110,8 @@ def test_the_command_says_what_the_function_says(capsys: pytest.CaptureFixture[s
     (tmp_path / "bounds.toml").write_text(COLUMNS.replace("CENTER", "true") + CLASSES)
     sizes = ",".join(f"{name}={n}" for name, n in SIZES.items())
     arguments = ["plan", "--sizes", sizes, "--bounds", str(tmp_path / "bounds.toml"), "--method", "logistic"]
-    arguments += ["--rate", "0.2", "--width", "0.3"]
-    found = planned(None, bounds=columns(CLASSES), method="logistic", rate=0.2, width=0.3)
+    arguments += ["--rate", "0.2", "--width", "0.3", "--deviation", "age=20", "--deviation", "seen=900"]
+    found = planned(None, bounds=columns(CLASSES), method="logistic", rate=0.2, width=0.3, deviations=STATED)
     assert main([*arguments, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told.pop("answer") == [said.text for said in expectation_blocks(found)]
@@ -122,6 +127,8 @@ def test_the_command_says_what_the_function_says(capsys: pytest.CaptureFixture[s
     [
         ("--method newton --rate 0.1", "--rate: goes with method logistic, linear or describe"),
         ("--width 0.1", "--width: goes with method logistic, linear or describe"),
+        ("--deviation x1=3", "--deviation: goes with method logistic, linear or describe"),
+        ("--method describe --deviation x1", "--deviation: wanted COLUMN=NUMBER, as in age=10, each column once"),
         ("--method logistic --rate x", "--rate: wanted a positive number"),
         ("--method logistic --rate 0.1 --plot plan.png", "--plot: the picture shows accuracy"),
         ("--method logistic --rate 0.1 --classes 3", "--classes: logistic is for two classes"),

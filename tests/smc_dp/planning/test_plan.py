@@ -17,6 +17,7 @@ from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import Bounds, NumericColumn, parse_bounds
 from smc_dp.methods.expected_accuracy import AccuracyInterval, ExpectedAccuracy, expected_accuracy
+from smc_dp.methods.expected_gain import expected_gain
 from smc_dp.pages.blocks import texts_by_code
 from smc_dp.planning import figure, recommendation, report
 from smc_dp.planning.candidate import Candidate, Circumstances
@@ -118,9 +119,33 @@ def test_a_plan_says_what_a_party_gains_and_gives_up() -> None:
     assert all(figure in text for figure in ("5,800 rows", "north has 5,000", "south has 800"))
 
 
+def test_a_plan_tells_each_party_whether_it_is_better_alone(usual: Plan) -> None:
+    advice = {name: found.advice for name, found in usual.gains.items()}
+    assert advice == {"north": "as good alone", "south": "as good alone", "clinic": "take part"}
+    text = told(usual)
+    assert "plan.nobody_gains" not in text
+    assert "north, south" in text["plan.as_good_alone"]
+    assert "clinic" in text["plan.better_together"]
+    gain = usual.gains["clinic"].gain
+    assert (
+        gain
+        == expected_gain(
+            30, sum(SIZES.values()), 13, 2, Candidate.build("newton", among(*SIZES.values())).expected.signal
+        ).gain
+    )
+    assert usual.as_dict()["gains"]["clinic"] == {"rows": 30, "gain": gain, "advice": "take part"}
+    noisy = smc_dp.plan([500, 400], 60, epsilon=0.1)
+    assert {"plan.nobody_gains", "plan.better_alone"} <= set(told(noisy))
+    assert told(noisy)["plan.advised_method"].startswith("If you do")
+    without = smc_dp.plan(SIZES, 12, method="prr_mean")
+    assert set(without.gains) == {"north", "south"}  # who stays away gains nothing
+    assert smc_dp.plan([20] * 60, 5, method="avg_clip").gains == {}  # no figures were made of it
+
+
 def test_a_plan_advises_against_what_comes_to_nothing_and_says_how_many_rows_would_do(usual: Plan) -> None:
     found = smc_dp.plan([60, 40], 12, epsilon=0.2)
-    assert list(told(found))[:3] == ["plan.do_not_begin", "plan.advised_method", "plan.expected_loss"]
+    first = ["plan.do_not_begin", "plan.nobody_gains", "plan.advised_method", "plan.expected_loss"]
+    assert list(told(found))[:4] == first
     assert "newton" in told(found)["plan.advised_method"]
     needed = found.planned.rows_needed
     assert needed is not None

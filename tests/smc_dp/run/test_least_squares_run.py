@@ -210,8 +210,6 @@ def test_what_it_cannot_do_is_refused(files: Path, tmp_path: Path) -> None:
         run(files, tmp_path / "no", method="newton")
     with refused("personal.of_number"):
         personalise(files / "run", files / "north.csv")
-    with refused("export.of_number"):
-        export_run(files / "run", "sql", tmp_path / "model.sql")
     (tmp_path / "b.toml").write_text(BOUNDS.replace("range = [0, 60]", 'classes = ["no", "yes"]'))
     with refused(*["classes.many_numbers"] * 3):
         run(files, tmp_path / "no", bounds=tmp_path / "b.toml")

@@ -45,7 +45,7 @@ def test_the_class_that_is_named_is_that_of_every_row(seed: int, by: float, prob
     model = draw_model(seed, 40)
     weights, limit = shifted(model.weights, by), Threshold(probability)
     rows = examine_table(Table("rows", dict(model.cells), range(model.rows)), model.bounds).X
-    found = only_class(weights, model.bounds, limit)
+    found = only_class(weights, model.bounds, limit, None)
     if found is not None and len(rows):
         two = len(model.bounds.classes) == 2
         at = limit.passed(scores(weights, rows)).astype(int) if two else classify(weights, rows)
@@ -60,20 +60,20 @@ def test_corners_say_from_which_constant_on_there_is_one_class(w: tuple[float, .
     of_rows = scores((*w, 0.0), examine_table(Table("rows", {"age": ages, "sex": sexes}, range(6)), bounds).X)
     for sign, name, edge in ((1, "yes", of_rows.min()), (-1, "no", -of_rows.max())):
         need = -float(edge) / bounds.constant
-        assert only_class((*w, sign * (need + 1.0)), bounds, HALF) == name
-        assert only_class((*w, sign * (need - 0.01)), bounds, HALF) is None  # a row has the other class
+        assert only_class((*w, sign * (need + 1.0)), bounds, HALF, None) == name
+        assert only_class((*w, sign * (need - 0.01)), bounds, HALF, None) is None  # a row has the other class
         if clip >= math.sqrt(2):  # no row is shortened, so the corner is reached
-            assert only_class((*w, sign * (need + 0.01)), bounds, HALF) == name
+            assert only_class((*w, sign * (need + 0.01)), bounds, HALF, None) == name
 
 
 def test_a_threshold_and_more_classes_count() -> None:
     bounds = Bounds((AGE, SEX), ("no", "yes"), "y", 2.0, 1.0)
     w = (0.1, 0.0, 0.0, 1.0)
-    assert only_class(w, bounds, HALF) == "yes"
-    assert only_class(w, bounds, Threshold(0.9)) == "no"
+    assert only_class(w, bounds, HALF, None) == "yes"
+    assert only_class(w, bounds, Threshold(0.9), None) == "no"
     three = replace(bounds, classes=("a", "b", "c"))
-    assert only_class((w, (0.0,) * 4, (0.1, 0.0, 0.0, 2.0)), three, HALF) == "c"
-    assert only_class((w, (0.0,) * 4, w), three, HALF) is None  # the first of equals wins, and may be another's
+    assert only_class((w, (0.0,) * 4, (0.1, 0.0, 0.0, 2.0)), three, HALF, None) == "c"
+    assert only_class((w, (0.0,) * 4, w), three, HALF, None) is None  # the first of equals wins, and may be another's
 
 
 def test_a_run_a_page_and_a_prediction_say_that_a_release_answers_one_class(

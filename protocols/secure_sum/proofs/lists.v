@@ -1,0 +1,148 @@
+(* One list (L1), one kind (L2'), link (L3c), honest survivors (H), charges (C): what follows from counting.
+
+   NOTES: "Two certified lists of one sum have honest signers a and a' with a + t >= Q, a' + t >= Q, disjoint by R3." *)
+From mathcomp Require Import all_ssreflect.
+
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+
+(* K parties, of whom the corrupt set C has at most t; Q signatures are a quorum, and D may drop out. *)
+Record parameters := Parameters {K : nat; t : nat; D : nat; Q : nat; T : nat}.
+
+Definition valid (p : parameters) :=
+  [/\ K p + t p + 1 <= 2 * Q p, t p + 1 <= T p, T p <= Q p & Q p + D p <= K p].
+
+Section OneSum.
+Variables (p : parameters) (party : finType) (C : {set party}).
+Hypothesis parties : #|party| = K p.
+Hypothesis corrupt : #|C| <= t p.
+
+(* What a party signs of one sum: a list of survivors, or the empty list, "given up". *)
+Variable signs : party -> {set party} -> bool.
+Hypothesis R3_one : forall j U V, j \notin C -> signs j U -> signs j V -> U = V.
+
+Definition certificate (S U : {set party}) := Q p <= #|S| /\ (forall j, j \in S -> signs j U).
+
+Lemma one_list S S' U V : K p + t p + 1 <= 2 * Q p -> certificate S U -> certificate S' V -> U = V.
+Proof.
+move=> enough [many own] [many' own']; apply/eqP/contraT => /eqP differ.
+have inside : S :&: S' \subset C.
+  apply/subsetP=> j /setIP[jS jS']; apply/contraT => honest.
+  by case: differ; exact: (R3_one honest (own j jS) (own' j jS')).
+have few : #|S :&: S'| <= t p by exact: leq_trans (subset_leq_card inside) corrupt.
+have all : #|S :|: S'| <= K p by rewrite -parties; exact: max_card.
+have := cardsUI S S'.
+move=> sum.
+have : 2 * Q p <= K p + t p.
+  by rewrite mul2n -addnn; apply: leq_trans (leq_add many many') _; rewrite -sum leq_add.
+by move=> le; move: (leq_trans enough le); rewrite addn1 ltnn.
+Qed.
+
+(* An honest party signs only lists of at least K - D members that have itself in them, or the empty list. *)
+Hypothesis R3_own : forall j U, j \notin C -> signs j U -> U != set0 -> (j \in U) /\ K p - D p <= #|U|.
+
+(* A certificate has an honest signer. *)
+Lemma honest_signer S U : t p + 1 <= Q p -> certificate S U -> exists2 j, j \in S :\: C & signs j U.
+Proof.
+move=> enough [many own].
+have : 0 < #|S :\: C|.
+  have inter : #|S :&: C| <= t p by apply: leq_trans corrupt; exact: subset_leq_card (subsetIr S C).
+  rewrite cardsD subn_gt0; apply: leq_ltn_trans inter _.
+  by apply: leq_trans many; rewrite -addn1.
+case/card_gt0P => j jSC; exists j => //.
+by apply: own; case/setDP: jSC.
+Qed.
+
+(* L3c: a certified list that is not empty has an honest signer among its members, who masked with all of them. *)
+Lemma link S U : t p + 1 <= Q p -> certificate S U -> U != set0 -> exists2 j, j \in U & j \notin C.
+Proof.
+move=> enough cert some; case: (honest_signer enough cert) => j /setDP[_ honest] signed.
+by exists j => //; case: (R3_own honest signed some).
+Qed.
+
+(* H: at least K - D - t honest parties are on a certified list that is not empty; their noise is in its sum. *)
+Lemma honest_survivors S U :
+  t p + 1 <= Q p -> certificate S U -> U != set0 -> K p - D p - t p <= #|U :\: C|.
+Proof.
+move=> enough cert some; case: (honest_signer enough cert) => j /setDP[_ honest] signed.
+case: (R3_own honest signed some) => _ size.
+rewrite cardsD; apply: leq_sub size _; apply: leq_trans corrupt.
+exact: subset_leq_card (subsetIr U C).
+Qed.
+
+(* R4: an honest party answers for j of this sum only when Q distinct signers are shown for the list that it signed. *)
+Variable answers : party -> party -> bool -> Prop.  (* holder, dealer, and whether the dealer is on the list *)
+Hypothesis R4 : forall i j kind, i \notin C -> answers i j kind ->
+  exists S U, [/\ certificate S U, signs i U & kind = (j \in U)].
+
+(* L2': all honest answers about one dealer in one sum are of one kind. *)
+Lemma one_kind i i' j kind kind' :
+  K p + t p + 1 <= 2 * Q p -> i \notin C -> i' \notin C -> answers i j kind -> answers i' j kind' -> kind = kind'.
+Proof.
+move=> enough hi hi' /(R4 hi)[S [U [cert _ ->]]] /(R4 hi')[S' [V [cert' _ ->]]].
+by rewrite (one_list enough cert cert').
+Qed.
+
+(* L2': so of the other kind only shares that corrupt holders have are open, fewer than T. *)
+Lemma other_kind_closed (opened : {set party}) j kind :
+  K p + t p + 1 <= 2 * Q p -> t p + 1 <= T p ->
+  (exists i, [/\ i \notin C & answers i j kind]) ->
+  (forall i, i \in opened -> i \notin C -> answers i j (~~ kind)) ->
+  #|opened| < T p.
+Proof.
+move=> enough threshold [i [hi own]] others.
+have inside : opened \subset C.
+  apply/subsetP=> i' open; apply/contraT=> hi'.
+  by have := one_kind enough hi hi' own (others i' open hi'); case: (kind).
+by apply: leq_trans threshold; rewrite addn1 ltnS; apply: leq_trans (subset_leq_card inside) corrupt.
+Qed.
+
+(* C: where a certificate on a list without j is there, no sum with the input of j opens: none with j is certified. *)
+Lemma refund_is_exclusive S S' U V j :
+  K p + t p + 1 <= 2 * Q p -> certificate S U -> j \notin U -> certificate S' V -> j \notin V.
+Proof. by move=> enough cert out cert'; rewrite -(one_list enough cert cert'). Qed.
+End OneSum.
+
+(* Tight: with 2Q = K + t and K - t even and positive, two lists are certified although every honest party signs one. *)
+Section Tight.
+Variables (n t0 : nat).  (* n honest signers of each list, and t0 corrupt parties who sign both *)
+Let party := (bool * 'I_n + 'I_t0)%type.
+Let C : {set party} := [set inr i | i : 'I_t0].
+Let half b : {set party} := [set inl (b, i) | i : 'I_n].
+Let signs (j : party) (U : {set party}) :=
+  match j with inl (b, _) => U == half b | inr _ => true end.
+
+Lemma tight : 0 < n ->
+  [/\ #|{: party}| = 2 * n + t0, #|C| = t0,
+      forall j U V, j \notin C -> signs j U -> signs j V -> U = V &
+      exists U V S S' : {set party}, [/\ U != V, #|S| = n + t0, #|S'| = n + t0,
+        forall j, j \in S -> signs j U & forall j, j \in S' -> signs j V]].
+Proof.
+move=> pos.
+have sizeC : #|C| = t0 by rewrite card_imset ?card_ord // => i j [].
+have sizeH b : #|half b| = n by rewrite card_imset ?card_ord // => i j [].
+have apart b : [disjoint half b & C].
+  by apply/pred0P=> j /=; apply/negP=> /andP[/imsetP[i _ ->] /imsetP[k _]].
+split.
+- by rewrite card_sum card_prod card_bool !card_ord.
+- exact: sizeC.
+- case=> [[b i]|i] U V /=; first by move=> _ /eqP-> /eqP->.
+  by rewrite imset_f.
+exists (half true), (half false), (half true :|: C), (half false :|: C); split.
+- apply/eqP=> /setP/(_ (inl (true, Ordinal pos))).
+  by rewrite imset_f // => /esym/imsetP[i _ []].
+- by rewrite cardsU (disjoint_setI0 (apart true)) cards0 subn0 sizeH sizeC.
+- by rewrite cardsU (disjoint_setI0 (apart false)) cards0 subn0 sizeH sizeC.
+- by move=> j /setUP[/imsetP[i _ ->] /=|/imsetP[i _ ->]].
+- by move=> j /setUP[/imsetP[i _ ->] /=|/imsetP[i _ ->]].
+Qed.
+End Tight.
+
+Print Assumptions one_list.
+Print Assumptions tight.
+Print Assumptions link.
+Print Assumptions honest_survivors.
+Print Assumptions one_kind.
+Print Assumptions other_kind_closed.
+Print Assumptions refund_is_exclusive.

@@ -1,0 +1,117 @@
+"""Proofs of the secure sum: Coq accepts them, they assume nothing else, and say of parameters what the program says."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from protocols.secure_sum.messages import KINDS, MaskKeys
+from protocols.secure_sum.parameters import most_dropouts, quorum
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not there"),
+]
+PROOFS = Path(__file__).resolve().parents[3] / "protocols" / "secure_sum" / "proofs"
+FILES = ("lists", "shares", "masks", "decoding", "noise", "tails", "parameters", "theorem")  # a file needs earlier ones
+QUIET = ("-w", "-notation-overridden,-ambiguous-paths")  # of Coq and mathcomp themselves
+STATEMENT = re.compile(r"^(?:Lemma|Theorem) (\w+)", re.MULTILINE)
+ADMITTED = re.compile(
+    r"\b(Admitted|admit|Axioms?|Parameters?|Conjecture|Abort|bypass_check|type_in_type|Unset Guard)\b"
+)
+
+
+def checked(name: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["coqc", *QUIET, f"{name}.v"], cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("proofs")
+    for name in FILES:
+        shutil.copy(PROOFS / f"{name}.v", made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def said(folder: Path) -> dict[str, str]:
+    """What Coq prints of each file."""
+    found = {name: checked(name, folder) for name in FILES}
+    assert {name: done.stderr for name, done in found.items() if done.returncode} == {}
+    return {name: done.stdout for name, done in found.items()}
+
+
+def test_there_is_no_other_file() -> None:
+    assert {path.name for path in PROOFS.iterdir()} == {"README.md", "sum.pv", *(f"{name}.v" for name in FILES)}
+
+
+def test_the_symbolic_model_has_the_messages_of_a_sum() -> None:
+    """All that are sent with D > 0, but for the path of complaints, the sparse graph and what is published."""
+    model = (PROOFS / "sum.pv").read_text(encoding="utf-8")
+    (named,) = re.findall(r"^const ([\w, ]+): kind \[data\]\.", model, flags=re.MULTILINE)
+    left_out = {"Accused", "Disclosed", "Replaced", "Coin", "Circle", "Handed", "Passed", "Result"}
+    sent = {kind.__name__ for kind in (MaskKeys, *KINDS) if not kind.__name__.startswith("Published")}
+    assert set(named.split(", ")) == sent - left_out
+    assert all(f"({name}," in model or f"(={name}," in model for name in named.split(", "))
+
+
+def test_the_theorems_assume_nothing_but_what_they_say(said: dict[str, str]) -> None:
+    printed = set()
+    for name, output in said.items():
+        text = (PROOFS / f"{name}.v").read_text(encoding="utf-8")
+        code = re.sub(r"\(\*.*?\*\)", "", text, flags=re.DOTALL)
+        assert ADMITTED.findall(code.replace("Record parameters := Parameters", "").replace("(Parameters ", "(")) == []
+        asked = re.findall(r"^Print Assumptions (\w+)\.", code, flags=re.MULTILINE)
+        assert asked
+        assert output.count("Closed under the global context") == len(asked)
+        assert "Axioms:" not in output
+        assert set(asked) <= set(STATEMENT.findall(code))
+        printed |= set(asked)
+    page = (PROOFS / "README.md").read_text(encoding="utf-8")
+    assert f"for name in {' '.join(FILES)};" in page
+    assert {name for name in re.findall(r"`(\w+)`", page) if "_" in name} - {"test_proofs", "strategy"} <= printed
+
+
+def test_parameters_are_those_of_the_program(said: dict[str, str]) -> None:
+    rows = re.findall(r"\((\d+),(\d+),(\d+),(\d+),(\d+)\)", re.sub(r"\s", "", said["parameters"]))
+    assert [tuple(map(int, row)) for row in rows] == [
+        (K, t, quorum(K, t), most_dropouts(K, t), K - most_dropouts(K, t) - t) for K in range(2, 13) for t in range(K)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "replacement", "stops_in"),
+    [
+        ("lists", "one_list S S' U V : K p + t p + 1 <=", "one_list S S' U V : K p + t p <=", "one_list"),
+        ("lists", "signs j U -> signs j V -> U = V.\n\nDef", "signs j U -> signs j V -> True.\n\nDef", "one_list"),
+        ("lists", "link S U : t p + 1 <= Q p ->", "link S U : t p <= Q p ->", "link"),
+        ("lists", "2 * Q p -> t p + 1 <= T p ->", "2 * Q p -> t p <= T p ->", "other_kind_closed"),
+        (
+            "lists",
+            "  K p + t p + 1 <= 2 * Q p -> certificate S U -> j",
+            "  certificate S U -> j",
+            "refund_is_exclusive",
+        ),
+        ("shares", "injective x -> (forall i, x i != 0) ->", "injective x ->", "secret_is_hidden"),
+        ("masks", "  (forall i, delta i != 0 -> connect g i r) -> \\sum_i", "  \\sum_i", "flow"),
+        ("masks", "if p.2 \\in U then c.1 p else 0]", "c.1 p]", "same_view"),
+        ("decoding", "- h <= S -> S < h ->", "- h <= S -> S <= h ->", "decoded"),
+        ("theorem", "contexts s v r i != contexts s v r j]", "i != j]", "nothing_without_one_context"),
+    ],
+)
+def test_without_a_condition_nothing_is_proved(
+    folder: Path, said: dict[str, str], name: str, text: str, replacement: str, stops_in: str
+) -> None:
+    """Coq stops in the lemma that needs the condition, and nowhere before."""
+    whole = (folder / f"{name}.v").read_text(encoding="utf-8")
+    assert whole.count(text) == 1
+    changed = whole.replace(text, replacement)
+    (folder / "changed.v").write_text(changed, encoding="utf-8")
+    done = checked("changed", folder)
+    assert done.returncode
+    line = int(re.findall(r"line (\d+), characters", done.stderr)[-1])
+    assert STATEMENT.findall("\n".join(changed.splitlines()[:line]))[-1] == stops_in
