@@ -98,9 +98,9 @@ OTHER_SENSE = {
     *("coins", "Coins", "AgreedCoins", "Tape.coins", "Tape.coins_of"),  # of the symbolic engine, which computes proofs
     "Svg.circle",
 }
-# Keys and fields that stay: names of audit checks, which are those of their codes (`law.holds`), a key of saved states,
-# names of earlier versions, and a protocol's name, which signatures bind.
-KEPT_KEYS = {"law", "boundary", "mail", "lecture", "study kit", "pathak2010-as-printed-insecure"}
+# Keys and fields that stay: a key of saved states, names of earlier versions, and a protocol's name, which signatures
+# bind.
+KEPT_KEYS = {"mail", "lecture", "study kit", "pathak2010-as-printed-insecure"}
 FORBIDDEN_FIRST = ("What", "Whether", "How", "Who", "All", "As", "The same", "Called")
 
 Names = dict[str, list[str]]

@@ -18,8 +18,8 @@ from smc_dp.audit.run.levels import LEVEL_RULES
 from smc_dp.cli.main import app
 from smc_dp.data.bounds import read_bounds
 from smc_dp.deploy.site_policy import SitePolicy
-from smc_dp.methods.registry import METHODS
-from smc_dp.run.agreement import PROTOCOLS_BY_METHOD
+from smc_dp.methods.registry import METHODS, STATISTICS
+from smc_dp.run.agreement import PROTOCOLS_BY_NAME
 
 FRONT = ROOT / "README.md"
 TUTORIAL = ROOT / "smc_dp" / "TUTORIAL.md"
@@ -223,8 +223,8 @@ def neighbours(page: str) -> dict[str, set[str]]:
 
 def test_the_page_has_the_neighbours_of_every_method_of_runs() -> None:
     stated = {}
-    for name in PROTOCOLS_BY_METHOD:
-        method: Any = METHODS[name]
+    for name in PROTOCOLS_BY_NAME:
+        method: Any = (METHODS | STATISTICS)[name]
         settable = "adjacency" in {field.name for field in fields(method)}
         stated[name] = {"replace", "addremove"} if settable else {getattr(method, "adjacency", "replace")}
     page = (ROOT / "smc_dp/privacy/README.md").read_text(encoding="utf-8")

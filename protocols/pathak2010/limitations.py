@@ -102,7 +102,7 @@ LIMITATIONS = (
     ),
     Limitation(
         "Charlie together with any party learns every size and who is smallest, because all parties hold one secret "
-        "key (of xi).",
+        "key.",
         Attack(
             _with_charlie,
             lambda p, views, published: sizes_of_charlie_and_party(p, *views),

@@ -101,8 +101,8 @@ LIMITATIONS = (
         Attack(with_shares_enough, addend_of_victim, _true_addend),
     ),
     Limitation(
-        "If more than t parties collude with Charlie, fewer honest shares of the noise are left than the guarantee "
-        "counts. If all parties but one do, only the last one's share is left.",
+        "If more than t parties collude with Charlie, where t is the number of colluders that was agreed on, the "
+        "noise is less than the guarantee needs. If all parties but one do, only the last one's share is left.",
         Attack(all_but_one, addend_of_the_last, _true_addend),
     ),
     Limitation(

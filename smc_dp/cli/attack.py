@@ -41,8 +41,8 @@ def run_attacks(
 ) -> int:
     """Attack a step as published and what is here in its place, and measure how often that succeeds.
 
-    All data, keys and secrets are made up for the purpose. Exit code 0: every outcome is the one on record, which for
-    a step as published is success, for a fixed one failure, and success where no fix is known yet; 1: one is not.
+    All data, keys and secrets are made up for the purpose. Exit code 0: every attack ended as
+    recorded (steps as published break, fixed ones hold, unfixed ones break). 1: one did not.
 
     \b
     Examples:

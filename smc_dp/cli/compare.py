@@ -98,7 +98,7 @@ def compare_methods(
             "wsum, feat_agg, ofpa, ...), of |w|^2/2 in methods for parties (soft, avg, ...) and baselines.",
         ),
     ] = None,
-    repeats: Annotated[str, typer.Option(metavar="INTEGER", help="Deals of the rows to parties.")] = "10",
+    repeats: Annotated[str, typer.Option(metavar="INTEGER", help="Partitions of the rows among parties.")] = "10",
     draws: Annotated[str, typer.Option(metavar="INTEGER", help="Draws of the noise for each partition.")] = "1",
     parties: Annotated[str | None, typer.Option(metavar="INTEGER", help="Number of parties.")] = None,
     per_party: Annotated[str | None, typer.Option(metavar="INTEGER", help="Rows of each party.")] = None,
@@ -181,7 +181,7 @@ def compare_methods(
 def reproduce_figure(
     figure: Annotated[str, typer.Argument(metavar=FIGURES, help="A figure of a paper; sums: learning by secure sums.")],
     repeats: Annotated[
-        str | None, typer.Option(metavar="INTEGER", help="Deals of the rows [default: as in the paper].")
+        str | None, typer.Option(metavar="INTEGER", help="Partitions of the rows [default: as in the paper].")
     ] = None,
     draws: Annotated[
         str | None,
@@ -213,7 +213,7 @@ def reproduce_figure(
 
 def _introduction(dataset: str) -> str:
     return (
-        f"Every method on the same deals of the data set {dataset} to parties. Test accuracy against the guaranteed "
+        f"Every method on the same partitions of the data set {dataset}. Test accuracy against the guaranteed "
         "epsilon, mean and standard deviation over the repeats; baselines without noise are horizontal lines."
     )
 

@@ -70,8 +70,8 @@ def bound_epsilon(
     """Bound epsilon from below: by how well a test distinguishes the releases of two neighbouring data sets.
 
     The audit draws many releases of two neighbours that differ as much as they can. A bound above the claim refutes
-    it; a bound below proves nothing. Therefore the same audit is repeated, 10 times (of all, and with --dimension: 5),
-    with half the noise, and the report says how often that was caught. Without --trials each repetition has fewer
+    it; a bound below proves nothing. Therefore the same audit is repeated 10 times with half the noise (5 times for
+    `all` or --dimension), and the report says how often that was caught. Without --trials each repetition has fewer
     draws, so that all of them take as long as the audit itself. A mutant is audited as often.
 
     Methods are audited at d = 1 on neighbours made by hand. --dimension searches for a pair, and the report says how
@@ -79,8 +79,8 @@ def bound_epsilon(
 
     --protocol makes whole runs: of prr_mean by the curator protocol, and of wsum, describe, newton, gd, logistic and
     linear by the secure sum. One of three parties colludes with Charlie and deviates in six ways. Of the last four
-    methods all sums are audited, with --protocol and without, while Charlie lies about each so that they reveal as much
-    as they can.
+    methods all sums are audited, with --protocol and without, with a Charlie whose lies make them reveal as much as
+    they can.
 
     Exit code 0: nothing contradicts the claim; 1: a bound exceeds what is claimed; 2: bad input.
 

@@ -45,8 +45,8 @@ def init_ledger(
         str | None,
         typer.Option(
             metavar="NUMBER",
-            help="Delta of the limit. With a delta many releases add up to less, if each was planned before the first "
-            "[default: 0, exact sums of pure releases].",
+            help="Delta of the limit. With a delta, several Gaussian releases (of newton, for example) add up to less "
+            "than the sum of their epsilons [default: 0, exact sums of pure releases].",
         ),
     ] = None,
 ) -> None:

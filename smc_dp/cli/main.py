@@ -64,7 +64,7 @@ class _GroupedCommands(typer.core.TyperGroup):
 
 app = typer.Typer(
     cls=_GroupedCommands,
-    help="Learn one differentially private classifier together, without showing anyone your data.",
+    help="Compute a differentially private result together (a model, or a Table 1), without showing anyone your data.",
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

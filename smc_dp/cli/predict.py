@@ -95,7 +95,7 @@ def classify_rows(
     Without --out, standard output is one line for each row. A score over 0 favours the second class; of three or more
     classes each has a score, and the largest wins. FILE.csv has the scores, and the probabilities of the released
     model: 1/(1 + e^-score) of the second of two classes, softmax of the scores of more. The model has noise, and nobody
-    calibrated it. Without the number of rows, wsum, wsum_ar and ofpa have none.
+    calibrated it. Releases of wsum, wsum_ar and ofpa that hide the number of rows have no probabilities.
 
     A row that does not fit the bounds gets no class. FILE.csv and --json say why, standard error says how many there
     are, and the exit code is 1. Rows that the bounds leave out have no class either.

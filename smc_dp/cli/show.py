@@ -88,7 +88,7 @@ def copy_published(
 ) -> None:
     """Copy what may be published of a run: the release, the shares if there are any, and the transcript.
 
-    timings.json stays behind, for seconds depend on secrets, and so does whatever else lies in the folder. The
+    timings.json is not copied, because durations depend on secrets. No other file is copied. The
     release is held against the transcript first, as `smc-dp predict` does; where they differ nothing is copied.
 
     \b

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 study_group = typer.Typer(rich_markup_mode=None)
 _HEADINGS = {
     ("site",): "This site can fix:",
-    ("site", "author"): "This site can fix, or else the author of the study:",
-    ("author", "site"): "The author of the study can fix, or else this site:",
+    ("site", "author"): "This site, or else the author of the study, can fix:",
+    ("author", "site"): "The author of the study, or else this site, can fix:",
     ("author",): "Only the author of the study can fix:",
 }
 

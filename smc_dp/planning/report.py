@@ -231,10 +231,11 @@ def _who(plan: Plan, found: PlannedMethod) -> Iterator[Prose]:
 def _leaving(plan: Plan, found: PlannedMethod) -> str:
     sizes = [plan.parties[name] for name in found.left_out]
     now, then = found.expected, found.without
-    both = "" if now is None or then is None else f": {_within(now)} is lost with, {_within(then)} without"
-    harm = _harm(found.left_out, sizes, sum(plan.parties.values())).rstrip(".")
-    least = "" if found.least_rows is None else f", or give each {found.least_rows:,} rows"
-    return f"{harm}{both}. Leave {_some(found.left_out)} out{least}."
+    both = "" if now is None or then is None else f" With them {_within(now)} is lost, without them {_within(then)}."
+    harm = _harm(found.left_out, sizes, sum(plan.parties.values()))
+    who = "it" if len(sizes) == 1 else "each"
+    least = "" if found.least_rows is None else f", or have {who} join with at least {found.least_rows:,} rows"
+    return f"{harm}{both} Leave {_some(found.left_out)} out{least}."
 
 
 def _harm(names: Sequence[str], sizes: Sequence[int], n: int) -> str:

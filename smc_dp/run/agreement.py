@@ -250,9 +250,9 @@ class Agreement(SettledRun):
         if self.auxiliary is not None:
             self.auxiliary.check(self.bounds.dimension, self.bounds.class_count)
         if self.marks != tuple(mark for mark in REASONS if mark in self.marks):
-            raise InputError("marks.unknown", got=shown(list(self.marks)))
+            raise InputError("insecure_markers.unknown", got=shown(list(self.marks)))
         if (AS_PUBLISHED in self.marks) != is_as_published(self.protocol):
-            raise InputError("marks.of_printed_steps", as_published=AS_PUBLISHED)
+            raise InputError("insecure_markers.of_printed_steps", as_published=AS_PUBLISHED)
         if self.bounds.weights is not None and self.method.name not in WITH_WEIGHTS:
             raise weights_not_used()
         if not self.describes:

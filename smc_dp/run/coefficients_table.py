@@ -29,9 +29,9 @@ def coefficient_blocks(coefficients: Mapping[str, Any], bounds: Bounds, cut: flo
     yield Prose(
         "A score is the intercept plus what each column adds. If a row is shortened (see above), this sum is not its "
         "score: use `smc-dp predict`. A number or a date adds the figure times its value, clipped to its bounds. A "
-        "date counts days since its lower bound. A standardised figure is for a value half the public range above its "
-        "middle; without centring, for the largest bound instead of 0. If no line says what an empty cell adds, the "
-        "rule of its column does."
+        "date counts days since its lower bound. The standardised figure is the change in the score when the value "
+        "goes from the middle of its range to the upper bound (without centring: from 0 to the largest bound). An "
+        "empty cell without a line of its own counts as its column's rule says."
     )
     days = {column.name for column in bounds.columns if isinstance(column, DateColumn)}
     for name, score in list(coefficients.items())[:_MOST_CLASSES]:

@@ -34,12 +34,15 @@ def methods_section(release: PublishedRelease, *, at_sites: bool) -> Iterator[Pa
         return
     parties = len(agreement.parties)
     limits = agreement.terms.summary(agreement.spec, parties)
+    *needs, last = limits.needs.rstrip(".").split("; ")
+    assumed = f"{', '.join(needs)}, and {last}"
+    cryptography = limits.rests_on.replace("; computational", ", with computational")
     rehearsed = "" if at_sites else " One process played all parties, and had the rows of all."
     yield Prose(
         f"{what} computed from the rows of {parties} parties by a secure-sum protocol (smc-dp {__version__}), in which "
         f"each party adds noise to its sums.{rehearsed} The release is differentially private, with "
-        f"{agreement.statement.figures} The guarantee holds against {limits.holds_against} It needs {limits.needs} "
-        f"It rests on {limits.rests_on} {covers}"
+        f"{agreement.statement.figures} The guarantee holds against {limits.holds_against} It assumes {assumed}. "
+        f"It rests on {cryptography} {covers}"
     )
     yield Prose(
         "State every release of the same rows. Their guarantees add up, and a ledger of each party computes the total."

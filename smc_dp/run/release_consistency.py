@@ -291,7 +291,7 @@ def promise_fault(recorded: ReleaseEvidence) -> Contradiction | None:
             if broken is not None:  # it came sealed: nobody else is convinced
                 fields = {"name": name, "who": broken[0], "why": str(broken[1])}
                 line, _ = recorded.published.get(broken[0], (None, None))
-                return Contradiction(InputFault("word.broken", fields), line)
+                return Contradiction(InputFault("published_values.broken", fields), line)
     except (DecodeError, ValueError) as error:
         return Contradiction(InputFault("transcript.no_result", {"why": str(error)}))
     return None

@@ -245,7 +245,7 @@ class DataRoles(Document):
         "Refuse rows outside their bounds instead of clipping them.", kind="flag", default=False
     )
     dataset: str | None = _setting(
-        "Data set that is dealt to parties.",
+        "Data set that is partitioned among parties.",
         "breast_cancer|a9a|bank|credit_default|covtype|kdd99|mnist37|har|digits", short=(RUN,), usual="breast_cancer",
     )  # fmt: skip
     data_dir: Path | None = _setting("Folder with the papers' data sets.", "DIR", variable="SMC_DP_DATA")

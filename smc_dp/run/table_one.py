@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Iterator, Mapping
 
 from smc_dp.data.bounds import Bounds
@@ -27,7 +28,8 @@ def table_one(described: DescribeResult, bounds: Bounds) -> Section:
     by = shorten(described.by or "")
     of_groups = (f"{by} {shorten(one.group)} (n = {round(one.rows.estimate):,})" for one in described.groups)
     headings = ("characteristic", f"all rows (n = {described.rows:,})", *of_groups)
-    table = PageTable("Counts are rounded", headings, tuple(rows[:_MOST_ROWS]), numbers=tuple(range(1, len(headings))))
+    numbers = tuple(range(1, len(headings)))
+    table = PageTable("Noisy counts, to whole numbers", headings, tuple(rows[:_MOST_ROWS]), numbers=numbers)
     return Section("Table 1", (table, *rest_of(len(rows), _MOST_ROWS, ", in release.json")), details=True)
 
 
@@ -70,10 +72,16 @@ def _middle(found: Mapping[str, Estimate | None]) -> str:
     return f"{middle.estimate:,.4g} ({low.estimate:,.4g} to {high.estimate:,.4g})"
 
 
+def _decimals(number: float) -> int:
+    """Return the decimals that show three digits of a number, at most six."""
+    return min(6, max(0, 2 - math.floor(math.log10(abs(number))))) if number else 0
+
+
 def _mean(mean: Estimate | None, deviation: Estimate | None, first: datetime.date | None) -> str:
     if mean is None or deviation is None:
         return _UNKNOWN
-    said = f"{deviation.estimate:,.3g}"
     if first is None:
-        return f"{mean.estimate:,.4g} ({said})"
+        places = _decimals(deviation.estimate or mean.estimate)
+        return f"{mean.estimate:,.{places}f} ({deviation.estimate:,.{places}f})"
+    said = f"{deviation.estimate:,.3g}"
     return f"{first + datetime.timedelta(days=round(mean.estimate))} ({said} days)"

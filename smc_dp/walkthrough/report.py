@@ -30,8 +30,8 @@ from smc_dp.walkthrough.walkthrough_steps import WalkthroughStep, leaving_steps,
 
 ON_EVERY_SHEET = "SECRET: this page shows what participants keep to themselves"
 DRY_RUN_NOTICE = (
-    "A dry run: a real session of the program, with small keys and made-up numbers; its randomness follows from a "
-    "number that everybody knows, so it protects nothing."
+    "A dry run: a real session of the program, with small keys, made-up numbers and made-up noise. Its randomness "
+    "follows from a number that everybody knows, so it protects nothing."
 )
 
 HOW_TO_READ = (

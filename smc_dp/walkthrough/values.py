@@ -71,9 +71,12 @@ def format_parameter(x: Any) -> str:
 
 
 def format_sums(sums: Sequence[Sequence[tuple[int, str]]]) -> str:
-    """Format the sums of a session: the number of integers in each block, and its noise."""
+    """Format the sums of a session: the number of integers in each block, and its noise where that is declared."""
     return "; ".join(
-        " and ".join(f"{count} {'integer' if count == 1 else 'integers'}, noise {noise}" for count, noise in blocks)
+        " and ".join(
+            f"{count} {'integer' if count == 1 else 'integers'}" + (f", noise {noise}" if noise != "none" else "")
+            for count, noise in blocks
+        )
         for blocks in sums
     )
 

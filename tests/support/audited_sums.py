@@ -201,4 +201,4 @@ def outcomes(evidence: Evidence) -> dict[str, CheckOutcome]:
     return {f.check.name: f.outcome for f in audit_evidence(evidence, checks.CHECKS).findings}
 
 
-OF_THE_RELEASE = {"files", "release", "agreed", "cost", "mechanism", "statement", "marks", "noise", "models"}
+OF_THE_RELEASE = {"files", "release", "agreed", "cost", "mechanism", "statement", "insecure-markers", "noise", "models"}

@@ -45,7 +45,7 @@ from support.audited import Folders, long_term, toy_run
 from support.forgeries import Change, Record, alter, drop, duplicate, flip, resize, splice, swap
 
 # These cite shipped results, the same whatever the run is: they have tests of their own (`test_code_checks.py`).
-OF_THE_CODE = ("law", "boundary")
+OF_THE_CODE = ("distribution", "limitations")
 OF_THE_RUN: tuple[Check, ...] = tuple(check for check in checks.CHECKS if check.name not in OF_THE_CODE)
 
 
@@ -358,9 +358,10 @@ RECORDS |= {
     "another session id": Mutant(forged(always(forgeries.with_head(session="00" * 32))), ("session",)),
     "another topology": Mutant(forged(always(forgeries.with_head(topology="star"))), ("agreed",)),
     "no topology that there is": Mutant(forged(always(forgeries.with_head(topology="ring"))), ("session",)),
-    "marks left out": Mutant(forged(always(forgeries.with_head(insecure=[]))), ("marks",)),
+    "marks left out": Mutant(forged(always(forgeries.with_head(insecure=[]))), ("insecure-markers",)),
     "marks that do not apply": Mutant(
-        forged(always(forgeries.with_head(insecure=["insecure seed", "insecure test keys", "as printed"]))), ("marks",)
+        forged(always(forgeries.with_head(insecure=["insecure seed", "insecure test keys", "as printed"]))),
+        ("insecure-markers",),
     ),
     "another comparison": Mutant(forged(always(forgeries.with_parameters(comparison="all-pairs"))), ("session",)),
     "longer keys": Mutant(forged(always(forgeries.with_parameters(key_bits=512))), ("session", "sizes")),
@@ -403,7 +404,7 @@ RECORDS |= {
     "an epsilon claimed where there is none": Mutant(document(RELEASE, "privacy", "epsilon", to=1.0), ("statement",)),
     "a kind claimed": Mutant(document(RELEASE, "privacy", "kind", to="pure"), ("statement",)),
     "a caveat left out": Mutant(document(RELEASE, "privacy", "caveats", to=lambda c: c[1:]), ("statement",)),
-    "a reason left out": Mutant(document(RELEASE, "insecure", to=lambda r: r[1:]), ("marks",)),
+    "a reason left out": Mutant(document(RELEASE, "insecure", to=lambda r: r[1:]), ("insecure-markers",)),
 }
 
 
@@ -466,7 +467,9 @@ VIEWS |= {
     "a view with a mark": Mutant(
         view("north-0", lambda v: replace(v, marks=(("north-1", "Relay", "stage1", 9),))), ("view-agrees",), views=True
     ),
-    "a view that hides its seed": Mutant(view("charlie", lambda v: replace(v, insecure=False)), ("marks",), views=True),
+    "a view that hides its seed": Mutant(
+        view("charlie", lambda v: replace(v, insecure=False)), ("insecure-markers",), views=True
+    ),
     "no tie bits": Mutant(played(pathak_mutants.NO_TIE_BITS), ("messages-recomputed",), views=True, liar=True),
     "integer shares": Mutant(played(pathak_mutants.INTEGER_SHARES), ("messages-recomputed",), views=True, liar=True),
     "sizes unshared": Mutant(played(pathak_mutants.SIZES_UNSHARED), ("messages-recomputed",), views=True, liar=True),

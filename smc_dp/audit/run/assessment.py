@@ -290,7 +290,7 @@ FACT_RULES: tuple[FactRule, ...] = (
     FactRule(
         "Insecure",
         "release.json: insecure",
-        ("marks",),
+        ("insecure-markers",),
         lambda known: [f"{_INSECURE}{why}." for why in known.release.insecure],
     ),
     FactRule(

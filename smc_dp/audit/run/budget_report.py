@@ -13,7 +13,7 @@ from smc_dp.privacy.ledger.numbers import digits_rounded_down, digits_rounded_up
 BUDGET_HEADINGS = ("party", "before: spent", "this run", "after: spent", "left", "limit")
 LEDGER_NOTE = (
     "Each as its party's ledger has it. The account of records counts every release, as what it guarantees where one "
-    "record is replaced. Whether that is the only ledger of these rows, no ledger shows."
+    "record is replaced. No ledger shows whether it is the only one for these rows."
 )
 _OUTCOMES = {"released": "charged", "reserved": "charged, without an outcome", "refunded": "refunded"}
 

@@ -1,7 +1,7 @@
 """Checks of a protocol's code: small sessions, executed again and again, against the claim.
 
-`law`: whether claimed coalitions read what the simulators make. `boundary`: whether coalitions that are not claimed
-succeed. They ask about the code and not about a run, so audits cite the results that the package ships
+`distribution`: whether claimed coalitions read what the simulators make. `limitations`: whether coalitions that are not
+claimed succeed. They ask about the code and not about a run, so audits cite the results that the package ships
 (`released_results.py`), and `smc-dp lab check` computes them.
 """
 
@@ -44,7 +44,7 @@ def claiming_protocols() -> Mapping[str, Protocol]:
 def check_distribution(protocol: Protocol, p: Any) -> CheckOutcome:
     """Compare what claimed coalitions read in the small session p with what the simulators make."""
     return judge_distribution(
-        check_distributions(protocol.program, _trials(protocol), p, _randomness("law", protocol, p))
+        check_distributions(protocol.program, _trials(protocol), p, _randomness("distribution", protocol, p))
     )
 
 
@@ -52,13 +52,13 @@ def check_limitations(protocol: Protocol, p: Any) -> CheckOutcome:
     """Try the attacks of the coalitions that are not claimed in the small session p."""
     tried = [sentence for sentence, _ in limitations.attacks_to_try(protocol, p)]
     if not tried or protocol.claim is None:
-        return not_applicable("boundary.nothing_to_try")
+        return not_applicable("limitations.nothing_to_try")
     untried = [u.sentence for u in protocol.claim.limitations if u.sentence not in tried]
-    return judge_limitations(limitations.try_attacks(protocol, p, _randomness("boundary", protocol, p)), untried)
+    return judge_limitations(limitations.try_attacks(protocol, p, _randomness("limitations", protocol, p)), untried)
 
 
 CODE_CHECKS: Mapping[str, Callable[[Protocol, Any], CheckOutcome]] = MappingProxyType(
-    {"law": check_distribution, "boundary": check_limitations}
+    {"distribution": check_distribution, "limitations": check_limitations}
 )
 """Checks by the name that an audit lists."""
 
@@ -67,10 +67,10 @@ def judge_distribution(found: DistributionCheck) -> CheckOutcome:
     """Return the outcome of the comparison of distributions."""
     worst, said = found.worst, _distribution_check_text(found)
     if not found.tests and found.p_value == 1:
-        return passed("law.only_public", about=_SCOPE)
+        return passed("distribution.only_public", about=_SCOPE)
     if found.p_value < SIGNIFICANCE:
         return failed(
-            "law.differs",
+            "distribution.differs",
             about=_SCOPE,
             samples=worst.samples,
             coalition=worst.coalition,
@@ -79,8 +79,8 @@ def judge_distribution(found: DistributionCheck) -> CheckOutcome:
             said=said,
         )
     if found.missed:
-        return failed("law.twin_not_rejected", about=_SCOPE, mutant=found.missed[0], said=said)
-    return passed("law.holds", about=_SCOPE, p_value=found.p_value, said=said)
+        return failed("distribution.twin_not_rejected", about=_SCOPE, mutant=found.missed[0], said=said)
+    return passed("distribution.holds", about=_SCOPE, p_value=found.p_value, said=said)
 
 
 def _distribution_check_text(found: DistributionCheck) -> str:
@@ -99,22 +99,19 @@ def _distribution_check_text(found: DistributionCheck) -> str:
 
 
 def _power(power: DetectionPower, where: str) -> str:
-    half, less = ("does not change" if x is None else f"changes by {x:.2f}" for x in (power.fair, power.rarer))
-    return (
-        f"{where}, the tests find with probability {POWER:.0%} that a probability of one half {half}, or a smaller "
-        f"one {less}"
-    )
+    shifts = [x for x in (power.fair, power.rarer) if x is not None]
+    found = f"a shift of {max(shifts):.2f} or more" if len(shifts) == len((power.fair, power.rarer)) else "no shift"
+    return f"{where}, the tests find {found} in a probability with a power of {POWER:.0%}"
 
 
 def judge_limitations(shown: Sequence[limitations.AttackCounts], untried: Sequence[str]) -> CheckOutcome:
     """Return passed if every attack finds what is there in every execution, and never what is there in another one."""
     for one in shown:
         if one.found < one.tries or one.mistaken or not one.tries:
-            return failed("boundary.attack_fails", about=_SCOPE, found=_counted(one), mistaken=one.mistaken)
-    listed = "; ".join(f'"{sentence}"' for sentence in untried)
-    said = f". These limitations are stated but were not tested: {listed}" if untried else ""
+            return failed("limitations.attack_fails", about=_SCOPE, found=_counted(one), mistaken=one.mistaken)
+    said = f". Stated and not tested: {len(untried)} more" if untried else ""
     succeeded = " ".join(_counted(one) for one in shown)
-    return passed("boundary.holds", about=_SCOPE, succeeded=succeeded, said=said)
+    return passed("limitations.holds", about=_SCOPE, succeeded=succeeded, said=said)
 
 
 def _counted(one: limitations.AttackCounts) -> str:

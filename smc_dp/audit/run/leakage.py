@@ -8,9 +8,11 @@ not proofs: the proof is the prose in the protocol's `ideal.py`.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from itertools import combinations
+from typing import Any
 
 from protocols.arithmetic.rng import Stream
-from protocols.runtime.claims import Readings
+from protocols.runtime.claims import Claim, Readings
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, make_fault, not_applicable, not_possible, passed
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.released_results import cite_result
@@ -29,22 +31,37 @@ def check_structure(evidence: Evidence) -> CheckOutcome:
 
 
 def check_structure_together(evidence: Evidence) -> CheckOutcome:
-    """Check the structure of all given views together, or of all but one where only those are claimed."""
+    """Check the structure of all given views together, or of the coalitions of their owners that are claimed."""
     names = tuple(evidence.views)
     if len(names) < 2:
         return not_possible("structure_together.too_few_views", got=len(names))
     claim, p = evidence.protocol.claim, evidence.session.parameters
     if claim is None:
         return NO_CLAIM
-    is_claimed, reasons = claim.claims(p, names), " ".join(claim.why_not(p, names))
-    without = [tuple(name for name in names if name != left_out) for left_out in names]
-    fewer = [c for c in without if len(c) > 1 and claim.claims(p, c)] if not is_claimed else [names]
-    if not fewer:
-        return not_applicable("structure_together.not_claimed", reasons=reasons)
-    outcome = _structure(evidence, fewer)
-    if not is_claimed and outcome.holds:
-        return passed("structure_together.holds_in_part", detail=outcome.detail, count=len(names), reasons=reasons)
-    return outcome
+    if claim.claims(p, names):
+        return _structure(evidence, [names])
+    why = " ".join(claim.why_not(p, names))
+    reasons = f": {why}" if why else ""
+    coalitions = covering_coalitions(claim, p, names)
+    if not coalitions:
+        return not_applicable("structure_together.not_claimed", count=len(names), reasons=reasons)
+    outcome = _structure(evidence, coalitions)
+    if not outcome.holds:
+        return outcome
+    return passed("structure_together.holds_in_part", detail=outcome.detail, count=len(names), reasons=reasons)
+
+
+def covering_coalitions(claim: Claim, p: Any, names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return claimed coalitions that together hold each claimed pair. Each is as large as the claim allows."""
+    found: list[tuple[str, ...]] = []
+    for pair in combinations(names, 2):
+        if claim.claims(p, pair) and not any(set(pair) <= set(coalition) for coalition in found):
+            coalition: tuple[str, ...] = pair
+            for name in names:
+                if name not in coalition and claim.claims(p, (*coalition, name)):
+                    coalition = (*coalition, name)
+            found.append(coalition)
+    return found
 
 
 def _structure(evidence: Evidence, coalitions: Sequence[tuple[str, ...]]) -> CheckOutcome:
@@ -62,6 +79,7 @@ def _structure(evidence: Evidence, coalitions: Sequence[tuple[str, ...]]) -> Che
     stopped = [name for name, made in evidence.recomputed.items() if made.fault]
     whole = [names for names in coalitions if not set(names) & set(stopped)]
     numbers, apart = 0, False
+    read: list[tuple[str, ...]] = []
     for names in whole:
         real, made = claim.trials.read(p, tuple(evidence.recomputed[name].view for name in names)), simulate(names)
         fault = shape_difference(real, made)
@@ -69,10 +87,13 @@ def _structure(evidence: Evidence, coalitions: Sequence[tuple[str, ...]]) -> Che
             fault, apart = shape_difference(real, made, disputed), True
         if fault:
             return failed(fault.within(f"what {_named(names)} read"))  # which others sent: nobody is named
-        numbers += sum(reading_counts(real).values())
+        count = sum(reading_counts(real).values())
+        numbers, read = numbers + count, [*read, names] if count else read
     if len(whole) < len(coalitions):
         return not_possible("structure.role_stopped", name=stopped[0])
-    who = "; ".join(_named(names) for names in whole) if len(whole) <= _NAMED else f"each of {len(whole)} participants"
+    if not read:
+        return not_applicable("structure.no_numbers")
+    who = "; ".join(_named(names) for names in read) if len(read) <= _NAMED else f"each of {len(read)} coalitions"
     if apart:
         return passed("structure.holds_but_for_complaint", numbers=numbers, who=who, places=sorted(disputed))
     return passed("structure.holds", numbers=numbers, who=who)
@@ -114,12 +135,12 @@ def _range(bits: Sequence[int]) -> str:
 
 def distribution_of_code(evidence: Evidence) -> CheckOutcome:
     """Cite the shipped result on the distribution of what claimed coalitions read."""
-    return _cited(evidence, "law")
+    return _cited(evidence, "distribution")
 
 
 def limitations_of_code(evidence: Evidence) -> CheckOutcome:
     """Cite the shipped result on the coalitions that are not claimed."""
-    return _cited(evidence, "boundary")
+    return _cited(evidence, "limitations")
 
 
 def _cited(evidence: Evidence, check: str) -> CheckOutcome:
@@ -144,9 +165,11 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         "leakage",
-        "law",
+        "distribution",
         "Does the view of each coalition that the claim covers have the distribution that the simulator gives?",
         distribution_of_code,
     ),
-    Check("leakage", "boundary", "Do the attacks that the limitations describe succeed?", limitations_of_code),
+    Check(
+        "leakage", "limitations", "Are the stated limitations real, so that their attacks succeed?", limitations_of_code
+    ),
 )

@@ -70,15 +70,15 @@ def _about(evidence: Evidence, said: Attestation) -> bytes:
 def check_word(evidence: Evidence) -> CheckOutcome:
     """Check that what was published is what the owners of the given views were told, sealed or signed."""
     if evidence.session.program.broken_commitment is None:
-        return not_applicable("word.none_in_protocol")
+        return not_applicable("published_values.none_in_protocol")
     if not evidence.views:
         return NO_VIEWS_OUTCOME
     recorded = evidence.recorded_and_viewed
     if not recorded.published:
-        return not_applicable("word.nothing_published")
+        return not_applicable("published_values.nothing_published")
     if wrong := promise_fault(recorded):
         return refuted_outcome(evidence, wrong)
-    return passed("word.holds", owners=len(recorded.results), statements=len(recorded.statements))
+    return passed("published_values.holds", owners=len(recorded.results), statements=len(recorded.statements))
 
 
 def check_commitments(evidence: Evidence) -> CheckOutcome:
@@ -107,6 +107,11 @@ def check_commitments(evidence: Evidence) -> CheckOutcome:
 
 CHECKS: tuple[Check, ...] = (
     Check("statements", "statements", "Did no participant sign two statements about the same thing?", check_statements),
-    Check("statements", "word", "Are the published values those that the owners of views received?", check_word),
+    Check(
+        "statements",
+        "published-values",
+        "Are the published values those that the owners of views received?",
+        check_word,
+    ),
     Check("statements", "commitments", "Do messages open the commitments of the greetings?", check_commitments),
 )

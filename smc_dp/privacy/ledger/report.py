@@ -68,10 +68,10 @@ def check_blocks(history: History) -> Iterator[Prose]:
 def _account(account: Account, history: History) -> str:
     """Return an account, and how it stands."""
     said = f"unit {account.unit}, adjacency {account.adjacency}: {standing_sentence(history.standing(account))}"
-    if any(entry.kind == "zcdp" for entry in history.charged[account]):
-        said += "; after a Gaussian release, a release with delta 0 counts in this account as more than its epsilon"
     if not history.holds_however_chosen(account):
         said += ", if no figure was chosen in view of an earlier release: an approximate one came after a Gaussian one"
+    if any(entry.kind == "zcdp" for entry in history.charged[account]):
+        said += ". From now on a release with delta 0 is charged more than its epsilon"
     return said
 
 

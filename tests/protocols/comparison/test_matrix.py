@@ -269,7 +269,7 @@ def test_the_law_of_these_is_the_same(name: str) -> None:
 
 
 def test_what_is_not_claimed_is_really_found() -> None:
-    shown = try_attacks(COMPARISON, TRIED, Stream.insecure_from_seed("boundary"), runs=4)
+    shown = try_attacks(COMPARISON, TRIED, Stream.insecure_from_seed("limitations"), runs=4)
     assert [(one.found, one.tries, one.mistaken) for one in shown] == [(4, 4, 0)] * 2
     blind = replace(COMPARISON, program=twins.LOUD["the result told to the chooser"])
-    assert try_attacks(blind, TRIED, Stream.insecure_from_seed("boundary"), runs=2)[0].found == 2
+    assert try_attacks(blind, TRIED, Stream.insecure_from_seed("limitations"), runs=2)[0].found == 2

@@ -144,7 +144,7 @@ def test_the_bits_of_the_search_are_said() -> None:
 @pytest.mark.parametrize("sparse", [False, True])
 def test_whoever_is_not_claimed_succeeds(sparse: bool) -> None:
     p = ideal.profiles(ideal.sample(5))[0] if sparse else SMALL
-    shown = limitations.try_attacks(LINEAR, p, Stream.insecure_from_seed("boundary"), runs=3)
+    shown = limitations.try_attacks(LINEAR, p, Stream.insecure_from_seed("limitations"), runs=3)
     assert len(shown) == (5 if sparse else 4)
     assert all(one.found == one.tries > 0 == one.mistaken for one in shown)
 
@@ -165,7 +165,7 @@ def test_charlie_and_a_party_whose_row_did_not_open_have_no_exact_sum() -> None:
 
 @pytest.mark.slow
 def test_law_notices_rows_without_s_and_a_simulator_that_names_the_wrong_party(monkeypatch: pytest.MonkeyPatch) -> None:
-    who, rng, runs = [(CURATOR_NAME,), ("P2", CURATOR_NAME)], Stream.insecure_from_seed("law"), 36
+    who, rng, runs = [(CURATOR_NAME,), ("P2", CURATOR_NAME)], Stream.insecure_from_seed("distribution"), 36
     nobody, named = ideal.NO_MEMBER, "P2"
     made = {
         said: distributions.simulate_readings(TRIALS, SMALL, rng.fork(said), who, 150, said) for said in (nobody, named)

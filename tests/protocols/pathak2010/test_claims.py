@@ -168,7 +168,7 @@ def test_the_lengths_of_keys_in_trials_differ_and_take_as_many_packs() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("world", WORLDS)
 def test_the_order_is_hidden_in_whole_runs(world: str) -> None:
-    """40 runs find an order that shows: without tie bits p is 3e-16. The check `law` of the code compares readings."""
+    """40 runs find an order that shows: without tie bits p is 3e-16. The check `distribution` compares readings."""
     assert order_hidden([run.search for run in seen(world)], WINNERS) > ACCEPT
 
 

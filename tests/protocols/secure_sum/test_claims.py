@@ -75,7 +75,7 @@ def test_simulators_of_whole_conversations_do_not() -> None:
 def test_the_law_that_is_shipped_is_of_who_stays_and_of_many_tests(name: str) -> None:
     """`test_code_checks.py` computes it again; it would have failed if one shortened field had not been noticed."""
     p = trials().small(SESSIONS[name])
-    law = cite_result(SUMS, p, "law")
+    law = cite_result(SUMS, p, "distribution")
     assert law.status == "passed"
     said = str(law.fault.fields["found"])
     assert re.findall(r"(\w+) drops out", said) == ([p.parties[-1]] if p.D else [])

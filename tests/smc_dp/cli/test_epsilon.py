@@ -194,7 +194,7 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
         (("prr_mean", "--protocol", "--dimension", "9"), "--dimension: not through the protocol"),
         (
             ("vote", "--protocol"),
-            "--protocol: wanted METHOD prr_mean, wsum, describe, newton, gd or logistic",
+            "--protocol: wanted METHOD prr_mean, wsum, describe, newton, gd, logistic or linear",
         ),
         (("prr_mean", "--protocol", "--noise", "gauss"), "--noise: the protocol has knorm and laplace"),
     ],

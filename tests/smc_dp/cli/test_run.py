@@ -345,7 +345,7 @@ def test_predictions_go_to_a_file_with_ids_and_scores_and_accuracy_apart(folder,
     assert main(["predict", "r", "--data", "coming.csv"]) == 0
     assert capsys.readouterr() == ("".join(f"{label}\n" for label in found["predictions"][:9]), "")
     for options, why in (
-        (["--out", "a.csv"], "--out: a.csv: exists already, wanted a new file"),
+        (["--out", "a.csv"], "--out: a.csv: exists already. Name another file, or delete this one"),
         (["--out", "none/d.csv"], "--out: none/d.csv: its folder does not exist"),
         (["--out", "d.csv", "--json"], "--out: does not go with --json"),
         (["--id", "id"], "--id: goes with --out or --json"),

@@ -194,7 +194,7 @@ def test_check_prints_every_fault_and_ends_with_2(site: Paths, capsys: pytest.Ca
     site_can, cell, author_can, limit, last = capsys.readouterr().out.splitlines()
     assert (site_can, author_can) == (
         "This site can fix:",
-        "The author of the study can fix, or else this site:",
+        "The author of the study, or else this site, can fix:",
     )
     assert limit == "* site policy: max_epsilon: wanted at most 1/10, the study's release has 0.333334"
     assert cell.isprintable()

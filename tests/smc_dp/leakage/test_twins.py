@@ -1,4 +1,4 @@
-"""Twins of role code that leak: the matrix has to catch each, and `law` some of them as well.
+"""Twins of role code that leak: the matrix has to catch each, and `distribution` some of them as well.
 
 To catch is to show that a coalition learns more than of the honest protocol, or to refuse the run, for what forms
 cannot follow is not passed over.
@@ -31,7 +31,7 @@ from tests.support.refusals import refused
 
 class Twin(NamedTuple):
     """A program, how many parties it takes, the coalition that gains, and of what; `refused` is the code of the
-    refusal where the run over symbols stops instead. `law`: whether `law` has to reject it too.
+    refusal where the run over symbols stops instead. `distribution`: whether `distribution` has to reject it too.
     """
 
     program: Program

@@ -80,7 +80,7 @@ def test_table_one_has_a_column_for_each_group(run: Path) -> None:
     assert mean
     assert deviation
     assert rows["ill yes, n (%)"][1] == f"{ill.estimate:,.0f} ({100 * share.estimate:.1f})"
-    assert rows["age, mean (SD)"][1] == f"{mean.estimate:.4g} ({deviation.estimate:.3g})"
+    assert rows["age, mean (SD)"][1] == f"{mean.estimate:.1f} ({deviation.estimate:.1f})"
     assert all(cell.count(" to ") == 1 for cell in rows["lab, median (quartiles)"])
     assert rows["sex f, n (%)"][1:] == ["", ""]
     assert rows["seen, mean (SD)"][2].startswith("2020-0")

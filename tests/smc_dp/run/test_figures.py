@@ -63,7 +63,7 @@ def test_table_one_is_what_a_paper_prints(table: Path) -> None:
     assert mean
     assert deviation
     assert rows["sex f, n (%)"] == f"{women.estimate:,.0f} ({women.estimate / 21:.1f})"
-    assert rows["age, mean (SD)"] == f"{mean.estimate:.4g} ({deviation.estimate:.3g})"
+    assert rows["age, mean (SD)"] == f"{mean.estimate:.1f} ({deviation.estimate:.1f})"
     assert rows["seen, mean (SD)"].startswith("2020-0")
     assert "bmi empty, n (%)" in rows
 
@@ -72,7 +72,8 @@ def test_the_methods_section_states_the_guarantee_and_what_intervals_cover(table
     release = verify_release(table).release
     said = " ".join(text for block in methods_section(release, at_sites=False) for text in texts(block))
     summary = release.agreement.terms.summary(release.agreement.spec, 3)
-    for part in (release.agreement.statement.figures, *summary[:2], summary.rests_on, COVERS_ROWS):
+    needed, suites = (part.rstrip(".").split("; ") for part in (summary.needs, summary.rests_on))
+    for part in (release.agreement.statement.figures, summary.holds_against, *needed, *suites, COVERS_ROWS):
         assert part in said
     assert next(methods_section(release, at_sites=True)) != next(methods_section(release, at_sites=False))
     assert not [*methods_section(replace(release, insecure=("a seed",)), at_sites=False)]

@@ -277,7 +277,7 @@ def test_a_release_that_hides_why_it_is_insecure_is_refused(tmp_path):
     written(tmp_path / "run")
     path = tmp_path / "run" / "release.json"
     printed = {"protocol": "pathak2010-as-printed-insecure", "calibration": "paper"}
-    for parameters, code in (({"key_bits": 512}, "key_bits.too_short"), (printed, "marks.of_printed_steps")):
+    for parameters, code in (({"key_bits": 512}, "key_bits.too_short"), (printed, "insecure_markers.of_printed_steps")):
         document = json.loads(path.read_text())
         document["parameters"] |= parameters
         other = tmp_path / f"{next(iter(parameters))}"

@@ -128,7 +128,7 @@ def test_no_site_settles_shares_that_were_not_announced(monkeypatch: pytest.Monk
     result = model.seen[P1].result
     other = replace(result, commitments=(result.commitments[1], *result.commitments[1:]))
     model.seen[P1] = replace(model.seen[P1], result=other)
-    assert model.at_site(P1, model.made.content).code == "word.broken"
+    assert model.at_site(P1, model.made.content).code == "published_values.broken"
     assert model.at_site(P2, model.made.content).code == ""
 
 

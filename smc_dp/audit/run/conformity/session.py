@@ -45,7 +45,7 @@ def check_session(evidence: Evidence) -> CheckOutcome:
     }
     wanted = [mark for mark in REASONS if due.get(mark, isinstance(marks, list) and mark in marks)]
     if marks != wanted:
-        return failed("marks.not_due", line=0, wanted=", ".join(wanted) or "no mark", got=shown(marks))
+        return failed("insecure_markers.not_due", line=0, wanted=", ".join(wanted) or "no mark", got=shown(marks))
     name, version, topology = described.program.name, described.program.version, head["topology"]
     return passed("session.holds", protocol=name, version=version, topology=topology, id=described.id.hex())
 

@@ -101,21 +101,21 @@ def _marks(evidence: Evidence) -> CheckOutcome:
     """Check the markers of line 0 against parameters and views, and those of the release against line 0."""
     recorded, due = _recorded(evidence), _due(evidence)
     if recorded != evidence.head["insecure"]:
-        return failed("marks.unordered", line=0)
+        return failed("insecure_markers.unordered", line=0)
     for mark in (TEST_KEYS, AS_PUBLISHED):
         if (mark in recorded) != (mark in due):
             if mark in due:
-                return failed("marks.missing", line=0, mark=mark)
-            return failed("marks.not_applicable", line=0, mark=mark)
+                return failed("insecure_markers.missing", line=0, mark=mark)
+            return failed("insecure_markers.not_applicable", line=0, mark=mark)
     for role, view in evidence.views.items():
         if view.insecure != (SEEDED in recorded):
             came = "a seed" if view.insecure else "the system"
-            return failed("marks.coins", line=0, role=shown(role), came=came)
+            return failed("insecure_markers.coins", line=0, role=shown(role), came=came)
     reasons = [REASONS[mark] for mark in recorded]
     if evidence.release.get("insecure", []) != reasons:
-        return failed("marks.other_reasons", marks=", ".join(recorded) or "no mark")
+        return failed("insecure_markers.other_reasons", marks=", ".join(recorded) or "no mark")
     said = ", ".join(recorded) or "none. According to its participants, the run has no insecure marker"
-    return passed("marks.hold", marks=said)
+    return passed("insecure_markers.hold", marks=said)
 
 
 CHECKS: tuple[Check, ...] = (
@@ -131,7 +131,7 @@ CHECKS: tuple[Check, ...] = (
         "Does the privacy statement follow from noise, sensitivity and scale?",
         from_parameters(_statement),
     ),
-    Check("privacy", "marks", "Do transcript and release have the insecure markers of this run?", _marks),
+    Check("privacy", "insecure-markers", "Do transcript and release have the insecure markers of this run?", _marks),
     Check(
         "privacy",
         "noise",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, isqrt
+from math import ceil, floor, isqrt
 from typing import Any
 
 import numpy as np
@@ -67,7 +67,7 @@ def check_noise(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
         name=found.noise(1).name,
         drawn=_said_of_directions(drawn),
         false_alarms=2 * (len(views) + 1) * NOISE_FALSE_ALARM,
-        power=power,
+        power=stated_power(power),
     )
 
 
@@ -146,6 +146,11 @@ def impossible_rows(rows: int, most: int) -> Fault:
 def little_variance(distribution: Any) -> Fault:
     """Return the fault of ddg shares with too little variance."""
     return make_fault("share.little_variance", variance=float(distribution.variance), least=LEAST_SHARE_VARIANCE)
+
+
+def stated_power(power: float) -> float:
+    """Return a power to state, rounded down to four digits and below 1, because no test notices with certainty."""
+    return min(floor(power * 10_000), 9_999) / 10_000
 
 
 def count_noun(what: str, number: int) -> str:

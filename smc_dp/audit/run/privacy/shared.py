@@ -24,6 +24,7 @@ from smc_dp.audit.run.privacy.private_inputs import (
     fail_view,
     impossible_rows,
     little_variance,
+    stated_power,
 )
 from smc_dp.audit.run.privacy.view_inputs import InputBlock, InputSums, inputs_of_views
 from smc_dp.core.errors import Fault, shown
@@ -286,9 +287,11 @@ class _Looks:
             shares=count_noun("share", len(self.shares)),
             kinds=list(dict.fromkeys(distribution.name for distribution in self.shares)),
             numbers=" or ".join(str(d) for d in sorted({distribution.dimension for distribution in self.shares})),
-            where="alone, all of a sum, and of all sums" if sums > 1 else "alone and added up",
+            where="of each share, of each sum of shares and of their total"
+            if sums > 1
+            else "of each share and of their sum",
             false_alarms=self.tests * NOISE_FALSE_ALARM,
-            power=self.power,
+            power=stated_power(self.power),
         )
 
 

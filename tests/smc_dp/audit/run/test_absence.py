@@ -27,7 +27,7 @@ from smc_dp.run.agreement import SEEDED, TEST_KEYS
 
 P1, P2, P3 = PARTIES
 OF_THE_SCHEDULE = ("order", "rounds", "completeness", "headers")
-OF_A_STATISTIC = {"files", "release", "agreed", "cost", "mechanism", "statement", "marks", "noise", "models"}
+OF_A_STATISTIC = {"files", "release", "agreed", "cost", "mechanism", "statement", "insecure-markers", "noise", "models"}
 
 
 @pytest.fixture(autouse=True)

@@ -86,7 +86,9 @@ def changed(**update: Any) -> ReleasedResults:
 MUTANTS = {
     "a role file changed": changed(code="00" * 32),
     "a protocol has no entry": with_results([r for r in SHIPPED.results if r.protocol != "linear"]),
-    "a check has no entry": with_results([r for r in SHIPPED.results if (r.protocol, r.check) != ("linear", "law")]),
+    "a check has no entry": with_results(
+        [r for r in SHIPPED.results if (r.protocol, r.check) != ("linear", "distribution")]
+    ),
     "another session": changed(parameters={}),
 }
 
@@ -129,14 +131,14 @@ SMALL = trials("linear").sessions[0]
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_result_of_other_code_is_not_cited(name: str) -> None:
-    outcome = cite_result(CLAIMING["linear"], SMALL, "law", MUTANTS[name])
+    outcome = cite_result(CLAIMING["linear"], SMALL, "distribution", MUTANTS[name])
     code = "role_code.differs" if name == "a role file changed" else "role_code.no_result"
     assert (outcome.status, outcome.code, outcome.inapplicable) == ("not possible", code, False)
 
 
 def test_an_outcome_is_cited_as_what_it_is() -> None:
     for status, inapplicable in (("passed", False), ("failed", False), ("not possible", True)):
-        found = cite_result(CLAIMING["linear"], SMALL, "law", changed(status=status, detail="x"))
+        found = cite_result(CLAIMING["linear"], SMALL, "distribution", changed(status=status, detail="x"))
         assert (found.status, found.inapplicable, found.fault.fields["found"]) == (status, inapplicable, "x")
 
 
@@ -219,7 +221,7 @@ def test_runs_of_all_settings_have_a_result() -> None:
         found.setdefault(name, set()).add(trials(name).small(p))
     assert found == {name: set(trials(name).sessions) for name in CLAIMING if name != "comparison"}
     for name, sessions in found.items():
-        assert {cite_result(PROTOCOLS[name], small, "law").status for small in sessions} == {"passed"}
+        assert {cite_result(PROTOCOLS[name], small, "distribution").status for small in sessions} == {"passed"}
 
 
 # The digest.

@@ -35,7 +35,7 @@ def _known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "PROTOCOLS", {**PROTOCOLS, **TOYS})
 
 
-OF_THE_RELEASE = {"files", "release", "agreed", "cost", "mechanism", "statement", "marks", "noise", "models"}
+OF_THE_RELEASE = {"files", "release", "agreed", "cost", "mechanism", "statement", "insecure-markers", "noise", "models"}
 
 
 @pytest.mark.parametrize(("protocol", "shares"), [(KEYLESS, 4), (EQUALS, 3)], ids=["a curator", "no curator"])
@@ -48,8 +48,8 @@ def test_a_record_of_a_protocol_without_keys_is_read_and_passes(
     assert [name for name, outcome in found.items() if outcome.status == "failed"] == [], found
     assert {name for name, outcome in found.items() if outcome.status == "not possible"} == {
         *("identities", "approvals", "keys", "units", "repeats", "freshness", "canaries"),
-        *("structure", "structure-together", "law", "boundary", "statements", "openings", "commitments"),
-        *("absences", "members", "word"),
+        *("structure", "structure-together", "distribution", "limitations", "statements", "openings", "commitments"),
+        *("absences", "members", "published-values"),
     }
     assert found["keys"].code == "keys.none_in_protocol"
     assert found["shares"].fault.fields == {"shares": shares, "numbers": 2}
@@ -101,7 +101,10 @@ def test_marks_follow_from_the_protocol(tmp_path: Path, monkeypatch: pytest.Monk
     assert outcomes(flawed)["session"].fault.fields["wanted"] == "insecure seed, as printed"
     short = replace(KEYLESS, limits=replace(KEYLESS.limits, keys=KeyLimits("numbers", shortest=3, replayed=8)))
     found = outcomes(replace(evidence, protocol=short))["session"]
-    assert (found.code, found.fault.fields["wanted"]) == ("marks.not_due", "insecure seed, insecure test keys")
+    assert (found.code, found.fault.fields["wanted"]) == (
+        "insecure_markers.not_due",
+        "insecure seed, insecure test keys",
+    )
 
 
 def beyond(name: str, most: int, got: object) -> tuple[str, dict[str, object]]:

@@ -42,7 +42,7 @@ def honest() -> Evidence:
     return evidence_of(trial([10, 20, 30], 2).setup)
 
 
-# Honest runs; hundreds of all kinds are in test_honest_runs.py and test_false_alarms.py.
+# Honest runs; hundreds of all kinds are in test_honest_runs.py.
 
 
 @pytest.mark.parametrize("options", [{}, {"topology": "star", "comparison": "all-pairs"}], ids=str)

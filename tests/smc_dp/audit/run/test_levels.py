@@ -131,8 +131,8 @@ LEVELS = {
     "noise": 3,
     "dispute": 3,
     "openings": 1,
-    "word": 3,
-    "law": 3,
+    "published-values": 3,
+    "distribution": 3,
 }
 """One check of each kind, and the level that there is not where it was not made."""
 

@@ -50,9 +50,9 @@ def test_a_result_that_charlie_signed_and_another_that_he_published_name_him(
     nobody_holds(monkeypatch)
     publishing_others(monkeypatch, values=lambda values: (moved(values[0]),))
     found = audited(deployed(DATA, summed()).write(tmp_path), *views)
-    assert failed(found)["word"] == "sum.not_as_signed"
-    assert found["word"].culprit is not None
-    assert found["word"].culprit.name == CURATOR_NAME
+    assert failed(found)["published-values"] == "sum.not_as_signed"
+    assert found["published-values"].culprit is not None
+    assert found["published-values"].culprit.name == CURATOR_NAME
 
 
 def test_a_share_that_was_not_announced_shows_beside_one_view(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -68,9 +68,9 @@ def test_a_share_that_was_not_announced_shows_beside_one_view(monkeypatch: pytes
     monkeypatch.undo()
     assert failed(audited(folders)) == {}
     found = audited(folders, P1)
-    assert failed(found) == {"word": "word.broken"}
-    assert found["word"].fault.fields["who"] == P2
-    assert found["word"].culprit is None, "the commitment came sealed"
+    assert failed(found) == {"published-values": "published_values.broken"}
+    assert found["published-values"].fault.fields["who"] == P2
+    assert found["published-values"].culprit is None, "the commitment came sealed"
 
 
 def test_a_false_absence_is_the_word_of_its_signer_and_stops_nobody(tmp_path: Path) -> None:

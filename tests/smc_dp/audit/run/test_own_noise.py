@@ -21,7 +21,7 @@ from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.target import Target
 from smc_dp.run.simulation import simulate_run
 
-PRIVACY = ("mechanism", "statement", "marks", "noise", "models")
+PRIVACY = ("mechanism", "statement", "insecure-markers", "noise", "models")
 CHECKS = {check.name: check for check in checks.CHECKS if check.name in PRIVACY}
 
 

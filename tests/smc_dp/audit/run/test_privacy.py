@@ -150,7 +150,7 @@ def test_an_honest_run_passes(made):
     D = sensitivity(1, 12, 0.1, "knorm", 40)
     assert f"D(1) = {D}, scale(1) = {D}." in str(found["mechanism"].fault.fields["mechanism"])
     assert found["statement"].fault.fields == {"kind": "none", "figure": "no epsilon"}  # a seeded run
-    assert found["marks"].fault.fields == {"marks": "insecure seed, insecure test keys"}
+    assert found["insecure-markers"].fault.fields == {"marks": "insecure seed, insecure test keys"}
 
 
 def test_without_views_noise_and_models_cannot_be_looked_at(made):
@@ -214,9 +214,9 @@ RELEASE_LIES: dict[str, tuple[str, tuple[Any, ...], Any]] = {
     "a field missing": ("statement", ("privacy", "delta"), None),
     "a field too many": ("statement", ("privacy", "rho"), 0.5),
     "a mu where none follows": ("statement", ("privacy", "mu"), 0.5),
-    "reasons left out": ("marks", ("insecure",), None),
-    "one reason left out": ("marks", ("insecure", 0), None),
-    "other reasons": ("marks", ("insecure", 0), "no reason at all"),
+    "reasons left out": ("insecure-markers", ("insecure",), None),
+    "one reason left out": ("insecure-markers", ("insecure", 0), None),
+    "other reasons": ("insecure-markers", ("insecure", 0), "no reason at all"),
 }
 
 
@@ -288,16 +288,16 @@ def test_the_step_of_the_grid_is_within_its_range(made, value):
 @pytest.mark.parametrize("marks", [[], ["insecure seed"], ["insecure test keys", "insecure seed"], 5, ["other"], [[1]]])
 def test_marks_of_the_record_must_be_those_that_apply(made, marks):
     evidence = made.evidence()
-    outcome = CHECKS["marks"].run(replace(evidence, head={**evidence.head, "insecure": marks}))
+    outcome = CHECKS["insecure-markers"].run(replace(evidence, head={**evidence.head, "insecure": marks}))
     assert (outcome.status, outcome.line) == ("failed", 0)
 
 
 def test_a_view_with_coins_from_a_seed_gives_an_unmarked_run_away(made):
     evidence = unmarked(made.evidence())
     views = {name: replace(view, insecure=name == "north-1") for name, view in evidence.views.items()}
-    outcome = CHECKS["marks"].run(replace(evidence, views=views))
+    outcome = CHECKS["insecure-markers"].run(replace(evidence, views=views))
     assert (outcome.status, outcome.party) == ("failed", None), "line 0 is nobody's word"
-    assert (outcome.code, outcome.fault.fields["role"]) == ("marks.coins", "'north-1'")
+    assert (outcome.code, outcome.fault.fields["role"]) == ("insecure_markers.coins", "'north-1'")
 
 
 # Noise in views.
@@ -503,7 +503,7 @@ def test_files_of_other_runs_do_not_get_past(tmp_path, made, printed):
         shutil.copy(printed.run / name, tmp_path / "run" / name)
     evidence = Folders(Path(tmp_path / "run"), made.views).evidence()
     found = outcomes(evidence)
-    assert {found[name].status for name in ("statement", "marks", "noise")} == {"failed"}
+    assert {found[name].status for name in ("statement", "insecure-markers", "noise")} == {"failed"}
 
 
 # Gaussian noise: no protocol draws it yet, so the comparison is tried on what a sum with such noise states.

@@ -43,7 +43,7 @@ SIZES, DIMENSION = (30, 20, 45, 12), 12
 PARTIES = tuple(f"north-{j}" for j in range(len(SIZES)))
 OWN = long_term(PARTIES)
 CHECKS = {check.name: check for check in checks.CHECKS}
-PRIVACY = ("mechanism", "statement", "marks", "noise", "models")
+PRIVACY = ("mechanism", "statement", "insecure-markers", "noise", "models")
 
 
 def recorded(folder: Path, drop_out: dict[str, int] | None = None, *, seeded: bool = True, **options: Any) -> Folders:

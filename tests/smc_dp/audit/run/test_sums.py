@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -79,19 +80,36 @@ WHOLE: dict[str, tuple[dict[str, Any], set[str]]] = {
     "one may": ({}, {"shares", "openings"}),
     "two sums of different lengths": ({"lengths": (2, 1)}, {"shares", "openings"}),
     "verifiable": ({"verifiable": True, "lengths": (1, 2)}, {"shares", "structure-together"}),
-    "verifiable, nobody may vanish": ({"D": 0, "verifiable": True}, {"shares"}),
+    "verifiable, nobody may vanish": ({"D": 0, "verifiable": True}, {"shares", "structure-together"}),
     "in a circle": ({"K": 6, "t": 1, "degree": 4, "lengths": (2, 1)}, {"shares", "openings"}),
-    "shares": ({"t": 1, "D": 0, "output": "shares"}, {"openings", "members", "statements", "boundary"}),
+    "shares": (
+        {"t": 1, "D": 0, "output": "shares"},
+        {"openings", "members", "statements", "limitations", "structure", "structure-together"},
+    ),
 }
 
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_every_check_can_be_made_of_a_whole_run(name: str, tmp_path: Path) -> None:
-    """But for shares where the sum itself is published, and for openings where nothing is opened."""
+    """But for shares where the sum itself is published, openings where nothing is opened, and views without numbers."""
     settings, wanted = WHOLE[name]
     found = outcomes(recorded(tmp_path, summing(**settings)).evidence())
     assert failed(found) == {}
     assert not_possible(found) == wanted, {n: found[n].code for n in not_possible(found)}
+
+
+@pytest.mark.parametrize(("K", "t"), [(3, 1), (5, 1), (6, 2)])
+def test_every_claimed_pair_of_views_is_compared_together(K: int, t: int, tmp_path: Path) -> None:
+    """Beside the coalition of all parties there are those with Charlie: all claimed, and none that could be larger."""
+    found = recorded(tmp_path, summing(K, t, D=0)).evidence()
+    claim, p, names = found.protocol.claim, found.session.parameters, tuple(found.views)
+    assert claim is not None
+    coalitions = [set(c) for c in leakage.covering_coalitions(claim, p, names)]
+    pairs = [set(pair) for pair in combinations(names, 2) if claim.claims(p, pair)]
+    assert all(any(pair <= c for c in coalitions) for pair in pairs)
+    assert all(len(c) == (t + 1 if CHARLIE in c else K) for c in coalitions)
+    together = outcomes(found)["structure-together"]
+    assert (together.status, together.code) == ("passed", "structure_together.holds_in_part")
 
 
 EVERYDAY = [{"P2": 0}, {"P1": 4}, {"P3": 5}, {"P2": 6}, {"P1": 7}, {CHARLIE: 7}, {"P1": 5, "P2": 5}]
@@ -106,8 +124,10 @@ def audits_itself(folder: Path, made: Setup, vanish: dict[str, int]) -> None:
         assert failed(found) == {}, (vanish, views, failed(found))
         assert not not_possible(found) & {*OF_THE_SCHEDULE, "nonces"}, vanish
         if views:
-            left_out = {"shares", "openings", "members", "word", "masks", "canaries", *OF_VIEWS}
-            left_out |= {"boundary"} if found["boundary"].inapplicable else set()  # nothing is for a coalition to try
+            left_out = {"shares", "openings", "members", "published-values", "masks", "canaries", *OF_VIEWS}
+            left_out |= (
+                {"limitations"} if found["limitations"].inapplicable else set()
+            )  # nothing is for a coalition to try
             assert not_possible(found) <= left_out, {n: found[n].code for n in not_possible(found) - left_out}
 
 

@@ -41,7 +41,16 @@ def test_the_checks_of_lines_come_first_and_the_costly_ones_are_known() -> None:
     assert tuple(check.name for check in checks.CHECKS[: len(LINES)]) == LINES
     assert {check.name for check in checks.CHECKS if check.work == "lines"} == set(LINES)
     costly = {check.name for check in checks.CHECKS if check.is_costly}
-    assert {"order", "rounds", "completeness", "headers", "cost", "messages-recomputed", "keys", "law"} <= costly
+    assert {
+        "order",
+        "rounds",
+        "completeness",
+        "headers",
+        "cost",
+        "messages-recomputed",
+        "keys",
+        "distribution",
+    } <= costly
     assert not costly & {*LINES, "session", "sizes", "files", "shares", "release", "mechanism"}
 
 
