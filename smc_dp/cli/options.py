@@ -35,8 +35,8 @@ MostCells = Annotated[
     str | None,
     typer.Option(
         metavar="INTEGER",
-        help="Number of cells that a file may have on this machine, also where FILE.toml or own.toml states another "
-        "one [default: what the free memory allows].",
+        help="Number of cells that a file may have here. Overrides `most_cells` in own.toml or in FILE.toml beside "
+        "the file [default: what the free memory allows].",
     ),
 ]
 DataDir = Annotated[Path | None, typer.Option(envvar="SMC_DP_DATA", help="Folder with the papers' data sets.")]

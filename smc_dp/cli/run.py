@@ -55,6 +55,8 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     prr_mean needs participants who follow the protocol: one malicious party removes all noise. The party with the
     fewest records knows the noise. With only two parties, that party obtains the other's model exactly.
 
+    Some examples have options that only `smc-dp run --help-all` lists.
+
     \b
     Examples:
       smc-dp run

@@ -103,8 +103,8 @@ def test_json_is_one_object_with_the_announced_keys(folder, capsys):
     assert main(["run", "--method", "prr_mean", "--json", "--out", "a", "--parties", "3"]) == 0
     report = printed_json(capsys)
     assert list(report) == [
-        "method", "protocol", "parties", "dimension", "calibration", "accuracy", "metrics", "baselines", "personalised",
-        "loss", "simulation_only", "privacy", "cost", "run_dir",
+        "method", "protocol", "parties", "dimension", "lambda", "calibration", "accuracy", "metrics", "baselines",
+        "personalised", "loss", "simulation_only", "privacy", "cost", "run_dir",
     ]  # fmt: skip
     assert (report["method"], report["protocol"]) == ("prr_mean", "pathak2010")
     assert (report["parties"], report["dimension"]) == (3, 31)
