@@ -10,7 +10,7 @@ here is post-processing of released sums, and total.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import hypot, inf, sqrt
+from math import erfc, hypot, inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +41,7 @@ CLIP_OF_NOISE = 3.0
 CLIP_OF_ESTIMATE = 4.9
 """Clip in parts of the plain estimate, at which more noise begins to widen the bound and not the clip."""
 _LEAST_SCALE = 1 / 200  # of half of the range of the outcome
-_MOST_CLIPPED = 0.002  # part of the rows
+_MOST_CLIPPED = 0.002  # part of the rows, beyond what normal residuals have
 _SIGNIFICANT = 3.0  # deviations of the count of clipped residuals
 
 
@@ -97,7 +97,9 @@ class LeastSquaresSteps(CentredSteps[LeastSquaresNoise]):
         inferred = infer_coefficients(at, *sums, state.rows, in_units, longest_step=inf)
         inverse = inferred.inverse
         averaged = inferred.averaged_with_start(self.noise.gram[-1].covariance(at, inverse))
-        has_long_tail = found.clipped > max(_MOST_CLIPPED * rows, _SIGNIFICANT * noise.clipped)
+        deviation = clip * sqrt(max(found.square, 0.0) / max(rows - p, 1.0))
+        beyond = found.clipped - rows * normal_beyond(clip, deviation)
+        has_long_tail = beyond > max(_MOST_CLIPPED * rows, _SIGNIFICANT * noise.clipped)
         # The mean of the noise of the Gram matrix, squared: it takes a part of each coefficient away.
         bias = (
             self.noise.gram[-1].gram ** 2 / 2 * inverse @ (np.trace(inverse) * np.eye(p) + inverse) @ averaged.estimate
@@ -108,7 +110,7 @@ class LeastSquaresSteps(CentredSteps[LeastSquaresNoise]):
             obstacles=(*averaged.obstacles, *(["long_tail"] if has_long_tail else [])),
             rows=state.rows,
             left_out=state.left_out,
-            residual=clip * sqrt(max(found.square, 0.0) / max(rows - p, 1.0)),
+            residual=deviation,
             clip=clip,
         )
         return replace(state, at=left.estimate, number=state.number + 1, found=left)
@@ -145,3 +147,12 @@ def residual_clip(squares: float, error: float, rows: float) -> float:
     bound = max((squares + 2 * error) / rows, error / rows, _LEAST_SCALE**2)
     most = sqrt(min(CLIP**2 * bound, max(CLIP_OF_ESTIMATE**2 * squares / rows, CLIP_OF_NOISE**2 * bound)))
     return min(most, 2.0**12)
+
+
+def normal_beyond(clip: float, deviation: float) -> float:
+    """Return the part of normal residuals of this deviation that is beyond the clip.
+
+    For a clip below three deviations it is what is beyond three: a shorter clip is too short for any residuals.
+    """
+    least = max(clip / deviation, CLIP_OF_NOISE) if deviation > 0 else inf
+    return erfc(least / sqrt(2))

@@ -15,7 +15,7 @@ from smc_dp.cli.main import main
 
 TOY = ("--insecure-test-keys", "--key-bits", "512", "--parties", "3")
 KEYS = (
-    *("method", "protocol", "parties", "dimension", "calibration", "accuracy", "metrics", "baselines"),
+    *("method", "protocol", "parties", "dimension", "lambda", "calibration", "accuracy", "metrics", "baselines"),
     *("personalised", "loss", "simulation_only", "privacy", "cost"),
     "run_dir",
 )

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import OUTCOME_BITS, Array
@@ -13,7 +14,7 @@ from smc_dp.data.columns import NumericColumn
 from smc_dp.data.federation import FeatureBox, Federation, Public, Rows
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
-from smc_dp.methods.statistics.least_squares_steps import residual_clip
+from smc_dp.methods.statistics.least_squares_steps import normal_beyond, residual_clip
 from smc_dp.methods.statistics.linear import LinearRegression, LinearSums
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.least_squares import gram_numbers, residual_numbers
@@ -141,6 +142,13 @@ def test_the_clip_is_no_smaller_than_residuals_need() -> None:
             state = steps.after(state, one)
         clips.append(state.clip / 2**30 * 40)
     assert min(clips) > 3 * 3.0  # residuals have a deviation of 3
+
+
+def test_what_normal_residuals_have_beyond_the_clip_is_no_long_tail() -> None:
+    assert normal_beyond(3.2, 1.0) == pytest.approx(2 * norm.sf(3.2))
+    assert normal_beyond(8.0, 2.0) == pytest.approx(2 * norm.sf(4.0))
+    assert normal_beyond(1.0, 1.0) == pytest.approx(2 * norm.sf(3.0))
+    assert normal_beyond(1.0, 0.0) == 0.0
 
 
 def test_the_clip_is_a_smaller_part_of_the_bound_where_noise_makes_the_bound() -> None:
