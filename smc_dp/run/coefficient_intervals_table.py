@@ -77,7 +77,7 @@ def interval_blocks(found: Mapping[str, Any], bounds: Bounds, per: UnitsByColumn
 def what_intervals_cover(bounds: Bounds) -> str:
     """Return the sentences on what intervals of coefficients cover and assume."""
     if bounds.outcome is not None:
-        return _COVERS
+        return f"{_COVERS} Where a few outcomes lie very far from all others, on one side, intervals may be false."
     return f"{_COVERS} A level with hardly any rows of one class may have a false interval."
 
 

@@ -55,10 +55,10 @@ by apply: own; case/setDP: jSC.
 Qed.
 
 (* L3c: a certified list that is not empty has an honest signer among its members, who masked with all of them. *)
-Lemma link S U : t p + 1 <= Q p -> certificate S U -> U != set0 -> exists2 j, j \in U & j \notin C.
+Lemma link S U : t p + 1 <= Q p -> certificate S U -> U != set0 -> exists2 j, j \in U :\: C & signs j U.
 Proof.
 move=> enough cert some; case: (honest_signer enough cert) => j /setDP[_ honest] signed.
-by exists j => //; case: (R3_own honest signed some).
+by exists j => //; rewrite inE honest; case: (R3_own honest signed some).
 Qed.
 
 (* H: at least K - D - t honest parties are on a certified list that is not empty; their noise is in its sum. *)
@@ -104,42 +104,54 @@ Lemma refund_is_exclusive S S' U V j :
 Proof. by move=> enough cert out cert'; rewrite -(one_list enough cert cert'). Qed.
 End OneSum.
 
-(* Tight: with 2Q = K + t and K - t even and positive, two lists are certified although every honest party signs one. *)
+(* H is at least 1. *)
+Lemma some_are_honest p : valid p -> 0 < K p - D p - t p.
+Proof.
+case=> _ low le fits; rewrite subn_gt0 ltn_subRL; apply: leq_trans fits.
+by rewrite addnC -addSn leq_add2r -[(t p).+1]addn1; exact: leq_trans le.
+Qed.
+
+(* Tight: with 2Q = K + t and K - t even and positive, two lists are certified although every honest party signs one, by
+   R3: it is on its list, and the list has Q = K - D members, with D = K - Q. *)
 Section Tight.
-Variables (n t0 : nat).  (* n honest signers of each list, and t0 corrupt parties who sign both *)
+Variables (n t0 : nat).  (* n honest signers of each list, and t0 corrupt parties who are on both and sign both *)
 Let party := (bool * 'I_n + 'I_t0)%type.
 Let C : {set party} := [set inr i | i : 'I_t0].
 Let half b : {set party} := [set inl (b, i) | i : 'I_n].
 Let signs (j : party) (U : {set party}) :=
-  match j with inl (b, _) => U == half b | inr _ => true end.
+  match j with inl (b, _) => U == half b :|: C | inr _ => true end.
 
 Lemma tight : 0 < n ->
   [/\ #|{: party}| = 2 * n + t0, #|C| = t0,
-      forall j U V, j \notin C -> signs j U -> signs j V -> U = V &
-      exists U V S S' : {set party}, [/\ U != V, #|S| = n + t0, #|S'| = n + t0,
-        forall j, j \in S -> signs j U & forall j, j \in S' -> signs j V]].
+      forall j U V, j \notin C -> signs j U -> signs j V -> U = V,
+      forall j U, j \notin C -> signs j U -> (j \in U) /\ #|U| = n + t0 &
+      exists U V : {set party}, [/\ U != V, #|U| = n + t0, #|V| = n + t0,
+        forall j, j \in U -> signs j U & forall j, j \in V -> signs j V]].
 Proof.
 move=> pos.
 have sizeC : #|C| = t0 by rewrite card_imset ?card_ord // => i j [].
 have sizeH b : #|half b| = n by rewrite card_imset ?card_ord // => i j [].
 have apart b : [disjoint half b & C].
   by apply/pred0P=> j /=; apply/negP=> /andP[/imsetP[i _ ->] /imsetP[k _]].
+have size b : #|half b :|: C| = n + t0.
+  by rewrite cardsU (disjoint_setI0 (apart b)) cards0 subn0 sizeH sizeC.
 split.
 - by rewrite card_sum card_prod card_bool !card_ord.
 - exact: sizeC.
 - case=> [[b i]|i] U V /=; first by move=> _ /eqP-> /eqP->.
   by rewrite imset_f.
-exists (half true), (half false), (half true :|: C), (half false :|: C); split.
+- case=> [[b i]|i] U /=; first by move=> _ /eqP->; rewrite inE imset_f.
+  by rewrite imset_f.
+exists (half true :|: C), (half false :|: C); split=> //.
 - apply/eqP=> /setP/(_ (inl (true, Ordinal pos))).
-  by rewrite imset_f // => /esym/imsetP[i _ []].
-- by rewrite cardsU (disjoint_setI0 (apart true)) cards0 subn0 sizeH sizeC.
-- by rewrite cardsU (disjoint_setI0 (apart false)) cards0 subn0 sizeH sizeC.
+  by rewrite !inE imset_f //= => /esym/orP[/imsetP[i _ []]|/imsetP[i _]].
 - by move=> j /setUP[/imsetP[i _ ->] /=|/imsetP[i _ ->]].
 - by move=> j /setUP[/imsetP[i _ ->] /=|/imsetP[i _ ->]].
 Qed.
 End Tight.
 
 Print Assumptions one_list.
+Print Assumptions some_are_honest.
 Print Assumptions tight.
 Print Assumptions link.
 Print Assumptions honest_survivors.

@@ -32,7 +32,7 @@ Definition view := 'I_R -> round_view.
 Record strategy := Strategy {
   contexts : view -> 'I_R -> honest -> context;
   signs : view -> 'I_R -> party -> {set party} -> bool;
-  opens : view -> 'I_R -> party -> party -> bool -> Prop;
+  opens : view -> 'I_R -> party -> party -> bool -> bool;
   one_list_each : forall v r j U V, j \notin C -> signs v r j U -> signs v r j V -> U = V;
   own_list : forall v r j U, j \notin C -> signs v r j U -> U != set0 -> (j \in U) /\ (K p - D p <= #|U|)%N;
   certified_first : forall v r i j kind, i \notin C -> opens v r i j kind -> exists S U : {set party},
@@ -87,22 +87,44 @@ exists [set k : honest | val k \in U]; last by rewrite inE.
 by apply: chosen_is_one some _; apply/certifiedP; exists S.
 Qed.
 
-(* So of the other kind fewer than T holders open a share, those in C: the secret stays uniform (shares.v). *)
-Lemma other_kind_stays_closed v r (holders : {set party}) (j : honest) W :
-  chosen v r = Some W ->
-  (forall i, i \in holders -> i \notin C -> opens s v r i (val j) (j \notin W)) -> (#|holders| < T p)%N.
+(* A secret of an honest party is open if T of its shares are: those of C, and those that honest holders open. *)
+Definition open v r (j : honest) kind :=
+  (T p <= #|C :|: [set i : party | (i \notin C) && opens s v r i (val j) kind]|)%N.
+
+(* So it is of the kind that the list says, and of the other kind fewer than T shares are open: it stays uniform
+   (shares.v). *)
+Lemma only_one_kind_is_open v r (j : honest) kind :
+  open v r j kind -> exists2 W, chosen v r = Some W & kind = (j \in W).
 Proof.
-move=> chose other; case: ok => _ low _ _; apply: leq_trans low; rewrite addn1 ltnS.
-apply: leq_trans corrupt; apply/subset_leq_card/subsetP=> i ih; apply/contraT=> hi.
-case: (opened_by_the_list hi (other i ih hi)) => V; rewrite chose => -[<-].
-by case: (j \in W).
+case: ok => _ low _ _ many.
+have [none|[i]] := set_0Vmem [set i : party | (i \notin C) && opens s v r i (val j) kind].
+  move: many; rewrite /open none setU0 => /leq_trans/(_ corrupt); rewrite leqNgt.
+  by rewrite -addn1 low.
+by rewrite inE => /andP[hi]; exact: opened_by_the_list.
 Qed.
 
 (* Inputs of honest parties: what they put into each sum, in view of what came before. *)
 Definition inputs := view -> 'I_R -> honest -> A.
 
+(* The coalition sees what honest parties send, own masks whose secret is open, and masks of a pair of which one is. *)
 Definition seen (x : inputs) v r (c : coins honest context A) : round_view :=
-  (masked g (contexts s v r) (x v r) c, opened g (chosen v r) c).
+  (masked g (contexts s v r) (x v r) c,
+   ([ffun q : context * honest => if open v r q.2 true then c.1 q else 0],
+    [ffun q : context * (honest * honest) =>
+      if open v r q.2.1 false || open v r q.2.2 false then pair_mask g c q.1 q.2.1 q.2.2 else 0])).
+
+Lemma seen_of_opened x x' v r c c' :
+  masked g (contexts s v r) (x' v r) c' = masked g (contexts s v r) (x v r) c ->
+  opened g (chosen v r) c' = opened g (chosen v r) c -> seen x' v r c' = seen x v r c.
+Proof.
+rewrite /seen => -> same; congr (_, (_, _)); apply/ffunP=> q; rewrite !ffunE.
+  case: ifP => // /only_one_kind_is_open[W chose jW].
+  by move: same; rewrite /opened chose => -[/ffunP/(_ q)]; rewrite !ffunE -jW.
+case: ifP => // either.
+have [W chose out] : exists2 W, chosen v r = Some W & ~~ ((q.2.1 \in W) && (q.2.2 \in W)).
+  by case/orP: either => /only_one_kind_is_open[W chose jW]; exists W; rewrite // -jW ?andbF.
+by move: same; rewrite /opened chose => -[_ /ffunP/(_ q)]; rewrite !ffunE (negbTE out).
+Qed.
 
 (* Coins of all sums that lead to a view. *)
 Definition leading (x : inputs) v :=
@@ -123,7 +145,7 @@ have each r : exists phi, injective phi /\ forall c, seen x' v r (phi c) = seen 
     move=> W chose; split; first by move=> i j _ _.
     case: (fits r W chose) => [same|apart]; [left | by right].
     by rewrite sumrB same subrr.
-  by exists phi; split=> // c; rewrite /seen; case: (keeps c) => -> ->.
+  by exists phi; split=> // c; case: (keeps c); exact: seen_of_opened.
 case: (fin_all_exists each) => phi both.
 pose all (c : {ffun 'I_R -> coins honest context A}) := [ffun r => phi r (c r)].
 have inj : injective all.
@@ -147,6 +169,6 @@ End Session.
 Print Assumptions chosen_is_one.
 Print Assumptions chosen_is_large.
 Print Assumptions opened_by_the_list.
-Print Assumptions other_kind_stays_closed.
+Print Assumptions only_one_kind_is_open.
 Print Assumptions nothing_without_one_context.
 Print Assumptions sums_are_all.

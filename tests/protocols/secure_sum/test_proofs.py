@@ -100,6 +100,19 @@ def test_parameters_are_those_of_the_program(said: dict[str, str]) -> None:
         ("masks", "  (forall i, delta i != 0 -> connect g i r) -> \\sum_i", "  \\sum_i", "flow"),
         ("masks", "if p.2 \\in U then c.1 p else 0]", "c.1 p]", "same_view"),
         ("decoding", "- h <= S -> S < h ->", "- h <= S -> S <= h ->", "decoded"),
+        (
+            "theorem",
+            "own_list : forall v r j U, j \\notin C ->",
+            "own_list : forall v r j U, j \\in C ->",
+            "chosen_is_large",
+        ),
+        (
+            "theorem",
+            "  one_list_each : forall v r j U V, j \\notin C ->",
+            "  one_list_each : forall v r j U V, j \\in C ->",
+            "chosen_is_one",
+        ),
+        ("theorem", "T p <= #|C :|:", "t p <= #|C :|:", "only_one_kind_is_open"),
         ("theorem", "contexts s v r i != contexts s v r j]", "i != j]", "nothing_without_one_context"),
     ],
 )
