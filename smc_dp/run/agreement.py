@@ -260,6 +260,8 @@ class Agreement(SettledRun):
         if self.describes and self.bounds != self.bounds.whole:
             raise InputError("bounds.not_whole", name=self.method.name, clip=self.bounds.whole.clip)
         check_label_kind(self.method, self.bounds.class_count)
+        if self.features is not None:
+            self.features.check_columns(self.bounds.dimension)
         whole = getattr(self.method, "whole_rows", False)
         if (getattr(self.method, "own_bias", False) or whole) and not self.bounds.bias:
             raise InputError("bounds.no_constant", name=self.method.name)

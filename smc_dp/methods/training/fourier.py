@@ -32,9 +32,17 @@ import numpy as np
 
 from smc_dp.core.arrays import Array, IntArray
 from smc_dp.core.errors import InputError, shown
-from smc_dp.methods.training.integer_rows import ROW_BITS, SmallIntArray, rows_on_grid, slices_of_rows
+from smc_dp.methods.training.integer_rows import (
+    MOST_INTEGER_COLUMNS,
+    ROW_BITS,
+    SmallIntArray,
+    rows_on_grid,
+    slices_of_rows,
+)
 
 FEWEST_FEATURES, MOST_FEATURES = 16, 4096
+MOST_FREQUENCIES = 2**21
+"""Numbers of all frequencies, which are D/2 times the columns of a row: 16 MiB while they are drawn."""
 LEAST_BANDWIDTH, LARGEST_BANDWIDTH = Fraction(1, 1000), Fraction(1000)
 DEFAULT_BANDWIDTH = Fraction(3, 10)
 FREQUENCY_BITS = 16
@@ -72,6 +80,12 @@ class FourierFeatures:
     def dimension(self, columns: int) -> int:
         """Return the length of a row of so many numbers with its features."""
         return columns + self.count
+
+    def check_columns(self, columns: int) -> None:
+        """Raise InputError for rows of so many numbers that the frequencies would take too much memory and time."""
+        most = min(MOST_FREQUENCIES * 2 // self.count, MOST_INTEGER_COLUMNS - self.count)
+        if columns > most:
+            raise InputError("features.too_many_columns", setting=self.setting, most=most, got=columns)
 
     def integers(self, X: Array) -> SmallIntArray:
         """Return rows of the unit ball, (n, d), with their features on the grid of rows: (n, d + D).

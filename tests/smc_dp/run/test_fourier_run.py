@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +12,12 @@ import pytest
 from smc_dp import audit_run, personalise, predict, run_protocol
 from smc_dp.audit.run.privacy import features as audited
 from smc_dp.core.errors import InputError
+from smc_dp.data.columns import CategoricalColumn
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.training.fourier import FourierFeatures, cosine_table
 from smc_dp.run.export.export_run import export_run
 from smc_dp.run.report import Report
+from smc_dp.run.verify_release import verify_release
 from tests.support.refusals import refused
 
 SETTING = "fourier:64"
@@ -120,6 +123,14 @@ def test_methods_with_intervals_refuse_features(folder: Path, tmp_path: Path) ->
             run(folder, tmp_path / "run", method=method, features=SETTING, test=None)
     with refused("features.unknown"):
         run(folder, tmp_path / "run", features="fourier")
+
+
+def test_an_agreement_refuses_features_of_too_many_columns(learnt: Path) -> None:
+    agreement = verify_release(learnt).release.agreement
+    assert agreement.features is not None
+    levels = tuple(f"{i}" for i in range(2**16))
+    with refused("features.too_many_columns"):
+        replace(agreement, bounds=replace(agreement.bounds, columns=(CategoricalColumn("c", levels),)))
 
 
 def test_rows_with_weights_keep_them(tmp_path: Path) -> None:

@@ -152,6 +152,14 @@ def test_products_stay_exact_in_floats() -> None:
     assert (1 << 14) * largest * isqrt(1 << 16) < 2**53
 
 
+def test_rows_of_too_many_columns_are_refused_before_a_frequency_is_drawn() -> None:
+    FourierFeatures.of("fourier:4096").check_columns(1024)
+    FourierFeatures.of("fourier:16").check_columns(2**16 - 16)
+    for setting, columns in (("fourier:4096", 1025), ("fourier:16", 2**16 - 15)):
+        with refused("features.too_many_columns"):
+            FourierFeatures.of(setting).check_columns(columns)
+
+
 def test_settings_are_read_and_others_refused() -> None:
     assert FourierFeatures.of("fourier:512") == FourierFeatures("fourier:512", 512, fourier.DEFAULT_BANDWIDTH)
     assert FourierFeatures.of("fourier:16:1/2").bandwidth == Fraction(1, 2)
