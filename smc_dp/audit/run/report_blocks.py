@@ -273,7 +273,7 @@ def _checks(findings: Sequence[Finding]) -> Iterator[PageBlock]:
     undone = [(f.check.name, f.outcome.inapplicable) for f in findings if f.outcome.status == "not possible"]
     kinds = (
         "Not checked, because a file that they need is missing or a check that they build on was not passed",
-        "Not checked, because the given files have nothing for them to check",
+        "Not checked: nothing to check in these files",
     )
     for at, said in enumerate(kinds):
         if names := [name for name, inapplicable in undone if inapplicable == at]:

@@ -190,7 +190,7 @@ def test_adult_comes_out_as_expected(tmp_path, shown):
     grid = runner.run_grid(plan, tmp_path / "out", runner.Source(Path(DATA)), jobs=1)
     assert grid.failures == ()
     expected = [s for s in shown.figures if s.point.setting == "a9a"]
-    assert len(expected) == 3
+    assert len(expected) == 4
     assert [study.judge_number(s, grid.trials).answer for s in expected] == ["yes"] * 3
     assert {study.judge_number(replace(s, value=0.86), grid.trials).answer for s in expected} == {"no"}
     (better,) = (c for c in shown.claims if "weighted sum of models" in c.quotation)
