@@ -86,7 +86,7 @@ y : array-like of shape (n,)
 parties : array-like of shape (n,), default=None
     Whose each row is, by any labels of one kind; None deals the rows evenly to n_parties by a public seed.
 """
-_SECTIONS = """
+_ATTRIBUTES = """
 Attributes
 ----------
 classes_ : ndarray of shape (C,)
@@ -107,21 +107,24 @@ coef_ : ndarray of shape (C, d), or (1, d) for two classes
     The weights of the columns as they came: `decision_function` of rows that are not clipped, but for rounding.
 intercept_ : ndarray of shape (C,), or (1,) for two classes
     The constants beside them.
-
+"""
+_ERRORS = """
 Raises
 ------
 InputError
     A ValueError, from `fit` and `fit_parties`: a parameter, a party or a row is not what was wanted; the message
     names it. Nothing is checked before a fit.
 NotFittedError
-    From `predict` and its like before a fit, and after one that was refused.
+    From `{method}` and its like before a fit, and after one that was refused.
 
 Warns
 -----
 RowsClippedWarning
-    From `fit` and `fit_parties`, where more than 5 % of the rows are longer than the radius. It stays where the
+    From `fit` and `fit_parties`, where more than 5 % of {clipped}. It stays where the
     rows are: no release and no `privacy_` has anything of it.
 """
+_OF_ROWS = _ERRORS.format(method="predict", clipped="the rows are longer than the radius")
+_OF_COLUMNS = _ERRORS.format(method="table", clipped="a column's numbers lie outside the bounds")
 _OF_FIT = """
 
 Returns
@@ -148,8 +151,9 @@ def documented(thing: Documented) -> Documented:
 
     A line of names such as `X, y` stands for the descriptions of these parameters; lines that are indented below it go
     on with the last one. An estimator gets all parameters that it shares and adds nothing to, in the order of its
-    signature and with its types and defaults, and its attributes, errors and warnings before the references; a `fit`
-    gets what it returns and raises at the end.
+    signature and with its types and defaults, and its attributes, errors and warnings before the references. One
+    without references that names no errors gets those of columns before its examples. A `fit` gets what it returns and
+    raises at the end.
     """
     if thing.__doc__:  # not under python -OO
         text = re.sub(r"^\w+(?:, \w+)*$", _described, inspect.cleandoc(thing.__doc__), flags=re.MULTILINE)
@@ -162,7 +166,14 @@ def _of_estimator(kind: type, text: str) -> str:
     said, known = _by_name(own), inspect.signature(kind).parameters
     names = dict.fromkeys((*known, *said))  # what is no parameter stays, for tests to see
     parameters = "\n".join(_with_type(kind, (_SHARED | said)[name], known.get(name)) for name in names)
-    return before + parameters + rest.replace("\nReferences\n", f"{_SECTIONS}\nReferences\n", 1)
+    return before + parameters + _with_errors(rest)
+
+
+def _with_errors(text: str) -> str:
+    """Return the text with what a family shares before its references, or else before its examples."""
+    if "\nReferences\n" in text:
+        return text.replace("\nReferences\n", f"{_ATTRIBUTES}{_OF_ROWS}\nReferences\n", 1)
+    return text if "\nRaises\n" in text else text.replace("\nExamples\n", f"{_OF_COLUMNS}\nExamples\n", 1)
 
 
 def _with_type(kind: Any, entry: str, parameter: inspect.Parameter | None) -> str:

@@ -66,20 +66,6 @@ class SecureSumLinearRegression(CoefficientIntervals, RegressorMixin, SumsEstima
     intercept_ : float
         The constant beside them.
 
-    Raises
-    ------
-    InputError
-        A ValueError, from `fit` and `fit_parties`: a parameter, a party or a row is not what was wanted; the message
-        names it. Nothing is checked before a fit.
-    NotFittedError
-        From `predict`, `table` and their like before a fit, and after one that was refused.
-
-    Warns
-    -----
-    RowsClippedWarning
-        From `fit` and `fit_parties`, where more than 5 % of a column's numbers lie outside the bounds. It stays where
-        the rows are: no release and no `privacy_` has anything of it.
-
     Examples
     --------
     >>> import numpy as np
