@@ -191,7 +191,7 @@ def test_adult_comes_out_as_expected(tmp_path, shown):
     assert grid.failures == ()
     expected = [s for s in shown.figures if s.point.setting == "a9a"]
     assert len(expected) == 4
-    assert [study.judge_number(s, grid.trials).answer for s in expected] == ["yes"] * 3
+    assert [study.judge_number(s, grid.trials).answer for s in expected] == ["yes"] * 4
     assert {study.judge_number(replace(s, value=0.86), grid.trials).answer for s in expected} == {"no"}
     (better,) = (c for c in shown.claims if "weighted sum of models" in c.quotation)
     here = replace(better, pairs=tuple(pair for pair in better.pairs if pair[0].setting == "a9a"))
