@@ -115,7 +115,7 @@ class Candidate(SettledRun):
 
     @property
     def gains(self) -> dict[str, ExpectedGain]:
-        """Expected gain of each party; empty for methods and features of which no figures were made."""
+        """Expected gain of each party, by the curves of `newton`; empty for features and for methods of parties."""
         known, n = self.circumstances, sum(self.circumstances.sizes)
         if self.method.protects != "record" or getattr(self.method, "features", None) is not None:
             return {}

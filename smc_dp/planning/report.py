@@ -63,7 +63,7 @@ def recommendation_blocks(plan: Plan) -> Iterator[Prose]:
         yield coded_prose("plan.nobody_gains")
     who = _those(plan.stay, plan.parties)
     if plan.method == plan.advised:
-        take = "If you do: take" if hopeless or pointless else "Take"
+        take = "If you run it all the same, take" if hopeless or pointless else "Take"
         yield coded_prose("plan.advised_method", take=take, method=plan.method, who=who, why=str(plan.why))
     else:
         instead = "" if plan.advised is None else f" {plan.advised} is recommended. {plan.why}"
