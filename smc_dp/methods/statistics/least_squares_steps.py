@@ -41,7 +41,6 @@ CLIP_OF_NOISE = 3.0
 CLIP_OF_ESTIMATE = 4.9
 """Clip in parts of the plain estimate, at which more noise begins to widen the bound and not the clip."""
 _LEAST_SCALE = 1 / 200  # of half of the range of the outcome
-_MOST_CLIPPED = 0.002  # part of the rows, beyond what normal residuals have
 _SIGNIFICANT = 3.0  # deviations of the count of clipped residuals
 
 
@@ -99,7 +98,9 @@ class LeastSquaresSteps(CentredSteps[LeastSquaresNoise]):
         averaged = inferred.averaged_with_start(self.noise.gram[-1].covariance(at, inverse))
         deviation = clip * sqrt(max(found.square, 0.0) / max(rows - p, 1.0))
         beyond = found.clipped - rows * normal_beyond(clip, deviation)
-        has_long_tail = beyond > max(_MOST_CLIPPED * rows, _SIGNIFICANT * noise.clipped)
+        # So many residuals that lost as much as the clip move the intercept by its standard error without privacy.
+        shift = sqrt(rows) * deviation / clip
+        has_long_tail = beyond > max(shift, _SIGNIFICANT * noise.clipped)
         # The mean of the noise of the Gram matrix, squared: it takes a part of each coefficient away.
         bias = (
             self.noise.gram[-1].gram ** 2 / 2 * inverse @ (np.trace(inverse) * np.eye(p) + inverse) @ averaged.estimate

@@ -218,6 +218,15 @@ def test_errors_with_a_long_tail_are_told() -> None:
     assert inferred(Z, Z @ TRUTH + np.random.default_rng(4).normal(size=5000), Target(None))[0].obstacles == ()
 
 
+@pytest.mark.parametrize(("n", "far", "obstacles"), [(20_000, 39, ("long_tail",)), (20_000, 30, ()), (2000, 8, ())])
+def test_outliers_that_move_the_intercept_by_its_standard_error_are_told(n: int, far: int, obstacles: object) -> None:
+    """That is the square root of n over the clip, which is four deviations: 35 of 20,000 rows, and 11 of 2,000."""
+    Z, _ = drawn(n, 4)
+    errors = np.random.default_rng(4).uniform(-np.sqrt(3), np.sqrt(3), n)  # none is beyond the clip
+    errors[:far] = 6.0
+    assert inferred(Z, Z @ TRUTH + errors, Target(None))[0].obstacles == obstacles
+
+
 def test_the_noise_is_that_of_all_parties() -> None:
     """Not that of the honest ones, which the guarantee counts."""
     spec = specification(Target(Fraction(1), noise=DDG))
