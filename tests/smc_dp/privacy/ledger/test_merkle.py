@@ -101,6 +101,14 @@ def test_no_proof_shows_another_size_or_a_tree_with_other_leaves(old: int, new: 
         assert not is_extension(old, ROOTS[old], new, their_root, their_path)
 
 
+def test_a_proof_is_of_no_tree_of_another_height() -> None:
+    for new in range(2, MOST):
+        other = [size for size in (new // 2, 2 * new, 3 * new) if (size - 1).bit_length() != (new - 1).bit_length()]
+        for old in range(1, new):
+            path = consistency_proof(LEAVES[:new], old)
+            assert not any(is_extension(old, ROOTS[old], size, ROOTS[new], path) for size in other)
+
+
 def test_a_larger_tree_is_no_part_of_a_smaller_one() -> None:
     assert not any(holds(old, new, ()) for new in range(MOST) for old in range(new + 1, MOST + 1))
     with pytest.raises(ValueError, match="old"):

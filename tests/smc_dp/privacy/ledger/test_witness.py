@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -19,7 +19,7 @@ from protocols.crypto.identity import Identity
 from smc_dp.core.errors import InputError
 from smc_dp.privacy.ledger import export, witness
 from smc_dp.privacy.ledger.guarantee import Guarantee
-from smc_dp.privacy.ledger.head import HeadRequest, check_cosigned, origin_of, verify_head, relate
+from smc_dp.privacy.ledger.head import HeadRequest, check_cosigned, origin_of, relate, verify_head
 from smc_dp.privacy.ledger.history import History, Limit
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.ledger.merkle import EMPTY_ROOT, leaf_hash, tree_root
@@ -209,6 +209,26 @@ def test_of_two_requests_at_once_one_is_refused(ledger: Path, south: Witness) ->
     last = south.last(OWNER.public)
     assert last is not None
     assert verify_head(last, OWNER.public).size in answers
+
+
+def test_a_request_waits_for_one_under_way_before_it_looks(ledger: Path, south: Witness) -> None:
+    south.cosign(head(export.read_history(ledger)), OWNER.public)
+    request, later, answers = head(charge(ledger), old=3), head(charge(ledger), old=3), []
+    with closing(sqlite3.connect(south.path, isolation_level=None)) as under_way:
+        under_way.execute("BEGIN IMMEDIATE")
+        under_way.execute("UPDATE heads SET note = ?", (later.note.encode(),))
+
+        def ask() -> None:
+            with refused("witness.other_size", seen=5):
+                south.cosign(request, OWNER.public)
+            answers.append(True)
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        thread.join(0.3)
+        under_way.execute("COMMIT")
+        thread.join()
+    assert answers == [True]
 
 
 def test_nothing_is_answered_that_is_not_stored(ledger: Path, south: Witness, monkeypatch: pytest.MonkeyPatch) -> None:
