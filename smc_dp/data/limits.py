@@ -102,7 +102,7 @@ def owners_limits(in_file: int | None = None, usual: TableLimits | None = None) 
     return TABLE_LIMITS if free is None else TABLE_LIMITS.for_cells(cells_in(free))
 
 
-def check_features(rows: int, features: int, in_file: int | None = None) -> None:
+def check_feature_count(rows: int, features: int, in_file: int | None = None) -> None:
     """Raise InputError for rows with more features than an owner's memory has room for; in_file: as in `owners_limits`.
 
     Few cells can make many features: a column of many categories does, and so do Fourier features beside a row.

@@ -25,7 +25,7 @@ from smc_dp.data.columns import (
     NumericColumn,
 )
 from smc_dp.data.federation import NO_ROWS, Rows
-from smc_dp.data.limits import check_features
+from smc_dp.data.limits import check_feature_count
 from smc_dp.data.refused_input import FormatFault, each_line_once
 from smc_dp.data.table import Table, parse_column
 from smc_dp.data.usual_clip import no_row_shortened
@@ -182,7 +182,7 @@ def _faults_of_rows(rows: int, kept: Table, bounds: Bounds, label: str | None) -
         columns = " or ".join(shown(name) for name in bounds.leaving[:_LISTED])
         yield TableFault(bounds.leaving[0], InputFault("rows.all_left_out", {"columns": columns}), rows)
     try:
-        check_features(kept.rows, bounds.dimension, kept.form.most_cells)
+        check_feature_count(kept.rows, bounds.dimension, kept.form.most_cells)
     except InputError as error:
         yield TableFault("", error.fault)
 

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Rows
-from smc_dp.data.limits import check_features
+from smc_dp.data.limits import check_feature_count
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.training.fourier import FourierFeatures
 
@@ -75,7 +75,7 @@ def in_features(rows: Rows, features: FourierFeatures | None, most_cells: int | 
     """
     if features is None:
         return rows
-    check_features(len(rows), features.dimension(rows.X.shape[1]), most_cells)
+    check_feature_count(len(rows), features.dimension(rows.X.shape[1]), most_cells)
     return replace(rows, X=features.of_rows(rows.X))
 
 

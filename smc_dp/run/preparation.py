@@ -65,7 +65,7 @@ def _prepared(requests: Sequence[RunRequest]) -> tuple[PreparedData, list[Agreem
     agreements = [one.for_simulation(federation, found.bounds, auxiliary=public_rows) for one in agreed]
     for name, rows in federation.by_name.items():
         for agreement in agreements:
-            agreement.check_features(len(rows), found.tables.get(name))
+            agreement.check_room(len(rows), found.tables.get(name))
     return found, agreements
 
 
