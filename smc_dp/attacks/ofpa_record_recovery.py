@@ -77,7 +77,7 @@ def _against(target: Target, name: str, words: str) -> Variant:
 ATTACK = describe_attack(
     "ofpa-record-recovery",
     variants=(
-        _against(_AS_PUBLISHED, "printed", "OFPA as published"),
+        _against(_AS_PUBLISHED, "as published", "OFPA as published"),
         _against(_PROVEN, "proven", "OFPA as objective perturbation with noise on all coordinates"),
     ),
     uses_keys=False,

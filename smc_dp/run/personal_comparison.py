@@ -50,7 +50,7 @@ def personal_gain_blocks(found: Mapping[str, PersonalAccuracy]) -> Iterator[Page
         mean(one.personalised for one in every),
     )
     caption = "What each party has for itself, on the test rows"
-    headings = ("party", "own rows", "release", "personalised")
+    headings = ("party", "alone, tuned", "release", "personalised")
     yield PageTable(caption, headings, (*rows, ("mean", *_figures(*means))), numbers=(1, 2, 3))
     yield coded_prose("personal.simulated")
 
