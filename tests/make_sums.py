@@ -1,7 +1,8 @@
 """Print the tables of `smc_dp/experiments/reproduce/README.md`: `python tests/make_sums.py FOLDER`.
 
 FOLDER is that of `smc-dp lab reproduce sums --out FOLDER`, finished. Every figure is a mean, with the standard error
-over partitions of the rows, each with the mean of its draws. A place without trials stays empty, and is counted at the end.
+over partitions of the rows, each with the mean of its draws. A place without trials stays empty, and is counted at the
+end.
 """
 
 from __future__ import annotations
