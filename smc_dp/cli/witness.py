@@ -135,11 +135,11 @@ def compare_heads(first: HeadFile, second: HeadFile, party: NamedOwner) -> int:
       smc-dp ledger compare north.head north-2.head --party north.pub
     """
     from smc_dp.pages.blocks import coded_prose
-    from smc_dp.privacy.ledger.head import relate
+    from smc_dp.privacy.ledger.head import EXTENDS, relate
 
     relation = relate(_read_head(first), _read_head(second), _public(party))
     screen.print_blocks([coded_prose(relation)])
-    return 0 if relation in ("head.same", "head.extended") else 1
+    return 0 if relation in EXTENDS else 1
 
 
 def witnessed(

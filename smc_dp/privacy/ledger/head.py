@@ -36,6 +36,9 @@ ORIGIN = "smc-dp.ledger/"
 _OLD, _STUDY, _MOST_PROOF_HASHES = "old ", "study ", 63
 HeadRelation: TypeAlias = Literal["head.same", "head.extended", "head.contradicted", "head.unproved"]
 
+EXTENDS: tuple[HeadRelation, ...] = ("head.same", "head.extended")
+"""Relations of two heads of which the larger one extends the other."""
+
 
 def origin_of(public: bytes) -> str:
     """Return the origin of the ledger of this identity."""
