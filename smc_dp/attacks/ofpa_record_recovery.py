@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import scipy.special
+import scipy
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.attacks.attack import StepCode, Variant, describe_attack
