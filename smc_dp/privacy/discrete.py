@@ -13,11 +13,15 @@ from math import gcd, isqrt
 from protocols.arithmetic.rng import Stream
 
 
-def bernoulli_exp(gamma: Fraction, rng: Stream) -> bool:
-    """Return True with probability e^-gamma, for gamma >= 0; ValueError below."""
-    if gamma < 0:
-        raise ValueError(f"gamma is not negative, got {gamma}")
-    return _exp(gamma.numerator, gamma.denominator, rng)
+def bernoulli_exp(numerator: int, denominator: int, rng: Stream) -> bool:
+    """Return True with probability e^-g for g = numerator/denominator >= 0; ValueError below.
+
+    The terms decide how many bits are drawn, so callers give them in lowest terms.
+    """
+    if numerator < 0:
+        raise ValueError(f"the numerator is not negative, got {numerator}")
+    whole, rest = divmod(numerator, denominator)
+    return all(_exp_of_at_most_one(1, 1, rng) for _ in range(whole)) and _exp_of_at_most_one(rest, denominator, rng)
 
 
 def discrete_laplace(scale: Fraction, rng: Stream) -> int:
@@ -51,17 +55,11 @@ def discrete_gaussian(variance: Fraction, rng: Stream) -> int:
     t = isqrt(v // u) + 1
     while True:
         y = _laplace(t, 1, rng)
-        # (|y| - v / (u t))^2 / (2 v / u) in lowest terms, for these decide how many bits are drawn
+        # of (|y| - v / (u t))^2 / (2 v / u)
         numerator, denominator = (abs(y) * u * t - v) ** 2, 2 * v * u * t * t
         common = gcd(numerator, denominator)
-        if _exp(numerator // common, denominator // common, rng):
+        if bernoulli_exp(numerator // common, denominator // common, rng):
             return y
-
-
-def _exp(numerator: int, denominator: int, rng: Stream) -> bool:
-    """Return True with probability e^-g for g = numerator/denominator >= 0."""
-    whole, rest = divmod(numerator, denominator)
-    return all(_exp_of_at_most_one(1, 1, rng) for _ in range(whole)) and _exp_of_at_most_one(rest, denominator, rng)
 
 
 def _exp_of_at_most_one(numerator: int, denominator: int, rng: Stream) -> bool:
