@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from fractions import Fraction
 
 from smc_dp.core.errors import plain_name
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, coded_prose
 from smc_dp.privacy.ledger.composition import EXACT_SUM
+from smc_dp.privacy.ledger.head import Seen
 from smc_dp.privacy.ledger.history import PARTIES, RECORDS, Account, History, Standing
 from smc_dp.privacy.ledger.numbers import digits_rounded_down, digits_rounded_up
 
@@ -63,6 +65,12 @@ def check_blocks(history: History) -> Iterator[Prose]:
         yield coded_prose(code, account=_account(account, history))
     if history.pending:
         yield coded_prose("ledger.entry_without_outcome", entries=history.pending)
+
+
+def witness_block(history: History, witness: str, seen: Seen) -> Prose:
+    """Return what a witness has seen of a ledger that extends it."""
+    when = f"{datetime.fromtimestamp(seen.time, UTC):%Y-%m-%d %H:%M} UTC"
+    return coded_prose("head.cosigned", name=witness, seen=seen.entries, entries=len(history.entries), time=when)
 
 
 def _account(account: Account, history: History) -> str:
