@@ -80,7 +80,6 @@ def serve(address: Path, service: RelayService) -> None:
         address.unlink(missing_ok=True)
         door.bind(str(address))
         door.listen(16)
-        print("ready", flush=True)
         while True:
             line, _ = door.accept()
             threading.Thread(target=_answer, args=[line, service], daemon=True).start()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
@@ -19,7 +20,7 @@ from support.relays import without_server
 
 from smc_dp.deploy import carriers
 from smc_dp.deploy.carriers import find_carrier
-from smc_dp.deploy.frame import MOST_FRAME_BYTES, Carrier
+from smc_dp.deploy.frame import MOST_FRAME_BYTES, Carrier, CarrierError
 from smc_dp.deploy.join import open_carrier
 from smc_dp.deploy.relay_carrier import RelayCarrier
 from smc_dp.deploy.relay_service import RelayService
@@ -66,14 +67,17 @@ class RelayBehindSocket:
 
     def kill(self) -> None:
         self.process.kill()
-        self.process.communicate()
+        self.process.wait()
 
     def start(self) -> None:
         command = [sys.executable, "-m", "support.relay_carriers", str(self.folder), self.study.digest]
         paths = {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
-        self.process = subprocess.Popen([*command, *self.study.names], env=paths, stdout=subprocess.PIPE)
-        assert self.process.stdout is not None
-        assert self.process.stdout.readline() == b"ready\n"
+        self.process = subprocess.Popen([*command, *self.study.names], env=paths)
+        for _ in relays.until(20):
+            with suppress(CarrierError):
+                RelayCarrier(asks(self.folder / "socket", "P1")).last("P1", "notice")
+                return
+            time.sleep(0.05)
 
 
 class TestInMemory(CarrierSuite):
