@@ -62,8 +62,8 @@ def integers(values: Sequence[Any], width: int) -> bytes:
 def are_strings(data: bytes, at: int, end: int, width: int) -> bool:
     """Tell whether each item from `at` to `end` begins with the head of its width."""
     head, item = _head(_STRING, width), item_bytes(width)
-    if end - at == item:
-        return data.startswith(head, at)
+    if end - at <= item:
+        return at == end or data.startswith(head, at)
     count = (end - at) // item
     return all(data[at + place : end : item] == bytes([byte]) * count for place, byte in enumerate(head))
 
