@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from support import studies
-from support.in_memory import InMemoryCarrier
+from support.relay_carriers import InMemoryCarrier
 from support.studies import IDENTITIES, SITE_POLICY, study, text
 
 from protocols.arithmetic.rng import Stream
@@ -109,7 +109,12 @@ def test_nobody_approves_with_a_ledger_that_no_witness_has_seen(home: Home) -> N
     ledger = f"--ledger={home.ledger}"
     assert (home.approve(), home.approve(ledger)) == (2, 2)
     assert not list(home.folder.glob("*.approval"))
-    home.ask("south")
+    request = home.folder / "request"
+    said = ["ledger", "head", str(home.ledger), f"--key={home.files['key']}", f"--study={home.study}"]
+    assert main([*said, f"--out={request}"]) == 0
+    asked = HeadRequest.read(request.read_bytes())
+    cosigned = home.witnesses["south"].cosign(asked, NORTH.public).encode()
+    (home.heads / f"x{COSIGNED}").write_bytes(cosigned)
     assert (home.approve(), home.approve(ledger)) == (2, 0)
     assert list(home.folder.glob("*.approval"))
 
@@ -165,7 +170,12 @@ def test_a_ledger_that_was_put_back_sends_nothing_but_a_refusal(home: Home) -> N
     shutil.copy(copy, home.ledger)
     relay = RelayStore()
     with pytest.raises(UnfitError) as caught:
-        take_part(home.study, home.site_files, lambda line: None, lambda *asked: InMemoryCarrier(relay, "north"))
+        take_part(
+            home.study,
+            home.site_files,
+            lambda line: None,
+            lambda *asked: InMemoryCarrier(relay, "north", asked[0].digest),
+        )
     assert [fault.code for fault in caught.value.faults] == ["head.seen_further"]
     assert {frame.lane for _, frame in relay.since(0, "south", everything=True)} == {"refusal"}
 
@@ -175,7 +185,9 @@ def test_at_the_end_a_site_is_asked_to_have_its_ledger_witnessed_again(home: Hom
     home.ask("south", digest=JointStudy.read(home.study).digest)
     assert home.approve(f"--ledger={home.ledger}") == 0
     said: list[PrivateText] = []
-    part = take_part(home.study, home.site_files, said.append, lambda *asked: InMemoryCarrier(RelayStore(), "north"))
+    part = take_part(
+        home.study, home.site_files, said.append, lambda *asked: InMemoryCarrier(RelayStore(), "north", asked[0].digest)
+    )
     assert part.code == "approvals.deadline"
     assert said[-1].on_screen() == str(InputFault("witnesses.ask_again"))
 
