@@ -62,7 +62,7 @@ TABLE: Mapping[str, tuple[str, ...]] = {
     "smc_dp.leakage": (*GENERIC, "protocols.comparison"),
     "smc_dp.pages": ("smc_dp.core",),
     "smc_dp.privacy": ("smc_dp.core", "protocols.arithmetic.rng"),
-    "smc_dp.privacy.ledger": ("smc_dp.core", "smc_dp.pages", "smc_dp.privacy"),
+    "smc_dp.privacy.ledger": ("smc_dp.core", "smc_dp.pages", "smc_dp.privacy", "protocols.crypto.identity"),
     "smc_dp.data": ("smc_dp.core", "smc_dp.pages"),
     "smc_dp.methods": (
         *("smc_dp.core", "smc_dp.data", "smc_dp.methods.functionality", "smc_dp.privacy"),

@@ -11,12 +11,13 @@ _PACKAGE = "protocols.secure_sum"
 _RULES = "What is claimed, rules of an honest party"
 
 _LIST = (
-    "R3: it signs at most one list of survivors a sum, with its own context in it, that is either empty "
-    '("given up") or has itself in it, lies within G and has at least K-D members.'
+    'R3: it signs at most one list U of survivors a sum, with its own context. The list is empty ("given up"), or it '
+    "contains the signer and at least K-D parties of G, all less those that may drop out."
 )
 _OPENS = (
-    "R4: it opens shares once, when Q distinct members of U have signed exactly what it signed. It opens a share of b "
-    "for members of U, and a share of s for the others."
+    "R4: it opens shares once, when Q (the quorum) distinct members of U have signed exactly what it signed. It opens "
+    "a share of b (the seed of a party's own mask) for members of U, and a share of s (the secret of its mask key) "
+    "for the others."
 )
 
 SENTENCES: Mapping[str, Citation] = MappingProxyType(
@@ -35,9 +36,10 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
         "2": cite_notes(
             _PACKAGE,
             _RULES,
-            "R1: it masks with every party of G. The label of each mask contains the session, g (the digest of all "
-            "greetings), r (the number of the sum), q_r (its query) and the places of both parties (K <= 1,000 with "
-            "D = 0, else K <= 200). R2: it sends one masked input for each sum of a session.",
+            "R1: among K <= 1,000 parties, or K <= 200 if D > 0 of them may drop out, it masks with every party of G, "
+            "the list of all parties. The label of each mask contains the session, the digest g of all greetings, the "
+            "number r of the sum, its query q_r, and the places of both parties on the list. R2: it sends one masked "
+            "input for each sum of a session.",
             "S4",
         ),
         "3": cite_notes(_PACKAGE, _RULES, _LIST, "S1", "S12"),

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from typing import Any, Literal, TypeAlias
 
-import scipy.special
+import scipy
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon.bounds import clopper_pearson

@@ -63,10 +63,10 @@ _AS_PUBLISHED, _PROVEN = Target(Fraction(5), "paper", "laplace"), Target(Fractio
 ATTACK = describe_attack(
     "average-uploads",
     variants=(
-        _against(Ofpa, _AS_PUBLISHED, "printed OFPA", "OFPA as published", 20),
-        _against(Ofaa, _AS_PUBLISHED, "printed OFAA", "OFAA as published", 40),
-        _against(Ofpa, _PROVEN, "proven OFPA", "OFPA with epsilon/T in each of T rounds", 20),
-        _against(Ofaa, _PROVEN, "proven OFAA", "OFAA with noise drawn once", 40),
+        _against(Ofpa, _AS_PUBLISHED, "OFPA, as published", "OFPA as published", 20),
+        _against(Ofaa, _AS_PUBLISHED, "OFAA, as published", "OFAA as published", 40),
+        _against(Ofpa, _PROVEN, "OFPA, proven", "OFPA with epsilon/T in each of T rounds", 20),
+        _against(Ofaa, _PROVEN, "OFAA, proven", "OFAA with noise drawn once", 40),
     ),
     uses_keys=False,
     rounds=ROUNDS,

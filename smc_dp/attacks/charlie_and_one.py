@@ -95,7 +95,7 @@ ATTACK = describe_attack(
     "charlie-and-one",
     variants=(
         Variant(
-            "printed",
+            "as published",
             "curator protocol",
             "the published protocol",
             "succeeds",

@@ -75,8 +75,8 @@ def _attacked(program: Program, name: str, how: str) -> Variant:
 ATTACK = describe_attack(
     "extract-randomiser",
     variants=(
-        _attacked(as_published.PLAIN_BLINDING, "printed, r as a plaintext", " with r as a plaintext factor"),
-        _attacked(as_published.PROGRAM, "printed, r encrypted", " with a fresh encryption of r"),
+        _attacked(as_published.PLAIN_BLINDING, "as published, r as a plaintext", " with r as a plaintext factor"),
+        _attacked(as_published.PROGRAM, "as published, r encrypted", " with a fresh encryption of r"),
         _attacked(pathak2010.PROGRAM, "hardened", ""),
     ),
     chance=1 / 5040,  # of naming one permutation of seven

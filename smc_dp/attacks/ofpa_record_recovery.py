@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import scipy.special
+import scipy
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.attacks.attack import StepCode, Variant, describe_attack
@@ -77,7 +77,7 @@ def _against(target: Target, name: str, words: str) -> Variant:
 ATTACK = describe_attack(
     "ofpa-record-recovery",
     variants=(
-        _against(_AS_PUBLISHED, "printed", "OFPA as published"),
+        _against(_AS_PUBLISHED, "as published", "OFPA as published"),
         _against(_PROVEN, "proven", "OFPA as objective perturbation with noise on all coordinates"),
     ),
     uses_keys=False,

@@ -24,7 +24,7 @@ from smc_dp.attacks.attack import AttackOutcome, AttackTrial, StepCode, Variant
 from smc_dp.leakage.executions import execute
 
 _PROGRAM_NAMES = {
-    as_published.PROGRAM.name: "printed",
+    as_published.PROGRAM.name: "as published",
     pathak2010.PROGRAM.name: "hardened",
     linear.PROGRAM.name: "linear",
 }
@@ -72,7 +72,7 @@ def variant_names(program: Program) -> tuple[str, str, str]:
     return (
         name,
         f"{'linear' if name == 'linear' else 'curator'} protocol",
-        "the protocol as published" if name == "printed" else f"the {name} protocol",
+        "the protocol as published" if name == "as published" else f"the {name} protocol",
     )
 
 

@@ -69,7 +69,8 @@ def print_draft(
         print(found.text, end="")
     else:
         write_new(out, found.text.encode(), f"bounds {out}")
-        print(f"Written: {out}." if header is None else f"Written: {out}. Next: `{_check_command(header, out)}`.")
+        then = "" if header is None else f' Fill in each "?", and then run `{_check_command(header, out)}`.'
+        print(f"Written: {out}.{then}")
     for line in found.waiting:
         print(f"to fill in: {one_line(line)}", file=sys.stderr)
 

@@ -11,6 +11,16 @@ import typer
 
 from smc_dp.cli import screen
 from smc_dp.cli.options import AsJson, deferred, read_positive
+from smc_dp.cli.witness import (
+    CosignedHeads,
+    Owner,
+    WitnessKeys,
+    compare_heads,
+    cosign_head,
+    keep_witness,
+    sign_head,
+    witnessed,
+)
 from smc_dp.core.errors import InputError
 from smc_dp.privacy.target import LEAST_DELTA
 
@@ -84,18 +94,22 @@ def check_ledger(
     epsilon: Annotated[
         str | None, typer.Option(metavar="NUMBER", help="Also check whether a pure release of this epsilon fits.")
     ] = None,
+    cosigned: CosignedHeads = None,
+    witness: WitnessKeys = None,
+    party: Owner = None,
 ) -> int:
-    """Verify the chain of entries and the sums.
+    """Verify the chain of entries and the sums, and that the ledger extends what its witnesses have seen.
 
     Exit code 1: a check failed, or a release of --epsilon would be refused.
 
     The chain shows a changed, missing or exchanged entry. It does not show an end that was cut off, or a file that was
-    rewritten from its start: keep the printed head elsewhere, and compare.
+    rewritten from its start: heads that witnesses have cosigned do. Without witnesses, keep the printed head elsewhere.
 
     \b
     Examples:
       smc-dp ledger check ledgers/north.ledger
       smc-dp ledger check ledgers/north.ledger --epsilon 0.5
+      smc-dp ledger check north.ledger --party north.pub --cosigned north.cosigned --witness south.vkey
       smc-dp ledger export ledgers/north.ledger > north.json && smc-dp ledger check north.json
     """
     from smc_dp.privacy.ledger import export, report
@@ -107,10 +121,11 @@ def check_ledger(
     except BrokenLedgerError as error:
         print(f"FAILED: {error}")
         return 1
-    screen.print_blocks(report.check_blocks(history))
+    seen, holds = witnessed(history, party, cosigned, witness)
+    screen.print_blocks([*report.check_blocks(history), *seen])
     kept = all(history.standing(account).fits for account in history.charged)
     passes = requested is None or _would_pass(history, requested)
-    return 0 if kept and passes else 1
+    return 0 if kept and passes and holds else 1
 
 
 def export_ledger(
@@ -141,6 +156,10 @@ ledger_group.command("init")(deferred(init_ledger))
 ledger_group.command("show")(deferred(show_ledger))
 ledger_group.command("check")(deferred(check_ledger))
 ledger_group.command("export")(deferred(export_ledger))
+ledger_group.command("head")(deferred(sign_head))
+ledger_group.command("witness")(deferred(keep_witness))
+ledger_group.command("cosign")(deferred(cosign_head))
+ledger_group.command("compare")(deferred(compare_heads))
 
 
 def read_limit(budget: str, delta: str | None, option: str = "--delta") -> Limit:

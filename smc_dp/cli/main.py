@@ -41,8 +41,9 @@ from smc_dp.cli import (
 )
 from smc_dp.cli.options import Invocation, deferred, options_in_backquotes, options_in_message
 from smc_dp.cli.removed import refuse_removed
-from smc_dp.core.errors import InputError, one_line
+from smc_dp.core.errors import Fault, InputError, one_line
 
+_PATHS = frozenset({"data_dir", "file", "folder", "ledgers", "path", "run_folder", "views"})  # fields of faults
 _LONGEST_SUMMARY = 200  # letters: the summary of a command is never cut short
 GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -199,16 +200,22 @@ def _refuse(
     error: FaultError,
     names: Mapping[str, str],
     code: int,
-    renamed: Callable[[str, Mapping[str, str]], str],
+    in_options: Callable[[str, Mapping[str, str]], str],
     *,
     as_json: bool,
 ) -> int:
     """Print every fault on a line of its own, in the names of options, and with `as_json` all of them as one object."""
+
+    def renamed(fault: Fault) -> str:
+        paths = {str(value) for name, value in fault.fields.items() if name in _PATHS}
+        # A folder may have the name of a parameter, which is no option then.
+        return in_options(str(fault), {name: option for name, option in names.items() if name not in paths})
+
     several = error.faults if len(error.faults) > 1 else ()
-    lines = [f"{error.fault.place}{renamed(str(fault), names)}" for fault in several] or [renamed(str(error), names)]
+    lines = [f"{error.fault.place}{renamed(fault)}" for fault in several] or [renamed(error.fault)]
     if as_json:
         placed = [f if f is error.fault else f.within(error.fault.place) for f in error.faults]
-        faults = [{**fault.as_dict(), "message": renamed(str(fault), names)} for fault in placed]
+        faults = [{**fault.as_dict(), "message": renamed(fault)} for fault in placed]
         print(json.dumps({"error": faults[0], "faults": faults}))
     for line in lines[:-1]:
         _fail(line)

@@ -93,6 +93,8 @@ def plan_learning(
       smc-dp plan --sizes 2000,2000,900 --columns 40 --classes 6 --cost
       smc-dp plan --sizes 9000,6000,5000 --bounds bounds.toml --method logistic --rate 0.2 --width 0.1
     """
+    if columns is None and bounds is None:
+        raise InputError("columns.missing")
     from smc_dp.core.documents import validate_document
     from smc_dp.core.writing import refuse_existing, write_new
     from smc_dp.planning import report
@@ -100,8 +102,6 @@ def plan_learning(
     from smc_dp.planning.plan import plan_for as made
     from smc_dp.run.settings import RunSettings
 
-    if columns is None and bounds is None:
-        raise InputError("columns.missing")
     figures = {"rate": rate, "residual": residual, "width": width, "deviation": deviation}
     has_intervals = said.get("method", {}).get("name") in METHODS_WITH_INTERVALS
     if plot is not None:

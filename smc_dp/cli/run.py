@@ -36,10 +36,10 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
 
     Parties run as in-process actors that exchange encrypted messages over a simulated channel.
 
-    Without options, `smc-dp run` simulates five hospitals. They run prr_mean, the paper's curator protocol, and then
-    newton on the same rows of a built-in data set. A file, method, protocol or noise, or an option that only one of
-    the two has, ends this default. With more than two classes in --dataset, newton runs alone. Two tables compare the
-    results. Each release has the given epsilon, so together they cost twice that.
+    Without options, `smc-dp run` simulates five hospitals with the rows of a built-in data set. They run prr_mean, the
+    paper's curator protocol, and then newton on the same rows. Two tables compare the results. Each release has the
+    given epsilon, so together they cost twice that. With more than two classes in --dataset, newton runs alone. If you
+    name a file, method, protocol or noise, or give an option that only one of these two methods has, one method runs.
 
     newton is recommended, for any number of classes. With very many columns use gd. Both add up what single records
     contribute, in several rounds of secure sums. For two classes newton is nearly as accurate as pooling the data.

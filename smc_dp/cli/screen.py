@@ -14,10 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
 from smc_dp.core.errors import one_line
 
 if TYPE_CHECKING:
@@ -46,9 +42,12 @@ def progress_bars(quiet: bool = False) -> Iterator[HearProgress | None]:
 
         yield None if quiet else report
         return
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-    with Progress(
-        *columns, TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True
+    from rich import progress as bars
+    from rich.console import Console
+
+    columns = (bars.TextColumn("{task.description}", markup=False), bars.BarColumn(), bars.MofNCompleteColumn())
+    with bars.Progress(
+        *columns, bars.TimeElapsedColumn(), bars.TimeRemainingColumn(), console=Console(stderr=True), transient=True
     ) as progress:
         tasks: dict[str, TaskID] = {}
 
@@ -75,8 +74,13 @@ def cell_progress() -> Iterator[Callable[[int, int, int], None]]:
 
         yield report
         return
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}", markup=False))
-    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True)) as progress:
+    from rich import progress as bars
+    from rich.console import Console
+
+    columns = (bars.BarColumn(), bars.MofNCompleteColumn(), bars.TextColumn("{task.description}", markup=False))
+    with bars.Progress(
+        *columns, bars.TimeElapsedColumn(), bars.TimeRemainingColumn(), console=Console(stderr=True)
+    ) as progress:
         task = progress.add_task("cells")
 
         def hear(done: int, failed: int, total: int) -> None:
@@ -89,12 +93,18 @@ def cell_progress() -> Iterator[Callable[[int, int, int], None]]:
 @contextmanager
 def spinner() -> Iterator[Callable[[str], None]]:
     """Yield a function that says on a terminal's standard error what is being done while the block runs."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+
     with Console(stderr=True).status("starting") as spinner:
 
         def hear(what: str) -> None:
             spinner.update(escape(what))
 
-        yield hear if sys.stderr.isatty() else lambda _: None
+        yield hear
 
 
 def print_lines(lines: Iterable[str], to: TextIO | None = None) -> None:

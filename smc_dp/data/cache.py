@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse
+import scipy
 
 from smc_dp.core import reading
 from smc_dp.core.arrays import Array

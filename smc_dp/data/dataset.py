@@ -7,12 +7,12 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
+import scipy
 from typing_extensions import override
 
 from smc_dp.core.arrays import Array
 
-Features: TypeAlias = Array | scipy.sparse.csr_array
+Features: TypeAlias = "Array | scipy.sparse.csr_array"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

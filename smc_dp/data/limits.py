@@ -18,6 +18,8 @@ MOST_CELLS = 10**10
 """Number of cells that an owner may let a table have."""
 BYTES_OF_CELL = 32
 """Memory of a cell until it has been learnt from: its text, its number in a row, and the integer of it."""
+_MOST_FEATURES = 1 << 27
+"""Features of all encoded rows, a gigabyte, unless the owner lets the table have more cells."""
 _LEAST_CELLS = 1_000_000
 _SHARE = 2  # of the free memory, one in so many parts is for one table: a run may read several
 _stated: ContextVar[int | None] = ContextVar("most_cells", default=None)
@@ -98,6 +100,16 @@ def owners_limits(in_file: int | None = None, usual: TableLimits | None = None) 
         return (usual or TABLE_LIMITS).for_cells(in_file)
     free = free_memory()
     return TABLE_LIMITS if free is None else TABLE_LIMITS.for_cells(cells_in(free))
+
+
+def check_feature_count(rows: int, features: int, in_file: int | None = None) -> None:
+    """Raise InputError for rows with more features than an owner's memory has room for; in_file: as in `owners_limits`.
+
+    Few cells can make many features: a column of many categories does, and so do Fourier features beside a row.
+    """
+    most = max(_MOST_FEATURES, owners_limits(in_file).cells)
+    if rows * features > most:
+        raise InputError("rows.too_many_features", most=most, got=f"{rows:,} rows of {features:,} features")
 
 
 def cells_in(free: int) -> int:

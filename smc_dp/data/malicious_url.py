@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
+import scipy
 
 from smc_dp.core.errors import InputError
 from smc_dp.data.dataset_info import DATASET_INFO

@@ -25,7 +25,7 @@ from smc_dp.data.columns import (
     NumericColumn,
 )
 from smc_dp.data.federation import NO_ROWS, Rows
-from smc_dp.data.limits import owners_limits
+from smc_dp.data.limits import check_feature_count
 from smc_dp.data.refused_input import FormatFault, each_line_once
 from smc_dp.data.table import Table, parse_column
 from smc_dp.data.usual_clip import no_row_shortened
@@ -37,8 +37,6 @@ _LISTED = 8  # columns in a message
 _MOST_SAID = 5  # things in a warning
 _TOO_MANY = "rows.too_many_features"
 _LISTED_AT = MappingProxyType({"table.no_column": 0, "rows.all_left_out": 2})  # 1 is that of all other faults
-# A gigabyte of them, unless the owner lets the table have more cells: many categories make many features of few cells.
-_MOST_NUMBERS = 1 << 27
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -183,10 +181,10 @@ def _faults_of_rows(rows: int, kept: Table, bounds: Bounds, label: str | None) -
     if label is not None and rows and not kept.rows:
         columns = " or ".join(shown(name) for name in bounds.leaving[:_LISTED])
         yield TableFault(bounds.leaving[0], InputFault("rows.all_left_out", {"columns": columns}), rows)
-    most = max(_MOST_NUMBERS, owners_limits(kept.form.most_cells).cells)
-    if kept.rows * bounds.dimension > most:
-        came = f"{kept.rows:,} rows of {bounds.dimension:,} features"
-        yield TableFault("", InputFault(_TOO_MANY, {"most": most, "got": came}))
+    try:
+        check_feature_count(kept.rows, bounds.dimension, kept.form.most_cells)
+    except InputError as error:
+        yield TableFault("", error.fault)
 
 
 def encode_classes(table: Table, bounds: Bounds, label: str) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
+import scipy
 
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError

@@ -89,7 +89,9 @@ class FormatFault(InputFault):
         if not self.to_complete and not self.choices:
             return self.with_line("write the lines below")
         line = self._line(replace(self.form, place=OWN_SETTINGS_FILE), self.to_complete)
-        return self.with_line(line.replace(f" of {OWN_SETTINGS_FILE}", f" of {self.form.place}"))
+        place = self.form.place
+        where = place if place == OWN_SETTINGS_FILE else f"a file {place} beside it"
+        return self.with_line(line.replace(f" of {OWN_SETTINGS_FILE}", f" of {where}"))
 
     def with_line(self, line: str) -> FormatFault:
         """Return the fault with this text in place of its line."""

@@ -189,6 +189,8 @@ def _look_at_rows(found: PreflightResult, bounds: Bounds, policy: SitePolicy | N
     with found.looking():
         found.own = read_rows(path, bounds, None if policy is None else policy.form)
     if found.own is not None and found.agreement is not None:
+        with found.looking():
+            found.agreement.check_room(len(found.own.rows), found.own.table)
         for table in (found.own.table, None):  # the second time without what only a table shows, which comes first
             with found.looking():
                 LocalParty(

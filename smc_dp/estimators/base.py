@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
-import scipy.special
+import scipy
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data

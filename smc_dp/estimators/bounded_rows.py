@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import scipy.sparse
+import scipy
 
 from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import Bounds, read_bounds

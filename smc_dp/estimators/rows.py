@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
+import scipy
 
 from smc_dp.core.arrays import Array, IntArray, count_longer, in_columns, into_ball, with_bias
 from smc_dp.core.errors import InputError, shown

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
+import scipy
 from sklearn.utils.validation import check_array
 
 from protocols.arithmetic.rng import Stream

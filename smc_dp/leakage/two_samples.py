@@ -14,7 +14,7 @@ from functools import cache
 from itertools import pairwise
 
 import numpy as np
-import scipy.special
+import scipy
 from numpy.typing import NDArray
 
 from protocols.runtime.claims import Readings

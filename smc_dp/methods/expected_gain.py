@@ -5,9 +5,10 @@ In parts of 1 - 1/k, a model of n rows lacks this much accuracy against one of v
     lacks(n) = top/(1 + (r/middle)^power),    r = n/(d(k-1)), the rows for each weight,
 
 and noise costs a release with the x of `smc_dp.methods.expected_accuracy` about cost/(1 + (x/middle)^power). A party of
-n rows gains lacks(n) - lacks(all rows) - what noise costs. `python tests/make_gain.py` made the constants from releases
-of `newton` and cross-validated models of single parties, on Covertype, KDD 99 and synthetic rows, and tries them on
-others. Nothing is proved here: `smc_dp/planning/README.md` says how often the advice was right.
+n rows gains lacks(n) - lacks(all rows) - what noise costs, and of methods but `newton` nothing is known. `python
+tests/make_gain.py` made the constants from releases of `newton` and cross-validated models of single parties, on
+Covertype, KDD 99 and synthetic rows, and tries them on others. Nothing is proved here: `smc_dp/planning/README.md` says
+how often the advice was right.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ class FallingCurve:
         return float(self.top / (1 + (x / self.middle) ** self.power))
 
 
+METHOD_OF_GAIN = "newton"
+"""Method from whose releases the curves were made, and of which alone a gain is expected."""
 LACKS = FallingCurve(0.329, 1.02, 1.19)
 NOISE_COSTS = FallingCurve(0.404, 14.3, 1.24)
 

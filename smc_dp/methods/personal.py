@@ -23,6 +23,7 @@ import numpy.typing as npt
 from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Rows
+from smc_dp.data.limits import check_feature_count
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.training.fourier import FourierFeatures
 
@@ -67,9 +68,15 @@ class PersonalAccuracy:
         return 2 * sqrt(self.personalised * (1 - self.personalised) / self.rows)
 
 
-def in_features(rows: Rows, features: FourierFeatures | None) -> Rows:
-    """Return the rows as what the weights of a release belong to: with their features, or alone."""
-    return rows if features is None else replace(rows, X=features.of_rows(rows.X))
+def in_features(rows: Rows, features: FourierFeatures | None, most_cells: int | None = None) -> Rows:
+    """Return the rows as what the weights of a release belong to: with their features, or alone.
+
+    Raises InputError for more numbers than memory has room for; most_cells: what the file of the rows states.
+    """
+    if features is None:
+        return rows
+    check_feature_count(len(rows), features.dimension(rows.X.shape[1]), most_cells)
+    return replace(rows, X=features.of_rows(rows.X))
 
 
 def fit_personal(rows: Rows, release: LinearModel) -> PersonalFit:

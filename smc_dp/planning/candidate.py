@@ -16,7 +16,7 @@ from smc_dp.data.bounds import Bounds
 from smc_dp.data.federation import Public
 from smc_dp.data.partition import check_names
 from smc_dp.methods.expected_accuracy import ExpectedAccuracy, expected_accuracy
-from smc_dp.methods.expected_gain import ExpectedGain, expected_gain
+from smc_dp.methods.expected_gain import METHOD_OF_GAIN, ExpectedGain, expected_gain
 from smc_dp.methods.method import WITH_WEIGHTS, MechanismSpec, weights_not_used
 from smc_dp.planning.cost import SessionSpec, check_limits
 from smc_dp.privacy.pathak2010 import LARGEST_N
@@ -55,16 +55,21 @@ class Circumstances:
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate(SettledRun):
-    """Settled settings of one method under such circumstances; `build` raises InputError where no run can be."""
+    """Settled settings of one method under such circumstances; `build` raises InputError where no run can be.
+
+    study_lambda: the lambda of a study with these settings, which announces no sizes; None for a method without one.
+    """
 
     circumstances: Circumstances
+    study_lambda: float | None = None
 
     @classmethod
     def build(cls, name: str, known: Circumstances, protocol: str | None = None) -> Candidate:
         """Return the candidate with the settings of these circumstances, and the usual ones for the rest."""
         by = protocol or default_protocol(name, len(known.names))
         settled = known.settings.restricted_to(name, by).settle(len(known.names))
-        agreed = settled.with_usual_lambda(len(known.names), known.dimension, known.classes, known.sizes)
+        numbers = (len(known.names), known.dimension, known.classes)
+        agreed, in_study = settled.with_usual_lambda(*numbers, known.sizes), settled.with_usual_lambda(*numbers)
         if getattr(agreed.method, "on_public_rows", False):
             raise InputError("plan.no_public_rows", name=name)
         if getattr(agreed.method, "whole_rows", False):
@@ -74,7 +79,8 @@ class Candidate(SettledRun):
         if known.weighted and name not in WITH_WEIGHTS:
             raise weights_not_used()
         method = inform_of_rows(agreed.method, known.sizes)
-        found = cls(**{**agreed.settled, "method": method}, circumstances=known)
+        lam = getattr(in_study.method, "lam", None)
+        found = cls(**{**agreed.settled, "method": method}, circumstances=known, study_lambda=lam)
         found.session  # noqa: B018 - which refuses what shows only there
         return found
 
@@ -115,9 +121,9 @@ class Candidate(SettledRun):
 
     @property
     def gains(self) -> dict[str, ExpectedGain]:
-        """Expected gain of each party, by the curves of `newton`; empty for features and for methods of parties."""
+        """Expected gain of each party; empty for other methods than `newton`, and for features."""
         known, n = self.circumstances, sum(self.circumstances.sizes)
-        if self.method.protects != "record" or getattr(self.method, "features", None) is not None:
+        if self.method.name != METHOD_OF_GAIN or getattr(self.method, "features", None) is not None:
             return {}
         return {
             name: expected_gain(own, n, known.dimension, known.classes, self.expected.signal)

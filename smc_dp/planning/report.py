@@ -7,7 +7,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from smc_dp.methods.expected_accuracy import ExpectedAccuracy
-from smc_dp.methods.expected_gain import ExpectedGain, GainAdvice, expected_gain
+from smc_dp.methods.expected_gain import METHOD_OF_GAIN, ExpectedGain, GainAdvice, expected_gain
+from smc_dp.methods.usual_lambda import ASSUMED_ROWS
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, coded_prose, format_counts
 from smc_dp.planning import recommendation
 from smc_dp.planning.candidate import Candidate, Circumstances
@@ -41,6 +42,8 @@ def blocks(plan: Plan, *, cost: bool = False) -> Iterator[PageBlock]:
     yield Prose("The signal compares the sum with its noise: more is better.")
     if (lam := getattr(plan.candidate.method, "lam", None)) is not None:
         yield coded_prose("plan.regularised", method=plan.method, lam=lam)
+        if (other := plan.candidate.study_lambda) != lam:
+            yield coded_prose("plan.lambda_of_study", lam=lam, other=other, rows=ASSUMED_ROWS)
     if refused := tuple(_missing(m.method, m.refused) for m in plan.methods if m.refused is not None):
         yield Bullets(refused)
     yield Prose(f"The guarantee of {plan.method} holds against {plan.holds_against} It needs {plan.needs}")
@@ -198,7 +201,7 @@ def expected_at_site(agreement: Agreement, rows: int) -> Iterator[Prose]:
         lost = _within(accuracy)
     cost = _cost(agreement.statement)
     yield coded_prose("plan.gain_of_site", rows=rows * parties, own=rows, lost=lost, cost=cost)
-    if accuracy is not None and agreement.method.protects == "record" and agreement.features is None:
+    if accuracy is not None and agreement.method.name == METHOD_OF_GAIN and agreement.features is None:
         d, k = agreement.bounds.dimension, len(agreement.bounds.classes)
         yield from gain_blocks({"this site": expected_gain(rows, rows * parties, d, k, accuracy.signal)})
     if agreement.spec.smallest_sets_noise:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-import scipy.special
+import scipy
 
 # t sigmoid(-t) is largest at t = _T0, where it is _H0, the Lambert function at 1/e.
 _H0 = 0.2784645427610738

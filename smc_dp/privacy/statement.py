@@ -158,13 +158,13 @@ class PrivacyStatement:
         rarely = f", except with a probability of at most {_three_digits(found.missed)}" if found.missed else ""
         hardly = " So large an epsilon protects hardly at all." if percent > 99 else ""
         return (
-            f"{figures} An attacker who knows the rest, and finds both versions equally likely, becomes "
-            f"at most {percent:g} % sure{rarely}.{hardly}"
+            f"{figures} An attacker who knows everything else goes from 50 % to at most {percent:g} % certainty about "
+            f"this change{rarely}.{hardly}"
         )
 
     @property
     def example(self) -> str:
-        """Guarantee in whole cases out of a hundred, without a symbol.
+        """Guarantee in whole cases out of a thousand, without a symbol.
 
         The better of two guesses with equal chances is right with probability (1 + TV)/2, for the total variation TV
         of both worlds. (epsilon, delta) bounds it by (e^epsilon - 1 + 2 delta)/(e^epsilon + 1), so that no guess is
@@ -173,11 +173,11 @@ class PrivacyStatement:
         """
         if self.epsilon is None:
             return "None: nothing hides a record. Treat this release as if the exact result were published."
-        right = math.ceil(100 * _FLOATS * (1 + self.delta * math.exp(-self.epsilon)) / (1 + math.exp(-self.epsilon)))
-        bound = f"in at most {right} of 100" if right < 100 else "in all of them, perhaps"
+        right = math.ceil(1000 * _FLOATS * (1 + self.delta * math.exp(-self.epsilon)) / (1 + math.exp(-self.epsilon)))
+        bound = f"in at most {right} of 1,000" if right < 1000 else "in all of them, perhaps"
         return (
             f"An attacker knows everything except {_UNKNOWN[self.adjacency]}, and finds both equally likely. "
-            f"By guessing, the attacker is right in 50 of 100 such cases. With this release the attacker is right "
+            f"By guessing, the attacker is right in 500 of 1,000 such cases. With this release the attacker is right "
             f"{bound}."
         )
 

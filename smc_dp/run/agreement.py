@@ -34,6 +34,8 @@ from smc_dp.core.kinds import check_line
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import LEAVE_OUT
 from smc_dp.data.federation import Federation, Public
+from smc_dp.data.limits import check_feature_count
+from smc_dp.data.table import Table
 from smc_dp.data.usual_clip import no_row_shortened
 from smc_dp.methods.collaborative.rounds import BiasedModel
 from smc_dp.methods.expected_accuracy import ExpectedAccuracy, expected_accuracy
@@ -443,6 +445,14 @@ class Agreement(SettledRun):
     def weight_count(self) -> int:
         """Number of weights of a score."""
         return self.bounds.dimension if self.features is None else self.features.dimension(self.bounds.dimension)
+
+    def check_room(self, rows: int, table: Table | None) -> None:
+        """Raise InputError for so many rows of a party that they take too much memory with their Fourier features.
+
+        table: from which the rows were read, if there is one.
+        """
+        if self.features is not None:
+            check_feature_count(rows, self.weight_count, None if table is None else table.form.most_cells)
 
     def result(self, value: Any) -> Weights | DescribeResult:
         """Return the result of the value: a description, or weights, d floats; d for each of three or more classes."""

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+import scipy
 
 from smc_dp.core.arrays import Array, BoolArray
 from smc_dp.core.errors import Fault, InputFault
@@ -215,13 +215,13 @@ def _figures(name: Term, estimate: float | None, found: CoefficientInference, i:
     if name.kind in _OF_CELLS and _is_doubtful_cell(estimate, error, found, i):
         return dict.fromkeys(names)
     half = interval_quantile(found, INTERVAL_LEVEL) * error
-    p_value = 2 * float(stdtr(_free(found), -abs(estimate) / error)) if error else 0.0
+    p_value = 2 * float(scipy.special.stdtr(_free(found), -abs(estimate) / error)) if error else 0.0
     return dict(zip(names, (error, sampling, privacy, estimate - half, estimate + half, p_value), strict=True))
 
 
 def interval_quantile(found: CoefficientInference, level: float) -> float:
     """Return how many standard errors an interval of this level goes to each side: Student's t."""
-    return float(stdtrit(_free(found), (1 + level) / 2))
+    return float(scipy.special.stdtrit(_free(found), (1 + level) / 2))
 
 
 def _free(found: CoefficientInference) -> float:

@@ -22,8 +22,8 @@ _COVERS = (
     "of all parties. It assumes that rows do not depend on each other, and that all parties followed the protocol."
 )
 _ADJUSTED = (
-    "Holm is p adjusted for all coefficients of the table with an interval, but the intercept: of those that are truly "
-    "0, any falls below .05 in at most about 5 of 100 releases."
+    "Holm is the p-value corrected for testing all coefficients with an interval but the intercept. If some are truly "
+    "0, one of these falls below .05 in at most about 5 of 100 releases."
 )
 _SAID = {
     "collinear": "intervals.collinear",

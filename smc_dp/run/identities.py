@@ -87,6 +87,8 @@ def parse_identities(content: bytes, where: str) -> dict[str, bytes]:
     """Return the identities in the bytes of such a file; an InputError for other bytes shows no secret."""
     if re.fullmatch(rb"[0-9a-f]{%d}\n?" % (2 * SEED_BYTES), content):
         raise InputError("identities.secret_instead", path=where)
+    if not content.lstrip().startswith(b"{"):
+        raise InputError("identities.no_public_file", path=where)
     document = reading.parse_object(content, where)
     return {name: reading.require_hex(f"{where}: {shown(name)}", key, PUBLIC_BYTES) for name, key in document.items()}
 

@@ -120,10 +120,13 @@ def _reading(reports: Sequence[Report]) -> Iterator[Prose]:
     if last is not None and last.rows:
         better, worse = last.compared_beyond_chance()
         yield Prose(
-            f"With {last.rows:,} test rows, a difference below {last.margin:.3f} can be chance. Newton is clearly "
-            f"better than {better or 'none'} of the {len(last.individual)} parties alone, and clearly worse than "
-            f"{worse or 'none'}."
+            f"With {last.rows:,} test rows, a difference below {last.margin:.3f} can be chance. Newton is "
+            f"{_clearly('better', better)} of the {len(last.individual)} parties alone, and {_clearly('worse', worse)}."
         )
+
+
+def _clearly(how: str, count: int) -> str:
+    return f"clearly {how} than {count}" if count else f"not clearly {how} than any"
 
 
 def _accuracies(reports: Sequence[Report]) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ from smc_dp.methods.personal import FOLDS, PersonalAccuracy, compare_on, fit_len
 from smc_dp.pages.blocks import PageBlock, PageTable, coded_prose
 
 _MOST_NUMBERS = 1 << 22
-"""Rows times features times classes, above which a simulation would spend more time on this than on the run."""
+"""Rows, test rows too, times features times classes, above which a simulation would take longer for it than it ran."""
 _NAMED = 20
 
 
@@ -28,7 +28,7 @@ def compare_personalised(
     features: those beside the rows that the weights belong to, None where they are of the rows alone. fits_length:
     whether the length of the released weights says nothing.
     """
-    if sum(map(len, federation.parties)) * release.W.size > _MOST_NUMBERS:
+    if (sum(map(len, federation.parties)) + len(test)) * release.W.size > _MOST_NUMBERS:
         return None
     found, test = {}, in_features(test, features)
     for name, of_party in federation.by_name.items():
@@ -50,7 +50,7 @@ def personal_gain_blocks(found: Mapping[str, PersonalAccuracy]) -> Iterator[Page
         mean(one.personalised for one in every),
     )
     caption = "What each party has for itself, on the test rows"
-    headings = ("party", "own rows", "release", "personalised")
+    headings = ("party", "alone, tuned", "release", "personalised")
     yield PageTable(caption, headings, (*rows, ("mean", *_figures(*means))), numbers=(1, 2, 3))
     yield coded_prose("personal.simulated")
 

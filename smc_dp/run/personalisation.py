@@ -110,8 +110,8 @@ def personalise(
         shared = count_shared(held_out.X, own.X)
         if are_all_shared(held_out.X, shared, tested, table):
             raise InputError("personal.same_rows", file=tested.source)
-        held_out = in_features(held_out, features)
-    own = in_features(own, features)
+        held_out = in_features(held_out, features, tested.form.most_cells)
+    own = in_features(own, features, table.form.most_cells)
     W = LinearModel.from_weights(release.weights)
     start = W if has_probabilities(release.agreement.spec) else fit_length(own, W)
     fit = fit_personal(own, start)

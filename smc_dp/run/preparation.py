@@ -62,7 +62,11 @@ def _prepared(requests: Sequence[RunRequest]) -> tuple[PreparedData, list[Agreem
     if len(federation.parties) != announced:  # one file said who has which rows
         agreed = [_settled(request, len(federation.parties), federation.classes) for request in requests]
     public_rows = data.auxiliary is not None
-    return found, [one.for_simulation(federation, found.bounds, auxiliary=public_rows) for one in agreed]
+    agreements = [one.for_simulation(federation, found.bounds, auxiliary=public_rows) for one in agreed]
+    for name, rows in federation.by_name.items():
+        for agreement in agreements:
+            agreement.check_room(len(rows), found.tables.get(name))
+    return found, agreements
 
 
 def missing_bounds(parties: Sequence[str | tuple[str, FileOrFrame]], label: str | None = None) -> InputError:

@@ -7,16 +7,16 @@ fixed inside the design first. Where the processor time is used up the rest is s
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from protocols.arithmetic.rng import Stream
 from protocols.programs import PROTOCOLS
 from smc_dp.attacks import ATTACKS, SHORTEST_KEY_BITS, measure
-from smc_dp.attacks.attack import LEAST_TRIALS, MeasuredAttack
+from smc_dp.attacks.attack import LEAST_TRIALS, MeasuredAttack, Variant
 from smc_dp.attacks.report import AttackReport
 from smc_dp.attacks.report_blocks import attack_section, without_numbers
-from smc_dp.pages.blocks import Section
+from smc_dp.pages.blocks import Prose, Section
 
 ATTACK_SECONDS = 25.0
 FEWEST_TRIALS = 20  # trials of a form that are decided by the least number as well
@@ -35,18 +35,33 @@ def attack_sections(
     """
     rng = rng or Stream.from_system()
     end = time.process_time() + seconds
-    return tuple(_section(attack, end, seconds, rng, progress) for attack in attacks_on_protocol(protocol))
+    sections = []
+    for attack in attacks_on_protocol(protocol):
+        section = _section(attack, end, seconds, rng, progress)
+        of_another = attack.is_of_publication and not _has_code(attack.attacked, protocol)
+        sections.append(_of_another(attack, section) if of_another else section)
+    return tuple(sections)
 
 
 def attacks_on_protocol(protocol: str) -> tuple[MeasuredAttack, ...]:
     """Return the attacks with code of this protocol's package; those on fixed steps come first."""
-    rooms = {_room(role.__module__) for role in PROTOCOLS[protocol].program.roles.values()}
-    found = (a for a in ATTACKS.values() if any(_room(f.__module__) in rooms for v in a.variants for f in v.code))
+    found = (attack for attack in ATTACKS.values() if _has_code(attack.variants, protocol))
     return tuple(sorted(found, key=lambda a: any(v.no_fix_yet for v in a.variants)))
+
+
+def _has_code(variants: Sequence[Variant], protocol: str) -> bool:
+    rooms = {_room(role.__module__) for role in PROTOCOLS[protocol].program.roles.values()}
+    return any(_room(f.__module__) in rooms for variant in variants for f in variant.code)
 
 
 def _room(module: str) -> str:
     return ".".join(module.split(".")[:2])
+
+
+def _of_another(attack: MeasuredAttack, section: Section) -> Section:
+    """Return the section of an attack on another protocol, which begins with the reason why it is on this page."""
+    why = f"This attack breaks another protocol ({attack.paper}). It is here because this protocol prevents it."
+    return replace(section, blocks=(Prose(why), *section.blocks))
 
 
 def _section(

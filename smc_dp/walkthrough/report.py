@@ -30,14 +30,14 @@ from smc_dp.walkthrough.walkthrough_steps import WalkthroughStep, leaving_steps,
 
 ON_EVERY_SHEET = "SECRET: this page shows what participants keep to themselves"
 DRY_RUN_NOTICE = (
-    "A dry run: a real session of the program, with small keys, made-up numbers and made-up noise. Its randomness "
+    "A dry run: a real session of the program, with made-up numbers and made-up noise. Its randomness "
     "follows from a number that everybody knows, so it protects nothing."
 )
 
 HOW_TO_READ = (
-    "Each step is one step of the paper, or of the notes of the protocol. It begins with a picture: a lane for each "
-    "participant, and an arrow for what it sends; a dashed arrow is published, for everybody to read. The sentences "
-    "before the picture say the same.",
+    "Each step is one step of the paper, or of the notes of the protocol. It begins with a list of its messages, and a "
+    "picture of them: a lane for each participant, and an arrow for what it sends. A dashed arrow is published, for "
+    "everybody to read.",
     "Then comes the text of the paper or of the notes, word for word, and where the program differs from it.",
     "Each kind of message is then explained, with the protection of each of its fields and the values of this session. "
     "Long numbers and vectors are cut. A ciphertext stands in brackets, followed by its content, for those who have "

@@ -71,31 +71,41 @@ rewrite cardsD; apply: leq_sub size _; apply: leq_trans corrupt.
 exact: subset_leq_card (subsetIr U C).
 Qed.
 
-(* R4: an honest party answers for j of this sum only when Q distinct signers are shown for the list that it signed. *)
+(* R4: an honest party answers for j of this sum only when a certificate is shown. It checks as well that it has signed
+   that list itself, and answers once: what follows needs neither. *)
 Variable answers : party -> party -> bool -> Prop.  (* holder, dealer, and whether the dealer is on the list *)
-Hypothesis R4 : forall i j kind, i \notin C -> answers i j kind ->
-  exists S U, [/\ certificate S U, signs i U & kind = (j \in U)].
+Hypothesis R4 : forall i j kind, i \notin C -> answers i j kind -> exists S U, certificate S U /\ kind = (j \in U).
 
 (* L2': all honest answers about one dealer in one sum are of one kind. *)
 Lemma one_kind i i' j kind kind' :
   K p + t p + 1 <= 2 * Q p -> i \notin C -> i' \notin C -> answers i j kind -> answers i' j kind' -> kind = kind'.
 Proof.
-move=> enough hi hi' /(R4 hi)[S [U [cert _ ->]]] /(R4 hi')[S' [V [cert' _ ->]]].
+move=> enough hi hi' /(R4 hi)[S [U [cert ->]]] /(R4 hi')[S' [V [cert' ->]]].
 by rewrite (one_list enough cert cert').
 Qed.
 
-(* L2': so of the other kind only shares that corrupt holders have are open, fewer than T. *)
-Lemma other_kind_closed (opened : {set party}) j kind :
-  K p + t p + 1 <= 2 * Q p -> t p + 1 <= T p ->
+(* E: whose shares of a dealer the coalition has before anything is masked, those of C and of all whom the dealer
+   answered in set-up. Of these at most T - 1 - t are not in C: at most A = T - 1 - t have accused it, or nobody honest
+   has (R6). *)
+Lemma few_are_known (accusers : {set party}) :
+  t p + 1 <= T p -> #|accusers :\: C| <= T p - 1 - t p -> #|C :|: accusers| < T p.
+Proof.
+move=> threshold few; have -> : C :|: accusers = C :|: accusers :\: C.
+  by apply/setP=> i; rewrite !inE; case: (i \in C).
+apply: leq_ltn_trans (leq_card_setU _ _) _; apply: leq_ltn_trans (leq_add corrupt few) _.
+by rewrite -subnDA addnC subnDA subnK ?leq_subRL ?subn1 ?prednK // (leq_trans _ threshold) // addn1.
+Qed.
+
+(* L2': so of the other kind only shares of E are open, fewer than T. *)
+Lemma other_kind_closed (E opened : {set party}) j kind :
+  K p + t p + 1 <= 2 * Q p -> #|E| < T p ->
   (exists i, [/\ i \notin C & answers i j kind]) ->
-  (forall i, i \in opened -> i \notin C -> answers i j (~~ kind)) ->
+  (forall i, i \in opened -> i \notin E -> i \notin C /\ answers i j (~~ kind)) ->
   #|opened| < T p.
 Proof.
-move=> enough threshold [i [hi own]] others.
-have inside : opened \subset C.
-  apply/subsetP=> i' open; apply/contraT=> hi'.
-  by have := one_kind enough hi hi' own (others i' open hi'); case: (kind).
-by apply: leq_trans threshold; rewrite addn1 ltnS; apply: leq_trans (subset_leq_card inside) corrupt.
+move=> enough few [i [hi own]] others; apply: leq_ltn_trans few; apply/subset_leq_card/subsetP=> i' open.
+apply/contraT=> /(others i' open)[hi' other].
+by have := one_kind enough hi hi' own other; case: (kind).
 Qed.
 
 (* C: where a certificate on a list without j is there, no sum with the input of j opens: none with j is certified. *)
@@ -156,5 +166,6 @@ Print Assumptions tight.
 Print Assumptions link.
 Print Assumptions honest_survivors.
 Print Assumptions one_kind.
+Print Assumptions few_are_known.
 Print Assumptions other_kind_closed.
 Print Assumptions refund_is_exclusive.

@@ -13,14 +13,14 @@ Local Open Scope ring_scope.
 
 (* What moves between parties along edges: its divergence can be anything with total 0, if the graph is connected. *)
 Section Flow.
-Variables (V : finType) (A : zmodType) (g : rel V).
+Variables (V : finType) (word : zmodType) (g : rel V).
 Hypothesis g_sym : symmetric g.
 
-Definition antisymmetric_on (f : V -> V -> A) :=
+Definition antisymmetric_on (f : V -> V -> word) :=
   (forall i j, f i j = - f j i) /\ (forall i j, ~~ g i j -> f i j = 0).
-Definition divergence (f : V -> V -> A) i := \sum_j f i j.
+Definition divergence (f : V -> V -> word) i := \sum_j f i j.
 
-Let edge (u v : V) (a : A) (i j : V) : A := a *+ ((i == u) && (j == v)) - a *+ ((i == v) && (j == u)).
+Let edge (u v : V) (a : word) (i j : V) : word := a *+ ((i == u) && (j == v)) - a *+ ((i == v) && (j == u)).
 
 Let edge_on u v a : g u v -> antisymmetric_on (edge u v a).
 Proof.
@@ -59,7 +59,7 @@ move=> k; rewrite /divergence big_split /= -!/(divergence _ _) edge_div div.
 by rewrite addrA addrNK.
 Qed.
 
-Lemma flow (delta : V -> A) r :
+Lemma flow (delta : V -> word) r :
   (forall i, delta i != 0 -> connect g i r) -> \sum_i delta i = 0 ->
   exists f, antisymmetric_on f /\ forall k, divergence f k = delta k.
 Proof.
@@ -82,19 +82,19 @@ End Flow.
 
 (* One sum. V: the honest parties; g: who shares masks with whom; contexts stand for (session, g, r, q_r). *)
 Section Masks.
-Variables (V context : finType) (A : finZmodType) (g : rel V).
+Variables (V context : finType) (word : finZmodType) (g : rel V).
 Hypothesis g_sym : symmetric g.
 
 (* A mask of each party and of each pair, for each context, uniform and independent: random oracles of secrets that
    nobody outside has. *)
-Definition coins := ({ffun context * V -> A} * {ffun context * (V * V) -> A})%type.
+Definition coins := ({ffun context * V -> word} * {ffun context * (V * V) -> word})%type.
 
-Definition pair_mask (c : coins) k i j : A :=
+Definition pair_mask (c : coins) k i j : word :=
   if ~~ g i j then 0 else
   if (enum_rank i < enum_rank j)%N then c.2 (k, (i, j)) else - c.2 (k, (j, i)).
 
 (* What i sends, less its masks towards the coalition, which knows them. *)
-Definition masked (ctx : V -> context) (x : V -> A) (c : coins) : {ffun V -> A} :=
+Definition masked (ctx : V -> context) (x : V -> word) (c : coins) : {ffun V -> word} :=
   [ffun i => x i + c.1 (ctx i, i) + \sum_j pair_mask c (ctx i) i j].
 
 (* What opens with the certificate on a list whose honest members are U, at most: the own masks of these, and every mask
@@ -106,12 +106,12 @@ Definition opened (chosen : option {set V}) (c : coins) : coins :=
   else ([ffun=> 0], [ffun=> 0]).
 
 (* Which changes d of what honest members of U put in nobody can see: all with total 0, and all if contexts differ. *)
-Definition hidden (ctx : V -> context) (U : {set V}) (d : V -> A) :=
+Definition hidden (ctx : V -> context) (U : {set V}) (d : V -> word) :=
   \sum_(i in U) d i = 0 \/ exists i j, [/\ i \in U, j \in U & ctx i != ctx j].
 
 Definition complete (U : {set V}) := forall i j, i \in U -> j \in U -> i != j -> g i j.
 
-Let moves (U : {set V}) (m : context -> V -> V -> A) :=
+Let moves (U : {set V}) (m : context -> V -> V -> word) :=
   forall k, antisymmetric_on (fun i j => [&& g i j, i \in U & j \in U]) (m k).
 
 Let within (U : {set V}) i j := [&& g i j, i \in U & j \in U].
@@ -128,7 +128,7 @@ move=> conn same total.
 case: (set_0Vmem U) => [->|[r rU]].
   exists (fun _ _ _ => 0); split=> [k'|i]; first by split=> *; rewrite ?oppr0.
   by rewrite inE /divergence big1.
-have [i|//|f [on div]] := @flow V A (within U) (within_sym U) (fun i => if i \in U then d i else 0) r.
+have [i|//|f [on div]] := @flow V word (within U) (within_sym U) (fun i => if i \in U then d i else 0) r.
 - by case: ifP => [iU _|_]; [exact: conn | rewrite eqxx].
 - by rewrite -big_mkcond.
 exists (fun k' i j => if k' == k then f i j else 0); split=> [k'|i].
@@ -149,7 +149,7 @@ have otherU i : other i \in U by rewrite /other; case: ifP.
 have apart i : ctx (other i) != ctx i.
   by rewrite /other; have [same|no] := eqVneq (ctx i) (ctx i0); rewrite eq_sym // same.
 have away i : other i != i by apply: contraNneq (apart i) => ->.
-pose half k i j : A := if [&& i \in U, k == ctx i & j == other i] then d i else 0.
+pose half k i j : word := if [&& i \in U, k == ctx i & j == other i] then d i else 0.
 exists (fun k i j => half k i j - half k j i); split=> [k|i].
   split=> i j; first by rewrite opprB.
   move=> no; rewrite /half.
@@ -165,13 +165,13 @@ by rewrite /half !eqxx !andbT.
 Qed.
 
 (* L3a: for whatever list is chosen in view of what is sent, each change that is hidden is one of coins. *)
-Lemma same_view ctx (x x' : V -> A) (chosen : option {set V}) :
+Lemma same_view ctx (x x' : V -> word) (chosen : option {set V}) :
   (forall U, chosen = Some U -> complete U /\ hidden ctx U (fun i => x i - x' i)) ->
   exists2 phi : coins -> coins, injective phi &
     forall c, masked ctx x' (phi c) = masked ctx x c /\ opened chosen (phi c) = opened chosen c.
 Proof.
 move=> fits; pose d i := x i - x' i.
-have [m [on div]] : exists m : context -> V -> V -> A, moves (odflt set0 chosen) m /\
+have [m [on div]] : exists m : context -> V -> V -> word, moves (odflt set0 chosen) m /\
     forall i, divergence (m (ctx i)) i = if i \in odflt set0 chosen then d i else 0.
   case: chosen fits => [U /(_ U erefl)[full [total|[i [j [iU jU differ]]]]]|_].
   - case: (set_0Vmem U) => [->|[r rU]].
@@ -188,7 +188,7 @@ have [m [on div]] : exists m : context -> V -> V -> A, moves (odflt set0 chosen)
     by rewrite inE /divergence big1.
 have [U chosenU] : exists U, odflt set0 chosen = U by exists (odflt set0 chosen).
 rewrite chosenU in on div.
-pose own (p : context * V) : A := if p.2 \in U then 0 else d p.2.
+pose own (p : context * V) : word := if p.2 \in U then 0 else d p.2.
 pose phi (c : coins) : coins := ([ffun p => c.1 p + own p], [ffun p => c.2 p + m p.1 p.2.1 p.2.2]).
 have pair c k i j : pair_mask (phi c) k i j = pair_mask c k i j + m k i j.
   rewrite /pair_mask; case: (on k) => anti off.
@@ -214,12 +214,12 @@ by rewrite off ?addr0 // no andbF.
 Qed.
 
 (* Tight: a part of the graph that has no mask with the rest shows its own total, once its own masks are open. *)
-Lemma connected_is_needed k (x : V -> A) (W : {set V}) c :
+Lemma connected_is_needed k (x : V -> word) (W : {set V}) c :
   irreflexive g -> (forall i j, i \in W -> j \notin W -> ~~ g i j) ->
   \sum_(i in W) (masked (fun=> k) x c i - c.1 (k, i)) = \sum_(i in W) x i.
 Proof.
 move=> g_irr apart.
-pose a i j : A := if g i j && (enum_rank i < enum_rank j)%N then c.2 (k, (i, j)) else 0.
+pose a i j : word := if g i j && (enum_rank i < enum_rank j)%N then c.2 (k, (i, j)) else 0.
 have pair i j : pair_mask c k i j = a i j - a j i.
   rewrite /pair_mask /a g_sym; case: (boolP (g j i)) => [gji|_] /=; last by rewrite subr0.
   case: (ltngtP (enum_rank i) (enum_rank j)) => [lt|lt|/ord_inj/enum_rank_inj same].

@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import scipy.special
+import scipy
 
 from smc_dp.core.arrays import Array
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
-import scipy.special
+import scipy
 
 from smc_dp.audit.epsilon.bounds import Counts, Worlds, exact_limits, quantiles, rough_limits
 from smc_dp.core.arrays import Array

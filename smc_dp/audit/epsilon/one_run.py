@@ -23,7 +23,7 @@ from math import log
 
 import numpy as np
 import numpy.typing as npt
-import scipy.special
+import scipy
 
 from smc_dp.audit.epsilon.gaussian import too_many_right
 from smc_dp.core.arrays import Array

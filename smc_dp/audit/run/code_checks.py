@@ -109,7 +109,11 @@ def judge_limitations(shown: Sequence[limitations.AttackCounts], untried: Sequen
     for one in shown:
         if one.found < one.tries or one.mistaken or not one.tries:
             return failed("limitations.attack_fails", about=_SCOPE, found=_counted(one), mistaken=one.mistaken)
-    said = f". Stated and not tested: {len(untried)} more" if untried else ""
+    said = (
+        f". Not tested: {len(untried)} more, which the report has under 'Not claimed by the protocol'"
+        if untried
+        else ""
+    )
     succeeded = " ".join(_counted(one) for one in shown)
     return passed("limitations.holds", about=_SCOPE, succeeded=succeeded, said=said)
 

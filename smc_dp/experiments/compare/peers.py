@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-import scipy.special
+import scipy
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array

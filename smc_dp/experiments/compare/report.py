@@ -118,8 +118,8 @@ def _guarantees(study: Study, grid: ExperimentGrid) -> Iterator[PageBlock]:
 
 def _means(study: Study, rows: Sequence[dict[str, Any]], trials: Sequence[Trial]) -> Iterator[PageBlock]:
     said = (
-        "Mean ± standard deviation over n trials, in brackets the standard error of the mean over deals of the rows. "
-        "Each trial is one release. The guarantee is the worst of them."
+        "Mean ± standard deviation over n trials, in brackets the standard error of the mean over partitions of the "
+        "rows. Each trial is one release. The guarantee is the worst of them."
     )
     undefined = (
         " Where no area under the curve (AUC) stands, it is not defined in some of the trials: there were no scores to "
@@ -235,7 +235,7 @@ def _made(study: Study, grid: ExperimentGrid, seconds: float) -> list[str]:
         if method.lambda_multiplies:
             lambdas.setdefault(method.lambda_multiplies, []).append(name)
     return [
-        f"{len(grid.trials)} trials over {plan.repeats} deals of the rows by public seeds; noise from {seed}.",
+        f"{len(grid.trials)} trials over {plan.repeats} partitions of the rows by public seeds; noise from {seed}.",
         f"The last run of the command took {seconds:.0f} s (finished cells are kept from earlier runs). Training and "
         f"release, added up over the trials as if each had trained anew: {work:.0f} s.",
         "λ multiplies " + ", and ".join(f"{what} in {', '.join(names)}" for what, names in lambdas.items()) + ".",

@@ -94,8 +94,8 @@ def secure_sums() -> Study:
         "sums",
         "Learning by secure sums, beside printed noise, averages, and all rows in one place",
         "Ten parties learn one model, and trust nobody. Quality on test rows against the guaranteed epsilon, means "
-        f"over {_REPEATS} deals of the rows, each with new noise. For newton and a party alone there are 3 and 50 "
-        f"parties as well, and sites that differ, over {_FEWER_REPEATS} deals.",
+        f"over {_REPEATS} partitions of the rows, each with new noise. For newton and a party alone there are 3 and 50 "
+        f"parties as well, and sites that differ, over {_FEWER_REPEATS} partitions.",
         GridPlan((*_SETTINGS.values(),), entries, _REPEATS),
         tuple(_panels(has)),
         tuple(_expected()),

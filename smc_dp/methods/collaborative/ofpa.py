@@ -28,7 +28,7 @@ from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
-import scipy.special
+import scipy
 from typing_extensions import override
 
 from protocols.arithmetic.rng import Stream

@@ -7,8 +7,7 @@ labels y in {0, 1}; rows: (n, D), y: (n,), v: (D,). It is convex, and may have n
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg
-import scipy.special
+import scipy
 
 from smc_dp.core.arrays import Array
 

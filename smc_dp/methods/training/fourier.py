@@ -116,10 +116,16 @@ class FourierFeatures:
 
     def _frequencies(self, d: int) -> IntArray:
         """Return the frequencies of d columns: (D/2, d), in units of 2^-16 turns."""
-        half = self.count // 2
-        drawn = shake_256(f"smc-dp {self.setting} {d}".encode()).digest(2 * half * d)
-        found: IntArray = _scaled_quantiles(self.bandwidth)[np.frombuffer(drawn, dtype="<u2")].reshape(half, d)
-        return found
+        return _draw_frequencies(self.setting, self.count // 2, self.bandwidth, d)
+
+
+@lru_cache(maxsize=2)
+def _draw_frequencies(setting: str, half: int, bandwidth: Fraction, d: int) -> IntArray:
+    """Draw so many frequencies of d columns, (half, d), once for all blocks of rows."""
+    drawn = shake_256(f"smc-dp {setting} {d}".encode()).digest(2 * half * d)
+    found: IntArray = _scaled_quantiles(bandwidth)[np.frombuffer(drawn, dtype="<u2")].reshape(half, d)
+    found.flags.writeable = False
+    return found
 
 
 @lru_cache(maxsize=4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import scipy.linalg
+import scipy
 
 from smc_dp.core.arrays import Array
 

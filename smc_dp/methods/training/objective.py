@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.special
+import scipy
 
 from smc_dp.core.arrays import Array
 

@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import scipy.linalg
-import scipy.special
+import scipy
 from flint import arb, arb_mat, ctx, fmpq
 
 from smc_dp.core.arrays import Array

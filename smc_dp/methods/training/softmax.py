@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-import scipy.special
+import scipy
 
 from smc_dp.core.arrays import Array
 from smc_dp.methods.training.balls import softmax_gradient_in_balls

@@ -29,5 +29,6 @@ the order of charges counts, and a refund of an earlier charge after the first G
 
 A charge is refused where it would pass the limit of one of its accounts. All figures are exact: they are fractions, and
 a float of a statement is read as the number that it is, rounded up. The list shows a changed, missing or exchanged
-entry. It does not show a cut end, or a list that was written anew: its owner notes the head elsewhere.
+entry. It does not show a cut end, or a list that was written anew. Other sites do, as witnesses of its heads (`head`,
+`witness`); else its owner notes the head elsewhere.
 """

@@ -1,7 +1,7 @@
 """History of a ledger, apart from its file: entries in a chain, their totals, and what may come next.
 
 The chain notices a changed, missing or exchanged entry, and another key. It does not notice whoever can write the file
-and makes the whole chain anew, or cuts off its end: note its head elsewhere for that.
+and makes the whole chain anew, or cuts off its end: witnesses of its heads do (`head`).
 """
 
 from __future__ import annotations

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from fractions import Fraction
 
 from smc_dp.core.errors import plain_name
 from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, coded_prose
 from smc_dp.privacy.ledger.composition import EXACT_SUM
+from smc_dp.privacy.ledger.head import Seen
 from smc_dp.privacy.ledger.history import PARTIES, RECORDS, Account, History, Standing
 from smc_dp.privacy.ledger.numbers import digits_rounded_down, digits_rounded_up
 
@@ -65,13 +67,19 @@ def check_blocks(history: History) -> Iterator[Prose]:
         yield coded_prose("ledger.entry_without_outcome", entries=history.pending)
 
 
+def witness_block(history: History, witness: str, seen: Seen) -> Prose:
+    """Return what a witness has seen of a ledger that extends it."""
+    when = f"{datetime.fromtimestamp(seen.time, UTC):%Y-%m-%d %H:%M} UTC"
+    return coded_prose("head.cosigned", name=witness, seen=seen.entries, entries=len(history.entries), time=when)
+
+
 def _account(account: Account, history: History) -> str:
     """Return an account, and how it stands."""
     said = f"unit {account.unit}, adjacency {account.adjacency}: {standing_sentence(history.standing(account))}"
     if not history.holds_however_chosen(account):
         said += ", if no figure was chosen in view of an earlier release: an approximate one came after a Gaussian one"
     if any(entry.kind == "zcdp" for entry in history.charged[account]):
-        said += ". From now on a release with delta 0 is charged more than its epsilon"
+        said += ". From now on a release with delta 0, such as one of prr_mean, is charged more than its epsilon"
     return said
 
 

@@ -394,9 +394,9 @@ def test_one_party_flips_every_majority_label_and_moves_soft_ones_by_its_share()
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        (("nothing", "printed", 20), "attack.unknown"),
+        (("nothing", "as published", 20), "attack.unknown"),
         (("link-sender", "nothing", 20), "variant.unknown"),
-        (("link-sender", "printed", 15), "trials.too_few"),
+        (("link-sender", "as published", 15), "trials.too_few"),
     ],
 )
 def test_bad_arguments_are_refused(arguments: tuple[str, str, int], code: str) -> None:
@@ -407,7 +407,7 @@ def test_bad_arguments_are_refused(arguments: tuple[str, str, int], code: str) -
 @pytest.mark.parametrize("bits", [256, 520, 8192])
 def test_keys_have_a_usable_length(bits: int) -> None:
     with refused("key_bits.not_possible", shortest_key_bits=512, longest_key_bits=4096, got=bits):
-        attacks.measure("link-sender", "printed", 16, seeded(0), key_bits=bits)
+        attacks.measure("link-sender", "as published", 16, seeded(0), key_bits=bits)
 
 
 def test_a_trial_does_not_depend_on_the_length_of_keys() -> None:
@@ -450,7 +450,7 @@ def test_one_attack_is_told_and_measured_and_as_json_it_is_one_object(capsys: py
     assert main(given) == 0
     out, err = capsys.readouterr()
     assert ("16 of 16" in out, " 0 of 16" in out) == (True, True)
-    assert "ofpa-record-recovery against printed" in err
+    assert "ofpa-record-recovery against as published" in err
     assert main([*given, "--json"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
@@ -458,7 +458,7 @@ def test_one_attack_is_told_and_measured_and_as_json_it_is_one_object(capsys: py
     assert found["as_expected"]
     assert (found["key_bits"], found["chance"]) == (None, 0.0)
     outcomes = [(v["variant"], v["outcome"], v["successes"], v["trials"]) for v in found["variants"]]
-    assert outcomes == [("printed", "succeeds", 16, 16), ("proven", "fails", 0, 16)]
+    assert outcomes == [("as published", "succeeds", 16, 16), ("proven", "fails", 0, 16)]
 
 
 def test_the_list_names_every_attack_and_runs_none(

@@ -218,7 +218,7 @@ def test_a_bad_option_names_the_option(argv, names, folder, capsys):
     ("argv", "names"),
     [
         (["nonsense"], ["nonsense", "predict"]),
-        (["ledger", "new"], ["new", "init, show, check, export"]),
+        (["ledger", "new"], ["new", "init, show, check, export, head, witness, cosign, compare"]),
         (["--nonsense"], ["--nonsense"]),
         (["predict"], ["RUN"]),
         (["predict", "runs/x"], ["--data"]),

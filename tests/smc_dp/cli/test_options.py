@@ -56,6 +56,15 @@ def test_the_names_are_those_of_the_command(command: Callable[..., int | None], 
     assert {name: found.get(name) for name in names} == names
 
 
+def test_a_file_with_the_name_of_a_parameter_is_no_option_in_a_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "methods").touch()
+    assert main(["lab", "compare", "--methods", "newton", "--out", "methods"]) == 2
+    assert capsys.readouterr().err.startswith("error: methods: ")
+
+
 def test_a_command_has_the_names_of_no_other() -> None:
     found = Invocation(init_ledger, {}).names()
     assert "key_bits" not in found

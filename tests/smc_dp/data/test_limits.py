@@ -25,7 +25,7 @@ from support.parquet import parse_parquet
 from smc_dp.cli.main import main
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError
-from smc_dp.data import csv_cells, dictionary_encoding, limits, parquet_cells, preprocess, text_lines
+from smc_dp.data import csv_cells, dictionary_encoding, limits, parquet_cells, text_lines
 from smc_dp.data.bounds import Bounds, CategoricalColumn, parse_bounds, read_bounds
 from smc_dp.data.file_format import FileFormat
 from smc_dp.data.limits import BYTES_OF_CELL, MOST_CELLS, TableLimits, allow_cells, cells_in, owners_limits
@@ -281,7 +281,7 @@ def test_features_that_would_fill_the_memory_are_refused(monkeypatch: pytest.Mon
     bounds = Bounds((CategoricalColumn("x", ("u", "v", "w")),), ("a", "b"))
     table = parse_csv(b"x\nu\nv\n", "t")
     assert encode_rows(table, bounds).shape == (2, 4)
-    monkeypatch.setattr(preprocess, "_MOST_NUMBERS", 6)
+    monkeypatch.setattr(limits, "_MOST_FEATURES", 6)
     with allow_cells(7), refused("rows.too_many_features", most=7, got="2 rows of 4 features"):
         encode_rows(table, bounds)
     with allow_cells(8):

@@ -46,12 +46,12 @@ def page_of(run: str, *, seeded: bool = False) -> Page:
 def test_the_first_sheet_of_a_release_has_an_example_in_place_of_figures(run: str) -> None:
     first, annex = sheets(page_of(run))
     assert SYMBOL.findall(first) == []
-    assert re.search(r"With this release the attacker is right in (at most \d+ of 100\.|all of them, perhaps)", first)
+    assert re.search(r"With this release the attacker is right in (at most \d+ of 1,000\.|all of them, perhaps)", first)
     assert "epsilon" in annex
 
 
 def test_the_example_is_that_of_the_epsilon() -> None:
-    assert "in at most 74 of 100." in sheets(page_of("newton"))[0]  # e/(1 + e) = 0.7311
+    assert "in at most 732 of 1,000." in sheets(page_of("newton"))[0]  # e/(1 + e) = 0.7311
 
 
 def test_a_release_without_a_guarantee_says_so_first() -> None:
@@ -86,4 +86,4 @@ def test_the_first_sheet_of_an_audit_has_no_symbol_where_nothing_is_guaranteed(
 @pytest.mark.parametrize("planted", ["epsilon 1", "p < 1", "K parties", "1e-05", "\u03b4", "x = 2", "Delta"])
 def test_a_symbol_is_found(planted: str) -> None:
     assert SYMBOL.search(f"The text says {planted} here.")
-    assert not SYMBOL.search("A hospital is right in at most 74 of 100 cases; I know.")
+    assert not SYMBOL.search("A hospital is right in at most 732 of 1,000 cases; I know.")

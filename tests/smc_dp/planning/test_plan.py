@@ -137,9 +137,23 @@ def test_a_plan_tells_each_party_whether_it_is_better_alone(usual: Plan) -> None
     noisy = smc_dp.plan([500, 400], 60, epsilon=0.1)
     assert {"plan.nobody_gains", "plan.better_alone"} <= set(told(noisy))
     assert told(noisy)["plan.advised_method"].startswith("If you run it all the same, take")
-    without = smc_dp.plan(SIZES, 12, method="prr_mean")
-    assert set(without.gains) == {"north", "south"}  # who stays away gains nothing
-    assert smc_dp.plan([20] * 60, 5, method="avg_clip").gains == {}  # no figures were made of it
+    for method in ("gd", "wsum", "prr_mean"):
+        assert smc_dp.plan(SIZES, 12, method=method).gains == {}  # no figures were made of them
+    assert smc_dp.plan([20] * 60, 5, method="avg_clip").gains == {}
+
+
+def test_a_plan_says_where_a_study_takes_another_lambda() -> None:
+    among_known, settings = smc_dp.plan([3000] * 3, 10, method="wsum"), RunSettings.from_options(method="wsum")
+    in_study = settings.settle(3).with_usual_lambda(3, 11, 2).method.lam
+    lam = among_known.candidate.method.lam
+    assert lam < in_study
+    text = texts_by_code(report.blocks(among_known))["plan.lambda_of_study"]
+    assert f"`--lambda {lam:g}`" in text
+    assert f"{in_study:g}." in text
+    for same in ({"method": "wsum", "lam": lam}, {"method": "wsum_ar"}):
+        told_to_both = smc_dp.plan([3000] * 3, 10, **same)
+        assert "plan.lambda_of_study" not in texts_by_code(report.blocks(told_to_both))
+        assert told_to_both.candidate.study_lambda == told_to_both.candidate.method.lam
 
 
 def test_a_plan_advises_against_what_comes_to_nothing_and_says_how_many_rows_would_do(usual: Plan) -> None:

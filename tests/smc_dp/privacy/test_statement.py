@@ -134,9 +134,9 @@ def test_the_example_is_the_best_guess_against_the_worst_mechanism(epsilon: floa
     assert sum(max(0.0, p - math.exp(epsilon) * q) for p, q in zip(one, other, strict=True)) <= delta + 1e-9
     best = sum(max(p, q) for p, q in zip(one, other, strict=True)) / 2
     stated = replace(PURE, kind="approx" if delta else "pure", epsilon=epsilon, delta=delta).example
-    right = re.search(r"With this release the attacker is right in at most (\d+) of 100\.$", stated)
-    assert right or best > 0.99
-    assert not right or best <= int(right[1]) / 100 < best + 0.01 + 1e-9
+    right = re.search(r"With this release the attacker is right in at most (\d+) of 1,000\.$", stated)
+    assert right or best > 0.999
+    assert not right or best <= int(right[1]) / 1000 < best + 0.001 + 1e-9
 
 
 def test_the_example_says_what_is_unknown_to_the_attacker() -> None:

@@ -12,8 +12,10 @@ import pytest
 from smc_dp import audit_run, personalise, predict, run_protocol
 from smc_dp.audit.run.privacy import features as audited
 from smc_dp.core.errors import InputError
+from smc_dp.data import limits
 from smc_dp.data.columns import CategoricalColumn
 from smc_dp.data.federation import Federation, Rows
+from smc_dp.data.limits import allow_cells
 from smc_dp.methods.training.fourier import FourierFeatures, cosine_table
 from smc_dp.run.export.export_run import export_run
 from smc_dp.run.report import Report
@@ -131,6 +133,24 @@ def test_an_agreement_refuses_features_of_too_many_columns(learnt: Path) -> None
     levels = tuple(f"{i}" for i in range(2**16))
     with refused("features.too_many_columns"):
         replace(agreement, bounds=replace(agreement.bounds, columns=(CategoricalColumn("c", levels),)))
+
+
+def test_features_that_would_fill_the_memory_are_refused(
+    folder: Path, learnt: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = "3,000 rows of 67 features"
+    monkeypatch.setattr(limits, "_MOST_FEATURES", 3000 * 3)  # enough for the rows alone
+    with allow_cells(9000), refused("rows.too_many_features", most=9000, got=given):
+        personalise(learnt, folder / "north.csv")
+    with allow_cells(9000), refused("rows.too_many_features", most=9000, got=given):
+        run(folder, tmp_path / "run", features=SETTING)
+    with allow_cells(9000), refused("rows.too_many_features", most=9000, got=given):
+        verify_release(learnt).release.agreement.check_room(3000, None)  # as a site asks before it joins
+    (folder / "north.csv.toml").write_text(f"[file]\nmost_cells = {3000 * 67}\n")
+    try:
+        assert personalise(learnt, folder / "north.csv").rows == 3000  # the owner of the file allows it
+    finally:
+        (folder / "north.csv.toml").unlink()
 
 
 def test_rows_with_weights_keep_them(tmp_path: Path) -> None:

@@ -76,6 +76,17 @@ def test_a_threshold_and_more_classes_count() -> None:
     assert only_class((w, (0.0,) * 4, w), three, HALF, None) is None  # the first of equals wins, and may be another's
 
 
+def test_large_weights_that_nearly_cancel_name_no_class() -> None:
+    bounds = Bounds((AGE, NumericColumn("height", 0, 1)), ("a", "b", "c"), "y", 2.0, 1.0)
+    weights = ((1e15, 3e14, 0.0), (1e15, 3e14, 0.01), (0.0, 0.0, -4e15))  # in reals "b" is ahead by .007 everywhere
+    numbers = np.random.default_rng(5).uniform(0, 1, (500, 2))
+    cells = {"age": tuple(f"{120 * x:.2f}" for x in numbers[:, 0]), "height": tuple(f"{x:.3f}" for x in numbers[:, 1])}
+    rows = examine_table(Table("rows", cells, range(500)), bounds).X
+    assert set(classify(weights, rows).tolist()) == {0, 1}  # scores are rounded
+    assert only_class(weights, bounds, HALF, None) is None
+    assert only_class((*weights[:1], (1e15, 3e14, 1e9), *weights[2:]), bounds, HALF, None) == "b"
+
+
 def test_a_run_a_page_and_a_prediction_say_that_a_release_answers_one_class(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -41,6 +41,11 @@ def test_each_protocol_has_the_attacks_on_its_code() -> None:
     ]
 
 
+def test_an_attack_on_another_protocol_begins_with_why_it_is_there() -> None:
+    found = {name: text(attacks_on.attack_sections(name, seconds=0)).count("breaks another protocol") for name in ON}
+    assert found == {**dict.fromkeys(ON, 0), "secure_sum": ON["secure_sum"]}
+
+
 def test_without_time_nothing_is_measured_and_the_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attacks_on, "measure", None)
     told = text(attacks_on.attack_sections("secure_sum", seconds=0))

@@ -41,7 +41,9 @@ SESSION_CHECKS: tuple[Check, ...] = (
     ),
     _check("routes", "Does every message travel on a declared route?", session.check_routes),
     _check("sizes", "Is every message as long as the public parameters say?", session.check_message_sizes),
-    _check("greetings", "Did every participant greet at most once?", session.check_greetings),
+    _check(
+        "greetings", "Did every participant send its session keys (its greeting) at most once?", session.check_greetings
+    ),
 )
 CONVERSATION_CHECKS: tuple[Check, ...] = (
     _scheduled(

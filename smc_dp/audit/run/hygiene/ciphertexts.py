@@ -18,6 +18,13 @@ from smc_dp.audit.run.view_messages import NO_VIEWS_OUTCOME, decrypted_messages,
 AnyCiphertext: TypeAlias = Ciphertext | BitCiphertext
 
 
+def _unseen(evidence: Evidence) -> CheckOutcome | None:
+    """Return why no ciphertext of the run can be seen; None where views may show some."""
+    if not any(slot.protection.is_ciphertext for kind in evidence.session.program.kinds for slot in kind.slots):
+        return _NONE_SENT
+    return None if evidence.views else NO_VIEWS_OUTCOME
+
+
 def ciphertexts(decrypted: DecryptedEnvelope) -> Iterator[tuple[str, AnyCiphertext]]:
     """Yield every ciphertext of a message with its place; covers are none."""
     if decrypted.message is None:
@@ -32,8 +39,8 @@ def ciphertexts(decrypted: DecryptedEnvelope) -> Iterator[tuple[str, AnyCipherte
 
 def check_units(evidence: Evidence) -> CheckOutcome:
     """Check that every ciphertext is a unit: mod n**2 with Jacobi symbol +1 under Paillier keys, mod n under DGK's."""
-    if not evidence.views:
-        return NO_VIEWS_OUTCOME
+    if (unseen := _unseen(evidence)) is not None:
+        return unseen
     count = 0
     locked = {(k.__name__, s.name) for k in evidence.session.program.kinds for s in k.slots if s.type not in _PLAIN}
     for decrypted in decrypted_messages(evidence):
@@ -49,6 +56,7 @@ def check_units(evidence: Evidence) -> CheckOutcome:
 
 _PLAIN = (int, bool, bytes)
 _NONE = not_applicable("ciphertext.none_in_views")
+_NONE_SENT = not_applicable("ciphertext.none_in_protocol")
 
 
 def _is_unit(c: AnyCiphertext) -> bool:
@@ -75,8 +83,8 @@ def _distinct(evidence: Evidence) -> Iterator[DecryptedEnvelope]:
 
 def check_repeats(evidence: Evidence) -> CheckOutcome:
     """Check that no ciphertext stands twice in the messages, but in copies of one message to several readers."""
-    if not evidence.views:
-        return NO_VIEWS_OUTCOME
+    if (unseen := _unseen(evidence)) is not None:
+        return unseen
     seen: dict[tuple[int, int], str] = {}
     for decrypted in _distinct(evidence):
         for place, c in ciphertexts(decrypted):
@@ -94,8 +102,8 @@ def check_freshness(evidence: Evidence) -> CheckOutcome:
     product or power with old randomness has a residue of its own, and only the sender's view shows it: its program then
     sends what is marked stale [N5].
     """
-    if not evidence.views:
-        return NO_VIEWS_OUTCOME
+    if (unseen := _unseen(evidence)) is not None:
+        return unseen
     seen: dict[tuple[int, int], tuple[int, str]] = {}
     bare = {key.n: _bare(key) for again in evidence.recomputed.values() for key in again.keys.values()}
     for decrypted in _distinct(evidence):

@@ -114,8 +114,9 @@ def _marks(evidence: Evidence) -> CheckOutcome:
     reasons = [REASONS[mark] for mark in recorded]
     if evidence.release.get("insecure", []) != reasons:
         return failed("insecure_markers.other_reasons", marks=", ".join(recorded) or "no mark")
-    said = ", ".join(recorded) or "none. According to its participants, the run has no insecure marker"
-    return passed("insecure_markers.hold", marks=said)
+    if not recorded:
+        return passed("insecure_markers.none")
+    return passed("insecure_markers.hold", marks=", ".join(recorded))
 
 
 CHECKS: tuple[Check, ...] = (
@@ -131,7 +132,9 @@ CHECKS: tuple[Check, ...] = (
         "Does the privacy statement follow from noise, sensitivity and scale?",
         from_parameters(_statement),
     ),
-    Check("privacy", "insecure-markers", "Do transcript and release have the insecure markers of this run?", _marks),
+    Check(
+        "privacy", "insecure-markers", "Are transcript and release marked as insecure where they have to be?", _marks
+    ),
     Check(
         "privacy",
         "noise",

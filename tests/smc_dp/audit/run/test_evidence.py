@@ -52,6 +52,7 @@ def test_a_record_of_a_protocol_without_keys_is_read_and_passes(
         *("absences", "members", "published-values"),
     }
     assert found["keys"].code == "keys.none_in_protocol"
+    assert {found[name].code for name in ("units", "repeats", "freshness")} == {"ciphertext.none_in_protocol"}
     assert found["shares"].fault.fields == {"shares": shares, "numbers": 2}
 
 

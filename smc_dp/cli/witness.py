@@ -1,0 +1,185 @@
+"""Commands with which sites witness each other's ledgers: `ledger head`, `witness`, `cosign` and `compare`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from smc_dp.cli import screen
+from smc_dp.cli.identities import warn_exposed
+from smc_dp.cli.study import OwnKey
+from smc_dp.core.errors import InputError
+
+if TYPE_CHECKING:
+    from smc_dp.pages.blocks import Prose
+    from smc_dp.privacy.ledger.head import HeadRequest
+    from smc_dp.privacy.ledger.history import History
+    from smc_dp.privacy.ledger.signed_note import VerifierKey
+
+_PARTY_HELP = "Public key of the ledger's owner, by `smc-dp identities new`."
+Owner = Annotated[str | None, typer.Option(metavar="NAME.pub|NAME=PUBLICKEY", help=_PARTY_HELP)]
+NamedOwner = Annotated[str, typer.Option(metavar="NAME.pub|NAME=PUBLICKEY", help=_PARTY_HELP)]
+CosignedHeads = Annotated[
+    list[Path] | None, typer.Option(metavar="FILE", help="A head that a witness has cosigned; repeat it.")
+]
+WitnessKeys = Annotated[
+    list[str] | None,
+    typer.Option(metavar="VKEY|FILE", help="Public key of a witness that must have cosigned a head; repeat it."),
+]
+WitnessFile = Annotated[Path, typer.Option(metavar="FILE", help="SECRET: the witness of this site.")]
+HeadFile = Annotated[Path, typer.Argument(metavar="HEAD", help="A signed head, by `smc-dp ledger head`.")]
+
+
+def sign_head(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The ledger, or a JSON export of it.")],
+    key: OwnKey,
+    out: Annotated[Path, typer.Option(metavar="HEAD", help="File to write, for a witness.")],
+    old: Annotated[
+        int, typer.Option(min=0, metavar="SIZE", help="Number of entries that the witness has seen [default: 0].")
+    ] = 0,
+) -> None:
+    """Sign the head of a ledger for a witness, with the proof that it extends what this witness has seen.
+
+    The head shows the number of entries, and nothing else of them. One identity has one ledger that others witness.
+
+    \b
+    Examples:
+      smc-dp ledger head north.ledger --key north.key --out north.head
+      smc-dp ledger head north.ledger --key north.key --old 3 --out north-2.head
+    """
+    from smc_dp.core.writing import write_new
+    from smc_dp.privacy.ledger.export import read_history
+    from smc_dp.privacy.ledger.head import HeadRequest
+    from smc_dp.run import identities
+
+    identity = identities.read_identity(key)
+    warn_exposed([key])
+    made = HeadRequest.make(read_history(file), identity, old)
+    write_new(out, made.encode(), f"head {out}")
+    print(f"Written: {out}. Hand it to a witness, which runs `smc-dp ledger cosign`.")
+
+
+def keep_witness(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="SECRET: the witness, a file.")],
+    new: Annotated[str | None, typer.Option(metavar="NAME", help="Make the witness, under this name.")] = None,
+    party: Owner = None,
+) -> None:
+    """Make a witness, or print its public key, or with --party the last head that it cosigned for this party.
+
+    A witness keeps the last head of each ledger, and a key of its own. Never put an older copy of the file back: it has
+    forgotten what the witness saw. Make a new witness, and hand over its key.
+
+    \b
+    Examples:
+      smc-dp ledger witness south.witness --new south > south.vkey
+      smc-dp ledger witness south.witness
+      smc-dp ledger witness south.witness --party north.pub
+    """
+    from smc_dp.privacy.ledger.witness import Witness
+
+    with Witness.open(file) if new is None else Witness.create(file, new) as witness:
+        if party is None:
+            print(witness.key.text)
+            return
+        last = witness.last(_public(party))
+    if last is None:
+        raise InputError("witness.never_seen", party=party)
+    print(last.encode().decode(), end="")
+
+
+def cosign_head(
+    head: HeadFile,
+    witness: WitnessFile,
+    party: NamedOwner,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="File to write: the head with the cosignature.")],
+) -> None:
+    """Cosign the head of another site's ledger, if it extends the last one that this witness cosigned.
+
+    A head with fewer entries is refused: that ledger is an older copy. Hand the written file back to its owner.
+
+    \b
+    Example:
+      smc-dp ledger cosign north.head --witness south.witness --party north.pub --out north.cosigned
+    """
+    from smc_dp.core.writing import write_new
+    from smc_dp.privacy.ledger.witness import Witness
+
+    request = _read_head(head)
+    with Witness.open(witness) as opened:
+        try:
+            found = opened.cosign(request, _public(party))
+        except InputError as error:
+            raise error.within(f"head {head}") from None
+    write_new(out, found.encode(), f"cosigned head {out}")
+    print(f"Written: {out}. Hand it back to the owner of the ledger.")
+
+
+def compare_heads(first: HeadFile, second: HeadFile, party: NamedOwner) -> int:
+    """Compare two heads of a ledger that its owner signed.
+
+    Exit code 1: the larger one is not shown to extend the other.
+
+    Two heads of one size with different entries are evidence against the owner, for anybody who has the public key.
+
+    \b
+    Example:
+      smc-dp ledger compare north.head north-2.head --party north.pub
+    """
+    from smc_dp.pages.blocks import coded_prose
+    from smc_dp.privacy.ledger.head import EXTENDS, relate
+
+    relation = relate(_read_head(first), _read_head(second), _public(party))
+    screen.print_blocks([coded_prose(relation)])
+    return 0 if relation in EXTENDS else 1
+
+
+def witnessed(
+    history: History, party: str | None, cosigned: Sequence[Path] | None, witnesses: Sequence[str] | None
+) -> tuple[list[Prose], bool]:
+    """Return a line on each witness of this ledger, and whether the ledger extends what all of them have seen."""
+    given = {"party": party, "cosigned": cosigned, "witness": witnesses}
+    missing = [name for name, value in given.items() if not value]
+    if missing and len(missing) < len(given):
+        raise InputError("options.witness_together", missing=missing[0])
+
+    from smc_dp.pages.blocks import Prose
+    from smc_dp.privacy.ledger import report
+    from smc_dp.privacy.ledger.head import check_cosigned
+
+    notes, lines, holds = [_read_head(path).note for path in cosigned or ()], list[Prose](), True
+    for key in map(_witness_key, witnesses or ()):
+        try:
+            seen = check_cosigned(history, notes, _public(party or ""), key)
+            lines.append(report.witness_block(history, key.name, seen))
+        except InputError as error:
+            lines.append(Prose(f"FAILED: {error}", error.code))
+            holds = False
+    return lines, holds
+
+
+def _public(party: str) -> bytes:
+    from smc_dp.run import identities
+
+    return identities.parse_pinned(party)[1]
+
+
+def _read_head(path: Path) -> HeadRequest:
+    from smc_dp.core import reading
+    from smc_dp.privacy.ledger.head import HeadRequest
+    from smc_dp.privacy.ledger.signed_note import MOST_NOTE_BYTES
+
+    try:
+        return HeadRequest.read(reading.read_file(path, 2 * MOST_NOTE_BYTES))
+    except InputError as error:
+        raise error.within(f"head {path}") from None
+
+
+def _witness_key(text: str) -> VerifierKey:
+    from smc_dp.core import reading
+    from smc_dp.privacy.ledger.signed_note import VerifierKey
+
+    said = text if "+" in text else reading.read_file(Path(text), 1 << 10).decode(errors="replace").removesuffix("\n")
+    return VerifierKey.read(said)

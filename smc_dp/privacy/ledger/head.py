@@ -1,0 +1,134 @@
+"""Head of a ledger: a checkpoint over its entries, signed with the site's identity key, for witnesses to cosign.
+
+Each leaf is the digest of an entry. The digest covers the entry before it, and so the secret key of the ledger: a head
+and its proofs show a witness the number of entries, and no guess of an entry can be tested with them. The origin is the
+site's public key, so one identity has one ledger that others witness. Another ledger under the same identity is found
+as an older copy is.
+
+A head is detected to be older, or another one, by each witness that has seen a later one and has kept it. Nothing
+detects an owner who makes a new ledger under a new identity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+from protocols.crypto.identity import Signer
+from smc_dp.core.errors import InputError, shown
+from smc_dp.privacy.ledger.history import History
+from smc_dp.privacy.ledger.merkle import consistency_proof, is_extension, leaf_hash, tree_root
+from smc_dp.privacy.ledger.signed_note import (
+    COSIGNATURE,
+    ED25519,
+    Checkpoint,
+    SignedNote,
+    VerifierKey,
+    cosigned_at,
+    hash_lines,
+    read_hash,
+    read_size,
+    sign_note,
+)
+
+ORIGIN = "smc-dp.ledger/"
+_OLD, _MOST_PROOF_HASHES = "old ", 63
+HeadRelation: TypeAlias = Literal["head.same", "head.extended", "head.contradicted", "head.unproved"]
+
+EXTENDS: tuple[HeadRelation, ...] = ("head.same", "head.extended")
+"""Relations of two heads of which the larger one extends the other."""
+
+
+def origin_of(public: bytes) -> str:
+    """Return the origin of the ledger of this identity."""
+    return f"{ORIGIN}{public.hex()}"
+
+
+def verify_head(note: SignedNote, owner: bytes) -> Checkpoint:
+    """Return the head of this owner's ledger; InputError for the head of another one, or without its signature."""
+    head, key = Checkpoint.read(note.text), VerifierKey(origin_of(owner), ED25519, owner)
+    if head.origin != key.name:
+        raise InputError("head.of_another_ledger", wanted=key.name, got=shown(head.origin))
+    if key.signature_in(note) is None:
+        raise InputError("head.not_signed", name=key.name)
+    return head
+
+
+def _leaves(history: History) -> list[bytes]:
+    return [leaf_hash(bytes.fromhex(entry.digest)) for entry in history.entries]
+
+
+@dataclass(frozen=True)
+class HeadRequest:
+    """Head with the proof that it extends the one of size `old`, in the form of tlog-witness (`add-checkpoint`)."""
+
+    old: int
+    proof: tuple[bytes, ...]
+    note: SignedNote
+
+    @classmethod
+    def make(cls, history: History, signer: Signer, old: int = 0) -> HeadRequest:
+        """Sign the head of this history; InputError where it has fewer entries than a witness has seen."""
+        leaves, origin = _leaves(history), origin_of(signer.public)
+        if old > len(leaves):
+            raise InputError("head.fewer_entries", entries=len(leaves), old=old)
+        head = Checkpoint(origin, len(leaves), tree_root(leaves))
+        return cls(old, consistency_proof(leaves, old), sign_note(SignedNote(head.text), origin, signer))
+
+    @classmethod
+    def read(cls, content: bytes) -> HeadRequest:
+        """Read a request, or a signed head alone, without a proof; InputError for any other bytes."""
+        if not content.startswith(_OLD.encode()):
+            return cls(0, (), SignedNote.read(content))
+        said, _, note = content.partition(b"\n\n")
+        first, *lines = said.decode(errors="replace").split("\n")
+        if len(lines) > _MOST_PROOF_HASHES:
+            raise InputError("head.proof_too_long", most=_MOST_PROOF_HASHES)
+        return cls(read_size(first.removeprefix(_OLD)), tuple(map(read_hash, lines)), SignedNote.read(note))
+
+    def encode(self) -> bytes:
+        """Encode the request."""
+        return f"{_OLD}{self.old}\n{hash_lines(self.proof)}\n".encode() + self.note.encode()
+
+
+def relate(first: HeadRequest, second: HeadRequest, owner: bytes) -> HeadRelation:
+    """Compare two signed heads of this owner's ledger, in any order, the larger one with its proof.
+
+    `head.contradicted` is evidence against the owner: one size with two roots, which no ledger has that only grows.
+    `head.unproved` asks the owner for a proof. InputError for a head of another ledger, or without its signature.
+    """
+    one, other = verify_head(first.note, owner), verify_head(second.note, owner)
+    if one.size > other.size:
+        return relate(second, first, owner)
+    if one.size == other.size:
+        return "head.same" if one.root == other.root else "head.contradicted"
+    proves = second.old == one.size and is_extension(one.size, one.root, other.size, other.root, second.proof)
+    return "head.extended" if proves else "head.unproved"
+
+
+class Seen(NamedTuple):
+    """Number of entries that a witness has seen, and when, in seconds since 1970."""
+
+    entries: int
+    time: int
+
+
+def check_cosigned(history: History, notes: Iterable[SignedNote], owner: bytes, witness: VerifierKey) -> Seen:
+    """Return the most that this witness has seen, by these cosigned heads, each of which the history has to extend.
+
+    InputError where it has cosigned none of them, or has seen other entries, or more: then this is an older copy.
+    """
+    leaves, found = _leaves(history), list[Seen]()
+    for note in notes:
+        head, signature = verify_head(note, owner), witness.signature_in(note)
+        if witness.kind != COSIGNATURE or signature is None:
+            continue
+        if head.size > len(leaves):
+            raise InputError("head.seen_further", name=witness.name, seen=head.size, entries=len(leaves))
+        if tree_root(leaves[: head.size]) != head.root:
+            raise InputError("head.of_other_entries", name=witness.name, seen=head.size)
+        found.append(Seen(head.size, cosigned_at(signature)))
+    if not found:
+        raise InputError("head.not_cosigned", name=witness.name)
+    return max(found)

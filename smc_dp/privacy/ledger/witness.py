@@ -1,0 +1,147 @@
+"""Witness of other sites' ledgers: it cosigns a head only if that extends the last one that it cosigned.
+
+Its rules and refusals are those of C2SP tlog-witness. It checks the old size and stores the new head in one
+transaction, on disk before it answers, so of two requests at once one is refused, and a crash forgets no head that was
+answered. It has a key of its own, which is not its site's identity key. The key stands in the same file as the heads: a
+witness without its memory has no key either. An older copy of this file is not detected, and is as useless as no
+witness for what came after it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from protocols.crypto.identity import SEED_BYTES, Identity
+from smc_dp.core.database import open_database
+from smc_dp.core.errors import InputError, one_line, shown
+from smc_dp.core.writing import sync_folder
+from smc_dp.privacy.ledger.head import HeadRequest, origin_of, verify_head
+from smc_dp.privacy.ledger.merkle import EMPTY_ROOT, is_extension
+from smc_dp.privacy.ledger.signed_note import COSIGNATURE, Checkpoint, SignedNote, VerifierKey, cosign_note, is_key_name
+
+_WAIT = 30.0  # seconds for another process to finish
+_SCHEMA = """
+CREATE TABLE witness (name TEXT NOT NULL, seed BLOB NOT NULL) STRICT;
+CREATE TABLE heads (origin TEXT PRIMARY KEY, note BLOB NOT NULL) STRICT;
+"""
+
+
+class Witness:
+    """Witness in a file; use it in a `with` block or `close` it. InputError for an unusable file."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, clock: Callable[[], float] = time.time) -> None:
+        self.path, self._connection, self._clock = path, connection, clock
+
+    @classmethod
+    def create(cls, path: Path, name: str) -> Witness:
+        """Create a witness with a new key under this name; InputError when the file exists."""
+        if not is_key_name(name):
+            raise InputError("witness.bad_name", got=shown(name))
+        partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+        try:
+            os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            connection = open_database(partial, _WAIT)
+            connection.executescript(f"BEGIN; {_SCHEMA}")
+            connection.execute("INSERT INTO witness VALUES (?, ?)", (name, secrets.token_bytes(SEED_BYTES)))
+            connection.execute("COMMIT")
+            connection.close()
+            os.link(partial, path)  # whole or not at all, and never over another
+            sync_folder(path.parent)
+        except FileExistsError:
+            raise InputError("witness.exists").within(f"witness {path}") from None
+        except OSError as error:
+            raise InputError("witness.not_made", reason=error.strerror).within(f"witness {path}") from None
+        finally:
+            partial.unlink(missing_ok=True)
+        return cls.open(path)
+
+    @classmethod
+    def open(cls, path: Path, clock: Callable[[], float] = time.time) -> Witness:
+        """Open the witness in a file."""
+        with _naming_faults(path):
+            made = cls(path, open_database(path, _WAIT), clock)
+            try:
+                made._own()
+            except BaseException:
+                made.close()
+                raise
+        return made
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    def __enter__(self) -> Witness:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def key(self) -> VerifierKey:
+        """Public key that others check cosignatures with."""
+        name, identity = self._own()
+        return VerifierKey(name, COSIGNATURE, identity.public)
+
+    def cosign(self, request: HeadRequest, owner: bytes) -> SignedNote:
+        """Return the head of this owner's ledger, cosigned, and on disk by then.
+
+        InputError refuses it: `head.of_another_ledger` (404 of tlog-witness), `head.not_signed` (403),
+        `witness.old_beyond_head` (400), `witness.other_size` (409) and `witness.not_extended` (422).
+        """
+        head = verify_head(request.note, owner)
+        if request.old > head.size:
+            raise InputError("witness.old_beyond_head", old=request.old, entries=head.size)
+        name, identity = self._own()
+        own = tuple(s for s in request.note.signatures if s.name == head.origin)  # lines of others were not verified
+        cosigned = cosign_note(SignedNote(request.note.text, own), name, identity, int(self._clock()))
+        with self._transaction():
+            last = self._last(head.origin)
+            seen = Checkpoint(head.origin, 0, EMPTY_ROOT) if last is None else Checkpoint.read(last.text)
+            if request.old != seen.size:
+                raise InputError("witness.other_size", seen=seen.size, old=request.old, entries=head.size)
+            if not is_extension(seen.size, seen.root, head.size, head.root, request.proof):
+                raise InputError("witness.not_extended", seen=seen.size, entries=head.size)
+            self._connection.execute("REPLACE INTO heads VALUES (?, ?)", (head.origin, cosigned.encode()))
+        return cosigned
+
+    def last(self, owner: bytes) -> SignedNote | None:
+        """Return the last head of this owner's ledger that was cosigned; None where there is none."""
+        with _naming_faults(self.path):
+            return self._last(origin_of(owner))
+
+    def _last(self, origin: str) -> SignedNote | None:
+        row = self._connection.execute("SELECT note FROM heads WHERE origin = ?", (origin,)).fetchone()
+        return None if row is None else SignedNote.read(row[0])
+
+    def _own(self) -> tuple[str, Identity]:
+        with _naming_faults(self.path):
+            rows = self._connection.execute("SELECT name, seed FROM witness LIMIT 2").fetchall()
+        if len(rows) != 1 or len(rows[0][1]) != SEED_BYTES:
+            raise InputError("witness.no_key").within(f"witness {self.path}")
+        return rows[0][0], Identity(rows[0][1])
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with _naming_faults(self.path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            finally:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+
+
+@contextmanager
+def _naming_faults(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise InputError("witness.not_usable", reason=one_line(str(error))).within(f"witness {path}") from None
