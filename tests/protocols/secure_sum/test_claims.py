@@ -18,6 +18,7 @@ from protocols.secure_sum import graph, ideal
 from protocols.secure_sum.parameters import SHARES, Block, Parameters
 from smc_dp.audit.run import code_checks
 from smc_dp.audit.run.released_results import cite_result
+from smc_dp.leakage import distributions
 from smc_dp.leakage.distributions import (
     Samples,
     check_distributions,
@@ -93,7 +94,9 @@ def pairs_left_out(p: Parameters, rng: Stream) -> Callable[[tuple[str, ...]], Re
 
 
 @pytest.mark.slow
-def test_law_tells_a_simulator_that_does_not_mask() -> None:
+def test_law_tells_a_simulator_that_does_not_mask(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, fewer in {"RUNS": 20, "FURTHER_RUNS": 10, "SIMULATED": 80}.items():
+        monkeypatch.setattr(distributions, name, fewer)
     p = trials().small(ONE)
     twin = replace(trials(), drop_out_trials=DropOutTrials(ideal.dropout_points, pairs_left_out))
     found = check_distributions(SUMS.program, twin, p, Stream.insecure_from_seed("no masks"))
