@@ -15,6 +15,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 import numpy as np
+import numpy.typing as npt
 
 from protocols.arithmetic.rng import Stream
 from protocols.errors import LocalError
@@ -50,8 +51,15 @@ def inverse(a: int) -> int:
     return _EXP[-_LOG[a] % MOST_SHARES]
 
 
-_TIMES = tuple(bytes(multiply(a, b) for b in range(256)) for a in range(256))  # a row of products, for bytes.translate
-_PRODUCTS = np.frombuffer(b"".join(_TIMES), np.uint8)
+def _products() -> npt.NDArray[np.uint8]:
+    logs = np.array([0, *(_LOG[a] for a in range(1, 256))])
+    found: npt.NDArray[np.uint8] = np.array(_EXP, np.uint8)[np.add.outer(logs, logs) % MOST_SHARES]
+    found[0] = found[:, 0] = 0
+    return found.reshape(-1)
+
+
+_PRODUCTS = _products()  # 256 a + b -> a times b
+_TIMES = tuple(row.tobytes() for row in _PRODUCTS.reshape(256, 256))  # for bytes.translate
 
 
 def deal(secret: bytes, threshold: int, count: int, rng: Stream) -> tuple[bytes, ...]:

@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 
+from protocols.arithmetic import modular
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.words import from_bytes, to_bytes
 from protocols.crypto import sealing
@@ -31,7 +32,7 @@ TAG_BYTES = 8  # AEAD_AES_256_CCM_8, RFC 6655: shares are short, and whoever for
 _INDEX_BYTES = 2
 _NONCE, _COVER_NONCE = bytes(16), bytes(12)
 _MACHINE_BYTES = (1, 2, 4, 8)  # of machine words, which wrap by themselves
-_PROBE = X25519PrivateKey.from_private_bytes(hashlib.sha256(b"smc-dp mask key probe").digest())
+_P, _A24 = 2**255 - 19, 121_666  # curve25519, RFC 7748
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,9 +79,16 @@ def agreeing(key: bytes) -> bytes | None:
     which everybody agrees on zero.
 
     The keys' own bytes will not do: the top bit, the prime, and a point of small order can be added to a key, and all
-    agree on the same with it as before.
+    agree on the same with it as before. Eight times the point is the value: every secret is a multiple of eight, and
+    what is left of it is below the order of the points that remain, on the curve and on its twist.
     """
-    return _exchanged(_PROBE, key)
+    if len(key) != KEY_BYTES:
+        return None
+    x, z = int.from_bytes(key, "little") % (1 << 255), 1
+    for _ in range(3):  # twice the point, each time
+        added, taken = (x + z) ** 2 % _P, (x - z) ** 2 % _P
+        x, z = added * taken % _P, (added - taken) * (taken + _A24 * (added - taken)) % _P
+    return (x * modular.invert(z, _P) % _P).to_bytes(KEY_BYTES, "little") if z else None
 
 
 def closed_key(secret: ClosedSecret) -> bytes:
@@ -91,7 +99,7 @@ def closed_key(secret: ClosedSecret) -> bytes:
 def closed_pairs(secret: ClosedSecret, index: int, keys: Sequence[bytes]) -> ClosedPairs:
     """Return the common values of the owner of this secret, the party at this place, with the owners of these keys.
 
-    It is the same for two keys if and only if `agreeing` is: whoever has a secret of its own needs no other probe.
+    It is the same for two keys if and only if `agreeing` is.
     """
     own = X25519PrivateKey.from_private_bytes(secret.secret)
     return ClosedPairs(index, tuple([_exchanged(own, key) for key in keys]))

@@ -177,14 +177,14 @@ def message(step: str, route: Route, *, as_published: bool = False) -> Callable[
     def make(cls: type[MessageT]) -> type[MessageT]:
         made = dataclass(frozen=True, repr=False)(cls)
         made.step, made.route, made.as_published = step, route, as_published
-        made.slots = tuple(_slot(made, f.name) for f in fields(made))  # type: ignore[arg-type]
+        hints = get_type_hints(made, include_extras=True)
+        made.slots = tuple(_slot(made, f.name, hints[f.name]) for f in fields(made))  # type: ignore[arg-type]
         return made
 
     return make
 
 
-def _slot(cls: type, name: str) -> FieldSpec:
-    hint = get_type_hints(cls, include_extras=True)[name]
+def _slot(cls: type, name: str, hint: Any) -> FieldSpec:
     notes = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
     protections = [note for note in notes if isinstance(note, Protection)]
     if len(protections) != 1:

@@ -110,12 +110,13 @@ class Clock:
         self._arrival: dict[tuple[str, str, int], float] = {}
         self._greeted: dict[str, float] = {}
         self._running: str | None = None
+        self._charged = 0.0
         self._last_reading = 0.0
         self._read_given = read
 
     def start(self, name: str) -> None:
         """Start the measurement of this role."""
-        self._running, self._last_reading = name, self._read()
+        self._running, self._last_reading = name, self.read()
 
     def stop(self) -> None:
         """Stop the measurement."""
@@ -153,15 +154,20 @@ class Clock:
         self._lap()
         self.now[receiver] = max(self.now[receiver], self._arrival.pop((sender, receiver, number), 0.0))
 
+    def charge(self, seconds: float) -> None:
+        """Count seconds that the running role would have taken at its site, and did not take here."""
+        self._charged += seconds
+
     def _finish(self, name: str) -> None:
         stage = self._stage[name]
         self.finished[stage] = max(self.finished.get(stage, 0.0), self.now[name])
 
-    def _read(self) -> float:
-        return time.process_time() if self._read_given is None else self._read_given()
+    def read(self) -> float:
+        """Return the processor time, with what was charged."""
+        return self._charged + (time.process_time() if self._read_given is None else self._read_given())
 
     def _lap(self) -> None:
-        now = self._read()
+        now = self.read()
         if self._running is not None:
             name = self._running
             by_role = self.processor_seconds.setdefault(self._stage[name], {})

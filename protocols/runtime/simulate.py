@@ -33,6 +33,7 @@ from protocols.runtime.observer import Observer
 from protocols.runtime.role_stepper import End
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import Transcript
+from protocols.runtime.verification import shared_verifications
 from protocols.runtime.view import RecordedView, view_of
 from protocols.runtime.worker import MakeActors, SpendingListener
 from protocols.runtime.workers import DrivenRole, Workers, WorkersFailedError, can_fork, hired
@@ -155,7 +156,8 @@ class _Everybody:
             left, counts_sealed = (n.number, True) if isinstance(n, DropOutAfter) else (n, False)
             roles[name].drop_out(left, counts_sealed=counts_sealed)
         try:
-            _to_the_end(wire, roles)
+            with shared_verifications(wire.clock.read, wire.clock.charge):
+                _to_the_end(wire, roles)
         finally:
             for role in roles.values():
                 role.close()

@@ -35,16 +35,16 @@ File = Annotated[Path, typer.Argument(metavar="FILE", help="A ledger, or a JSON 
 def _describe_group() -> None:
     """Keep the ledger of a party: its privacy budget, and the charge of each release.
 
-    One budget covers all releases of the party, whatever data they were made of. Records and parties have an account
-    each. A charge without an outcome counts as spent. `smc-dp run --ledgers DIR` keeps one ledger for each party.
+    One budget covers all releases of the party, whatever data they were made of. Releases that protect records, and
+    those that protect whole parties, have an account each. A charge without an outcome counts as spent. `smc-dp run
+    --ledgers DIR` keeps one ledger for each party.
 
-    Two ledgers in one folder cannot both be charged for the same table. A table
-    with one changed, added or removed cell or row counts as another table. This is a guard against accidents, not
-    against intent.
+    Two ledgers in one folder cannot both be charged for the same table. A table with one changed, added or removed cell
+    or row counts as another table. This is a guard against accidents, not against intent.
 
     A release is charged the epsilon of its privacy statement. The total of several releases is often less than the sum
-    of their epsilons, at the delta of the limit. If no person is in two data sets of a party, the party
-    may keep a ledger for each.
+    of their epsilons, at the delta of the limit. If no person is in two data sets of a party, the party may keep a
+    ledger for each.
     """
 
 

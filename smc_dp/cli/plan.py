@@ -39,13 +39,13 @@ def plan_learning(
     ] = None,
     rate: Annotated[
         str | None,
-        typer.Option(metavar="NUMBER", help="logistic: expected part of the rows of the second class, such as 0.1."),
+        typer.Option(metavar="NUMBER", help="logistic: expected fraction of rows of the second class, such as 0.1."),
     ] = None,
     residual: Annotated[
         str | None,
         typer.Option(
             metavar="NUMBER",
-            help="linear: expected standard deviation of the residuals; without --bounds, in parts of half of the "
+            help="linear: expected standard deviation of the residuals; without --bounds, as a fraction of half the "
             "range of the outcome.",
         ),
     ] = None,
@@ -61,8 +61,8 @@ def plan_learning(
         str | None,
         typer.Option(
             metavar="NUMBER",
-            help="logistic, linear, describe: half-width that is wanted of all intervals, per standard deviation of a "
-            "number. The plan says which epsilon and how many rows it needs.",
+            help="logistic, linear, describe: half-width that all intervals should have, per standard deviation of a "
+            "number. The plan says which epsilon and how many rows this needs.",
         ),
     ] = None,
     plot: Annotated[

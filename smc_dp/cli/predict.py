@@ -88,9 +88,9 @@ def classify_rows(
     classes, bounds, parameters and privacy must be those of the release. Without a transcript none of that is known,
     and a line on standard error says so. `smc-dp audit` says whose identities signed.
 
-    With --level, the folder is read once, audited as `smc-dp audit` does it, and used only if no check fails and the
-    audit reaches this level of assurance: 1, the transcript is whole; 2, it is authentic (needs --identities); 3, every
-    message was replayed (needs --views of all participants). If not, one line says what is missing.
+    With --level, the run is audited first, and used only if no check fails and the audit reaches this level of
+    assurance: 1, the transcript is whole; 2, it is authentic (needs --identities); 3, every message was replayed (needs
+    --views of all participants). If not, one line says what is missing. The files are read once for both.
 
     Without --out, standard output is one line for each row. A score over 0 favours the second class; of three or more
     classes each has a score, and the largest wins. FILE.csv has the scores, and the probabilities of the released

@@ -88,8 +88,8 @@ def copy_published(
 ) -> None:
     """Copy what may be published of a run: the release, the shares if there are any, and the transcript.
 
-    timings.json is not copied, because durations depend on secrets. No other file is copied. The
-    release is held against the transcript first, as `smc-dp predict` does; where they differ nothing is copied.
+    timings.json is not copied, because durations depend on secrets. No other file is copied. The release is first
+    compared with the transcript. If they differ, nothing is copied.
 
     \b
     Examples:

@@ -156,7 +156,7 @@ class PrivacyStatement:
         if found.missed >= 1:
             return f"{figures} These figures do not bound an attacker's certainty."
         rarely = f", except with a probability of at most {_three_digits(found.missed)}" if found.missed else ""
-        hardly = " So large an epsilon protects hardly at all." if percent > 99 else ""
+        hardly = " So large an epsilon hardly protects." if percent > 99 else ""
         return (
             f"{figures} An attacker who knows everything else goes from 50 % to at most {percent:g} % certainty about "
             f"this change{rarely}.{hardly}"
@@ -247,7 +247,7 @@ class PrivacyStatement:
                 words += f" It has every epsilon and delta of a Gaussian mechanism with mu = {short_figure(self.mu)}."
             words += " An epsilon for every other delta follows from this."
         if percent > 99:
-            words += " So large an epsilon protects hardly at all."
+            words += " So large an epsilon hardly protects."
         return words
 
 

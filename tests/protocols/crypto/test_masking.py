@@ -179,6 +179,47 @@ def test_keys_agree_alike_when_they_are_one_key_and_not_otherwise(one: bytes, ot
     assert nine == masking.agreeing(key(P + 9)) != masking.agreeing(key(10))
 
 
+def agreed_by(secret: bytes, theirs: bytes) -> bytes | None:
+    """What X25519 agrees on: the slow twin of `agreeing`, under any secret."""
+    try:
+        return masking.agree(secret, theirs)
+    except DecodeError:
+        return None
+
+
+def with_torsion(u: int) -> set[int]:
+    """The points of this u with every multiple of a point of order 8 added; u is on the curve, not on its twist."""
+
+    def lifted(u: int) -> tuple[int, int]:
+        square = (u * u * u + 486662 * u * u + u) % P
+        roots = [r for r in (pow(square, (P + 3) // 8, P) * pow(2, i * (P - 1) // 4, P) % P for i in (0, 1))]
+        return u, next(r for r in roots if r * r % P == square)
+
+    def added(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+        slope = (other[1] - one[1]) * pow(other[0] - one[0], -1, P) % P
+        u = (slope * slope - 486662 - one[0] - other[0]) % P
+        return u, (slope * (one[0] - u) - one[1]) % P
+
+    found = [lifted(u)]
+    for _ in range(7):
+        found.append(added(found[-1], lifted(LOW_ORDER[5])))
+    return {u for u, _ in found}
+
+
+@given(st.lists(st.binary(min_size=32, max_size=32), max_size=4))
+def test_keys_agree_alike_where_everybody_agrees_alike_with_them(drawn: list[bytes]) -> None:
+    """Whatever the secret, on the curve and on its twist, with points of small order added."""
+    low = [key(u) for u in LOW_ORDER]
+    shifted = [key(u) for u in sorted(with_torsion(9))]
+    assert len(shifted) == 8
+    every = [*drawn, *low, *shifted, *(bytes([k[0] ^ 1]) + k[1:] for k in drawn)]
+    for secret in (bytes(32), bytes([255] * 32), Stream.insecure_from_seed("any").bytes(32)):
+        pairs = {(masking.agreeing(k), agreed_by(secret, k)) for k in every}
+        assert len({fast for fast, _ in pairs}) == len({slow for _, slow in pairs}) == len(pairs)
+        assert (None, None) in pairs
+        assert len({masking.agreeing(k) for k in shifted}) == 1
+
+
 @pytest.mark.parametrize("bad", [b"", bytes(31), b"\1" * 33])
 def test_what_is_no_point_is_no_mask_key(bad: bytes) -> None:
     assert masking.agreeing(bad) is None

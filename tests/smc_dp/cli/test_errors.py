@@ -222,7 +222,7 @@ def test_a_bad_option_names_the_option(argv, names, folder, capsys):
         (["--nonsense"], ["--nonsense"]),
         (["predict"], ["RUN"]),
         (["predict", "runs/x"], ["--data"]),
-        (["predict", "none", "--data", "north.csv"], ["run folder none: is not there"]),
+        (["predict", "none", "--data", "north.csv"], ["run folder none: there is no such folder"]),
     ],
 )
 def test_a_bad_command_is_one_line_too(argv, names, folder, capsys):

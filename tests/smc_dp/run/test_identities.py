@@ -116,8 +116,10 @@ def test_a_secret_key_in_place_of_the_public_file_is_named_and_not_shown(folder:
     with refused("identities.secret_instead") as caught:
         identities.parse_identities(secret, "north-0.key")
     assert secret.decode().strip() not in str(caught.value)
-    with refused("json.unreadable"):
+    with refused("identities.no_public_file"):
         identities.parse_identities(secret[1:], "north-0.key")
+    with refused("json.unreadable"):
+        identities.parse_identities(b"{", "north-0.key")
 
 
 def test_two_names_cannot_share_a_key(folder: Path) -> None:
