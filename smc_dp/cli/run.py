@@ -83,6 +83,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     from protocols.arithmetic.rng import Stream
     from smc_dp.core.documents import validate_document
     from smc_dp.core.writing import fresh_folder, refuse_existing
+    from smc_dp.data.limits import allow_cells
     from smc_dp.deploy.rehearsal import rehearse
     from smc_dp.planning.report import expected_in_simulation
     from smc_dp.run import main_job
@@ -123,10 +124,11 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     if how.identities is not None:
         simulated["identities"] = load_with_warning(how.identities, agreement.participants)
     if not as_json:
-        check_parties(local_parties(found, agreement, rng))  # who cannot take part is refused before anything is said
+        with allow_cells(how.most_cells):
+            check_parties(local_parties(found, agreement, rng))  # a party that cannot take part is refused first
         having = {name: len(own) for name, own in found.federation.by_name.items()}
         screen.print_blocks(expected_in_simulation(agreement, having))
-    with screen.progress_bars(quiet=as_json) as hear:
+    with allow_cells(how.most_cells), screen.progress_bars(quiet=as_json) as hear:
         drop_outs = parse_drop_outs(how.drop_out or [])
         report = simulate_run(found, agreement, rng, folder, hear, drop_out=drop_outs, **simulated)
     _write_metrics(how.metrics, main_job.metrics_by_release([report]), request.data)

@@ -62,11 +62,7 @@ def _prepared(requests: Sequence[RunRequest]) -> tuple[PreparedData, list[Agreem
     if len(federation.parties) != announced:  # one file said who has which rows
         agreed = [_settled(request, len(federation.parties), federation.classes) for request in requests]
     public_rows = data.auxiliary is not None
-    agreements = [one.for_simulation(federation, found.bounds, auxiliary=public_rows) for one in agreed]
-    for name, rows in federation.by_name.items():
-        for agreement in agreements:
-            agreement.check_room(len(rows), found.tables.get(name))
-    return found, agreements
+    return found, [one.for_simulation(federation, found.bounds, auxiliary=public_rows) for one in agreed]
 
 
 def missing_bounds(parties: Sequence[str | tuple[str, FileOrFrame]], label: str | None = None) -> InputError:

@@ -370,6 +370,7 @@ def local_parties(data: PreparedData, agreement: Agreement, rng: Stream) -> list
 def check_parties(every: Sequence[LocalParty]) -> None:
     """Raise an InputError, which names the party, where one cannot take part; nothing is trained."""
     for own_part in every:
+        own_part.agreement.check_room(len(own_part.rows), own_part.table)
         own_part.check()
 
 

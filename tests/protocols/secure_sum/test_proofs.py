@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from fractions import Fraction
+from math import comb
 from pathlib import Path
 
 import pytest
 
+from protocols.arithmetic.permutation import bias
+from protocols.secure_sum.graph import Neighbourhood, best_neighbourhood
 from protocols.secure_sum.messages import KINDS, MaskKeys
 from protocols.secure_sum.parameters import most_dropouts, quorum
 
@@ -17,10 +21,22 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not there"),
 ]
 PROOFS = Path(__file__).resolve().parents[3] / "protocols" / "secure_sum" / "proofs"
-FILES = ("lists", "shares", "masks", "decoding", "noise", "tails", "parameters", "session", "theorem")
-# A file needs earlier ones.
+FILES = [
+    "lists",
+    "shares",
+    "masks",
+    "decoding",
+    "noise",
+    "tails",
+    "circle",
+    "orders",
+    "parameters",
+    "session",
+    "theorem",
+]
+# Each needs earlier ones.
 QUIET = ("-w", "-notation-overridden,-ambiguous-paths")  # of Coq and mathcomp themselves
-STATEMENT = re.compile(r"^(?:Lemma|Theorem) (\w+)", re.MULTILINE)
+STATEMENT = re.compile(r"^(?:Lemma|Theorem|Let) (\w+)", re.MULTILINE)
 ADMITTED = re.compile(
     r"\b(Admitted|admit|Axioms?|Parameters?|Conjecture|Abort|bypass_check|type_in_type|Unset Guard)\b"
 )
@@ -44,6 +60,11 @@ def said(folder: Path) -> dict[str, str]:
     found = {name: checked(name, folder) for name in FILES}
     assert {name: done.stderr for name, done in found.items() if done.returncode} == {}
     return {name: done.stdout for name, done in found.items()}
+
+
+def rows_of(printed: str) -> list[tuple[int, ...]]:
+    """Return the tuples of numbers that Coq computed."""
+    return [tuple(map(int, row.split(","))) for row in re.findall(r"\((\d[\d,]*)\)", re.sub(r"\s", "", printed))]
 
 
 def test_there_is_no_other_file() -> None:
@@ -77,9 +98,22 @@ def test_the_theorems_assume_nothing_but_what_they_say(said: dict[str, str]) -> 
     assert {name for name in re.findall(r"`(\w+)`", page) if "_" in name} - {"test_proofs"} <= printed
 
 
+def test_the_bound_of_the_sparse_graph_is_that_of_the_program(said: dict[str, str]) -> None:
+    found = rows_of(said["orders"])
+    assert found
+    for K, t, D in {row[:3] for row in found}:
+        by_threshold = [
+            (Fraction(sides, comb(K - 1, 4)) + Fraction(apart, 2 * comb(K, 4)), T)
+            for *of, T, sides, apart in found
+            if of == [K, t, D]
+        ]
+        failure, threshold = min(by_threshold)
+        expected = Neighbourhood(4, threshold, failure + bias(K) if failure else failure)
+        assert best_neighbourhood(K, t, D, 1, 4) == expected
+
+
 def test_parameters_are_those_of_the_program(said: dict[str, str]) -> None:
-    rows = re.findall(r"\((\d+),(\d+),(\d+),(\d+),(\d+)\)", re.sub(r"\s", "", said["parameters"]))
-    assert [tuple(map(int, row)) for row in rows] == [
+    assert rows_of(said["parameters"]) == [
         (K, t, quorum(K, t), most_dropouts(K, t), K - most_dropouts(K, t) - t) for K in range(2, 13) for t in range(K)
     ]
 
@@ -102,6 +136,13 @@ def test_parameters_are_those_of_the_program(said: dict[str, str]) -> None:
         ("shares", "injective x -> (forall i, x i != 0) ->", "injective x ->", "secret_is_hidden"),
         ("masks", "  (forall i, delta i != 0 -> connect g i r) -> \\sum_i", "  \\sum_i", "flow"),
         ("masks", "if p.2 \\in U then c.1 p else 0]", "c.1 p]", "same_view"),
+        ("tails", "#|marked| <= m -> m <= #|others| ->", "m <= #|others| ->", "more_marked"),
+        ("circle", "[set on x i | i : 'I_h]", "[set on x i | i : 'I_h.+1]", "gap"),
+        ("orders", "(fits : k <= n)", "(fits : k <= n.+1)", "small"),
+        ("orders", "(threshold : T <= k)", "(threshold : T <= k.+1)", "missing_neighbours"),
+        ("orders", "(corrupt : #|C| = t)", "(corrupt : #|C| <= t)", "corrupt_neighbours"),
+        ("orders", "#|dropped r| <= D)", "#|dropped r| <= D.+1)", "missing_neighbours"),
+        ("orders", "exists a, forall o, f o = S ->", "exists a, forall o, f o = S' ->", "uniform"),
         ("decoding", "- h <= S -> S < h ->", "- h <= S -> S <= h ->", "decoded"),
         (
             "session",

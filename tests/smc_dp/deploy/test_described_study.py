@@ -1,4 +1,4 @@
-"""Sites of a study that describes rows all release the same description, and compare no classifier with it."""
+"""Sites of a study that describes rows, or learns from their Fourier features, all release the same."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ from support import sites
 from support.relays import relay, without_server
 from support.sites import Sites
 
+from smc_dp import predict
 from smc_dp.audit.run.checks import audit_run
+from smc_dp.cli.main import main
 from smc_dp.data.federation import Rows
 from smc_dp.deploy.frame import Carrier, Frame, Lane
+from smc_dp.deploy.study import JointStudy
+from smc_dp.methods.training.fourier import FourierFeatures
 from smc_dp.run.verify_release import verify_release
 
-ROWS = 12
+ROWS, FEATURES = 12, "fourier:16"
 
 
 def numbers(name: str) -> Rows:
@@ -35,16 +39,38 @@ DESCRIBED = {
 INFERRED = {**sites.newton(colluders=0, dropouts=1), "method": {"name": "logistic", "adjacency": "replace"}}
 
 
-def test_all_sites_have_the_same_description(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sites, "rows", numbers)
-    run = Sites(sites.joint(DESCRIBED), tmp_path).run()
+def drafted(folder: Path) -> JointStudy:
+    """A study of a model on Fourier features, as `study new` writes it."""
+    bounds = '[label]\ncolumn = "y"\nclasses = ["0", "1"]\n[columns]\na = [0, 1]\nb = [0, 1]\n'
+    (folder / "bounds.toml").write_text(bounds)
+    keys = {name: sites.identity(name).public.hex() for name in (*sites.names(3), "charlie")}
+    parties = [word for name in sites.names(3) for word in ("--party", f"{name}={keys[name]}")]
+    around = ["--title", "T", "--purpose", "research", "--relay", "nats://relay.example:4222"]
+    given = [*parties, "--curator", keys["charlie"], "--bounds", str(folder / "bounds.toml"), *around]
+    chosen = ["--method", "newton", "--features", FEATURES, "--most-rows", "100", "--dropouts", "0"]
+    assert main(["study", "new", "--out", str(folder / "study.toml"), *given, *chosen]) == 0
+    return JointStudy.read(folder / "study.toml")
+
+
+@pytest.mark.parametrize("what", ["description", "features"])
+def test_all_sites_have_the_same_release(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if what == "description":
+        monkeypatch.setattr(sites, "rows", numbers)
+    run = Sites(sites.joint(DESCRIBED) if what == "description" else drafted(tmp_path), tmp_path).run()
     assert sites.by_link(run.frames()) == sites.simulated(run)  # bit for bit what one process makes of these seeds
     assert {run.ends[name] for name in run.study.names} == {"released"}
-    found = [verify_release(run.at[name].release.parent).release.description for name in run.study.names]
-    assert found[0] is not None
-    assert (found[0].rows, found[0].parties) == (3 * ROWS, 3)
-    assert all(one == found[0] for one in found)
-    assert audit_run(run.at["P1"].release.parent).passed
+    assert len(set(run.releases().values())) == 1
+    folder = run.at["P1"].release.parent
+    found = verify_release(folder).release
+    if found.description is not None:
+        assert (found.description.rows, found.description.parties) == (3 * ROWS, 3)
+    else:
+        assert found.agreement.parameters["features"] == run.study.agreement().parameters["features"] == FEATURES
+        assert len(found.weights) == 3 + 16
+        X = sites.rows("P1").X
+        wanted = FourierFeatures.of(FEATURES).of_rows(X) @ np.array(found.weights)
+        assert predict(folder, X).scores == pytest.approx(wanted.tolist())
+    assert audit_run(folder).passed
 
 
 class Waiting(Carrier):

@@ -16,6 +16,8 @@ from support.modes import public_mode
 from support.studies import IDENTITIES, study, text
 
 from smc_dp.cli.main import main
+from smc_dp.data import limits
+from smc_dp.data.limits import allow_cells
 from smc_dp.deploy import preflight
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.preflight import OwnFiles, PreflightResult, preflight_of_files
@@ -96,6 +98,18 @@ def test_each_fault_is_found_alone(what: str, site: Paths, tmp_path: Path) -> No
     assert any(rule in fault for fault in faults), faults
     assert len(found) <= 3  # a file without columns has one for each
     assert all("secret" not in fault and "abab" not in fault.partition("public key")[0] for fault in found)
+
+
+def test_fourier_features_that_would_fill_the_memory_of_a_site_are_found(
+    site: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site["study"].write_text(text(method=f'{studies.NEWTON}\nfeatures = "fourier:16"'))
+    monkeypatch.setattr(limits, "_MOST_FEATURES", 3 * 20)
+    with allow_cells(3 * 20):
+        assert look(site).faults == []
+    monkeypatch.setattr(limits, "_MOST_FEATURES", 3 * 20 - 1)
+    with allow_cells(3 * 20 - 1):
+        assert faults_of(site) == ["rows.too_many_features"]
 
 
 def test_every_fault_is_found_together(site: Paths, tmp_path: Path) -> None:

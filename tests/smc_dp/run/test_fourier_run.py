@@ -143,7 +143,7 @@ def test_features_that_would_fill_the_memory_are_refused(
     with allow_cells(9000), refused("rows.too_many_features", most=9000, got=given):
         personalise(learnt, folder / "north.csv")
     with allow_cells(9000), refused("rows.too_many_features", most=9000, got=given):
-        run(folder, tmp_path / "run", features=SETTING)
+        run(folder, tmp_path / "run", features=SETTING, test=None)
     with allow_cells(9000), refused("rows.too_many_features", most=9000, got=given):
         verify_release(learnt).release.agreement.check_room(3000, None)  # as a site asks before it joins
     (folder / "north.csv.toml").write_text(f"[file]\nmost_cells = {3000 * 67}\n")
