@@ -8,26 +8,30 @@ the stream's uniform integers are the only randomness, so the distributions hold
 from __future__ import annotations
 
 from fractions import Fraction
-from math import isqrt
+from math import gcd, isqrt
 
 from protocols.arithmetic.rng import Stream
 
 
-def bernoulli_exp(gamma: Fraction, rng: Stream) -> bool:
-    """Return True with probability e^-gamma, for gamma >= 0; ValueError below."""
-    if gamma < 0:
-        raise ValueError(f"gamma is not negative, got {gamma}")
-    whole = int(gamma)
-    return all(_exp_of_at_most_one(1, 1, rng) for _ in range(whole)) and _exp_of_at_most_one(
-        gamma.numerator - whole * gamma.denominator, gamma.denominator, rng
-    )
+def bernoulli_exp(numerator: int, denominator: int, rng: Stream) -> bool:
+    """Return True with probability e^-g for g = numerator/denominator >= 0; ValueError below.
+
+    The terms decide how many bits are drawn, so callers give them in lowest terms.
+    """
+    if numerator < 0:
+        raise ValueError(f"the numerator is not negative, got {numerator}")
+    whole, rest = divmod(numerator, denominator)
+    return all(_exp_of_at_most_one(1, 1, rng) for _ in range(whole)) and _exp_of_at_most_one(rest, denominator, rng)
 
 
 def discrete_laplace(scale: Fraction, rng: Stream) -> int:
     """Draw an integer y with probability proportional to e^(-|y|/scale), scale > 0; else ValueError."""
     if scale <= 0:
         raise ValueError(f"the scale is positive, got {scale}")
-    s, q = scale.numerator, scale.denominator
+    return _laplace(scale.numerator, scale.denominator, rng)
+
+
+def _laplace(s: int, q: int, rng: Stream) -> int:
     while True:
         low = rng.below(s)
         if not _exp_of_at_most_one(low, s, rng):
@@ -47,10 +51,14 @@ def discrete_gaussian(variance: Fraction, rng: Stream) -> int:
     """Draw an integer y with probability proportional to e^(-y^2/(2 variance)), variance > 0; else ValueError."""
     if variance <= 0:
         raise ValueError(f"the variance is positive, got {variance}")
-    t = isqrt(int(variance)) + 1
+    v, u = variance.numerator, variance.denominator
+    t = isqrt(v // u) + 1
     while True:
-        y = discrete_laplace(Fraction(t), rng)
-        if bernoulli_exp((abs(y) - variance / t) ** 2 / (2 * variance), rng):
+        y = _laplace(t, 1, rng)
+        # of (|y| - v / (u t))^2 / (2 v / u)
+        numerator, denominator = (abs(y) * u * t - v) ** 2, 2 * v * u * t * t
+        common = gcd(numerator, denominator)
+        if bernoulli_exp(numerator // common, denominator // common, rng):
             return y
 
 

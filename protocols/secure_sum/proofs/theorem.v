@@ -167,7 +167,7 @@ have each r : exists phi : sum_coins -> sum_coins, injective phi /\ forall c,
     opened g (chosen (asked seen) r) (phi c) = opened g (chosen (asked seen) r) c.
   have [|phi inj keeps] := @same_view _ _ word g g_sym (masked_in (asked seen) r)
     (input x seen r) (input x' seen r) (chosen (asked seen) r); last by exists phi.
-  move=> W chose; split; first by move=> i j _ _.
+  move=> W chose; apply: complete_hides; first by move=> i j _ _.
   case: (fits r W chose) => [same|apart]; [left | by right].
   by rewrite sumrB same subrr.
 case: (fin_all_exists each) => phi both.
