@@ -72,9 +72,6 @@ class CoefficientMethod(GradientMethod):
     @override
     def check_federation(self, federation: Federation) -> None:
         check_rows_of_parties(federation)
-        rows, least = int(federation.sizes.sum()), self.coefficients(federation.public)
-        if rows <= least:
-            raise InputError("rows.no_more_than_coefficients", got=rows, coefficients=least)
 
 
 def kept_features(public: Public) -> tuple[int, ...]:
