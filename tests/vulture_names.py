@@ -92,3 +92,7 @@ __annotations__
 
 # The Arrow interface of data frames, which pyarrow calls.
 requested_schema
+
+# The carriers of the package are entry points, as those of other packages are: `smc_dp/deploy/carriers.py` names them.
+open_nats
+refuse_command

@@ -35,6 +35,7 @@ from protocols.runtime.message import Key, Message
 from protocols.runtime.observer import Observer
 from protocols.runtime.role_stepper import KEY_STAGE, Progress, RoleStepper
 from protocols.runtime.session import PUBLIC_NAME, Session
+from protocols.runtime.shared_work import done_once
 
 MAX_HELD_BYTES = 1 << 26  # of envelopes whose senders have not greeted
 Greetings = Mapping[str, Envelope]
@@ -293,7 +294,10 @@ class Actor(RoleStepper):
     def greeting(self, want: Want, sender: str) -> Greeted[Message]:
         said = self.channel.greeting(sender)[KEY_BYTES:]
         try:
-            read: Message = messages.decode(want.kind, said, self.session.layout, {})
+            read: Message = done_once(
+                (self.session.id, want.kind, said),
+                lambda: messages.decode(want.kind, said, self.session.layout, {}),
+            )
         except DecodeError as error:
             raise PeerError(sender, _in_field(HELLO, error).followed_by(" (public)"), evidence=[0]) from None
         return Greeted(read, self.channel.greetings[sender].digest)

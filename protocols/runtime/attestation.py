@@ -8,7 +8,7 @@ import cbor2
 
 from protocols.errors import LocalError
 from protocols.runtime import message as messages
-from protocols.runtime import verification
+from protocols.runtime import shared_work
 from protocols.runtime.message import PUBLIC, Keys, Message
 from protocols.runtime.session import Session
 
@@ -40,4 +40,4 @@ def encode_statement(session: Session, name: str, message: Message, keys: Keys) 
 def is_attested(session: Session, name: str, message: Message, keys: Keys, signature: bytes) -> bool:
     """Tell whether the participant's pinned identity signed the statement."""
     signed = signing_input(session.id, name, type(message).__name__, encode_statement(session, name, message, keys))
-    return verification.verify(session.identities[name], signed, signature)
+    return shared_work.verify(session.identities[name], signed, signature)

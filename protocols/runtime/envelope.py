@@ -17,7 +17,7 @@ import cbor2
 
 from protocols.crypto.identity import SIGNATURE_BYTES
 from protocols.errors import DecodeError
-from protocols.runtime import verification
+from protocols.runtime import shared_work
 from protocols.runtime.cbor_limits import is_plain
 from protocols.runtime.session import PUBLIC_NAME
 
@@ -126,7 +126,7 @@ def _head(length: int) -> bytes:
 
 def is_signed(public: bytes, envelope: Envelope) -> bool:
     """Tell whether the body ends with a signature by this identity over header and payload."""
-    return verification.verify(public, envelope.header + signed_payload(envelope), envelope.body[-SIGNATURE_BYTES:])
+    return shared_work.verify(public, envelope.header + signed_payload(envelope), envelope.body[-SIGNATURE_BYTES:])
 
 
 def signed_payload(envelope: Envelope) -> bytes:

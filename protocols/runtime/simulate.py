@@ -32,8 +32,8 @@ from protocols.runtime.network import LINK_MODELS, Clock, Tally, Traffic, check_
 from protocols.runtime.observer import Observer
 from protocols.runtime.role_stepper import End
 from protocols.runtime.session import PUBLIC_NAME, Session
+from protocols.runtime.shared_work import sharing_work
 from protocols.runtime.transcript import Transcript
-from protocols.runtime.verification import shared_verifications
 from protocols.runtime.view import RecordedView, view_of
 from protocols.runtime.worker import MakeActors, SpendingListener
 from protocols.runtime.workers import DrivenRole, Workers, WorkersFailedError, can_fork, hired
@@ -156,7 +156,7 @@ class _Everybody:
             left, counts_sealed = (n.number, True) if isinstance(n, DropOutAfter) else (n, False)
             roles[name].drop_out(left, counts_sealed=counts_sealed)
         try:
-            with shared_verifications(wire.clock.read, wire.clock.charge):
+            with sharing_work(wire.clock.read, wire.clock.charge):
                 _to_the_end(wire, roles)
         finally:
             for role in roles.values():

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 from smc_dp.core.errors import InputError, shown
 from smc_dp.core.kinds import NUMBER_SCHEMA, check_line
 from smc_dp.data.partition import check_name
+from smc_dp.deploy.carriers import find_carrier
 from smc_dp.run.identities import PublicKeyText as PublicKeyText
 from smc_dp.run.identities import SignatureText as SignatureText
 
@@ -34,7 +35,8 @@ def relay_host(relay: str, schemes: Collection[str], usual_port: int) -> tuple[s
 
 
 def _relay(value: object) -> str:
-    if relay_host(relay := check_line(value), ("nats", "tls", "flare"), 0) is None:
+    scheme = (relay := check_line(value)).partition("://")[0]
+    if find_carrier(scheme) is None or relay_host(relay, (scheme,), 0) is None:
         raise InputError("relay.no_address", got=shown(value))
     return relay
 
@@ -56,7 +58,7 @@ def _name(value: object) -> str:
 RelayAddress: TypeAlias = Annotated[
     str,
     BeforeValidator(_relay),
-    WithJsonSchema({"type": "string", "pattern": "^(nats|tls|flare)://", "maxLength": 500}),
+    WithJsonSchema({"type": "string", "pattern": "^[a-z][a-z0-9+.-]*://", "maxLength": 500}),
 ]
 Duration: TypeAlias = Annotated[float, BeforeValidator(_seconds), WithJsonSchema(NUMBER_SCHEMA)]
 SiteName: TypeAlias = Annotated[

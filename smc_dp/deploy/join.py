@@ -18,7 +18,7 @@ from smc_dp.core.errors import InputError, shown
 from smc_dp.core.private_text import Hear, PrivateText
 from smc_dp.data.federation import Rows
 from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.arrival import longest_frame
+from smc_dp.deploy.carriers import find_carrier
 from smc_dp.deploy.curator_site import CuratorBusiness
 from smc_dp.deploy.frame import Carrier, CarrierError
 from smc_dp.deploy.party_site import PartyBusiness
@@ -37,8 +37,6 @@ from smc_dp.run.local_evaluation import LocalComparison, evaluate_locally
 from smc_dp.run.release import RELEASE
 from smc_dp.run.site_ledger import SiteLedger
 
-_NATS = ("nats", "tls")
-
 
 def open_carrier(study: JointStudy, name: str, credentials: Path | None) -> Carrier:
     """Return this participant's carrier to the relay of the study. Nothing is sent yet.
@@ -46,18 +44,11 @@ def open_carrier(study: JointStudy, name: str, credentials: Path | None) -> Carr
     `credentials`: the folder that the relay's operator made for it. InputError for an address of no carrier, and where
     what the carrier needs is not installed.
     """
-    scheme = study.relay.partition("://")[0]
-    if scheme == "flare":
-        raise InputError("relay.of_flare")
-    if scheme not in _NATS:
-        raise InputError("relay.unknown_scheme", got=shown(study.relay))
-    if credentials is None:
-        raise InputError("relay.no_credentials")
-    from smc_dp.deploy.nats.carrier import NatsCarrier
-    from smc_dp.deploy.nats.subjects import RelaySubjects
-
-    subjects, most = RelaySubjects(study.digest, study.names), longest_frame(study)
-    return NatsCarrier(subjects, study.relay, name, credentials, most_bytes=most)
+    found = find_carrier(study.relay.partition("://")[0])
+    if found is None:
+        raise InputError("relay.no_address", got=shown(study.relay))
+    opened: Carrier = found.load()(study, name, credentials)
+    return opened
 
 
 OpenCarrier: TypeAlias = Callable[[JointStudy, str, Path | None], Carrier]

@@ -1,4 +1,4 @@
-"""Store of a relay that has none of its own: every frame of a study, in the order of arrival, in SQLite.
+"""Store of a relay whose engine has none for us: every frame of a study, in the order of arrival, in SQLite.
 
 Nothing in it is secret, and nothing of it is believed: frames are sealed or signed inside.
 """

@@ -12,7 +12,7 @@ from typing import Any
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.session import Session
 from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.frame import Carrier, Frame, Lane
+from smc_dp.deploy.frame import Carrier, Frame
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.session_driver import Business
 from smc_dp.deploy.site import Site
@@ -20,6 +20,7 @@ from smc_dp.deploy.store import KeptState, SiteStore
 from smc_dp.run.budget_charge import OpenCharge
 from smc_dp.run.site_process import SiteInputs
 from smc_dp.run.status_message import Notice
+from support.relay_carriers import PassingCarrier
 
 BEFORE, COMMITTED, SENT, NOTED, TAKEN = "before its commit", "committed", "sent", "noted as sent", "taken"
 PUT, KEPT = "before it is put", "put"
@@ -129,28 +130,17 @@ class TornStore(DyingStore):
         super().commit(sending=sending)
 
 
-class DyingCarrier:
+class DyingCarrier(PassingCarrier):
     """Dies after one frame of many was sent."""
 
     def __init__(self, fate: Fate, inner: Carrier) -> None:
-        self._fate, self._inner = fate, inner
+        super().__init__(inner)
+        self._fate = fate
 
     def send(self, frames: Sequence[Frame]) -> None:
         for frame in frames:
-            self._inner.send([frame])
+            super().send([frame])
             self._fate.of([frame], SENT)
-
-    def fetch(self, seconds: float) -> list[Frame]:
-        return self._inner.fetch(seconds)
-
-    def taken(self, frames: Sequence[Frame]) -> None:
-        self._inner.taken(frames)
-
-    def last(self, to: str, lane: Lane) -> Frame | None:
-        return self._inner.last(to, lane)
-
-    def close(self) -> None:
-        self._inner.close()
 
 
 @dataclass(frozen=True)

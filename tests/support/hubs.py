@@ -18,33 +18,26 @@ from smc_dp.deploy.release import transcript_frames, transcript_from_frames
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run.status_message import Code, Notice
 from support import sites
+from support.relay_carriers import PassingCarrier
 
 Change = Callable[[Frame], Iterable[Frame]]
 
 
-class HubCarrier:
+class HubCarrier(PassingCarrier):
     """Brings what somebody made of what came; that it was taken is said of what came."""
 
     def __init__(self, inner: Carrier, change: Change) -> None:
-        self._inner, self._change = inner, change
+        super().__init__(inner)
+        self._change = change
         self._came: list[Frame] = []
 
-    def send(self, frames: Sequence[Frame]) -> None:
-        self._inner.send(frames)
-
     def fetch(self, seconds: float) -> list[Frame]:
-        self._inner.taken(self._came)
-        self._came = self._inner.fetch(seconds)
+        self.inner.taken(self._came)
+        self._came = self.inner.fetch(seconds)
         return [made for frame in self._came for made in self._change(frame)]
 
     def taken(self, frames: Sequence[Frame]) -> None:
         """Said with the next look."""
-
-    def last(self, to: str, lane: Lane) -> Frame | None:
-        return self._inner.last(to, lane)
-
-    def close(self) -> None:
-        self._inner.close()
 
 
 @dataclass(frozen=True)

@@ -10,22 +10,19 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import sys
 import time
-from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import cbor2
-
-from protocols.curator import CURATOR_NAME
-from smc_dp.deploy.frame import Carrier, CarrierError, Frame, Lane
+from smc_dp.deploy.relay_carrier import RelayCarrier
+from smc_dp.deploy.relay_service import RelayService
 from smc_dp.deploy.relay_store import RelayStore
 from support import sites
 from support.dying import DyingBusiness, DyingCarrier, DyingRelay, DyingStore, Fate
+from support.relay_carriers import asks, serve
 from support.sites import AtHand, Sites
 
 _LOOKS = 0.01
@@ -33,78 +30,9 @@ _PATIENCE = 5.0
 _RELAY = "relay"
 
 
-class SocketCarrier:
-    """A site's way to a relay behind a socket: one question, one answer."""
-
-    def __init__(self, address: Path, name: str, *, everything: bool) -> None:
-        self._address, self._name, self._everything = address, name, everything
-        self._at = 0
-        self._positions: dict[bytes, int] = {}
-
-    def send(self, frames: Sequence[Frame]) -> None:
-        for frame in frames:
-            self._ask("put", frame.encode())
-
-    def fetch(self, seconds: float) -> list[Frame]:
-        until = time.monotonic() + seconds
-        while not (found := self._ask("since", self._at, self._name, self._everything)) and time.monotonic() < until:
-            time.sleep(_LOOKS)
-        frames = [Frame.decode(body) for _, body in found]
-        self._positions.update((frame.digest, at) for frame, (at, _) in zip(frames, found, strict=True))
-        return frames
-
-    def taken(self, frames: Sequence[Frame]) -> None:
-        self._at = max([self._at, *(self._positions.pop(frame.digest, 0) for frame in frames)])
-
-    def last(self, to: str, lane: Lane) -> Frame | None:
-        found = self._ask("last", self._name, to, lane)
-        return None if found is None else Frame.decode(found)
-
-    def close(self) -> None:
-        """Nothing stays open."""
-
-    def _ask(self, *said: Any) -> Any:
-        try:
-            with socket.socket(socket.AF_UNIX) as line:
-                line.settimeout(_PATIENCE)
-                line.connect(str(self._address))
-                line.sendall(cbor2.dumps(said))
-                line.shutdown(socket.SHUT_WR)
-                return cbor2.loads(_all_of(line))
-        except (OSError, cbor2.CBORError):
-            raise CarrierError("the relay does not answer") from None
-
-
-def _all_of(line: socket.socket) -> bytes:
-    return b"".join(iter(partial(line.recv, 1 << 16), b""))
-
-
-def serve(address: Path, store: RelayStore) -> None:
-    """Answer whoever asks, for ever."""
-    with socket.socket(socket.AF_UNIX) as door:
-        address.unlink(missing_ok=True)
-        door.bind(str(address))
-        door.listen(16)
-        while True:
-            line, _ = door.accept()
-            with line, suppress(OSError):
-                line.sendall(cbor2.dumps(_answer(store, *cbor2.loads(_all_of(line)))))
-
-
-def _answer(store: RelayStore, what: str, *said: Any) -> Any:
-    if what == "put":
-        store.put(Frame.decode(*said))
-        return None
-    if what == "since":
-        at, name, everything = said
-        return [[place, frame.encode()] for place, frame in store.since(at, name, everything=everything)]
-    last = store.last(*said)
-    return None if last is None else last.encode()
-
-
 def take_part(here: AtHand, address: Path, fate: Fate) -> None:
     """The program of one site."""
-    way: Carrier = SocketCarrier(address, here.name, everything=here.name == CURATOR_NAME)
+    way = RelayCarrier(asks(address, here.name))
     store = here.store(partial(DyingStore, fate))
     business = DyingBusiness(here.name, fate, here.business())
     going = here.participation(
@@ -143,7 +71,9 @@ def one_run(folder: Path, places: Collection[str]) -> dict[str, Any]:
     programs: dict[str, Callable[[], None]] = {
         name: partial(take_part, here, address, fate) for name, here in at.items()
     }
-    programs[_RELAY] = lambda: serve(address, DyingRelay(fate, kept))
+    programs[_RELAY] = lambda: serve(
+        address, RelayService(study.digest, DyingRelay(fate, kept), {name: name for name in study.names})
+    )
     going = {begun(program): name for name, program in programs.items()}
     try:
         while set(going.values()) != {_RELAY}:

@@ -24,12 +24,14 @@ from protocols.curator import CURATOR_NAME
 from smc_dp.cli.main import main
 from smc_dp.data.sources import dataset
 from smc_dp.data.table import Table
-from smc_dp.deploy.frame import Carrier, Frame, Lane
+from smc_dp.deploy.frame import Carrier, Frame
 from smc_dp.deploy.join import OpenCarrier, SiteFiles, open_carrier, take_part
 from smc_dp.deploy.nats.provision import open_study, provision_relay
+from smc_dp.deploy.relay_carrier import RelayCarrier
+from smc_dp.deploy.relay_service import RelayService
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.study import JointStudy
-from support.in_memory import InMemoryCarrier
+from support.relay_carriers import PassingCarrier
 from support.relays import free_port, served, wait_for
 
 ROOT = Path(__file__).parents[2]
@@ -53,32 +55,23 @@ class SiteCost:
     fetches: int
 
 
-class Counted:
+class Counted(PassingCarrier):
     """A carrier that counts what goes through it."""
 
     def __init__(self, carrier: Carrier) -> None:
-        self._carrier = carrier
+        super().__init__(carrier)
         self.sent = self.received = self.sends = self.fetches = 0
 
     def send(self, frames: Sequence[Frame]) -> None:
         self.sends += bool(frames)
         self.sent += sum(len(frame.encode()) for frame in frames)
-        self._carrier.send(frames)
+        super().send(frames)
 
     def fetch(self, seconds: float) -> list[Frame]:
-        found = self._carrier.fetch(seconds)
+        found = super().fetch(seconds)
         self.fetches += 1
         self.received += sum(len(frame.encode()) for frame in found)
         return found
-
-    def taken(self, frames: Sequence[Frame]) -> None:
-        self._carrier.taken(frames)
-
-    def last(self, to: str, lane: Lane) -> Frame | None:
-        return self._carrier.last(to, lane)
-
-    def close(self) -> None:
-        self._carrier.close()
 
 
 def drawn_up(folder: Path, method: str, parties: int, relay: str) -> tuple[Path, dict[str, SiteFiles]]:
@@ -139,10 +132,11 @@ def part(study_file: Path, files: SiteFiles, carrier: OpenCarrier, clock: Callab
 def over_memory(folder: Path, method: str, parties: int) -> tuple[float, list[SiteCost]]:
     """Seconds by the clock on the wall, and each site's cost."""
     study, files = drawn_up(folder, method, parties, "nats://127.0.0.1:1")
-    relay, found = RelayStore(), list[SiteCost]()
+    agreed, relay, found = JointStudy.read(study), RelayStore(), list[SiteCost]()
+    service = RelayService(agreed.digest, relay, {name: name for name in agreed.names})
 
     def carrier(study: JointStudy, name: str, credentials: Path | None) -> Carrier:
-        return InMemoryCarrier(relay, name, everything=name == CURATOR_NAME)
+        return RelayCarrier(lambda topic, request, seconds: service.answer(name, topic, request))
 
     def whole(own: SiteFiles) -> None:
         try:

@@ -34,7 +34,7 @@ from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run.release import RELEASE
 from smc_dp.run.site_ledger import SiteLedger
 from smc_dp.run.site_process import SiteRandomness
-from support.in_memory import InMemoryCarrier
+from support.relay_carriers import InMemoryCarrier
 
 GREETINGS, MESSAGES = 60.0, 30.0
 NOON = 1_000_000.0
@@ -245,7 +245,7 @@ class Sites:
         self.ends.pop(name, None)
         here = self.at[name]
         store = self.stores[name] = here.store(self.kind)
-        carrier = self.between(name, PromptCarrier(self.relay, name, everything=name == CURATOR_NAME))
+        carrier = self.between(name, PromptCarrier(self.relay, name, self.study.digest))
         usual = {
             "clock": self.clock,
             "sleep": self._sleep,

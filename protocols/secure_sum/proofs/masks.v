@@ -3,7 +3,7 @@
    NOTES: "A certificate has at least Q - t >= 1 honest signers B in U, who masked with all of U. s_B stays hidden (L2);
    every honest A in U shares with B a mask that neither can lose. So given all that opens, the y_A of the honest A in U
    are uniform but for one linear relation, their total, and that one only if all of them used the same (g, q_r)." *)
-From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import all_ssreflect ssralg finalg.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -105,23 +105,37 @@ Definition opened (chosen : option {set V}) (c : coins) : coins :=
      [ffun p => if (p.2.1 \in U) && (p.2.2 \in U) then 0 else pair_mask c p.1 p.2.1 p.2.2])
   else ([ffun=> 0], [ffun=> 0]).
 
-(* Which changes d of what honest members of U put in nobody can see: all with total 0, and all if contexts differ. *)
-Definition hidden (ctx : V -> context) (U : {set V}) (d : V -> word) :=
-  \sum_(i in U) d i = 0 \/ exists i j, [/\ i \in U, j \in U & ctx i != ctx j].
-
+Definition within (U : {set V}) i j := [&& g i j, i \in U & j \in U].
+Definition linked (U : {set V}) := forall i j, i \in U -> j \in U -> connect (within U) i j.
 Definition complete (U : {set V}) := forall i j, i \in U -> j \in U -> i != j -> g i j.
 
-Let moves (U : {set V}) (m : context -> V -> V -> word) :=
-  forall k, antisymmetric_on (fun i j => [&& g i j, i \in U & j \in U]) (m k).
+(* Which changes d of what honest members of U put in nobody can see: all with total 0, if a connected graph links them
+   in one context; and all, if they have different ones on the complete graph. *)
+Definition hidden (ctx : V -> context) (U : {set V}) (d : V -> word) :=
+  [/\ linked U, forall i j, i \in U -> j \in U -> ctx i = ctx j & \sum_(i in U) d i = 0] \/
+  (complete U /\ exists i j, [/\ i \in U, j \in U & ctx i != ctx j]).
 
-Let within (U : {set V}) i j := [&& g i j, i \in U & j \in U].
+(* So all with total 0 on the complete graph, in whatever contexts. *)
+Lemma complete_hides ctx (U : {set V}) d :
+  complete U -> \sum_(i in U) d i = 0 \/ (exists i j, [/\ i \in U, j \in U & ctx i != ctx j]) -> hidden ctx U d.
+Proof.
+move=> full [total|apart]; last by right.
+case: (boolP [exists i in U, exists j in U, ctx i != ctx j]).
+  by case/exists_inP=> i iU /exists_inP[j jU differ]; right; split=> //; exists i, j.
+move/exists_inPn=> same; left; split=> // i j iU jU.
+  case: (eqVneq i j) => [->|differ]; first exact: connect0.
+  by apply: connect1; rewrite /within full // iU.
+by move/(_ i iU)/exists_inPn/(_ j jU): same; rewrite negbK => /eqP.
+Qed.
+
+Let moves (U : {set V}) (m : context -> V -> V -> word) := forall k, antisymmetric_on (within U) (m k).
+
 Let within_sym U : symmetric (within U).
 Proof. by move=> i j; rewrite /within g_sym andbCA andbC andbA; congr (_ && _); rewrite andbC. Qed.
 
 (* L3: in one context masks along a connected graph hide everything but the total. *)
 Let moves_same ctx k (U : {set V}) d :
-  (forall i j, i \in U -> j \in U -> connect (within U) i j) -> (forall i, i \in U -> ctx i = k) ->
-  \sum_(i in U) d i = 0 ->
+  linked U -> (forall i, i \in U -> ctx i = k) -> \sum_(i in U) d i = 0 ->
   exists m, moves U m /\ forall i, divergence (m (ctx i)) i = if i \in U then d i else 0.
 Proof.
 move=> conn same total.
@@ -166,23 +180,17 @@ Qed.
 
 (* L3a: for whatever list is chosen in view of what is sent, each change that is hidden is one of coins. *)
 Lemma same_view ctx (x x' : V -> word) (chosen : option {set V}) :
-  (forall U, chosen = Some U -> complete U /\ hidden ctx U (fun i => x i - x' i)) ->
+  (forall U, chosen = Some U -> hidden ctx U (fun i => x i - x' i)) ->
   exists2 phi : coins -> coins, injective phi &
     forall c, masked ctx x' (phi c) = masked ctx x c /\ opened chosen (phi c) = opened chosen c.
 Proof.
 move=> fits; pose d i := x i - x' i.
 have [m [on div]] : exists m : context -> V -> V -> word, moves (odflt set0 chosen) m /\
     forall i, divergence (m (ctx i)) i = if i \in odflt set0 chosen then d i else 0.
-  case: chosen fits => [U /(_ U erefl)[full [total|[i [j [iU jU differ]]]]]|_].
-  - case: (set_0Vmem U) => [->|[r rU]].
-      exists (fun _ _ _ => 0); split=> [k'|i]; first by split=> *; rewrite ?oppr0.
-      by rewrite inE /divergence big1.
-    case: (boolP [exists i in U, exists j in U, ctx i != ctx j]).
-      by case/exists_inP=> i iU /exists_inP[j jU]; exact: moves_apart.
-    move/exists_inPn=> same; apply: (@moves_same ctx (ctx r)) => // [i j iU jU|i iU].
-      case: (eqVneq i j) => [->|differ]; first exact: connect0.
-      by apply: connect1; rewrite /within full // iU.
-    by move/(_ i iU)/exists_inPn/(_ r rU): same; rewrite negbK => /eqP.
+  case: chosen fits => [U /(_ U erefl)[[links same total]|[full [i [j [iU jU differ]]]]]|_].
+  - case: (set_0Vmem U) => [none|[r rU]]; last by apply: (@moves_same ctx (ctx r)) => // i iU; exact: same.
+    exists (fun _ _ _ => 0); split=> [k'|i]; first by split=> *; rewrite ?oppr0.
+    by rewrite none inE /divergence big1.
   - exact: (moves_apart _ full iU jU).
   - exists (fun _ _ _ => 0); split=> [k'|i]; first by split=> *; rewrite ?oppr0.
     by rewrite inE /divergence big1.
@@ -192,7 +200,7 @@ pose own (p : context * V) : word := if p.2 \in U then 0 else d p.2.
 pose phi (c : coins) : coins := ([ffun p => c.1 p + own p], [ffun p => c.2 p + m p.1 p.2.1 p.2.2]).
 have pair c k i j : pair_mask (phi c) k i j = pair_mask c k i j + m k i j.
   rewrite /pair_mask; case: (on k) => anti off.
-  case: (boolP (g i j)) => [gij|no] /=; last by rewrite off ?(negbTE no) // addr0.
+  case: (boolP (g i j)) => [gij|no] /=; last by rewrite off ?/within ?(negbTE no) // addr0.
   by case: ltnP => _; rewrite ffunE //= opprD [m k j i]anti opprK.
 exists phi.
   move=> [b s] [b' s'] [/ffunP eb /ffunP es]; congr (_, _); apply/ffunP=> p.
@@ -210,7 +218,7 @@ rewrite /opened; case: chosen chosenU {fits} => [W|] //= ->.
 congr (_, _); apply/ffunP=> p; rewrite !ffunE /=.
   by case: ifP => // pU; rewrite /own pU addr0.
 case: ifP => // no; rewrite pair; case: (on p.1) => _ off.
-by rewrite off ?addr0 // no andbF.
+by rewrite off ?addr0 // /within no andbF.
 Qed.
 
 (* Tight: a part of the graph that has no mask with the rest shows its own total, once its own masks are open. *)
@@ -237,5 +245,6 @@ Qed.
 End Masks.
 
 Print Assumptions flow.
+Print Assumptions complete_hides.
 Print Assumptions same_view.
 Print Assumptions connected_is_needed.

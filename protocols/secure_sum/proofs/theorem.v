@@ -1,6 +1,6 @@
 (* The theorem: what a coalition sees of a session of sums is decided by its own inputs, uniform values, and at most one
    sum a round, over at least K - D members of whom at least K - D - t are honest. *)
-From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import all_ssreflect ssralg finalg.
 Require Import lists masks session.
 
 Set Implicit Arguments.
@@ -85,7 +85,15 @@ rewrite {1}/chosen; case: pickP => // U /andP[some /certifiedP[S [many own]]] [<
 by apply: chosen_is_one some _; apply/certifiedP; exists S; split=> // j /own; exact: signs_stays.
 Qed.
 
-(* At least K - D - t honest parties are in a sum. *)
+(* At least K - D parties are on such a list, and at least K - D - t honest ones in the sum. *)
+Lemma list_is_large past r U : U != set0 -> certified past r U -> (K p - D p <= #|U|)%N.
+Proof.
+move=> some /certifiedP[S cert]; case: ok => _ low le _.
+have enough : (t p + 1 <= Q p)%N by exact: leq_trans le.
+case: (honest_signer corrupt enough cert) => j /setDP[_ hj] own.
+by case: (own_list hj own some).
+Qed.
+
 Lemma chosen_is_large past r W : chosen past r = Some W -> (K p - D p - t p <= #|W|)%N.
 Proof.
 rewrite /chosen; case: pickP => // U /andP[some /certifiedP[S cert]] [<-].
@@ -167,7 +175,7 @@ have each r : exists phi : sum_coins -> sum_coins, injective phi /\ forall c,
     opened g (chosen (asked seen) r) (phi c) = opened g (chosen (asked seen) r) c.
   have [|phi inj keeps] := @same_view _ _ word g g_sym (masked_in (asked seen) r)
     (input x seen r) (input x' seen r) (chosen (asked seen) r); last by exists phi.
-  move=> W chose; split; first by move=> i j _ _.
+  move=> W chose; apply: complete_hides; first by move=> i j _ _.
   case: (fits r W chose) => [same|apart]; [left | by right].
   by rewrite sumrB same subrr.
 case: (fin_all_exists each) => phi both.
@@ -260,6 +268,7 @@ End Coalition.
 
 Print Assumptions chosen_is_one.
 Print Assumptions chosen_stays.
+Print Assumptions list_is_large.
 Print Assumptions chosen_is_large.
 Print Assumptions opened_by_the_list.
 Print Assumptions only_one_kind_is_open.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 
@@ -108,6 +108,11 @@ def site_files(local: Path, study: str, site: str) -> tuple[Path, SiteFiles]:
     if (there := JointStudy.read(study_file).digest) != study:
         raise InputError("job.other_study", path=str(path), file=str(study_file), got=there[:16], wanted=study[:16])
     return study_file, SiteFiles(**files)
+
+
+def refuse_command(study: JointStudy, name: str, credentials: Path | None) -> NoReturn:
+    """Refuse a carrier to a site's commands: FLARE starts the site's part itself."""
+    raise InputError("relay.of_flare")
 
 
 def _own(local: Path, study: object) -> Path:

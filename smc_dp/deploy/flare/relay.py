@@ -23,10 +23,11 @@ from smc_dp.core.errors import InputError
 from smc_dp.core.private_text import PrivateText
 from smc_dp.deploy.flare.local import RelayPlace
 from smc_dp.deploy.flare.private_log import details_of, job_logger
-from smc_dp.deploy.flare.relay_service import RelayService
-from smc_dp.deploy.flare.wire import CHANNEL, CODES, DONE, END_CODE, FAILED, TASK, TOPICS
+from smc_dp.deploy.flare.wire import CHANNEL, CODES, DONE, END_CODE, FAILED, TASK
 from smc_dp.deploy.frame import CarrierError
+from smc_dp.deploy.relay_service import RelayService
 from smc_dp.deploy.relay_store import RelayStore
+from smc_dp.deploy.relay_wire import TOPICS
 
 _LOOKS = 0.2  # seconds between two looks at what the sites answered
 

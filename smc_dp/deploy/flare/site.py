@@ -20,12 +20,12 @@ from nvflare.fuel.f3.message import Message
 from smc_dp.core.errors import InputError
 from smc_dp.core.private_text import PrivateText
 from smc_dp.deploy.arrival import longest_frame
-from smc_dp.deploy.flare.carrier import Ask, FlareCarrier
 from smc_dp.deploy.flare.local import site_files
 from smc_dp.deploy.flare.private_log import details_of, job_logger
 from smc_dp.deploy.flare.wire import CHANNEL, DONE, END_CODE, FAILED, REFUSED, STOPPED
 from smc_dp.deploy.frame import CarrierError
 from smc_dp.deploy.join import take_part
+from smc_dp.deploy.relay_carrier import Ask, RelayCarrier
 
 
 class JobEndedError(Exception):
@@ -46,7 +46,7 @@ class SiteExecutor(Executor):  # type: ignore[misc]  # FLARE has no types
             try:
                 study_file, files = site_files(local, self._study, who)
                 ask = asks(fl_ctx, abort_signal)
-                part = take_part(study_file, files, note, lambda study, *_: FlareCarrier(ask, longest_frame(study)))
+                part = take_part(study_file, files, note, lambda study, *_: RelayCarrier(ask, longest_frame(study)))
             except JobEndedError:
                 self.logger.info("FLARE ended the job; the same job once more goes on from here")
                 return _told(STOPPED)

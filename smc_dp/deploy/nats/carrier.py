@@ -24,9 +24,11 @@ from typing_extensions import override
 
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.core.errors import InputError
+from smc_dp.deploy.arrival import longest_frame
 from smc_dp.deploy.frame import MOST_FRAME_BYTES, Carrier, CarrierError, Frame, Lane
 from smc_dp.deploy.nats.connection import RelayConnection
 from smc_dp.deploy.nats.subjects import RelaySubjects
+from smc_dp.deploy.study import JointStudy
 
 if TYPE_CHECKING:
     from nats.aio.client import Client
@@ -237,6 +239,14 @@ class NatsCarrier(Carrier):
         for receipt in receipts:
             await client.publish(receipt, b"+ACK")
         await asyncio.wait_for(client.flush(), self._connection.answered)
+
+
+def open_nats(study: JointStudy, name: str, credentials: Path | None) -> NatsCarrier:
+    """Return the carrier of a participant, with the folder that the relay's operator made for it."""
+    if credentials is None:
+        raise InputError("relay.no_credentials")
+    subjects, most = RelaySubjects(study.digest, study.names), longest_frame(study)
+    return NatsCarrier(subjects, study.relay, name, credentials, most_bytes=most)
 
 
 async def _until(news: asyncio.Event, seconds: float) -> None:

@@ -30,6 +30,7 @@ FILES = [
     "tails",
     "circle",
     "orders",
+    "sparse",
     "parameters",
     "session",
     "theorem",
@@ -143,6 +144,7 @@ def test_parameters_are_those_of_the_program(said: dict[str, str]) -> None:
         ("orders", "(corrupt : #|C| = t)", "(corrupt : #|C| <= t)", "corrupt_neighbours"),
         ("orders", "#|dropped r| <= D)", "#|dropped r| <= D.+1)", "missing_neighbours"),
         ("orders", "exists a, forall o, f o = S ->", "exists a, forall o, f o = S' ->", "uniform"),
+        ("sparse", "r o) -> linked g", "r 1%g) -> linked g", "survivors_are_linked"),
         ("decoding", "- h <= S -> S < h ->", "- h <= S -> S <= h ->", "decoded"),
         (
             "session",

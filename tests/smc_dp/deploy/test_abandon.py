@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from support import sites
-from support.in_memory import InMemoryCarrier
 from support.refusals import refused
+from support.relay_carriers import InMemoryCarrier
 from support.sites import LINEAR, MESSAGES, Sites, one_sum
 
 from smc_dp.deploy import abandon as given_up
@@ -54,7 +54,7 @@ def abandon(run: Sites, kind: Callable[..., Carrier] = InMemoryCarrier, *, with_
         key.chmod(0o600)
     return given_up.abandon_study(
         run.study, here.folder / "state", here.folder / "counters", key=key if with_key else None,
-        ledger=here.ledger if with_key else None, carrier=lambda study, name, _: kind(run.relay, name),
+        ledger=here.ledger if with_key else None, carrier=lambda study, name, _: kind(run.relay, name, study.digest),
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support import sites
+from support.relay_carriers import PassingCarrier
 from support.sites import Sites, one_sum
 
 from protocols.curator import CURATOR_NAME
@@ -19,24 +20,22 @@ from protocols.runtime.message import Message
 from protocols.secure_sum import complaints, dealing
 from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Held
-from smc_dp.deploy.frame import Frame
+from smc_dp.deploy.frame import Carrier, Frame
 
 SUM = one_sum()
 ACCUSED = one_sum(colluders=1)  # with four parties silence is accused
 
 
-class HeldUp:
+class HeldUp(PassingCarrier):
     """Carrier that keeps P4's shares from P1 until `passes`."""
 
-    def __init__(self, inner: Any, passes: Callable[[], bool]) -> None:
-        self.inner, self.passes = inner, passes
+    def __init__(self, inner: Carrier, passes: Callable[[], bool]) -> None:
+        super().__init__(inner)
+        self.passes = passes
         self.kept: list[Frame] = []
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.inner, name)
-
     def fetch(self, seconds: float) -> list[Frame]:
-        frames = self.inner.fetch(seconds)
+        frames = super().fetch(seconds)
         self.kept += [x for x in frames if (x.lane, x.sender, x.to) == ("envelope", "P4", "P1")]
         others = [x for x in frames if x not in self.kept]
         if self.passes():

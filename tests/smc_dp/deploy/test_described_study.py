@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from support import sites
+from support.relay_carriers import PassingCarrier
 from support.relays import relay, without_server
 from support.sites import Sites
 
@@ -16,7 +16,7 @@ from smc_dp import predict
 from smc_dp.audit.run.checks import audit_run
 from smc_dp.cli.main import main
 from smc_dp.data.federation import Rows
-from smc_dp.deploy.frame import Carrier, Frame, Lane
+from smc_dp.deploy.frame import Frame
 from smc_dp.deploy.study import JointStudy
 from smc_dp.methods.training.fourier import FourierFeatures
 from smc_dp.run.verify_release import verify_release
@@ -73,26 +73,11 @@ def test_all_sites_have_the_same_release(what: str, tmp_path: Path, monkeypatch:
     assert audit_run(folder).passed
 
 
-class Waiting(Carrier):
+class Waiting(PassingCarrier):
     """A carrier that waits a little for what is under way: time goes on only where nobody can move."""
 
-    def __init__(self, carrier: Carrier) -> None:
-        self._carrier = carrier
-
-    def send(self, frames: Sequence[Frame]) -> None:
-        self._carrier.send(frames)
-
     def fetch(self, seconds: float) -> list[Frame]:
-        return self._carrier.fetch(0.1)
-
-    def taken(self, frames: Sequence[Frame]) -> None:
-        self._carrier.taken(frames)
-
-    def last(self, to: str, lane: Lane) -> Frame | None:
-        return self._carrier.last(to, lane)
-
-    def close(self) -> None:
-        self._carrier.close()
+        return super().fetch(0.1)
 
 
 @without_server

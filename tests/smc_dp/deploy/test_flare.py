@@ -15,16 +15,15 @@ from support.flare_sites import text_of
 from support.relays import PARTIES, joint_study
 
 from protocols.curator import CURATOR_NAME
-from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.core.errors import UnfitError
 from smc_dp.deploy.flare import templates
-from smc_dp.deploy.flare.carrier import FlareCarrier
 from smc_dp.deploy.flare.local import RelayPlace, site_files
 from smc_dp.deploy.flare.provision import flare_address, flare_names, provision_flare
-from smc_dp.deploy.flare.relay_service import RelayService
-from smc_dp.deploy.flare.wire import BATCH_BYTES, FETCH, LAST, SEND, encode_parts
 from smc_dp.deploy.frame import CarrierError, Frame, Lane
+from smc_dp.deploy.relay_carrier import RelayCarrier
+from smc_dp.deploy.relay_service import RelayService
 from smc_dp.deploy.relay_store import RelayStore
+from smc_dp.deploy.relay_wire import BATCH_BYTES, FETCH, LAST, SEND, encode_parts
 from smc_dp.deploy.study import JointStudy
 from tests.support.refusals import refused
 
@@ -42,32 +41,15 @@ def desk() -> RelayService:
     return RelayService(STUDY, RelayStore(), SITES)
 
 
-def carrier(desk: RelayService, site: str) -> FlareCarrier:
-    return FlareCarrier(lambda topic, request, seconds: desk.answer(site, topic, request))
-
-
-def test_each_gets_its_own_and_what_is_for_all_and_charlie_all_mail(desk: RelayService) -> None:
-    north, south, west, charlie = (carrier(desk, site) for site in SITES)
-    sent = [frame(SOUTH, 0), frame(PUBLIC_NAME, 0), frame(SOUTH, 0, lane="notice"), frame(CURATOR_NAME, 0)]
-    assert north.last(SOUTH, "envelope") is None
-    north.send(sent)
-    north.send(sent)  # repeats do no harm
-    assert south.fetch(0) == sent[:3]
-    assert west.fetch(0) == [sent[1]]
-    assert charlie.fetch(0) == [sent[0], sent[1], sent[3]]
-    assert north.fetch(0) == []
-    assert north.last(SOUTH, "envelope") == sent[0]
-    assert south.last(SOUTH, "envelope") is None  # what others sent is not asked for here
-    south.taken(sent[:3])
-    assert south.fetch(0) == []
-    assert carrier(desk, "site-2").fetch(0) == sent[:3]  # a new process takes all of it again
+def carrier(desk: RelayService, site: str) -> RelayCarrier:
+    return RelayCarrier(lambda topic, request, seconds: desk.answer(site, topic, request))
 
 
 def test_a_frame_that_is_too_long_for_the_study_is_left_out_and_the_next_is_brought(desk: RelayService) -> None:
     north = carrier(desk, "site-1")
     short, long = frame(SOUTH, 0), frame(SOUTH, 1, bytes(1000))
     north.send([short, long])
-    south = FlareCarrier(lambda topic, request, seconds: desk.answer("site-2", topic, request), len(short.encode()))
+    south = RelayCarrier(lambda topic, request, seconds: desk.answer("site-2", topic, request), len(short.encode()))
     assert south.fetch(0) == [short]
     south.taken([short])
     assert south.fetch(0) == []
@@ -86,7 +68,7 @@ def test_much_travels_in_heaps_and_nothing_is_lost(desk: RelayService) -> None:
     sent = [frame(SOUTH, n, bytes([n]) * (BATCH_BYTES // 2)) for n in range(3)] + [
         frame(SOUTH, n) for n in range(3, 60)
     ]
-    FlareCarrier(ask).send(sent)
+    RelayCarrier(ask).send(sent)
     assert calls == [SEND] * 3
     south, found = carrier(desk, "site-2"), []
     while came := south.fetch(0):
@@ -144,7 +126,7 @@ def test_what_a_site_may_not_ask_is_refused(desk: RelayService, name: str) -> No
 @pytest.mark.parametrize("answer", [b"", encode_parts([1]), encode_parts([1, b"x"]), encode_parts([b"x", 1])])
 def test_a_relay_that_answers_nonsense_is_a_carrier_error(answer: bytes) -> None:
     with pytest.raises(CarrierError):
-        FlareCarrier(lambda topic, request, seconds: answer).fetch(0)
+        RelayCarrier(lambda topic, request, seconds: answer).fetch(0)
 
 
 # The kit, and what its owners fill in.

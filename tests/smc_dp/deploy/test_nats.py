@@ -50,63 +50,6 @@ def brought(carrier: NatsCarrier, most: int, seconds: float = 10.0) -> list[Fram
     return list(found.values())
 
 
-def test_what_is_sent_comes_in_order_and_outlives_a_killed_server(tmp_path: Path) -> None:
-    with relay(tmp_path) as running, ExitStack() as stack:
-        north, south, charlie = (
-            stack.enter_context(closing(running.carrier(n, 2.0))) for n in (NORTH, SOUTH, CURATOR_NAME)
-        )
-        large = frame(running, SOUTH, 2, bytes(range(256)) * (5 * NATS_PIECE_BYTES // 512))
-        sent = [frame(running, SOUTH, 0, b"first"), frame(running, PUBLIC_NAME, 0, b"all"), large]
-        assert north.last(SOUTH, "envelope") is None
-        north.send(sent[:2])
-        running.kill()
-        running.start()
-        north.send(sent)  # the first two again, over a connection that was lost
-        open_study(running.study, running.kit)  # again, and nothing changes
-        assert brought(charlie, 3) == sent
-        assert sorted(p.key for p in brought(south, 3)) == sorted(p.key for p in sent)
-        assert north.last(SOUTH, "envelope") == large
-        assert north.last(SOUTH, "notice") is None
-        assert north.last(PUBLIC_NAME, "envelope") == sent[1]
-        assert north.fetch(0) == []
-        running.kill()
-        south.taken(sent)  # which only the relay needs to know, and it will ask again
-
-
-def test_a_frame_that_is_too_long_for_the_study_is_not_read(tmp_path: Path) -> None:
-    with relay(tmp_path) as running, ExitStack() as stack:
-        north = stack.enter_context(closing(running.carrier(NORTH)))
-        south = stack.enter_context(closing(running.carrier(SOUTH, most_bytes=2 * NATS_PIECE_BYTES)))
-        long, short = frame(running, SOUTH, 0, bytes(2 * NATS_PIECE_BYTES + 1)), frame(running, SOUTH, 1, b"short")
-        fits = frame(running, SOUTH, 2, bytes(2 * NATS_PIECE_BYTES - 1000))
-        north.send([long, short, fits])
-        assert brought(south, 2) == [short, fits]
-        assert south.fetch(0) == []
-
-
-def test_what_was_taken_is_not_brought_again_and_the_rest_is(running: NatsRelay) -> None:
-    with ExitStack() as stack:
-        north, south = (stack.enter_context(closing(running.carrier(n))) for n in (NORTH, SOUTH))
-        one, two = (frame(running, SOUTH, n, b"body", "notice") for n in range(2))
-        north.send([one, two, one])
-        assert brought(south, 2) == [one, two]
-        south.taken([one])
-        south.close()
-        again = stack.enter_context(closing(running.carrier(SOUTH)))
-        assert brought(again, 1, 20) == [two]
-        again.taken([two, one])
-        assert again.fetch(0) == []
-
-
-def test_two_frames_under_one_number_are_both_brought(running: NatsRelay) -> None:
-    with closing(running.carrier(NORTH)) as north, closing(running.carrier(WEST)) as west:
-        for size in (1, NATS_PIECE_BYTES + 1):
-            both = [frame(running, WEST, size, bytes([n]) * size) for n in range(2)]
-            north.send(both)
-            assert brought(west, 2) == both
-            west.taken(both)
-
-
 def test_a_frame_that_lies_where_its_sender_could_not_put_it_is_left_out(
     running: NatsRelay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -209,22 +152,14 @@ def at_relay(running: NatsRelay, work: Callable[[Client], Awaitable[Answer]]) ->
         return operator.call(work)
 
 
-@pytest.mark.slow
-def test_sixty_megabytes_travel(running: NatsRelay) -> None:
-    with closing(running.carrier(WEST)) as west, closing(running.carrier(NORTH)) as north:
-        large = frame(running, NORTH, 0, bytes(60_000_000), "transcript", WEST)
-        west.send([large])
-        assert brought(north, 1, 60) == [large]
-        assert west.last(NORTH, "transcript") == large
-
-
 def test_a_study_that_was_not_opened_is_one_line(tmp_path: Path) -> None:
     with relay(tmp_path, opened=False) as closed, closing(closed.carrier(NORTH, 0.5)) as north:
         one = frame(closed, SOUTH, 0, b"")
         for ask in (lambda: north.last(SOUTH, "envelope"), lambda: north.send([one]), lambda: north.fetch(0)):
             with refused("relay.not_reached", error=CarrierError, at=closed.study.relay):
                 ask()
-        open_study(closed.study, closed.kit)
+        for _ in range(2):  # the second time nothing changes
+            open_study(closed.study, closed.kit)
         north.send([one])
         assert north.last(SOUTH, "envelope") == one
 

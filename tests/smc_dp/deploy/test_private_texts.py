@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from support import sites
 from support.flare_stubs import flare_site
-from support.in_memory import InMemoryCarrier
+from support.relay_carriers import InMemoryCarrier, PassingCarrier
 from support.relays import PARTIES, joint_study, ready, relay, without_server
 from support.sites import PromptCarrier, Sites
 
@@ -24,11 +24,13 @@ import smc_dp
 from smc_dp.core.errors import InputError
 from smc_dp.core.private_text import PrivateText
 from smc_dp.data.federation import Rows
-from smc_dp.deploy.flare.wire import END_CODE, encode_parts
+from smc_dp.deploy.flare.wire import END_CODE
 from smc_dp.deploy.frame import Carrier, CarrierError, Frame
 from smc_dp.deploy.join import SiteFiles, open_carrier, take_part
 from smc_dp.deploy.paths import state_folder
 from smc_dp.deploy.relay_store import RelayStore
+from smc_dp.deploy.relay_wire import encode_parts
+from smc_dp.deploy.study import JointStudy
 from smc_dp.run.agreement import Agreement
 
 NORTH = PARTIES[0]
@@ -97,19 +99,16 @@ def at_home(folder: Path, relay_address: str, spoil: Callable[[SiteFiles], SiteF
     return home / "study.toml", spoil(SiteFiles(**{**vars(files), "data": data}))
 
 
-class Recorded:
+class Recorded(PassingCarrier):
     """A carrier, and all that is handed to it."""
 
-    def __init__(self, way: Carrier) -> None:
-        self._way = way
+    def __init__(self, inner: Carrier) -> None:
+        super().__init__(inner)
         self.sent: list[Frame] = []
 
     def send(self, frames: Sequence[Frame]) -> None:
         self.sent += frames
-        self._way.send(frames)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._way, name)
+        super().send(frames)
 
 
 def found_in(*outputs: object) -> list[str]:
@@ -128,7 +127,7 @@ def test_carriers_and_loggers_have_nothing_of_what_the_owner_is_told(
     said: list[PrivateText] = []
 
     def recorded(*asked: Any) -> Carrier:
-        way = InMemoryCarrier(RelayStore(), NORTH) if kind == "in memory" else open_carrier(*asked)
+        way = InMemoryCarrier(RelayStore(), NORTH, asked[0].digest) if kind == "in memory" else open_carrier(*asked)
         carriers.append(Recorded(way))
         return carriers[0]
 
@@ -174,7 +173,7 @@ def test_a_party_hears_what_it_gains_before_it_has_sent_anything(tmp_path: Path)
         raise StopHereError
 
     study_file, files = at_home(tmp_path, "flare://relay.example.org:8102", lambda files: files)
-    way = Recorded(InMemoryCarrier(RelayStore(), NORTH))
+    way = Recorded(InMemoryCarrier(RelayStore(), NORTH, JointStudy.read(study_file).digest))
     with pytest.raises(StopHereError):
         take_part(study_file, files, lambda text: None, lambda *asked: way, before)
     assert files.data is not None
@@ -187,7 +186,7 @@ def test_a_site_logs_the_code_of_an_error_of_its_carrier_and_its_owner_has_the_t
     fast_path: Path, heard: Heard
 ) -> None:
     study = sites.joint(sites.PRR_MEAN)
-    run = Sites(study, fast_path, between=lambda name, carrier: Failing(carrier._relay, name))
+    run = Sites(study, fast_path, between=lambda name, carrier: Failing(carrier.relay, name, study.digest))
     run.begin(study.parties[0])
     run.turn(study.parties[0])
     assert any(CELL in line for line in run.said[study.parties[0]])

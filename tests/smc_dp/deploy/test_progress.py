@@ -279,7 +279,7 @@ def test_a_sum_that_is_given_up_is_charged_to_nobody(status_first: bool, fast_pa
     run.away.discard("P4")
     if status_first:
         for name in ("P1", "P2", "P3", "P4"):
-            run.going[name]._carrier = StatusFirstCarrier(run.relay, name)
+            run.going[name]._carrier = StatusFirstCarrier(run.relay, name, run.study.digest)
     run.run()
     assert run.ends == {**dict.fromkeys(("P1", "P2", "P3", "P4"), "ended"), CURATOR_NAME: "aborted"}
     assert run.facts("P4")["left"] == ["sum 0"]
@@ -310,7 +310,7 @@ def test_a_program_that_was_suspended_reads_all_that_was_sent_before_the_session
     run.clock.now += 2 * patience("P1")
     run.away.discard("P1")
     place = run.going["P1"]._carrier._at
-    run.going["P1"]._carrier = OneByOneCarrier(run.relay, "P1")
+    run.going["P1"]._carrier = OneByOneCarrier(run.relay, "P1", run.study.digest)
     run.going["P1"]._carrier._at = place
     run.run()
     assert run.ends["P1"] == "ended"

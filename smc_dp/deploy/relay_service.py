@@ -7,7 +7,9 @@ import time
 from collections.abc import Mapping
 
 from protocols.curator import CURATOR_NAME
-from smc_dp.deploy.flare.wire import (
+from smc_dp.deploy.frame import LANES, CarrierError, Frame
+from smc_dp.deploy.relay_store import RelayStore
+from smc_dp.deploy.relay_wire import (
     BATCH_BYTES,
     FETCH,
     LAST,
@@ -18,15 +20,13 @@ from smc_dp.deploy.flare.wire import (
     decode_row,
     encode_parts,
 )
-from smc_dp.deploy.frame import LANES, CarrierError, Frame
-from smc_dp.deploy.relay_store import RelayStore
 
 _AT_ONCE = 16  # frames read from the store at a time: one may be large
-_WAITING = 32  # questions that are kept open at a time: FLARE answers from 64 threads
+_WAITING = 32  # questions that are kept open at a time: FLARE, the only engine with a limit, answers from 64 threads
 
 
 class RelayService:
-    """Relay of one study; `sites` maps FLARE's names to participants.
+    """Relay of one study; `sites` maps an engine's names to participants.
 
     The curator builds the transcript, so it also gets the envelopes between others.
     """

@@ -13,8 +13,10 @@ from support.sums import made, parameters
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
-from protocols.runtime import channel, network, simulate, verification
+from protocols.runtime import channel, network, shared_work, simulate
+from protocols.runtime import message as messages
 from protocols.runtime.simulate import Run
+from protocols.secure_sum.messages import MaskKeys
 
 K, SECONDS = 5, 0.25
 
@@ -23,9 +25,9 @@ class Priced:
     """Verification in place of the real one's module, which takes so many seconds of a clock that stands otherwise."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.now, self.computed, self.real = 0.0, Counter[tuple[bytes, ...]](), verification.identity.verify
+        self.now, self.computed, self.real = 0.0, Counter[tuple[bytes, ...]](), shared_work.identity.verify
         monkeypatch.setattr(network, "time", SimpleNamespace(process_time=self.read))
-        monkeypatch.setattr(verification, "identity", self)
+        monkeypatch.setattr(shared_work, "identity", self)
 
     def read(self) -> float:
         return self.now
@@ -49,7 +51,7 @@ def test_every_role_pays_for_what_was_computed_once(dropouts: int, monkeypatch: 
     assert set(priced.computed.values()) == {1}
     once = priced.computed.total()
     with monkeypatch.context() as alone:
-        alone.setattr(simulate, "shared_verifications", lambda read, charge: nullcontext())
+        alone.setattr(simulate, "sharing_work", lambda read, charge: nullcontext())
         own = run(dropouts)
     assert priced.computed.total() > 2 * once
     assert shared.clock.now == own.clock.now
@@ -73,6 +75,25 @@ def test_every_role_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == {**dict.fromkeys(parties, K + 1), CURATOR_NAME: K}  # he has no use for his own
 
 
+def test_roles_hold_one_copy_of_each_greeting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """K roles with K greetings of K words each would be the cube of the parties."""
+    decoded: list[Any] = []
+    decode = messages.decode
+
+    def decoding(kind: Any, *rest: Any) -> Any:
+        read = decode(kind, *rest)
+        decoded.extend([read] if kind is MaskKeys else [])
+        return read
+
+    monkeypatch.setattr(messages, "decode", decoding)
+    run(1)
+    assert len(decoded) == K
+    with monkeypatch.context() as alone:
+        alone.setattr(simulate, "sharing_work", lambda read, charge: nullcontext())
+        run(1)
+    assert len(decoded) == K + K * (K + 1)
+
+
 def test_only_the_same_bytes_are_answered_from_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     signer, other = (Identity.generate(Stream.insecure_from_seed(name)) for name in ("one", "other"))
     signature, paid = signer.sign(b"yes"), list[float]()
@@ -83,9 +104,9 @@ def test_only_the_same_bytes_are_answered_from_memory(monkeypatch: pytest.Monkey
         (signer.public, b"yes", bytes([signature[0] ^ 1]) + signature[1:]),
     ]
     priced = Priced(monkeypatch)
-    with verification.shared_verifications(priced.read, paid.append):
+    with shared_work.sharing_work(priced.read, paid.append):
         for _ in range(3):
-            assert [verification.verify(*asked) for asked in questions] == [True, False, False, False]
+            assert [shared_work.verify(*asked) for asked in questions] == [True, False, False, False]
     assert priced.computed == dict.fromkeys(questions, 1)
     assert paid == [SECONDS] * 2 * len(questions)
 
@@ -93,8 +114,8 @@ def test_only_the_same_bytes_are_answered_from_memory(monkeypatch: pytest.Monkey
 def test_nothing_is_remembered_outside_of_a_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
     signer = Identity.generate(Stream.insecure_from_seed("one"))
     asked = (signer.public, b"yes", signer.sign(b"yes"))
-    with verification.shared_verifications(lambda: 0.0, lambda seconds: None):
-        assert verification.verify(*asked)
+    with shared_work.sharing_work(lambda: 0.0, lambda seconds: None):
+        assert shared_work.verify(*asked)
     priced = Priced(monkeypatch)
-    assert all(verification.verify(*asked) for _ in range(3))
+    assert all(shared_work.verify(*asked) for _ in range(3))
     assert priced.computed == {asked: 3}

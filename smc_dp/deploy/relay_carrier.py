@@ -1,4 +1,4 @@
-"""Carrier of one site through the job that FLARE runs for it."""
+"""Carrier of one site to a relay with a store of ours, over whatever brings a question there and an answer back."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TypeAlias
 
 from typing_extensions import override
 
-from smc_dp.deploy.flare.wire import (
+from smc_dp.deploy.frame import MOST_FRAME_BYTES, Carrier, Frame, Lane
+from smc_dp.deploy.relay_wire import (
     FETCH,
     LAST,
     LONGEST_WAIT,
@@ -17,7 +18,6 @@ from smc_dp.deploy.flare.wire import (
     encode_parts,
     frame_batches,
 )
-from smc_dp.deploy.frame import MOST_FRAME_BYTES, Carrier, Frame, Lane
 
 Ask: TypeAlias = Callable[[str, bytes, float], bytes]
 """Topic, request, seconds until a question without any progress counts as lost -> answer; raises CarrierError."""
@@ -25,8 +25,8 @@ Ask: TypeAlias = Callable[[str, bytes, float], bytes]
 _PATIENCE = 30.0
 
 
-class FlareCarrier(Carrier):
-    """A `Carrier` through the job that FLARE runs for this site; who asks and for which study, the relay knows.
+class RelayCarrier(Carrier):
+    """A `Carrier` to a `RelayService`, which knows who asks and for which study.
 
     `most_bytes`: of a frame; a longer one is not decoded, and left out as if the relay had lost it.
     """

@@ -1,0 +1,136 @@
+"""Every carrier does what `CarrierSuite` says: over NATS, and to a relay of ours as FLARE's job has it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, EntryPoints
+from pathlib import Path
+
+import pytest
+from support import relays, sites
+from support.carrier_suite import ENDURING, CarrierSuite, RunningRelay
+from support.organisations import ROOT
+from support.relay_carriers import InMemoryCarrier, asks
+from support.relays import without_server
+
+from smc_dp.deploy import carriers
+from smc_dp.deploy.carriers import find_carrier
+from smc_dp.deploy.frame import MOST_FRAME_BYTES, Carrier, CarrierError
+from smc_dp.deploy.join import open_carrier
+from smc_dp.deploy.relay_carrier import RelayCarrier
+from smc_dp.deploy.relay_service import RelayService
+from smc_dp.deploy.relay_store import RelayStore
+from smc_dp.deploy.study import JointStudy
+from tests.support.refusals import refused
+
+
+@dataclass
+class RelayInMemory:
+    """A relay of ours in this process; its frames are on the disk."""
+
+    folder: Path
+    study: JointStudy = field(default_factory=lambda: sites.joint(ENDURING))
+
+    def __post_init__(self) -> None:
+        self.folder.mkdir(exist_ok=True)
+        self.start()
+
+    def carrier(self, name: str, patience: float = 2.0, most_bytes: int = MOST_FRAME_BYTES) -> Carrier:
+        return RelayCarrier(lambda topic, request, seconds: self.relay.answer(name, topic, request), most_bytes)
+
+    def kill(self) -> None:
+        self.store.close()
+
+    def start(self) -> None:
+        self.store = RelayStore(self.folder / "frames")
+        self.relay = RelayService(self.study.digest, self.store, {name: name for name in self.study.names})
+
+
+@dataclass
+class RelayBehindSocket:
+    """A relay of ours in a process of its own."""
+
+    folder: Path
+    study: JointStudy = field(default_factory=lambda: sites.joint(ENDURING))
+
+    def __post_init__(self) -> None:
+        self.folder.mkdir(exist_ok=True)
+        self.start()
+
+    def carrier(self, name: str, patience: float = 2.0, most_bytes: int = MOST_FRAME_BYTES) -> Carrier:
+        return RelayCarrier(asks(self.folder / "socket", name), most_bytes)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "support.relay_carriers", str(self.folder), self.study.digest]
+        paths = {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
+        self.process = subprocess.Popen([*command, *self.study.names], env=paths)
+        for _ in relays.until(20):
+            with suppress(CarrierError):
+                RelayCarrier(asks(self.folder / "socket", "P1")).last("P1", "notice")
+                return
+            time.sleep(0.05)
+
+
+class TestInMemory(CarrierSuite):
+    @contextmanager
+    def running(self, folder: Path) -> Iterator[RunningRelay]:
+        found = RelayInMemory(folder)
+        yield found
+        found.kill()
+
+
+@pytest.mark.slow
+class TestBehindSocket(CarrierSuite):
+    @contextmanager
+    def running(self, folder: Path) -> Iterator[RunningRelay]:
+        found = RelayBehindSocket(folder)
+        try:
+            yield found
+        finally:
+            found.kill()
+
+
+@without_server
+class TestNats(CarrierSuite):
+    @contextmanager
+    def running(self, folder: Path) -> Iterator[RunningRelay]:
+        with relays.relay(folder, stated=lambda at: sites.joint({**ENDURING, "relay": at})) as found:
+            yield found
+
+
+# Which carrier an address has.
+
+
+def opened(study: JointStudy, name: str, credentials: Path | None) -> Carrier:
+    return InMemoryCarrier(RelayStore(), name, study.digest)
+
+
+def installed(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """As if other packages had brought carriers of these schemes."""
+    points = EntryPoints(EntryPoint(name, f"{__name__}:opened", carriers.GROUP) for name in names)
+    monkeypatch.setattr(carriers, "entry_points", lambda **wanted: points.select(**wanted))
+
+
+def test_a_carrier_of_another_package_goes_to_relays_of_its_scheme(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = {**sites.LINEAR, "relay": "pigeon://loft.example:1"}
+    assert find_carrier("pigeon") is None
+    installed(monkeypatch, "pigeon")
+    assert isinstance(open_carrier(sites.joint(other), "P1", None), InMemoryCarrier)
+    installed(monkeypatch, "pigeon", "pigeon")
+    assert find_carrier("pigeon") is None
+
+
+def test_no_other_package_takes_the_place_of_a_carrier_of_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    installed(monkeypatch, "tls", "flare")
+    for relay, code in (("tls://relay.example", "relay.no_credentials"), ("flare://relay.example", "relay.of_flare")):
+        with refused(code):
+            open_carrier(sites.joint({**sites.LINEAR, "relay": relay}), "P1", None)
