@@ -458,10 +458,18 @@ class Agreement(SettledRun):
         """Return the result of the value: a description, or weights, d floats; d for each of three or more classes."""
         return self.inferred_result(value)[0]
 
-    def inferred_result(self, value: Any) -> tuple[Weights | DescribeResult, CoefficientInference | None]:
-        """Return the result of the value, and what a method that says how sure its weights are infers; else None."""
+    def inferred_result(
+        self, value: Any, members: Sequence[Collection[str]] = ()
+    ) -> tuple[Weights | DescribeResult, CoefficientInference | None]:
+        """Return the result of the value, and what a method that says how sure its weights are infers; else None.
+
+        `members`: the parties in each sum of the value.
+        """
         model = self.spec.model(value)
-        return self._result(model), model.inference if isinstance(model, InferredModel) else None
+        found = model.inference if isinstance(model, InferredModel) else None
+        if found is not None and members and isinstance(self.spec, CoefficientSums):
+            found = replace(found, of_other_parties={*members[self.spec.counting]} != {*members[-1]})
+        return self._result(model), found
 
     def _result(self, model: ReleasedModel | DescribeResult) -> Weights | DescribeResult:
         if isinstance(model, DescribeResult):

@@ -223,11 +223,19 @@ def test_what_it_cannot_do_is_refused(files: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "no").exists()
 
 
-def test_after_a_drop_out_it_is_verified_as_well(files: Path, tmp_path: Path) -> None:
-    report = run(files, tmp_path / "run", dropouts=1, colluders=0, drop_out={"south": 12})
+@pytest.mark.parametrize(("at", "rows", "obstacles"), [(6, 4000, []), (9, 6000, ["other_parties"]), (12, 6000, [])])
+def test_after_a_drop_out_it_is_verified_as_well(
+    at: int, rows: int, obstacles: list[str], files: Path, tmp_path: Path
+) -> None:
+    """Before the second sum, before the last one, and after it: between these two no interval would be true."""
+    report = run(files, tmp_path / "run", dropouts=1, colluders=0, drop_out={"south": at})
     assert report.present is not None
     assert report.present.dropped_out == ("south",)
-    assert verify_release(tmp_path / "run").release.inference is not None
+    found = stated(tmp_path / "run")["inference"]
+    assert found["rows"] == pytest.approx(rows, abs=300)
+    assert (found["obstacles"], found["cautions"]) == (obstacles, [])
+    assert {term["low"] is None for term in found["terms"]} == {bool(obstacles)}
+    assert verify_release(tmp_path / "run").release.inference == found
     assert audit_run(tmp_path / "run").passed
 
 
