@@ -54,7 +54,7 @@ from smc_dp.methods.pathak2010.mean import RESIDUES_CAVEAT
 from smc_dp.methods.registry import METHODS, STATISTICS, find_method
 from smc_dp.methods.signal import PublicNumbers
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
-from smc_dp.methods.statistics.coefficient_sums import CoefficientSums, InferredModel
+from smc_dp.methods.statistics.coefficient_sums import CoefficientMethod, CoefficientSums, InferredModel
 from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.methods.usual_lambda import ASSUMED_ROWS, usual_lambda
@@ -453,6 +453,11 @@ class Agreement(SettledRun):
         """
         if self.features is not None:
             check_feature_count(rows, self.weight_count, None if table is None else table.form.most_cells)
+
+    def check_count(self, rows: int) -> None:
+        """Raise InputError for so many rows of all parties that no coefficient would have an interval."""
+        if isinstance(self.method, CoefficientMethod) and rows <= (fewest := self.method.coefficients(self.public)):
+            raise InputError("rows.no_more_than_coefficients", got=rows, coefficients=fewest)
 
     def result(self, value: Any) -> Weights | DescribeResult:
         """Return the result of the value: a description, or weights, d floats; d for each of three or more classes."""

@@ -204,6 +204,11 @@ def test_what_it_cannot_do_is_refused(files: Path, tmp_path: Path) -> None:
     request = {"data": {"party": ["nowhere.csv"], "bounds": files / "bounds.toml"}, "method": {"name": "logistic"}}
     with refused("bounds.numeric_outcome"):  # before a file of rows is read
         prepare_run(RunRequest.model_validate(request))
+    few = {name: tmp_path / f"{name}.csv" for name in ("north", "south", "west")}
+    for name, line in zip(few, design(6000, 1)[0], strict=False):
+        write(few[name], [line])
+    with refused("rows.no_more_than_coefficients", got=3, coefficients=6):
+        run_protocol(few, out=tmp_path / "no", method="linear", bounds=files / "bounds.toml")
     with refused("bounds.no_numeric_outcome"):
         prepare_run(RunRequest.model_validate({"method": {"name": "linear"}}))
     with refused("bounds.numeric_outcome"):
