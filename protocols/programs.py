@@ -24,8 +24,8 @@ PROTOCOLS = MappingProxyType(
     }
 )
 
-LAST_RELEASE = "0.1.0"
-"""Version of this package that reads, audits and uses sessions of the protocols' earlier versions."""
+LAST_RELEASE, LAST_FORMAT = "0.1.0", 2
+"""Version of this package that reads, audits and uses sessions of the protocols' earlier versions; its wire format."""
 
 
 def find_protocol(name: str, version: int) -> Protocol:

@@ -12,30 +12,32 @@ follows from the protection: `Fresh` for `encrypted`, `Uniform` for `returned`.
 
 A protection also names a width, which the protocol's parameters turn into bytes (its *layout*), so that the size of a
 message is a function of public parameters and of nothing else. On the wire a message is a CBOR array of byte strings
-(RFC 8949, deterministic), one per field, an array of them for a vector. Decoding cuts the bytes where the layout
-says, and demands in every place the one head that is due there: no parser, so no tags, no trailing bytes, no second
-form.
+(RFC 8949, deterministic), one per field; that of a vector holds its items one after the other. Decoding cuts the bytes
+where the layout says, and demands in every place the one head that is due there: no parser, so no tags, no trailing
+bytes, no second form.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cache
 from types import MappingProxyType, UnionType
 from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 from typing_extensions import override
 
+from protocols.arithmetic import words
 from protocols.crypto.dgk import BitCiphertext, DgkPublicKey, FreshBit
 from protocols.crypto.paillier import Ciphertext, Fresh, Uniform
 from protocols.crypto.paillier import PublicKey as PaillierPublicKey
 from protocols.errors import DecodeError, LocalError
-from protocols.runtime import bulk
 
 Key = PaillierPublicKey | DgkPublicKey
 Layout = Mapping[str, int]
 Keys = Mapping[str, Key]
 
+_STRING, _ARRAY = 0x40, 0x80  # heads of CBOR
 _PLAIN = (int, bool, bytes)
 _CIPHERTEXTS = (Ciphertext, BitCiphertext)
 
@@ -206,27 +208,25 @@ def _slot(cls: type, name: str, hint: Any) -> FieldSpec:
 
 def size(kind: type[Message], layout: Layout) -> int:
     """Return the length in bytes of every message of this kind under this layout."""
-    total = len(bulk.array_head(len(kind.slots)))
-    for slot in kind.slots:
-        item = bulk.item_bytes(layout[slot.protection.width])
-        total += item if slot.count is None else len(bulk.array_head(layout[slot.count])) + layout[slot.count] * item
-    return total
+    lengths = [_length(slot, layout) for slot in kind.slots]
+    return len(_head(_ARRAY, len(lengths))) + sum(len(_head(_STRING, length)) + length for length in lengths)
 
 
 def encode(message: Message, layout: Layout, keys: Keys) -> bytes:
     """Return the canonical bytes; raise `LocalError` for a value that does not fit, a stale ciphertext, a wrong key."""
-    parts = [bulk.array_head(len(message.slots))]
+    parts = [_head(_ARRAY, len(message.slots))]
     for slot in message.slots:
         value = getattr(message, slot.name)
         try:
             if slot.count is None:
-                parts.append(bulk.strings([_pack(value, slot, layout, keys, message.as_published)]))
+                packed = _pack(value, slot, layout, keys, message.as_published)
+            elif len(value) == layout[slot.count]:
+                packed = _pack_all(value, slot, layout, keys, message.as_published)
             else:
-                if len(value) != layout[slot.count]:
-                    raise LocalError("message.another_number_of_values", wanted=layout[slot.count], got=len(value))
-                parts += bulk.array_head(len(value)), _pack_all(value, slot, layout, keys, message.as_published)
+                raise LocalError("message.another_number_of_values", wanted=layout[slot.count], got=len(value))
         except LocalError as error:
             raise error.within(f"{type(message).__name__}.{slot.name}") from None
+        parts += _head(_STRING, len(packed)), packed
     return b"".join(parts)
 
 
@@ -236,39 +236,51 @@ def decode(kind: type[MessageT], data: bytes, layout: Layout, keys: Keys) -> Mes
     if len(data) != wanted:
         raise DecodeError("message.another_size", wanted=wanted, got=len(data))
     values: dict[str, Any] = {}
-    # Strings of one width have one encoding: it is canonical when every head is the one that is due in its place.
-    head = bulk.array_head(len(kind.slots))
+    # Strings of one length have one encoding: it is canonical when every head is the one that is due in its place.
+    head = _head(_ARRAY, len(kind.slots))
     at, exact = len(head), data.startswith(head)
     for slot in kind.slots:
-        width, count = layout[slot.protection.width], 1
-        if slot.count is not None:
-            count = layout[slot.count]
-            head = bulk.array_head(count)
-            exact, at = exact and data.startswith(head, at), at + len(head)
-        end = at + count * bulk.item_bytes(width)
-        exact = exact and bulk.are_strings(data, at, end, width)
+        head = _head(_STRING, length := _length(slot, layout))
+        exact, at = exact and data.startswith(head, at), at + len(head)
         try:
-            read = _unpack_all(data, at, end, width, slot, keys)
+            read = _unpack_all(data[at : at + length], layout[slot.protection.width], slot, keys)
         except DecodeError as error:
             raise error.within(slot.name) from None
-        values[slot.name], at = read[0] if slot.count is None else read, end
+        values[slot.name], at = read[0] if slot.count is None else read, at + length
     if not exact:
         raise DecodeError("message.not_canonical")
     return kind(**values)
 
 
+def _length(slot: FieldSpec, layout: Layout) -> int:
+    """Return the number of bytes of a field."""
+    return layout[slot.protection.width] * (1 if slot.count is None else layout[slot.count])
+
+
+@cache
+def _head(major: int, length: int) -> bytes:
+    """Return the shortest CBOR head of a byte string or an array."""
+    if length < 24:
+        return bytes([major + length])
+    extra, width = next((0x18 + i, 1 << i) for i in range(4) if length < 1 << (8 << i))
+    return bytes([major + extra]) + length.to_bytes(width, "big")
+
+
 def _pack_all(values: Sequence[Any], slot: FieldSpec, layout: Layout, keys: Keys, as_published: bool) -> bytes:
     """Encode the items of a vector; plain integers, of which there may be many, in bulk."""
-    if slot.type is int:
-        return bulk.integers(values, layout[slot.protection.width])
-    return bulk.strings([_pack(value, slot, layout, keys, as_published) for value in values])
+    if slot.type is int and all(issubclass(kind, int) for kind in set(map(type, values))):
+        try:
+            return words.to_bytes(values, layout[slot.protection.width])
+        except OverflowError:
+            pass  # the error below has a code
+    return b"".join([_pack(value, slot, layout, keys, as_published) for value in values])
 
 
-def _unpack_all(data: bytes, at: int, end: int, width: int, slot: FieldSpec, keys: Keys) -> tuple[Any, ...]:
+def _unpack_all(data: bytes, width: int, slot: FieldSpec, keys: Keys) -> tuple[Any, ...]:
     if slot.type is int:
-        return bulk.read_integers(data, at, end, width)
-    pieces = bulk.read_strings(data, at, end, width)
-    return pieces if slot.type is bytes else tuple([_unpack(piece, slot, keys) for piece in pieces])
+        return words.from_bytes(data, width)
+    pieces = [data[i : i + width] for i in range(0, len(data), width)]
+    return tuple(pieces if slot.type is bytes else [_unpack(piece, slot, keys) for piece in pieces])
 
 
 def _pack(value: Any, slot: FieldSpec, layout: Layout, keys: Keys, as_published: bool) -> bytes:
@@ -294,7 +306,9 @@ def _pack(value: Any, slot: FieldSpec, layout: Layout, keys: Keys, as_published:
         if value.n != key.n:
             raise LocalError("ciphertext.not_under_the_key", key=slot.protection.width)
         number = value.value
-    return bulk.integer(number, width)
+    if not isinstance(number, int) or number < 0 or number.bit_length() > 8 * width:
+        raise LocalError("integer.too_large", bits=8 * width)
+    return number.to_bytes(width, "big")
 
 
 def is_fresh(c: Ciphertext | BitCiphertext, slot: FieldSpec) -> bool:

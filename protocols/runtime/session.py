@@ -15,7 +15,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.errors import Fault, LocalError
 from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Kind, Layout, Message
 
-FORMAT = 2
+FORMAT = 3
 """Version of every format that this code writes: envelopes, transcripts, states, views. Every session contains it."""
 
 PUBLIC_NAME = "public"

@@ -36,9 +36,8 @@ from protocols.runtime.message import Key, Message
 from protocols.runtime.session import FORMAT, PUBLIC_NAME, Session
 
 MAX_VIEW_BYTES = 1 << 26
-VIEW_FORMAT = 2  # of a view's file: since 2 it is signed, and says which greetings its owner relied on
 _LABEL = b"smc-dp view"
-_HEAD = 4  # what stands before the fields in a file: two formats, the program and its version
+_HEAD = 3  # what stands before the fields in a file: the format, the program and its version
 
 ReadEntry: TypeAlias = tuple[str, int, str, str, int, bytes]
 """Inbox entry that a role read: its sender, number on the link, kind, stage, round and payload."""
@@ -70,7 +69,7 @@ class RecordedView:
     def dumps(self, session: Session) -> bytes:
         """Return the bytes of the file."""
         program = session.program
-        kept = [VIEW_FORMAT, FORMAT, program.name, program.version, *vars(self).values()]
+        kept = [FORMAT, program.name, program.version, *vars(self).values()]
         return states.dump_state(kept, _records(session))
 
     def to_sign(self, session: Session) -> bytes:
@@ -96,9 +95,7 @@ class RecordedView:
             raise ReplayError("view.too_large", most=MAX_VIEW_BYTES, got=len(data))
         program = session.program
         kept = states.load_state(data, _records(session))
-        if isinstance(kept, list) and kept[:3] == [FORMAT, program.name, program.version]:
-            raise ReplayError("view.of_an_old_format", wanted=VIEW_FORMAT)
-        if not isinstance(kept, list) or kept[:_HEAD] != [VIEW_FORMAT, FORMAT, program.name, program.version]:
+        if not isinstance(kept, list) or kept[:_HEAD] != [FORMAT, program.name, program.version]:
             raise ReplayError("view.of_another_program")
         if len(kept) != _HEAD + len(cls.__dataclass_fields__):
             raise ReplayError("view.without_its_parts")

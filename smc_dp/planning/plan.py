@@ -117,6 +117,8 @@ class Plan:
             "leaving": list(self.leaving),
             "cost": self.cost.as_dict(),
             "gains": {name: found.as_dict() for name, found in self.gains.items()},
+            "lambda": getattr(self.candidate.method, "lam", None),
+            "study_lambda": self.candidate.study_lambda,
         }
 
 

@@ -54,7 +54,7 @@ from smc_dp.methods.pathak2010.mean import RESIDUES_CAVEAT
 from smc_dp.methods.registry import METHODS, STATISTICS, find_method
 from smc_dp.methods.signal import PublicNumbers
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
-from smc_dp.methods.statistics.coefficient_sums import CoefficientSums, InferredModel
+from smc_dp.methods.statistics.coefficient_sums import CoefficientMethod, CoefficientSums, InferredModel
 from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.methods.usual_lambda import ASSUMED_ROWS, usual_lambda
@@ -454,14 +454,27 @@ class Agreement(SettledRun):
         if self.features is not None:
             check_feature_count(rows, self.weight_count, None if table is None else table.form.most_cells)
 
+    def check_count(self, rows: int) -> None:
+        """Raise InputError for so many rows of all parties that no coefficient would have an interval."""
+        if isinstance(self.method, CoefficientMethod) and rows <= (fewest := self.method.coefficients(self.public)):
+            raise InputError("rows.no_more_than_coefficients", got=rows, coefficients=fewest)
+
     def result(self, value: Any) -> Weights | DescribeResult:
         """Return the result of the value: a description, or weights, d floats; d for each of three or more classes."""
         return self.inferred_result(value)[0]
 
-    def inferred_result(self, value: Any) -> tuple[Weights | DescribeResult, CoefficientInference | None]:
-        """Return the result of the value, and what a method that says how sure its weights are infers; else None."""
+    def inferred_result(
+        self, value: Any, members: Sequence[Collection[str]] = ()
+    ) -> tuple[Weights | DescribeResult, CoefficientInference | None]:
+        """Return the result of the value, and what a method that says how sure its weights are infers; else None.
+
+        `members`: the parties in each sum of the value.
+        """
         model = self.spec.model(value)
-        return self._result(model), model.inference if isinstance(model, InferredModel) else None
+        found = model.inference if isinstance(model, InferredModel) else None
+        if found is not None and members and isinstance(self.spec, CoefficientSums):
+            found = replace(found, of_other_parties={*members[self.spec.counting]} != {*members[-1]})
+        return self._result(model), found
 
     def _result(self, model: ReleasedModel | DescribeResult) -> Weights | DescribeResult:
         if isinstance(model, DescribeResult):

@@ -77,7 +77,9 @@ def state_inference(found: CoefficientInference, terms: Mapping[Term, float | No
 def _state(
     found: CoefficientInference, terms: Mapping[Term, float | None], ill: BoolArray, clipped: BoolArray
 ) -> dict[str, Any]:
-    obstacles = [*found.obstacles, *(["collinear"] if ill[1:].all() else [])]
+    # Each last sum of `logistic` stands for itself; that of `linear` is measured by the matrix of the sum before.
+    other_sums = ["other_parties"] if found.of_other_parties and found.residual is not None else []
+    obstacles = [*found.obstacles, *other_sums, *(["collinear"] if ill[1:].all() else [])]
     withheld = ill | clipped | bool(obstacles)
     each = [
         {**name._asdict(), "estimate": estimate, **_figures(name, None if withheld[i] else estimate, found, i)}
@@ -87,6 +89,7 @@ def _state(
     without = np.array([term["estimate"] is not None and term["low"] is None and not obstacles for term in each])
     is_cell = np.array([name.kind in _OF_CELLS for name in terms])
     warned = {
+        "dropped_out": found.of_other_parties and found.residual is None,
         "left_out": found.left_out > MOST_LEFT_OUT * rows,
         "ill_determined": any(ill & without),
         "clipped_residuals": any(clipped & ~ill & without),
@@ -138,6 +141,7 @@ def figures_fault(
     found = CoefficientInference(
         nothing, sampling, privacy, nothing, float(stated["last_step"]), np.zeros((len(terms), 0)),
         np.zeros(0, dtype=np.bool_), np.zeros_like(sampling), obstacles, rows, stated["left_out"],
+        of_other_parties=bool({"other_parties", "dropped_out"} & {*stated["obstacles"], *stated["cautions"]}),
     )  # fmt: skip
     if agreement.bounds.outcome is not None:
         found = replace(

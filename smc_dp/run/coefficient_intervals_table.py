@@ -29,6 +29,8 @@ _SAID = {
     "collinear": "intervals.collinear",
     "far_start": "intervals.far_start",
     "few_rows": "intervals.few_rows",
+    "other_parties": "intervals.other_parties",
+    "dropped_out": "intervals.dropped_out",
     "left_out": "intervals.left_out",
     "ill_determined": "intervals.ill_determined",
     "far_cells": "intervals.far_cells",

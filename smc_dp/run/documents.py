@@ -218,7 +218,7 @@ class TermInference(Document):
     p_value: FiniteNumber | None
 
 
-_CAUTIONS = ("left_out", "ill_determined", "clipped_residuals", "far_cells", "small_cells")
+_CAUTIONS = ("dropped_out", "left_out", "ill_determined", "clipped_residuals", "far_cells", "small_cells")
 
 
 class StatedInference(Document):
@@ -233,10 +233,10 @@ class StatedInference(Document):
     last_step: FiniteNumber
     residual_deviation: FiniteNumber | None = None
     obstacles: Annotated[
-        list[Annotated[str, OneOf(("far_start", "few_rows", "long_tail", "collinear"))]],
-        Field(max_length=4, fail_fast=True),
+        list[Annotated[str, OneOf(("far_start", "few_rows", "long_tail", "other_parties", "collinear"))]],
+        Field(max_length=5, fail_fast=True),
     ]
-    cautions: Annotated[list[Annotated[str, OneOf(_CAUTIONS)]], Field(max_length=4, fail_fast=True)]
+    cautions: Annotated[list[Annotated[str, OneOf(_CAUTIONS)]], Field(max_length=5, fail_fast=True)]
     terms: Annotated[list[TermInference], Field(max_length=_LEVELS, fail_fast=True)]
 
 

@@ -59,7 +59,8 @@ def make_release(
     outcome: Outcome, agreement: Agreement, simulated: Mapping[str, str], study: bytes | None = None
 ) -> PublishedRelease:
     """Return the release of an outcome; `simulated`: values of `SIMULATED`; `study`: the study that all approved."""
-    result, found = agreement.inferred_result(outcome.value)
+    members = () if outcome.execution is None else outcome.execution.members_of_sums
+    result, found = agreement.inferred_result(outcome.value, members)
     inference = make_intervals(found, result, agreement.bounds)
     return replace(_release(result, agreement, simulated, study), inference=inference)
 

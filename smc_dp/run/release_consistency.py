@@ -153,9 +153,10 @@ def weights_fault(found: PublishedRelease, recorded: ReleaseEvidence) -> Contrad
     """Return a contradiction unless the weights follow from the messages that were published in the session."""
     try:
         value = execution.decode_value(recorded.session, recorded.published_messages)
+        members = execution.decode_members(recorded.session, recorded.published_messages)
     except (DecodeError, ValueError) as error:
         return Contradiction(InputFault("transcript.no_result", {"why": str(error)}))
-    result, inferred = found.agreement.inferred_result(value)
+    result, inferred = found.agreement.inferred_result(value, members)
     if result != found.result:
         return Contradiction(InputFault("release.other_weights"))
     wrong = intervals_fault(found.inference, inferred, found.agreement, result)

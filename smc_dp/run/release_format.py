@@ -1,8 +1,8 @@
 """Format of release.json: 3 since it has coefficients, 2 since privacy statements have the terms of the glossary.
 
-A release of format 2 has no coefficients, and is read as it is. One of format 1 states no format. The sessions of
-format 1 that this version verifies are those of the paper's sum. Its statements make the same claims in other
-sentences, so a release of format 1 is read with those of today, and is then verified like any other.
+A release of format 2 has no coefficients, and is read as it is. One of format 1 states no format. Its statements make
+the same claims in other sentences, so it is read with those of today. The sessions of both had another wire format,
+which this version does not verify.
 """
 
 from __future__ import annotations

@@ -267,7 +267,9 @@ def _columns(release: PublishedRelease) -> Iterator[PageBlock]:
     )
     yield from column_table(bounds)
     constant = f" Then the constant {bounds.bias:g} is appended as a further number." if bounds.bias else ""
-    if not release.agreement.describes:
+    if release.agreement.infers:  # bounds with which a row would be shortened are refused
+        yield Prose(f"No row is shortened.{constant}")
+    elif not release.agreement.describes:
         yield Prose(f"A row that is longer than {bounds.clip:g} (Euclidean norm) is shortened to that.{constant}")
     if bounds.weights is not None:
         yield Prose(" ".join(_weights(bounds.weights, bounds.classes)))

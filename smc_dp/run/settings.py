@@ -157,10 +157,10 @@ class MethodSettings(SettingsSection):
         "linear in it; the bandwidth is in the units of encoded rows. Such as fourier:128, or fourier:128:0.5.",
         "fourier:D[:BANDWIDTH]", title="Fourier features",
     )  # fmt: skip
-    by: OneLine | None = _agreed(
+    by: OneLine | None = _planned(
         "describe: the column of levels or bins whose groups are described, too.", "COLUMN", title="Groups by"
     )
-    tables: OneLine | None = _agreed(
+    tables: OneLine | None = _planned(
         'describe: pairs of columns of levels or bins whose contingency tables are released, as "sex*ward, ill*ward".',
         "PAIRS", title="Contingency tables",
     )  # fmt: skip

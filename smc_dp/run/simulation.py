@@ -372,6 +372,7 @@ def check_parties(every: Sequence[LocalParty]) -> None:
     for own_part in every:
         own_part.agreement.check_room(len(own_part.rows), own_part.table)
         own_part.check()
+    every[0].agreement.check_count(sum(len(own_part.rows) for own_part in every))
 
 
 def _check_drop_outs(drop_out: Mapping[str, int], agreement: Agreement) -> None:

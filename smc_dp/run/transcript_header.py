@@ -34,8 +34,12 @@ def read_head(text: bytes, where: str) -> dict[str, Any]:
     head = reading.parse_object(text, f"{where} line 0")
     if "format" not in head:
         raise _refused(where, "transcript.no_format", wanted=FORMAT)
-    if type(head["format"]) is not int or head["format"] != FORMAT:
+    if type(head["format"]) is not int or head["format"] not in (FORMAT, programs.LAST_FORMAT):
         raise _refused(where, "transcript.other_format", got=shown(head["format"]), wanted=FORMAT)
+    if head["format"] == programs.LAST_FORMAT:
+        raise _refused(
+            where, "transcript.earlier_format", wanted=FORMAT, got=head["format"], reads=programs.LAST_RELEASE
+        )
     return head
 
 

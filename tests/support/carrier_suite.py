@@ -86,7 +86,7 @@ class RoughCarrier(PassingCarrier):
             raise CarrierError("relay.unreachable")
 
 
-class PromptCarrier(PassingCarrier):
+class BriefCarrier(PassingCarrier):
     """Waits a moment for what is under way: time goes on only where nobody can move."""
 
     @override
@@ -227,15 +227,15 @@ class CarrierSuite:
             assert made_in(run) == undisturbed(relay.study, tmp_path)
             assert all("relay.unreachable" in said for said in run.said.values())
 
-    def test_a_relay_and_all_sites_that_die_in_a_session_change_nothing(
+    def test_a_relay_that_dies_in_a_session_alone_and_with_all_sites_changes_nothing(
         self, relay: RunningRelay, tmp_path: Path
     ) -> None:
         with over(relay, tmp_path / "sites", lambda name, way: way) as run:
-            for consumed in (2, 6):
+            for consumed, dying in ((2, ()), (6, relay.study.names)):
                 run.run(until=lambda consumed=consumed: consumed_at(run, "P1") >= consumed)  # type: ignore[misc]
                 relay.kill()
                 relay.start()
-                for name in relay.study.names:
+                for name in dying:
                     run.begin(name)
             run.run()
             assert made_in(run) == undisturbed(relay.study, tmp_path)
@@ -254,7 +254,7 @@ def over(relay: RunningRelay, folder: Path, between: Callable[[str, Carrier], Ca
     with ExitStack() as stack:
 
         def way(name: str, in_memory: Carrier) -> Carrier:
-            return between(name, PromptCarrier(stack.enter_context(closing(relay.carrier(name)))))
+            return between(name, BriefCarrier(stack.enter_context(closing(relay.carrier(name)))))
 
         run = Sites(relay.study, folder, way, options={"sleep": lambda seconds: None})
         yield run

@@ -42,7 +42,7 @@ def in_the_clear(
     shares, record = shared(value, session.names, bits, rng), Transcript(session, setting.marks, setting.topology)
     for name, share in shares.items():
         record.post(published(taking_part, name, share))
-    return Outcome(value, Execution(shares, 1 << bits, session.parties, (), cost, record))
+    return Outcome(value, Execution(shares, 1 << bits, (session.parties,), (), cost, record))
 
 
 def published(taking_part: SimulatedSession, name: str, share: Sequence[int]) -> Envelope:

@@ -18,8 +18,7 @@ def encode(message: Message, layout: Layout, keys: Keys) -> bytes:
         value, width = getattr(message, slot.name), layout[slot.protection.width]
         if slot.count is not None and len(value) != layout[slot.count]:
             raise LocalError("message.another_number_of_values")
-        packed = [_packed(x, slot, width) for x in (value if slot.count is not None else (value,))]
-        items.append(packed if slot.count is not None else packed[0])
+        items.append(b"".join(_packed(x, slot, width) for x in (value if slot.count is not None else (value,))))
     return cbor2.dumps(items, canonical=True)
 
 
@@ -34,12 +33,10 @@ def decode(kind: type[Message], data: bytes, layout: Layout, keys: Keys) -> Mess
     values: dict[str, Any] = {}
     for slot, item in zip(kind.slots, items, strict=True):
         width = layout[slot.protection.width]
-        pieces = item if slot.count is not None else [item]
-        wanted = layout[slot.count] if slot.count is not None else 1
-        if not isinstance(pieces, list) or len(pieces) != wanted:
-            raise DecodeError("message.another_number_of_values")
-        if any(type(piece) is not bytes or len(piece) != width for piece in pieces):
-            raise DecodeError("message.no_byte_strings")
+        count = layout[slot.count] if slot.count is not None else 1
+        if type(item) is not bytes or len(item) != count * width:
+            raise DecodeError("message.no_byte_string")
+        pieces = [item[i * width : (i + 1) * width] for i in range(count)]
         read = [piece if slot.type is bytes else int.from_bytes(piece, "big") for piece in pieces]
         if slot.type is bool and any(number > 1 for number in read):
             raise DecodeError("message.not_a_bit")

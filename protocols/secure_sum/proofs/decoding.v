@@ -1,7 +1,7 @@
 (* Decoding (W): a sum that does not leave its range is read off the ring as it is.
 
    This is correctness and not privacy: reduction modulo M is post-processing of the sum. *)
-From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint intdiv.
 
 Set Implicit Arguments.
 Unset Strict Implicit.

@@ -3,7 +3,7 @@
    NOTES: "A certificate has at least Q - t >= 1 honest signers B in U, who masked with all of U. s_B stays hidden (L2);
    every honest A in U shares with B a mask that neither can lose. So given all that opens, the y_A of the honest A in U
    are uniform but for one linear relation, their total, and that one only if all of them used the same (g, q_r)." *)
-From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import all_ssreflect ssralg finalg.
 
 Set Implicit Arguments.
 Unset Strict Implicit.

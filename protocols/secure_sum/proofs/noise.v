@@ -3,7 +3,7 @@
    The analytic facts are premises here: which (a, d), with a = e^epsilon, noise of the program's parameters gives (the
    curve of Gaussian noise; Balle and Wang 2018, Dong, Roth and Su 2022), and how close a sum of shares is to it
    (Poisson's formula; smc_dp/privacy/gaussian.py). *)
-From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import all_ssreflect ssralg ssrnum.
 
 Set Implicit Arguments.
 Unset Strict Implicit.

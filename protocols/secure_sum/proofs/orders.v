@@ -2,7 +2,7 @@
 
    NOTES: "Let the graph do when for every sum (a) no honest party has T or more neighbours in C; (b) every party has T
    neighbours who do not drop out; (c) the honest who do not drop out are connected." *)
-From mathcomp Require Import all_ssreflect all_fingroup all_algebra.
+From mathcomp Require Import all_ssreflect fingroup perm ssralg ssrnum rat.
 Require Import tails circle.
 
 Set Implicit Arguments.

@@ -3,7 +3,7 @@
    The world is ideal: masks are uniform and independent for each context, signatures cannot be forged, and a secret of
    which fewer than T shares are open stays uniform (shares.v). Coins are masks; a strategy is any function from what
    the coalition has seen to what it has an honest party do next. So each step can depend on those before it alone. *)
-From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import all_ssreflect ssralg finalg.
 Require Import lists masks.
 
 Set Implicit Arguments.

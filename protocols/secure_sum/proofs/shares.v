@@ -44,16 +44,16 @@ Qed.
 End Shamir.
 
 Section Secret.
-Variables (F : finFieldType) (T : nat).  (* threshold T + 1, so that T shares are fewer *)
+Variables (F : finFieldType) (n : nat).  (* T = n + 1 shares open a secret *)
 
-(* Beside any T shares, at T different places that are not 0, each secret has exactly one polynomial. *)
-Theorem secret_is_hidden (x y : 'I_T -> F) (secret : F) :
+(* Beside any T - 1 shares, at different places that are not 0, each secret has exactly one polynomial. *)
+Theorem secret_is_hidden (x y : 'I_n -> F) (secret : F) :
   injective x -> (forall i, x i != 0) ->
-  exists! f : {poly F}, [/\ (size f <= T.+1)%N, f.[0] = secret & forall i, f.[x i] = y i].
+  exists! f : {poly F}, [/\ (size f <= n.+1)%N, f.[0] = secret & forall i, f.[x i] = y i].
 Proof.
 move=> inj away.
-pose x' (i : 'I_T.+1) := if unlift ord0 i is Some j then x j else 0.
-pose y' (i : 'I_T.+1) := if unlift ord0 i is Some j then y j else secret.
+pose x' (i : 'I_n.+1) := if unlift ord0 i is Some j then x j else 0.
+pose y' (i : 'I_n.+1) := if unlift ord0 i is Some j then y j else secret.
 have inj' : injective x'.
   move=> i j; rewrite /x'; case: (unliftP ord0 i) => [a ->|->]; case: (unliftP ord0 j) => [b ->|->] //.
   - by move/inj->.
@@ -66,9 +66,9 @@ move=> g [small' at0 at_g]; apply: unique; split=> // i; rewrite /x' /y'.
 by case: (unliftP ord0 i) => [j _|_].
 Qed.
 
-(* Any T + 1 shares determine the secret. *)
-Theorem enough_shares_determine (x : 'I_T.+1 -> F) (f g : {poly F}) :
-  injective x -> (size f <= T.+1)%N -> (size g <= T.+1)%N -> (forall i, f.[x i] = g.[x i]) -> f.[0] = g.[0].
+(* Any T shares determine the secret. *)
+Theorem enough_shares_determine (x : 'I_n.+1 -> F) (f g : {poly F}) :
+  injective x -> (size f <= n.+1)%N -> (size g <= n.+1)%N -> (forall i, f.[x i] = g.[x i]) -> f.[0] = g.[0].
 Proof.
 move=> inj small small' same.
 case: (one_polynomial (fun i => f.[x i]) inj) => h [_ unique].

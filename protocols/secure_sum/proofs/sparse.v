@@ -2,7 +2,7 @@
 
    NOTES: "By (c), as in L3, the y_A of the honest in U are uniform but for their total: along a spanning tree of the
    honest in U each edge is a mask that neither end loses." *)
-From mathcomp Require Import all_ssreflect all_fingroup all_algebra.
+From mathcomp Require Import all_ssreflect fingroup perm ssralg finalg.
 Require Import circle orders masks.
 
 Set Implicit Arguments.

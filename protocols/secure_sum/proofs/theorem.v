@@ -1,6 +1,6 @@
 (* The theorem: what a coalition sees of a session of sums is decided by its own inputs, uniform values, and at most one
    sum a round, over at least K - D members of whom at least K - D - t are honest. *)
-From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import all_ssreflect ssralg finalg.
 Require Import lists masks session.
 
 Set Implicit Arguments.
@@ -85,7 +85,15 @@ rewrite {1}/chosen; case: pickP => // U /andP[some /certifiedP[S [many own]]] [<
 by apply: chosen_is_one some _; apply/certifiedP; exists S; split=> // j /own; exact: signs_stays.
 Qed.
 
-(* At least K - D - t honest parties are in a sum. *)
+(* At least K - D parties are on such a list, and at least K - D - t honest ones in the sum. *)
+Lemma list_is_large past r U : U != set0 -> certified past r U -> (K p - D p <= #|U|)%N.
+Proof.
+move=> some /certifiedP[S cert]; case: ok => _ low le _.
+have enough : (t p + 1 <= Q p)%N by exact: leq_trans le.
+case: (honest_signer corrupt enough cert) => j /setDP[_ hj] own.
+by case: (own_list hj own some).
+Qed.
+
 Lemma chosen_is_large past r W : chosen past r = Some W -> (K p - D p - t p <= #|W|)%N.
 Proof.
 rewrite /chosen; case: pickP => // U /andP[some /certifiedP[S cert]] [<-].
@@ -260,6 +268,7 @@ End Coalition.
 
 Print Assumptions chosen_is_one.
 Print Assumptions chosen_stays.
+Print Assumptions list_is_large.
 Print Assumptions chosen_is_large.
 Print Assumptions opened_by_the_list.
 Print Assumptions only_one_kind_is_open.

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import sqrt
 from typing import Any, ClassVar, Literal
 
@@ -230,7 +231,7 @@ class SharedPolynomial(NoisySum[Ofaa]):
     second row of zeros. Rows of more than the announced number would not wrap round either, but are refused.
     """
 
-    @property
+    @cached_property
     @override
     def reach(self) -> SumReach:
         moved = Fraction(L2_SENSITIVITY, 1 << UNIT_BITS)

@@ -6,9 +6,9 @@ step of Newton, d = H^-1 g, goes to the estimate b + d. Its covariance has two p
 * of privacy, H^-1 [s_g^2 I + s_H^2/2 (|d|^2 I + d d')] H^-1, with the noise of the gradient, and of the Hessian in d.
 Noise is what *all* parties added. A meat with noise is made positive semidefinite, a Hessian is raised from below.
 
-Along a direction in which noise hides the Hessian the step is off by an unknown part: an estimate may stay near 0
-there. A coefficient of which these directions make more than `MOST_HIDDEN` of what noise adds is ill determined, and
-has no interval; the others do. Everything here is post-processing of released numbers.
+Along a direction in which noise hides the Hessian the step is off by an unknown part: an estimate there is mostly
+noise, or stays near 0. A coefficient of which these directions make more than `MOST_HIDDEN` of what noise adds is ill
+determined, and has no interval; the others do. Everything here is post-processing of released numbers.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ class CoefficientInference:
     are as long as the noise of the gradient makes each estimate err, for unit noise; those columns `hidden`, (m,), are
     of directions in which noise hides the Hessian. `inverse`: (p, p), that of the raised Hessian. `rows`, `left_out`:
     how many rows are in the sum, and are not, as released. Of least squares alone, `residual`: deviation of the
-    residuals, and `clip`: theirs.
+    residuals, and `clip`: theirs. `of_other_parties`: whether the last sum is not of the parties whose rows
+    were counted.
     """
 
     estimate: Array
@@ -82,6 +83,7 @@ class CoefficientInference:
     left_out: float = 0.0
     residual: float | None = None
     clip: float | None = None
+    of_other_parties: bool = False
 
     @property
     def covariance(self) -> Array:

@@ -31,7 +31,12 @@ class InferredModel(LinearModel):
 
 
 class CoefficientSums(GradientSums):
-    """Sums of a method that says how sure its coefficients are, and the inference that follows from them."""
+    """Sums of a method that says how sure its coefficients are, and the inference that follows from them.
+
+    `counting`: number of the sum whose rows are counted, and thought to be in the last one.
+    """
+
+    counting: ClassVar[int] = 0
 
     @override
     def model(self, value: Sequence[Vector]) -> InferredModel:

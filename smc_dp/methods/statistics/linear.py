@@ -36,6 +36,8 @@ from smc_dp.privacy.target import Calibration, Target
 class LinearSums(CoefficientSums):
     """Sums of `linear`: weights and inference are in the units of the outcome."""
 
+    counting: ClassVar[int] = 1
+
     @override
     def signal(self, n: int) -> float:
         among = self.threat_model

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -88,7 +89,7 @@ class SharedClippedModels(NoisySum[ClippedAverage]):
     calibration charges: ceil(2^f 2 R) + ceil(sqrt(p d)) in all. How often parties took part, neighbours share.
     """
 
-    @property
+    @cached_property
     @override
     def reach(self) -> SumReach:
         p = coordinate_count(self.public.classes)

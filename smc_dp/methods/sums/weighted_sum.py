@@ -22,6 +22,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -205,7 +206,7 @@ class WeightedSumAddRemove(_BySize):
 class SharedWeightedSum(NoisySum[_BySize]):
     """The sum of models times numbers of rows among these parties, p d numbers; see `NoisySum`."""
 
-    @property
+    @cached_property
     @override
     def reach(self) -> SumReach:
         mu, most = 2 * Fraction(self.method.lam), self.announced.most_rows

@@ -37,9 +37,10 @@ class ProtocolBinding:
 
     `role_input`: a party's contribution as the input of its role. `publishers`: the participants whose messages give
     the value, whoever else drops out. `value`: the value of these messages, by name. `members`: the parties whose
-    contributions are in it. `share`: the integers in one message, in [0, modulus). `additive`: whether these are
-    additive shares of the value. `answers`: the function that answers a role's queries, None where the whole input is
-    known beforehand. `value` and `members` raise ValueError for messages that no run of the program can give.
+    contributions are in it, or in each of its sums. `share`: the integers in one message, in [0, modulus). `additive`:
+    whether these are additive shares of the value. `answers`: the function that answers a role's queries, None where
+    the whole input is known beforehand. `value` and `members` raise ValueError for messages that no run of the program
+    can give.
     """
 
     program: Program
@@ -47,7 +48,7 @@ class ProtocolBinding:
     role_input: Callable[[Any, Any], Any]
     publishers: Callable[[Any], Sequence[str]]
     value: Callable[[Any, Mapping[str, Any]], Any]
-    members: Callable[[Any, Mapping[str, Any]], Sequence[str]]
+    members: Callable[[Any, Mapping[str, Any]], Sequence[tuple[str, ...]]]
     share: Callable[[Any], Sequence[int]]
     modulus: Callable[[Any], int]
     additive: Callable[[Any], bool]
@@ -71,7 +72,7 @@ def _shares_of_the_mean(
 ) -> ProtocolBinding:
     return ProtocolBinding(
         program, functionality, role_input, lambda p: tuple(program.participants(p)), _sum_of_shares,
-        lambda p, published: p.parties, lambda share: share.y, lambda p: p.weights.modulus, lambda p: True,
+        lambda p, published: (p.parties,), lambda share: share.y, lambda p: p.weights.modulus, lambda p: True,
     )  # fmt: skip
 
 
@@ -105,11 +106,10 @@ def _published_sums(p: SumParameters, published: Mapping[str, Any]) -> Vector | 
     return sums[0] if p.R == 1 else sums
 
 
-def _in_the_sums(p: SumParameters, published: Mapping[str, Any]) -> Sequence[str]:
+def _in_the_sums(p: SumParameters, published: Mapping[str, Any]) -> Sequence[tuple[str, ...]]:
     if p.output == SHARES:
-        return p.parties
-    some = {i for members in _members(p, published) for i in members}
-    return tuple(p.parties[i] for i in sorted(some))
+        return (p.parties,) * p.R
+    return [tuple(p.parties[i] for i in members) for members in _members(p, published)]
 
 
 def _members(p: SumParameters, published: Mapping[str, Any]) -> list[tuple[int, ...]]:

@@ -74,18 +74,24 @@ def order_stages(sent: list[str], entered: list[str]) -> list[str]:
 class Execution:
     """Results of a session beside the value.
 
-    `shares`: the published additive shares, name -> d integers in [0, modulus); none where the sum itself is published.
-    `members`: the parties whose contributions are in the value. `transcript`: kept where the setting of the run put it.
-    `views`: SECRET, the bytes of each participant's view; empty unless they were asked for.
+    `shares`: the published additive shares, name -> d integers in [0, modulus); none where the sum itself is
+    published. `members_of_sums`: the parties whose contributions are in each sum of the value. `transcript`: kept
+    where the setting of the run put it. `views`: SECRET, the bytes of each participant's view; empty unless they were
+    asked for.
     """
 
     shares: dict[str, list[int]]
     modulus: int
-    members: tuple[str, ...]
+    members_of_sums: tuple[tuple[str, ...], ...]
     dropped_out: tuple[str, ...]
     cost: Cost | None
     transcript: Transcript
     views: dict[str, bytes] = field(default_factory=dict, repr=False)
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """Parties whose contributions are in some sum."""
+        return tuple(dict.fromkeys(name for members in self.members_of_sums for name in members))
 
 
 @dataclass(frozen=True)

@@ -116,6 +116,11 @@ def decode_value(session: Session, published: Mapping[str, Any]) -> Any:
     return binding.value(session.parameters, {name: published[name] for name in publishers})
 
 
+def decode_members(session: Session, published: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
+    """Return the parties in each sum of a value that `decode_value` returns."""
+    return tuple(_binding(session).members(session.parameters, published))
+
+
 def publishes_shares(protocol: str, parameters: Any) -> bool:
     """Return whether the program of this name publishes additive shares of the value, and not the value itself."""
     return BINDINGS[protocol].additive(parameters)
@@ -156,7 +161,7 @@ def _outcome(
     p, binding = session.parameters, _binding(session)
     named = [name for name in session.names if binding.additive(p) and name in published]
     shares = {name: list(binding.share(published[name])) for name in named}
-    members = tuple(binding.members(p, published))
+    members = decode_members(session, published)
     return Outcome(value, Execution(shares, binding.modulus(p), members, dropped_out, cost, transcript, dict(views)))
 
 

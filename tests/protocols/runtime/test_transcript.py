@@ -51,7 +51,7 @@ def test_digests_by_hand(program: Program) -> None:
 
 def check_digests(head: dict[str, Any], *lines: dict[str, Any]) -> None:
     session = bytes.fromhex(head["session"])
-    assert (head["format"], head["n"], head["prev"]) == (2, 0, bytes(32).hex())
+    assert (head["format"], head["n"], head["prev"]) == (3, 0, bytes(32).hex())
     digest = head.pop("digest")
     assert digest == hashlib.sha256(json.dumps(head, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
     chains = dict.fromkeys([*head["identities"]], bytes(32).hex())

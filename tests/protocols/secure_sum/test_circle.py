@@ -78,6 +78,16 @@ def test_the_bound_holds_over_all_orders_of_a_small_circle() -> None:
     assert list(too_low(bounded)) == []
 
 
+def test_fewer_corrupt_parties_do_not_have_a_larger_bound() -> None:
+    """It is derived for exactly t of them."""
+    for K, t, D in ((300, 30, 15), (500, 100, 25), (1000, 333, 50), (1000, 500, 5)):
+        found = graph.least_neighbourhood(K, t, D, 1)
+        assert found
+        k, T = found.degree, found.threshold
+        each = [(K - c) * sum(comb(c, j) * comb(K - 1 - c, k - j) for j in range(T, k + 1)) for c in range(t + 1)]
+        assert each == sorted(each)
+
+
 def test_a_bound_that_leaves_something_out_is_told_apart() -> None:
     """The twin forgets that neighbours may vanish; where the circle falls apart, others collude or vanish as well."""
 

@@ -104,7 +104,7 @@ def unusual(folder: Path) -> Path:
     rng, value = Stream.insecure_from_seed(1), tuple(range(agreed.bounds.dimension))
     session = agreed.session(rng).session
     execution = Execution(
-        shared(value, session.names, 64, rng), 1 << 64, session.parties, (), None, Transcript(session)
+        shared(value, session.names, 64, rng), 1 << 64, (session.parties,), (), None, Transcript(session)
     )
     run_folder.write_run(
         folder, run_folder.make_release(Outcome(value, execution), agreed, DEFAULT_SIMULATION), execution

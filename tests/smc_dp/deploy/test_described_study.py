@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support import sites
-from support.relay_carriers import PassingCarrier
+from support.carrier_suite import ENDURING, made_in, over, undisturbed
 from support.relays import relay, without_server
 from support.sites import Sites
 
@@ -16,7 +16,6 @@ from smc_dp import predict
 from smc_dp.audit.run.checks import audit_run
 from smc_dp.cli.main import main
 from smc_dp.data.federation import Rows
-from smc_dp.deploy.frame import Frame
 from smc_dp.deploy.study import JointStudy
 from smc_dp.methods.training.fourier import FourierFeatures
 from smc_dp.run.verify_release import verify_release
@@ -73,13 +72,6 @@ def test_all_sites_have_the_same_release(what: str, tmp_path: Path, monkeypatch:
     assert audit_run(folder).passed
 
 
-class Waiting(PassingCarrier):
-    """A carrier that waits a little for what is under way: time goes on only where nobody can move."""
-
-    def fetch(self, seconds: float) -> list[Frame]:
-        return super().fetch(0.1)
-
-
 @without_server
 @pytest.mark.slow
 @pytest.mark.parametrize("stated", [DESCRIBED, INFERRED], ids=["describe", "logistic"])
@@ -89,14 +81,9 @@ def test_over_a_real_relay_it_is_the_same_release(
     """Bit for bit, with the same seeds: what carries the messages changes nothing."""
     if stated is DESCRIBED:
         monkeypatch.setattr(sites, "rows", numbers)
-    with relay(tmp_path / "relay", stated=lambda address: sites.joint({**stated, "relay": address})) as running:
-        carriers = {name: Waiting(running.carrier(name)) for name in running.study.names}
-        over = Sites(running.study, tmp_path / "over", between=lambda name, _: carriers[name]).run()
-        for carrier in carriers.values():
-            carrier.close()
-        here = Sites(running.study, tmp_path / "here").run()
-        found, wanted = over.releases(), here.releases()
-    assert {over.ends[name] for name in over.study.names} == {"released"}
-    assert found == wanted
-    over.close()
-    here.close()
+    lasting = {**stated, "deadlines": ENDURING["deadlines"]}
+    with (
+        relay(tmp_path / "relay", stated=lambda address: sites.joint({**lasting, "relay": address})) as running,
+        over(running, tmp_path / "over", lambda name, way: way) as run,
+    ):
+        assert made_in(run.run()) == undisturbed(running.study, tmp_path)

@@ -6,23 +6,20 @@ import os
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import pytest
-from nats.aio.client import Client
 from support.organisations import organisations, wait_until
 from support.relays import PARTIES, NatsRelay, joint_study, ready, relay, served, study_text, without_server
 
 from protocols.curator import CURATOR_NAME
 from smc_dp.audit.run.checks import audit_run
 from smc_dp.deploy.join import Part, take_part
-from smc_dp.deploy.nats.connection import RelayConnection
 from smc_dp.deploy.nats.provision import provision_relay
 from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
@@ -105,14 +102,13 @@ SITES = (*PARTIES, CURATOR_NAME)
 NORTH, SOUTH = PARTIES[:2]
 
 
-def play(running: NatsRelay, folder: Path, meanwhile: Callable[[], None] = lambda: None) -> list[Part]:
-    """Everybody takes part, in a thread each, while something else happens."""
+def play(running: NatsRelay, folder: Path) -> list[Part]:
+    """Everybody takes part, in a thread each."""
     with ThreadPoolExecutor(len(SITES)) as pool:
         files = {name: ready(folder / name, name, running.study) for name in SITES}
         for name in SITES:
             shutil.copytree(running.site(name), folder / name / "credentials")
         found = pool.map(lambda name: take_part(folder / name / "study.toml", files[name], lambda line: None), SITES)
-        meanwhile()
         return list(found)
 
 
@@ -127,38 +123,6 @@ def test_every_site_makes_the_same_release_and_settles_its_own_book(tmp_path: Pa
     for name in PARTIES:
         with Ledger.open(tmp_path / name / f"{name}.ledger") as ledger:
             assert [entry.state for entry in ledger.history().entries] == ["limit", "reserved", "released"]
-
-
-@pytest.mark.slow
-def test_a_relay_that_is_killed_again_and_again_only_delays_it(tmp_path: Path) -> None:
-    with relay(tmp_path) as running:
-        died: list[int] = []
-
-        def die() -> None:
-            """Whenever some more of the session has gone over it."""
-            while len(died) < 3:
-                count = messages_at(running)
-                if count >= 20 * len(died) + 10:
-                    running.kill()
-                    time.sleep(0.3)
-                    running.start()
-                    died.append(count)
-
-        parts = play(running, tmp_path, die)
-        messages_in_all = messages_at(running)
-    assert died[-1] < messages_in_all
-    assert [(part.end, part.why.on_screen()) for part in parts] == [("released", "")] * len(SITES)
-    assert len({(part.out / "transcript.jsonl").read_bytes() for part in parts}) == 1
-
-
-def messages_at(running: NatsRelay) -> int:
-    """How many messages the relay has of its study."""
-
-    async def count(client: Client) -> int:
-        return (await client.jetstream().stream_info(running.subjects.stream)).state.messages
-
-    with closing(RelayConnection(running.study.relay, running.credentials, "_INBOX", 10.0)) as operator:
-        return operator.call(count)
 
 
 # Each site in a network of its own, from which only the relay can be reached.

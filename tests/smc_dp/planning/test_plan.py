@@ -147,6 +147,7 @@ def test_a_plan_says_where_a_study_takes_another_lambda() -> None:
     in_study = settings.settle(3).with_usual_lambda(3, 11, 2).method.lam
     lam = among_known.candidate.method.lam
     assert lam < in_study
+    assert (among_known.as_dict()["lambda"], among_known.as_dict()["study_lambda"]) == (lam, in_study)
     text = texts_by_code(report.blocks(among_known))["plan.lambda_of_study"]
     assert f"`--lambda {lam:g}`" in text
     assert f"{in_study:g}." in text

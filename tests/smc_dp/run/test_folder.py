@@ -44,7 +44,7 @@ def outcome() -> Outcome:
     value = ideal(SumWithSmallestNoise(), parts, rng)
     shares = shared(value, ("north", "south", "charlie"), 64, rng)
     return Outcome(
-        value, Execution(shares, 1 << 64, ("north", "south"), (), None, Transcript(agreed().session(rng).session))
+        value, Execution(shares, 1 << 64, (("north", "south"),), (), None, Transcript(agreed().session(rng).session))
     )
 
 

@@ -204,6 +204,11 @@ def test_what_it_cannot_do_is_refused(files: Path, tmp_path: Path) -> None:
     request = {"data": {"party": ["nowhere.csv"], "bounds": files / "bounds.toml"}, "method": {"name": "logistic"}}
     with refused("bounds.numeric_outcome"):  # before a file of rows is read
         prepare_run(RunRequest.model_validate(request))
+    few = {name: tmp_path / f"{name}.csv" for name in ("north", "south", "west")}
+    for name, line in zip(few, design(6000, 1)[0], strict=False):
+        write(few[name], [line])
+    with refused("rows.no_more_than_coefficients", got=3, coefficients=6):
+        run_protocol(few, out=tmp_path / "no", method="linear", bounds=files / "bounds.toml")
     with refused("bounds.no_numeric_outcome"):
         prepare_run(RunRequest.model_validate({"method": {"name": "linear"}}))
     with refused("bounds.numeric_outcome"):
@@ -223,11 +228,19 @@ def test_what_it_cannot_do_is_refused(files: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "no").exists()
 
 
-def test_after_a_drop_out_it_is_verified_as_well(files: Path, tmp_path: Path) -> None:
-    report = run(files, tmp_path / "run", dropouts=1, colluders=0, drop_out={"south": 12})
+@pytest.mark.parametrize(("at", "rows", "obstacles"), [(6, 4000, []), (9, 6000, ["other_parties"]), (12, 6000, [])])
+def test_after_a_drop_out_it_is_verified_as_well(
+    at: int, rows: int, obstacles: list[str], files: Path, tmp_path: Path
+) -> None:
+    """Before the second sum, before the last one, and after it: between these two no interval would be true."""
+    report = run(files, tmp_path / "run", dropouts=1, colluders=0, drop_out={"south": at})
     assert report.present is not None
     assert report.present.dropped_out == ("south",)
-    assert verify_release(tmp_path / "run").release.inference is not None
+    found = stated(tmp_path / "run")["inference"]
+    assert found["rows"] == pytest.approx(rows, abs=300)
+    assert (found["obstacles"], found["cautions"]) == (obstacles, [])
+    assert {term["low"] is None for term in found["terms"]} == {bool(obstacles)}
+    assert verify_release(tmp_path / "run").release.inference == found
     assert audit_run(tmp_path / "run").passed
 
 

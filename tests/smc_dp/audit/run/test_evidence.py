@@ -151,11 +151,11 @@ def test_views_are_replayed_as_far_as_the_protocol_says(tmp_path: Path, monkeypa
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda head: head.update(format=1), "has wire format 1, this program reads 2"),
-        (lambda head: head.update(format=True), "has wire format True, this program reads 2"),
-        (lambda head: head.update(format=2.0), "has wire format 2.0, this program reads 2"),
-        (lambda head: head.update(format="2"), "has wire format '2', this program reads 2"),
-        (lambda head: head.pop("format"), "has no wire format, this program reads 2"),
+        (lambda head: head.update(format=1), "has wire format 1, this program reads 3"),
+        (lambda head: head.update(format=True), "has wire format True, this program reads 3"),
+        (lambda head: head.update(format=2.0), "has wire format 2.0, this program reads 3"),
+        (lambda head: head.update(format="2"), "has wire format '2', this program reads 3"),
+        (lambda head: head.pop("format"), "has no wire format, this program reads 3"),
     ],
 )
 def test_a_record_of_another_format_is_refused_in_one_line(change: Any, said: str, tmp_path: Path) -> None:

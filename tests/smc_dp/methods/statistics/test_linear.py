@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -49,6 +50,7 @@ def encoded(Z: Array, y: Array) -> Rows:
     return Rows(np.column_stack([X, np.full(len(X), BOX.constant)]) * (1 - 2.0**-40), numbers)
 
 
+@cache  # and with it the noise, which is calibrated once
 def specification(target: Target, model: ThreatModel = PARTIES) -> LinearSums:
     return LinearRegression().shared(Public(3, 6, 0, label=OUTCOME, box=BOX), target, model, AnnouncedRows(100_000))
 
@@ -58,9 +60,9 @@ def inferred(Z: Array, y: Array, target: Target, seed: str = "one") -> tuple[Coe
     spec, rng = specification(target), Stream.insecure_from_seed(seed)
     parts = [spec.part(encoded(Z[j::3], y[j::3]), rng.fork(f"{j}")) for j in range(3)]
     value = ideal(spec.functionality, parts, rng.fork("all"))
-    found, units = spec.model(value).inference, np.array([BOX.reach] * 4 + [BOX.constant])
-    assert found is not None
-    return found.transformed(np.diag(units)), spec.model(value).W[0, [0, 2, 3, 4, 5]] * units
+    model, units = spec.model(value), np.array([BOX.reach] * 4 + [BOX.constant])
+    assert model.inference is not None
+    return model.inference.transformed(np.diag(units)), model.W[0, [0, 2, 3, 4, 5]] * units
 
 
 def textbook(Z: Array, y: Array) -> tuple[Array, Array]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -47,6 +48,7 @@ def to_columns(found: CoefficientInference) -> CoefficientInference:
     return found.transformed(np.diag([BOX.reach] * 4 + [BOX.constant]))
 
 
+@cache  # and with it the noise, which is calibrated once
 def specification(target: Target, model: ThreatModel = PARTIES, rows: int = 10_000) -> CoefficientSums:
     return LogisticCoefficients().shared(Public(3, 6, 2, box=BOX), target, model, AnnouncedRows(rows))
 

@@ -1,4 +1,4 @@
-"""Vectors in bulk: the same bytes, values and refusals as one value at a time with a CBOR library."""
+"""Bytes of messages: the same bytes, values and refusals as one value at a time with a CBOR library."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from support import slow_codec
 
 from protocols.arithmetic.rng import Stream
 from protocols.errors import DecodeError, LocalError
-from protocols.runtime import bulk
 from protocols.runtime import message as codec
 from protocols.runtime.message import PARTY, Message, Times, message, public
 from tests.support.refusals import refused
 
-WIDTHS = (0, 1, 2, 3, 4, 5, 8, 16, 23, 24, 255, 256)
+WIDTHS = (1, 2, 3, 4, 5, 8, 16, 23, 24, 255, 256)
 COUNTS = (0, 1, 2, 3, 23, 24, 25, 255, 256, 1000)
 
 
@@ -107,18 +106,17 @@ def test_a_number_that_does_not_fit_is_refused_wherever_it_stands(wrong: Any, pl
 
 
 def test_integers_of_other_classes_are_integers() -> None:
-    assert bulk.integers((True, Five.FIVE, 7), 8) == bulk.integers((1, 5, 7), 8)
+    made = [Numbers(1, many, (b"12",) * 3, (True,) * 3, many) for many in ((True, Five.FIVE, 7), (1, 5, 7))]
+    one, other = (codec.encode(sent, layout(1, 3), {}) for sent in made)
+    assert one == other
 
 
-def without_heads(data: bytes, at: int, end: int, width: int) -> bool:
-    """The twin: takes the place of a head for granted."""
-    return True
-
-
-def test_heads_that_nobody_looks_at_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("place", range(6))
+def test_heads_that_are_not_due_are_refused(place: int) -> None:
+    """That of the array, and that of each field."""
     given = layout(8, 3)
     data = bytearray(codec.encode(drawn(8, 3, 3), given, {}))
-    data[1 + 9 + 1] ^= 1  # the head of the second number of all
-    assert is_refused(codec.decode, bytes(data), given)
-    monkeypatch.setattr(bulk, "are_strings", without_heads)
-    assert not is_refused(codec.decode, bytes(data), given)
+    at = [0, 1, 10, 36, 65, 69][place]
+    data[at] ^= 1
+    with refused("message.not_canonical", error=DecodeError):
+        codec.decode(Numbers, bytes(data), given, {})
