@@ -205,13 +205,16 @@ def approve_study(
     study_file: StudyPath,
     key: OwnKey,
     policy: PolicyFile = None,
+    ledger: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Ledger of this site, if own.toml names witnesses of it.")
+    ] = None,
     auxiliary: PublicRows = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The approval to write [default: <study>.<name>.approval beside the study]."),
     ] = None,
 ) -> None:
-    """Sign a study for one run of it, after a check of the site policy.
+    """Sign a study for one run of it, after a check of the site policy, and of the ledger's witnesses.
 
     The approval holds 32 random bytes, so that its session differs from every other one.
 
@@ -232,7 +235,7 @@ def approve_study(
     identity, own = stored.read_identity(key), None if policy is None else SitePolicy.read(policy)
     warn_exposed([key])
     name = found.participant(identity.public)
-    preflight_of_policy(found, name, own, auxiliary).require(f"study {study_file}")
+    preflight_of_policy(found, name, own, auxiliary, ledger).require(f"study {study_file}")
     approval = Approval.made(found, name, identity, Stream.from_system().bytes(RANDOM_BYTES))
     path = study_file.with_name(f"{study_file.stem}.{name}.approval") if out is None else out
     write_new(path, approval.encode(), f"approval {path}")

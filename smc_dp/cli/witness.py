@@ -40,6 +40,9 @@ def sign_head(
     old: Annotated[
         int, typer.Option(min=0, metavar="SIZE", help="Number of entries that the witness has seen [default: 0].")
     ] = 0,
+    study: Annotated[
+        Path | None, typer.Option(metavar="STUDY", help="Study that the head is for; its digest stands in the head.")
+    ] = None,
 ) -> None:
     """Sign the head of a ledger for a witness, with the proof that it extends what this witness has seen.
 
@@ -49,15 +52,18 @@ def sign_head(
     Examples:
       smc-dp ledger head north.ledger --key north.key --out north.head
       smc-dp ledger head north.ledger --key north.key --old 3 --out north-2.head
+      smc-dp ledger head north.ledger --key north.key --old 5 --study study.toml --out north-3.head
     """
     from smc_dp.core.writing import write_new
+    from smc_dp.deploy.study import JointStudy
     from smc_dp.privacy.ledger.export import read_history
     from smc_dp.privacy.ledger.head import HeadRequest
     from smc_dp.run import identities
 
     identity = identities.read_identity(key)
     warn_exposed([key])
-    made = HeadRequest.make(read_history(file), identity, old)
+    digest = "" if study is None else JointStudy.read(study).digest
+    made = HeadRequest.make(read_history(file), identity, old, digest)
     write_new(out, made.encode(), f"head {out}")
     print(f"Written: {out}. Hand it to a witness, which runs `smc-dp ledger cosign`.")
 
@@ -154,6 +160,7 @@ def witnessed(
         try:
             seen = check_cosigned(history, notes, _public(party or ""), key)
             lines.append(report.witness_block(history, key.name, seen))
+            holds = holds and seen is not None
         except InputError as error:
             lines.append(Prose(f"FAILED: {error}", error.code))
             holds = False

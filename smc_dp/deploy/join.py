@@ -14,7 +14,7 @@ from protocols.crypto.identity import Signer
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.core import reading
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.core.private_text import Hear, PrivateText
 from smc_dp.data.federation import Rows
 from smc_dp.deploy.approval import Approval
@@ -164,6 +164,8 @@ def take_part(
                     _say_refused(study, name, signer, way, hear)
                 raise
             facts = store.facts()
+    if policy is not None and policy.witnesses is not None:
+        hear(PrivateText(str(InputFault("witnesses.ask_again"))))
     charged = bool(charge_from_facts(facts).standing)
     rows = None if checked.own is None else checked.own.rows
     why, code = PrivateText(facts.get("why", "")), facts.get("code", "")

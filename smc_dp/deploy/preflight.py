@@ -118,7 +118,7 @@ def run_preflight(study: JointStudy, name: str | None, policy: SitePolicy | None
     The curator has neither rows nor a ledger, and needs no policy. The policy may name a party's data. Without a name
     whoever has data or a ledger is looked at as some party.
     """
-    found = preflight_of_policy(study, name, policy, files.auxiliary)
+    found = preflight_of_policy(study, name, policy, files.auxiliary, files.ledger)
     if name in study.parties or (name is None and (files.data or files.ledger)):
         _look_at_rows(found, study.bounds, policy, files.data)
         _look_at_ledger(found, files)
@@ -126,9 +126,13 @@ def run_preflight(study: JointStudy, name: str | None, policy: SitePolicy | None
 
 
 def preflight_of_policy(
-    study: JointStudy, name: str | None, policy: SitePolicy | None, auxiliary: Path | None = None
+    study: JointStudy,
+    name: str | None,
+    policy: SitePolicy | None,
+    auxiliary: Path | None = None,
+    ledger: Path | None = None,
 ) -> PreflightResult:
-    """Check the policy alone, as an approval needs it."""
+    """Check the policy and the witnesses of the ledger that it names, as an approval needs it."""
     found = PreflightResult(name)
     with found.looking():
         found.agreement = agreement_of(study, auxiliary)
@@ -137,6 +141,11 @@ def preflight_of_policy(
         found.add(beyond)
     if policy is None and name in study.parties:
         found.add([_NO_POLICY])
+    if policy is not None and policy.witnesses is not None and name in study.parties:
+        with found.looking():
+            if ledger is None:
+                raise InputError("ledger.none_given")
+            policy.check_witnesses(study, name, ledger)
     return found
 
 

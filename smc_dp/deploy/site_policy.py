@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated
 
-from pydantic import AfterValidator, Field, PrivateAttr
+from pydantic import Field, PrivateAttr
 
 from smc_dp.core.documents import Document, read_document
 from smc_dp.core.errors import Fault, FieldValue, InputError, InputFault
@@ -18,21 +17,14 @@ from smc_dp.core.kinds import OneLine, PositiveRatio, Ratio
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.file_format import FileFormat
 from smc_dp.data.format_sections import FileFormatDocument
+from smc_dp.deploy.fields import Count
 from smc_dp.deploy.study import JointStudy
+from smc_dp.deploy.witnesses import WitnessSection
 from smc_dp.privacy.ledger.numbers import digits_rounded_up
 from smc_dp.privacy.statement import Adjacency, round_up
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.budget_charge import charge_of_run
-
-
-def _not_negative(value: int) -> int:
-    if value < 0:
-        raise InputError("terms.negative", got=value)
-    return value
-
-
-Count = Annotated[int, AfterValidator(_not_negative)]
 
 
 class SiteLimits(Document):
@@ -63,6 +55,7 @@ class OwnFormatDocument(FileFormatDocument):
     data: str | None = None
     limits: SiteLimits | None = None
     relay: RelaySection = Field(default_factory=RelaySection)
+    witnesses: WitnessSection | None = None
 
 
 def read_own_format(path: Path) -> FileFormat:
@@ -71,7 +64,7 @@ def read_own_format(path: Path) -> FileFormat:
 
 
 class SitePolicy(FileFormatDocument):
-    """Policy of a site: its data, their file format, its texts for levels, and its limits.
+    """Policy of a site: its data, their file format, its texts for levels, its limits, and witnesses of its ledger.
 
     Paths are relative to the file's folder.
     """
@@ -79,6 +72,7 @@ class SitePolicy(FileFormatDocument):
     data: str | None = None
     limits: SiteLimits
     relay: RelaySection = Field(default_factory=RelaySection)
+    witnesses: WitnessSection | None = None
     _folder: Path = PrivateAttr(default=Path())
 
     @classmethod
@@ -97,6 +91,11 @@ class SitePolicy(FileFormatDocument):
     def credentials_path(self) -> Path | None:
         """Folder of the site's credentials, if the policy names one."""
         return None if self.relay.credentials is None else self._folder / self.relay.credentials
+
+    def check_witnesses(self, study: JointStudy, name: str, ledger: Path) -> None:
+        """Raise InputError unless witnesses of the ledger have cosigned it for a study, if the policy names any."""
+        if self.witnesses is not None:
+            self.witnesses.check(self._folder, ledger, study.identities[name], study.digest)
 
     def faults(self, study: JointStudy, auxiliary: AuxiliaryRows | None = None) -> list[Fault]:
         """Return every limit that the study passes; raise InputError for public rows that are not the study's."""

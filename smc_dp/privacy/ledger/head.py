@@ -33,7 +33,7 @@ from smc_dp.privacy.ledger.signed_note import (
 )
 
 ORIGIN = "smc-dp.ledger/"
-_OLD, _MOST_PROOF_HASHES = "old ", 63
+_OLD, _STUDY, _MOST_PROOF_HASHES = "old ", "study ", 63
 HeadRelation: TypeAlias = Literal["head.same", "head.extended", "head.contradicted", "head.unproved"]
 
 EXTENDS: tuple[HeadRelation, ...] = ("head.same", "head.extended")
@@ -68,12 +68,15 @@ class HeadRequest:
     note: SignedNote
 
     @classmethod
-    def make(cls, history: History, signer: Signer, old: int = 0) -> HeadRequest:
-        """Sign the head of this history; InputError where it has fewer entries than a witness has seen."""
+    def make(cls, history: History, signer: Signer, old: int = 0, study: str = "") -> HeadRequest:
+        """Sign the head of this history; InputError where it has fewer entries than a witness has seen.
+
+        study: digest of the study that the head is for, if it is for one.
+        """
         leaves, origin = _leaves(history), origin_of(signer.public)
         if old > len(leaves):
             raise InputError("head.fewer_entries", entries=len(leaves), old=old)
-        head = Checkpoint(origin, len(leaves), tree_root(leaves))
+        head = Checkpoint(origin, len(leaves), tree_root(leaves), (f"{_STUDY}{study}",) if study else ())
         return cls(old, consistency_proof(leaves, old), sign_note(SignedNote(head.text), origin, signer))
 
     @classmethod
@@ -114,21 +117,22 @@ class Seen(NamedTuple):
     time: int
 
 
-def check_cosigned(history: History, notes: Iterable[SignedNote], owner: bytes, witness: VerifierKey) -> Seen:
-    """Return the most that this witness has seen, by these cosigned heads, each of which the history has to extend.
+def check_cosigned(
+    history: History, notes: Iterable[SignedNote], owner: bytes, witness: VerifierKey, study: str = ""
+) -> Seen | None:
+    """Return the most that this witness has seen, by those of these heads that it has cosigned; None without any.
 
-    InputError where it has cosigned none of them, or has seen other entries, or more: then this is an older copy.
+    study: digest of the study that the head has to be for. InputError where the history does not extend such a head:
+    then the ledger is an older copy, or another one.
     """
     leaves, found = _leaves(history), list[Seen]()
     for note in notes:
         head, signature = verify_head(note, owner), witness.signature_in(note)
-        if witness.kind != COSIGNATURE or signature is None:
+        if witness.kind != COSIGNATURE or signature is None or (study and f"{_STUDY}{study}" not in head.further):
             continue
         if head.size > len(leaves):
             raise InputError("head.seen_further", name=witness.name, seen=head.size, entries=len(leaves))
         if tree_root(leaves[: head.size]) != head.root:
             raise InputError("head.of_other_entries", name=witness.name, seen=head.size)
         found.append(Seen(head.size, cosigned_at(signature)))
-    if not found:
-        raise InputError("head.not_cosigned", name=witness.name)
-    return max(found)
+    return max(found, default=None)

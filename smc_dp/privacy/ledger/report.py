@@ -67,8 +67,10 @@ def check_blocks(history: History) -> Iterator[Prose]:
         yield coded_prose("ledger.entry_without_outcome", entries=history.pending)
 
 
-def witness_block(history: History, witness: str, seen: Seen) -> Prose:
-    """Return what a witness has seen of a ledger that extends it."""
+def witness_block(history: History, witness: str, seen: Seen | None) -> Prose:
+    """Return what a witness has seen of a ledger that extends it, if it has cosigned anything."""
+    if seen is None:
+        return coded_prose("head.not_cosigned", name=witness)
     when = f"{datetime.fromtimestamp(seen.time, UTC):%Y-%m-%d %H:%M} UTC"
     return coded_prose("head.cosigned", name=witness, seen=seen.entries, entries=len(history.entries), time=when)
 

@@ -89,11 +89,12 @@ class SignedNote:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Head of a log: the number of its entries, and the root of their tree. Lines below the third mean nothing here."""
+    """Head of a log: the number of its entries, the root of their tree, and further lines that its owner may sign."""
 
     origin: str
     size: int
     root: bytes
+    further: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, text: str) -> Checkpoint:
@@ -101,12 +102,12 @@ class Checkpoint:
         origin, size, root, *others = text.removesuffix("\n").split("\n") if text.count("\n") >= 3 else ("", "", "")
         if not origin or "" in others or not text.endswith("\n"):
             raise InputError("checkpoint.malformed")
-        return cls(origin, read_size(size), read_hash(root))
+        return cls(origin, read_size(size), read_hash(root), tuple(others))
 
     @property
     def text(self) -> str:
         """The text that is signed."""
-        return f"{self.origin}\n{self.size}\n{_to_base64(self.root)}\n"
+        return "".join(f"{line}\n" for line in (self.origin, self.size, _to_base64(self.root), *self.further))
 
 
 @dataclass(frozen=True)

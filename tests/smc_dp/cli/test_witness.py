@@ -60,6 +60,13 @@ def test_a_ledger_is_checked_against_what_its_witness_has_seen(capsys: pytest.Ca
     assert "FAILED: south has seen 3 entries, and this ledger has 2" in capsys.readouterr().out
 
 
+def test_a_witness_that_has_cosigned_nothing_fails_the_check(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ledger", "witness", "west.witness", "--new", "west"]) == 0
+    Path("west.vkey").write_text(capsys.readouterr().out)
+    assert main(["ledger", "check", "north.ledger", *CHECK, "--witness", "west.vkey"]) == 1
+    assert "FAILED: no head here is cosigned by west" in capsys.readouterr().out
+
+
 def test_an_older_copy_gets_no_cosignature(capsys: pytest.CaptureFixture[str]) -> None:
     shutil.copy("north.ledger", "older")
     charge("north.ledger", "2")

@@ -143,8 +143,11 @@ def test_other_texts_are_no_checkpoint(text: str) -> None:
 
 
 def test_a_checkpoint_may_have_further_lines_which_are_signed() -> None:
-    text = Checkpoint("a", 1, bytes(32)).text
-    assert Checkpoint.read(f"{text}extension\n") == Checkpoint.read(text)
+    text = Checkpoint("a", 1, bytes(32), ("extension", "x")).text
+    assert Checkpoint.read(text).text == text == f"{Checkpoint('a', 1, bytes(32)).text}extension\nx\n"
+    note = sign_note(SignedNote(text), "a", SIGNER)
+    with refused("note.false_signature"):
+        VerifierKey("a", ED25519, SIGNER.public).signature_in(replace(note, text=text.replace("x\n", "y\n")))
 
 
 @pytest.mark.parametrize("key", [key for _, key in VERIFIED])

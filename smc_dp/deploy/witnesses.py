@@ -1,0 +1,73 @@
+"""Witnesses of a site's ledger in a study: other sites that have seen its head, and cosigned it for this study.
+
+A site names them in its own file. Before it approves a study, and before it sends anything in it, its ledger has to
+extend every head that they have cosigned, and enough of them have to have cosigned one that names this study. A ledger
+that was put back to an older copy has no such head: a witness that has seen more does not cosign it.
+
+A witness has seen what was charged before the head, so the charge of a study is seen with the head after the study, and
+`join` asks its owner for it. A copy from before the charge that is put back before that is not found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+from pydantic import AfterValidator
+
+from smc_dp.core import reading
+from smc_dp.core.documents import Document
+from smc_dp.core.errors import InputError
+from smc_dp.deploy.fields import Count
+from smc_dp.privacy.ledger.head import HeadRequest, check_cosigned, verify_head
+from smc_dp.privacy.ledger.ledger import Ledger
+from smc_dp.privacy.ledger.signed_note import MOST_NOTE_BYTES, SignedNote, VerifierKey
+
+COSIGNED = ".cosigned"
+
+
+def _vkey(text: str) -> str:
+    return VerifierKey.read(text).text
+
+
+WitnessKeyText: TypeAlias = Annotated[str, AfterValidator(_vkey)]
+
+
+class WitnessSection(Document):
+    """Public keys of the witnesses, the folder of the heads that they cosigned, and how many a study needs."""
+
+    keys: list[WitnessKeyText]
+    heads: str
+    needed: Count = 1
+
+    def check(self, folder: Path, ledger: Path, owner: bytes, study: str) -> None:
+        """Raise InputError unless the ledger extends all cosigned heads, and enough witnesses cosigned one for a study.
+
+        folder: what `heads` is relative to. owner: the public key of the site. study: the digest of the study.
+        """
+        with Ledger.open(ledger) as opened:
+            history = opened.history()
+        place, silent = folder / self.heads, list[str]()
+        notes = list(_cosigned_heads(place, owner))
+        witnesses = {key.text: key for key in map(VerifierKey.read, self.keys)}.values()
+        for witness in witnesses:
+            try:
+                check_cosigned(history, notes, owner, witness)
+                seen = check_cosigned(history, notes, owner, witness, study)
+            except InputError as error:
+                raise error.within(f"ledger {ledger}") from None
+            if seen is None:
+                silent.append(witness.name)
+        if (got := len(witnesses) - len(silent)) < self.needed:
+            raise InputError("witnesses.too_few", needed=self.needed, got=got, names=silent, folder=str(place))
+
+
+def _cosigned_heads(folder: Path, owner: bytes) -> Iterator[SignedNote]:
+    for path in sorted(folder.glob(f"*{COSIGNED}")):
+        try:
+            note = HeadRequest.read(reading.read_file(path, MOST_NOTE_BYTES)).note
+            verify_head(note, owner)
+        except InputError as error:
+            raise error.within(f"head {path}") from None
+        yield note

@@ -1,0 +1,215 @@
+"""A site's ledger was witnessed for a study, or the site neither approves the study nor sends anything in it."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import studies
+from support.relay_carriers import InMemoryCarrier
+from support.studies import IDENTITIES, SITE_POLICY, study, text
+
+from protocols.arithmetic.rng import Stream
+from smc_dp.cli.main import main
+from smc_dp.core.errors import InputFault, UnfitError
+from smc_dp.core.private_text import PrivateText
+from smc_dp.deploy.join import SiteFiles, take_part
+from smc_dp.deploy.preflight import OwnFiles, preflight_of_files
+from smc_dp.deploy.relay_store import RelayStore
+from smc_dp.deploy.site_policy import SitePolicy
+from smc_dp.deploy.study import JointStudy
+from smc_dp.deploy.witnesses import COSIGNED
+from smc_dp.privacy.ledger.export import read_history
+from smc_dp.privacy.ledger.guarantee import Guarantee
+from smc_dp.privacy.ledger.head import HeadRequest
+from smc_dp.privacy.ledger.ledger import Ledger
+from smc_dp.privacy.ledger.witness import Witness
+from tests.support.refusals import refused
+
+EPSILON = Guarantee("pure", Fraction(1, 1000), Fraction(0), "record", "replace")
+NORTH, WITNESSES = IDENTITIES["north"], ("south", "west", "east")
+
+
+class Home:
+    """North at home: its ledger, the study, and witnesses that answer at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.files = folder, studies.site(folder)
+        self.study, self.ledger, self.heads = folder / "study.toml", folder / "north.ledger", folder / "heads"
+        self.study.write_text(text())
+        self.heads.mkdir()
+        Ledger.create(self.ledger, Fraction(1), Fraction(1, 10**4)).close()
+        self.witnesses = {name: Witness.create(folder / f"{name}.witness", name) for name in WITNESSES}
+        self.says(1, *WITNESSES)
+
+    def says(self, needed: int, *names: str) -> None:
+        """Write the site policy, with these witnesses."""
+        keys = ", ".join(f'"{self.witnesses[name].key.text}"' for name in names)
+        own = f'{SITE_POLICY}[witnesses]\nkeys = [{keys}]\nheads = "heads"\nneeded = {needed}\n'
+        self.files["policy"].write_text(own)
+
+    def charge(self) -> None:
+        with Ledger.open(self.ledger) as ledger:
+            ledger.reserve("a" * 64, "newton", EPSILON, secrets.token_hex(32))
+
+    def ask(self, name: str, old: int = 0, digest: str | None = None) -> Path:
+        """Have a witness cosign the head, for the study unless said otherwise; return the file."""
+        digest = study().digest if digest is None else digest
+        request = HeadRequest.make(read_history(self.ledger), NORTH, old, digest)
+        path = self.heads / f"{len(list(self.heads.iterdir()))}{COSIGNED}"
+        path.write_bytes(self.witnesses[name].cosign(request, NORTH.public).encode())
+        return path
+
+    @property
+    def faults(self) -> list[str]:
+        files = OwnFiles(self.files["data"], self.ledger)
+        found = preflight_of_files(JointStudy.read(self.study), self.files["key"], self.files["policy"], files)
+        return [fault.code for fault in found.faults]
+
+    @property
+    def site_files(self) -> SiteFiles:
+        named: dict[str, Any] = {name: self.files[name] for name in ("key", "policy", "data")}
+        return SiteFiles(**named, ledger=self.ledger, state=self.folder / "state", counters=self.folder / "counters")
+
+    def approve(self, *more: str) -> int:
+        given = [f"--{name}={self.files[name]}" for name in ("key", "policy")]
+        return main(["study", "approve", str(self.study), *given, *more])
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    made = Home(tmp_path)
+    yield made
+    for witness in made.witnesses.values():
+        witness.close()
+
+
+def test_enough_witnesses_have_to_have_seen_the_ledger_for_this_study(home: Home) -> None:
+    assert home.faults == ["witnesses.too_few"]
+    home.ask("south", digest="")
+    home.ask("south", old=1, digest="a" * 64)  # for another study
+    assert home.faults == ["witnesses.too_few"]
+    home.ask("west")
+    assert home.faults == []
+    home.says(2, *WITNESSES)
+    with refused("witnesses.too_few", needed=2, got=1, names=["south", "east"]):
+        SitePolicy.read(home.files["policy"]).check_witnesses(study(), "north", home.ledger)
+    home.says(2, "west", "west")  # one witness is not two
+    assert home.faults == ["witnesses.too_few"]
+    home.says(1, "south")  # the other's head counts for nobody
+    assert home.faults == ["witnesses.too_few"]
+
+
+def test_nobody_approves_with_a_ledger_that_no_witness_has_seen(home: Home) -> None:
+    ledger = f"--ledger={home.ledger}"
+    assert (home.approve(), home.approve(ledger)) == (2, 2)
+    assert not list(home.folder.glob("*.approval"))
+    request = home.folder / "request"
+    said = ["ledger", "head", str(home.ledger), f"--key={home.files['key']}", f"--study={home.study}"]
+    assert main([*said, f"--out={request}"]) == 0
+    asked = HeadRequest.read(request.read_bytes())
+    cosigned = home.witnesses["south"].cosign(asked, NORTH.public).encode()
+    (home.heads / f"x{COSIGNED}").write_bytes(cosigned)
+    assert (home.approve(), home.approve(ledger)) == (2, 0)
+    assert list(home.folder.glob("*.approval"))
+
+
+def test_an_older_ledger_is_refused_in_100_of_100_trials_by_any_one_witness(home: Home) -> None:
+    """One of three witnesses has seen the ledger at each of nine sizes. Copies of all sizes are put back at random."""
+    draw, copies = Stream.insecure_from_seed(1), {}
+    policies = {name: home.folder / f"{name}.toml" for name in WITNESSES}
+    for name in WITNESSES:
+        (home.heads / name).mkdir()
+    for size in range(1, 10):
+        copies[size] = Path(shutil.copy(home.ledger, home.folder / f"{size}.ledger"))
+        for name in WITNESSES:
+            folder = home.heads / name / str(size)
+            folder.mkdir()
+            home.ask(name, old=size - 1).rename(folder / f"x{COSIGNED}")
+        home.charge()
+    for name, path in policies.items():
+        key = home.witnesses[name].key.text
+        path.write_text(f'{SITE_POLICY}[witnesses]\nkeys = ["{key}"]\nheads = "seen"\n')
+    refusals = 0
+    for _ in range(100):
+        name, seen = WITNESSES[draw.below(3)], 2 + draw.below(8)
+        size = 1 + draw.below(seen - 1)
+        (home.folder / "seen").unlink(missing_ok=True)
+        (home.folder / "seen").symlink_to(home.heads / name / str(seen))
+        policy = SitePolicy.read(policies[name])
+        with refused("head.seen_further", seen=seen, entries=size):
+            policy.check_witnesses(study(), "north", copies[size])
+        policy.check_witnesses(study(), "north", home.ledger)
+        refusals += 1
+    assert refusals == 100
+
+
+def test_an_older_ledger_with_the_heads_of_its_time_is_refused_for_a_new_study(home: Home) -> None:
+    home.ask("south", digest="")
+    shutil.copytree(home.folder, home.folder / "backup")
+    home.charge()
+    home.ask("south", old=1, digest="")
+    shutil.copy(home.folder / "backup" / "north.ledger", home.ledger)
+    shutil.rmtree(home.heads)
+    shutil.copytree(home.folder / "backup" / "heads", home.heads)
+    assert home.faults == ["witnesses.too_few"]
+    with refused("witness.other_size", seen=2, entries=1):
+        home.ask("south", old=1)
+
+
+def test_a_ledger_that_was_put_back_sends_nothing_but_a_refusal(home: Home) -> None:
+    copy = Path(shutil.copy(home.ledger, home.folder / "copy"))
+    home.charge()
+    home.ask("south")
+    assert home.approve(f"--ledger={home.ledger}") == 0
+    shutil.copy(copy, home.ledger)
+    relay = RelayStore()
+    with pytest.raises(UnfitError) as caught:
+        take_part(
+            home.study,
+            home.site_files,
+            lambda line: None,
+            lambda *asked: InMemoryCarrier(relay, "north", asked[0].digest),
+        )
+    assert [fault.code for fault in caught.value.faults] == ["head.seen_further"]
+    assert {frame.lane for _, frame in relay.since(0, "south", everything=True)} == {"refusal"}
+
+
+def test_at_the_end_a_site_is_asked_to_have_its_ledger_witnessed_again(home: Home) -> None:
+    home.study.write_text(text().replace('greetings = "7d"', 'greetings = "0.1s"'))
+    home.ask("south", digest=JointStudy.read(home.study).digest)
+    assert home.approve(f"--ledger={home.ledger}") == 0
+    said: list[PrivateText] = []
+    part = take_part(
+        home.study, home.site_files, said.append, lambda *asked: InMemoryCarrier(RelayStore(), "north", asked[0].digest)
+    )
+    assert part.code == "approvals.deadline"
+    assert said[-1].on_screen() == str(InputFault("witnesses.ask_again"))
+
+
+def test_a_head_for_another_study_is_compared_too(home: Home) -> None:
+    home.ask("south")
+    copy = Path(shutil.copy(home.ledger, home.folder / "copy"))
+    home.charge()
+    home.ask("south", old=1, digest="a" * 64)
+    assert home.faults == []
+    shutil.copy(copy, home.ledger)
+    assert home.faults == ["head.seen_further"]
+
+
+def test_heads_of_other_ledgers_and_other_files_are_named(home: Home) -> None:
+    home.ask("south")
+    (home.heads / f"z{COSIGNED}").write_text("no head")
+    assert home.faults == ["note.malformed"]
+    other = HeadRequest.make(read_history(home.ledger), IDENTITIES["south"], 0)
+    (home.heads / f"z{COSIGNED}").write_bytes(other.encode())
+    assert home.faults == ["head.of_another_ledger"]
+    (home.heads / f"z{COSIGNED}").rename(home.heads / "z")
+    assert home.faults == []
+    home.files["policy"].write_text(f'{SITE_POLICY}[witnesses]\nkeys = ["south"]\nheads = "heads"\n')
+    assert home.faults == ["vkey.malformed"]
