@@ -71,7 +71,7 @@ def test_a_release_that_is_worse_than_its_band_says_so(reports: dict[str, Report
     worse = texts_by_code(accuracy_blocks(bad.comparison, bad.planned))
     assert "0.200. Predicted of noise: 0.000 to 0.100" in worse["run.lost_more_than_planned"]
     good = texts_by_code(accuracy_blocks(bad.comparison, _planned(0.3)))
-    assert "0.200. Predicted: 0.000 to 0.300" in good["run.lost_as_planned"]
+    assert "0.200. Predicted of noise: 0.000 to 0.300" in good["run.lost_as_planned"]
 
 
 def _planned(high: float) -> ExpectedAccuracy:
