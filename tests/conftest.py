@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 
 if TYPE_CHECKING:
     from support.browser import Chromium
+    from support.planted import Planter
 
 settings.register_profile("shared machine", deadline=None)
 settings.load_profile("shared machine")
@@ -50,6 +51,16 @@ def chromium() -> Iterator[Chromium]:
     started = browser.Chromium()
     yield started
     started.close()
+
+
+@pytest.fixture(scope="session")
+def planter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planter]:
+    """A copy of the repository for mutants and recipes, made once a worker."""
+    from support.planted import Planter
+
+    made = Planter(tmp_path_factory.mktemp("planted"))
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="session", autouse=True)

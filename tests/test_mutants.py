@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,13 +13,6 @@ from support.planted import MUTANTS, Mutant, Planter
 
 SUITE = "tests/support/carrier_suite.py"
 """Tests that classes of other files inherit."""
-
-
-@pytest.fixture(scope="module")
-def planter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planter]:
-    made = Planter(tmp_path_factory.mktemp("planted"))
-    yield made
-    made.close()
 
 
 def test_every_mutant_can_be_planted_and_names_a_test() -> None:

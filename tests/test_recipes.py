@@ -77,13 +77,6 @@ def _steps(recipe: str, text: str) -> Iterator[Step]:
         yield Step(int(step["number"]), file[1], place["how"], place["anchor"] or "", inside, step["test"])
 
 
-@pytest.fixture(scope="module")
-def planter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planter]:
-    made = Planter(tmp_path_factory.mktemp("recipes"))
-    yield made
-    made.close()
-
-
 @contextmanager
 def done(planter: Planter, steps: Sequence[Step]) -> Iterator[Path]:
     """A copy of the repository in which these steps have been done."""

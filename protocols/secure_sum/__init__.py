@@ -1,6 +1,6 @@
-"""Sums of integer vectors that no single participant computes: private against Charlie and any t of K malicious
-parties, while up to D parties drop out. If t is 0, nothing is claimed against Charlie together with a party. All
-members of a sum but one can always compute the contribution of the last one, with its noise, from the sum.
+"""Sums of integer vectors over K parties: private even if Charlie and up to t of the parties are malicious, while up to
+D parties drop out. If t is 0, nothing is claimed against Charlie together with a party. From any sum, all of its
+members but one can compute the contribution of the last one, with its noise.
 
 In outline after Bonawitz et al., "Practical Secure Aggregation for Privacy-Preserving Machine Learning" (CCS 2017), and
 Bell et al. (CCS 2020). `parameters.py` has the inequalities, `messages.py` lists the conversation, `setup.py`,

@@ -28,7 +28,9 @@ from smc_dp.data.usual_clip import no_row_shortened
 from smc_dp.data.validation_errors import TableFault, unnamed_label_fault
 
 _THOUSANDS, _LOOKED_AT = re.compile(r"\s*[+-]?[1-9]\d{0,2}(\.\d{3})+\s*", re.ASCII), 10_000  # cells; rows
-PRIVATE_NOTICE = "This output quotes cells and counts rows. It is private: keep it on this party's machine."
+PRIVATE_NOTICE = (
+    "This output counts rows, and quotes cells where they have faults. It is private: keep it on this party's machine."
+)
 
 
 @dataclass(frozen=True)

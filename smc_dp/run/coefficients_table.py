@@ -31,7 +31,7 @@ def coefficient_blocks(coefficients: Mapping[str, Any], bounds: Bounds, cut: flo
         "score: use `smc-dp predict`. A number or a date adds the figure times its value, clipped to its bounds. A "
         "date counts days since its lower bound. The standardised figure is the change in the score when the value "
         "goes from the middle of its range to the upper bound (without centring: from 0 to the largest bound). An "
-        "empty cell without a line of its own counts as its column's rule says."
+        "empty cell without a line of its own is treated as the bounds say."
     )
     days = {column.name for column in bounds.columns if isinstance(column, DateColumn)}
     for name, score in list(coefficients.items())[:_MOST_CLASSES]:

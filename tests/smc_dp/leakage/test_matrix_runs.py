@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import accumulate, repeat
 
 import pytest
 from support.pathak import Trial, trial
@@ -99,8 +100,10 @@ def tried(view: View) -> Features:
 
 
 def exponent(base: Ciphertext, power: Ciphertext) -> int:
-    modulus = base.n**2
-    return next(e for e in range(-(1 << NOISE_BITS), 1 << NOISE_BITS) if pow(base.value, e, modulus) == power.value)
+    modulus, least = base.n**2, -(1 << NOISE_BITS)
+    first = pow(base.value, least, modulus)
+    powers = accumulate(repeat(base.value), lambda x, y: x * y % modulus, initial=first)
+    return next(e for e, x in zip(range(least, -least), powers, strict=False) if x == power.value)
 
 
 def secrets(made: Trial) -> Features:
