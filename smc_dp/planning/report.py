@@ -75,6 +75,8 @@ def recommendation_blocks(plan: Plan) -> Iterator[Prose]:
         yield Prose(f"What to expect: {_lost(found.staying)}{_needed(found)}", "plan.expected_loss")
         yield _gain(plan, found.staying)
         yield from gain_blocks(plan.gains)
+        if plan.gains:
+            yield coded_prose("plan.gains_are_estimates")
     if (count := recommendation.features_to_offer(plan.candidate)) is not None:
         yield coded_prose("plan.features_may_pay", count=count)
     if plan.candidate.circumstances.weighted:

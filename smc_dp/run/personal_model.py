@@ -34,13 +34,17 @@ _Share: TypeAlias = Annotated[FiniteNumber, Field(ge=0, le=1)]
 
 
 class StatedPersonalAccuracy(Document):
-    """Accuracies on so many rows; `kept_out`: whether their owner states that no model was learnt from them."""
+    """Accuracies on so many rows; `kept_out`: whether their owner states that no model was learnt from them.
+
+    `shared`: how many of them stand among the own rows, with the same features.
+    """
 
     rows: Annotated[int, Field(ge=1)]
     alone: _Share
     release: _Share
     personalised: _Share
     kept_out: bool
+    shared: Annotated[int, Field(ge=0)] = 0
 
 
 class PersonalFile(Document):
@@ -67,6 +71,7 @@ class PersonalModel:
 
     kind, strength: the release (no strength), a model towards it, or of the own rows alone. rows: number of own rows.
     accuracy, kept_out: on rows that were kept out of everything, or by nested cross-validation on the own rows.
+    shared: number of rows that were kept out and stand, with the same features, among the own rows.
     threshold: that of the study. release_sha256: digest of `release`, the content of release.json.
     missing_files_text: sentence about files that were missing to verify the release; None without any, and of a file.
     features: those beside the rows that the weights belong to, None where they are of the rows alone.
@@ -85,6 +90,7 @@ class PersonalModel:
     insecure: tuple[str, ...]
     missing_files_text: str | None = None
     features: FourierFeatures | None = None
+    shared: int = 0
 
     @property
     def short_digest(self) -> str:
@@ -104,7 +110,7 @@ class PersonalModel:
             "kind": self.kind,
             "strength": self.strength,
             "rows": self.rows,
-            "accuracy": {**asdict(self.accuracy), "kept_out": self.kept_out},
+            "accuracy": {**asdict(self.accuracy), "kept_out": self.kept_out, "shared": self.shared},
             "threshold": self.threshold,
         }
 
@@ -134,9 +140,9 @@ def read_personal_model(path: Path) -> PersonalModel:
     except InputError as error:
         raise error.within(where) from None
     stated = document.accuracy.model_dump()
-    kept_out = stated.pop("kept_out")
+    kept_out, shared = stated.pop("kept_out"), stated.pop("shared")
     return PersonalModel(
         weights, document.kind, document.strength, document.rows, PersonalAccuracy(**stated), kept_out,
         document.threshold, document.release_sha256, found["release"], bounds, tuple(document.release.insecure),
-        features=document.release.features,
+        features=document.release.features, shared=shared,
     )  # fmt: skip

@@ -103,7 +103,7 @@ def personalise(
         raise InputError("personal.of_number", label=shown(release.bounds.label))
     table = _read(rows, form)
     features = release.agreement.features
-    own, held_out = _encoded(table, release.bounds), None
+    own, held_out, shared = _encoded(table, release.bounds), None, 0
     if test is not None:
         tested = _read(test, form)
         held_out = _encoded(tested, replace(release.bounds, weights=None))
@@ -131,6 +131,7 @@ def personalise(
         insecure=release.insecure,
         missing_files_text=verified.missing_files_text,
         features=features,
+        shared=shared,
     )
 
 
@@ -149,6 +150,8 @@ def personal_blocks(found: PersonalModel) -> Iterator[PageBlock]:
     )
     yield PageTable(caption, ("model", "accuracy"), tuple((name, f"{x:.3f}") for name, x in figures), numbers=(1,))
     yield coded_prose("personal.kept_out" if found.kept_out else "personal.optimistic")
+    if found.shared:
+        yield coded_prose("personal.shared_rows", count=found.shared, rows=compared.rows)
     yield Prose("Privacy of this model:")
     yield Bullets(tuple(privacy_sentences()))
 

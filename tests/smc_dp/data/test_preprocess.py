@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from smc_dp.core.documents import validate_document
 from smc_dp.core.errors import one_line
-from smc_dp.data import preprocess
+from smc_dp.data import limits, preprocess
 from smc_dp.data.bounds import Bounds, bounds_from_file, parse_bounds
 from smc_dp.data.bounds_file import BoundsFile
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, DateColumn, NumericColumn
@@ -403,7 +403,7 @@ def test_whole_columns_are_listed_first_and_all_faults_are_refused_at_once(monke
     assert [fault.code for fault in examine_table(table, bounds, "y").faults] == listed
     with refused(*listed, at="t"):
         encode_labelled_rows(table, bounds, "y")
-    monkeypatch.setattr(preprocess, "_MOST_NUMBERS", 5)
+    monkeypatch.setattr(limits, "_MOST_FEATURES", 5)
     with allow_cells(5):  # too many numbers are refused before a cell is, and listed alone
         assert [fault.code for fault in examine_table(table, bounds, "y").faults] == listed
         with refused(*listed, at="t"):

@@ -28,7 +28,7 @@ from tests.smc_dp.cli.test_predict import BOUNDS, patients, write
 from tests.support.audited import hospitals
 from tests.support.refusals import refused
 
-METRICS = ("alone", "release", "personalised", "rows", "kept_out")
+METRICS = ("alone", "release", "personalised", "rows", "kept_out", "shared")
 
 
 @pytest.fixture(scope="module")
@@ -79,11 +79,24 @@ def test_the_screen_says_what_was_chosen_and_how_private_it_is(made: Path) -> No
     for kind, code in (("release", "release"), ("towards the release", "towards"), ("own rows alone", "alone")):
         strength = None if kind == "release" else 1.0
         for kept_out, marked in ((True, "kept_out"), (False, "optimistic")):
-            found = list(personal_blocks(replace(model, kind=kind, strength=strength, kept_out=kept_out)))
+            found = list(personal_blocks(replace(model, kind=kind, strength=strength, kept_out=kept_out, shared=0)))
             codes = [block.code for block in found if isinstance(block, Prose) and block.code]
             assert codes == [f"personal.chosen_{code}", f"personal.{marked}"]
             (said,) = (block.items for block in found if isinstance(block, Bullets))
             assert len(said) == len(PERSONAL_STATEMENTS)
+
+
+def test_rows_that_stand_in_both_files_are_counted(made: Path, tmp_path: Path) -> None:
+    head, *kept = (made / "kept_out.csv").read_text().splitlines()
+    (tmp_path / "mixed.csv").write_text("\n".join([head, *(made / "north.csv").read_text().splitlines()[1:41], *kept]))
+    own = personalise(made / "run", made / "north.csv", test=tmp_path / "mixed.csv")
+    apart = personalise(made / "run", made / "north.csv", test=made / "kept_out.csv")
+    assert own.shared == apart.shared + 40
+    for shared in (40, 0):
+        codes = [block.code for block in personal_blocks(replace(own, shared=shared)) if isinstance(block, Prose)]
+        assert ("personal.shared_rows" in codes) == bool(shared)
+    own.write(tmp_path / "own.model")
+    assert read_personal_model(tmp_path / "own.model").shared == own.shared
 
 
 def test_rows_that_are_learnt_from_are_no_test(made: Path) -> None:

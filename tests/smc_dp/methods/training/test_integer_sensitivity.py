@@ -151,7 +151,7 @@ def test_the_first_sum_costs_what_the_joint_formula_says(
     k: int, E: float, weighted: bool, starts: int, steps: int
 ) -> None:
     found = search(partial(first_sums, A=1.0, E=E), k, starts=starts, steps=steps, weighted=weighted)
-    assert 0.95 * charged_first(1, E) <= found <= charged_first(1, E)
+    assert 0.99 * charged_first(1, E) <= found <= charged_first(1, E)
     if E > 0.5:
         assert found > charged_first(1, 0)  # twin: the curvature is free at any noise
 
