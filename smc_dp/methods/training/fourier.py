@@ -45,6 +45,7 @@ MOST_FREQUENCIES = 2**21
 """Numbers of all frequencies, which are D/2 times the columns of a row: 16 MiB while they are drawn."""
 LEAST_BANDWIDTH, LARGEST_BANDWIDTH = Fraction(1, 1000), Fraction(1000)
 DEFAULT_BANDWIDTH = Fraction(3, 10)
+"""Bandwidth of a setting that states none: never changed, as a digest has the text of the setting alone."""
 FREQUENCY_BITS = 16
 TURN_BITS = 14
 QUANTILE_BITS = 16

@@ -161,7 +161,7 @@ def test_rows_of_too_many_columns_are_refused_before_a_frequency_is_drawn() -> N
 
 
 def test_settings_are_read_and_others_refused() -> None:
-    assert FourierFeatures.of("fourier:512") == FourierFeatures("fourier:512", 512, fourier.DEFAULT_BANDWIDTH)
+    assert FourierFeatures.of("fourier:512") == FourierFeatures("fourier:512", 512, Fraction(3, 10))
     assert FourierFeatures.of("fourier:16:1/2").bandwidth == Fraction(1, 2)
     for setting in (
         "fourier",
