@@ -23,6 +23,7 @@ from smc_dp.run.release import RELEASE
 from smc_dp.run.release_report import run_page
 from smc_dp.run.settings import RunRequest
 from smc_dp.run.verify_release import verify_release
+from tests.support.clear import inferred_in_the_clear
 from tests.support.refusals import refused
 
 BOUNDS = """
@@ -226,6 +227,11 @@ def test_what_it_cannot_do_is_refused(files: Path, tmp_path: Path) -> None:
         with refused(code):
             run(files, tmp_path / "no", bounds=tmp_path / "b.toml")
     assert not (tmp_path / "no").exists()
+
+
+def test_a_seed_gives_the_release_that_the_same_coins_give_in_the_clear(files: Path, tmp_path: Path) -> None:
+    report = run(files, tmp_path / "run", insecure_seed=11)
+    assert stated(tmp_path / "run")["inference"] == inferred_in_the_clear(report.agreement, files, 11)
 
 
 @pytest.mark.parametrize(("at", "rows", "obstacles"), [(6, 4000, []), (9, 6000, ["other_parties"]), (12, 6000, [])])

@@ -12,13 +12,10 @@ import pytest
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
 
-from protocols.arithmetic.rng import Stream
 from smc_dp import audit_run, predict, run_protocol
 from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.data.columns import CategoricalColumn, NumericColumn
-from smc_dp.data.sources import read_own_files
 from smc_dp.data.usual_clip import longest_norm
-from smc_dp.methods.functionality import ideal
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
 from smc_dp.pages.blocks import Banner, PageTable
 from smc_dp.pages.text import page_lines
@@ -28,8 +25,8 @@ from smc_dp.run.preparation import prepare_run
 from smc_dp.run.release import RELEASE
 from smc_dp.run.release_report import run_page
 from smc_dp.run.settings import RunRequest
-from smc_dp.run.simulation import local_parties
 from smc_dp.run.verify_release import verify_release
+from tests.support.clear import inferred_in_the_clear
 from tests.support.refusals import refused
 
 BOUNDS = """
@@ -187,14 +184,7 @@ def test_estimates_are_the_coefficients_of_the_release(files: Path) -> None:
 
 def test_a_seed_gives_the_release_that_the_same_coins_give_in_the_clear(files: Path, tmp_path: Path) -> None:
     report = run(files, tmp_path / "run", insecure_seed=11)
-    agreed, coins = report.agreement, Stream.insecure_from_seed(11)
-    tables = [(name, files / f"{name}.csv") for name in ("north", "south", "west")]
-    parts = [
-        party.contribution for party in local_parties(read_own_files(tables, files / "bounds.toml"), agreed, coins)
-    ]
-    value = ideal(agreed.functionality, parts)
-    result, found = agreed.inferred_result(value)
-    assert stated(tmp_path / "run")["inference"] == make_intervals(found, result, agreed.bounds)
+    assert stated(tmp_path / "run")["inference"] == inferred_in_the_clear(report.agreement, files, 11)
 
 
 def test_it_is_verified_and_audited(files: Path) -> None:
