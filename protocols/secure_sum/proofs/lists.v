@@ -84,7 +84,7 @@ move=> enough hi hi' /(R4 hi)[S [U [cert ->]]] /(R4 hi')[S' [V [cert' ->]]].
 by rewrite (one_list enough cert cert').
 Qed.
 
-(* E: whose shares of a dealer the coalition has before anything is masked, those of C and of all whom the dealer
+(* E: whose shares of a dealer the coalition has beside what is opened by R4, those of C and of all whom the dealer
    answered in set-up. Of these at most T - 1 - t are not in C: at most A = T - 1 - t have accused it, or nobody honest
    has (R6). *)
 Lemma few_are_known (accusers : {set party}) :

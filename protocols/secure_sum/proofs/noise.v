@@ -65,21 +65,39 @@ rewrite !swap; apply: private_of_tests => // z; apply/andP; split; first exact: 
 by rewrite -(one z) [X in _ <= X](bigID (mem S)) /= ler_addl sumr_ge0.
 Qed.
 
-(* The statement: the program has found that a k^2 <= e^epsilon and d k <= delta, a premise names each fact. *)
+(* What the program evaluates leaves room for such laws. With e = 2^-180 it finds that the curve at epsilon - e is at
+   most delta (1 - e) (gaussian.curve_keeps). So a = exp(epsilon - e), and a (1 + e) <= exp(epsilon). *)
+Lemma from_program (F : realFieldType) (exp_epsilon delta a d k e : F) :
+  0 <= a -> 0 <= d -> 0 <= delta -> 0 <= e -> 0 <= k ->
+  k ^+ 2 <= 1 + e -> a * (1 + e) <= exp_epsilon -> d <= delta * (1 - e) -> a * k ^+ 2 <= exp_epsilon /\ d * k <= delta.
+Proof.
+move=> a0 d0 delta0 e0 k0 near fits fits'; split; first by apply: le_trans fits; apply: ler_wpmul2l.
+have k1 : k <= 1 + e.
+  rewrite -(@ler_pexpn2r _ 2) ?nnegrE ?addr_ge0 ?ler01 //; apply: le_trans near _.
+  by rewrite expr2 ler_pemulr ?addr_ge0 ?ler01 // ler_addl.
+apply: le_trans (ler_pmul d0 k0 fits' k1) _.
+rewrite -mulrA ler_pimulr //; have -> : (1 - e) * (1 + e) = 1 - e ^+ 2 by rewrite -subr_sqr expr1n.
+by rewrite ler_subl_addr ler_addl exprn_ge0.
+Qed.
+
+(* The statement: a premise names each fact. *)
 Theorem stated (F : realFieldType) (word out : finType) (kernel : word -> out -> F)
-    (exp_epsilon delta a d k : F) (shares shares' ideal ideal' : word -> F) :
+    (exp_epsilon delta a d k e : F) (shares shares' ideal ideal' : word -> F) :
   (forall z y, 0 <= kernel z y) -> (forall z, \sum_y kernel z y = 1) -> (forall z, 0 <= shares' z) ->
-  0 <= a -> 0 <= k ->
+  0 <= a -> 0 <= delta -> 0 <= e -> 0 <= k ->
   private a d ideal ideal' ->                              (* the curve *)
   close k shares ideal -> close k shares' ideal' ->        (* a sum of shares is nearly that noise *)
-  a * k ^+ 2 <= exp_epsilon -> d * k <= delta ->           (* what the program evaluates *)
+  k ^+ 2 <= 1 + e -> a * (1 + e) <= exp_epsilon -> d <= delta * (1 - e) ->  (* the program evaluates the last *)
   private exp_epsilon delta (processed kernel shares) (processed kernel shares').
 Proof.
-move=> pos one nonneg a0 k0 curve near near' fits fits'; apply: processing => // S.
+move=> pos one nonneg a0 delta0 e0 k0 curve near near' small fits fits'; apply: processing => // S.
+have d0 : 0 <= d by have := curve set0; rewrite /mass !big_set0 mulr0 add0r.
+have [at_a at_d] := from_program a0 d0 delta0 e0 k0 small fits fits'.
 apply: le_trans (exchange a0 k0 near near' curve S) _.
 by rewrite ler_add // ler_wpmul2r // sumr_ge0.
 Qed.
 
 Print Assumptions exchange.
 Print Assumptions processing.
+Print Assumptions from_program.
 Print Assumptions stated.

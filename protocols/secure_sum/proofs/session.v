@@ -19,10 +19,6 @@ Variables (p : parameters) (party context : finType) (word : finZmodType) (C : {
 Definition honest := [finType of {j : party | j \notin C}].
 Definition g (i j : honest) := i != j.
 
-(* E: whose shares of the secrets of an honest party the coalition has before anything is masked: those of C, and those
-   that complaints opened (few_are_known). *)
-Variable E : honest -> {set party}.
-
 (* What the coalition can have an honest party do. *)
 Inductive act :=
   | Mask of honest & context              (* it masks what it puts in, in this context: session, g, r and q_r *)
@@ -44,6 +40,13 @@ Definition request := ('I_R * act)%type.
 Definition reply := (word * sum_coins)%type.
 Definition transcript := seq (request * reply).
 Definition asked (seen : transcript) : seq request := [seq e.1 | e <- seen].
+
+(* E: whose shares of the secrets of an honest party the coalition has beside those that are opened below: those of C,
+   and those that the party opened to complaints (few_are_known). It grows: a dealer that is held in set-up may answer
+   complaints after sums of others. It follows from the requests so far. A request that R2 to R4 refuse can pass on
+   anything that was seen. *)
+Variable E : seq request -> honest -> {set party}.
+Hypothesis E_grows : forall later past j, E past j \subset E (later ++ past) j.
 
 (* In which context a party masked a sum: the first in which it was asked to (R2). *)
 Fixpoint masked_in (past : seq request) r j : option context :=
@@ -76,7 +79,7 @@ Definition answers past r i (j : honest) kind := [exists U : {set party}, opens 
 (* A secret is open if T of its shares are. Of kind true it is b, for the own mask of a party; else s, for its masks
    with others. *)
 Definition open past r (j : honest) kind :=
-  (T p <= #|E j :|: [set val i | i : honest & answers past r i j kind]|)%N.
+  (T p <= #|E past j :|: [set val i | i : honest & answers past r i j kind]|)%N.
 
 Definition shown past r (c : sum_coins) : sum_coins :=
   ([ffun q => if open past r q.2 true then c.1 q else 0],
@@ -126,7 +129,7 @@ Proof. by move=> own; elim: later => [|[r' a] later IH] //=; rewrite IH. Qed.
 
 Lemma open_stays later past r j kind : open past r j kind -> open (later ++ past) r j kind.
 Proof.
-move=> many; apply: leq_trans many _; apply/subset_leq_card/setUS/imsetS/subsetP=> i; rewrite !inE.
+move=> many; apply: leq_trans many _; apply/subset_leq_card/setUSS=> //; apply/imsetS/subsetP=> i; rewrite !inE.
 by case/existsP=> U /andP[own same]; apply/existsP; exists U; rewrite opens_stays.
 Qed.
 End Session.

@@ -18,8 +18,9 @@ Local Notation transcript := (transcript context word C R).
 Local Notation sum_coins := (sum_coins context word C).
 Local Notation all_coins := (all_coins context word C R).
 Local Notation inputs := (inputs context word C R).
-Variable E : honest -> {set party}.
-Hypothesis few : forall j, (#|E j| < T p)%N.
+Variable E : seq request -> honest -> {set party}.
+Hypothesis E_grows : forall later past j, E past j \subset E (later ++ past) j.
+Hypothesis few : forall past j, (#|E past j| < T p)%N.
 Variable s : transcript -> request.
 
 Local Notation g := (@g party C).
@@ -132,11 +133,11 @@ Lemma shown_of_opened later past r (c c' : sum_coins) :
   opened g (chosen (later ++ past) r) c' = opened g (chosen (later ++ past) r) c -> shown past r c' = shown past r c.
 Proof.
 rewrite /shown => same; congr (_, _); apply/ffunP=> q; rewrite !ffunE.
-  case: ifP => // /(open_stays later)/only_one_kind_is_open[W chose jW].
+  case: ifP => // /(open_stays E_grows later)/only_one_kind_is_open[W chose jW].
   by move: same; rewrite /opened chose => -[/ffunP/(_ q)]; rewrite !ffunE -jW.
 case: ifP => // either.
 have [W chose out] : exists2 W, chosen (later ++ past) r = Some W & ~~ ((q.2.1 \in W) && (q.2.2 \in W)).
-  by case/orP: either => /(open_stays later)/only_one_kind_is_open[W chose jW]; exists W; rewrite // -jW ?andbF.
+  by case/orP: either => /(open_stays E_grows later)/only_one_kind_is_open[W chose jW]; exists W; rewrite // -jW ?andbF.
 by move: same; rewrite /opened chose => -[_ /ffunP/(_ q)]; rewrite !ffunE (negbTE out).
 Qed.
 

@@ -145,6 +145,13 @@ def test_parameters_are_those_of_the_program(said: dict[str, str]) -> None:
         ("orders", "#|dropped r| <= D)", "#|dropped r| <= D.+1)", "missing_neighbours"),
         ("orders", "exists a, forall o, f o = S ->", "exists a, forall o, f o = S' ->", "uniform"),
         ("sparse", "r o) -> linked g", "r 1%g) -> linked g", "survivors_are_linked"),
+        ("noise", "<= delta * (1 - e) -> a * k", "<= delta -> a * k", "from_program"),
+        (
+            "noise",
+            "  k ^+ 2 <= 1 + e -> a * (1 + e) <= exp_epsilon -> d <= delta * (1 - e) -> a",
+            "  k <= 1 + e -> a * (1 + e) <= exp_epsilon -> d <= delta * (1 - e) -> a",
+            "from_program",
+        ),
         ("decoding", "- h <= S -> S < h ->", "- h <= S -> S <= h ->", "decoded"),
         (
             "session",
@@ -156,8 +163,14 @@ def test_parameters_are_those_of_the_program(said: dict[str, str]) -> None:
         ("session", "(K p - D p <= #|U|)%N", "(K p - D p - 1 <= #|U|)%N", "own_list"),
         ("session", "V == U, by_all \\subset U, (Q p", "V == U, (Q p", "certified_first"),
         ("session", "(Q p <= #|by_all|)%N &", "(t p <= #|by_all|)%N &", "certified_first"),
-        ("session", "(T p <= #|E j :|:", "(t p <= #|E j :|:", "only_one_kind_is_open"),
-        ("theorem", "(#|E j| < T p)%N", "(#|E j| <= T p)%N", "only_one_kind_is_open"),
+        ("session", "(T p <= #|E past j :|:", "(t p <= #|E past j :|:", "only_one_kind_is_open"),
+        (
+            "session",
+            "Hypothesis E_grows : forall later past j, E past j \\subset E (later ++ past) j.\n",
+            "",
+            "open_stays",
+        ),
+        ("theorem", "(#|E past j| < T p)%N", "(#|E past j| <= T p)%N", "only_one_kind_is_open"),
         (
             "theorem",
             "& masked_in (asked seen) r i != masked_in (asked seen) r j]",
