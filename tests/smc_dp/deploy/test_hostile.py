@@ -102,7 +102,9 @@ STOPS = {
     # The record.
     "a record without a message": Mutant(record(lambda b: without(b, 5)), "chain.message_missing"),
     "a record without my last message": Mutant(record(lambda b: without(b, last_of(b, "P1"))), "record.other_bytes"),
-    "a record with a changed byte": Mutant(record(lambda b: flipped(b, len(b) // 2)), "message.not_signed"),
+    "a record with another body": Mutant(
+        record(lambda b: re.sub(rb'"body":"..', b'"body":"AA', b, count=1)), "message.not_signed"
+    ),
     "a record in another order": Mutant(record(lambda b: reordered(b)), "record.other_bytes"),
     "a record with another approval": Mutant(
         record(lambda b: b.replace(sites.approval(STUDY, "P2").random.encode(), b"0" * 64)), "record.other_bytes"
