@@ -110,9 +110,10 @@ def cosign_head(
     Example:
       smc-dp ledger cosign north.head --witness south.witness --party north.pub --out north.cosigned
     """
-    from smc_dp.core.writing import write_new
+    from smc_dp.core.writing import refuse_existing, write_new
     from smc_dp.privacy.ledger.witness import Witness
 
+    refuse_existing(out)  # before the witness keeps the head
     request = _read_head(head)
     with Witness.open(witness) as opened:
         try:

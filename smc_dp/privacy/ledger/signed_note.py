@@ -27,6 +27,7 @@ MOST_NOTE_BYTES = 1 << 16
 ED25519: Final = 1
 COSIGNATURE: Final = 4
 _MOST_SIZE, _ID_BYTES, _TIME_BYTES, _MOST_NAME = 1 << 63, 4, 8, 200
+_LATEST = 253_402_300_800  # seconds from 1970 to the year 10000: calendars end there
 _DASH = "\N{EM DASH} "
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f]")
 _DECIMAL = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
@@ -127,7 +128,7 @@ class VerifierKey:
         found = cls(name, content[0] if content else 0, content[1:])
         wanted = found.kind in (ED25519, COSIGNATURE) and len(found.public) == PUBLIC_BYTES and is_key_name(name)
         if not wanted or found.text != text:
-            raise InputError("vkey.malformed", got=shown(text))
+            raise InputError("vkey.malformed")  # the text may be that of a secret key
         return found
 
     @property
@@ -153,7 +154,7 @@ class VerifierKey:
         if self.kind == ED25519:
             return verify(self.public, text.encode(), signature)
         time, made = int.from_bytes(signature[:_TIME_BYTES], "big"), signature[_TIME_BYTES:]
-        return time < _MOST_SIZE and verify(self.public, _cosigned(text, time), made)
+        return 0 < time < _LATEST and verify(self.public, _cosigned(text, time), made)
 
 
 def sign_note(note: SignedNote, name: str, signer: Signer) -> SignedNote:
@@ -163,7 +164,12 @@ def sign_note(note: SignedNote, name: str, signer: Signer) -> SignedNote:
 
 
 def cosign_note(note: SignedNote, name: str, signer: Signer, time: int) -> SignedNote:
-    """Return a checkpoint with the cosignature of a witness below. The caller has checked what it states."""
+    """Return a checkpoint with the cosignature of a witness below. The caller has checked what it states.
+
+    InputError for a time before 1970 or after 9999.
+    """
+    if not 0 < time < _LATEST:
+        raise InputError("witness.wrong_clock", got=time)
     key = VerifierKey(name, COSIGNATURE, signer.public)
     made = time.to_bytes(_TIME_BYTES, "big") + signer.sign(_cosigned(note.text, time))
     return note.signed(NoteSignature(name, key.key_id, made))

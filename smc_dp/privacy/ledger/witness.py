@@ -23,7 +23,15 @@ from smc_dp.core.errors import InputError, one_line, shown
 from smc_dp.core.writing import sync_folder
 from smc_dp.privacy.ledger.head import HeadRequest, origin_of, verify_head
 from smc_dp.privacy.ledger.merkle import EMPTY_ROOT, is_extension
-from smc_dp.privacy.ledger.signed_note import COSIGNATURE, Checkpoint, SignedNote, VerifierKey, cosign_note, is_key_name
+from smc_dp.privacy.ledger.signed_note import (
+    COSIGNATURE,
+    ED25519,
+    Checkpoint,
+    SignedNote,
+    VerifierKey,
+    cosign_note,
+    is_key_name,
+)
 
 _WAIT = 30.0  # seconds for another process to finish
 _SCHEMA = """
@@ -55,8 +63,9 @@ class Witness:
             sync_folder(path.parent)
         except FileExistsError:
             raise InputError("witness.exists").within(f"witness {path}") from None
-        except OSError as error:
-            raise InputError("witness.not_made", reason=error.strerror).within(f"witness {path}") from None
+        except (OSError, sqlite3.Error) as error:
+            reason = one_line(getattr(error, "strerror", None) or str(error))
+            raise InputError("witness.not_made", reason=reason).within(f"witness {path}") from None
         finally:
             partial.unlink(missing_ok=True)
         return cls.open(path)
@@ -99,8 +108,11 @@ class Witness:
         if request.old > head.size:
             raise InputError("witness.old_beyond_head", old=request.old, entries=head.size)
         name, identity = self._own()
-        own = tuple(s for s in request.note.signatures if s.name == head.origin)  # lines of others were not verified
-        cosigned = cosign_note(SignedNote(request.note.text, own), name, identity, int(self._clock()))
+        # The owner's verified line alone: anybody can add others on the way, and make the note too long to be read.
+        line = VerifierKey(head.origin, ED25519, owner).signature_in(request.note)
+        own = SignedNote(request.note.text, () if line is None else (line,))
+        cosigned = cosign_note(own, name, identity, int(self._clock()))
+        SignedNote.read(cosigned.encode())  # what is kept can be read again
         with self._transaction():
             last = self._last(head.origin)
             seen = Checkpoint(head.origin, 0, EMPTY_ROOT) if last is None else Checkpoint.read(last.text)

@@ -107,7 +107,7 @@ def test_a_witness_shows_its_key_and_the_last_head_that_it_cosigned(capsys: pyte
         (["check", "north.ledger", *PARTY, "--witness", "south.vkey"], "--cosigned"),
         (["check", "north.ledger", "--cosigned", "cosigned", "--witness", "south.vkey"], "--party"),
         (["check", "north.ledger", "--cosigned", "cosigned", *PARTY], "--witness"),
-        (["check", "north.ledger", *PARTY, "--witness", "x+y", "--cosigned", "cosigned"], "x+y"),
+        (["check", "north.ledger", *PARTY, "--witness", "x+y", "--cosigned", "cosigned"], "public key"),
         (["check", "north.ledger", *PARTY, "--witness", "south.vkey", "--cosigned", "south.vkey"], "south.vkey"),
         (["cosign", "south.vkey", *WITNESS, "--out", "no"], "south.vkey"),
         (["cosign", "head", "--witness", "none", *PARTY, "--out", "no"], "none"),
@@ -118,3 +118,10 @@ def test_a_witness_shows_its_key_and_the_last_head_that_it_cosigned(capsys: pyte
 def test_what_does_not_fit_is_refused_in_one_line(argv: list[str], name: str, capsys: pytest.CaptureFixture[str]):
     assert main(["ledger", *argv]) == 2
     assert name in capsys.readouterr().err
+
+
+def test_a_secret_key_in_the_place_of_a_public_one_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    seed = Path("north.key").read_text().strip()
+    assert main(["ledger", "check", "north.ledger", *PARTY, "--witness", "north.key", "--cosigned", "cosigned"]) == 2
+    said = capsys.readouterr().err
+    assert not any(seed[i : i + 8] in said for i in range(len(seed) - 8))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from smc_dp.privacy.ledger.export import read_history
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.head import HeadRequest
 from smc_dp.privacy.ledger.ledger import Ledger
+from smc_dp.privacy.ledger.signed_note import COSIGNATURE, ED25519, SignedNote, VerifierKey
 from smc_dp.privacy.ledger.witness import Witness
 from tests.support.refusals import refused
 
@@ -48,9 +50,12 @@ class Home:
         self.says(1, *WITNESSES)
 
     def says(self, needed: int, *names: str) -> None:
-        """Write the site policy, with these witnesses."""
-        keys = ", ".join(f'"{self.witnesses[name].key.text}"' for name in names)
-        own = f'{SITE_POLICY}[witnesses]\nkeys = [{keys}]\nheads = "heads"\nneeded = {needed}\n'
+        """Write the site policy, with these witnesses, all of which are needed for 0."""
+        self.names(needed, *(self.witnesses[name].key.text for name in names))
+
+    def names(self, needed: int, *keys: str) -> None:
+        said = f"needed = {needed}\n" if needed else ""
+        own = f'{SITE_POLICY}[witnesses]\nkeys = {list(keys)}\nheads = "heads"\n{said}'
         self.files["policy"].write_text(own)
 
     def charge(self) -> None:
@@ -103,6 +108,32 @@ def test_enough_witnesses_have_to_have_seen_the_ledger_for_this_study(home: Home
     assert home.faults == ["witnesses.too_few"]
     home.says(1, "south")  # the other's head counts for nobody
     assert home.faults == ["witnesses.too_few"]
+
+
+def test_a_witness_that_has_seen_less_does_not_notice_an_older_copy_so_all_are_needed(home: Home) -> None:
+    older, _ = Path(shutil.copy(home.ledger, home.folder / "older")), home.charge()
+    home.ask("south").unlink()  # put back together with the ledger
+    shutil.copy(older, home.ledger)
+    home.ask("west")
+    home.says(1, "south", "west")
+    assert home.faults == []  # as the page says
+    home.says(0, "south", "west")
+    assert home.faults == ["witnesses.too_few"]
+    with refused("witness.other_size", seen=2, old=0, entries=1):
+        home.ask("south")
+
+
+def test_a_key_is_one_witness_under_any_name_and_never_the_owner(home: Home) -> None:
+    key = home.witnesses["south"].key
+    path, other = home.ask("south"), VerifierKey("west", COSIGNATURE, key.public)
+    note = SignedNote.read(path.read_bytes())
+    renamed = replace(note.signatures[-1], name=other.name, key_id=other.key_id)  # anybody can do it
+    path.write_bytes(note.signed(renamed).encode())
+    home.names(2, key.text, other.text)
+    assert home.faults == ["witnesses.too_few"]
+    for other in (VerifierKey("x", COSIGNATURE, NORTH.public), VerifierKey("x", ED25519, key.public)):
+        home.names(1, other.text)
+        assert home.faults == ["witnesses.no_witness"]
 
 
 def test_nobody_approves_with_a_ledger_that_no_witness_has_seen(home: Home) -> None:

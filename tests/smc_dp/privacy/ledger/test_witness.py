@@ -23,7 +23,7 @@ from smc_dp.privacy.ledger.head import HeadRequest, check_cosigned, origin_of, r
 from smc_dp.privacy.ledger.history import History, Limit
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.ledger.merkle import EMPTY_ROOT, leaf_hash, tree_root
-from smc_dp.privacy.ledger.signed_note import Checkpoint, SignedNote, cosigned_at, sign_note
+from smc_dp.privacy.ledger.signed_note import Checkpoint, NoteSignature, SignedNote, cosigned_at, sign_note
 from smc_dp.privacy.ledger.witness import Witness
 from tests.support.refusals import refused
 
@@ -171,6 +171,22 @@ def test_lines_of_others_are_not_handed_on(ledger: Path, south: Witness) -> None
     false = replace(south.cosign(request, OWNER.public).signatures[-1], signature=bytes(72))
     again = south.cosign(replace(request, old=3, note=request.note.signed(false)), OWNER.public)
     assert check_cosigned(export.read_history(ledger), [again], OWNER.public, south.key).entries == 3
+
+
+def test_lines_that_somebody_added_on_the_way_do_no_harm(ledger: Path, south: Witness) -> None:
+    """Under the owner's name and another ID nobody verifies them; kept, they would make the head too long."""
+    request = head(charge(ledger, 0))
+    more = NoteSignature(origin_of(OWNER.public), b"abcd", bytes(45_000))
+    found = south.cosign(replace(request, note=request.note.signed(more)), OWNER.public)
+    assert [s.name for s in found.signatures] == [origin_of(OWNER.public), "south"]
+    assert south.last(OWNER.public) == found
+
+
+@pytest.mark.parametrize("time", [0, -1, 253_402_300_800])
+def test_a_time_that_no_calendar_has_is_refused(time: int, ledger: Path, south: Witness) -> None:
+    with Witness.open(south.path, lambda: time) as late, refused("witness.wrong_clock", got=time):
+        late.cosign(head(charge(ledger, 0)), OWNER.public)
+    assert south.last(OWNER.public) is None
 
 
 def test_two_heads_of_one_size_are_evidence_and_other_pairs_ask_for_a_proof(ledger: Path, tmp_path: Path) -> None:
