@@ -1,4 +1,4 @@
-"""Size and depth of a CBOR value, from the heads of its items, before a parser creates objects.
+"""Heads of CBOR items: the shortest one of a length, and the size and depth of a value before a parser creates objects.
 
 A parser turns one byte into an object of about sixty: without this check, a file of 64 MB could take gigabytes. Tags
 are refused as well, for each has a decoder of its own and no format here uses one.
@@ -6,7 +6,20 @@ are refused as well, for each has a decoder of its own and no format here uses o
 
 from __future__ import annotations
 
-_STRINGS, _ARRAY, _MAP, _TAG = (2, 3), 4, 5, 6
+from functools import cache
+
+STRING, ARRAY = 2, 4
+"""Major types of a byte string and of an array."""
+_STRINGS, _MAP, _TAG = (STRING, 3), 5, 6
+
+
+@cache
+def shortest_head(major: int, length: int) -> bytes:
+    """Return the head of a byte string or an array of this length (RFC 8949, deterministic)."""
+    if length < 24:
+        return bytes([(major << 5) + length])
+    extra, width = next((24 + i, 1 << i) for i in range(4) if length < 1 << (8 << i))
+    return bytes([(major << 5) + extra]) + length.to_bytes(width, "big")
 
 
 def is_plain(data: bytes, items: int, depth: int) -> bool:
@@ -25,8 +38,8 @@ def is_plain(data: bytes, items: int, depth: int) -> bool:
         length = int.from_bytes(data[at + 1 : at + 1 + more], "big") if more else argument
         at += 1 + more + (length if major in _STRINGS else 0)
         open_[-1] -= 1
-        if major in (_ARRAY, _MAP):
-            open_.append(length if major == _ARRAY else 2 * length)
+        if major in (ARRAY, _MAP):
+            open_.append(length if major == ARRAY else 2 * length)
         while open_ and not open_[-1]:
             open_.pop()
         if not open_:

@@ -18,7 +18,7 @@ import cbor2
 from protocols.crypto.identity import SIGNATURE_BYTES
 from protocols.errors import DecodeError
 from protocols.runtime import shared_work
-from protocols.runtime.cbor_limits import is_plain
+from protocols.runtime.cbor_limits import ARRAY, STRING, is_plain, shortest_head
 from protocols.runtime.session import PUBLIC_NAME
 
 HELLO = "Hello"
@@ -27,7 +27,6 @@ MAX_ENVELOPE_BYTES = 1 << 26
 MAX_ROUNDS = 1 << 32
 START = bytes(32)  # the chain of a sender that has sent nothing
 _PARTS = 9  # eight of the header, and the body
-_ARRAY = 0x80  # the CBOR head of an array of so many parts, as long as they are fewer than 24
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ class Envelope:
 
     def encode(self) -> bytes:
         """Return the wire format: a canonical CBOR array of the header's eight parts and the body."""
-        return bytes([_ARRAY + _PARTS]) + self.header[1:] + _head(len(self.body)) + self.body
+        return shortest_head(ARRAY, _PARTS) + self.header[1:] + shortest_head(STRING, len(self.body)) + self.body
 
     @classmethod
     def decode(cls, data: bytes) -> Envelope:
@@ -113,15 +112,7 @@ def first_greetings(envelopes: Iterable[Envelope]) -> dict[str, Envelope]:
 
 def wire_size(header: int, body: int) -> int:
     """Return the bytes on the wire of a header and a body of these lengths."""
-    return header + len(_head(body)) + body
-
-
-def _head(length: int) -> bytes:
-    """Return the CBOR head of a byte string."""
-    if length < 24:
-        return bytes([0x40 + length])
-    extra, width = next((0x58 + i, 1 << i) for i in range(4) if length < 1 << (8 << i))
-    return bytes([extra]) + length.to_bytes(width, "big")
+    return header + len(shortest_head(STRING, body)) + body
 
 
 def is_signed(public: bytes, envelope: Envelope) -> bool:

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
 from types import MappingProxyType, UnionType
 from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
@@ -32,12 +31,12 @@ from protocols.crypto.dgk import BitCiphertext, DgkPublicKey, FreshBit
 from protocols.crypto.paillier import Ciphertext, Fresh, Uniform
 from protocols.crypto.paillier import PublicKey as PaillierPublicKey
 from protocols.errors import DecodeError, LocalError
+from protocols.runtime.cbor_limits import ARRAY, STRING, shortest_head
 
 Key = PaillierPublicKey | DgkPublicKey
 Layout = Mapping[str, int]
 Keys = Mapping[str, Key]
 
-_STRING, _ARRAY = 0x40, 0x80  # heads of CBOR
 _PLAIN = (int, bool, bytes)
 _CIPHERTEXTS = (Ciphertext, BitCiphertext)
 
@@ -208,13 +207,16 @@ def _slot(cls: type, name: str, hint: Any) -> FieldSpec:
 
 def size(kind: type[Message], layout: Layout) -> int:
     """Return the length in bytes of every message of this kind under this layout."""
-    lengths = [_length(slot, layout) for slot in kind.slots]
-    return len(_head(_ARRAY, len(lengths))) + sum(len(_head(_STRING, length)) + length for length in lengths)
+    total = len(shortest_head(ARRAY, len(kind.slots)))
+    for slot in kind.slots:
+        length = _length(slot, layout)
+        total += len(shortest_head(STRING, length)) + length
+    return total
 
 
 def encode(message: Message, layout: Layout, keys: Keys) -> bytes:
     """Return the canonical bytes; raise `LocalError` for a value that does not fit, a stale ciphertext, a wrong key."""
-    parts = [_head(_ARRAY, len(message.slots))]
+    parts = [shortest_head(ARRAY, len(message.slots))]
     for slot in message.slots:
         value = getattr(message, slot.name)
         try:
@@ -226,7 +228,7 @@ def encode(message: Message, layout: Layout, keys: Keys) -> bytes:
                 raise LocalError("message.another_number_of_values", wanted=layout[slot.count], got=len(value))
         except LocalError as error:
             raise error.within(f"{type(message).__name__}.{slot.name}") from None
-        parts += _head(_STRING, len(packed)), packed
+        parts += shortest_head(STRING, len(packed)), packed
     return b"".join(parts)
 
 
@@ -237,10 +239,10 @@ def decode(kind: type[MessageT], data: bytes, layout: Layout, keys: Keys) -> Mes
         raise DecodeError("message.another_size", wanted=wanted, got=len(data))
     values: dict[str, Any] = {}
     # Strings of one length have one encoding: it is canonical when every head is the one that is due in its place.
-    head = _head(_ARRAY, len(kind.slots))
+    head = shortest_head(ARRAY, len(kind.slots))
     at, exact = len(head), data.startswith(head)
     for slot in kind.slots:
-        head = _head(_STRING, length := _length(slot, layout))
+        head = shortest_head(STRING, length := _length(slot, layout))
         exact, at = exact and data.startswith(head, at), at + len(head)
         try:
             read = _unpack_all(data[at : at + length], layout[slot.protection.width], slot, keys)
@@ -255,15 +257,6 @@ def decode(kind: type[MessageT], data: bytes, layout: Layout, keys: Keys) -> Mes
 def _length(slot: FieldSpec, layout: Layout) -> int:
     """Return the number of bytes of a field."""
     return layout[slot.protection.width] * (1 if slot.count is None else layout[slot.count])
-
-
-@cache
-def _head(major: int, length: int) -> bytes:
-    """Return the shortest CBOR head of a byte string or an array."""
-    if length < 24:
-        return bytes([major + length])
-    extra, width = next((0x18 + i, 1 << i) for i in range(4) if length < 1 << (8 << i))
-    return bytes([major + extra]) + length.to_bytes(width, "big")
 
 
 def _pack_all(values: Sequence[Any], slot: FieldSpec, layout: Layout, keys: Keys, as_published: bool) -> bytes:
