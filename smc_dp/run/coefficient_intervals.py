@@ -77,7 +77,7 @@ def state_inference(found: CoefficientInference, terms: Mapping[Term, float | No
 def _state(
     found: CoefficientInference, terms: Mapping[Term, float | None], ill: BoolArray, clipped: BoolArray
 ) -> dict[str, Any]:
-    # Each last sum of `logistic` stands for itself; that of `linear` is measured by the matrix of the sum before.
+    # The last sum of `logistic` stands for itself; that of `linear` needs the matrix of the sum before.
     other_sums = ["other_parties"] if found.of_other_parties and found.residual is not None else []
     obstacles = [*found.obstacles, *other_sums, *(["collinear"] if ill[1:].all() else [])]
     withheld = ill | clipped | bool(obstacles)

@@ -45,9 +45,14 @@ def origin_of(public: bytes) -> str:
     return f"{ORIGIN}{public.hex()}"
 
 
+def key_of(owner: bytes) -> VerifierKey:
+    """Return the key that signs the heads of this owner's ledger."""
+    return VerifierKey(origin_of(owner), ED25519, owner)
+
+
 def verify_head(note: SignedNote, owner: bytes) -> Checkpoint:
     """Return the head of this owner's ledger; InputError for the head of another one, or without its signature."""
-    head, key = Checkpoint.read(note.text), VerifierKey(origin_of(owner), ED25519, owner)
+    head, key = Checkpoint.read(note.text), key_of(owner)
     if head.origin != key.name:
         raise InputError("head.of_another_ledger", wanted=key.name, got=shown(head.origin))
     if key.signature_in(note) is None:

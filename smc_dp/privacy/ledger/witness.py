@@ -21,11 +21,10 @@ from protocols.crypto.identity import SEED_BYTES, Identity
 from smc_dp.core.database import open_database
 from smc_dp.core.errors import InputError, one_line, shown
 from smc_dp.core.writing import sync_folder
-from smc_dp.privacy.ledger.head import HeadRequest, origin_of, verify_head
+from smc_dp.privacy.ledger.head import HeadRequest, key_of, origin_of, verify_head
 from smc_dp.privacy.ledger.merkle import EMPTY_ROOT, is_extension
 from smc_dp.privacy.ledger.signed_note import (
     COSIGNATURE,
-    ED25519,
     Checkpoint,
     SignedNote,
     VerifierKey,
@@ -109,7 +108,7 @@ class Witness:
             raise InputError("witness.old_beyond_head", old=request.old, entries=head.size)
         name, identity = self._own()
         # The owner's verified line alone: anybody can add others on the way, and make the note too long to be read.
-        line = VerifierKey(head.origin, ED25519, owner).signature_in(request.note)
+        line = key_of(owner).signature_in(request.note)
         own = SignedNote(request.note.text, () if line is None else (line,))
         cosigned = cosign_note(own, name, identity, int(self._clock()))
         SignedNote.read(cosigned.encode())  # what is kept can be read again

@@ -52,15 +52,8 @@ class RelayInMemory:
 
 
 @dataclass
-class RelayBehindSocket:
+class RelayBehindSocket(RelayInMemory):
     """A relay of ours in a process of its own."""
-
-    folder: Path
-    study: JointStudy = field(default_factory=lambda: sites.joint(ENDURING))
-
-    def __post_init__(self) -> None:
-        self.folder.mkdir(exist_ok=True)
-        self.start()
 
     def carrier(self, name: str, patience: float = 2.0, most_bytes: int = MOST_FRAME_BYTES) -> Carrier:
         return RelayCarrier(asks(self.folder / "socket", name), most_bytes)
