@@ -455,7 +455,7 @@ class Agreement(SettledRun):
             check_feature_count(rows, self.weight_count, None if table is None else table.form.most_cells)
 
     def check_count(self, rows: int) -> None:
-        """Raise InputError for so many rows of all parties that no coefficient would have an interval."""
+        """Raise InputError for so few rows of all parties that no coefficient would have an interval."""
         if isinstance(self.method, CoefficientMethod) and rows <= (fewest := self.method.coefficients(self.public)):
             raise InputError("rows.no_more_than_coefficients", got=rows, coefficients=fewest)
 
