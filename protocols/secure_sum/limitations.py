@@ -18,7 +18,7 @@ from protocols.secure_sum.messages import Masked, PublishedOpening, Shares
 from protocols.secure_sum.parameters import SHARES, Parameters
 from protocols.secure_sum.values import Addends, Vault
 
-M = TypeVar("M", bound=Message)
+Kind = TypeVar("Kind", bound=Message)
 Coalitions = tuple[tuple[str, ...], ...]
 
 
@@ -40,7 +40,7 @@ def addend_of_victim(p: Parameters, views: Sequence[View], published: Mapping[st
     held = {p.parties.index(view.name): _read(view, Shares, name) for view in parties[: p.T]}
     b = dealing.seed_of_shares({holder: shares.b[0] for holder, shares in held.items()})
     s = dealing.seed_of_shares({holder: shares.s[0] for holder, shares in held.items()})
-    vault = next(x for x in reversed(parties[0].results) if isinstance(x, Vault))
+    vault = next(result for result in reversed(parties[0].results) if isinstance(result, Vault))
     y, context = _masked(p, views, published, victim)
     blinds = masks.mask_openly(p, (0,) * p.length(0), context, victim, b, s, vault.keys[0])
     return p.ring.subtract_vectors(y, blinds)
@@ -55,7 +55,7 @@ def addend_of_the_last(p: Parameters, views: Sequence[View], published: Mapping[
     """Compute what the others added to the first sum, noise included: the sum less what these added."""
     (said,) = published.values()
     mine = [_input(view) for view in views if view.name != CURATOR_NAME]
-    known = p.ring.add_vectors(*(x.numbers[0] for x in mine), *(x.noise[0] for x in mine))
+    known = p.ring.add_vectors(*(added.numbers[0] for added in mine), *(added.noise[0] for added in mine))
     return p.ring.subtract_vectors(said.S[: p.length(0)], known)
 
 
@@ -87,7 +87,7 @@ def _masked(p: Parameters, views: Sequence[View], published: Mapping[str, Any], 
     return opening.y[victim * d : (victim + 1) * d], own.context
 
 
-def _read(view: View, kind: type[M], sender: str) -> M:
+def _read(view: View, kind: type[Kind], sender: str) -> Kind:
     """Return the first message of this kind by this sender."""
     return next(message for who, message in view.messages if who == sender and isinstance(message, kind))
 

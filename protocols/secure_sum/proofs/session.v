@@ -17,7 +17,7 @@ Variables (p : parameters) (party context : finType) (word : finZmodType) (C : {
 
 (* Honest parties. Each masks with each other (R1). *)
 Definition honest := [finType of {j : party | j \notin C}].
-Definition g (i j : honest) := i != j.
+Definition adjacent (i j : honest) := i != j.
 
 (* What the coalition can have an honest party do. *)
 Inductive act :=
@@ -39,28 +39,28 @@ Definition all_coins := {ffun 'I_R -> sum_coins}.
 Definition request := ('I_R * act)%type.
 Definition reply := (word * sum_coins)%type.
 Definition transcript := seq (request * reply).
-Definition asked (seen : transcript) : seq request := [seq e.1 | e <- seen].
+Definition asked (seen : transcript) : seq request := [seq step.1 | step <- seen].
 
-(* E: whose shares of the secrets of an honest party the coalition has beside those that are opened below: those of C,
+(* Whose shares of the secrets of an honest party the coalition has beside those that are opened below: those of C,
    and those that the party opened to complaints (few_are_known). It grows: a dealer that is held in set-up may answer
    complaints after sums of others. It follows from the requests so far. A request that R2 to R4 refuse can pass on
    anything that was seen. *)
-Variable E : seq request -> honest -> {set party}.
-Hypothesis E_grows : forall later past j, E past j \subset E (later ++ past) j.
+Variable known : seq request -> honest -> {set party}.
+Hypothesis known_grows : forall later past j, known past j \subset known (later ++ past) j.
 
 (* In which context a party masked a sum: the first in which it was asked to (R2). *)
 Fixpoint masked_in (past : seq request) r j : option context :=
-  if past is (r', a) :: before then
-    if masked_in before r j is Some k then Some k
-    else if a is Mask j' k then if (r' == r) && (j' == j) then Some k else None else None
+  if past is (r', what) :: before then
+    if masked_in before r j is Some ctx then Some ctx
+    else if what is Mask j' ctx then if (r' == r) && (j' == j) then Some ctx else None else None
   else None.
 
 (* R3: it signs the first list that is empty, or has itself in it and at least K - D members. *)
 Definition may_sign (j : honest) (U : {set party}) := (U == set0) || (val j \in U) && (K p - D p <= #|U|)%N.
 Fixpoint signed (past : seq request) r j : option {set party} :=
-  if past is (r', a) :: before then
+  if past is (r', what) :: before then
     if signed before r j is Some U then Some U
-    else if a is Sign j' U then if [&& r' == r, j' == j & may_sign j U] then Some U else None else None
+    else if what is Sign j' U then if [&& r' == r, j' == j & may_sign j U] then Some U else None else None
   else None.
 
 (* C signs everything. *)
@@ -68,8 +68,8 @@ Definition signs past r (j : party) U := if insub j is Some i then signed past r
 
 (* R4: it opens shares when Q members of a list have signed it: b of the list's members, s of the others. *)
 Fixpoint opens (past : seq request) r i U : bool :=
-  if past is (r', a) :: before then
-    opens before r i U || if a is Open i' by_all V then
+  if past is (r', what) :: before then
+    opens before r i U || if what is Open i' by_all V then
       [&& r' == r, i' == i, V == U, by_all \subset U, (Q p <= #|by_all|)%N &
           [forall (j | j \in by_all), signs before r j U]]
     else false
@@ -79,53 +79,57 @@ Definition answers past r i (j : honest) kind := [exists U : {set party}, opens 
 (* A secret is open if T of its shares are. Of kind true it is b, for the own mask of a party; else s, for its masks
    with others. *)
 Definition open past r (j : honest) kind :=
-  (T p <= #|E past j :|: [set val i | i : honest & answers past r i j kind]|)%N.
+  (T p <= #|known past j :|: [set val i | i : honest & answers past r i j kind]|)%N.
 
 Definition shown past r (c : sum_coins) : sum_coins :=
-  ([ffun q => if open past r q.2 true then c.1 q else 0],
-   [ffun q => if open past r q.2.1 false || open past r q.2.2 false then pair_mask g c q.1 q.2.1 q.2.2 else 0]).
+  ([ffun key => if open past r key.2 true then c.1 key else 0],
+   [ffun key => if open past r key.2.1 false || open past r key.2.2 false
+                then pair_mask adjacent c key.1 key.2.1 key.2.2 else 0]).
 
-(* What honest parties put into each sum, in view of all that was said before: f_j(q_r) of the sums so far. *)
+(* What honest parties put into each sum, in view of all that was said before: z_j. *)
 Definition inputs := transcript -> 'I_R -> honest -> word.
 
-Definition answer (x : inputs) (seen : transcript) (q : request) (c : all_coins) : reply :=
-  (if q is (r, Mask j k) then
-     if masked_in (asked seen) r j is None then masked g (fun=> Some k) (x seen r) (c r) j else 0
+Definition answer (z : inputs) (seen : transcript) (ask : request) (c : all_coins) : reply :=
+  (if ask is (r, Mask j ctx) then
+     if masked_in (asked seen) r j is None then masked adjacent (fun=> Some ctx) (z seen r) (c r) j else 0
    else 0,
-   shown (q :: asked seen) q.1 (c q.1)).
+   shown (ask :: asked seen) ask.1 (c ask.1)).
 
-Variable s : transcript -> request.  (* the strategy *)
+Variable strategy : transcript -> request.
 
-Fixpoint run (x : inputs) (c : all_coins) n : transcript :=
-  if n is m.+1 then let seen := run x c m in (s seen, answer x seen (s seen) c) :: seen else [::].
+Fixpoint run (z : inputs) (c : all_coins) steps : transcript :=
+  if steps is rest.+1 then
+    let seen := run z c rest in (strategy seen, answer z seen (strategy seen) c) :: seen
+  else [::].
 
 (* Coins with which the coalition has seen this after so many steps. *)
-Definition leading (x : inputs) (seen : transcript) := [set c | run x c (size seen) == seen].
+Definition leading (z : inputs) (seen : transcript) := [set c | run z c (size seen) == seen].
 
 (* No coins are lost: before the first step all are left, and with each step they are divided among the replies. So the
    share of those that lead to what is seen is its probability. *)
-Lemma all_lead_to_the_start x : leading x [::] = setT.
+Lemma all_lead_to_the_start z : leading z [::] = setT.
 Proof. by apply/setP=> c; rewrite !inE eqxx. Qed.
 
-Theorem nothing_is_lost x seen : (\sum_(a : reply) #|leading x ((s seen, a) :: seen)| = #|leading x seen|)%N.
+Theorem nothing_is_lost z seen :
+  (\sum_(said : reply) #|leading z ((strategy seen, said) :: seen)| = #|leading z seen|)%N.
 Proof.
-rewrite -[RHS]sum1_card (partition_big (fun c => answer x seen (s seen) c) xpredT) //=.
-apply: eq_bigr => a _; rewrite -sum1_card; apply: eq_bigl => c; rewrite !inE /=.
+rewrite -[RHS]sum1_card (partition_big (fun c => answer z seen (strategy seen) c) xpredT) //=.
+apply: eq_bigr => said _; rewrite -sum1_card; apply: eq_bigl => c; rewrite !inE /=.
 by rewrite eqseq_cons; case: (altP (_ =P seen)) => [->|]; rewrite ?andbF // xpair_eqE eqxx andbT.
 Qed.
 
 (* What has been said stays. *)
-Lemma masked_in_stays later past r j k : masked_in past r j = Some k -> masked_in (later ++ past) r j = Some k.
-Proof. by move=> first; elim: later => [|[r' a] later IH] //=; rewrite IH. Qed.
+Lemma masked_in_stays later past r j ctx : masked_in past r j = Some ctx -> masked_in (later ++ past) r j = Some ctx.
+Proof. by move=> first; elim: later => [|[r' what] later IH] //=; rewrite IH. Qed.
 
 Lemma signed_stays later past r j U : signed past r j = Some U -> signed (later ++ past) r j = Some U.
-Proof. by move=> first; elim: later => [|[r' a] later IH] //=; rewrite IH. Qed.
+Proof. by move=> first; elim: later => [|[r' what] later IH] //=; rewrite IH. Qed.
 
 Lemma signs_stays later past r j U : signs past r j U -> signs (later ++ past) r j U.
 Proof. by rewrite /signs; case: insubP => // i _ _ /eqP own; rewrite (signed_stays later own). Qed.
 
 Lemma opens_stays later past r i U : opens past r i U -> opens (later ++ past) r i U.
-Proof. by move=> own; elim: later => [|[r' a] later IH] //=; rewrite IH. Qed.
+Proof. by move=> own; elim: later => [|[r' what] later IH] //=; rewrite IH. Qed.
 
 Lemma open_stays later past r j kind : open past r j kind -> open (later ++ past) r j kind.
 Proof.

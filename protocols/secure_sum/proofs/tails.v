@@ -7,81 +7,84 @@ Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 
-Definition tail total m k T := sumn [seq 'C(m, j) * 'C(total - m, k - j) | j <- iota T (k.+1 - T)].
+Definition tail total marks k T :=
+  sumn [seq 'C(marks, count) * 'C(total - marks, k - count) | count <- iota T (k.+1 - T)].
 
 Section Tails.
 Variables (party : finType) (others : {set party}).
-Implicit Types (marked S : {set party}).
+Implicit Types (marked N : {set party}).
 
-Definition draws marked k j := [set S : {set party} | [&& S \subset others, #|S| == k & #|S :&: marked| == j]].
+Definition draws marked k count := [set N : {set party} | [&& N \subset others, #|N| == k & #|N :&: marked| == count]].
 
-(* Sets of k of the others of whom exactly j are marked. *)
-Lemma card_draws_of marked k j : marked \subset others -> j <= k ->
-  #|draws marked k j| = 'C(#|marked|, j) * 'C(#|others| - #|marked|, k - j).
+(* Sets of k of the others of whom exactly `count` are marked. *)
+Lemma card_draws_of marked k count : marked \subset others -> count <= k ->
+  #|draws marked k count| = 'C(#|marked|, count) * 'C(#|others| - #|marked|, k - count).
 Proof.
 move=> fits le; have -> : #|others| - #|marked| = #|others :\: marked| by rewrite cardsD (setIidPr fits).
 rewrite -!cards_draws -cardsX.
-rewrite -(card_in_imset (f := fun S => (S :&: marked, S :\: marked)) (D := draws marked k j)).
-  apply: eq_card => -[A B]; rewrite !inE /=; apply/imsetP/andP.
-    case=> S; rewrite inE => /and3P[within /eqP size /eqP mark] [-> ->].
+rewrite -(@card_in_imset _ _ (fun N => (N :&: marked, N :\: marked)) (mem (draws marked k count))).
+  apply: eq_card => -[drawn_in drawn_out]; rewrite !inE /=; apply/imsetP/andP.
+    case=> N; rewrite inE => /and3P[within /eqP size /eqP mark] [-> ->].
     rewrite subsetIr mark eqxx; split=> //; rewrite setSD //=.
     by rewrite cardsD size mark eqxx.
-  case=> /andP[inside /eqP sizeA] /andP[]; rewrite subsetD => /andP[within apart] /eqP sizeB.
-  have noB : B :&: marked = set0 by apply/eqP; rewrite setI_eq0.
-  have meet : A :&: B = set0 by apply/eqP; rewrite -subset0 -noB subsetI subsetIr (subset_trans (subsetIl _ _) inside).
-  have noA : A :\: marked = set0 by apply/eqP; rewrite setD_eq0.
-  have allA : A :&: marked = A by apply/setIidPl.
-  have allB : B :\: marked = B by apply/setDidPl.
-  exists (A :|: B); last by rewrite setIUl setDUl noA noB allA allB setU0 set0U.
-  rewrite inE setIUl noB allA setU0 sizeA eqxx cardsU meet cards0 subn0 sizeA sizeB subnKC // eqxx.
+  case=> /andP[inside /eqP size_in] /andP[]; rewrite subsetD => /andP[within apart] /eqP size_out.
+  have none_out : drawn_out :&: marked = set0 by apply/eqP; rewrite setI_eq0.
+  have meet : drawn_in :&: drawn_out = set0 by apply/eqP;
+    rewrite -subset0 -none_out subsetI subsetIr (subset_trans (subsetIl _ _) inside).
+  have none_in : drawn_in :\: marked = set0 by apply/eqP; rewrite setD_eq0.
+  have all_in : drawn_in :&: marked = drawn_in by apply/setIidPl.
+  have all_out : drawn_out :\: marked = drawn_out by apply/setDidPl.
+  exists (drawn_in :|: drawn_out); last by rewrite setIUl setDUl none_in none_out all_in all_out setU0 set0U.
+  rewrite inE setIUl none_out all_in setU0 size_in eqxx cardsU meet cards0 subn0 size_in size_out subnKC // eqxx.
   by rewrite subUset (subset_trans inside fits) within.
-by move=> S S' _ _ [same same']; rewrite -(setID S marked) same same' setID.
+by move=> N N' _ _ [same same']; rewrite -(setID N marked) same same' setID.
 Qed.
 
 (* Sets of k of the others of whom T or more are marked. *)
-Definition at_least marked k T := [set S : {set party} | [&& S \subset others, #|S| == k & T <= #|S :&: marked|]].
+Definition at_least marked k T := [set N : {set party} | [&& N \subset others, #|N| == k & T <= #|N :&: marked|]].
 
 Let one_less marked k T : marked \subset others -> T <= k ->
   #|at_least marked k T| = 'C(#|marked|, T) * 'C(#|others| - #|marked|, k - T) + #|at_least marked k T.+1|.
 Proof.
 move=> fits le; rewrite -card_draws_of //.
 have apart : [disjoint draws marked k T & at_least marked k T.+1].
-  apply/pred0P=> S; rewrite /= !inE; apply/negbTE/negP=> /andP[/and3P[_ _ /eqP ->] /and3P[_ _]].
+  apply/pred0P=> N; rewrite /= !inE; apply/negbTE/negP=> /andP[/and3P[_ _ /eqP ->] /and3P[_ _]].
   by rewrite ltnn.
 transitivity #|draws marked k T :|: at_least marked k T.+1|; last first.
   by rewrite cardsU (disjoint_setI0 apart) cards0 subn0.
-by apply: eq_card => S; rewrite !inE leq_eqVlt [T == _]eq_sym -!andb_orr.
+by apply: eq_card => N; rewrite !inE leq_eqVlt [T == _]eq_sym -!andb_orr.
 Qed.
 
 Theorem card_at_least marked k T : marked \subset others -> #|at_least marked k T| = tail #|others| #|marked| k T.
 Proof.
 move=> fits; have none T' : k < T' -> #|at_least marked k T'| = tail #|others| #|marked| k T'.
   move=> above; rewrite /tail; have -> : k.+1 - T' = 0 by apply/eqP; rewrite subn_eq0.
-  apply/eqP; rewrite cards_eq0 -subset0; apply/subsetP=> S.
+  apply/eqP; rewrite cards_eq0 -subset0; apply/subsetP=> N.
   by rewrite !inE leqNgt => /and3P[_ /eqP size]; rewrite (leq_ltn_trans (subset_leq_card (subsetIl _ _))) ?size.
 case: (ltnP k T) => [|le]; first exact: none.
-rewrite -(subKn le); elim: (k - T) (leq_subr T k) => [_|i IH less].
+rewrite -(subKn le); elim: (k - T) (leq_subr T k) => [_|steps IH less].
   by rewrite subn0 one_less // none // /tail subSnn [X in iota _.+1 X]subnn.
 rewrite one_less ?leq_subr // -subSn // subSS IH ?(ltnW less) // /tail.
-by rewrite -(subnSK less) subSS (subSn (leq_subr i.+1 k)).
+by rewrite -(subnSK less) subSS (subSn (leq_subr steps.+1 k)).
 Qed.
 
 (* With more that are marked there are not fewer. *)
-Lemma more_marked marked m k T : marked \subset others -> #|marked| <= m -> m <= #|others| ->
-  #|at_least marked k T| <= tail #|others| m k T.
+Lemma more_marked marked marks k T : marked \subset others -> #|marked| <= marks -> marks <= #|others| ->
+  #|at_least marked k T| <= tail #|others| marks k T.
 Proof.
-move=> fits; move: {2}(m - _) (erefl (m - #|marked|)) => d; elim: d marked fits => [|d IH] marked fits is_d le most.
-  have -> : m = #|marked| by apply/eqP; rewrite eqn_leq le andbT -subn_eq0 is_d.
+move=> fits; move: {2}(marks - _) (erefl (marks - #|marked|)) => rest;
+  elim: rest marked fits => [|rest IH] marked fits is_rest le most.
+  have -> : marks = #|marked| by apply/eqP; rewrite eqn_leq le andbT -subn_eq0 is_rest.
   by rewrite card_at_least.
-have less : #|marked| < m by rewrite -subn_gt0 is_d.
-have /subsetPn[i other new] : ~~ (others \subset marked).
+have less : #|marked| < marks by rewrite -subn_gt0 is_rest.
+have /subsetPn[j other new] : ~~ (others \subset marked).
   by apply: contraL less => /subset_leq_card all; rewrite -leqNgt (leq_trans most).
-apply: leq_trans (IH (i |: marked) _ _ _ most); last 1 first.
+apply: leq_trans (IH (j |: marked) _ _ _ most); last 1 first.
 - by rewrite cardsU1 new.
-- apply/subset_leq_card/subsetP=> S; rewrite !inE => /and3P[-> -> many] /=; apply: leq_trans many _.
+- apply/subset_leq_card/subsetP=> N; rewrite !inE => /and3P[-> -> many] /=; apply: leq_trans many _.
   by apply/subset_leq_card/setIS/subsetUr.
 - by rewrite subUset sub1set other.
-by rewrite cardsU1 new addnC subnDA is_d subn1.
+by rewrite cardsU1 new addnC subnDA is_rest subn1.
 Qed.
 End Tails.
 
