@@ -64,7 +64,7 @@ def make_greeting(p: Parameters, name: str, rng: Stream) -> MaskKeys:
     return MaskKeys(
         keys=tuple(masking.public_key(s) for s in secrets if s),
         commitments=(*promised, coin_commitment(dealer, dealt.coin)) if p.degree else tuple(promised),
-        leaves=tuple(share_tree(dealer, j, held)[-1][0] for j, held in enumerate(dealt.shares)),
+        leaves=tuple(merkle_root(share_tree(dealer, j, held)) for j, held in enumerate(dealt.shares)),
     )
 
 
@@ -140,6 +140,11 @@ def merkle_tree(leaves: Sequence[bytes]) -> Tree:
         pairs = ((below[i], below[min(i + 1, len(below) - 1)]) for i in range(0, len(below), 2))
         levels.append(tuple(_node(left, right) for left, right in pairs))
     return tuple(levels)
+
+
+def merkle_root(tree: Tree) -> bytes:
+    """Return the root of a tree."""
+    return tree[-1][0]
 
 
 def merkle_path(tree: Tree, r: int) -> tuple[bytes, ...]:

@@ -71,7 +71,8 @@ async def _drawn(me: Endpoint, p: Parameters, greetings: _Greetings) -> bytes:
         if dealing.coin_commitment(i, opened[i]) != greetings[name].message.commitments[p.R]:
             me.refuse(name, "coin.not_as_committed")
     leaves = [graph.greeting_leaf(i, greetings[name].digest, opened[i]) for i, name in enumerate(p.parties)]
-    *_, (root,) = tree = dealing.merkle_tree(leaves)
+    tree = dealing.merkle_tree(leaves)
+    root = dealing.merkle_root(tree)
     for i, name in enumerate(p.parties):
         me.send(name, Circle(root, dealing.merkle_path(tree, i)))
     return root
@@ -91,7 +92,7 @@ async def _held(
         if held is None:  # Charlie can have altered them, or the dealer can have covered them otherwise
             me.stop("shares.altered", dealer=p.parties[i])
         slot = graph.share_number(p.degree, at)
-        if dealing.share_tree(i, slot, held)[-1][0] != greetings[p.parties[i]].message.leaves[slot]:
+        if dealing.merkle_root(dealing.share_tree(i, slot, held)) != greetings[p.parties[i]].message.leaves[slot]:
             me.refuse(p.parties[i], "shares.not_as_committed")
         found.append(held)
     return tuple(found)

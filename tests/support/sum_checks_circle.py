@@ -47,7 +47,7 @@ def the_order_is_made_of_all_coins(code: Code) -> None:
         said = [[greetings[name].digest, coin] for name, coin in zip(p.parties, coins, strict=True)]
         said[1][at] = bytes(32)
         tree = code.dealing.merkle_tree([code.graph.greeting_leaf(i, *both) for i, both in enumerate(said)])
-        root = tree[-1][0]
+        root = code.dealing.merkle_root(tree)
         for i, name in enumerate(p.parties):
             me.send(name, code.messages.Circle(root, code.dealing.merkle_path(tree, i)))
         return bytes(root)
