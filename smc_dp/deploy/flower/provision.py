@@ -75,9 +75,6 @@ def _app_files(*names: str, inside: str = "") -> Mapping[str, Iterable[bytes]]:
 def _readme(study: JointStudy, host: str, port: int) -> str:
     """Return the instructions for the operators of the SuperLink and the SuperNodes."""
     text = resources.files(__package__).joinpath("readme.txt").read_text(encoding="utf-8")
-    register = "\n".join(
-        f"     FLWR_HOME=flwr flwr supernode register {name}.pub relay --name {name}" for name in study.names
-    )
     sites = "\n".join(f"     sites/{name}" for name in study.names)
     said = {"title": study.title, "digest": study.digest, "relay": study.relay, "host": host, "port": port}
-    return text.format(**said, register=register, sites=sites)
+    return text.format(**said, names=" ".join(study.names), sites=sites)

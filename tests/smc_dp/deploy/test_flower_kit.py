@@ -63,8 +63,7 @@ def test_the_settings_are_those_of_the_study(kit: Path) -> None:
     }
     relay = tomllib.loads((kit / "relay" / "flwr" / "config.toml").read_text())["superlink"]["relay"]
     assert relay == {"address": "relay.example:8123", "root-certificates": "ca.crt"}
-    for name in NAMES:
-        assert f"register {name}.pub relay --name {name}\n" in (kit / README_FILE).read_text()
+    assert f"for name in {' '.join(NAMES)}; do " in (kit / README_FILE).read_text()
 
 
 def test_a_folder_that_is_there_and_another_address_are_refused(kit: Path) -> None:
