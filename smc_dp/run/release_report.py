@@ -240,7 +240,7 @@ def _not_guaranteed(agreement: Agreement) -> Iterator[PageBlock]:
         yield Prose("The protocol is kept for its flaws, and claims nothing against those who take part.")
     else:
         yield Prose(f"Of the protocol {agreement.protocol}, the worst first:")
-        yield Bullets(tuple(said.sentence for said in claim.limitations))
+        yield Bullets(claim.limitations_of(agreement.program_parameters("")))
     verb = "predicts" if agreement.bounds.outcome else "classifies"
     of_model = "" if agreement.describes else f" A release makes no promise about how well it {verb}."
     yield Prose(f"Several releases of the same rows add up.{of_model}")

@@ -176,7 +176,7 @@ def _claim(protocol: Protocol, observed: ObservedSession) -> Iterator[PageBlock]
     if assumed := claim.assumed(p) if claim.assumed else claim.assumptions:
         yield Prose(f"It assumes {assumed}.")
     yield Prose("Limitations of the claim, the worst first:")
-    yield Bullets(tuple(unclaimed.sentence for unclaimed in claim.limitations))
+    yield Bullets(claim.limitations_of(p))
 
 
 def _role(text: str | None) -> str:

@@ -143,7 +143,7 @@ class SumTerms(ProtocolTerms):
         result = "a withheld result" if self.verifiable or not limits.by_curator else "a withheld or false result"
         # Neighbours have equally many rows under `replace`; elsewhere a method can take the number to be public.
         is_public = spec.statement.adjacency == "replace" or isinstance(getattr(spec, "method", None), NeedsRowCounts)
-        sizes = "numbers of rows; " if is_public else ""
+        sizes = ("numbers of rows, even hidden ones; " if self.sizes == "hidden" else "numbers of rows; ") * is_public
         return PrivacySummary(
             f"{who}, {how}.",
             f"{noise}; {late}; {fixed} fixed beforehand; no party continued from an earlier saved state.",
