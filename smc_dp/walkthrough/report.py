@@ -114,7 +114,7 @@ def _said(protocol: Protocol, number: str) -> tuple[PageBlock, ...]:
     departs = DEPARTS if protocol.claim else IS_WRONG
     why = BESIDE if quoted.source.startswith(NOTES) else departs  # a program departs from no notes of its own
     fixed = (Prose(FIXED_NOTES),) if why == IS_WRONG else ()
-    about = (Section(why, (*fixed, Bullets(notes)), details=why == BESIDE),) if notes else ()
+    about = (Section(why, (*fixed, Bullets(notes))),) if notes else ()
     return (Section("Word for word", (Quotation(quoted.text, quoted.source),)), *about)
 
 
