@@ -464,6 +464,6 @@ def test_any_bytes_are_a_table_or_one_line(content: bytes, encoding: str, separa
 def test_a_refused_key_of_a_section_comes_with_those_that_there_are(tmp_path):
     (tmp_path / "t.csv").write_text("a\n1\n")
     (tmp_path / "t.csv.toml").write_text('[file]\ndelimiter = ";"\n')
-    with refused("document.unknown_key", at="file", key="'delimiter'") as caught:
+    with refused("document.unknown_key", at="t.csv.toml: file", key="'delimiter'") as caught:
         read_table(tmp_path / "t.csv", "t")
     assert "'separator', 'decimal'" in caught.value.faults[0].fields["wanted"]
