@@ -64,14 +64,14 @@ def make_greeting(p: Parameters, name: str, rng: Stream) -> MaskKeys:
     return MaskKeys(
         keys=tuple(masking.public_key(s) for s in secrets if s),
         commitments=(*promised, coin_commitment(dealer, dealt.coin)) if p.degree else tuple(promised),
-        leaves=tuple(merkle_root(share_tree(dealer, holder, held)) for holder, held in enumerate(dealt.shares)),
+        leaves=tuple(merkle_root(share_tree(dealer, j, held)) for j, held in enumerate(dealt.shares)),
     )
 
 
 def shares_for_holder(dealt: Seeds, holder: int) -> Shares:
     """Return the message of a dealer to a holder."""
     held = dealt.shares[holder]
-    return Shares(tuple(of.b for of in held), tuple(of.s for of in held))
+    return Shares(tuple(h.b for h in held), tuple(h.s for h in held))
 
 
 def encrypt_shares(context: bytes, dealer: int, others: Mapping[int, bytes], dealt: Seeds) -> tuple[bytes, ...]:
@@ -79,7 +79,7 @@ def encrypt_shares(context: bytes, dealer: int, others: Mapping[int, bytes], dea
     each.
     """
     return tuple(
-        masking.covered(context, dealer, holder, agreed, [share for of in dealt.shares[at] for share in (of.b, of.s)])
+        masking.covered(context, dealer, holder, agreed, [share for h in dealt.shares[at] for share in (h.b, h.s)])
         for at, (holder, agreed) in enumerate(others.items())
     )
 
@@ -125,7 +125,7 @@ def share_leaf(dealer: int, holder: int, r: int, b_digest: bytes, s_digest: byte
 
 def share_leaves(dealer: int, holder: int, held: Sequence[Held]) -> tuple[bytes, ...]:
     """Return the leaves of all sums."""
-    return tuple(share_leaf(dealer, holder, r, share_digest(of.b), share_digest(of.s)) for r, of in enumerate(held))
+    return tuple(share_leaf(dealer, holder, r, share_digest(h.b), share_digest(h.s)) for r, h in enumerate(held))
 
 
 def share_tree(dealer: int, holder: int, held: Sequence[Held]) -> Tree:

@@ -73,7 +73,7 @@ async def settle_complaints(
         complaints.shares_to_disclose(p, accused_by_holder, me.index, dealt),
     )
     signature = me.attest(Disclosure(roster, answers, complaints.shares_digest(shares)))
-    me.send(me.curator, Disclosed(tuple(held.b for held in shares), tuple(held.s for held in shares), signature))
+    me.send(me.curator, Disclosed(tuple(x.b for x in shares), tuple(x.s for x in shares), signature))
     start = await await_start(me, roster)
     if any(start.accused):
         await _convinced(me, p, greetings, roster, accused_by_holder, start.accused[0])

@@ -81,12 +81,12 @@ def most_dropouts(K: int, t: int, R: int) -> int:
 
 
 def _at_least(total: int, marked: int, drawn: int) -> list[int]:
-    """Return for each count up to drawn + 1 in how many ways `drawn` of `total`, `marked` of them marked, hold so many
-    marked ones or more.
+    """Count for each j up to drawn + 1 the ways in which `drawn` of `total`, `marked` of them marked, hold j or more
+    marked ones.
     """
     found = [0] * (drawn + 2)
-    for count in reversed(range(drawn + 1)):
-        found[count] = found[count + 1] + comb(marked, count) * comb(total - marked, drawn - count)
+    for j in reversed(range(drawn + 1)):
+        found[j] = found[j + 1] + comb(marked, j) * comb(total - marked, drawn - j)
     return found
 
 

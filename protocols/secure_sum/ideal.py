@@ -90,7 +90,7 @@ def is_semi_honest(p: Parameters) -> bool:
 def functionality(p: Parameters, inputs: Mapping[str, Addends], r: int, members: Collection[int]) -> Vector:
     """Return S_r: the sum of these parties' contributions, noise included."""
     mine = [inputs[p.parties[i]] for i in members]
-    return p.ring.add_vectors(*(added.numbers[r] for added in mine), *(added.noise[r] for added in mine))
+    return p.ring.add_vectors(*(x.numbers[r] for x in mine), *(x.noise[r] for x in mine))
 
 
 def claimed(p: Parameters, names: Sequence[str]) -> bool:
@@ -133,7 +133,7 @@ def simulate_with_charlie(
             y += masks.mask_openly(p, numbers[i], context, i, dealt[i].b[r], dealt[i].s[r], keys, seats)
         for holder in survivors:
             opened += [of[r].b if i in survivors else of[r].s for i, of in covers.held(holder)]
-    every = [cover for i in range(p.K) for cover in covers.dealt_by(i)]
+    every = [x for i in range(p.K) for x in covers.dealt_by(i)]
     return {"Masked.y": y, **_numbers({"Unmask.shares": opened, "Handed.shares": every}), **found}
 
 
@@ -164,7 +164,7 @@ def simulate_parties(p: Parameters, members: Collection[int], rng: Stream, large
         dealt = _dealt(p, rng)
         larger = _Covers(p, members, dealt, _seats(p, rng), rng)
     if p.degree:
-        return _numbers({"Passed.shares": [cover for j in members for cover in larger.passed_to(j)]})
+        return _numbers({"Passed.shares": [x for j in members for x in larger.passed_to(j)]})
     read = [held for j in members for i, of in larger.held(j) if i != j for held in of]
     return _numbers({"Shares.b": [held.b for held in read], "Shares.s": [held.s for held in read]})
 
@@ -229,9 +229,7 @@ class _Covers:
         agreed = {i: _agree(self._dealt[dealer].box, _public_key(self._dealt[i].box)) for i in beside}
         real = dealing.encrypt_shares(self._context, dealer, agreed, self._dealt[dealer])
         open_to = [i in self._members or dealer in self._members for i in beside]
-        return tuple(
-            cover if known else self._rng.bytes(len(cover)) for cover, known in zip(real, open_to, strict=True)
-        )
+        return tuple(x if known else self._rng.bytes(len(x)) for x, known in zip(real, open_to, strict=True))
 
 
 def _dummies(p: Parameters, honest: Sequence[int], S: Vector, rng: Stream) -> dict[int, Vector]:
@@ -244,7 +242,7 @@ def _added(p: Parameters, mine: Addends, r: int) -> Vector:
 
 
 def _numbers(found: Mapping[str, Sequence[bytes]]) -> Readings:
-    return {place: [int.from_bytes(value, "big") for value in values] for place, values in found.items() if values}
+    return {place: [int.from_bytes(x, "big") for x in values] for place, values in found.items() if values}
 
 
 # A model for audits.
@@ -252,7 +250,7 @@ def _numbers(found: Mapping[str, Sequence[bytes]]) -> Readings:
 
 def dry_run_parameters(p: Parameters) -> Parameters:
     """Return parameters of the same names and sums with one number in each block."""
-    return replace(p, sums=tuple(tuple(Block(1, block.noise) for block in blocks) for blocks in p.sums))
+    return replace(p, sums=tuple(tuple(Block(1, b.noise) for b in blocks) for blocks in p.sums))
 
 
 def inputs(p: Parameters, unknown: Unknown) -> dict[str, tuple[Any, ...]]:

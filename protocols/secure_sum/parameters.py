@@ -75,7 +75,7 @@ class Parameters:
         self._check_graph()
         if self.ring_bits % _WORD or not _WORD <= self.ring_bits <= LONGEST_RING:
             raise LocalError("ring_bits.outside", word=_WORD, most=LONGEST_RING, got=self.ring_bits)
-        if not self.sums or not all(blocks and all(block.length >= 1 for block in blocks) for blocks in self.sums):
+        if not self.sums or not all(blocks and all(b.length >= 1 for b in blocks) for blocks in self.sums):
             raise LocalError("sums.empty")
         if K * self.R > MOST_INPUTS:
             raise LocalError("sums.too_many", most=MOST_INPUTS // K, parties=K, got=self.R)
@@ -153,7 +153,7 @@ class Parameters:
             "quorum": self.Q,
             "threshold": self.T,
             "honest": self.H,
-            "sums": [[[block.length, block.noise] for block in blocks] for blocks in self.sums],
+            "sums": [[[b.length, b.noise] for b in blocks] for blocks in self.sums],
             "numbers": self.numbers,
             "ring_bits": self.ring_bits,
             "verifiable": self.verifiable,
@@ -298,9 +298,9 @@ def widths(p: Parameters, name: str) -> dict[str, int]:
 
 
 def _sums(plain: list[Any]) -> tuple[Blocks, ...]:
-    every = [block for blocks in plain if type(blocks) is list for block in blocks]
+    blocks = [b for blocks in plain if type(blocks) is list for b in blocks]
     if not all(type(blocks) is list for blocks in plain) or not all(
-        type(block) is list and [type(field) for field in block] == [int, str] for block in every
+        type(b) is list and [type(x) for x in b] == [int, str] for b in blocks
     ):
         raise LocalError("sums.not_plain")
     return tuple(tuple(Block(length, noise) for length, noise in blocks) for blocks in plain)

@@ -20,8 +20,8 @@ MOST_TRIES = 128  # subsets of shares for one secret: a second of Charlie's time
 def shares_to_unmask(p: Parameters, vault: Vault, r: int, U: Collection[int]) -> Unmask:
     """Return one share of each dealer: of its seed b if it is in U, of its mask key s if not, never both."""
     held, inside = tuple(zip(vault.near or range(p.K), vault.of(r).held, strict=True)), frozenset(U)
-    shown = tuple(of.b if i in inside else of.s for i, of in held)
-    hidden = tuple(of.s if i in inside else of.b for i, of in held)
+    shown = tuple(h.b if i in inside else h.s for i, h in held)
+    hidden = tuple(h.s if i in inside else h.b for i, h in held)
     paths = (step for tree in vault.trees for step in dealing.merkle_path(tree, r))
     return Unmask(shown, tuple(dealing.share_digest(share) for share in hidden), tuple(paths))
 
