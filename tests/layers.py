@@ -171,7 +171,7 @@ LIBRARIES: Mapping[str, tuple[str, ...]] = {
     "protocols": (),
     "protocols.arithmetic.modular": ("gmpy2",),
     "protocols.arithmetic.rng": ("cryptography",),
-    **{f"protocols.arithmetic.{name}": ("numpy",) for name in ("shamir", "words")},
+    **{f"protocols.arithmetic.{name}": ("numpy",) for name in ("ring", "shamir", "words")},
     "protocols.crypto": ("cryptography", "phe"),
     **{f"protocols.crypto.{name}": ("cryptography", "numpy") for name in ("garbling", "half_gates", "masking")},
     "protocols.crypto.circuit": ("numpy",),

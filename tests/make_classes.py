@@ -2,8 +2,8 @@
 
 `report` prints the figures of `smc_dp/methods/README.md`: `newton`, and beside it the peer DP-SGD on all rows in one
 place. HAR, digits and MNIST had been seen when the clip and the steps were chosen, and Covertype was
-used to choose them. The rows of `fair`, which need `pip install statsmodels`, had been seen by nobody. `choose` tries
-other clips and steps on Covertype with seven classes and KDD 99 with five, and on no other data.
+used to choose them. The rows of `fair` had been seen by nobody. `choose` tries other clips and steps on Covertype with
+seven classes and KDD 99 with five, and on no other data.
 
 Ten parties of whom three may collude, delta 1e-5, the noise of all ten, means over deals of the rows with standard
 errors. What was measured is added to the file RESULTS, so that what was stopped goes on. Everything follows from seeds.

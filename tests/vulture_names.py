@@ -55,6 +55,10 @@ client_task_id
 task_name
 shareable
 
+# Flower calls this at each message, and the entry point of a carrier names that.
+pass_turn
+open_flower
+
 # scikit-learn calls these or reads them, or a user does who knows its interface.
 __metadata_request__fit
 fit_parties

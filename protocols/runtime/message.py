@@ -260,10 +260,13 @@ def _length(slot: FieldSpec, layout: Layout) -> int:
 
 
 def _pack_all(values: Sequence[Any], slot: FieldSpec, layout: Layout, keys: Keys, as_published: bool) -> bytes:
-    """Encode the items of a vector; plain integers, of which there may be many, in bulk."""
+    """Encode the items of a vector; plain integers and bytes, of which there may be many, in bulk."""
+    width = layout[slot.protection.width]
+    if slot.type is bytes and set(map(type, values)) <= {bytes} and set(map(len, values)) <= {width}:
+        return b"".join(values)
     if slot.type is int and all(issubclass(kind, int) for kind in set(map(type, values))):
         try:
-            return words.to_bytes(values, layout[slot.protection.width])
+            return words.to_bytes(values, width)
         except OverflowError:
             pass  # the error below has a code
     return b"".join([_pack(value, slot, layout, keys, as_published) for value in values])

@@ -27,7 +27,7 @@ def is_committed(p: Parameters, greetings: _Greetings, dealer: int, holder: int,
     not, whatever it committed to.
     """
     root = greetings[p.parties[dealer]].message.leaves[holder]
-    return bool(held) and dealing.merkle_root(dealing.share_leaves(dealer, holder, held)) == root
+    return bool(held) and dealing.merkle_root(dealing.share_tree(dealer, holder, held)) == root
 
 
 def shares_held(

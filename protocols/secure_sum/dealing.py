@@ -18,7 +18,7 @@ from protocols.errors import DecodeError
 from protocols.secure_sum import graph
 from protocols.secure_sum.messages import MaskKeys, Shares
 from protocols.secure_sum.parameters import Parameters
-from protocols.secure_sum.values import Held
+from protocols.secure_sum.values import Held, Tree
 
 SEED_BYTES = masking.SECRET_BYTES
 _INDEX_BYTES, _NUMBER_BYTES = 2, 4
@@ -64,7 +64,7 @@ def make_greeting(p: Parameters, name: str, rng: Stream) -> MaskKeys:
     return MaskKeys(
         keys=tuple(masking.public_key(s) for s in secrets if s),
         commitments=(*promised, coin_commitment(dealer, dealt.coin)) if p.degree else tuple(promised),
-        leaves=tuple(merkle_root(share_leaves(dealer, j, held)) for j, held in enumerate(dealt.shares)),
+        leaves=tuple(merkle_root(share_tree(dealer, j, held)) for j, held in enumerate(dealt.shares)),
     )
 
 
@@ -128,33 +128,28 @@ def share_leaves(dealer: int, holder: int, held: Sequence[Held]) -> tuple[bytes,
     return tuple(share_leaf(dealer, holder, r, share_digest(h.b), share_digest(h.s)) for r, h in enumerate(held))
 
 
-def merkle_root(leaves: Sequence[bytes]) -> bytes:
-    """Return the Merkle root of all leaves, hashed in pairs; an odd one is paired with itself."""
-    level = list(leaves)
-    while len(level) > 1:
-        level = _above(level)
-    return level[0]
+def share_tree(dealer: int, holder: int, held: Sequence[Held]) -> Tree:
+    """Return the Merkle tree of the shares of all sums; its root stands in the dealer's greeting."""
+    return merkle_tree(share_leaves(dealer, holder, held))
 
 
-def merkle_path(leaves: Sequence[bytes], r: int) -> tuple[bytes, ...]:
+def merkle_tree(leaves: Sequence[bytes]) -> Tree:
+    """Return the levels of the Merkle tree above these leaves, hashed in pairs; an odd one is paired with itself."""
+    levels = [tuple(leaves)]
+    while len(below := levels[-1]) > 1:
+        pairs = ((below[i], below[min(i + 1, len(below) - 1)]) for i in range(0, len(below), 2))
+        levels.append(tuple(_node(left, right) for left, right in pairs))
+    return tuple(levels)
+
+
+def merkle_root(tree: Tree) -> bytes:
+    """Return the root of a tree."""
+    return tree[-1][0]
+
+
+def merkle_path(tree: Tree, r: int) -> tuple[bytes, ...]:
     """Return the path from leaf r to the root: its neighbour on each level."""
-    level, at, found = list(leaves), r, []
-    while len(level) > 1:
-        found.append(level[min(at ^ 1, len(level) - 1)])
-        level = _above(level)
-        at //= 2
-    return tuple(found)
-
-
-def merkle_root_and_paths(leaves: Sequence[bytes]) -> tuple[bytes, tuple[tuple[bytes, ...], ...]]:
-    """Return the root and the path of every leaf."""
-    level, found = list(leaves), [list[bytes]() for _ in leaves]
-    depth = 0
-    while len(level) > 1:
-        for r, steps in enumerate(found):
-            steps.append(level[min(r >> depth ^ 1, len(level) - 1)])
-        level, depth = _above(level), depth + 1
-    return level[0], tuple(map(tuple, found))
+    return tuple(level[min(r >> depth ^ 1, len(level) - 1)] for depth, level in enumerate(tree[:-1]))
 
 
 def climb_path(start: bytes, r: int, steps: Sequence[bytes]) -> bytes:
@@ -169,10 +164,6 @@ def climb_path(start: bytes, r: int, steps: Sequence[bytes]) -> bytes:
 def seed_of_shares(shares: Mapping[int, bytes]) -> bytes:
     """Return the seed that these holders' shares give."""
     return shamir.combine({holder + 1: share for holder, share in shares.items()})
-
-
-def _above(level: Sequence[bytes]) -> list[bytes]:
-    return [_node(level[i], level[min(i + 1, len(level) - 1)]) for i in range(0, len(level), 2)]
 
 
 def _node(left: bytes, right: bytes) -> bytes:

@@ -32,7 +32,7 @@ async def party(me: Endpoint, p: Parameters) -> Vault:
     roster.check_mask_keys(me, p, greetings)
     held = await _held(me, p, root, near, greetings, dealt)
     secrets = tuple(Secrets(dealt.b[r], dealt.s[r], tuple(of_dealer[r] for of_dealer in held)) for r in range(p.R))
-    trees = tuple(dealing.share_leaves(i, graph.share_number(p.degree, at), held[at]) for at, i in enumerate(near))
+    trees = tuple(dealing.share_tree(i, graph.share_number(p.degree, at), held[at]) for at, i in enumerate(near))
     keys = tuple(tuple(greetings[p.parties[i]].message.keys[r] for i in near) for r in range(p.R))
     return Vault(root, roster.first_query(me.session_id), keys, secrets, trees, near=near)
 
@@ -71,9 +71,10 @@ async def _drawn(me: Endpoint, p: Parameters, greetings: _Greetings) -> bytes:
         if dealing.coin_commitment(i, opened[i]) != greetings[name].message.commitments[p.R]:
             me.refuse(name, "coin.not_as_committed")
     leaves = [graph.greeting_leaf(i, greetings[name].digest, opened[i]) for i, name in enumerate(p.parties)]
-    root, paths = dealing.merkle_root_and_paths(leaves)
-    for name, path in zip(p.parties, paths, strict=True):
-        me.send(name, Circle(root, path))
+    tree = dealing.merkle_tree(leaves)
+    root = dealing.merkle_root(tree)
+    for i, name in enumerate(p.parties):
+        me.send(name, Circle(root, dealing.merkle_path(tree, i)))
     return root
 
 
@@ -91,7 +92,7 @@ async def _held(
         if held is None:  # Charlie can have altered them, or the dealer can have covered them otherwise
             me.stop("shares.altered", dealer=p.parties[i])
         slot = graph.share_number(p.degree, at)
-        if dealing.merkle_root(dealing.share_leaves(i, slot, held)) != greetings[p.parties[i]].message.leaves[slot]:
+        if dealing.merkle_root(dealing.share_tree(i, slot, held)) != greetings[p.parties[i]].message.leaves[slot]:
             me.refuse(p.parties[i], "shares.not_as_committed")
         found.append(held)
     return tuple(found)

@@ -99,7 +99,7 @@ def _given(p: Parameters, greetings: _Greetings, disclosed: DisclosedMessage) ->
     dealer, holder = p.parties.index(disclosed.sender), p.parties.index(disclosed.to)
     held = [Held(b, s) for b, s in zip(disclosed.message.b, disclosed.message.s, strict=True)]
     if (
-        dealing.merkle_root(dealing.share_leaves(dealer, holder, held))
+        dealing.merkle_root(dealing.share_tree(dealer, holder, held))
         == greetings[disclosed.sender].message.leaves[holder]
     ):
         yield from ((dealer, holder, r, of_sum) for r, of_sum in enumerate(held))

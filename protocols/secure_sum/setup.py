@@ -36,7 +36,7 @@ async def party(me: Endpoint, p: Parameters) -> Vault:
     held = await disputes.receive_shares(me, p, dealt)
     held = await disputes.settle_complaints(me, p, greetings, vault.roster, dealt, held)
     secrets = tuple(Secrets(dealt.b[r], dealt.s[r], tuple(of_dealer[r] for of_dealer in held)) for r in range(p.R))
-    trees = tuple(dealing.share_leaves(i, me.index, shares) for i, shares in enumerate(held))
+    trees = tuple(dealing.share_tree(i, me.index, shares) for i, shares in enumerate(held))
     return replace(vault, secrets=secrets, trees=trees)
 
 

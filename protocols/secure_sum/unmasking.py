@@ -22,7 +22,7 @@ def shares_to_unmask(p: Parameters, vault: Vault, r: int, U: Collection[int]) ->
     held, inside = tuple(zip(vault.near or range(p.K), vault.of(r).held, strict=True)), frozenset(U)
     shown = tuple(h.b if i in inside else h.s for i, h in held)
     hidden = tuple(h.s if i in inside else h.b for i, h in held)
-    paths = (step for leaves in vault.trees for step in dealing.merkle_path(leaves, r))
+    paths = (step for tree in vault.trees for step in dealing.merkle_path(tree, r))
     return Unmask(shown, tuple(dealing.share_digest(share) for share in hidden), tuple(paths))
 
 

@@ -45,6 +45,10 @@ def join_addends(p: Parameters, *given: Addends) -> Addends:
     return Addends(numbers, noise)
 
 
+Tree = tuple[tuple[bytes, ...], ...]
+"""Merkle tree: its levels from the leaves to the root."""
+
+
 @dataclass(frozen=True, repr=False)
 class Held:
     """Share of a dealer's seed b and of its secret mask key s that one party holds, for one sum."""
@@ -70,8 +74,8 @@ class Vault:
 
     `roster` is the digest of all greetings, `query` that of the next sum's query. `keys` are the mask keys, by sum and
     party. `secrets` has an entry for each sum, None for those that are over; or, where nobody may drop out, it is what
-    the next sum is masked with, of another type than all that may be opened. `trees`: by dealer, what the shares that
-    are held of it hash to, by sum. `values` and `members`: the sums that are over, and who is in them.
+    the next sum is masked with, of another type than all that may be opened. `trees`: by dealer, the Merkle tree of
+    the shares that are held of it. `values` and `members`: the sums that are over, and who is in them.
 
     `near`: in a circle the neighbours of a party; keys, what it holds and trees are of these, in their order.
     """
@@ -80,7 +84,7 @@ class Vault:
     query: bytes
     keys: tuple[tuple[bytes, ...], ...]
     secrets: tuple[Secrets | None, ...] | ClosedPairs = ()
-    trees: tuple[tuple[bytes, ...], ...] = ()
+    trees: tuple[Tree, ...] = ()
     values: tuple[Vector, ...] = ()
     members: tuple[int, ...] = ()
     near: tuple[int, ...] = ()

@@ -2,7 +2,7 @@
 
 Another package brings a carrier as an entry point of the group `smc_dp.carriers`. Its name is the scheme of the relay's
 address. It names a function that takes the study, a participant's name and the folder of its credentials, and returns
-a `Carrier`.
+a `Carrier`. `flower` is such an entry point, of this package.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ _TOP = (
 _COMMENTS = MappingProxyType(
     {
         "purpose": "a site policy may list the purposes that it takes part for",
-        "relay": "address of the relay; nats://, tls:// or flare://",
+        "relay": "address of the relay; nats://, tls://, flare:// or flower://",
         "insecure_test_keys": "the keys of the protocol protect nothing",
         "auxiliary": "SHA-256 of the public rows that all have",
         "threshold": "a row with a probability above it is taken for the second class",

@@ -15,6 +15,7 @@ uniform number would decide alike. Elsewhere they are read, and balls decide.
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import compress
 from math import isqrt
 
 import numpy as np
@@ -66,7 +67,7 @@ def _kept(variance: Fraction, wanted: int, rng: Stream) -> list[int]:
         size = abs(values[i]) + more * t
         kept[i] = decide_acceptance(int(third[i]) >> (WORD - _READ), size, int(k[i]) + more, variance, rng)
         values[i] = -size if negative[i] else size
-    return [value for value, keep in zip(values, kept.tolist(), strict=True) if keep]
+    return list(compress(values, kept.tolist()))
 
 
 def acceptance_probability(y: Array, power: Array, variance: Fraction) -> Array:

@@ -23,10 +23,11 @@ from tempfile import TemporaryDirectory
 HERE = Path(__file__).resolve().parents[2]
 ROWS = (
     *("sum-60-3-1000-1", "sum-60-0-1000-1", "sum-200-11-1000-1", "sum-200-0-1000-1", "sum-50-2-124-8"),
-    *("linear-300-300", "audit", "plan"),
+    *("sum-1000-0-1000-1", "linear-300-300", "linear-1000-1000", "newton-10-500", "audit-20-2", "audit-50-2", "plan"),
 )
-"""Sessions of secure sums by parties, drop-outs, numbers of a sum and sums; linear paths by parties and numbers; the
-audit of `newton` among 20 parties, 2 of which may drop out; and `plan`, from its start to its end."""
+"""Sessions of secure sums by parties, drop-outs, numbers of a sum and sums; linear paths by parties and numbers;
+`newton` by parties and columns; the audit of `newton` by parties, and how many of them may drop out; and `plan`, from
+its start to its end."""
 
 
 def processor_seconds() -> float:
@@ -45,6 +46,20 @@ def command(*arguments: str) -> None:
         sys.exit(code)
 
 
+def newton(parties: int, columns: int) -> Callable[[], object]:
+    """Return a run of `newton` on rows drawn at random, 200 for each party."""
+    import numpy as np
+
+    from smc_dp import Federation, run_protocol
+    from smc_dp.data.federation import Rows
+
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(parties, 200, columns))
+    X /= 1.01 * np.linalg.norm(X, axis=2, keepdims=True)
+    rows = tuple(Rows(of_party, (of_party[:, 0] > 0).astype(int)) for of_party in X)
+    return lambda: run_protocol(Federation(rows, 2), method="newton")
+
+
 def work_of(row: str, folder: str) -> tuple[Callable[[], object], float]:
     """Return the work of a row, prepared, and the processor seconds at which it starts."""
     name, *numbers = row.split("-")
@@ -61,8 +76,11 @@ def work_of(row: str, folder: str) -> tuple[Callable[[], object], float]:
         return linear(range(1000, 1000 + K), d).simulate, processor_seconds()
     if name == "plan":
         return lambda: command("plan", "--sizes", "a=5000,b=800,c=300", "--columns", "20"), 0.0
+    if name == "newton":
+        return newton(*sizes), processor_seconds()
     if name == "audit":
-        command("run", "--method", "newton", "--parties", "20", "--dropouts", "2", "--out", folder)
+        parties, dropouts = map(str, sizes)
+        command("run", "--method", "newton", "--parties", parties, "--dropouts", dropouts, "--out", folder)
         return lambda: command("audit", folder), processor_seconds()
     raise SystemExit(f"no such work: {row}")
 

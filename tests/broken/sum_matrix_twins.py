@@ -58,7 +58,7 @@ def unmasking_both(p: Any, vault: Any, r: int, U: Collection[int]) -> Unmask:
     """Where the digest of the other share should stand, stands the share."""
     held = vault.of(r).held
     own, other = zip(*((h.b, h.s) if i in U else (h.s, h.b) for i, h in enumerate(held)), strict=True)
-    return Unmask(own, other, tuple(step for leaves in vault.trees for step in dealing.merkle_path(leaves, r)))
+    return Unmask(own, other, tuple(step for tree in vault.trees for step in dealing.merkle_path(tree, r)))
 
 
 def is_dealt_both(*about: Any) -> bool:

@@ -46,11 +46,10 @@ def the_order_is_made_of_all_coins(code: Code) -> None:
         coins = [opened.coin for opened in await me.gather(p.parties, code.messages.Coin)]
         said = [[greetings[name].digest, coin] for name, coin in zip(p.parties, coins, strict=True)]
         said[1][at] = bytes(32)
-        root, paths = code.dealing.merkle_root_and_paths(
-            [code.graph.greeting_leaf(i, *both) for i, both in enumerate(said)]
-        )
-        for name, path in zip(p.parties, paths, strict=True):
-            me.send(name, code.messages.Circle(root, path))
+        tree = code.dealing.merkle_tree([code.graph.greeting_leaf(i, *both) for i, both in enumerate(said)])
+        root = code.dealing.merkle_root(tree)
+        for i, name in enumerate(p.parties):
+            me.send(name, code.messages.Circle(root, code.dealing.merkle_path(tree, i)))
         return bytes(root)
 
     fault = "circle.without_a_greeting"

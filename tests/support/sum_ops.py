@@ -154,10 +154,9 @@ def sum_greeting(shared: Shared, name: str, seed: Json) -> Json:
 @op
 def share_path(shared: Shared, dealer: int, holder: int, r: int, held: list[tuple[str, str]]) -> Json:
     """The root of the shares of all sums, and what leads to it from those of sum r."""
-    leaves = dealing.share_leaves(dealer, holder, [Held(raw(b), raw(s)) for b, s in held])
-    path = dealing.merkle_path(leaves, r)
-    climbed = dealing.climb_path(leaves[r], r, path) == dealing.merkle_root(leaves)
-    return {"leaves": leaves, "root": dealing.merkle_root(leaves), "path": path, "climbs": climbed}
+    tree = dealing.share_tree(dealer, holder, [Held(raw(b), raw(s)) for b, s in held])
+    leaves, root, path = tree[0], dealing.merkle_root(tree), dealing.merkle_path(tree, r)
+    return {"leaves": leaves, "root": root, "path": path, "climbs": dealing.climb_path(leaves[r], r, path) == root}
 
 
 @op

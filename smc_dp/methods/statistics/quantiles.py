@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from smc_dp.methods.statistics.estimate import FEWEST_ERRORS, QUANTILE, Estimate
 
@@ -40,14 +41,14 @@ class BinCounts:
         shift = 0.0 if self.rows is None else (self.rows - math.fsum(self.counts)) / len(self.counts)
         cells = [count + shift for count in self.counts[: len(self.edges) - 1]]
         n = math.fsum(cells)
-        enough = n >= max(2.0, FEWEST_ERRORS * self._error_of([1.0] * len(cells)))
+        enough = n >= max(2.0, FEWEST_ERRORS * self._error_of(0.0, len(cells), len(cells)))
         for name, p in QUANTILES:
             yield name, self._quantile(cells, n, p) if enough else None
 
     def _quantile(self, cells: Sequence[float], n: float, p: float) -> Estimate:
         bins = len(cells)
-        cumulative = [math.fsum(cells[:k]) for k in range(bins + 1)]
-        bands = [QUANTILE * self._error_of([1 - p] * k + [-p] * (bins - k)) for k in range(bins + 1)]
+        cumulative = [0.0, *accumulate(cells)]
+        bands = [QUANTILE * self._error_of(p, k, bins) for k in range(bins + 1)]
         low = 0
         while low < bins - 1 and cumulative[low + 1] - p * n + bands[low + 1] < 0:
             low += 1
@@ -58,11 +59,11 @@ class BinCounts:
         found = _invert(self.edges, [0.0, *rising, n], p * n)
         return Estimate(min(max(found, self.edges[low]), self.edges[high]), self.edges[low], self.edges[high])
 
-    def _error_of(self, weights: Sequence[float]) -> float:
-        """Return the standard deviation of a weighted sum of the counts after their shift; no weight is a 0."""
-        square = math.fsum(weight * weight for weight in weights)
+    def _error_of(self, p: float, k: int, bins: int) -> float:
+        """Return the standard deviation of the first k counts after their shift, less p times all of them."""
+        square = k * (1 - p) ** 2 + (bins - k) * p**2
         if self.rows is not None:
-            total = math.fsum(weights)
+            total = k - p * bins
             square = max(0.0, square - total * total / len(self.counts))
         return self.error * math.sqrt(square)
 

@@ -17,6 +17,7 @@ from smc_dp.core.arrays import Array
 from smc_dp.methods.training.integer_rows import COUNT_BITS, RECORD_WEIGHT_BITS, ROW_BITS, SHARE_BITS
 
 _LARGEST = 1 << 200
+_EXACT = 1 << 53
 
 
 class Units(NamedTuple):
@@ -99,4 +100,10 @@ def _by_class(numbers: Array, classes: int) -> Array:
 
 def reals(values: Sequence[int], unit: int) -> Array:
     """Return integers in units of 1/unit, cut at 2^200."""
+    try:
+        integers = np.array(values, dtype=np.int64)
+    except OverflowError:
+        integers = np.array([_EXACT + 1])
+    if unit <= _EXACT and ((integers >= -_EXACT) & (integers <= _EXACT)).all():
+        return integers / unit  # both are floats exactly, so the quotient is rounded once, as below
     return np.array([min(max(v, -_LARGEST), _LARGEST) / unit for v in values], dtype=np.float64)

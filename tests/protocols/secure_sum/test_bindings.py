@@ -46,7 +46,7 @@ DIGESTS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]] 
     "coin": (dealing.coin_commitment, (0, A), (1, B)),
     "share": (dealing.share_digest, (A,), (B,)),
     "leaf": (dealing.share_leaf, (0, 0, 0, A, A), (1, 1, 1, B, B)),
-    "tree": (lambda *given: dealing.merkle_root(dealing.share_leaves(*given)), (0, 0, HELD), (1, 1, OTHER)),
+    "tree": (lambda *given: dealing.merkle_root(dealing.share_tree(*given)), (0, 0, HELD), (1, 1, OTHER)),
     "coin leaf": (graph.greeting_leaf, (0, A, A), (1, B, B)),
     "circle": (graph.draw_order, (A, A, 50), (B, B, 51)),
     "complaints": (lambda *every: complaints.complaints_digest(P, every), (0, 1, 2), (4, 5, 6)),
@@ -133,11 +133,11 @@ def shown(r: int) -> tuple[Parameters, Any, tuple[tuple[bytes, ...], ...]]:
     """What P2 shows of sum r, and everybody's leaves: three sums, so there is a path."""
     everybody = [dealing.deal_seeds(P, Stream.insecure_from_seed(f"dealer {i}")) for i in range(P.K)]
     leaves = tuple(
-        tuple(dealing.merkle_root(dealing.share_leaves(i, j, h)) for j, h in enumerate(d.shares))
+        tuple(dealing.merkle_root(dealing.share_tree(i, j, h)) for j, h in enumerate(d.shares))
         for i, d in enumerate(everybody)
     )
     secrets = tuple(SecretsOf(d.shares[1][r] for d in everybody) for r in range(P.R))
-    trees = tuple(dealing.share_leaves(i, 1, d.shares[1]) for i, d in enumerate(everybody))
+    trees = tuple(dealing.share_tree(i, 1, d.shares[1]) for i, d in enumerate(everybody))
     vault = Vault(A, A, (), secrets, trees)  # type: ignore[arg-type]
     return P, unmasking.shares_to_unmask(P, vault, r, (0, 1, 2)), leaves
 

@@ -158,14 +158,6 @@ def test_every_order_is_as_likely_as_another() -> None:
     assert permutation.bias(2000) < Fraction(1, 1 << 106)
 
 
-def test_all_paths_are_those_of_single_leaves() -> None:
-    for count in (2, 3, 7, 8, 13):
-        leaves = [bytes([i]) * 32 for i in range(count)]
-        root, paths = dealing.merkle_root_and_paths(leaves)
-        assert root == dealing.merkle_root(leaves)
-        assert paths == tuple(dealing.merkle_path(leaves, r) for r in range(count))
-
-
 @pytest.mark.parametrize("left", ["place + greeting", "place + coin"])
 def test_a_root_that_is_not_over_both_greeting_and_coin_is_told_apart(left: str) -> None:
     """That it is over both is what mutant 36 is held against."""

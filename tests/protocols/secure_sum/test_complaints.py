@@ -209,7 +209,7 @@ def test_a_dealer_that_sends_a_holder_no_share_and_no_answer_is_the_one_who_is_m
 
 def test_a_dealer_that_committed_to_zeros_and_sends_nothing_is_accused_all_the_same() -> None:
     """Else its holder would go on without a complaint, and no session is like that: an audit would doubt the holder."""
-    zeros = dealing.merkle_root(dealing.share_leaves(ALL.index(BAD), 0, [NOTHING_HELD]))
+    zeros = dealing.merkle_root(dealing.share_tree(ALL.index(BAD), 0, [NOTHING_HELD]))
     c = without(("P1",), None, greets=lambda _, said: replace(said, leaves=(zeros, *said.leaves[1:])))
     assert said(c, BAD, "Accused").accused == (bit(BAD), 0, 0, 0, 0)
     c.say(BAD, CURATOR_NAME, answer(c, change=lambda shares: (NOTHING_HELD, *shares[1:])))

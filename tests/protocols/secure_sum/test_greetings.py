@@ -139,11 +139,11 @@ HASHES = st.binary(min_size=32, max_size=32)
 
 @given(st.lists(st.builds(Held, HASHES, HASHES), min_size=1, max_size=9))
 def test_each_leaf_leads_to_the_root_by_its_path_and_by_no_other(held: list[Held]) -> None:
-    leaves = dealing.share_leaves(3, 5, held)
-    top = dealing.merkle_root(leaves)
+    tree = dealing.share_tree(3, 5, held)
+    leaves, top = tree[0], dealing.merkle_root(tree)
     assert len(set(leaves)) == len(held)
     for r, leaf in enumerate(leaves):
-        path = dealing.merkle_path(leaves, r)
+        path = dealing.merkle_path(tree, r)
         assert len(path) == (len(held) - 1).bit_length()
         assert dealing.climb_path(leaf, r, path) == top
         for other in {0, len(held) // 2, len(held) - 1} - {r}:

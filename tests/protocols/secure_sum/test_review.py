@@ -272,7 +272,7 @@ def test_whichever_share_does_not_fit_its_dealer_is_named(
             held[wrong] = [replace(held[wrong][0], **{"b" if of_seed else "s": bytes(32)})]
         said = {name: c.code.dealing.make_greeting(p, name, c.seeds[name].fork("greeting")) for name in p.parties}
         dealers = held if committed else dealt.shares[::-1]
-        leaves = tuple(dealing.merkle_root(dealing.share_leaves(0, j, shares)) for j, shares in enumerate(dealers))
+        leaves = tuple(dealing.merkle_root(dealing.share_tree(0, j, shares)) for j, shares in enumerate(dealers))
         greetings = {name: Greeted(message, bytes(32)) for name, message in said.items()}
         greetings["P1"] = Greeted(replace(said["P1"], leaves=leaves), bytes(32))
         letters = [

@@ -11,6 +11,7 @@ import datetime
 import json
 import tomllib
 from collections.abc import Iterator
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -202,10 +203,12 @@ def test_a_schema_refuses_what_lacks_something_or_has_something_else(name: str, 
         more = put(document, (*place, "unheard of"), None)
         assert refused(name, more, validator), place
     for place in places(document):
-        unfit = [other for other in OTHERS if not validator.is_valid(put(paper, place, other))]
-        assert unfit, f"{place} may be anything"
-        for other in unfit:
-            assert not reads(name, put(document, place, other)), (place, other)
+        taken = [reads(name, put(document, place, other)) for other in OTHERS]
+        # The validator is slow: of what the reader refuses it refuses something, which one is soon found.
+        fit = (validator.is_valid(put(paper, place, o)) for o, read in zip(OTHERS, taken, strict=True) if not read)
+        assert not all(fit), f"{place} may be anything"
+        for other in compress(OTHERS, taken):
+            assert validator.is_valid(put(paper, place, other)), (place, other)
 
 
 anything = st.recursive(

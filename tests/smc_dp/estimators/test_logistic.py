@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import check_estimator
 
 from smc_dp import SecureSumLogisticRegression, run_protocol
 from smc_dp.data.bounds import parse_bounds
 from smc_dp.estimators import expected_failed_checks
 from tests.support.refusals import refused
+from tests.support.regressions import logit
 
 TEXT = """
 [columns]
@@ -59,20 +59,15 @@ def test_it_survives_a_clone_and_a_pickle() -> None:
     assert clone(made).fit(X, y).table() == made.table()  # the same seed
 
 
-def test_without_noise_it_is_what_another_program_says() -> None:
-    made = fitted(epsilon=np.inf)
-    Z = np.column_stack([X.age, X.ward == "b", X.ward == "c"]).astype(float)
-    other = LogisticRegression(C=np.inf, tol=1e-12, solver="newton-cholesky", max_iter=500).fit(Z, y == "yes")
-    found = [row.estimate for row in made.table()]
-    W = np.column_stack([np.ones(len(Z)), Z])
-    q = other.predict_proba(Z)[:, 1]
-    inverse = np.linalg.inv((W * (q * (1 - q))[:, np.newaxis]).T @ W)
-    meat = (W * (((y == "yes") - q) ** 2).to_numpy()[:, np.newaxis]).T @ W
-    cov = inverse @ meat @ inverse * len(W) / (len(W) - 4)
-    errors = np.sqrt(np.diagonal(cov))
-    assert np.abs((np.array(found) - [other.intercept_[0], *other.coef_[0]]) / errors).max() < 0.05
-    assert made.bse == pytest.approx(errors, rel=0.01)
-    assert made.cov / np.outer(errors, errors) == pytest.approx(cov / np.outer(errors, errors), abs=0.02)
+@pytest.mark.parametrize("died", [y, y.sample(frac=1, random_state=1)], ids=["strong", "none"])
+def test_without_noise_it_is_logit_of_statsmodels(died: pd.Series[str]) -> None:
+    """Where columns tell of the class, and where p-values are not near 0."""
+    design = np.column_stack([np.ones(len(X)), X.age, X.ward == "b", X.ward == "c"]).astype(float)
+    wanted = logit(design, (died == "yes").to_numpy(dtype=float), np.array([0.0, 40.0, 1.0, 1.0]))
+    made = SecureSumLogisticRegression(bounds=BOUNDS, epsilon=np.inf).fit(X, died.to_numpy())
+    wanted.check(np.array([row.estimate for row in made.table()]), made.cov)
+    p_values = [row.interval.p_value for row in made.table() if row.interval]
+    wanted.check_tests(np.array(p_values), made.conf_int(0.95))
 
 
 def test_rows_have_the_names_of_the_columns_and_the_intervals_of_their_level() -> None:

@@ -160,14 +160,10 @@ def test_the_power_against_one_honest_party_too_many() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("deviation", DEVIATIONS)
-def test_whole_runs_with_a_deviation_refute_nothing(deviation: Deviation) -> None:
-    assert not audited(secure_sum.secure_sum_case(target(), deviation), 120).refuted
-
-
-@pytest.mark.slow
-def test_in_some_more_whole_runs_half_the_noise_is_refuted() -> None:
-    assert audited(secure_sum.secure_sum_case(target(), "copied", "half-noise"), 300).refuted
+def test_whole_runs_with_a_deviation_refute_nothing_and_half_the_noise_shows() -> None:
+    """One way to deviate is enough: whichever it is, the rest is, integer for integer, the sum of the honest."""
+    assert not audited(secure_sum.secure_sum_case(target(), "copied"), 120).refuted
+    assert audited(secure_sum.secure_sum_case(target(), "copied", "half-noise"), 200).refuted
 
 
 def test_the_stripped_noise_of_the_curator_protocol_is_refuted() -> None:

@@ -1,4 +1,4 @@
-"""Least squares with intervals: the textbook's figures without noise, and how often intervals hold with real sums."""
+"""Least squares with intervals: statsmodels' figures without noise, and how often intervals hold with real sums."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ from smc_dp.methods.training.least_squares import gram_numbers, residual_numbers
 from smc_dp.privacy.distributed import GramBound, ResidualBound
 from smc_dp.privacy.target import Target
 from tests.support.refusals import refused
+from tests.support.regressions import least_squares
 
 # A number, a set of three levels of which the first is the reference, a skewed number; and the constant.
 BOX = FeatureBox(1 / np.sqrt(6.0), np.sqrt(0.5), 3, ((1, 3),))
 TRUTH = np.array([3.0, 2.0, -1.5, 4.0, 10.0])  # of the number, two levels, the skewed number and the constant
+HALF = np.array([1.0, 1.0, 1.0, 1.0, 0.0])  # of the range of each
 OUTCOME = NumericColumn("stay", -20.0, 60.0)
 PARTIES = ThreatModel(3, 1, 0)
 DDG = "ddg"
@@ -65,27 +67,17 @@ def inferred(Z: Array, y: Array, target: Target, seed: str = "one") -> tuple[Coe
     return model.inference.transformed(np.diag(units)), model.W[0, [0, 2, 3, 4, 5]] * units
 
 
-def textbook(Z: Array, y: Array) -> tuple[Array, Array]:
-    """Least squares and robust errors (HC1)."""
-    n, p = Z.shape
-    inverse = np.linalg.inv(Z.T @ Z)
-    b = inverse @ Z.T @ y
-    meat = (Z * ((y - Z @ b) ** 2)[:, np.newaxis]).T @ Z
-    errors: Array = np.sqrt(np.diag(inverse @ meat @ inverse) * n / (n - p))
-    return b, errors
-
-
-def test_without_noise_it_is_the_textbooks_formula() -> None:
-    Z, y = drawn(3000, 1)
+def test_without_noise_it_is_least_squares_of_statsmodels() -> None:
+    Z, _ = drawn(3000, 1)
     Z[:, 3] = np.minimum(Z[:, 3], 0.5)  # so that no row is far from the others
-    (found, weights), (estimates, errors) = inferred(Z, y, Target(None)), textbook(Z, y)
-    assert found.obstacles == ()
+    errors = np.random.default_rng(2).uniform(-5, 5, len(Z)) * (0.5 + 2 * np.abs(Z[:, 0]))  # none is beyond the clip
+    y = Z @ TRUTH + errors
+    (found, weights), wanted = inferred(Z, y, Target(None)), least_squares(Z, y, HALF)
     assert found.obstacles == ()
     assert found.left_out == 0
     assert found.rows == pytest.approx(3000, rel=1e-3)
-    assert np.abs((weights - estimates) / errors).max() < 0.05
-    assert np.abs(np.sqrt(np.diag(found.covariance)) / errors - 1).max() < 0.01
-    assert found.residual == pytest.approx(np.sqrt(((y - Z @ estimates) ** 2).sum() / 2995), rel=0.01)
+    wanted.check(weights, found.covariance)
+    assert found.residual == pytest.approx(np.sqrt(((y - Z @ wanted.coefficients) ** 2).sum() / 2995), rel=1e-3)
 
 
 def test_rows_that_lie_far_from_all_others_are_left_out_and_counted() -> None:
@@ -94,10 +86,10 @@ def test_rows_that_lie_far_from_all_others_are_left_out_and_counted() -> None:
         Z[:, column] = -0.98 + 0.02 * (np.arange(2000) % step)
         Z[:7, column] = 1.0
     y[:7] = 60.0
-    (found, weights), (estimates, errors) = inferred(Z, y, Target(None)), textbook(Z[7:], y[7:])
+    (found, weights), wanted = inferred(Z, y, Target(None)), least_squares(Z[7:], y[7:], HALF)
     assert found.left_out == 7
     assert found.rows == pytest.approx(1993, rel=1e-3)
-    assert np.abs((weights - estimates) / errors).max() < 0.1
+    assert np.abs((weights - wanted.coefficients) / wanted.errors).max() < 0.1
 
 
 def covered(seeds: range, n: int, epsilon: int) -> tuple[Array, Array, int]:
@@ -199,7 +191,7 @@ def test_the_squared_error_of_few_rows_is_near_that_without_privacy(epsilon: int
         numbers = np.arange(1000)
         parts = [spec.part(rows.take(numbers[j::3]), coins.fork(f"{j}")) for j in range(3)]
         private.append(spec.model(ideal(spec.functionality, parts, coins.fork("all"))).W[0] * units - truth)
-        free.append(textbook(Z, y)[0] - truth)
+        free.append(least_squares(Z, y, np.zeros(3)).coefficients - truth)
     assert (np.array(private) ** 2).sum() <= most * (np.array(free) ** 2).sum()
 
 
@@ -305,7 +297,7 @@ def test_rows_that_somebody_encoded_otherwise_are_learnt_from_as_they_are() -> N
     numbers = np.rint(np.clip(y, -1, 1) * 2**OUTCOME_BITS).astype(np.int64)
     federation = Federation(tuple(Rows(X[j::3], numbers[j::3]) for j in range(3)), 0)
     release = LinearRegression().train(federation).release(Target(None), Stream.insecure_from_seed("x"))
-    assert release.model.W[0] == pytest.approx(textbook(X, y)[0], abs=0.002)  # type: ignore[attr-defined]
+    assert release.model.W[0] == pytest.approx(np.linalg.lstsq(X, y, rcond=None)[0], abs=0.002)  # type: ignore[attr-defined]
 
 
 def test_what_it_does_not_learn_is_refused() -> None:

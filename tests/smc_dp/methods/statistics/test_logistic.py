@@ -1,4 +1,4 @@
-"""Coefficients with intervals: another program's without noise, and how often intervals hold with the real sums."""
+"""Coefficients with intervals: those of statsmodels without noise, and how often intervals hold with the real sums."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
+from statsmodels.discrete.discrete_model import Logit
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array, IntArray
@@ -21,10 +21,12 @@ from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.distributed import InferenceBound
 from smc_dp.privacy.target import Target
 from tests.support.refusals import refused
+from tests.support.regressions import logit
 
 # A number, a set of three levels of which the first is the reference, a skewed number; and the constant.
 BOX = FeatureBox(1 / np.sqrt(6.0), np.sqrt(0.5), 3, ((1, 3),))
 TRUTH = np.array([0.9, 0.8, -0.5, 1.2, -0.2])  # of the number, two levels, the skewed number and the constant
+HALF = np.array([1.0, 1.0, 1.0, 1.0, 0.0])  # of the range of each
 PARTIES = ThreatModel(3, 1, 0)
 
 
@@ -62,26 +64,14 @@ def inferred(Z: Array, y: IntArray, target: Target, seed: str = "one") -> Coeffi
     return to_columns(found)
 
 
-def pooled(Z: Array, y: IntArray) -> tuple[Array, Array]:
-    """Coefficients and robust errors (HC1), by another program and from the textbook's formula."""
-    model = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-12, solver="newton-cholesky").fit(Z, y)
-    q = model.predict_proba(Z)[:, 1]
-    inverse = np.linalg.inv((Z * (q * (1 - q))[:, np.newaxis]).T @ Z)
-    meat = (Z * ((y - q) ** 2)[:, np.newaxis]).T @ Z
-    n, p = Z.shape
-    errors: Array = np.sqrt(np.diag(inverse @ meat @ inverse) * n / (n - p))
-    return model.coef_[0], errors
-
-
-def test_without_noise_it_is_what_another_program_says() -> None:
+def test_without_noise_it_is_logit_of_statsmodels() -> None:
     Z, y = drawn(3000, 1)
     Z[:, 3] = np.minimum(Z[:, 3], 0.5)  # so that no row is far from the others
-    found, (estimates, errors) = inferred(Z, y, Target(None)), pooled(Z, y)
+    found = inferred(Z, y, Target(None))
     assert found.obstacles == ()
     assert found.left_out == 0
     assert found.rows == pytest.approx(3000, rel=1e-3)
-    assert np.abs((found.estimate - estimates) / errors).max() < 0.02
-    assert np.abs(np.sqrt(np.diag(found.covariance)) / errors - 1).max() < 5e-3
+    logit(Z, y, HALF).check(found.estimate, found.covariance)
     assert found.step < 1e-6
 
 
@@ -90,14 +80,10 @@ def test_errors_are_robust_where_the_model_is_wrong() -> None:
     Z, _ = drawn(3000, 11)
     Z[:, 3] = np.minimum(Z[:, 3], 0.5)
     y = (np.random.default_rng(12).random(3000) < np.where(np.abs(Z[:, 0]) > 0.6, 0.95, 0.1)).astype(np.int64)
-    found, (_, errors) = inferred(Z, y, Target(None)), pooled(Z, y)
-    stated = np.sqrt(np.diag(found.covariance))
-    assert np.abs(stated / errors - 1).max() < 5e-3
-    # Twin: errors of a model that is right differ in the first column.
-    model = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-12, solver="newton-cholesky").fit(Z, y)
-    q = model.predict_proba(Z)[:, 1]
-    plain = np.sqrt(np.diag(np.linalg.inv((Z * (q * (1 - q))[:, np.newaxis]).T @ Z)))
-    assert abs(plain[0] / errors[0] - 1) > 0.05
+    found, wanted = inferred(Z, y, Target(None)), logit(Z, y, HALF)
+    wanted.check(found.estimate, found.covariance)
+    plain = Logit(y, Z).fit(disp=False).bse  # twin: of a model that is right
+    assert abs(plain[0] / wanted.errors[0] - 1) > 0.05
 
 
 def test_rows_that_lie_far_from_all_others_are_left_out_and_counted() -> None:
@@ -105,10 +91,10 @@ def test_rows_that_lie_far_from_all_others_are_left_out_and_counted() -> None:
     for column, step in ((0, 7), (3, 5)):
         Z[:, column] = -0.98 + 0.02 * (np.arange(2000) % step)
         Z[:7, column] = 1.0
-    found, (estimates, errors) = inferred(Z, y, Target(None)), pooled(Z[7:], y[7:])
+    found, wanted = inferred(Z, y, Target(None)), logit(Z[7:], y[7:], HALF)
     assert found.left_out == 7
     assert found.rows == pytest.approx(1993, rel=1e-3)
-    assert np.abs((found.estimate - estimates) / errors).max() < 0.05
+    assert np.abs((found.estimate - wanted.coefficients) / wanted.errors).max() < 0.05
 
 
 def covered(seeds: range, n: int, epsilon: int) -> tuple[Array, Array, int]:
@@ -309,8 +295,7 @@ def test_rows_that_somebody_encoded_otherwise_are_learnt_from_as_they_are() -> N
     federation = Federation(tuple(Rows(X[j::3], y[j::3]) for j in range(3)), 2)
     release = LogisticCoefficients().train(federation).release(Target(None), Stream.insecure_from_seed("x"))
     W = release.model.W  # type: ignore[attr-defined]
-    model = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-12, solver="newton-cholesky").fit(X, y)
-    assert W[1] - W[0] == pytest.approx(model.coef_[0], abs=0.01)
+    assert W[1] - W[0] == pytest.approx(Logit(y, X).fit(disp=False).params, abs=0.01)
     spec = LogisticCoefficients().shared(federation.public, Target(None), PARTIES, AnnouncedRows(10_000))
     assert spec.model([(0,) * (spec.length // 5)] * 5).inference is None
 

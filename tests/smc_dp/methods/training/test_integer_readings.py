@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from smc_dp.methods.training import integer_readings
-from smc_dp.methods.training.integer_readings import Units, read_curvature
+from smc_dp.methods.training.integer_readings import Units, read_curvature, reals
 from smc_dp.methods.training.integer_rows import IntegerRows
 
 
@@ -49,3 +53,11 @@ def test_integers_of_any_size_are_finite_reals_and_so_are_their_squares(value: i
     if abs(value) > 2**1030:  # twin: the plain quotient
         with pytest.raises(OverflowError):
             value / Units.of(k).gradient
+
+
+@given(st.lists(st.integers(-(2**60), 2**60) | st.sampled_from([2**53, -(2**53), 2**53 + 1]), max_size=5))
+@example([2**53 + 1])
+def test_integers_are_divided_with_one_rounding(values: list[int]) -> None:
+    """By exact quotients. The last integer is rounded twice if it becomes a float first."""
+    for unit in (3 << 14, 1 << 26, 1 << 52, 3 << 60):
+        assert reals(values, unit).tolist() == [float(Fraction(value, unit)) for value in values]

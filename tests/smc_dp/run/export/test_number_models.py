@@ -12,7 +12,6 @@ import numpy as np
 import onnxruntime
 import pandas as pd
 import pytest
-from skops import io
 
 from smc_dp import predict, run_protocol
 from smc_dp.core.arrays import Array
@@ -94,6 +93,8 @@ def in_onnx(file: Path, rows: pd.DataFrame) -> Array:
 
 
 def in_skops(file: Path, rows: pd.DataFrame) -> Array:
+    from skops import io  # takes longer to load than all tests of this folder to collect
+
     model = io.load(file)
     assert (model.smc_dp_["label"], model.smc_dp_["outcome"]) == ("stay", [0.0, 60.0])
     found: Array = model.predict(as_days(rows))

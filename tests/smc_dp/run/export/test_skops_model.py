@@ -14,20 +14,23 @@ import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from skops import io
 from support.raw_models import RawModel, draw_model, large_model
 from support.repetitions import with_slow
 
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
-from smc_dp.run.export.skops_model import write_skops_model
+from smc_dp.run.export.exported_model import ExportedModel
 from smc_dp.run.threshold import HALF
 
 DAY_ZERO = datetime.date(1970, 1, 1)
 
 
-def loaded(model: RawModel) -> Any:
-    """The pipeline as skops reads it when nothing is trusted."""
-    content = write_skops_model(model.exported)
+def loaded(model: ExportedModel) -> Any:
+    """The pipeline as skops, which takes long to load, reads it when nothing is trusted."""
+    from skops import io
+
+    from smc_dp.run.export.skops_model import write_skops_model
+
+    content = write_skops_model(model)
     assert io.get_untrusted_types(data=content) == []
     with zipfile.ZipFile(BytesIO(content)) as members:
         for name in members.namelist():
@@ -54,7 +57,7 @@ def frame(model: RawModel, kept: Any = slice(None)) -> pd.DataFrame:
 @settings(max_examples=12)
 def test_scikit_learn_finds_the_same_probabilities(seed: int) -> None:
     model = draw_model(seed, 12)
-    pipeline, wanted = loaded(model), model.probabilities()
+    pipeline, wanted = loaded(model.exported), model.probabilities()
     kept = ~np.isnan(wanted[:, 0])
     if kept.any():
         found = pipeline.predict_proba(frame(model, kept))
@@ -68,7 +71,9 @@ def test_scikit_learn_finds_the_same_probabilities(seed: int) -> None:
 
 def test_a_thousand_rows_of_all_kinds_of_columns_agree() -> None:
     model = large_model(4, 20, 300)
-    np.testing.assert_allclose(loaded(model).predict_proba(frame(model)), model.probabilities(), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(
+        loaded(model.exported).predict_proba(frame(model)), model.probabilities(), rtol=0, atol=1e-6
+    )
 
 
 COLUMNS = (NumericColumn("a", 0.0, 10.0), CategoricalColumn("b", ("f", "m"), "f", (("m", ("M",)),)))
@@ -82,13 +87,13 @@ def small(**rules: Any) -> RawModel:
 @pytest.mark.parametrize(("a", "b"), [(3.0, "x"), (3.0, " m"), (math.nan, "m"), (math.inf, "m"), (-math.inf, "m")])
 def test_a_cell_that_cannot_be_used_is_refused(a: float, b: str) -> None:
     with pytest.raises(ValueError, match=r"unknown categories|NaN|infinity"):
-        loaded(small()).predict_proba(pd.DataFrame({"a": [1.0, a], "b": ["f", b]}))
+        loaded(small().exported).predict_proba(pd.DataFrame({"a": [1.0, a], "b": ["f", b]}))
 
 
 @pytest.mark.parametrize("kind", [object, "str"])
 @pytest.mark.parametrize("nothing", [None, math.nan, ""])
 def test_nothing_is_nothing_in_every_spelling(kind: Any, nothing: Any) -> None:
-    pipeline = loaded(small())
+    pipeline = loaded(small().exported)
     rows = pd.DataFrame({"a": [1.0, 1.0], "b": pd.Series([nothing, "f"], dtype=kind)})
     first, second = pipeline.predict_proba(rows)
     assert first.tolist() == second.tolist()
@@ -96,18 +101,16 @@ def test_nothing_is_nothing_in_every_spelling(kind: Any, nothing: Any) -> None:
 
 def test_the_pipeline_says_what_it_was_made_of() -> None:
     model = draw_model(11, 2)
-    stated = loaded(model).smc_dp_
+    stated = loaded(model.exported).smc_dp_
     assert (stated["release"], stated["classes"]) == (model.exported.release, list(model.bounds.classes))
 
 
 @pytest.mark.parametrize("seed", with_slow([2, 4, 5, 8], 5, 8))
 def test_scores_of_an_unknown_length_are_no_probabilities(seed: int) -> None:
     model = draw_model(seed, 12)
-    content, wanted = write_skops_model(model.without_probabilities), model.scores()
-    assert io.get_untrusted_types(data=content) == []
-    pipeline = io.loads(content)
+    pipeline, wanted = loaded(model.without_probabilities), model.scores()
     assert not hasattr(pipeline, "predict_proba")
     kept = ~np.isnan(wanted.reshape(model.rows, -1)[:, 0])
     rows = frame(model, kept)
     np.testing.assert_allclose(pipeline.decision_function(rows), wanted[kept], rtol=1e-6, atol=1e-6)
-    assert pipeline.predict(rows).tolist() == loaded(replace(model, threshold=HALF)).predict(rows).tolist()
+    assert pipeline.predict(rows).tolist() == loaded(replace(model, threshold=HALF).exported).predict(rows).tolist()

@@ -184,6 +184,8 @@ MUTANTS: dict[str, tuple[str, Callable[[Document], Any], bool, set[str]]] = {
     "unknown figure": (TIMINGS, put(note="x"), True, {"cost"}),
     "another epsilon": (RELEASE, parameter(epsilon="1/2"), True, {"agreed"}),
     "another lambda": (RELEASE, parameter(**{"lambda": "1/5"}), True, {"agreed"}),
+    "another noise": (RELEASE, parameter(noise="laplace"), True, {"agreed"}),
+    "another calibration": (RELEASE, parameter(calibration="paper"), True, {"agreed"}),
     "another comparison": (RELEASE, parameter(comparison="all-pairs"), True, {"agreed"}),
     "longer keys": (RELEASE, parameter(key_bits=3072), True, {"agreed"}),
     "keys of another type": (RELEASE, parameter(key_bits=512.0), True, {"release", "agreed", "cost"}),
