@@ -99,7 +99,8 @@ def measure(row: str, *, shares: bool) -> None:
 
 def measured(tree: Path, row: str, how: str) -> tuple[float, float]:
     """Return seconds and megabytes of one row by the source of this tree."""
-    environment = {**os.environ, "PYTHONPATH": f"{tree}:{tree}/tests"}
+    # Threads of linear algebra wait for each other by running: on a busy machine that counts as work.
+    environment = {**os.environ, "PYTHONPATH": f"{tree}:{tree}/tests", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
         [sys.executable, __file__, how, row], cwd=tree, env=environment, capture_output=True, text=True, check=True
     )

@@ -74,16 +74,31 @@ def test_all_sites_have_the_same_release(what: str, tmp_path: Path, monkeypatch:
 
 @without_server
 @pytest.mark.slow
-@pytest.mark.parametrize("stated", [DESCRIBED, INFERRED], ids=["describe", "logistic"])
+@pytest.mark.parametrize(
+    ("stated", "away"),
+    [(DESCRIBED, set()), (INFERRED, {"P3"})],
+    ids=["describe", "logistic after a drop-out"],
+)
 def test_over_a_real_relay_it_is_the_same_release(
-    stated: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stated: dict[str, Any], away: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Bit for bit, with the same seeds: what carries the messages changes nothing."""
+    """Bit for bit, with the same seeds: what carries the messages changes nothing, also where a party drops out."""
     if stated is DESCRIBED:
         monkeypatch.setattr(sites, "rows", numbers)
-    lasting = {**stated, "deadlines": ENDURING["deadlines"]}
+    enduring = {"greetings": 300, "messages": 300} if away else ENDURING["deadlines"]  # seconds; their end is awaited
+    lasting = {**stated, "deadlines": enduring}
     with (
         relay(tmp_path / "relay", stated=lambda address: sites.joint({**lasting, "relay": address})) as running,
         over(running, tmp_path / "over", lambda name, way: way) as run,
     ):
-        assert made_in(run.run()) == undisturbed(running.study, tmp_path)
+        if not away:
+            assert made_in(run.run()) == undisturbed(running.study, tmp_path)
+            return
+        run.run(until=lambda: run.facts("P1").get("stage", "").startswith("sum"))
+        run.away |= away
+        messages, releases = made_in(run.run())
+        assert {name for name, end in run.ends.items() if end == "released"} == {"P1", "P2", "charlie"} == {*releases}
+        last = sum(len(found) for (sender, _), found in messages.items() if sender in away)
+        assert messages == sites.simulated(run, dict.fromkeys(away, last))
+        assert len(set(releases.values())) == 1
+        assert audit_run(run.at["P1"].release.parent).passed
