@@ -290,7 +290,6 @@ class SessionDriver:
             return ()
         if self._store.facts().get("stage") == APPROVALS:
             self._store.commit(facts={"stage": WITNESSES, "since": self._clock()})
-            self._was_away = False  # a deadline begins
         heads.check(before)  # one that has seen more is enough, whoever is silent
         if heads.silent and not in_session and not self._has_waited:
             return heads.silent
