@@ -39,6 +39,7 @@ NO_KIND = {
 """Pages of no kind, with the reason."""
 CARRIED_OUT_BY = {
     "smc_dp/deploy/HOWTO_FLARE.md": "tests/smc_dp/deploy/test_flare_page.py",
+    "smc_dp/deploy/HOWTO_FLOWER.md": "tests/smc_dp/deploy/test_flower_page.py",
     **dict.fromkeys(
         (".github/CONTRIBUTING.md", "protocols/HOWTO_PROTOCOL.md", "smc_dp/methods/HOWTO_METHOD.md"),
         "tests/test_recipes.py",

@@ -120,6 +120,7 @@ def test_every_link_and_path_exists(page: Path) -> None:
 
 SCRIPTS = (
     *("protocols/HOWTO_VENDOR.md", "protocols/secure_sum/proofs/README.md", "smc_dp/deploy/HOWTO_FLARE.md"),
+    "smc_dp/deploy/HOWTO_FLOWER.md",
     "smc_dp/deploy/container/README.md",
 )
 """Pages whose blocks are scripts, which other tests carry out as they are: see `CARRIED_OUT_BY` in `test_pages.py`."""

@@ -82,9 +82,11 @@ class Ring:
         """Return vectors of one length as machine words; None unless all numbers are such words."""
         if self.bits > _WORD_BITS or len(set(map(len, vectors))) != 1:
             return None
+        if not all(set(map(type, vector)) <= {int} for vector in vectors):  # to ask an unknown for its value is refused
+            return None
         try:
             return [np.fromiter(vector, np.uint64, len(vector)) for vector in vectors]
-        except (OverflowError, TypeError):
+        except OverflowError:
             return None
 
     def subtract_vectors(self, x: Vector, y: Vector) -> Vector:

@@ -244,7 +244,7 @@ def approve_study(
 
 def provision_study(
     study_file: StudyPath,
-    engine: Annotated[str, typer.Option(metavar="nats|flare", help="Carrier of the envelopes.")],
+    engine: Annotated[str, typer.Option(metavar="nats|flare|flower", help="Carrier of the envelopes.")],
     out: Annotated[
         Path,
         typer.Option(
@@ -258,7 +258,8 @@ def provision_study(
 
     nats: the provisioning kit has certificates, which say who may connect to the relay. They say nothing about who
     somebody is in the study; the identities pinned there do. flare: NVIDIA FLARE 2.9 makes the certificates. The
-    provisioning kit has the job and the policies of all sites.
+    provisioning kit has the job and the policies of all sites. flower: the provisioning kit has the app, the
+    certificate of the SuperLink and the keys of the SuperNodes.
 
     One nats-server serves many studies. With the provisioning kit that it runs from as --out, the study is added to it.
 
@@ -270,6 +271,7 @@ def provision_study(
       smc-dp study provision study.toml --engine flare --out provisioning-kit
     """
     from smc_dp.deploy.flare import provision as flare
+    from smc_dp.deploy.flower import provision as flower
     from smc_dp.deploy.nats import provision as nats
 
     if engine == "nats":
@@ -279,6 +281,9 @@ def provision_study(
     elif engine == "flare":
         handed = flare.provision_flare(_read(study_file), out)
         print(f"Next steps: {out / flare.README}. Nothing in {out} is secret.")
+    elif engine == "flower":
+        handed = flower.provision_flower(_read(study_file), out)
+        print(f"Next steps: {out / flower.README_FILE}. SECRET: the folders relay and sites in {out}.")
     else:
         raise InputError("engine.unknown", got=shown(engine))
     for folder in handed:

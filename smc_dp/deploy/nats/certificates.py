@@ -50,9 +50,9 @@ def authority(name: str) -> Certified:
     return Certified(builder.sign(key, hashes.SHA256()), key)
 
 
-def server(by: Certified, host: str) -> Certified:
-    """Make the relay's key, vouched for under the name or address to which sites connect."""
-    return _issued(by, "relay", ExtendedKeyUsageOID.SERVER_AUTH, x509.SubjectAlternativeName([_host(host)]))
+def server(by: Certified, *hosts: str) -> Certified:
+    """Make the relay's key, vouched for under the names or addresses to which is connected."""
+    return _issued(by, "relay", ExtendedKeyUsageOID.SERVER_AUTH, x509.SubjectAlternativeName(map(_host, hosts)))
 
 
 def client(by: Certified, name: str, account: str) -> Certified:

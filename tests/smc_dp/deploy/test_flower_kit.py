@@ -1,0 +1,73 @@
+"""The provisioning kit of a study over Flower."""
+
+from __future__ import annotations
+
+import stat
+import tomllib
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.serialization import load_ssh_private_key, load_ssh_public_key
+from support.relays import PARTIES, joint_study
+
+from protocols.curator import CURATOR_NAME
+from smc_dp.deploy.flower import provision
+from smc_dp.deploy.flower.provision import README_FILE, provision_flower
+from smc_dp.deploy.nats import certificates
+from tests.support.refusals import refused
+
+NAMES = (*PARTIES, CURATOR_NAME)
+APP = Path(provision.__file__).parent / "app"
+
+
+@pytest.fixture
+def kit(tmp_path: Path) -> Path:
+    folder = tmp_path / "kit"
+    handed = provision_flower(joint_study("flower://relay.example:8123"), folder)
+    assert handed == [folder / "app", *(folder / "sites" / name for name in NAMES)]
+    return folder
+
+
+def test_each_site_has_the_key_that_is_registered_under_its_name(kit: Path) -> None:
+    for name in NAMES:
+        secret = load_ssh_private_key((kit / "sites" / name / "node.key").read_bytes(), None)
+        assert secret.public_key() == load_ssh_public_key((kit / "relay" / f"{name}.pub").read_bytes())  # type: ignore[union-attr]
+    assert len({(kit / "relay" / f"{name}.pub").read_bytes() for name in NAMES}) == len(NAMES)
+
+
+def test_the_certificate_is_also_for_the_calls_of_the_superlink_to_itself(kit: Path) -> None:
+    certificate = (kit / "relay" / "server.crt").read_bytes()
+    assert certificates.is_for(certificate, "relay.example")
+    assert certificates.is_for(certificate, "127.0.0.1")
+
+
+def test_nobody_else_can_read_what_is_secret(kit: Path) -> None:
+    secret = [kit, kit / "relay", *(kit / "sites" / name for name in NAMES)]
+    assert {stat.S_IMODE(folder.stat().st_mode) for folder in secret} == {0o700}
+
+
+def test_the_app_is_that_of_this_package_and_needs_nothing_but_flower(kit: Path) -> None:
+    files = {
+        str(path.relative_to(APP)): path.read_bytes() for path in APP.rglob("*") if path.suffix in (".py", ".toml")
+    }
+    assert {str(path.relative_to(kit / "app")): path.read_bytes() for path in (kit / "app").rglob("*.*")} == files
+    project = tomllib.loads(files["pyproject.toml"].decode())["project"]
+    assert [one.partition(">")[0] for one in project["dependencies"]] == ["flwr"]
+    assert sum(len(text.splitlines()) for text in files.values()) < 250
+
+
+def test_the_settings_are_those_of_the_study(kit: Path) -> None:
+    assert tomllib.loads((kit / "relay" / "run.toml").read_text()) == {
+        "names": " ".join(NAMES),
+        "store": "frames.sqlite",
+    }
+    relay = tomllib.loads((kit / "relay" / "flwr" / "config.toml").read_text())["superlink"]["relay"]
+    assert relay == {"address": "relay.example:8123", "root-certificates": "ca.crt"}
+    assert f"for name in {' '.join(NAMES)}; do " in (kit / README_FILE).read_text()
+
+
+def test_a_folder_that_is_there_and_another_address_are_refused(kit: Path) -> None:
+    with refused("kit.exists"):
+        provision_flower(joint_study("flower://relay.example"), kit)
+    with refused("relay.no_flower_address"):
+        provision_flower(joint_study("nats://relay.example"), kit / "other")
