@@ -5,6 +5,7 @@ looks for garbage seldom and makes the tree of commands once.
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
@@ -24,9 +25,10 @@ settings.register_profile("shared machine", deadline=None)
 settings.load_profile("shared machine")
 
 # As many workers as cores, each with as many threads, wait for each other more than they compute. A limit holds for
-# the libraries that are loaded, numpy's and scipy's.
+# the libraries that are loaded, numpy's and scipy's; the variable is for the processes that tests start.
 LIMITED = (np, scipy.linalg)
 LIMITS = threadpool_limits(1, user_api="blas")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @pytest.hookimpl(wrapper=True)
