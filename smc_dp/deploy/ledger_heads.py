@@ -87,7 +87,7 @@ class WitnessStatement:
         return cls(key, verify_head(SignedNote.read(kept), owner) if kept else _nothing_of(owner))
 
 
-def encode_statement(witness: Witness, approval: Approval, owner: bytes, signer: Signer) -> bytes:
+def encode_seen(witness: Witness, approval: Approval, owner: bytes, signer: Signer) -> bytes:
     """Return the body of a frame `seen`, which answers this approval of the owner."""
     last = witness.last(owner)
     kept = b"" if last is None else last.encode()
@@ -124,7 +124,7 @@ class LedgerHeads:
         self._store.commit(sending=sending)
 
     def _seen(self, witness: Witness, approval: Approval) -> bytes:
-        return encode_statement(witness, approval, self._study.identities[approval.name], self._signer)
+        return encode_seen(witness, approval, self._study.identities[approval.name], self._signer)
 
     def _cosign(self, witness: Witness, frame: Frame) -> bytes:
         """Return the body of the answer to a head: the head cosigned, or the last one, or nothing."""
@@ -183,7 +183,7 @@ class LedgerHeads:
 
     @property
     def _statements(self) -> dict[str, WitnessStatement]:
-        """What each witness has said; a frame that it did not sign for the own approval says nothing."""
+        """Valid statement of each witness. A frame that it did not sign for the own approval is none."""
         return dict(self._read_statements())
 
     def _read_statements(self) -> Iterator[tuple[str, WitnessStatement]]:

@@ -74,7 +74,7 @@ def test_an_older_copy_gets_no_cosignature(capsys: pytest.CaptureFixture[str]) -
     assert main(["ledger", "cosign", "head2", *WITNESS, "--out", "cosigned2"]) == 0
     capsys.readouterr()
     assert main(["ledger", "cosign", "head", *WITNESS, "--out", "no"]) == 2
-    assert "has seen 3 entries" in line(capsys)
+    assert "3 that this witness has seen" in line(capsys)
     assert main(["ledger", "head", "older", "--key", "north.key", "--old", "3", "--out", "no"]) == 2
     assert "older copy" in line(capsys)
     charge("older", "3")

@@ -32,7 +32,7 @@ from smc_dp.deploy.ledger_heads import (
     MOST_HEAD_BYTES,
     MOST_HEADS,
     WitnessStatement,
-    encode_statement,
+    encode_seen,
     may_carry,
     own_witness,
 )
@@ -219,7 +219,7 @@ def test_no_word_of_a_witness_refuses_a_ledger(fast_path: Path) -> None:
         for forged in (note, replace(note, text=renamed)):
             witness._connection.execute("REPLACE INTO heads VALUES (?, ?)", (f"smc-dp.ledger/{p1.public.hex()}", b""))
             witness._connection.execute("UPDATE heads SET note = ?", (forged.encode(),))
-            body = encode_statement(witness, run.at["P1"].approval, p1.public, mallory)
+            body = encode_seen(witness, run.at["P1"].approval, p1.public, mallory)
             with pytest.raises(InputError):
                 WitnessStatement.read(body, mallory.public, run.at["P1"].approval, p1.public)
     put(run, "P2", "P1", "seen", body)
@@ -264,7 +264,7 @@ def test_what_a_witness_has_said_is_for_one_approval_of_one_party(fast_path: Pat
     Ledger.create(ledger, Fraction(1)).close()
     with Witness.create(fast_path / "w", "w") as witness:
         witness.cosign(head_of(p1, ledger), p1.public)
-        body = encode_statement(witness, own, p1.public, p2)
+        body = encode_seen(witness, own, p1.public, p2)
         assert WitnessStatement.read(body, p2.public, own, p1.public).last.size == 1
         assert WitnessStatement.read(body, p2.public, own, p1.public).key == witness.key
         said, kept = cbor2.loads(body)
@@ -286,7 +286,7 @@ def test_what_a_witness_has_said_is_for_one_approval_of_one_party(fast_path: Pat
         by_identity = Witness.create(fast_path / "x", "x")
         by_identity._connection.execute("UPDATE witness SET seed = ?", (p2.seed,))
         with by_identity, refused("witnesses.no_statement"):  # its identity key is no witness's key
-            WitnessStatement.read(encode_statement(by_identity, own, p1.public, p2), p2.public, own, p1.public)
+            WitnessStatement.read(encode_seen(by_identity, own, p1.public, p2), p2.public, own, p1.public)
 
 
 def test_a_cosignature_of_an_earlier_session_does_not_count(ended: Sites) -> None:
@@ -383,7 +383,7 @@ class Home:
         approvals = studies.approvals(agreed)
         for other in OTHERS:
             made.put(Frame(agreed.digest, other, PUBLIC_NAME, "approval", 0, approvals[other].encode()))
-        body = encode_statement(witness, approvals["north"], NORTH.public, IDENTITIES[name])
+        body = encode_seen(witness, approvals["north"], NORTH.public, IDENTITIES[name])
         made.put(Frame(agreed.digest, name, "north", "seen", 0, body))
         return made
 
@@ -440,7 +440,7 @@ def test_a_head_costs_less_than_5_milliseconds(fast_path: Path) -> None:
         costs = []
         for _ in range(20):
             began = time.process_time()
-            said = WitnessStatement.read(encode_statement(w, agreed, p1.public, p2), p2.public, agreed, p1.public)
+            said = WitnessStatement.read(encode_seen(w, agreed, p1.public, p2), p2.public, agreed, p1.public)
             request = HeadRequest.make(history, p1, said.last.size, STUDY.digest, "a" * 64)
             note = w.cosign(HeadRequest.read(request.encode()), p1.public)
             assert said.key.signature_in(SignedNote.read(note.encode()))
