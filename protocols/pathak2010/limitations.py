@@ -121,7 +121,8 @@ LIMITATIONS = (
     Limitation(
         "Where all pairs are compared, a malicious P_1 can answer one comparison against the protocol. From whether "
         "Charlie refuses, it learns something about how the two compared sizes rank among the others. It does not "
-        "learn whose sizes they are."
+        "learn whose sizes they are.",
+        applies=lambda p: p.comparison == "all-pairs",
     ),
     Limitation(
         "A participant whose state is read before its own part is over counts as a member of the coalition. The state "

@@ -211,10 +211,14 @@ class Attack:
 
 @dataclass(frozen=True)
 class Limitation:
-    """Property that a protocol does not promise: a sentence that goes verbatim into reports, and its attack if any."""
+    """Property that a protocol does not promise: a sentence that goes verbatim into reports, and its attack if any.
+
+    `applies(p)`: whether it is one of a session with parameters p.
+    """
 
     sentence: str
     attack: Attack | None = None
+    applies: Callable[[Any], bool] = lambda p: True
 
 
 @dataclass(frozen=True)
@@ -298,6 +302,10 @@ class Claim:
     keeps: Callable[[Any], bool] | None = None
     strength: Callable[[Any], str] = lambda p: ""
     simulated_from: str = "the release"
+
+    def limitations_of(self, p: Any) -> tuple[str, ...]:
+        """Return the sentences of the limitations that a session with parameters p has, the worst first."""
+        return tuple(unclaimed.sentence for unclaimed in self.limitations if unclaimed.applies(p))
 
     def why_not(self, p: Any, names: tuple[str, ...]) -> list[str]:
         """Return the limitations about a coalition that is not claimed, or about a part of it that is not."""

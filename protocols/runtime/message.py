@@ -102,9 +102,9 @@ class Protection:
 
 _IN_WORDS = MappingProxyType(
     {
-        "public": "anybody may know it",
-        "masked": "uniform to its reader, or statistically close to uniform",
-        "shared": "a secret that sender and reader are both meant to hold",
+        "public": "public",
+        "masked": "random numbers to its reader, or nearly so",
+        "shared": "a secret of sender and reader",
         "encrypted": "a ciphertext under the key {key}",
         "returned": "a ciphertext under the key {key}, back to whoever can open it",
     }

@@ -92,48 +92,54 @@ def _read(view: View, kind: type[M], sender: str) -> M:
     return next(message for who, message in view.messages if who == sender and isinstance(message, kind))
 
 
+def _may_drop_out(p: Parameters) -> bool:
+    return p.D > 0
+
+
 LIMITATIONS = (
     Limitation(
-        "If drop-outs are allowed, Charlie together with T or more parties can remove the masks from a single party's "
-        "contribution. T is the number of shares that open a secret; if each party shares masks with all others, T is "
-        "greater than t, the number of parties that may collude. Only that party's own share of the noise is left in "
-        "the contribution. If masked inputs are published, T parties can do this without Charlie.",
+        "If drop-outs are allowed, Charlie and T or more parties can remove the masks from a single party's "
+        "contribution. Then only that party's own share of the noise protects it. T is the number of shares that open "
+        "a secret. If each party shares masks with all others, T is greater than t, the number of parties that may "
+        "collude. If masked inputs are published, T parties can do this without Charlie.",
         Attack(with_shares_enough, addend_of_victim, _true_addend),
+        _may_drop_out,
     ),
     Limitation(
-        "If more than t parties collude with Charlie, where t is the number of colluders that was agreed on, the "
-        "noise is less than the guarantee needs. If all parties but one do, only the last one's share is left.",
+        "If more than t parties collude with Charlie, the noise is less than the guarantee needs; t is the number of "
+        "colluders that was agreed on. If all parties but one collude with him, only the last one's share is left.",
         Attack(all_but_one, addend_of_the_last, _true_addend),
     ),
     Limitation(
         "If each party shares masks only with its neighbours in a sparse graph, nothing is claimed against a malicious "
-        "Charlie or malicious parties. The parties of this graph stand in a cyclic order. If Charlie sends different "
-        "lists of survivors to different stretches of it, both secrets of each party between these stretches are "
-        "opened: the key of the masks that it shares, and the seed of its own mask. Parties that know the graph can "
-        "cut it in two by dropping out."
+        "Charlie or malicious parties. Charlie can send different lists of survivors to different stretches of the "
+        "cyclic order of parties. Each party between two stretches then reveals both of its secrets: the key of the "
+        "masks that it shares, and the seed of its own mask. Parties that know the graph can cut it in two by dropping "
+        "out.",
+        applies=lambda p: p.degree > 0,
     ),
     Limitation(
         "Inputs are not validated: each party can spoil the sum. Charlie can withhold the sum. He can also state "
         "another sum, unless the values that he added up are published."
     ),
     Limitation(
-        "Charlie knows the earlier sums when he chooses which parties to leave out of a sum as drop-outs. "
-        "Parties that refuse to answer can stop a sum. A charge that was made for it by then is not refunded."
+        "Charlie knows the earlier sums when he chooses which parties to leave out of a sum as drop-outs.",
+        applies=_may_drop_out,
+    ),
+    Limitation("Parties that refuse to answer can stop a sum. A charge that was made for it by then is not refunded."),
+    Limitation(
+        "A party that goes back to an old state loses the protection of its masks. A site therefore has to keep the "
+        "folder of counters (the number of its newest state) out of its backups."
     ),
     Limitation(
-        "A party that goes back to an old state can be made to open both of its secrets. A site therefore has to keep "
-        "the folder of counters (the number of its newest state) out of its backups."
+        "A dealer is a party that hands out shares, and a holder one that receives them. A dealer whose shares open no "
+        "secret can stop a sum after all parties have been charged. That dealer is named. If a dealer does not answer "
+        "a complaint, only Charlie knows whether it kept silent or he withheld its answer. If a holder complains "
+        "falsely, or of a share that came too late, Charlie is assumed to know that holder's share.",
+        applies=_may_drop_out,
     ),
     Limitation(
-        "A dealer (a party that hands out shares) whose shares open no secret can stop a sum after all parties have "
-        "been charged. That dealer is named. If a dealer that others complained of does not answer, only Charlie knows "
-        "whether it kept silent or he withheld its answer. If a holder (a party that received a "
-        "share) complains falsely of a dealer, or complains of a share that came too late, Charlie is assumed to know "
-        "that holder's shares from that dealer."
-    ),
-    Limitation(
-        "A party counts among the t also if it is corrupted, or its state is read, after a sum and before it has "
-        "erased its secrets of that sum. Every party that Charlie invents and adds to the list of parties counts among "
-        "the t, too. Each party therefore has to know the others from elsewhere."
+        "A party also counts among the t if it is corrupted, or its state is read, before it has erased its secrets of "
+        "a sum. So does every party that Charlie invents. Each party therefore has to know the others from elsewhere."
     ),
 )

@@ -147,8 +147,8 @@ class Certificate(Message):
 
 @message("6", PARTY >> CURATOR)
 class Unmask(Message):
-    """One share for each party, of that party's seed if it survived and else of its mask key, with the path that links
-    the share to the digest in that party's greeting.
+    """Share of each party's secret: of its seed if it survived, else of its mask key. A path links each share to the
+    digest in that party's greeting.
     """
 
     shares: Annotated[tuple[bytes, ...], masked("seed"), Times("held")]

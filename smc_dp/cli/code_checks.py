@@ -20,7 +20,7 @@ def compute_checks(
 ) -> int:
     """Compute the checks of protocols' code anew, and compare them with the results that the package ships.
 
-    `smc-dp audit` cites these results for `distribution` and `limitations`, as they depend on the code and not on the
+    `smc-dp audit` cites these results for `distribution` and `limitations-true`: they depend on the code, not on the
     run. All protocols take a few minutes. Exit code 0: all results equal the shipped ones, and were computed for the
     same code; 1: one differs.
 

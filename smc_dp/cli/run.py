@@ -38,14 +38,14 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
 
     Without options, `smc-dp run` simulates five hospitals with the rows of a built-in data set. They run prr_mean, the
     paper's curator protocol, and then newton on the same rows. Two tables compare the results. Each release has the
-    given epsilon, so together they cost twice that. With more than two classes in --dataset, newton runs alone. If you
-    name a file, method, protocol or noise, or give an option that only one of these two methods has, one method runs.
+    given epsilon, so together they cost twice that. A single method runs if you name a file, method, protocol or noise,
+    or give an option that only one of the two has. newton runs alone if --dataset has more than two classes.
 
     newton is recommended, for any number of classes. With very many columns use gd. Both add up what single records
     contribute, in several rounds of secure sums. For two classes newton is nearly as accurate as pooling the data.
-    logistic releases coefficients of two classes with intervals, linear those of a label that is a number. describe
-    learns no model: it counts rows, and has means and standard deviations with intervals. wsum adds up the models. In
-    ofpa each party adds noise to its model, and then the noisy models are added up.
+    logistic releases coefficients with intervals for two classes, linear for a label that is a number. describe
+    releases counts, means and standard deviations with intervals. wsum adds up the parties' models. In ofpa each party
+    adds noise to its own model first.
 
     All methods except prr_mean tolerate a malicious curator, as many malicious parties as --colluders says, and as
     many drop-outs as --dropouts says. Exception: with drop-outs and more than 200 parties, all participants must
@@ -55,7 +55,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     prr_mean needs participants who follow the protocol: one malicious party removes all noise. The party with the
     fewest records knows the noise. With only two parties, that party obtains the other's model exactly.
 
-    Some examples have options that only `smc-dp run --help-all` lists.
+    `smc-dp run --help-all` lists all options, also those of some examples.
 
     \b
     Examples:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, TypeAlias, TypeVar, cast, get_args, get_origin
@@ -156,11 +156,27 @@ def faults_in(kind: type[Document], error: ValidationError) -> Iterator[Fault]:
         elif found["type"] == "missing":
             yield InputFault("document.missing", place=place)
         elif found["type"] == "extra_forbidden":
-            key = shown(found["loc"][-1])
-            yield InputFault("document.unknown_key", {"key": key}, kind.place(found["loc"][:-1]))
+            *path, key = found["loc"]
+            known = _keys_at(kind, path)
+            wanted = f", wanted one of {', '.join(map(shown, known))}" if known else ""
+            yield InputFault("document.unknown_key", {"key": shown(key), "wanted": wanted}, kind.place(tuple(path)))
         else:
             fields = {"wanted": _wanted(found["type"], found.get("ctx", {})), "got": _got(found)}
             yield InputFault("document.wrong_value", fields, place)
+
+
+def _keys_at(kind: type[Document], path: Iterable[PathStep]) -> tuple[str, ...]:
+    """Return the keys of the section at this path; none where the schema does not name one section."""
+    wanted: Any = kind
+    for step in path:
+        if isinstance(step, str):
+            fields = {field.alias or name: field.annotation for name, field in wanted.model_fields.items()}
+            wanted = fields.get(step)
+        sections = [one for one in (wanted, *get_args(wanted)) if isinstance(one, type) and issubclass(one, Document)]
+        if len(sections) != 1:
+            return ()
+        wanted = sections[0]
+    return tuple(field.alias or name for name, field in wanted.model_fields.items())
 
 
 def _wanted(kind: str, about: Mapping[str, Any]) -> str:

@@ -246,7 +246,7 @@ def check_aliases(where: str, levels: Iterable[str], aliases: Aliases) -> dict[s
         raise InputError("aliases.same_level").within(where)
     for level, texts in aliases:
         if level not in known:
-            listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
+            listed = ", ".join(map(shown, known[:8])) + (", ..." if len(known) > 8 else "")
             raise InputError("aliases.unknown_level", listed=listed, level=shown(level)).within(where)
         for text in texts:
             if not canonical_level(text):

@@ -23,7 +23,7 @@ from smc_dp.data.file_format import FileFormat
 from smc_dp.data.format_hints import add_hint
 from smc_dp.data.limits import TableLimits
 from smc_dp.data.refused_input import RefusedInput
-from smc_dp.data.table import Cells
+from smc_dp.data.table import Cells, line_of_row
 from smc_dp.data.text_column import TextColumnBuilder
 from smc_dp.data.text_lines import ByteSource, TextLines
 
@@ -133,7 +133,12 @@ class _Rows:
             raise InputError("csv.long_row")
 
     def _here(self) -> str:
-        return f"row {self.rows + 1}" if self.header else "the header"
+        return f"line {self._line}" if self.header else "the header"
+
+    @property
+    def _line(self) -> int:
+        """Number of the line that is read next."""
+        return line_of_row(self.rows + 1)
 
     def _take_header(self, block: bytes) -> None:
         self.header = [self._swap(cell) for cell in self._by_hand(block)[0]]
@@ -194,9 +199,9 @@ class _Rows:
         if not self.header:
             return InputError("csv.no_header")
         if not cells:
-            return InputError("csv.blank_row", row=self.rows + 1)
+            return InputError("csv.blank_row", line=self._line)
         code = "csv.short_row" if cells < len(self.header) else "csv.ragged_row"
-        ragged = InputFault(code, {"row": self.rows + 1, "got": cells, "wanted": len(self.header), "hint": ""})
+        ragged = InputFault(code, {"line": self._line, "got": cells, "wanted": len(self.header), "hint": ""})
         return InputError(self._explained(ragged))
 
     def _explained(self, fault: Fault) -> Fault:

@@ -19,7 +19,7 @@ from smc_dp.data.file_format import DATES, RECOGNISED_SEPARATORS, FileFormat, Fo
 from smc_dp.data.refused_input import LINE, NO_HINT, FormatFault, Hint, RefusedInput
 from smc_dp.data.spelling_evidence import is_day
 
-_SAMPLE = 200  # lines
+_SAMPLE, _FIRST = 200, 2  # lines; the first below the header
 _WITH_COMMA, _WITH_POINT = re.compile(r"[+-]?\d+,\d+", re.ASCII), re.compile(r"[+-]?\d+\.\d+", re.ASCII)
 _QUOTED_NAME = re.compile(r'"(?>(?:[^"]|"")*)"(.)')
 
@@ -71,9 +71,9 @@ def _of_separator(_: Fault, refused: RefusedInput) -> Hint:
 def _of_ragged_row(fault: Fault, refused: RefusedInput) -> Hint:
     """Return the hint for a row of another width: another separator, or names of rows as R's write.table has them."""
     said, found = fault.fields, _of_separator(fault, refused)
-    if found == NO_HINT and said["row"] == 1 and len(refused.header) == 1:
+    if found == NO_HINT and said["line"] == _FIRST and len(refused.header) == 1:
         return Hint("title", "; or a title stands above the header: remove the lines above it")
-    if found != NO_HINT or said["row"] != 1 or said["got"] != len(refused.header) + 1:
+    if found != NO_HINT or said["line"] != _FIRST or said["got"] != len(refused.header) + 1:
         return found
     return Hint("names of rows", "; names of rows, as write.table of R writes them? Write row.names = FALSE there")
 

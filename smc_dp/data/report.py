@@ -87,11 +87,8 @@ def blocks(found: FileValidation) -> Iterator[PageBlock]:
     """Yield the faults of a party's file, the lines to add to the bounds, and what will be clipped."""
     if found.faults:
         count = "1 fault" if len(found.faults) == 1 else f"{len(found.faults)} faults"
-        below = (
-            " Rows are counted from the first below the header." if any(fault.rows for fault in found.faults) else ""
-        )
         notice = "" if found.faults[0].code == "file.unreadable" else f" {PRIVATE_NOTICE}"
-        yield Prose(f"{found.source}: {count}.{below}{notice}", "file.does_not_fit")
+        yield Prose(f"{found.source}: {count}.{notice}", "file.does_not_fit")
         # Some faults say what to write, which is to be copied: a terminal must not fold it.
         yield Verbatim("\n".join(printable(_fault(fault)) for fault in found.faults), "Faults")
         if (form := found.proposed) is not None:
@@ -128,7 +125,7 @@ def _fault(fault: TableFault) -> str:
         return what
     where = "" if fault.code == "row.empty" else f"column {shown(fault.column)}, "
     rows = ", ".join(f"{row:,}" for row in fault.rows) + (", ..." if fault.count > len(fault.rows) else "")
-    many = "row " + rows if fault.count == 1 else f"{fault.count:,} rows ({rows})"
+    many = f"{fault.counted} {rows}" if fault.count == 1 else f"{fault.count:,} {fault.counted}s ({rows})"
     return f"{where}{many}: {what}"
 
 

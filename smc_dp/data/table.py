@@ -1,6 +1,6 @@
 """Table of columns of cells, and the values of cells by the bounds of their column.
 
-Rows are numbered from 1, the first row below the header of a CSV file or the first row of a Parquet file.
+Rows are numbered from 1. Messages count the lines of a CSV file instead, as a spreadsheet does: the header is line 1.
 """
 
 from __future__ import annotations
@@ -22,9 +22,14 @@ from smc_dp.data.format_hints import add_hint
 from smc_dp.data.refused_input import RefusedInput
 from smc_dp.data.spelling_evidence import SpellingEvidence
 
-_SHOWN, _LISTED = 40, 8  # characters of a name or a category, how many of a list
+_LISTED = 8  # names of columns or levels in one message
 
 Parsed = TypeVar("Parsed")
+
+
+def line_of_row(row: int) -> int:
+    """Return the line of a CSV file that has this row, as a spreadsheet counts: its header is line 1."""
+    return row + 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -177,16 +182,26 @@ class Table:
         """Return the fault of a column that the table does not have, None where it has it."""
         if name in self.columns:
             return None
-        have = [column[:_SHOWN] for column in list(self.columns)[:_LISTED]] or ["no columns"]
+        have = [shown(column) for column in list(self.columns)[:_LISTED]] or ["no columns"]
         fault = InputFault(
             "table.no_column",
             {"column": None, "have": [*have, *(["..."] if len(self.columns) > _LISTED else [])], "hint": ""},
         )
         return add_hint(fault, RefusedInput(self.form, text=name, header=list(self.columns)))
 
+    @property
+    def counted(self) -> str:
+        """Unit in which messages count rows: "line" of a CSV file, "row" of any other table."""
+        return "line" if self.form.is_text else "row"
+
+    def number(self, i: int) -> int:
+        """Return the number of the row at position i in messages."""
+        row = self.row_numbers[i]
+        return line_of_row(row) if self.form.is_text else row
+
     def where(self, name: str, i: int) -> str:
-        """Return the place of the i-th cell of a column for messages: source, column, row number in the file."""
-        return f"{self.source}: column {shown(name)}, row {self.row_numbers[i]}"
+        """Return the place of the i-th cell of a column for messages: source, column, line or row of the file."""
+        return f"{self.source}: column {shown(name)}, {self.counted} {self.number(i)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -267,7 +282,7 @@ def _number(column: NumericColumn | BinnedColumn | DateColumn, form: FileFormat)
 
 def _place(column: CategoricalColumn, form: FileFormat) -> Callable[[object], float | Fault]:
     """Return a function that finds the index of a cell among the categories."""
-    listed = [text[:_SHOWN] for text in column.categories[:_LISTED]] + (["..."] if len(column.forms) > _LISTED else [])
+    listed = [shown(text) for text in column.categories[:_LISTED]] + (["..."] if len(column.forms) > _LISTED else [])
     unknown = InputFault("cell.unknown_level", {"got": None, "hint": "", "levels": listed})
 
     places = column.places_in(form)

@@ -19,7 +19,7 @@ from typing import IO
 
 from smc_dp.core import reading
 from smc_dp.core.documents import read_document
-from smc_dp.core.errors import Fault, InputError, InputFault, shown
+from smc_dp.core.errors import Fault, InputError, InputFault, UnfitError, shown
 from smc_dp.core.memory import free_memory, give_back_memory
 from smc_dp.data.csv_cells import read_csv
 from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat
@@ -129,7 +129,10 @@ def stated_format(path: Path, source: str, said: FileFormat | None) -> FileForma
     beside = path.with_name(f"{path.name}.toml") if path.name else path
     if not path.name or not os.path.lexists(beside):
         return replace(DEFAULT_FORMAT, place=str(beside)) if said is None else said
-    found = replace(read_document(FileFormatDocument, beside, "file").form, place=str(beside))
+    try:
+        found = replace(read_document(FileFormatDocument, beside, "file").form, place=str(beside))
+    except UnfitError as error:  # of several files a run keeps the faults, and not what stands before them
+        raise UnfitError("", [fault.within(error.where) for fault in error.faults]) from None
     if said is None or said == DEFAULT_FORMAT:
         return found
     if said != found:

@@ -82,7 +82,7 @@ class FileValidation:
         yield from self.points
         for fault in self.outside:
             many = "1 cell lies" if fault.count == 1 else f"{fault.count:,} cells lie"
-            first = f"the first, in row {fault.rows[0]}: {fault.what}"
+            first = f"the first, in {fault.counted} {fault.rows[0]}: {fault.what}"
             yield f"column {shown(fault.column)}: {many} outside the bounds and will be clipped to them; {first}"
             if self.rows is not None and 2 * fault.count > self.rows:
                 share = f"{fault.count / self.rows:.0%} of its cells are clipped"

@@ -59,7 +59,8 @@ _DATES, _TRUTHS = "[2000-01-01, 2029-12-31]", "[false, true]"
 class TableFault:
     """Cells of a column with one correction.
 
-    fault: that of the first of them. rows: the first of their numbers, of `count` in all; none for a missing column.
+    fault: that of the first of them. rows: the numbers of the first of `count` lines or rows, as `counted` says; none
+    for a missing column.
     line: the text for `section` of the bounds, None where nothing there would help. note: a caution about that line.
     What the site that has the file can write is in the fault itself.
     """
@@ -68,6 +69,7 @@ class TableFault:
     fault: Fault
     count: int = 0
     rows: tuple[int, ...] = ()
+    counted: str = "row"
     example: str = ""
     section: str | None = None
     line: str | None = None
@@ -120,14 +122,14 @@ class TableFault:
             fault = replace(fault.followed_by(advice), fields={**fault.fields, "advice": advice})
         if self.rows:
             column = f"column {shown(self.column)}, " if self.column else ""
-            fault = fault.within(f"{column}row {self.rows[0]}")
+            fault = fault.within(f"{column}{self.counted} {self.rows[0]}")
         return fault.within(source)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         said = {"column": self.column, "what": self.what, "code": self.code, "fields": self.fault.as_dict()["fields"]}
         said["fixed_by"] = list(self.fixed_by)
-        names = ("count", "rows", "example", "section", "line", "note")
+        names = ("count", "rows", "counted", "example", "section", "line", "note")
         return said | {name: getattr(self, name) for name in names}
 
 
@@ -238,8 +240,8 @@ def explain_fault(fault: Fault, cell: object, subject: RefusedInput) -> Fault:
 
 def _table_fault(table: Table, name: str, fault: Fault, rows: NDArray[np.int64], example: object) -> TableFault:
     """Return the fault of these rows, counted from 0."""
-    first = tuple(int(table.row_numbers[i]) for i in rows[:FIRST_ROWS].tolist())
-    return TableFault(name, fault, len(rows), first, "" if example is None else str(example))
+    first = tuple(map(table.number, rows[:FIRST_ROWS].tolist()))
+    return TableFault(name, fault, len(rows), first, table.counted, "" if example is None else str(example))
 
 
 def _as_numbers(faults: list[TableFault]) -> list[TableFault]:

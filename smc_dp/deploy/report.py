@@ -11,7 +11,7 @@ from smc_dp.data.report import column_table
 from smc_dp.deploy.study import MOST_WITNESSES, JointStudy
 from smc_dp.pages.blocks import Bullets, FactList, Prose, Section
 from smc_dp.pages.shortening import join_first
-from smc_dp.privacy.ledger.numbers import digits_rounded_up
+from smc_dp.privacy.ledger.numbers import delta_rounded_up, digits_rounded_up
 from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.budget_charge import charge_of_run
 from smc_dp.run.privacy_summary import summary_lines
@@ -95,7 +95,7 @@ def _cost(agreement: Agreement) -> Iterator[str]:
         return
     yield (
         f"Each party's own ledger is charged epsilon {digits_rounded_up(cost.epsilon)}, "
-        f"delta {digits_rounded_up(cost.delta)} "
+        f"delta {delta_rounded_up(cost.delta)} "
         f"(unit {cost.unit}, adjacency {cost.adjacency}), before its first message."
     )
     yield "A study runs once. Another run needs new approvals and is charged again."

@@ -20,7 +20,7 @@ from smc_dp.data.format_sections import FileFormatDocument
 from smc_dp.deploy.fields import Count
 from smc_dp.deploy.study import JointStudy
 from smc_dp.deploy.witnesses import WitnessSection
-from smc_dp.privacy.ledger.numbers import digits_rounded_up
+from smc_dp.privacy.ledger.numbers import delta_rounded_up, digits_rounded_up
 from smc_dp.privacy.statement import Adjacency, round_up
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
@@ -115,7 +115,7 @@ class SitePolicy(FileFormatDocument):
             if found.epsilon > Fraction(limits.max_epsilon):
                 yield "terms.max_epsilon", {"most": limits.max_epsilon, "got": digits_rounded_up(found.epsilon)}
             if found.delta > round_up(Fraction(limits.max_delta)):  # a statement's delta is a float, rounded up
-                yield "terms.max_delta", {"most": limits.max_delta, "got": digits_rounded_up(found.delta)}
+                yield "terms.max_delta", {"most": limits.max_delta, "got": delta_rounded_up(found.delta)}
         if limits.adjacency is not None and statement.adjacency not in limits.adjacency:
             yield "terms.adjacency", {"wanted": " or ".join(limits.adjacency) or "none", "got": statement.adjacency}
         yield from self._faults_of_company(agreement)

@@ -11,6 +11,7 @@ import scipy
 
 from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import Bounds, read_bounds
+from smc_dp.data.file_format import FileFormat
 from smc_dp.data.frames import DataFrame, is_frame, read_frame, without_index
 from smc_dp.data.preprocess import EncodedTable, examine_table
 from smc_dp.data.table import Table
@@ -59,7 +60,7 @@ def _table(X: Any, bounds: Bounds, source: str) -> Table:
     if rows.ndim != 2 or rows.shape[1] != len(bounds.columns):
         raise InputError("array.wrong_shape", name=source, wanted=wanted, shape=str(rows.shape))
     cells = {column.name: rows[:, i].tolist() for i, column in enumerate(bounds.columns)}
-    return Table(source, cells, range(1, len(rows) + 1))
+    return Table(source, cells, range(1, len(rows) + 1), FileFormat(is_text=False))
 
 
 def named_classes(bounds: Bounds | None, labels: LabelArray) -> Sequence[str] | None:

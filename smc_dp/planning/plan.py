@@ -267,7 +267,7 @@ def unclaimed(candidate: Candidate) -> Iterator[str]:
     about = [said.attack is not None for said in claim.limitations]
     last = len(about) - 1 - about[::-1].index(True) if True in about else -1
     for said in claim.limitations[: last + 1]:
-        if said.attack is None or said.attack.coalitions(p):
+        if said.applies(p) and (said.attack is None or said.attack.coalitions(p)):
             yield said.sentence
 
 

@@ -22,16 +22,15 @@ def coefficient_blocks(coefficients: Mapping[str, Any], bounds: Bounds, cut: flo
     yield Prose(
         f"The score is the {shorten(str(bounds.label))} that is predicted."
         if bounds.outcome is not None
-        else f"A score above {cut:.4g} means the second class."
+        else f"A score above {cut:.4g} means {shorten(bounds.classes[1])}."
         if len(bounds.classes) == 2
         else "Each class has a score, and the largest wins."
     )
     yield Prose(
-        "A score is the intercept plus what each column adds. If a row is shortened (see above), this sum is not its "
-        "score: use `smc-dp predict`. A number or a date adds the figure times its value, clipped to its bounds. A "
-        "date counts days since its lower bound. The standardised figure is the change in the score when the value "
-        "goes from the middle of its range to the upper bound (without centring: from 0 to the largest bound). An "
-        "empty cell without a line of its own is treated as the bounds say."
+        "A score is the intercept plus what each column adds. A number adds the figure times its value, clipped to its "
+        "bounds. A date counts as days since its lower bound. The standardised figure is what the column adds if the "
+        f"value goes from {'the middle of its range to the upper' if bounds.center else '0 to the largest'} bound. "
+        "For a row that is shortened (see above), use `smc-dp predict`."
     )
     days = {column.name for column in bounds.columns if isinstance(column, DateColumn)}
     for name, score in list(coefficients.items())[:_MOST_CLASSES]:

@@ -125,9 +125,9 @@ def _facts(found: Metrics) -> Iterator[tuple[str, str]]:
     if found.threshold is not None:
         second, name = found.classes[1], shorten(found.classes[1].name)
         for term, value, count in (
-            ("sensitivity", second.sensitivity, f"of the {second.rows:,} rows of {name}, found"),
-            ("specificity", second.specificity, f"of the {found.classes[0].rows:,} others, not taken for {name}"),
-            ("precision", second.precision, f"of the rows that are taken for {name}, right"),
+            ("sensitivity", second.sensitivity, f"share of the {second.rows:,} rows of {name} found"),
+            ("specificity", second.specificity, f"share of the {found.classes[0].rows:,} others not taken for {name}"),
+            ("precision", second.precision, f"share of the rows taken for {name} that are {name}"),
         ):
             yield term, _figure(value, count)
     yield "Brier score", _figure(found.brier, f"always predicting the shares of the classes: {found.base_brier:.3f}")

@@ -227,8 +227,7 @@ def _guaranteed(statement: PrivacyStatement) -> Iterator[PageBlock]:
     if statement.epsilon is not None:
         whose = "one record" if statement.unit == "record" else "all records of one party"
         figured = (("Epsilon", short_figure(statement.epsilon)), ("Delta", short_delta(statement.delta)))
-        against = (("Whose", whose), ("Against whom", statement.adversary))
-        yield FactList((("Kind", _KINDS[statement.kind]), *figured, *against))
+        yield FactList((("Kind", _KINDS[statement.kind]), *figured, ("Protects", whose)))
 
 
 def _not_guaranteed(agreement: Agreement) -> Iterator[PageBlock]:
@@ -240,7 +239,7 @@ def _not_guaranteed(agreement: Agreement) -> Iterator[PageBlock]:
         yield Prose("The protocol is kept for its flaws, and claims nothing against those who take part.")
     else:
         yield Prose(f"Of the protocol {agreement.protocol}, the worst first:")
-        yield Bullets(tuple(said.sentence for said in claim.limitations))
+        yield Bullets(claim.limitations_of(agreement.program_parameters("")))
     verb = "predicts" if agreement.bounds.outcome else "classifies"
     of_model = "" if agreement.describes else f" A release makes no promise about how well it {verb}."
     yield Prose(f"Several releases of the same rows add up.{of_model}")
@@ -262,15 +261,15 @@ def _parties(release: PublishedRelease) -> Iterator[PageBlock]:
 def _columns(release: PublishedRelease) -> Iterator[PageBlock]:
     bounds = release.bounds
     yield Prose(
-        "The bounds are public, and were agreed on before the first message. No file shows where they come from. If "
-        "somebody measured them on rows, they reveal something about those rows. Values beyond them are clipped."
+        "The bounds are public, and were agreed on before the first message. Values beyond them are clipped. No file "
+        "shows where the bounds come from. If somebody measured them on rows, they reveal something about those rows."
     )
     yield from column_table(bounds)
-    constant = f" Then the constant {bounds.bias:g} is appended as a further number." if bounds.bias else ""
+    constant = f" Then the constant {bounds.bias:g} is appended." if bounds.bias else ""
     if release.agreement.infers:  # bounds with which a row would be shortened are refused
         yield Prose(f"No row is shortened.{constant}")
     elif not release.agreement.describes:
-        yield Prose(f"A row that is longer than {bounds.clip:g} (Euclidean norm) is shortened to that.{constant}")
+        yield Prose(f"An encoded row longer than {bounds.clip:g} (Euclidean norm) is shortened to that.{constant}")
     if bounds.weights is not None:
         yield Prose(" ".join(_weights(bounds.weights, bounds.classes)))
 
@@ -312,7 +311,7 @@ def _use(agreement: Agreement, threshold: Threshold) -> Iterator[PageBlock]:
         rule = f"{second} where the sum of weights times features is above {cut}, else {first}"
     if bounds.outcome is not None:
         rule = f"given the sum of weights times features as its {shorten(str(bounds.label))}"
-    yield Prose(f"A row, encoded as the bounds say, is {rule}. The command smc-dp predict does that, or from Python:")
+    yield Prose(f"The command smc-dp predict encodes each row as the bounds say. A row is {rule}. In Python:")
     yield Verbatim(_PREDICT, "How to predict in Python")
     yield Prose(
         f"No file here says how well it {'predicts' if bounds.outcome else 'classifies'}. On rows of your own with "
@@ -323,8 +322,8 @@ def _use(agreement: Agreement, threshold: Threshold) -> Iterator[PageBlock]:
 
 def _check(digests: Mapping[str, str]) -> Iterator[PageBlock]:
     yield Prose(
-        "Use smc-dp audit FOLDER, or Python, to compare the release with the transcript that the participants signed. "
-        f"You need the folder alone. {NO_PROOF}"
+        "The command smc-dp audit FOLDER compares the release with the transcript that the participants signed. It "
+        f"needs only the folder. {NO_PROOF} In Python:"
     )
     yield Verbatim(_AUDIT, "How to audit in Python")
     yield PageTable("Files, with their digests (SHA-256)", ("file", "digest"), tuple(digests.items()))

@@ -36,7 +36,7 @@ from smc_dp.methods.method import HasSignal, require_model
 from smc_dp.methods.model import LinearModel, ReleasedModel, Weights, choose_classes, scores
 from smc_dp.methods.nonprivate import BASELINE_LAMBDA, accuracy_alone, majority_accuracy
 from smc_dp.privacy.ledger.ledger import run_key
-from smc_dp.privacy.ledger.numbers import digits_rounded_up
+from smc_dp.privacy.ledger.numbers import delta_rounded_up, digits_rounded_up
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import SEEDED, Agreement
 from smc_dp.run.budget_charge import RELEASED, charge_of_run, charge_together
@@ -135,8 +135,9 @@ def simulate_each(
                 reports.append(go())
         except BaseException as error:
             if isinstance(error, InputError) and error.code.startswith("budget."):
-                epsilon, delta = map(digits_rounded_up, charge_together(agreements.values()))
-                error.add_note(f"the {len(runs)} runs together need epsilon {epsilon} and delta {delta}")
+                epsilon, delta = charge_together(agreements.values())
+                need = f"epsilon {digits_rounded_up(epsilon)} and delta {delta_rounded_up(delta)}"
+                error.add_note(f"the {len(runs)} runs together need {need}")
             for report in reports:
                 cost = "" if how.get("ledgers") is None else ", and stays charged"
                 error.add_note(f"the release in {report.run_dir} was made before{cost}")

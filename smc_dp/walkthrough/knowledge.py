@@ -17,19 +17,16 @@ LEVEL_VERBS: tuple[tuple[Level, str], ...] = (
     ("own", "drew"),
     ("all", "can compute"),
     ("listed", "can compute, as one of a few numbers,"),
-    ("partly", "can find hints on"),
+    ("partly", "can get hints on"),
 )
-BEYOND_RESULT = "which is more than the result and their own inputs will tell"
+BEYOND_RESULT = "which is more than the result and their own inputs tell"
 IN_SOME_CASES = "in some cases"
 CASES_NOTE = (
-    f'"{IN_SOME_CASES.capitalize()}" means: for some of the secret permutations and orders of the sizes. The cases can '
-    "differ from secret to secret, so that not all named secrets are known at once. A sentence without these words "
-    "holds in all cases. A cell of a table shows the case in which most is known, whoever has the smallest number."
+    f'"{IN_SOME_CASES.capitalize()}" means: for some secret permutations and some orders of the sizes. The cases can '
+    "differ from secret to secret. A sentence without these words holds in all cases. A cell of a table shows the case "
+    "in which most is known."
 )
-SUBSETS_NOTE = (
-    "A coalition also knows everything that any smaller coalition of its members knows. The sentences name only what "
-    "it knows beyond that."
-)
+SUBSETS_NOTE = "A coalition also knows everything that fewer of its members know. The sentences do not repeat that."
 
 
 class Known(NamedTuple):
@@ -119,7 +116,7 @@ class Knowledge:
             here = [k for k in known if k.smallest == smallest]
             rows = [row for row in self.rows(members) if smallest in ("", row.smallest)]
             others = list(dict.fromkeys(s for row in rows for s, c in row.cells.items() if c.level != "own"))
-            parts += [f"{where} {' and '.join(_verbs(here, others))}"]
+            parts += [f"{where} {' and '.join(_verbs(here, others, self.matrix.parties))}"]
         return ";".join(parts)
 
 
@@ -138,17 +135,17 @@ def _things(row: Row) -> Iterator[tuple[Level, str, bool, bool]]:
             yield cell.level, secret, cell.beyond, cell.always
 
 
-def _verbs(known: Sequence[Known], others: Sequence[str]) -> Iterator[str]:
+def _verbs(known: Sequence[Known], others: Sequence[str], parties: Sequence[str]) -> Iterator[str]:
     """Yield the knowledge of secrets, with secrets that are known alike together."""
     for (level, words), beyond, always in product(LEVEL_VERBS, (False, True), (True, False)):
         found = frozenset(k.secret for k in known if (k.level, k.beyond, k.always) == (level, beyond, always))
-        names = sorted(found) if level == "own" else list(_folded(others, found))
+        names = sorted(found) if level == "own" else list(_folded(others, found, parties))
         if names:
             where, more = "" if always else f"{IN_SOME_CASES} ", f", {BEYOND_RESULT}" if beyond else ""
             yield f"{where}{words} {join_names(names)}{more}"
 
 
-def _folded(others: Iterable[str], found: frozenset[str]) -> Iterator[str]:
+def _folded(others: Iterable[str], found: frozenset[str], parties: Sequence[str]) -> Iterator[str]:
     """Yield names of the secrets that were found, with whole vectors and whole kinds together."""
     kinds: dict[str, dict[str, list[str]]] = {}
     for secret in others:
@@ -160,12 +157,30 @@ def _folded(others: Iterable[str], found: frozenset[str]) -> Iterator[str]:
         if len(whole) == len(vectors):
             yield name_secret(kind)
             continue
-        yield from map(name_secret, whole)
-        yield from (x for vector, every in vectors.items() if vector not in whole for x in every if x in found)
+        for vector, every in vectors.items():
+            some = [] if vector in whole else [x for x in every if x in found]
+            if vector in whole or some:
+                yield _described(vector, some, parties)
     yield from (secret for secret in sorted(found) if " - " in secret and found.isdisjoint(secret.split(" - ")))
+
+
+def _described(vector: str, coordinates: Sequence[str], parties: Sequence[str]) -> str:
+    """Return the kind and the owner of a secret before its name; `coordinates`: those that are known of it, if not all.
+
+    A secret that is of no kind has only its name.
+    """
+    letter, _, owner = vector.partition("_")
+    kind, named = SECRET_GROUPS.get(letter, "").removeprefix("other "), join_names(coordinates or [vector])
+    if not kind:
+        return join_names(coordinates) if coordinates else name_secret(vector)
+    if not owner.isdigit():
+        return f"the part {named} of the {kind}" if coordinates else f"the {kind}"
+    return f"{parties[int(owner) - 1]}'s {'size' if letter == 'n' else kind} {named}"
 
 
 def _sentence(coalitions: Sequence[tuple[str, ...]], said: str) -> str:
     """Return the sentence about these coalitions."""
-    who = join_names([" + ".join(members) for members in coalitions])
-    return f"{who}{' each' if len(coalitions) > 1 else ''}{said}."
+    who, several = join_names([" + ".join(members) for members in coalitions]), len(coalitions) > 1
+    if any(len(members) > 1 for members in coalitions):
+        who = f"The coalition{'s' * several} {who}"
+    return f"{who}{' each' * several}{said}."

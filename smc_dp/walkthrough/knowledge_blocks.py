@@ -16,14 +16,14 @@ NOTHING_NEW = "Nobody knows more than before this step."
 NOBODY_YET = "No message was sent. A coalition knows only what follows from its own inputs."
 WITH_ALL_SIZES = "A coalition that has all sizes knows the smallest."
 NOT_LOOKED_AT = (
-    "The knowledge after this step was not computed: the session that the engine ran does not have this step. What was "
-    "known before is still known."
+    "The knowledge after this step was not computed, because the session over symbols does not have this step. What "
+    "was known before is still known."
 )
 
-NAMING = "A secret has a letter, the number of its party, and in brackets that of a coordinate"
+NAMING = "The name of a secret has a letter, the number of its party, and in brackets its place in a list"
 MIXED = "If a cell has two words, the first holds for some of these secrets and the second for the rest."
 CLAIMED = "The last column says whether the protocol's claim covers the coalition."
-STILL_READS = "A participant that dropped out counts as a reader of what is sent to it: it may read it when it is back."
+STILL_READS = "Messages to a participant that dropped out count as read: it may read them when it is back."
 
 
 def knowledge_after(trace: KnowledgeTrace, at: int | None) -> Section:
@@ -68,7 +68,7 @@ def knowledge_table(known: Knowledge) -> PageTable:
         )
         for row, one in zip(rows, shown, strict=True)
     )
-    return PageTable("What each coalition can work out of the others' secrets", headings, tuple(cells))
+    return PageTable("Secrets of the others that each coalition can work out", headings, tuple(cells))
 
 
 def _shown(row: Row) -> Mapping[str, str]:
@@ -82,7 +82,7 @@ def _names(trace: KnowledgeTrace) -> str:
     """Return the meaning of the letters that name secrets."""
     symbols = dict.fromkeys(_letter(s) for row in trace.knows[-1].matrix.rows for s in row.cells)
     meant = (f"{x} for {SECRET_GROUPS[x].removeprefix('other ')}" for x in symbols if x in SECRET_GROUPS)
-    return f"{NAMING}: {', '.join(meant)}."
+    return f"{NAMING}. The letters: {', '.join(meant)}."
 
 
 def _letter(secret: str) -> str:

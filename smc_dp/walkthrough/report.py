@@ -30,32 +30,30 @@ from smc_dp.walkthrough.walkthrough_steps import WalkthroughStep, leaving_steps,
 
 ON_EVERY_SHEET = "SECRET: this page shows what participants keep to themselves"
 DRY_RUN_NOTICE = (
-    "A dry run: a real session of the program, with made-up numbers and made-up noise. Its randomness "
-    "follows from a number that everybody knows, so it protects nothing."
+    "A dry run: a real session of the program, with made-up numbers and noise. Anybody can compute its randomness, so "
+    "it protects nothing."
 )
 
 HOW_TO_READ = (
-    "Each step is one step of the paper, or of the notes of the protocol. It begins with a list of its messages, and a "
-    "picture of them: a lane for each participant, and an arrow for what it sends. A dashed arrow is published, for "
-    "everybody to read.",
-    "Then comes the text of the paper or of the notes, word for word, and where the program differs from it.",
-    "Each kind of message is then explained, with the protection of each of its fields and the values of this session. "
-    "Long numbers and vectors are cut. A ciphertext stands in brackets, followed by its content, for those who have "
-    "the key.",
-    "The knowledge so far comes last: what each participant, and each coalition that combines its views, can compute "
-    "of the secrets of the others.",
+    "A section is one step of the paper, or of the notes of the protocol. It begins with the messages, as a list and "
+    "as a picture. The picture has a lane for each participant and an arrow for each message. Everybody can read what "
+    "a dashed arrow sends.",
+    "The text of the paper or of the notes follows, word for word, and where the program differs from it.",
+    "Each kind of message has a table of its values in this session. Long numbers and vectors are cut. Square brackets "
+    "enclose a ciphertext. The number behind it is its content, which only the named holders of the key can read.",
+    "The knowledge so far comes last. It says which secrets of the others each participant can work out, and each "
+    "coalition of participants that share all that they saw.",
 )
 DEPARTS = "Where the program departs from it, and why"
 BESIDE = "What else the notes have on it"
 IS_WRONG = "What is wrong with it as published, and what fixes it"
 FIXED_NOTES = (
-    'These are the notes of the fixed program: where they say "here", they speak of that one. The steps of this page '
-    "are as published."
+    'These are the notes of the fixed program, which they call "here". The steps of this page are as published.'
 )
 HOW_KNOWN = (
-    "This knowledge is computed: the program's own code of each participant runs on symbols in place of numbers, with "
-    "the messages up to that step and none later. It is a statement about ideal building blocks: encryption hides what "
-    "nobody has the key to, and everybody follows the protocol. It is a check, and no proof."
+    "This knowledge is computed. The program's own code of each participant runs on symbols in place of numbers, with "
+    "the messages up to that step. The computation assumes that everybody follows the protocol, and that nobody can "
+    "decrypt a message without its key. It is a check, and no proof."
 )
 
 
@@ -77,7 +75,7 @@ def walkthrough_page(
     made = (
         f"Made by smc-dp {__version__}, command lab walkthrough.",
         f"The knowledge was computed for {len(trace.parties)} parties{worlds} and {setting}.{worst}",
-        "Texts of papers are quoted from the papers named beside them; notes from the NOTES.md of the protocols.",
+        "Quotations are from the papers named beside them, and from NOTES.md of the protocols.",
     )
     pages = tuple(_step(observed, trace, step, at, left) for at, step in enumerate(steps))
     sections = (
@@ -134,7 +132,7 @@ def _message_sections(observed: ObservedSession, step: WalkthroughStep) -> Seque
 def _participants(observed: ObservedSession, trace: KnowledgeTrace) -> Iterator[PageBlock]:
     session, roles = observed.session, trace.protocol.program.roles
     parts = {name: _role(roles[session.kind(name)].__doc__) for name in session.names}
-    parts |= {name: f"{parts[name]} It drops out on the way." for name in observed.dropped_out}
+    parts |= {name: f"{parts[name]} It drops out during the session." for name in observed.dropped_out}
     yield FactList(tuple(parts.items()))
     if brought := values.input_table(observed):
         yield brought
@@ -153,15 +151,15 @@ def _otherwise(observed: ObservedSession, trace: KnowledgeTrace) -> Iterator[str
     here, there = len(observed.session.parties), len(trace.parties)
     if here != there:
         yield (
-            f"What is known is computed for {there} parties; this session has {here}. {trace.parties[0]} stands for "
-            "the first of them, the other parties for any others."
+            f"The knowledge is computed for {there} parties; this session has {here}. {trace.parties[0]} stands for "
+            "the first party, and the others for any others."
         )
     elif observed.session.names != trace.names:
         pairs = zip(trace.names, observed.session.names, strict=True)
-        yield f"In what is known {join_names([f'{x} stands for {y}' for x, y in pairs if x != y])}."
+        yield f"In the knowledge, {join_names([f'{x} stands for {y}' for x, y in pairs if x != y])}."
     if observed.dropped_out and not trace.pattern.name:
         who = join_names(observed.dropped_out)
-        yield f"What is known is computed for a session in which nobody drops out; in this one {who} did."
+        yield f"The knowledge is computed for a session in which nobody drops out. In this one, {who} did."
 
 
 def _claim(protocol: Protocol, observed: ObservedSession) -> Iterator[PageBlock]:
@@ -170,13 +168,14 @@ def _claim(protocol: Protocol, observed: ObservedSession) -> Iterator[PageBlock]
         yield Banner("Nothing is claimed for this protocol. It is here to show its flaws.", "insecure")
         return
     yield Prose(
-        "The claim: the view of each coalition below can be simulated from values that the coalition is given anyway."
+        "A simulator can make up all that a coalition below sees, from values that the coalition is given anyway. So "
+        "the coalition learns nothing else."
     )
-    yield Bullets(tuple(f"{who}: the view can be simulated from {claim.simulated_from}." for who in claim.simulators))
+    yield Bullets(tuple(f"{who}: simulated from {claim.simulated_from}." for who in claim.simulators))
     if assumed := claim.assumed(p) if claim.assumed else claim.assumptions:
         yield Prose(f"It assumes {assumed}.")
     yield Prose("Limitations of the claim, the worst first:")
-    yield Bullets(tuple(unclaimed.sentence for unclaimed in claim.limitations))
+    yield Bullets(claim.limitations_of(p))
 
 
 def _role(text: str | None) -> str:

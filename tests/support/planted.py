@@ -120,7 +120,7 @@ def reached(root: Path) -> dict[str, set[str]]:
         found[module], left = {module}, [module]
         while left:
             name = left.pop()
-            folders = {name[: dot.start()] for dot in re.finditer(r"\.", name)}
+            folders = {name[: dot.start()] for dot in re.finditer(r"\.", name)} & graph.keys()  # some are no packages
             left += (more := (graph[name] | folders) - found[module])
             found[module] |= more
     return found

@@ -228,8 +228,9 @@ def _caveats(known: _Known, *, assumed: bool = False) -> Sequence[str]:
 
 
 def _not_claimed(known: _Known) -> Sequence[str]:
-    claim = PROTOCOLS[known.release.agreement.protocol].claim
-    return () if claim is None else [unclaimed.sentence for unclaimed in claim.limitations]
+    agreement = known.release.agreement
+    claim = PROTOCOLS[agreement.protocol].claim
+    return () if claim is None else claim.limitations_of(agreement.program_parameters(""))
 
 
 def _noise(known: _Known) -> str:

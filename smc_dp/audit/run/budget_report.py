@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.privacy.ledger.history import Standing, account_of
-from smc_dp.privacy.ledger.numbers import digits_rounded_down, digits_rounded_up
+from smc_dp.privacy.ledger.numbers import delta_rounded_up, digits_rounded_down, digits_rounded_up
 
 BUDGET_HEADINGS = ("party", "before: spent", "this run", "after: spent", "left", "limit")
 LEDGER_NOTE = (
@@ -25,7 +25,7 @@ def budget_row(found: PartyBudget) -> tuple[str, ...]:
         why = "no ledger was given" if found.head is None else "not charged there"
         return (found.party, "", why, "", "", "")
     left, cost = digits_rounded_down(max(charged.after.left, Fraction(0))), charged.guarantee
-    at = f" at delta {digits_rounded_up(cost.delta)}" if cost.delta else ""
+    at = f" at delta {delta_rounded_up(cost.delta)}" if cost.delta else ""
     said = f"{_OUTCOMES[charged.outcome]}: epsilon {digits_rounded_up(cost.epsilon)}{at}"
     return (found.party, _spent(charged.before), said, _spent(charged.after), left, str(charged.after.limit))
 

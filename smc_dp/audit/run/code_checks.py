@@ -1,7 +1,7 @@
 """Checks of a protocol's code: small sessions, executed again and again, against the claim.
 
-`distribution`: whether claimed coalitions read what the simulators make. `limitations`: whether coalitions that are not
-claimed succeed. They ask about the code and not about a run, so audits cite the results that the package ships
+`distribution`: whether claimed coalitions read what the simulators make. `limitations-true`: whether coalitions that
+are not claimed succeed. They ask about the code and not about a run, so audits cite the results that the package ships
 (`released_results.py`), and `smc-dp lab check` computes them.
 """
 
@@ -53,12 +53,12 @@ def check_limitations(protocol: Protocol, p: Any) -> CheckOutcome:
     tried = [sentence for sentence, _ in limitations.attacks_to_try(protocol, p)]
     if not tried or protocol.claim is None:
         return not_applicable("limitations.nothing_to_try")
-    untried = [u.sentence for u in protocol.claim.limitations if u.sentence not in tried]
+    untried = [sentence for sentence in protocol.claim.limitations_of(p) if sentence not in tried]
     return judge_limitations(limitations.try_attacks(protocol, p, _randomness("limitations", protocol, p)), untried)
 
 
 CODE_CHECKS: Mapping[str, Callable[[Protocol, Any], CheckOutcome]] = MappingProxyType(
-    {"distribution": check_distribution, "limitations": check_limitations}
+    {"distribution": check_distribution, "limitations-true": check_limitations}
 )
 """Checks by the name that an audit lists."""
 
@@ -89,19 +89,19 @@ def _distribution_check_text(found: DistributionCheck) -> str:
     more = f" and {FURTHER_RUNS} in each of {found.worlds - TWO} more" if found.worlds > TWO else ""
     without = f". In every execution {', '.join(found.drop_outs)} drops out" if found.drop_outs else ""
     return (
-        f"{found.tests} exact tests at the significance level {SIGNIFICANCE:.0e} for all together, on {coalitions} "
-        f"coalitions. Compared: {found.runs} executions in each of two worlds{more} with equal output, and "
-        f"{found.simulated} simulated ones{without}. "
-        f"{_power(found.simulator, 'Between the protocol and the simulator')}. "
-        f"{_power(found.between, 'Between two worlds')}. Control: {found.mutants} copies of the protocol with one "
-        f"field one bit short were tested, and {caught} of them were rejected"
+        f"There were {found.tests} exact tests on {coalitions} coalitions, at the significance level "
+        f"{SIGNIFICANCE:.0e} for all together. They compared {found.runs} executions in each of two worlds{more}, all "
+        f"with equal output, and {found.simulated} simulated ones{without}. "
+        f"{_power(found.simulator, 'between the protocol and the simulator')}. "
+        f"{_power(found.between, 'between two worlds')}. Control: of {found.mutants} copies of the protocol with one "
+        f"field one bit short, {caught} were rejected"
     )
 
 
 def _power(power: DetectionPower, where: str) -> str:
     shifts = [x for x in (power.fair, power.rarer) if x is not None]
-    found = f"a shift of {max(shifts):.2f} or more" if len(shifts) == len((power.fair, power.rarer)) else "no shift"
-    return f"{where}, the tests find {found} in a probability with a power of {POWER:.0%}"
+    found = f"A shift of {max(shifts):.2f} or more" if len(shifts) == len((power.fair, power.rarer)) else "No shift"
+    return f"{found} in a probability {where} is found with a power of {POWER:.0%}"
 
 
 def judge_limitations(shown: Sequence[limitations.AttackCounts], untried: Sequence[str]) -> CheckOutcome:
@@ -109,11 +109,7 @@ def judge_limitations(shown: Sequence[limitations.AttackCounts], untried: Sequen
     for one in shown:
         if one.found < one.tries or one.mistaken or not one.tries:
             return failed("limitations.attack_fails", about=_SCOPE, found=_counted(one), mistaken=one.mistaken)
-    said = (
-        f". Not tested: {len(untried)} more, which the report has under 'Not claimed by the protocol'"
-        if untried
-        else ""
-    )
+    said = ". The others under 'Not claimed by the protocol' were not tested" if untried else ""
     succeeded = " ".join(_counted(one) for one in shown)
     return passed("limitations.holds", about=_SCOPE, succeeded=succeeded, said=said)
 

@@ -49,8 +49,9 @@ from smc_dp.run.privacy_summary import plain_lines, summary_lines
 from smc_dp.run.release import RELEASE, PublishedRelease
 from smc_dp.run.release_report import NO_PROOF
 
-NO_LEDGERS = "Nothing is known of anybody's budget: no ledgers, and no exports of them, were handed over."
-UNREADABLE_STATEMENT = "What stands in release.json as the statement of privacy cannot be read as one."
+NO_LEDGERS = "No ledgers were given, and no exports of them, so no budget is known."
+UNREADABLE_STATEMENT = "The privacy statement in release.json cannot be read."
+VIEWS = "A view holds the messages and secrets of one participant, as it recorded them."
 _SHORT, _VERDICT, _LONG, _DETAIL = 60, 200, 280, 3000  # characters of a name, a verdict, a sentence, a detail
 _FEW, _REASONS, _ROWS = 6, 3, 4  # names in a row, reasons that keep a level away, budgets that are not alike
 _MOST, _NAMED = 1200, 40  # rows of a table, sentences in a list
@@ -132,7 +133,7 @@ def _notices(report: AuditReport) -> Iterator[Banner]:
 def _released(report: AuditReport) -> Iterator[PageBlock]:
     audited = report.audited
     if audited.release is None:
-        yield Prose("What stands in release.json cannot be read as a release of this run; the checks say why.")
+        yield Prose("release.json cannot be read as a release of this run. The checks say why.")
     facts = () if audited.release is None else _of_release(audited.release)
     incomplete = "; messages of some did not come, and their rows may not be in it" if audited.missing else ""
     parties = f"{len(audited.parties)}: {join_first(audited.parties, _FEW, _SHORT)}{incomplete}"
@@ -143,7 +144,7 @@ def _how_it_ran(report: AuditReport) -> str:
     """Return whose machines the run was made on, as far as a transcript can tell."""
     approvals = next((f.outcome for f in report.findings if f.check.name == "approvals"), None)
     if approvals is not None and approvals.holds:
-        return "for a study that all approved of by signature; that each ran its part itself, no file shows"
+        return "for a study that all approved of by signature; no file shows that each ran its own part"
     if approvals is not None and approvals.inapplicable:
         return "a simulation: one process played all participants, and had the rows of all parties"
     return "whether all participants approved of it is not known"
@@ -214,8 +215,8 @@ def _said(level: AssuranceLevel, of: Assurance) -> str:
     if level.reached:
         return f"reached. {level.reached.meaning}"
     if level is of.next:
-        return "not reached: see above."
-    before = f"not reached: needs level {level.number - 1}"
+        return "not reached. What is missing stands above."
+    before = f"not reached. It needs level {level.number - 1}"
     return f"{before}." if of.level is None or not level.missing else f"{before}, and {_reasons(level, 1)}."
 
 
@@ -269,11 +270,11 @@ def _checks(findings: Sequence[Finding]) -> Iterator[PageBlock]:
         rows = tuple((f.check.name, f.outcome.status, f"{f.check.asks} {_detail(f)}") for f in found)
         yield PageTable(group.capitalize(), ("check", "outcome", "question, and what was found"), rows)
     counts = Counter(finding.outcome.status for finding in findings)
-    yield Prose(", ".join(f"{counts[status]} {status}" for status in get_args(Status)))
+    yield Prose(", ".join(f"{counts[status]} {status}" for status in get_args(Status)) + f". {VIEWS}")
     undone = [(f.check.name, f.outcome.inapplicable) for f in findings if f.outcome.status == "not possible"]
     kinds = (
-        "Not checked, because a file that they need is missing or a check that they build on was not passed",
-        "Not checked: nothing to check in these files",
+        "Not checked, because a file or a passed check is missing that they need",
+        "Not checked, because this run has nothing that they check",
     )
     for at, said in enumerate(kinds):
         if names := [name for name, inapplicable in undone if inapplicable == at]:

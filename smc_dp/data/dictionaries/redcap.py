@@ -50,19 +50,18 @@ def separator_of_dictionary(line: str) -> str | None:
 def redcap_dictionary(text: str, separator: str, source: str) -> DataDictionary:
     """Parse the text of a REDCap dictionary; raise InputError."""
     try:
-        header, *rows = [
-            row for row in csv.reader(text.splitlines(keepends=True), delimiter=separator, strict=True) if row
-        ]
+        reader = csv.reader(text.splitlines(keepends=True), delimiter=separator, strict=True)
+        (_, header), *rows = [(line, row) for line, row in enumerate(reader, 1) if row]
     except csv.Error as error:
         raise InputError("codebook.not_csv", why=str(error)).within(source) from None
     heads = [cell.strip().lower() for cell in header]
     entries: list[DescribedColumn] = []
     kinds: set[str] = set()
-    for number, row in enumerate(rows, 1):
+    for line, row in rows:
         if len(row) > len(heads):
-            raise InputError("codebook.ragged_row", row=number, got=len(row), wanted=len(heads)).within(source)
+            raise InputError("codebook.ragged_row", line=line, got=len(row), wanted=len(heads)).within(source)
         field = dict(zip(heads, (cell.strip() for cell in row), strict=False))
-        entries += _entries(field, first=number == 1)
+        entries += _entries(field, first=line == rows[0][0])
         kinds.add(_cell(field, _VALIDATION).lower())
     return DataDictionary(source, _KIND, tuple(entries), _form(kinds))
 

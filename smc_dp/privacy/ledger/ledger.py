@@ -22,7 +22,7 @@ from smc_dp.privacy.ledger import storage
 from smc_dp.privacy.ledger.entry import ENTRY_COLUMNS, ChargeEnd, Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import Account, History, Limit, Standing
-from smc_dp.privacy.ledger.numbers import digits_rounded_up
+from smc_dp.privacy.ledger.numbers import delta_rounded_up, digits_rounded_up
 
 _LOG = logging.getLogger(__name__)
 _KEY_BYTES = 32
@@ -104,7 +104,7 @@ class Ledger:
         with self._transaction("BEGIN IMMEDIATE") as (_, history):
             standing = history.reservation(dataset, mechanism, guarantee, run, approval)
             number = standing or self._append(history.reserved(dataset, mechanism, guarantee, run, _now(), approval))
-        epsilon, delta = (digits_rounded_up(figure) for figure in (guarantee.epsilon, guarantee.delta))
+        epsilon, delta = digits_rounded_up(guarantee.epsilon), delta_rounded_up(guarantee.delta)
         what = "charged before" if standing else "charged"
         _LOG.info("ledger: entry %d %s: %s, epsilon %s, delta %s", number, what, mechanism, epsilon, delta)
         return number

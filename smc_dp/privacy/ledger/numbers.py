@@ -31,11 +31,16 @@ def digits_rounded_up(value: Fraction) -> str:
     return _digits(value, ROUND_CEILING)
 
 
+def delta_rounded_up(value: Fraction) -> str:
+    """Return three digits of a delta, rounded up. It is that of a float, a little above what was asked for."""
+    return _digits(value, ROUND_CEILING, 3)
+
+
 def digits_rounded_down(value: Fraction) -> str:
     """Return six digits, rounded down: for what is left."""
     return _digits(value, ROUND_FLOOR)
 
 
-def _digits(value: Fraction, rounding: str) -> str:
-    rounded = Context(prec=6, rounding=rounding).divide(Decimal(value.numerator), Decimal(value.denominator))
+def _digits(value: Fraction, rounding: str, digits: int = 6) -> str:
+    rounded = Context(prec=digits, rounding=rounding).divide(Decimal(value.numerator), Decimal(value.denominator))
     return f"{rounded.normalize():f}" if rounded == 0 or 1e-6 <= abs(rounded) < 1e9 else f"{rounded.normalize():e}"

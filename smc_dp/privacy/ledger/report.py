@@ -11,7 +11,7 @@ from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, coded_pros
 from smc_dp.privacy.ledger.composition import EXACT_SUM
 from smc_dp.privacy.ledger.head import Seen
 from smc_dp.privacy.ledger.history import PARTIES, RECORDS, Account, History, Standing
-from smc_dp.privacy.ledger.numbers import digits_rounded_down, digits_rounded_up
+from smc_dp.privacy.ledger.numbers import delta_rounded_up, digits_rounded_down, digits_rounded_up
 
 _HEADINGS = ("entry", "date", "state", "of", "data set", "mechanism", "kind", "epsilon", "delta", "run")
 _SHOWN = 16  # digits of a digest
@@ -50,11 +50,12 @@ def blocks(history: History) -> Iterator[PageBlock]:
 def _entries(history: History) -> Iterator[tuple[str, ...]]:
     """Yield a row of text under `_HEADINGS` for every entry."""
     for e in history.entries:
-        numbers = ("" if v is None else digits_rounded_up(v) for v in (e.epsilon, e.delta))
+        epsilon = "" if e.epsilon is None else digits_rounded_up(e.epsilon)
+        delta = "" if e.delta is None else delta_rounded_up(e.delta)
         texts = ((e.dataset or "")[:_SHOWN], e.mechanism or "", e.kind or "")
         of = "" if e.refers is None else str(e.refers)
         state = "refunded" if e.is_refund else e.state
-        yield str(e.number), e.date, state, of, *texts, *numbers, (e.run or "")[:_SHOWN]
+        yield str(e.number), e.date, state, of, *texts, epsilon, delta, (e.run or "")[:_SHOWN]
 
 
 def check_blocks(history: History) -> Iterator[Prose]:

@@ -138,15 +138,15 @@ class SumTerms(ProtocolTerms):
             noise = "nobody else's noise"
         sparse = limits.has_sparse_graph
         how = "if all follow the protocol" if sparse and not own_noise else "even if malicious"
-        fixed = "malicious parties and drop-outs" if sparse else "malicious parties"
+        fixed = "colluding parties and drop-outs fixed beforehand" if sparse else "no party turning malicious midway"
         late = f"at most {self.dropouts} drop-outs" if self.dropouts else "no drop-outs"
         result = "a withheld result" if self.verifiable or not limits.by_curator else "a withheld or false result"
         # Neighbours have equally many rows under `replace`; elsewhere a method can take the number to be public.
         is_public = spec.statement.adjacency == "replace" or isinstance(getattr(spec, "method", None), NeedsRowCounts)
-        sizes = "numbers of rows; " if is_public else ""
+        sizes = ("hidden numbers of rows; " if self.sizes == "hidden" else "numbers of rows; ") * is_public
         return PrivacySummary(
             f"{who}, {how}.",
-            f"{noise}; {late}; {fixed} fixed beforehand; no party continued from an earlier saved state.",
+            f"{noise}; {late}; {fixed}; no party restarted from an old state.",
             f"{sizes}wrong inputs; {result}; who took part; further releases (see ledger).",
             f"X25519, Ed25519, {'AES-256-CCM, ' * sparse}ChaCha20-Poly1305, SHA-256 and SHAKE-256; computational "
             "security.",

@@ -41,6 +41,20 @@ SESSIONS = {
 }
 
 
+@pytest.mark.parametrize(
+    ("name", "drop_outs", "graph"),
+    [("one may vanish", 3, 0), ("nobody may vanish", 0, 0), ("in a sparse graph", 3, 1)],
+)
+def test_a_session_has_only_the_limitations_of_what_was_agreed_on(name: str, drop_outs: int, graph: int) -> None:
+    assert SUMS.claim is not None
+    found = SUMS.claim.limitations_of(SESSIONS[name])
+    every = [unclaimed.sentence for unclaimed in SUMS.claim.limitations]
+    assert list(found) == [sentence for sentence in every if sentence in found]
+    assert len([s for s in found if "drop-outs" in s or "dealer" in s]) == drop_outs
+    assert len([s for s in found if "sparse graph" in s]) == graph
+    assert len(every) - len(found) == 4 - drop_outs - graph
+
+
 def trials() -> Trials:
     assert SUMS.claim is not None
     assert SUMS.claim.trials is not None

@@ -87,12 +87,10 @@ def test_every_fault_is_in_one_list_with_the_lines_that_mend_it(
     assert sorted(folder.rglob("*")) == before
     assert out.isascii()
     first, *lines = out.splitlines()
-    assert (
-        first == f"party north (bad.csv): 6 faults. Rows are counted from the first below the header. {PRIVATE_NOTICE}"
-    )
+    assert first == f"party north (bad.csv): 6 faults. {PRIVATE_NOTICE}"
     assert [line for line in lines if line][:2] == [
-        "  column 'age', row 2: wanted a number, the cell is empty",
-        "  column 'age', row 4: wanted a number, got 'x'",
+        "  column 'age', line 3: wanted a number, the cell is empty",
+        "  column 'age', line 5: wanted a number, got 'x'",
     ]
     own = out[out.index("  [aliases.") : out.index("Lines for the bounds file")]
     (folder / "bad.csv.toml").write_text(own)
@@ -104,12 +102,12 @@ def test_every_fault_is_in_one_list_with_the_lines_that_mend_it(
     assert "back" in own
     assert lines[-1] == (
         "warning: column 'age': 1 cell lies outside the bounds and will be clipped to them; "
-        "the first, in row 1: 17.0 is outside its bounds [18.0, 110.0]"
+        "the first, in line 2: 17.0 is outside its bounds [18.0, 110.0]"
     )
     code, out, _ = said(capsys, "check", "bad.csv", "--bounds", "bounds.toml", "--party", "north")
     assert (code, out.splitlines()[0]) == (
         2,
-        f"party north (bad.csv): 2 faults. Rows are counted from the first below the header. {PRIVATE_NOTICE}",
+        f"party north (bad.csv): 2 faults. {PRIVATE_NOTICE}",
     )
 
 
@@ -119,7 +117,7 @@ def test_a_file_without_faults_ends_well_and_says_what_will_be_cut(capsys: pytes
     assert out.rstrip("\n").split("\n") == [
         f"party north (good.csv): 3 of 3 rows can be used (3 no, 0 yes). {PRIVATE_NOTICE}",
         "warning: column 'age': 1 cell lies outside the bounds and will be clipped to them; "
-        "the first, in row 3: 111.0 is outside its bounds [18.0, 110.0]",
+        "the first, in line 4: 111.0 is outside its bounds [18.0, 110.0]",
         "warning: 2 of 3 rows (67%) are longer than clip in [rows] of the bounds and will be shortened to it. "
         "To shorten no row, write clip = 1.42 under [rows] of the bounds",
         "warning: all rows are of class 'no'. The method prr_mean refuses such a party",

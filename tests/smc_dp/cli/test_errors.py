@@ -81,16 +81,16 @@ def parquet(**columns) -> bytes:
         pytest.param(b"", ["empty"], id="empty file"),
         pytest.param(b"age,sex,outcome\n", ["has no rows"], id="empty party"),
         pytest.param(b"age,sex,outcome\n1,f,no\n2,m,no\n", ["'outcome'", "'no'", "'yes'"], id="one class only"),
-        pytest.param(with_row("nan,f,no"), ["'age'", "row 4", "finite"], id="NaN"),
-        pytest.param(with_row("-inf,f,no"), ["'age'", "row 4", "finite"], id="infinity"),
-        pytest.param(with_row("old,f,no"), ["'age'", "row 4", "number", "'old'"], id="text in a numeric column"),
-        pytest.param(with_row(",f,no"), ["'age'", "row 4", "empty"], id="empty numeric cell"),
-        pytest.param(with_row("3,,no"), ["'sex'", "row 4", "empty"], id="empty categorical cell"),
-        pytest.param(with_row("3,f,"), ["'outcome'", "row 4", "empty"], id="empty label"),
-        pytest.param(with_row("3,x,no"), ["'sex'", "row 4", "'x'", "f, m"], id="unknown category"),
-        pytest.param(with_row("3,f,maybe"), ["'outcome'", "row 4", "'maybe'", "no, yes"], id="unknown label"),
-        pytest.param(with_row("3,f"), ["row 4", "2 cells", "3"], id="ragged row"),
-        pytest.param(with_row("3,f,no,9"), ["row 4", "4 cells", "3"], id="wrong width"),
+        pytest.param(with_row("nan,f,no"), ["'age'", "line 5", "finite"], id="NaN"),
+        pytest.param(with_row("-inf,f,no"), ["'age'", "line 5", "finite"], id="infinity"),
+        pytest.param(with_row("old,f,no"), ["'age'", "line 5", "number", "'old'"], id="text in a numeric column"),
+        pytest.param(with_row(",f,no"), ["'age'", "line 5", "empty"], id="empty numeric cell"),
+        pytest.param(with_row("3,,no"), ["'sex'", "line 5", "empty"], id="empty categorical cell"),
+        pytest.param(with_row("3,f,"), ["'outcome'", "line 5", "empty"], id="empty label"),
+        pytest.param(with_row("3,x,no"), ["'sex'", "line 5", "'x'", "'f', 'm'"], id="unknown category"),
+        pytest.param(with_row("3,f,maybe"), ["'outcome'", "line 5", "'maybe'", "'no', 'yes'"], id="unknown label"),
+        pytest.param(with_row("3,f"), ["line 5", "2 cells", "3"], id="ragged row"),
+        pytest.param(with_row("3,f,no,9"), ["line 5", "4 cells", "3"], id="wrong width"),
         pytest.param(bytes(range(256)), ["not a text file"], id="binary junk"),
         pytest.param(b"a\xfe\xfd", ["not UTF-8"], id="not UTF-8"),
         pytest.param(b"\xff\xfe\xfd", ["not UTF-16"], id="not UTF-16"),
@@ -105,7 +105,7 @@ def parquet(**columns) -> bytes:
         pytest.param(
             parquet(age=["a", "b"], sex=["f", "m"], outcome=["no", "yes"]), ["'age'", "row 1", "'a'"], id="Parquet text"
         ),
-        pytest.param(with_row("3,\x1b[31m[bold]red,no"), ["'sex'", "row 4"], id="terminal codes"),
+        pytest.param(with_row("3,\x1b[31m[bold]red,no"), ["'sex'", "line 5"], id="terminal codes"),
     ],
 )
 @pytest.mark.parametrize("position", ["first", "second"])
@@ -121,7 +121,7 @@ def test_a_bad_file_names_the_party_the_field_and_the_row(north, names, position
 def test_rows_out_of_bounds_are_an_error_only_when_asked(folder, capsys):
     (folder / "north.csv").write_bytes(with_row("121,f,no"))
     line = complaint(capsys, folder, "run", *OWN, "--strict-bounds")
-    assert line == "error: party north (north.csv): column 'age', row 4: 121.0 is outside its bounds [0.0, 120.0]"
+    assert line == "error: party north (north.csv): column 'age', line 5: 121.0 is outside its bounds [0.0, 120.0]"
     with pytest.raises(AssertionError, match="a message would have been sent"):
         main(["run", *OWN])
 

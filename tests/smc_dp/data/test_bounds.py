@@ -154,16 +154,16 @@ def test_the_shrinking_is_needed():
 
 def test_strict_bounds_name_party_column_and_row():
     table = parse_csv(b"age,sex,outcome\n5,f,yes\n121,m,no\n", "party north (n.csv)")
-    with refused("cell.outside_bounds", at="party north (n.csv): column 'age', row 2", got=121.0):
+    with refused("cell.outside_bounds", at="party north (n.csv): column 'age', line 3", got=121.0):
         encode_rows(table, parse_bounds(TEXT), strict=True)
 
 
 def test_unknown_category_and_unknown_label_name_what_was_wanted():
     bounds = parse_bounds(TEXT)
     table = parse_csv(b"age,sex,outcome\n5,f,yes\n12,d,maybe\n", "party north")
-    with refused("cell.unknown_level", at="party north: column 'sex', row 2", got="'d'"):
+    with refused("cell.unknown_level", at="party north: column 'sex', line 3", got="'d'"):
         encode_rows(table, bounds)
-    with refused("cell.unknown_level", at="column 'outcome', row 2", got="'maybe'"):
+    with refused("cell.unknown_level", at="column 'outcome', line 3", got="'maybe'"):
         encode_classes(table, bounds, "outcome")
 
 
@@ -185,7 +185,7 @@ def test_three_classes_are_numbered_in_the_order_in_which_they_are_announced():
     assert bounds.classes == ("2", "0", "x")
     table = parse_csv(b"a,y\n1,x\n2,2.0\n3,0\n", "party north")
     assert encode_labelled_rows(table, bounds, "y").y.tolist() == [2, 0, 1]
-    with refused("cell.unknown_level", at="row 1", got="'1'"):
+    with refused("cell.unknown_level", at="line 2", got="'1'"):
         encode_classes(parse_csv(b"a,y\n1,1\n", "party north"), bounds, "y")
     some = parse_csv(b"a,y\n1,x\n2,0\n", "party north")  # two of three are enough
     rows = encode_labelled_rows(some, bounds, "y")

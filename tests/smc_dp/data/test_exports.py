@@ -112,9 +112,9 @@ def with_aliases_of_sex(bounds: Bounds, aliases: Aliases) -> Bounds:
 def test_without_aliases_a_form_is_refused_and_with_others_it_is_another_table(tmp_path: Path) -> None:
     path = EXPORTS["tab"].save(ROWS, tmp_path, "north")
     bounds = read_bounds(EXPORTS["tab"].bounds(tmp_path))
-    with refused(*["cell.unknown_level"] * 2, at="column 'readmitted', row 1"):
+    with refused(*["cell.unknown_level"] * 2, at="column 'readmitted', line 2"):
         read(path, replace(bounds, aliases=()))
-    with refused(*["cell.unknown_level"] * 2, at="column 'sex', row 1"):
+    with refused(*["cell.unknown_level"] * 2, at="column 'sex', line 2"):
         read(path, with_aliases_of_sex(bounds, ()))
     exchanged = with_aliases_of_sex(bounds, (("Female", ("2",)), ("Male", ("1",))))
     assert not alike(read(path, exchanged), plain(ROWS))

@@ -262,32 +262,32 @@ def test_what_is_advised_is_what_helps(name: str, tmp_path: Path) -> None:
 
 REFUSED: dict[str, tuple[bytes, str, str]] = {
     "Indian thousands": (b'age\n"12,34,567"\n', "", "wanted a number, got '12,34,567'"),
-    "points and commas": (b'age\n"1.5"\n"1,55"\n', "", "row 2: wanted a number, got '1,55'"),
+    "points and commas": (b'age\n"1.5"\n"1,55"\n', "", "line 3: wanted a number, got '1,55'"),
     "Python's own": (b"age\n1_000\n", "", "wanted a number, got '1_000'"),
     "utf-16 without a mark": ("age\n5\n".encode("utf-16-le"), 'encoding = "utf-16"', "not begin with a byte"),
     "utf-16 cut off": ("age\n55\n".encode("utf-16")[:-1], "", "is not UTF-16 text (byte 14"),
     "utf-16 unmarked as utf-8": ("age\n5\n".encode("utf-16-le"), "", "is not a text file (it has a byte 0)"),
     "no cp1252": (b"age\n\xe4\x81\n", 'encoding = "cp1252"', "is not cp1252 text (byte 5 cannot be read), wanted"),
     "mixed": ("age\nKöln\n".encode() + b"K\xf6ln\n", "", "byte 11 cannot be read), wanted CSV in one encoding"),
-    "many columns as said": (b";".join(b"c%d" % i for i in range(5_000)) + b"\n", 'separator = ";"', "c6, c7, ..."),
+    "many columns as said": (b";".join(b"c%d" % i for i in range(5_000)) + b"\n", 'separator = ";"', "'c6', 'c7', ..."),
     "a quote that does not end": (
         b'age;sex\n1;"f\n2;m\n',
         'separator = ";"',
-        "is not CSV: row 1 has a quote that does not end",
+        "is not CSV: line 2 has a quote that does not end",
     ),
     "text behind a quote": (
         b'age,sex\n1,m\n1,"f"x\n',
         "",
-        "is not CSV: row 2 has text behind a quote that ended its cell",
+        "is not CSV: line 3 has text behind a quote that ended its cell",
     ),
-    "a line in quotes": (b'age;sex\n"1\n2";f\n', 'separator = ";"', "row 1: wanted a number, got '1\\n2'"),
+    "a line in quotes": (b'age;sex\n"1\n2";f\n', 'separator = ";"', "line 2: wanted a number, got '1\\n2'"),
     "an empty word": (
         b"age;sex\nNA;f\n",
         'separator = ";"\nmissing = ["NA"]',
-        "row 1: wanted a number, the cell is empty",
+        "line 2: wanted a number, the cell is empty",
     ),
-    "right as it is": (b"a;b,c\n1;2\n", 'separator = ";"', "the table has a, b,c"),
-    "tabs and commas": (b"a\tb,c\n1\t2,5\n", "", "column 'age' is missing; the table has a\tb, c"),
+    "right as it is": (b"a;b,c\n1;2\n", 'separator = ";"', "the table has 'a', 'b,c'"),
+    "tabs and commas": (b"a\tb,c\n1\t2,5\n", "", "column 'age' is missing; the table has 'a\\tb', 'c'"),
 }
 
 
@@ -459,3 +459,11 @@ def test_any_bytes_are_a_table_or_one_line(content: bytes, encoding: str, separa
     line = said_of(lambda: read(content if encoding != "utf-16" else b"\xff\xfe" + content, form))
     assert not line or line.startswith("north: ")
     assert "\n" not in line
+
+
+def test_a_refused_key_of_a_section_comes_with_those_that_there_are(tmp_path):
+    (tmp_path / "t.csv").write_text("a\n1\n")
+    (tmp_path / "t.csv.toml").write_text('[file]\ndelimiter = ";"\n')
+    with refused("document.unknown_key", at="t.csv.toml: file", key="'delimiter'") as caught:
+        read_table(tmp_path / "t.csv", "t")
+    assert "'separator', 'decimal'" in caught.value.faults[0].fields["wanted"]

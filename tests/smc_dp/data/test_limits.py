@@ -75,7 +75,7 @@ def test_a_row_that_goes_on_for_ever_is_given_up(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(csv_cells, "_LONGEST_ROW", 100)
     monkeypatch.setattr(text_lines, "_CHUNK", 16)
     row = b'"\n",' * 10 + b"1\n"
-    assert said(b"a\n" + row, tmp_path, limits=TableLimits()).startswith("t: row 1 below the header has 11 cells")
+    assert said(b"a\n" + row, tmp_path, limits=TableLimits()).startswith("t: line 2 has 11 cells")
     assert said(b"a\n" + row[:-2] * 20, tmp_path, limits=TableLimits()).startswith(
         "t: has a row of too many characters"
     )
@@ -96,7 +96,7 @@ def test_a_csv_file_in_pieces_is_the_same_table(at_once: int, monkeypatch: pytes
     assert isinstance(table.columns["c"], DictionaryColumn) == (at_once > 3)
     assert len(table.different("c")[0]) == 2
     for empty in (1, 255, 6000):
-        with refused("csv.blank_row", row=2001):
+        with refused("csv.blank_row", line=2002):
             parse_csv((text + "\n" * empty + "1,2,3\n").encode(), "t")
 
 

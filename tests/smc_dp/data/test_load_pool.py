@@ -55,7 +55,7 @@ def test_a_coded_column_is_the_same_column():
 @pytest.mark.parametrize("which", [0, 1])
 def test_an_unlisted_text_is_named_with_the_first_row_that_has_it(which):
     narrow = Bounds((CategoricalColumn("t", ("a", "b")),), ("no", "yes"), label="c")
-    with refused("cell.unknown_level", at="made: column 't', row 3", got="'02'"):
+    with refused("cell.unknown_level", at="made: column 't', line 4", got="'02'"):
         encode_rows(tables()[which], narrow)
 
 

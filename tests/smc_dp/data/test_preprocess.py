@@ -99,7 +99,7 @@ def test_rows_that_are_left_out_are_gone_before_anything_else():
     np.testing.assert_array_equal(encode_labelled_rows(parse_csv(hidden, "t"), LEAVING, "out").X, rows.X)
     assert examine_table(parse_csv(hidden, "t"), LEAVING, "out").faults == ()
     later = TABLE.replace(b"31,,f", b"31,x,f")  # and rows keep their numbers
-    with refused("cell.not_a_number", at="column 'bmi', row 3", got="'x'"):
+    with refused("cell.not_a_number", at="column 'bmi', line 4", got="'x'"):
         encode_rows(parse_csv(later, "t"), LEAVING)
 
 
@@ -135,21 +135,21 @@ def test_every_fault_of_a_table_comes_with_its_rows_and_the_line_that_mends_it()
     found = examine_table(parse_csv(MESSY, "north"), parse_bounds(WIDE), "out").faults
     said = [(f.column, f.count, f.rows, f.example, f.section, f.line) for f in found]
     assert said == [
-        ("age", 2, (2, 4), "", "missing", 'age = "indicator"'),
-        ("age", 1, (3,), "x", None, None),
-        ("age", 1, (5,), "2012-01-01", "columns", "age = [2000-01-01, 2029-12-31]"),
-        ("sex", 1, (3,), "F", None, None),
-        ("sex", 1, (4,), "Weird", None, None),
-        ("back", 1, (2,), "yes", None, None),
-        ("back", 1, (3,), "0", None, None),
-        ("back", 1, (4,), "no", None, None),
-        ("back", 1, (5,), "1", None, None),
-        ("admitted", 1, (3,), "01.02.2012", None, None),
-        ("admitted", 1, (4,), "", "missing", 'admitted = "indicator"'),
-        ("bmi", 1, (4,), "", "missing", 'bmi = "category"'),
-        ("bmi", 1, (5,), "true", "columns", "bmi = [false, true]"),
-        ("out", 1, (2,), "1", None, None),
-        ("out", 1, (5,), "", "missing", 'out = "leave out"'),
+        ("age", 2, (3, 5), "", "missing", 'age = "indicator"'),
+        ("age", 1, (4,), "x", None, None),
+        ("age", 1, (6,), "2012-01-01", "columns", "age = [2000-01-01, 2029-12-31]"),
+        ("sex", 1, (4,), "F", None, None),
+        ("sex", 1, (5,), "Weird", None, None),
+        ("back", 1, (3,), "yes", None, None),
+        ("back", 1, (4,), "0", None, None),
+        ("back", 1, (5,), "no", None, None),
+        ("back", 1, (6,), "1", None, None),
+        ("admitted", 1, (4,), "01.02.2012", None, None),
+        ("admitted", 1, (5,), "", "missing", 'admitted = "indicator"'),
+        ("bmi", 1, (5,), "", "missing", 'bmi = "category"'),
+        ("bmi", 1, (6,), "true", "columns", "bmi = [false, true]"),
+        ("out", 1, (3,), "1", None, None),
+        ("out", 1, (6,), "", "missing", 'out = "leave out"'),
     ]
     # What the site that has the file can write: one line, with which all of these cells are read.
     own = {
@@ -170,7 +170,7 @@ def test_every_fault_of_a_table_comes_with_its_rows_and_the_line_that_mends_it()
         encode_rows(parse_csv(MESSY, "north"), parse_bounds(WIDE))
     first = caught.value.faults[0]
     assert first == found[0].placed("north")
-    assert first.place == "north: column 'age', row 2: "
+    assert first.place == "north: column 'age', line 3: "
     assert str(first).endswith('; write age = "indicator" into [missing] of the bounds')
 
 
@@ -262,10 +262,10 @@ def test_a_label_of_many_numbers_is_no_label():
     bounds = Bounds((NumericColumn("n", 0.0, 1.0),), CLASSES, "y")
     table = Table("t", {"n": [0.5] * 41, "y": [f"{i / 8}" for i in range(40)] + [""]}, range(1, 42))
     fault, empty = examine_table(table, bounds, "y").faults
-    assert (empty.code, empty.rows) == ("cell.empty", (41,))
+    assert (empty.code, empty.rows) == ("cell.empty", (42,))
     assert fault.code == "classes.many_numbers"
     assert fault.count == 40
-    with refused("classes.many_numbers", "cell.empty", at="t: column 'y', row 1"):
+    with refused("classes.many_numbers", "cell.empty", at="t: column 'y', line 2"):
         encode_labelled_rows(table, bounds, "y")
     few = Table("t", {"n": [0.5] * 4, "y": ["1", "2", "3", "3"]}, range(1, 5))
     assert {fault.code for fault in examine_table(few, bounds, "y").faults} == {"cell.unknown_level"}
@@ -280,9 +280,9 @@ def test_strict_bounds_are_faults_of_numbers_dates_and_bins():
     found = examine_table(table, bounds, None, strict=True).faults
     assert {fault.code for fault in found} == {"cell.outside_bounds"}
     assert [(f.fault.fields["got"], f.fault.fields["high"], f.count, f.rows) for f in found] == [
-        (2.0, 1.0, 2, (2, 3)),
-        ("2021-01-01", "2020-12-31", 1, (1,)),
-        (-0.5, 1.0, 1, (3,)),
+        (2.0, 1.0, 2, (3, 4)),
+        ("2021-01-01", "2020-12-31", 1, (2,)),
+        (-0.5, 1.0, 1, (4,)),
     ]
 
 
@@ -290,7 +290,7 @@ def test_missing_columns_are_all_named():
     found = examine_table(parse_csv(b"AGE,sex\n3,f\n", "north"), parse_bounds(WIDE), "out").faults
     assert [fault.column for fault in found] == ["age", "back", "admitted", "bmi", "out"]
     assert {fault.code for fault in found} == {"table.no_column"}
-    assert (found[0].fault.fields["have"], found[0].fault.fields["recognised"]) == (["AGE", "sex"], "case")
+    assert (found[0].fault.fields["have"], found[0].fault.fields["recognised"]) == (["'AGE'", "'sex'"], "case")
 
 
 def test_categories_with_a_rule_are_not_numbered():

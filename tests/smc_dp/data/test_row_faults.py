@@ -103,4 +103,4 @@ def test_a_column_of_names_has_a_text_for_every_row() -> None:
 def test_labels_that_are_no_class_are_told_and_empty_ones_are_none() -> None:
     known, wrong = known_labels(table(ROWS), BOUNDS, "out")
     assert known.tolist() == pytest.approx([0, 1, 1, np.nan, 1, np.nan], nan_ok=True)
-    assert [(fault.code, fault.rows) for fault in wrong] == [("cell.unknown_level", (6,))]
+    assert [(fault.code, fault.rows) for fault in wrong] == [("cell.unknown_level", (7,))]

@@ -88,7 +88,7 @@ def test_a_column_of_weights_is_read_as_numbers_where_classes_are_read() -> None
     bounds = weighted('column = "w"\nmost = 4')
     for cell, code in ((b"", "cell.empty"), (b"much", "cell.not_a_number")):
         wrong = parse_csv(FILE.replace(b"40,2", b"40," + cell), "t")
-        with refused(code, at="row 2"):
+        with refused(code, at="line 3"):
             encode_labelled_rows(wrong, bounds, "outcome")
         (fault,) = examine_table(wrong, bounds, "outcome").faults
         assert fault.line is None  # no rule of [missing] stands for a weight

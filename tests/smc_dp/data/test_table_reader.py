@@ -134,7 +134,7 @@ def test_rows_of_empty_cells_are_no_rows_where_the_site_says_so(tmp_path):
     assert read_table(path, "p").rows == 4
     (tmp_path / "t.csv.toml").write_text("file = {skip_blank_rows = true}")
     table = read_table(path, "p")
-    assert (table.texts("a"), table.row_numbers) == (["1", "3"], [1, 3])
+    assert (table.texts("a"), table.row_numbers, table.number(1)) == (["1", "3"], [1, 3], 4)
     assert [fault.code for fault in table.ignored] == ["header.row_names"]
 
 
@@ -145,21 +145,21 @@ def test_rows_of_empty_cells_are_no_rows_where_the_site_says_so(tmp_path):
         (b" \n\n", "csv.empty", {}),
         (b"\x7fELF\0\0\1", "text.binary", {}),
         (b"a,b\n\xff\xfe,1\n", "text.unreadable_byte", {"byte": 4}),
-        (b"a,b\n1,2\n3\n", "csv.short_row", {"row": 2, "got": 1, "wanted": 2, "recognised": ""}),
-        (b'"a","b"\n"1",1,2\n', "csv.ragged_row", {"row": 1, "got": 3, "wanted": 2, "recognised": "names of rows"}),
-        (b"a,b\n1,2\n\n3,4\n", "csv.blank_row", {"row": 2}),
-        (b"a,b\n1,2,3\n", "csv.ragged_row", {"row": 1, "got": 3, "wanted": 2}),
-        (b"Report\na,b\n1,2\n", "csv.ragged_row", {"row": 1, "got": 2, "wanted": 1, "recognised": "title"}),
+        (b"a,b\n1,2\n3\n", "csv.short_row", {"line": 3, "got": 1, "wanted": 2, "recognised": ""}),
+        (b'"a","b"\n"1",1,2\n', "csv.ragged_row", {"line": 2, "got": 3, "wanted": 2, "recognised": "names of rows"}),
+        (b"a,b\n1,2\n\n3,4\n", "csv.blank_row", {"line": 3}),
+        (b"a,b\n1,2,3\n", "csv.ragged_row", {"line": 2, "got": 3, "wanted": 2}),
+        (b"Report\na,b\n1,2\n", "csv.ragged_row", {"line": 2, "got": 2, "wanted": 1, "recognised": "title"}),
         (b'"sep=;"\r\na;b\r\n', "csv.line_of_excel", {}),
         (b"a,a\n1,2\n", "header.same_name", {"name": "'a'"}),
         (b"a,,b\n1,2,3\n", "header.no_name", {}),
-        (b'a,b\n"1,2\n', "csv.unended_quote", {"where": "row 1"}),
+        (b'a,b\n"1,2\n', "csv.unended_quote", {"where": "line 2"}),
         (b'a,"b\n1,2\n', "csv.unended_quote", {"where": "the header"}),
-        (b'a,b\n1,"2" \n', "csv.text_after_quote", {"where": "row 1"}),
-        (b"a\n1\n\n2\n", "csv.blank_row", {"row": 2}),
-        (b'a\n"1\n\n2"\n\r\n3\r\n', "csv.blank_row", {"row": 2}),
+        (b'a,b\n1,"2" \n', "csv.text_after_quote", {"where": "line 2"}),
+        (b"a\n1\n\n2\n", "csv.blank_row", {"line": 3}),
+        (b'a\n"1\n\n2"\n\r\n3\r\n', "csv.blank_row", {"line": 3}),
         (b"\na,b\n1,2\n", "csv.no_header", {}),
-        ("a,b\n1,2\n\ufeff3\n".encode(), "csv.short_row", {"row": 2, "got": 1}),
+        ("a,b\n1,2\n\ufeff3\n".encode(), "csv.short_row", {"line": 3, "got": 1}),
     ],
 )
 def test_malformed_csv_says_what_is_wrong(content, code, fields):
@@ -222,7 +222,7 @@ def test_what_pyarrow_would_read_and_nobody_meant(content):
 def test_a_numeric_column_takes_finite_numbers_only(code, cells):
     for cell in cells:
         table = parse_csv(f'age\n1\n"{cell}"\n'.encode(), "party north (n.csv)")
-        with refused(code, at="party north (n.csv): column 'age', row 2"):
+        with refused(code, at="party north (n.csv): column 'age', line 3"):
             table.numbers("age")
 
 
@@ -246,7 +246,7 @@ def test_a_missing_column_names_those_that_are_there():
 
 def test_taken_rows_keep_their_numbers_in_the_file():
     table = parse_csv(b"a\n1\n2\nx\n", "t").take(np.array([0, 2]), "party north")
-    with refused("cell.not_a_number", at="party north: column 'a', row 3"):
+    with refused("cell.not_a_number", at="party north: column 'a', line 4"):
         table.numbers("a")
 
 

@@ -104,7 +104,7 @@ def test_lines_about_the_classes_mend_bounds_that_did_not_name_their_column(tmp_
 
 def test_an_empty_row_is_called_one(tmp_path: Path) -> None:
     (fault, *_) = validate_file(file(tmp_path, "0,0,no", "0,0,yes", ",,", ",,"), BOUNDS, "north").faults
-    assert (fault.code, fault.rows, fault.line) == ("row.empty", (3, 4), None)
+    assert (fault.code, fault.rows, fault.line) == ("row.empty", (4, 5), None)
     blank, fault = validate_file(file(tmp_path, "0,0,no", ",0,yes", ",,"), BOUNDS, "north").faults
-    assert (blank.code, blank.rows) == ("row.empty", (3,))
-    assert (fault.rows, fault.line) == ((2,), 'a = "indicator"')
+    assert (blank.code, blank.rows) == ("row.empty", (4,))
+    assert (fault.rows, fault.line) == ((3,), 'a = "indicator"')

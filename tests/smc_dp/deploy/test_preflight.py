@@ -80,9 +80,9 @@ FAULTS = {
     "a cell that is no number": (
         "data",
         "age,sex,outcome\nold,f,no\n2,m,yes\n",
-        "column 'age', row 1: wanted a number",
+        "column 'age', line 2: wanted a number",
     ),
-    "an unknown class": ("data", "age,sex,outcome\n1,f,no\n2,m,maybe\n", "row 2: unknown value 'maybe'"),
+    "an unknown class": ("data", "age,sex,outcome\n1,f,no\n2,m,maybe\n", "line 3: unknown value 'maybe'"),
     "no rows": ("data", "age,sex,outcome\n", "rows.none"),
     "a book that is none": ("ledger", "not a ledger", "ledger "),
 }
@@ -121,7 +121,7 @@ def test_every_fault_is_found_together(site: Paths, tmp_path: Path) -> None:
     faults = [str(fault) for fault in look(site).faults]
     starts = ["site policy: max_epsilon", "site policy: max_delta", "site policy: purposes", *["data "] * 3, "ledger "]
     assert [fault.startswith(start) for fault, start in zip(faults, starts, strict=True)] == [True] * 7
-    for word in ("'age', row 1", "'sex', row 2", "'outcome', row 3", "the budget would be exceeded"):
+    for word in ("'age', line 2", "'sex', line 3", "'outcome', line 4", "the budget would be exceeded"):
         assert sum(word in fault for fault in faults) == 1
     assert kept(tmp_path) == before
 
@@ -143,7 +143,7 @@ def test_the_policy_may_name_the_data_and_their_form(site: Paths) -> None:
     site["policy"].write_text(f'data = "rows.csv"\n{studies.SITE_POLICY}[file]\nseparator = ";"\ndecimal = ","\n')
     word, empty = look(site, data=None).faults  # the second shows once the first is stated
     assert [fault.code for fault in (word, empty)] == ["cell.not_a_number", "cell.empty"]
-    assert "column 'age', row 2" in word.place
+    assert "column 'age', line 3" in word.place
     site["data"].write_text("age;sex;outcome\n41,5;f;yes\n7,0;m;no\n")
     found = look(site, data=None)
     assert found.faults == []
@@ -212,7 +212,7 @@ def test_check_prints_every_fault_and_ends_with_2(site: Paths, capsys: pytest.Ca
     )
     assert limit == "* site policy: max_epsilon: wanted at most 1/10, the study's release has 0.333334"
     assert cell.isprintable()
-    assert "column 'age', row 1: wanted a number" in cell
+    assert "column 'age', line 2: wanted a number" in cell
     assert last.startswith("2 problems: this site cannot join")
     assert main([*given, "--json"]) == 2
     said = json.loads(capsys.readouterr().out)
@@ -328,7 +328,7 @@ def test_show_says_what_taking_part_means(site: Paths, capsys: pytest.CaptureFix
             "predicts column outcome",
         ),
         *(agreed.agreement().statement.plain_words(), "No row leaves the site"),
-        *("charged epsilon 0.333334, delta 0.0000100001", "Greetings of all: 7 days.", "12 hours from the last"),
+        *("charged epsilon 0.333334, delta 0.0000101", "Greetings of all: 7 days.", "12 hours from the last"),
         *("nats://relay.example:4222", "greetings and the ends of stages.\n"),
     ):
         assert words in said

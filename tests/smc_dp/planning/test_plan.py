@@ -252,7 +252,7 @@ def test_who_must_not_collude_is_said_in_the_words_of_the_claim(paper: Plan, usu
     assert [said.split(" with Charlie")[0] for said in usual.must_not_collude] == ["If more than t parties collude"]
     assert "any 1 of the 3 parties" in usual.holds_against
     with_drop_outs = smc_dp.plan([300] * 5, 12, method="newton", dropouts=1, colluders=2)
-    assert with_drop_outs.must_not_collude[0].startswith("If drop-outs are allowed, Charlie together with T")
+    assert with_drop_outs.must_not_collude[0].startswith("If drop-outs are allowed, Charlie and T")
     assert (with_drop_outs.planned.may_deviate, paper.planned.may_deviate) == (2, None)
     assert list(unclaimed(Candidate.build("newton", among(9, 9, colluders=1)))) == []  # all but one may collude
 

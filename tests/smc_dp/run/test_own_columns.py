@@ -127,9 +127,9 @@ def test_where_all_rows_are_left_out_there_is_no_accuracy(made: Path, tmp_path: 
     [
         (
             "x,30,70,F,,2015-03-01,20,1",
-            "column 'smoker', row 1: wanted a text, the cell is empty; the bounds of the rel",
+            "column 'smoker', line 2: wanted a text, the cell is empty; the bounds of the rel",
         ),
-        ("x,30,70,M,true,2015-03-01,20,1", "row 1: unknown value 'M'.*new.csv.toml: aliases = {sex = {m = .\"M\""),
+        ("x,30,70,M,true,2015-03-01,20,1", "line 2: unknown value 'M'.*new.csv.toml: aliases = {sex = {m = .\"M\""),
     ],
 )
 def test_nobody_is_told_to_change_the_bounds_of_a_release(made: Path, tmp_path: Path, row: str, said: str) -> None:

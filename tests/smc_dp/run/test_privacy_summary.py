@@ -81,7 +81,7 @@ def test_the_figures_are_those_of_the_statement(run: str) -> None:
         assert name in assumed
     assert ("AES-256-CCM" in found["Rests on"]) == ("AES-256-CCM" in assumed)
     assert ("short Paillier exponents" in found["Rests on"]) == ("exponents of 256 bits" in assumed)
-    assert ("earlier saved state" in found["Needs"]) == ("goes back to an old state" in assumed)
+    assert ("from an old state" in found["Needs"]) == ("goes back to an old state" in assumed)
     assert (
         not re.search("(numbers?|sizes) of (all )?(rows|the data sets).* not (covered|protected)", assumed)
         or "numbers of rows" in found["Not covered"]
@@ -107,10 +107,10 @@ def test_each_circumstance_has_its_words() -> None:
     assert lines("sparse graph")[against].endswith("40 of the 400 parties, if all follow the protocol.")
     assert lines("ofpa")[against] == "the curator and all other parties, even if malicious."
     assert lines("each its own noise, shares")[against] == "all other parties, even if malicious."
-    always = "; malicious parties fixed beforehand; no party continued from an earlier saved state."
+    always = "; no party turning malicious midway; no party restarted from an old state."
     assert lines("newton")[needs] == f"4 honest parties whose noise stays secret; no drop-outs{always}"
     assert lines("drop-outs")[needs] == f"4 honest parties whose noise stays secret; at most 3 drop-outs{always}"
-    assert "; malicious parties and drop-outs fixed beforehand; " in lines("sparse graph")[needs]
+    assert "; colluding parties and drop-outs fixed beforehand; " in lines("sparse graph")[needs]
     covered = {run: "numbers of rows" not in lines(run)[beyond] for run in ("newton", "one record more or less")}
     assert covered == {"newton": False, "one record more or less": True}
     assert "numbers of rows" in lines("public number of rows")[beyond]

@@ -36,7 +36,7 @@ def test_a_run_with_views_of_all_and_of_one(run: Folders, tmp_path: Path) -> Non
     assert DRY_RUN_NOTICE not in whole
     assert values.UNKNOWN not in whole
     assert len(steps_on(made)) > 4
-    assert "In what is known P1 stands for north-0, P2 stands for north-1" in whole
+    assert "In the knowledge, P1 stands for north-0, P2 stands for north-1" in whole
     brought = next(b for section in made.sections for b in section.blocks if isinstance(b, PageTable))
     assert not [cell for row in brought.rows for cell in row[1:] if len(cell) < 9 or cell in repr(made)]
     one = tmp_path / "views"

@@ -32,7 +32,9 @@ def masked(name: str = "secure_sum") -> tuple[Knowledge, Knowledge]:
 def test_the_table_has_what_the_sentences_say_of_a_number_that_the_sum_will_tell_later() -> None:
     """P1 and P3 have two shares of the seed of P2 and all its pairs, so with Charlie its masked input opens at once."""
     before, after = masked()
-    assert any("P1 + P3 + charlie can compute z_2(1)" in said for said in after.changed_from(before))
+    assert any(
+        "P1 + P3 + charlie can compute P2's numbers with noise z_2(1)" in said for said in after.changed_from(before)
+    )
     assert cell(knowledge_blocks.knowledge_table(before), WHO, Z) == "-"
     assert cell(knowledge_blocks.knowledge_table(after), WHO, Z) == "-/all"
     assert cell(knowledge_blocks.knowledge_table(after), ("P1", "charlie"), Z) == "-"

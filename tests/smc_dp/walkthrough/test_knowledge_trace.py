@@ -89,13 +89,13 @@ def test_words_say_what_is_new_and_of_whom() -> None:
     said = {s.messages[0].kind: k.changed_from(j) for s, j, k in zip(c.steps, c.knows[:-1], c.knows[1:], strict=True)}
     assert said["PaillierKey"] == ()
     assert said["Relay"] == (
-        f"P1 + charlie and P2 + charlie each {IN_SOME_CASES} can compute the others' sizes and who is smallest, "
-        "which is more than the result and their own inputs will tell.",
+        f"The coalitions P1 + charlie and P2 + charlie each {IN_SOME_CASES} can compute the others' sizes and who is "
+        "smallest, which is more than the result and their own inputs tell.",
     )
     assert said["Slot"] == (
         "charlie drew pi_2.",
-        "P1 + charlie and P2 + charlie each can compute the others' sizes and who is smallest, "
-        "which is more than the result and their own inputs will tell.",
+        "The coalitions P1 + charlie and P2 + charlie each can compute the others' sizes and who is smallest, "
+        "which is more than the result and their own inputs tell.",
     )
     assert c.knows[0].sentence(("charlie",)) == "charlie knows nothing of the secrets of others."
 

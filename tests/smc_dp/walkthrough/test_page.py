@@ -61,7 +61,7 @@ def test_letters_that_no_course_has_are_shown_and_said_to_be_unknown() -> None:
     later = [step for step in lesson if step.known is None]
     assert {step.stage for step in later} == {"sum1", "publishing"}
     assert "was not computed" in html(walkthrough_page(watched, short))
-    assert "in which nobody drops out; in this one P3 did" in html(
+    assert "in which nobody drops out. In this one, P3 did" in html(
         walkthrough_page(watched, replace(known, pattern=EVERYBODY_STAYS))
     )
     assert "in which nobody drops out" not in html(lecture_of("secure_sum"))
@@ -204,7 +204,7 @@ def test_hostile_names_stay_text() -> None:
     whole = html(walkthrough_page(replace(watched, session=session, messages=renamed), known))
     assert "<b onclick" not in whole
     assert "&lt;b onclick" in whole
-    assert "In what is known P1 stands for &lt;b onclick=x&gt;&amp;P1." in whole
+    assert "In the knowledge, P1 stands for &lt;b onclick=x&gt;&amp;P1." in whole
     assert "stands for" not in html(walkthrough_page(watched, known))
 
 

@@ -48,7 +48,15 @@ def test_a_record_of_a_protocol_without_keys_is_read_and_passes(
     assert [name for name, outcome in found.items() if outcome.status == "failed"] == [], found
     assert {name for name, outcome in found.items() if outcome.status == "not possible"} == {
         *("identities", "approvals", "keys", "units", "repeats", "freshness", "canaries"),
-        *("structure", "structure-together", "distribution", "limitations", "statements", "openings", "commitments"),
+        *(
+            "structure",
+            "structure-together",
+            "distribution",
+            "limitations-true",
+            "statements",
+            "openings",
+            "commitments",
+        ),
         *("absences", "members", "published-values"),
     }
     assert found["keys"].code == "keys.none_in_protocol"

@@ -84,7 +84,7 @@ WHOLE: dict[str, tuple[dict[str, Any], set[str]]] = {
     "in a circle": ({"K": 6, "t": 1, "degree": 4, "lengths": (2, 1)}, {"shares", "openings"}),
     "shares": (
         {"t": 1, "D": 0, "output": "shares"},
-        {"openings", "members", "statements", "limitations", "structure", "structure-together"},
+        {"openings", "members", "statements", "limitations-true", "structure", "structure-together"},
     ),
 }
 
@@ -126,7 +126,7 @@ def audits_itself(folder: Path, made: Setup, vanish: dict[str, int]) -> None:
         if views:
             left_out = {"shares", "openings", "members", "published-values", "masks", "canaries", *OF_VIEWS}
             left_out |= (
-                {"limitations"} if found["limitations"].inapplicable else set()
+                {"limitations-true"} if found["limitations-true"].inapplicable else set()
             )  # nothing is for a coalition to try
             assert not_possible(found) <= left_out, {n: found[n].code for n in not_possible(found) - left_out}
 

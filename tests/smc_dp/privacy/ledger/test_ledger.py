@@ -36,7 +36,7 @@ from smc_dp.privacy.ledger.entry import ENTRY_COLUMNS, Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import PARTIES, Account, BrokenLedgerError, History, Limit, OverBudgetError
 from smc_dp.privacy.ledger.ledger import Ledger
-from smc_dp.privacy.ledger.numbers import digits_rounded_down, digits_rounded_up, from_text, to_text
+from smc_dp.privacy.ledger.numbers import delta_rounded_up, digits_rounded_down, digits_rounded_up, from_text, to_text
 from smc_dp.privacy.ledger.storage import MOST_LEDGER_BYTES, SCHEMA
 from tests.support.refusals import refused
 
@@ -866,6 +866,7 @@ def test_numbers() -> None:
     for value in (Fraction(0), Fraction(1, 3), Fraction(0.1), Fraction(10**90)):
         assert from_text("x", to_text(value)) == value
     third = Fraction(1, 3)
+    assert (delta_rounded_up(Fraction(1e-5)), delta_rounded_up(Fraction(1, 10**5))) == ("0.0000101", "0.00001")
     assert (
         digits_rounded_up(third),
         digits_rounded_down(third),
