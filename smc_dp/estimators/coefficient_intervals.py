@@ -13,10 +13,13 @@ from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.usual_clip import longest_norm
+from smc_dp.estimators.data_frame import data_frame
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
 from smc_dp.methods.statistics.coefficient_sums import InferredModel
 from smc_dp.run.coefficient_intervals import coefficient_map, interval_quantile, state_inference, terms_of
-from smc_dp.run.coefficient_rows import CoefficientRow, coefficient_rows
+from smc_dp.run.coefficient_rows import CoefficientRow, Interval, coefficient_rows
+
+_NAMES, _NUMBERS = ("column", "cell", "kind", "reference"), ("units", "estimate", *Interval._fields)
 
 
 class CoefficientIntervals:
@@ -93,6 +96,29 @@ class CoefficientIntervals:
         """
         bounds = self._inferred()[1]
         return list(coefficient_rows(self.inference_["terms"], bounds, per or {}))
+
+    def to_frame(self, per: Mapping[str, float] | None = None) -> Any:
+        """Return the rows of `table` as a data frame of pandas, which has to be installed.
+
+        Parameters
+        ----------
+        per : mapping of str to float, default=None
+            How many units of a column its coefficient is for; 1 where a column is not named.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each coefficient; figures that a rule forbids are NaN.
+
+        Raises
+        ------
+        InputError
+            For a fit without `bounds`, and where pandas is not installed.
+
+        """
+        none = dict.fromkeys(Interval._fields)
+        rows = ({**vars(row), **(none if row.interval is None else row.interval._asdict())} for row in self.table(per))
+        return data_frame(rows, (*_NAMES, *_NUMBERS), _NUMBERS)
 
     def _inferred(self) -> tuple[CoefficientInference, Bounds]:
         """Return the inference on the coefficients of the columns, and the bounds that name them."""

@@ -14,6 +14,7 @@ from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation
 from smc_dp.data.preprocess import warn_of_clipping
 from smc_dp.estimators.bounded_rows import encode_table, public_bounds
+from smc_dp.estimators.data_frame import data_frame
 from smc_dp.estimators.docstrings import documented
 from smc_dp.estimators.rows import join_parties
 from smc_dp.estimators.sums import SumsEstimator
@@ -142,9 +143,5 @@ class SecureSumDescribe(SumsEstimator):
             Where pandas is not installed.
 
         """
-        rows = [{"group": row.group, **row.as_dict()} for row in self.table()]
-        try:
-            import pandas  # type: ignore[import-untyped]  # which the package does without
-        except ImportError:
-            raise InputError("frame.no_pandas") from None
-        return pandas.DataFrame(rows, columns=list(_FRAME)).astype(dict.fromkeys(_FRAME[4:], float))
+        rows = ({"group": row.group, **row.as_dict()} for row in self.table())
+        return data_frame(rows, _FRAME, _FRAME[4:])

@@ -22,7 +22,9 @@ def methods_section(release: PublishedRelease, *, at_sites: bool) -> Iterator[Pa
         return
     if (described := release.description) is not None:
         figures: str = agreement.method.figures
-        what, covers = f"{figures[:1].upper()}{figures[1:]}{', are' if described.by else ' are'}", COVERS_ROWS
+        if any(column.quantiles for column in described.columns):
+            figures += ", and medians and quartiles from the counts of bins"
+        what, covers = f"{figures[:1].upper()}{figures[1:]}{', are' if ',' in figures else ' are'}", COVERS_ROWS
     elif release.inference is not None:
         figures = "Odds ratios" if bounds.outcome is None else "Coefficients"
         what = f"{figures} are those of a {kind_of_regression(bounds)},"

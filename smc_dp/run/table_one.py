@@ -26,10 +26,12 @@ def table_one(described: DescribeResult, bounds: Bounds) -> Section:
     dates = {column.name: column.first for column in bounds.columns if isinstance(column, DateColumn)}
     rows = [row for column in described.columns for row in _rows(column, described, dates.get(column.name))]
     by = shorten(described.by or "")
-    of_groups = (f"{by} {shorten(one.group)} (n = {round(one.rows.estimate):,})" for one in described.groups)
+    of_groups = (f"{by} {shorten(one.group)} (n = {_whole(one.rows)})" for one in described.groups)
     headings = ("characteristic", f"all rows (n = {described.rows:,})", *of_groups)
     numbers = tuple(range(1, len(headings)))
-    table = PageTable("Noisy counts, to whole numbers", headings, tuple(rows[:_MOST_ROWS]), numbers=numbers)
+    table = PageTable(
+        "Noisy counts, to whole numbers of at least 0", headings, tuple(rows[:_MOST_ROWS]), numbers=numbers
+    )
     return Section("Table 1", (table, *rest_of(len(rows), _MOST_ROWS, ", in release.json")), details=True)
 
 
@@ -62,7 +64,12 @@ def _figures(one: GroupDescription, column: str) -> dict[tuple[str, str], Estima
 def _count(count: Estimate | None, share: Estimate | None) -> str:
     if count is None or share is None:
         return _UNKNOWN
-    return f"{round(count.estimate):,} ({100 * share.estimate:.1f})"
+    return f"{_whole(count)} ({100 * max(share.estimate, 0.0):.1f})"
+
+
+def _whole(count: Estimate) -> str:
+    """Return a count as a paper prints it; the table of all figures has it as it is, with its interval."""
+    return f"{max(round(count.estimate), 0):,}"
 
 
 def _middle(found: Mapping[str, Estimate | None]) -> str:
@@ -83,5 +90,5 @@ def _mean(mean: Estimate | None, deviation: Estimate | None, first: datetime.dat
     if first is None:
         places = _decimals(deviation.estimate or mean.estimate)
         return f"{mean.estimate:,.{places}f} ({deviation.estimate:,.{places}f})"
-    said = f"{deviation.estimate:,.3g}"
-    return f"{first + datetime.timedelta(days=round(mean.estimate))} ({said} days)"
+    days = datetime.timedelta(days=round(mean.estimate))
+    return f"{first + days} ({deviation.estimate:,.0f} days)"

@@ -70,6 +70,17 @@ def test_rows_have_the_names_of_the_columns_and_the_intervals_of_their_level() -
     assert made.inference_["residual_deviation"] > 0
 
 
+def test_a_frame_has_the_rows_of_the_table() -> None:
+    made = fitted()
+    found, row = made.to_frame({"age": 10.0}), made.table({"age": 10.0})[1]
+    assert row.interval is not None
+    assert found.loc[1, ["column", "kind", "units", "estimate"]].tolist() == ["age", "slope", 10.0, row.estimate]
+    assert found.loc[1, [*row.interval._fields]].tolist() == [*row.interval]
+    assert made.to_frame()[["low", "high"]].to_numpy() == pytest.approx(made.conf_int())
+    assert found.loc[:, "p_value_holm"].isna().tolist() == [True, False, False, False]
+    assert fitted(epsilon=0.05).to_frame()[["standard_error", "low", "high", "p_value"]].isna().all(axis=None)
+
+
 def test_the_weights_of_encoded_features_predict() -> None:
     made = fitted()
     Z = np.column_stack([(X.age - 58) / 40, X.ward == "a", X.ward == "b", X.ward == "c"]).astype(float)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from smc_dp.data.sources import read_own_files
 from smc_dp.deploy.study import JointStudy
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.statistics import describe
+from smc_dp.methods.statistics.estimate import Estimate
 from smc_dp.methods.statistics.sum_blocks import record_reach
 from smc_dp.pages.blocks import PageTable, Prose
 from smc_dp.privacy.distributed.moments import RecordReach
@@ -87,6 +89,26 @@ def test_table_one_has_a_column_for_each_group(run: Path) -> None:
     assert all(len(cells) == 3 for cells in rows.values())
 
 
+def test_table_one_has_whole_days_and_no_count_below_0(run: Path) -> None:
+    release = verify_release(run).release
+    assert release.description is not None
+    women = release.description.groups[0]
+    below, wide = Estimate(-31.2, -60.0, -2.0), Estimate(1050.4, 1000.0, 1100.0)
+    figures = tuple(
+        replace(
+            row, found=below if row.figure in ("count", "proportion") else wide if "days" in row.figure else row.found
+        )
+        for row in women.figures
+    )
+    groups = (replace(women, rows=below, figures=figures), *release.description.groups[1:])
+    (block, *_) = table_one(replace(release.description, groups=groups), release.bounds).blocks
+    assert isinstance(block, PageTable)
+    rows = {name: cells for name, *cells in block.rows}
+    assert block.headings[2] == "sex f (n = 0)"
+    assert rows["ill yes, n (%)"][1] == "0 (0.0)"
+    assert rows["seen, mean (SD)"][1] == "2022-11-16 (1,050 days)"
+
+
 def test_what_is_released_names_groups_and_tables(run: Path) -> None:
     release = verify_release(run).release
     said = release.agreement.method.figures
@@ -97,6 +119,7 @@ def test_what_is_released_names_groups_and_tables(run: Path) -> None:
     assert said in fact
     (prose, *_) = (block.text for block in methods_section(release, at_sites=False) if isinstance(block, Prose))
     assert said[1:] in prose
+    assert "quartiles" in prose  # of the bins of a column
 
 
 def test_a_seed_gives_the_release_that_the_same_coins_give_in_the_clear(files: Path, tmp_path: Path) -> None:
