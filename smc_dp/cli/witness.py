@@ -15,7 +15,6 @@ from smc_dp.core.errors import InputError
 
 if TYPE_CHECKING:
     from smc_dp.pages.blocks import Prose
-    from smc_dp.privacy.ledger.head import HeadRequest
     from smc_dp.privacy.ledger.history import History
     from smc_dp.privacy.ledger.signed_note import VerifierKey
 
@@ -111,10 +110,11 @@ def cosign_head(
       smc-dp ledger cosign north.head --witness south.witness --party north.pub --out north.cosigned
     """
     from smc_dp.core.writing import refuse_existing, write_new
+    from smc_dp.privacy.ledger.head import HeadRequest
     from smc_dp.privacy.ledger.witness import Witness
 
     refuse_existing(out)  # before the witness keeps the head
-    request = _read_head(head)
+    request = HeadRequest.read_file(head)
     with Witness.open(witness) as opened:
         try:
             found = opened.cosign(request, _public(party))
@@ -136,9 +136,9 @@ def compare_heads(first: HeadFile, second: HeadFile, party: NamedOwner) -> int:
       smc-dp ledger compare north.head north-2.head --party north.pub
     """
     from smc_dp.pages.blocks import coded_prose
-    from smc_dp.privacy.ledger.head import EXTENDS, relate
+    from smc_dp.privacy.ledger.head import EXTENDS, HeadRequest, relate
 
-    relation = relate(_read_head(first), _read_head(second), _public(party))
+    relation = relate(HeadRequest.read_file(first), HeadRequest.read_file(second), _public(party))
     screen.print_blocks([coded_prose(relation)])
     return 0 if relation in EXTENDS else 1
 
@@ -154,9 +154,9 @@ def witnessed(
 
     from smc_dp.pages.blocks import Prose
     from smc_dp.privacy.ledger import report
-    from smc_dp.privacy.ledger.head import check_cosigned
+    from smc_dp.privacy.ledger.head import HeadRequest, check_cosigned
 
-    notes, lines, holds = [_read_head(path).note for path in cosigned or ()], list[Prose](), True
+    notes, lines, holds = [HeadRequest.read_file(path).note for path in cosigned or ()], list[Prose](), True
     for key in map(_witness_key, witnesses or ()):
         try:
             seen = check_cosigned(history, notes, _public(party or ""), key)
@@ -172,17 +172,6 @@ def _public(party: str) -> bytes:
     from smc_dp.run import identities
 
     return identities.parse_pinned(party)[1]
-
-
-def _read_head(path: Path) -> HeadRequest:
-    from smc_dp.core import reading
-    from smc_dp.privacy.ledger.head import HeadRequest
-    from smc_dp.privacy.ledger.signed_note import MOST_NOTE_BYTES
-
-    try:
-        return HeadRequest.read(reading.read_file(path, 2 * MOST_NOTE_BYTES))
-    except InputError as error:
-        raise error.within(f"head {path}") from None
 
 
 def _witness_key(text: str) -> VerifierKey:

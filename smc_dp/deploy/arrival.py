@@ -22,7 +22,7 @@ from protocols.runtime.envelope import HELLO, MAX_ROUNDS, STAGE_END, START, Enve
 from protocols.runtime.inbox import Absent
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.core.errors import InputError, InputFault
-from smc_dp.deploy import approval, site_transcript
+from smc_dp.deploy import approval, ledger_heads, site_transcript
 from smc_dp.deploy.frame import MOST_FRAME_BYTES, Frame
 from smc_dp.deploy.merge import Mark
 from smc_dp.deploy.study import JointStudy
@@ -56,7 +56,8 @@ class Arrivals:
         """Return whether a participant may send this frame, which carries no message of the session."""
         size, number = len(frame.body), frame.number
         if frame.to != PUBLIC_NAME:
-            return False
+            known = {frame.sender, frame.to} <= set(self._session.names)
+            return known and ledger_heads.may_carry(self._session.names, frame)
         if frame.lane == "approval":
             return number == 0 and size <= approval.MOST_APPROVAL_BYTES
         if frame.lane == "notice":

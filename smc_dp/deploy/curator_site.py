@@ -46,6 +46,10 @@ class CuratorBusiness(Business):
         return SiteInputs(lambda coins: (session.parameters,))
 
     @override
+    def history(self) -> None:
+        return None
+
+    @override
     def is_over(self, site: Site, notices: Mapping[str, Notice], *, patient: bool) -> bool:
         given_up = {absent.sender for _, absent in site.marks}
         silent = [name for name in site.session.parties if name not in notices and name not in given_up]

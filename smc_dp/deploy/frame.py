@@ -18,7 +18,7 @@ from protocols.runtime.envelope import MAX_ENVELOPE_BYTES
 from protocols.runtime.session import MAX_NAME
 from smc_dp.core.errors import Fault, FaultError, InputError, InputFault
 
-Lane: TypeAlias = Literal["approval", "refusal", "envelope", "notice", "transcript"]
+Lane: TypeAlias = Literal["approval", "refusal", "seen", "head", "cosigned", "envelope", "notice", "transcript"]
 LANES: tuple[Lane, ...] = get_args(Lane)
 MOST_FRAME_BYTES = MAX_ENVELOPE_BYTES + (1 << 12)
 _DIGEST_DIGITS = 64

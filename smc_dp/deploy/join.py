@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -21,6 +21,7 @@ from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.carriers import find_carrier
 from smc_dp.deploy.curator_site import CuratorBusiness
 from smc_dp.deploy.frame import Carrier, CarrierError
+from smc_dp.deploy.ledger_heads import own_witness
 from smc_dp.deploy.party_site import PartyBusiness
 from smc_dp.deploy.paths import approval_file, counter_folder, state_folder
 from smc_dp.deploy.preflight import OwnFiles, OwnRows, run_preflight
@@ -143,6 +144,7 @@ def take_part(
         )
     checked = run_preflight(study, name, policy, OwnFiles(files.data, files.ledger, files.auxiliary, begun))
     credentials = files.credentials or (None if policy is None else policy.credentials_path)
+    witness = partial(own_witness, counters, signer.public, time.time)
     with closing(carrier(study, name, credentials)) as way:
         try:
             agreement = checked.require(f"study {study_file}")
@@ -156,7 +158,8 @@ def take_part(
             before(agreement, checked.own.rows)
         with closing(open_store(folder, approval, signer, counters, _first_line(files.passphrase))) as store:
             hear(PrivateText(f"{name} takes part in study {study.digest}; its state is in {folder}"))
-            taking_part = SessionDriver(member, store, way, business, hear=hear, keeps_seed=files.views is not None)
+            keeps = files.views is not None
+            taking_part = SessionDriver(member, store, way, business, witness, hear=hear, keeps_seed=keeps)
             try:
                 end = taking_part.run()
             except InputError as error:

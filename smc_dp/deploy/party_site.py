@@ -24,6 +24,8 @@ from smc_dp.deploy.release import (
 from smc_dp.deploy.session_driver import Business, Member
 from smc_dp.deploy.site import Site
 from smc_dp.deploy.site_transcript import OwnLog, check_transcript
+from smc_dp.privacy.ledger.history import History
+from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run.budget_charge import GivenUp, OpenCharge
 from smc_dp.run.party import LocalParty
 from smc_dp.run.release import RELEASE
@@ -62,6 +64,11 @@ class PartyBusiness(Business):
             lambda coins, inputs: self._own(coins).answers(session, inputs),
             self._own(Forks({}, insecure=False)).draws,
         )
+
+    @override
+    def history(self) -> History:
+        with Ledger.open(self.ledger.path) as opened:
+            return opened.history()
 
     @override
     def is_over(self, site: Site, notices: Mapping[str, Notice], *, patient: bool) -> bool:

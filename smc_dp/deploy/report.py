@@ -8,7 +8,7 @@ from fractions import Fraction
 from smc_dp.core.errors import InputError
 from smc_dp.data.columns import LEAVE_OUT
 from smc_dp.data.report import column_table
-from smc_dp.deploy.study import JointStudy
+from smc_dp.deploy.study import MOST_WITNESSES, JointStudy
 from smc_dp.pages.blocks import Bullets, FactList, Prose, Section
 from smc_dp.pages.shortening import join_first
 from smc_dp.privacy.ledger.numbers import delta_rounded_up, digits_rounded_up
@@ -74,6 +74,10 @@ def _leaving(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     yield (
         f"By protocol {agreement.protocol} it sends messages to other participants, each sealed to its addressee. "
         f"It sends signed public messages: greetings and the ends of stages{share}."
+    )
+    yield (
+        f"{min(len(study.names) - 1, MOST_WITNESSES)} other participants see how many entries its ledger has. "
+        f"The study needs {study.witnesses_needed} of them to cosign its charge before a message of the session leaves."
     )
     yield "All participants and the relay see the sender, addressee, time and length of each message."
     if agreement.parameters.get("sizes") == "released":

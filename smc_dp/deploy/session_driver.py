@@ -4,6 +4,8 @@ Theory of operation. Everything that a participant decides follows from its stor
 started again at any point and goes on. It is in one of these states:
 
     approvals   it has not the approvals of all
+    witnesses   a witness of its ledger has not said what it has seen; or the ledger has the charge, and too few have
+                cosigned that (`ledger_heads`)
     greetings   the session is known; it has not the greetings that its role waits for
     messages    its role waits for messages
     transcript  its role is done; it waits for the transcript (a party), or for the last messages of all (the curator)
@@ -11,7 +13,8 @@ started again at any point and goes on. It is in one of these states:
     over        it has the release, or there will be none
 
     state       event                                             next
-    approvals   the last approval is here                         greetings
+    approvals   the last approval is here                         witnesses, or greetings at the curator
+    witnesses   enough witnesses have cosigned the charge         greetings
     greetings   the last greeting is here                         messages
     messages    the role consumes a message                       messages, or transcript where the role is done
     transcript  all that the release takes is here                over
@@ -21,24 +24,26 @@ started again at any point and goes on. It is in one of these states:
     closing     all is read that the sender says it had sent      over
     messages    the deadline                                      messages without the senders that are missing, or over
                                                                   where the role needs them
+    witnesses   the deadline, and enough have said what they saw  witnesses without the others
     any other   the deadline                                      over; a party in `transcript` only stops, and the same
                                                                   command looks for the transcript again
     any         something breaks a rule, or the site gives the    over
                 study up (`abandon`)
 
 There is one deadline at a time. It counts from the last progress, which is stored: the start of the program for the
-first time, the start of the session here, the last greeting, and each message that the role consumes. Nothing else is
-progress: no message that lies unread, no status message, no absence, no part of the transcript, no second start. So a
-participant is over one deadline after the last message that its role consumed, and after as many deadlines as its role
-consumes messages, and three more, whatever others send. Time for which the program tries in vain to reach the relay
-does not count; time for which it does not run does, so every command that opens the store knows whether it is over.
+first time, the last approval, the start of the session here, the last greeting, and each message that the role
+consumes. Nothing else is progress: no message that lies unread, no status message, no absence, no part of the
+transcript, no second start. So a participant is over one deadline after the last message that its role consumed, and
+after as many deadlines as its role consumes messages, and four more, whatever others send. Time for which the program
+tries in vain to reach the relay does not count; time for which it does not run does, so every command that opens the
+store knows whether it is over.
 
-The deadline is the study's for greetings in the first two states, and its one for messages in the others: the curator
-waits once as long, a party twice, for it may wait for the curator, who waits for others; a program can declare another
-number for a message. Nobody is waited for again who owes a message that the role went on without. A deadline passes
-with the first look at the relay after it of which the role consumes nothing. A program that was away first reads what
-the relay has: until a look brings nothing, four in a row bring no message that was next on its link, or a deadline
-begins.
+The deadline is the study's for greetings in approvals and greetings, half of that in witnesses, and its one for
+messages in the others: the curator waits once as long, a party twice, for it may wait for the curator, who waits for
+others; a program can declare another number for a message. Nobody is waited for again who owes a message that the role
+went on without. A deadline passes with the first look at the relay after it of which the role consumes nothing. A
+program that was away first reads what the relay has: until a look brings nothing, four in a row bring no message that
+was next on its link, or a deadline begins.
 """
 
 from __future__ import annotations
@@ -61,6 +66,7 @@ from smc_dp.core.private_text import Hear, PrivateText
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.arrival import MOST_NOTICES, Arrivals
 from smc_dp.deploy.frame import Carrier, CarrierError, Frame, Lane
+from smc_dp.deploy.ledger_heads import HEAD_LANES, LedgerHeads
 from smc_dp.deploy.site import (
     Site,
     abandonment,
@@ -73,7 +79,9 @@ from smc_dp.deploy.site import (
 )
 from smc_dp.deploy.status import missed_session
 from smc_dp.deploy.store import Store, StoreError
-from smc_dp.deploy.study import JointStudy
+from smc_dp.deploy.study import APPROVALS, WITNESSES, JointStudy
+from smc_dp.privacy.ledger.history import History
+from smc_dp.privacy.ledger.witness import Witness
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.budget_charge import OpenCharge
 from smc_dp.run.site_process import SiteInputs, SiteRandomness
@@ -86,6 +94,7 @@ _RETRIES = (0.2, 1.0, 5.0, 15.0)  # seconds until the next attempt to reach it
 _IDLE_LOOKS = 4
 _AWAY = 60.0  # seconds without a look, after which the relay may have more than a look brings
 _CLOCK_SLACK = 120.0  # seconds by which a clock may be set back
+_BEFORE: tuple[Lane, ...] = ("approval", "envelope", *HEAD_LANES)  # what a site waits for before its role begins
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,6 +126,10 @@ class Business(Protocol):
         """
         ...
 
+    def history(self) -> History | None:
+        """Return the entries of the ledger of this party; None at the curator."""
+        ...
+
     def is_over(self, site: Site, notices: Mapping[str, Notice], *, patient: bool) -> bool:
         """Return whether all is here that the release takes, once the role is done. `patient`: time is left.
 
@@ -145,6 +158,7 @@ class SessionDriver:
         store: Store,
         carrier: Carrier,
         business: Business,
+        witness: Callable[[], Witness],
         *,
         hear: Hear = lambda text: None,
         coins: SiteRandomness | None = None,
@@ -157,6 +171,9 @@ class SessionDriver:
         self._hear, self._coins, self._keeps_seed = hear, coins, keeps_seed
         self._clock, self._sleep, self._observer = clock, sleep, observer
         self._limits = Arrivals(member.study.unapproved_session(member.agreement.auxiliary))
+        self._heads = LedgerHeads(member.study, member.approval, member.signer, store, witness, hear)
+        self._charged: tuple[Session, SiteInputs] | None = None
+        self._has_waited = False  # as long as for the approvals of all, for what its witnesses have seen
         self._last_line = ""
         self._site: Site | None = None
         self._given: Mapping[str, Approval] = {}
@@ -194,7 +211,7 @@ class SessionDriver:
             self._store.commit(facts=ended)
             return
         if self._store.facts().get("since") is None:
-            self._store.commit(facts={"since": self._clock(), "stage": "approvals"})
+            self._store.commit(facts={"since": self._clock(), "stage": APPROVALS})
         self._meet_relay()
         frame = self._own_approval()
         if frame.digest not in {sent.digest for sent in self._store.outgoing()}:
@@ -227,17 +244,21 @@ class SessionDriver:
 
     def _await_approvals(self) -> None:
         """Look at the relay once, and begin the session when all approvals are here."""
-        patience = self.member.study.deadlines.greetings
         try:
             found = self._approved()
         except InputError as error:
             self._end_before("aborted", error.fault)
             return
-        missing = [name for name in self.member.study.names if name not in found]
+        self._heads.answer(found)
+        what = "approvals of"
+        missing: Sequence[str] = [name for name in self.member.study.names if name not in found]
+        if not missing:
+            what, missing = "witnesses", self._unwitnessed(found)
         if not missing:
             self._given, self._site = found, self._opened(found)
             return
-        self._say(f"waiting for the approvals of {', '.join(missing)}")
+        self._say(f"waiting for the {what} {', '.join(missing)}")
+        patience = self.member.study.deadlines.after(self._store.facts())
         frames = self._exchange(patience)
         study, name = self.member.study, self.member.name
         known = {frame.key: frame.digest for frame in (*self._store.received(), *self._store.outgoing())}
@@ -249,14 +270,49 @@ class SessionDriver:
             return
         refusals = [frame for frame in fresh if frame.lane == "refusal"]
         fresh = [frame for frame in fresh if frame.lane == "envelope" or self._limits.may_be_kept(frame)]
-        self._note_look(frames, fruitful=self._was_away and any(p.lane in ("approval", "envelope") for p in fresh))
+        self._note_look(frames, fruitful=self._was_away and any(p.lane in _BEFORE for p in fresh))
         if fresh or self._store.facts().get("waiting") != missing:
             self._store.commit(fresh, facts={"waiting": missing})
         if frames:
             self._reached(partial(self._carrier.taken, frames))
             self._listen(b"", refusals)
         if self._has_heard_all(frames) and self._is_late(patience):
+            self._lapse_before(missing, all_approved=what == "witnesses")
+
+    def _unwitnessed(self, approvals: Mapping[str, Approval]) -> Sequence[str]:
+        """Return the witnesses of the own ledger that are waited for, once all have approved.
+
+        InputError for a ledger that does not extend what one of them shows. It is charged when all have said what they
+        have seen, and the session goes on when enough have cosigned the charge.
+        """
+        heads, in_session = self._heads, bool(self._store.facts().get("session"))
+        if (before := self._business.history()) is None or self._store.newest() is not None:
+            return ()
+        if self._store.facts().get("stage") == APPROVALS:
+            self._store.commit(facts={"stage": WITNESSES, "since": self._clock()})
+        heads.check(before)  # one that has seen more is enough, whoever is silent
+        if heads.silent and not in_session and not self._has_waited:
+            return heads.silent
+        session, _ = self._charged = self._charged or self._charge(approvals)
+        heads.ask(self._business.history() or before, session.id)
+        cosigned = heads.cosigned
+        if len(cosigned) >= self.member.study.witnesses_needed:
+            return ()
+        return [name for name in heads.witnesses if name not in cosigned]
+
+    def _lapse_before(self, missing: Sequence[str], *, all_approved: bool) -> None:
+        """End the study here at its deadline, unless enough witnesses of the ledger have said what they have seen."""
+        needed, heads = self.member.study.witnesses_needed, self._heads
+        in_session = bool(self._store.facts().get("session"))
+        got = len(heads.cosigned) if in_session else len(heads.witnesses) - len(heads.silent)
+        if not all_approved:
             self._end_before("deadline", InputFault("approvals.deadline", {"names": missing}))
+        elif in_session or got < needed:
+            self._end_before(
+                "deadline", InputFault("witnesses.silent", {"needed": needed, "got": got, "names": missing})
+            )
+        else:
+            self._has_waited = True
 
     def _excess(self, frame: Frame) -> Fault | None:
         """Return what is wrong with the length or number of a message that came before the session began here."""
@@ -297,6 +353,7 @@ class SessionDriver:
     def _own_lanes(self) -> Iterator[tuple[str, Lane]]:
         yield from ((PUBLIC_NAME, lane) for lane in ("approval", "notice", "transcript"))
         yield from ((to, "envelope") for to in (*self.member.study.names, PUBLIC_NAME) if to != self.member.name)
+        yield from sorted({(p.to, p.lane) for p in self._store.outgoing() if p.lane in HEAD_LANES})
 
     def _own_approval(self) -> Frame:
         own = self.member.approval
@@ -304,16 +361,21 @@ class SessionDriver:
 
     # The session.
 
-    def _opened(self, approvals: Mapping[str, Approval]) -> Site:
+    def _charge(self, approvals: Mapping[str, Approval]) -> tuple[Session, SiteInputs]:
+        """Begin the session: charge it, and return it with what this participant brings."""
         study, name = self.member.study, self.member.name
         session = study.session(approvals, self.member.agreement.auxiliary)
         facts = self._store.facts()
         over, resumed = bool(facts.get("end") or facts.get("done")), facts.get("session") == session.id.hex()
         if not resumed:
-            self._store.commit(facts={"session": session.id.hex()})
+            self._store.commit(facts={"session": session.id.hex(), "since": self._clock()})
             self._was_away = False  # a deadline begins
         _LOG.info("%s %s session %s", name, "goes on with" if resumed else "begins", session.id.hex()[:16])
-        brings = self._business.begins(session, approvals, over=over, resumed=resumed)
+        return session, self._business.begins(session, approvals, over=over, resumed=resumed)
+
+    def _opened(self, approvals: Mapping[str, Approval]) -> Site:
+        study, name = self.member.study, self.member.name
+        session, brings = self._charged or self._charge(approvals)
         site = Site(
             session, study.digest, name, self.member.signer, self._store, brings, self._limits, coins=self._coins,
             keeps_seed=self._keeps_seed, clock=self._clock, observer=self._observer,
@@ -332,6 +394,8 @@ class SessionDriver:
         self._listen(site.session.id, frames)
         self._close_with_others(site)
         before, delivered = (site.consumed, site.has_greetings), bool(frames) and site.step(frames)
+        if any(frame.lane == "head" for frame in frames):
+            self._heads.answer(self._given)
         progress = (site.consumed, site.has_greetings) != before
         if progress and not site.is_over_elsewhere:
             self._was_away = False  # the deadline begins again; if not, junk in each look would put it off

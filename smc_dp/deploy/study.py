@@ -7,7 +7,7 @@ the relay. A changed study is another study.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +27,7 @@ from smc_dp.data.bounds_file import BoundsFile
 from smc_dp.data.partition import check_names
 from smc_dp.data.usual_clip import CLIP_OF_STUDIES
 from smc_dp.deploy.approval import Approval, nonce
-from smc_dp.deploy.fields import Duration, PublicKeyText, RelayAddress, SiteName
+from smc_dp.deploy.fields import Count, Duration, PublicKeyText, RelayAddress, SiteName
 from smc_dp.run.agreement import (
     DEFAULT_SIMULATION,
     Agreement,
@@ -49,7 +49,19 @@ STUDY_FORMAT: StudyFormat
 """Format of the studies that this version reads and writes."""
 LAST_OF_FORMAT_1 = "0.1.0"
 """Last version of smc-dp that reads studies of format 1."""
+MOST_WITNESSES = 16
+"""Witnesses of one ledger in a study."""
 PARTY_PATIENCE = 2  # times as long as the curator, which may wait itself; a program can declare others
+
+
+APPROVALS, WITNESSES = "approvals", "witnesses"
+"""Stages of a site before its role begins."""
+
+
+def witnesses_of(names: Sequence[str], party: str) -> tuple[str, ...]:
+    """Return the participants that witness the ledger of a party: those that come next among these, around."""
+    after = names.index(party) + 1
+    return (*names[after:], *names[: after - 1])[:MOST_WITNESSES]
 
 
 class StudyMethod(MethodSettings):
@@ -97,7 +109,9 @@ class Deadlines(Document):
 
     def after(self, facts: Mapping[str, Any]) -> float:
         """Return the seconds from the last progress that a site with these facts waits."""
-        if facts.get("stage") in (None, "", "approvals"):
+        if facts.get("stage") == WITNESSES:
+            return self.greetings / 2  # so that nobody's greeting is late by the silence of another
+        if facts.get("stage") in (None, "", APPROVALS):
             return self.greetings
         return self.of_message(str(facts.get("participant")), facts.get("deadlines"))
 
@@ -121,6 +135,8 @@ class JointStudy(RunSettings):
 
     `bounds` is the whole content of a file of bounds, `auxiliary` a digest of rows. `threshold`: the probability above
     which a row is taken for the second of two classes; None leaves it at 1/2, and out of the document.
+    `witnesses_needed`: how many other participants have to cosign the head of a party's ledger before its session; 1
+    stays out of the document.
     """
 
     format: StudyFormat
@@ -129,6 +145,7 @@ class JointStudy(RunSettings):
     relay: RelayAddress
     auxiliary: DigestText | None = None
     threshold: PositiveRatio | None = None
+    witnesses_needed: Count = 1
     method: StudyMethod
     target: StudyTarget
     protocol: StudyProtocol
@@ -175,7 +192,8 @@ class JointStudy(RunSettings):
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON, each in its one form."""
         stated = {key: self._sections[key] for key in ("method", "protocol")}
-        left_out = {"threshold"} if self.threshold is None else None  # studies from before it keep their digest
+        usual = {"threshold": self.threshold is None, "witnesses_needed": self.witnesses_needed == 1}
+        left_out = {name for name, is_usual in usual.items() if is_usual}  # studies from before it keep their digest
         return {**self.model_dump(by_alias=True, exclude=left_out), **stated, "bounds": self.bounds.as_dict()}
 
     @property
@@ -269,6 +287,7 @@ class JointStudy(RunSettings):
         whole = [vars(party) for party in self.__dict__.get("parties_pinned", ())]
         yield from self._faults_of_names(parts.get("parties_pinned", whole))
         yield from self._faults_of_threshold()
+        yield from self._faults_of_witnesses()
         said = {section: self._said(section, parts) for section in SECTIONS}
         if said["method"].get("name") and said["protocol"].get("name"):
             yield from self._faults_of_settings(said)
@@ -300,6 +319,13 @@ class JointStudy(RunSettings):
             yield InputFault("study.threshold_not_inside", {"got": self.threshold})
         if "bounds_stated" in self.__dict__ and len(self.bounds.classes) != 2:
             yield InputFault("study.threshold_of_two_classes", {"classes": len(self.bounds.classes)})
+
+    def _faults_of_witnesses(self) -> Iterator[Fault]:
+        if not {"parties_pinned", "witnesses_needed"} <= self.__dict__.keys():
+            return
+        most = min(len(self.names) - 1, MOST_WITNESSES)
+        if not 1 <= self.witnesses_needed <= most:
+            yield InputFault("study.witnesses_needed", {"most": most, "got": self.witnesses_needed})
 
     def _faults_of_settings(self, sections: dict[str, dict[str, Any]]) -> Iterator[Fault]:
         name, by, found = sections["method"].pop("name"), sections["protocol"].pop("name"), FaultCollector()

@@ -1,8 +1,9 @@
-"""Witnesses of a site's ledger in a study: other sites that have seen its head, and cosigned it for this study.
+"""Witnesses of a site's ledger that cosign its head for a study by hand, such as one outside of the study.
 
-A site names them in its own file. Before it approves a study, and before it sends anything in it, its ledger has to
-extend every head that they have cosigned, and enough of them have to have cosigned one that names this study. A ledger
-that was put back to an older copy has no such head: a witness that has seen more does not cosign it.
+The other sites of the study need nothing of this (`ledger_heads`). A site names its witnesses in its own file. Before
+it approves a study, and before it sends anything in it, its ledger has to extend every head that they have cosigned,
+and enough of them have to have cosigned one that names this study. A ledger that was put back to an older copy has no
+such head: a witness that has seen more does not cosign it.
 
 A witness has seen what was charged before the head, so the charge of a study is seen with the head after the study, and
 `join` asks its owner for it. A copy from before the charge that is put back before that is not found. Nobody asks a
@@ -18,13 +19,12 @@ from typing import Annotated, TypeAlias
 
 from pydantic import AfterValidator
 
-from smc_dp.core import reading
 from smc_dp.core.documents import Document
 from smc_dp.core.errors import InputError
 from smc_dp.deploy.fields import Count
 from smc_dp.privacy.ledger.head import HeadRequest, check_cosigned, verify_head
 from smc_dp.privacy.ledger.ledger import Ledger
-from smc_dp.privacy.ledger.signed_note import COSIGNATURE, MOST_NOTE_BYTES, SignedNote, VerifierKey
+from smc_dp.privacy.ledger.signed_note import COSIGNATURE, SignedNote, VerifierKey
 
 COSIGNED = ".cosigned"
 
@@ -74,8 +74,8 @@ class WitnessSection(Document):
 
 def _cosigned_heads(folder: Path, owner: bytes) -> Iterator[SignedNote]:
     for path in sorted(folder.glob(f"*{COSIGNED}")):
+        note = HeadRequest.read_file(path).note
         try:
-            note = HeadRequest.read(reading.read_file(path, MOST_NOTE_BYTES)).note
             verify_head(note, owner)
         except InputError as error:
             raise error.within(f"head {path}") from None

@@ -26,7 +26,7 @@ from smc_dp.run.transcript_header import APPROVALS
 RANDOM_BYTES = STUDY_DIGEST_BYTES = 32
 _SIGNED, _JOINT = b"smc-dp approval 1", b"smc-dp approvals 1"
 _KEYS = {"study", "name", "random", "signature"}
-_OPTIONAL = {"threshold"}
+_OPTIONAL = {"threshold", "witnesses_needed"}
 _STUDY = {"title", "purpose", "relay", "insecure_test_keys", "auxiliary", "deadlines", "format"}
 _AGREED = {"method", "target", "protocol", "parties", "curator", "bounds"}
 

@@ -98,7 +98,7 @@ class Course:
         """Seconds by which sites ended too late: more than a deadline after the last message, or too many in all."""
         found = {}
         for name, end in self.ended.items():
-            most = 2 * GREETINGS + (declared_reads(run, name) + 1) * patience(name)
+            most = 3 * GREETINGS + (declared_reads(run, name) + 1) * patience(name)
             wait = self.waits.get(name, patience(name))
             found[name] = max(end - self.consumed[name] - wait, end - most) - 2 * ROUND
         return {name: seconds for name, seconds in found.items() if seconds > 0}

@@ -17,6 +17,7 @@ from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.session_driver import Business
 from smc_dp.deploy.site import Site
 from smc_dp.deploy.store import KeptState, SiteStore
+from smc_dp.privacy.ledger.history import History
 from smc_dp.run.budget_charge import OpenCharge
 from smc_dp.run.site_process import SiteInputs
 from smc_dp.run.status_message import Notice
@@ -155,6 +156,9 @@ class DyingBusiness:
         brings = self.inner.begins(session, approvals, over=over, resumed=resumed)
         self.fate.meet(CHARGED, [self.name])
         return brings
+
+    def history(self) -> History | None:
+        return self.inner.history()
 
     def is_over(self, site: Site, notices: Mapping[str, Notice], *, patient: bool) -> bool:
         return self.inner.is_over(site, notices, patient=patient)

@@ -201,7 +201,7 @@ def files(folder: Path) -> dict[str, bytes]:
 def opened(here: AtHand, folder: Path, signer: Signer) -> Iterator[bytes]:
     """What opens of the sealed states in this folder with the identity and any key that the counter file has now."""
     keys = [b""]
-    for path in (here.folder / "counters").iterdir():
+    for path in (here.folder / "counters").glob("*.counter"):
         count = StateNumber.read(path)
         keys += [count.key, count.following]
     with closing(sqlite3.connect(folder / DATABASE)) as database:

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from smc_dp.data.federation import Rows
 from smc_dp.deploy.approval import RANDOM_BYTES, Approval
 from smc_dp.deploy.curator_site import CuratorBusiness
 from smc_dp.deploy.frame import Carrier, Frame
+from smc_dp.deploy.ledger_heads import own_witness
 from smc_dp.deploy.party_site import PartyBusiness
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.session_driver import Business, Member, SessionDriver
@@ -199,7 +200,9 @@ class AtHand:
     ) -> SessionDriver:
         """Its program, with coins by its name."""
         given = {"coins": coins(self.name), **options}
-        return SessionDriver(self.member, store, carrier, business or self.business(), **given)
+        clock = options.get("clock", lambda: NOON)
+        witness = partial(own_witness, self.folder / "counters", identity(self.name).public, clock)
+        return SessionDriver(self.member, store, carrier, business or self.business(), witness, **given)
 
     def entries(self) -> list[str]:
         """Of each charge in its ledger what became of it: "released", "refunded", or "open"."""
@@ -299,8 +302,7 @@ class Sites:
 
     def frames(self) -> list[Frame]:
         """All that the relay has, in its order."""
-        found = self.relay.since(0, "", everything=True, most=1 << 20)
-        return [frame for _, frame in found]
+        return [Frame.decode(row[0]) for row in self.relay._execute("SELECT frame FROM frames ORDER BY position", ())]
 
     def facts(self, name: str) -> dict[str, Any]:
         """What its store says in public."""

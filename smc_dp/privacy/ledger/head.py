@@ -13,15 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 from protocols.crypto.identity import Signer
+from smc_dp.core import reading
 from smc_dp.core.errors import InputError, shown
 from smc_dp.privacy.ledger.history import History
 from smc_dp.privacy.ledger.merkle import consistency_proof, is_extension, leaf_hash, tree_root
 from smc_dp.privacy.ledger.signed_note import (
     COSIGNATURE,
     ED25519,
+    MOST_NOTE_BYTES,
     Checkpoint,
     SignedNote,
     VerifierKey,
@@ -33,7 +36,7 @@ from smc_dp.privacy.ledger.signed_note import (
 )
 
 ORIGIN = "smc-dp.ledger/"
-_OLD, _STUDY, _MOST_PROOF_HASHES = "old ", "study ", 63
+_OLD, _STUDY, _SESSION, _MOST_PROOF_HASHES = "old ", "study ", "session ", 63
 HeadRelation: TypeAlias = Literal["head.same", "head.extended", "head.contradicted", "head.unproved"]
 
 EXTENDS: tuple[HeadRelation, ...] = ("head.same", "head.extended")
@@ -73,15 +76,16 @@ class HeadRequest:
     note: SignedNote
 
     @classmethod
-    def make(cls, history: History, signer: Signer, old: int = 0, study: str = "") -> HeadRequest:
+    def make(cls, history: History, signer: Signer, old: int = 0, study: str = "", session: str = "") -> HeadRequest:
         """Sign the head of this history; InputError where it has fewer entries than a witness has seen.
 
-        study: digest of the study that the head is for, if it is for one.
+        study, session: digest of the study and id of the session that the head is for, if it is for one.
         """
         leaves, origin = _leaves(history), origin_of(signer.public)
         if old > len(leaves):
             raise InputError("head.fewer_entries", entries=len(leaves), old=old)
-        head = Checkpoint(origin, len(leaves), tree_root(leaves), (f"{_STUDY}{study}",) if study else ())
+        further = [f"{mark}{value}" for mark, value in ((_STUDY, study), (_SESSION, session)) if value]
+        head = Checkpoint(origin, len(leaves), tree_root(leaves), tuple(further))
         return cls(old, consistency_proof(leaves, old), sign_note(SignedNote(head.text), origin, signer))
 
     @classmethod
@@ -94,6 +98,14 @@ class HeadRequest:
         if len(lines) > _MOST_PROOF_HASHES:
             raise InputError("head.proof_too_long", most=_MOST_PROOF_HASHES)
         return cls(read_size(first.removeprefix(_OLD)), tuple(map(read_hash, lines)), SignedNote.read(note))
+
+    @classmethod
+    def read_file(cls, path: Path) -> HeadRequest:
+        """Read a request or a signed head from a file; InputError for any other file."""
+        try:
+            return cls.read(reading.read_file(path, 2 * MOST_NOTE_BYTES))
+        except InputError as error:
+            raise error.within(f"head {path}") from None
 
     def encode(self) -> bytes:
         """Encode the request."""
@@ -115,6 +127,23 @@ def relate(first: HeadRequest, second: HeadRequest, owner: bytes) -> HeadRelatio
     return "head.extended" if proves else "head.unproved"
 
 
+def is_for_study(head: Checkpoint, study: str) -> bool:
+    """Return whether a head is for the study with this digest."""
+    return f"{_STUDY}{study}" in head.further
+
+
+def check_extends(history: History, head: Checkpoint, name: str) -> None:
+    """Raise InputError unless a history extends a head that a witness of this name has seen.
+
+    Then the ledger is an older copy, or another one.
+    """
+    leaves = _leaves(history)
+    if head.size > len(leaves):
+        raise InputError("head.seen_further", name=name, seen=head.size, entries=len(leaves))
+    if tree_root(leaves[: head.size]) != head.root:
+        raise InputError("head.of_other_entries", name=name, seen=head.size)
+
+
 class Seen(NamedTuple):
     """Number of entries that a witness has seen, and when, in seconds since 1970."""
 
@@ -130,14 +159,11 @@ def check_cosigned(
     study: digest of the study that the head has to be for. InputError where the history does not extend such a head:
     then the ledger is an older copy, or another one.
     """
-    leaves, found = _leaves(history), list[Seen]()
+    found = list[Seen]()
     for note in notes:
         head, signature = verify_head(note, owner), witness.signature_in(note)
-        if witness.kind != COSIGNATURE or signature is None or (study and f"{_STUDY}{study}" not in head.further):
+        if witness.kind != COSIGNATURE or signature is None or (study and not is_for_study(head, study)):
             continue
-        if head.size > len(leaves):
-            raise InputError("head.seen_further", name=witness.name, seen=head.size, entries=len(leaves))
-        if tree_root(leaves[: head.size]) != head.root:
-            raise InputError("head.of_other_entries", name=witness.name, seen=head.size)
+        check_extends(history, head, witness.name)
         found.append(Seen(head.size, cosigned_at(signature)))
     return max(found, default=None)

@@ -48,14 +48,14 @@ def test_a_ledger_is_checked_against_what_its_witness_has_seen(capsys: pytest.Ca
     shutil.copy("north.ledger", "older")
     charge("north.ledger", "2")
     assert main(["ledger", "check", "north.ledger", *CHECK]) == 0
-    assert "south has seen 2 of 3 entries" in capsys.readouterr().out
+    assert "south has seen 2 of all entries (3)" in capsys.readouterr().out
     assert main(["ledger", "head", "north.ledger", "--key", "north.key", "--old", "2", "--out", "head2"]) == 0
     assert main(["ledger", "cosign", "head2", *WITNESS, "--out", "cosigned2"]) == 0
     assert main(["ledger", "compare", "head", "head2", *PARTY]) == 0
     both = (*CHECK, "--cosigned", "cosigned2")
     vkey = Path("south.vkey").read_text().strip()
     assert main(["ledger", "check", "north.ledger", *CHECK[:2], "--witness", vkey, "--cosigned", "cosigned2"]) == 0
-    assert "south has seen 3 of 3 entries" in capsys.readouterr().out
+    assert "south has seen 3 of all entries (3)" in capsys.readouterr().out
     assert main(["ledger", "check", "older", *both]) == 1
     assert "FAILED: south has seen 3 entries, and this ledger has 2" in capsys.readouterr().out
 
@@ -74,7 +74,7 @@ def test_an_older_copy_gets_no_cosignature(capsys: pytest.CaptureFixture[str]) -
     assert main(["ledger", "cosign", "head2", *WITNESS, "--out", "cosigned2"]) == 0
     capsys.readouterr()
     assert main(["ledger", "cosign", "head", *WITNESS, "--out", "no"]) == 2
-    assert "has seen 3 entries" in line(capsys)
+    assert "3 that this witness has seen" in line(capsys)
     assert main(["ledger", "head", "older", "--key", "north.key", "--old", "3", "--out", "no"]) == 2
     assert "older copy" in line(capsys)
     charge("older", "3")

@@ -66,7 +66,7 @@ def notices(run: Sites) -> list[str]:
 
 
 def is_erased(run: Sites) -> bool:
-    (path,) = (run.at["P1"].folder / "counters").iterdir()
+    (path,) = (run.at["P1"].folder / "counters").glob("*.counter")
     return not StateNumber.read(path).key
 
 

@@ -110,8 +110,8 @@ CASES = {
         {"P1": ("greeting.not_there", "P3")},
     ),
     "curator: it has approved and never greets": Absence(
-        LINEAR, "P3", approved("P3"), all_end("ended", P1="deadline"), "ended", ("refunded",) * 3,
-        why={"P1": ("greeting.not_there", "P3"), "P2": ("session.ended_by_others", "P1")},
+        LINEAR, "P3", approved("P3"), all_end("ended", charlie="deadline"), "deadline", ("refunded",) * 3,
+        why={"charlie": ("greeting.not_there", "P3"), "P2": ("session.ended_by_others", "charlie")},
     ),
     "curator: in the middle": Absence(
         PRR_MEAN, "P3", lambda run: len(sent(run, "P3")) > 3, ENDED, "ended", ("refunded",) * 3,

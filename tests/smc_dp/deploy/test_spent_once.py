@@ -139,7 +139,7 @@ def test_twins_that_forget_what_has_left_get_their_charge_back(
 def ended(curator_run: Sites, fast_path: Path) -> Iterator[Sites]:
     """P1 met two frames under one key and has said so; then an operator put back the state of a minute before."""
     run = Sites(curator_run.study, fast_path / "run")
-    run.run(until=lambda: run.facts("P1").get("stage") not in (None, "", "approvals", "setup"))
+    run.run(until=lambda: run.facts("P1").get("stage") not in (None, "", "approvals", "witnesses", "setup"))
     folder = run.at["P1"].folder
     there = next(p for p in run.stores["P1"].received() if p.lane == "envelope")
     run.begin("P1")

@@ -1,0 +1,239 @@
+"""Heads of the parties' ledgers, which witnesses in a study see before anything of its session leaves a party.
+
+Three frames go between a party and each of its witnesses, which are other participants of the study:
+
+    seen      from a witness: the last head of the party's ledger that it cosigned. It answers the party's approval
+    head      from the party: the head with the charge of the session, and the proof that it extends the last one
+    cosigned  from a witness: this head, cosigned; or again the last one, where this one does not follow it
+
+A party whose ledger does not extend a head that it signed itself is refused before it is charged: the ledger is an
+older copy. Its own signature alone shows that, so no witness can refuse a ledger by a word, nor move what another one
+keeps. It can be silent, and is then named. A witness signs `seen` with its identity over the party's approval, which
+has 32 new random bytes, and a head names study and session: neither can be used again.
+
+The key of cosignatures stands in a file beside the counters, in no backup, and `seen` says which it is. Of a large
+study the participants that come next in its order are the witnesses, so the relay does not carry the square of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import cbor2
+
+from protocols.crypto.identity import Signer
+from smc_dp.core.errors import InputError
+from smc_dp.core.private_text import Hear, PrivateText
+from smc_dp.deploy.approval import Approval
+from smc_dp.deploy.frame import Frame, Lane
+from smc_dp.deploy.store import Store
+from smc_dp.deploy.study import JointStudy, witnesses_of
+from smc_dp.privacy.ledger.head import HeadRequest, check_extends, is_for_study, origin_of, verify_head
+from smc_dp.privacy.ledger.history import History
+from smc_dp.privacy.ledger.merkle import EMPTY_ROOT
+from smc_dp.privacy.ledger.signed_note import COSIGNATURE, ED25519, Checkpoint, SignedNote, VerifierKey, sign_note
+from smc_dp.privacy.ledger.witness import Witness
+
+HEAD_LANES: tuple[Lane, ...] = ("seen", "head", "cosigned")
+MOST_HEADS = 8
+"""Heads of one session to one witness: another study of the same party may move the witness meanwhile."""
+MOST_HEAD_BYTES = 1 << 13
+_NAME = "smc-dp.witness/"
+_REFUSALS = ("witness.other_size", "witness.not_extended", "witness.old_beyond_head")
+
+
+def may_carry(names: Sequence[str], frame: Frame) -> bool:
+    """Return whether a participant may send this frame of a head to its addressee; `names`: those of the session."""
+    witness, party = (frame.to, frame.sender) if frame.lane == "head" else (frame.sender, frame.to)
+    fits = frame.number < (1 if frame.lane == "seen" else MOST_HEADS) and len(frame.body) <= MOST_HEAD_BYTES
+    return frame.lane in HEAD_LANES and fits and witness in witnesses_of(names, party)
+
+
+def own_witness(counters: Path, public: bytes, clock: Callable[[], float]) -> Witness:
+    """Open the witness of this identity, in the folder of counters; make it the first time."""
+    path = counters / f"{public.hex()}.witness"
+    if not path.exists():
+        counters.mkdir(mode=0o700, parents=True, exist_ok=True)
+        Witness.create(path, _witness_name(public)).close()
+    return Witness.open(path, clock)
+
+
+@dataclass(frozen=True)
+class WitnessStatement:
+    """Statement of a witness: its key for cosignatures, and the last head of a party's ledger that it cosigned."""
+
+    key: VerifierKey
+    last: Checkpoint
+
+    @classmethod
+    def read(cls, body: bytes, witness: bytes, approval: Approval, owner: bytes) -> WitnessStatement:
+        """Read the body of a frame `seen`; InputError unless this witness signed it for this approval of the owner."""
+        try:
+            said, kept = cbor2.loads(body, max_depth=2)
+        except (cbor2.CBORError, ArithmeticError, LookupError, TypeError, ValueError):
+            raise InputError("witnesses.no_statement") from None
+        if type(said) is not bytes or type(kept) is not bytes:
+            raise InputError("witnesses.no_statement")
+        note, identity = SignedNote.read(said), VerifierKey(_witness_name(witness), ED25519, witness)
+        key = VerifierKey.read(note.text.split("\n")[1])
+        is_cosigning = key.kind == COSIGNATURE and key.public not in (witness, owner)
+        if note.text != _statement_text(witness, key, approval, kept) or not is_cosigning:
+            raise InputError("witnesses.no_statement")
+        if identity.signature_in(note) is None:
+            raise InputError("witnesses.no_statement")
+        return cls(key, verify_head(SignedNote.read(kept), owner) if kept else _nothing_of(owner))
+
+
+def encode_seen(witness: Witness, approval: Approval, owner: bytes, signer: Signer) -> bytes:
+    """Return the body of a frame `seen`, which answers this approval of the owner."""
+    last = witness.last(owner)
+    kept = b"" if last is None else last.encode()
+    text = _statement_text(signer.public, witness.key, approval, kept)
+    return cbor2.dumps([sign_note(SignedNote(text), _witness_name(signer.public), signer).encode(), kept])
+
+
+class LedgerHeads:
+    """Heads at one participant: those of its own ledger, if it is a party, and those that it answers as a witness.
+
+    What is done follows from the store, so a program that is started again goes on. `witness` opens the own witness.
+    """
+
+    def __init__(
+        self, study: JointStudy, own: Approval, signer: Signer, store: Store, witness: Callable[[], Witness], hear: Hear
+    ) -> None:
+        self._study, self._own, self._signer, self._store = study, own, signer, store
+        self._witness, self._hear = witness, hear
+        self.witnesses = witnesses_of(study.names, own.name) if own.name in study.parties else ()
+
+    # As a witness.
+
+    def answer(self, approvals: Mapping[str, Approval]) -> None:
+        """Answer the approvals of parties and the heads that have come, and commit the answers to be sent."""
+        answered = {(frame.to, frame.lane, frame.number) for frame in self._store.outgoing()}
+        parties = [name for name in approvals if self._own.name in witnesses_of(self._study.names, name)]
+        new = [name for name in parties if name in self._study.parties and (name, "seen", 0) not in answered]
+        heads = [p for p in self._came("head").values() if (p.sender, "cosigned", p.number) not in answered]
+        if not new and not heads:
+            return
+        with self._witness() as witness:
+            sending = [self._frame(name, "seen", 0, self._seen(witness, approvals[name])) for name in new]
+            sending += [self._frame(p.sender, "cosigned", p.number, self._cosign(witness, p)) for p in heads]
+        self._store.commit(sending=sending)
+
+    def _seen(self, witness: Witness, approval: Approval) -> bytes:
+        return encode_seen(witness, approval, self._study.identities[approval.name], self._signer)
+
+    def _cosign(self, witness: Witness, frame: Frame) -> bytes:
+        """Return the body of the answer to a head: the head cosigned, or the last one, or nothing."""
+        owner = self._study.identities[frame.sender]
+        try:
+            request = HeadRequest.read(frame.body)
+            if not is_for_study(verify_head(request.note, owner), self._study.digest):
+                return b""
+        except InputError:
+            return b""
+        try:
+            return witness.cosign(request, owner).encode()
+        except InputError as error:
+            if error.code not in _REFUSALS:
+                raise
+            self._hear(PrivateText(f"did not cosign the ledger of {frame.sender}: {error}"))
+            last = witness.last(owner)
+            return b"" if last is None else last.encode()
+
+    # As the owner of a ledger.
+
+    @property
+    def silent(self) -> list[str]:
+        """Witnesses that have not said what they have seen of the own ledger."""
+        return [name for name in self.witnesses if name not in self._statements]
+
+    @property
+    def cosigned(self) -> list[str]:
+        """Witnesses that have cosigned the head of this session."""
+        return [name for name, said in self._statements.items() if self._has_cosigned(name, said)]
+
+    def check(self, history: History) -> None:
+        """Raise InputError unless the own ledger extends every head of it that a witness has shown."""
+        for name, said in self._statements.items():
+            check_extends(history, said.last, name)
+        for frame in self._came("cosigned").values():
+            if (head := self._head_in(frame)) is not None:
+                check_extends(history, head, frame.sender)
+
+    def ask(self, history: History, session_id: bytes) -> None:
+        """Commit the head with the charge for each witness that has said what it has seen, and waits for one."""
+        sent, came, sending = self._sent, self._came("cosigned"), list[Frame]()
+        for name, said in self._statements.items():
+            number, last = len(sent[name]), said.last
+            if number:
+                answer = came.get((name, number - 1))
+                shown = None if answer is None else self._head_in(answer)
+                if shown is None or number == MOST_HEADS or self._has_cosigned(name, said):
+                    continue
+                last = shown
+            study, session = self._study.digest, session_id.hex()
+            request = HeadRequest.make(history, self._signer, last.size, study, session)
+            sending.append(self._frame(name, "head", number, request.encode()))
+        if sending:
+            self._store.commit(sending=sending)
+
+    @property
+    def _statements(self) -> dict[str, WitnessStatement]:
+        """Valid statement of each witness. A frame that it did not sign for the own approval is none."""
+        return dict(self._read_statements())
+
+    def _read_statements(self) -> Iterator[tuple[str, WitnessStatement]]:
+        for (name, _), frame in self._came("seen").items():
+            try:
+                witness = self._study.identities[name]
+                yield name, WitnessStatement.read(frame.body, witness, self._own, self._signer.public)
+            except InputError:
+                continue
+
+    @property
+    def _sent(self) -> dict[str, list[Frame]]:
+        """Heads that were sent to each witness, in their order."""
+        mine = [frame for frame in self._store.outgoing() if frame.lane == "head"]
+        return {name: [frame for frame in mine if frame.to == name] for name in self.witnesses}
+
+    def _has_cosigned(self, name: str, said: WitnessStatement) -> bool:
+        """Return whether one of the heads that were sent to this witness came back with its cosignature."""
+        came = self._came("cosigned")
+        for frame in self._sent[name]:
+            try:
+                answer = SignedNote.read(came[name, frame.number].body)
+                if answer.text == HeadRequest.read(frame.body).note.text and said.key.signature_in(answer):
+                    return True
+            except (InputError, KeyError):
+                continue
+        return False
+
+    def _head_in(self, frame: Frame) -> Checkpoint | None:
+        """Return the head in an answer if the own signature is below it."""
+        try:
+            return verify_head(SignedNote.read(frame.body), self._signer.public)
+        except InputError:
+            return None
+
+    def _came(self, lane: Lane) -> dict[tuple[str, int], Frame]:
+        return {(p.sender, p.number): p for p in self._store.received() if (p.lane, p.to) == (lane, self._own.name)}
+
+    def _frame(self, to: str, lane: Lane, number: int, body: bytes) -> Frame:
+        return Frame(self._study.digest, self._own.name, to, lane, number, body)
+
+
+def _witness_name(public: bytes) -> str:
+    return f"{_NAME}{public.hex()}"
+
+
+def _statement_text(witness: bytes, key: VerifierKey, approval: Approval, kept: bytes) -> str:
+    digests = [hashlib.sha256(content).hexdigest() for content in (approval.encode(), kept)]
+    return "".join(f"{line}\n" for line in (_witness_name(witness), key.text, *digests))
+
+
+def _nothing_of(owner: bytes) -> Checkpoint:
+    return Checkpoint(origin_of(owner), 0, EMPTY_ROOT)

@@ -1,0 +1,487 @@
+"""A site's ledger is witnessed before its session: an older copy is refused, and no charge is unseen."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import cbor2
+import pytest
+from support import sites, studies
+from support.relay_carriers import InMemoryCarrier
+from support.relays import identity, ready, relay, study_text, without_server
+from support.sites import GREETINGS, LINEAR, Sites
+from support.studies import IDENTITIES, study, text
+
+from protocols.arithmetic.rng import Stream
+from protocols.crypto.identity import Identity
+from protocols.curator import CURATOR_NAME
+from protocols.runtime.session import PUBLIC_NAME
+from smc_dp.core.documents import parse_document
+from smc_dp.core.errors import InputError, UnfitError
+from smc_dp.deploy.frame import Frame, Lane
+from smc_dp.deploy.join import Part, SiteFiles, take_part
+from smc_dp.deploy.ledger_heads import (
+    MOST_HEAD_BYTES,
+    MOST_HEADS,
+    WitnessStatement,
+    encode_seen,
+    may_carry,
+    own_witness,
+)
+from smc_dp.deploy.relay_store import RelayStore
+from smc_dp.deploy.study import MOST_WITNESSES, JointStudy, witnesses_of
+from smc_dp.privacy.ledger.export import read_history
+from smc_dp.privacy.ledger.guarantee import Guarantee
+from smc_dp.privacy.ledger.head import HeadRequest, verify_head
+from smc_dp.privacy.ledger.ledger import Ledger
+from smc_dp.privacy.ledger.signed_note import SignedNote
+from smc_dp.privacy.ledger.witness import Witness
+from tests.support.refusals import refused
+
+EPSILON = Guarantee("pure", Fraction(1, 1000), Fraction(0), "record", "replace")
+STUDY = sites.joint(LINEAR)
+
+
+def charge(ledger: Path) -> None:
+    with Ledger.open(ledger) as opened:
+        opened.reserve("a" * 64, "newton", EPSILON, secrets.token_hex(32))
+
+
+def seen_by(root: Path, witness: str, party: str = "P1") -> int:
+    """How many entries of a party's ledger a witness has seen."""
+    with own_witness(root / witness / "counters", sites.identity(witness).public, time.time) as opened:
+        note = opened.last(sites.identity(party).public)
+    return 0 if note is None else verify_head(note, sites.identity(party).public).size
+
+
+def another(run: Sites, folder: Path, said: str = "next", **stated: Any) -> Sites:
+    """The same sites in another study, with the ledgers and witnesses that they have."""
+    study = sites.joint({**LINEAR, "title": said, **stated})
+    for name in study.names:
+        place = folder / name
+        shutil.copytree(
+            run.at[name].folder / "counters", place / "counters", ignore=shutil.ignore_patterns("*.counter")
+        )
+        if name != CURATOR_NAME:
+            shutil.copy(run.at[name].ledger, place)
+    return Sites(study, folder)
+
+
+@pytest.fixture
+def ended(curator_run: Sites, fast_path: Path) -> Iterator[Sites]:
+    """A study that is over, whose sites the test may use for the next."""
+    made = another(curator_run, fast_path / "next")
+    yield made
+    made.close()
+
+
+def made(run: Sites, name: str) -> list[Frame]:
+    """What a participant has committed to send."""
+    return run.stores[name].outgoing() if name in run.stores else []
+
+
+# Sessions.
+
+
+def test_no_message_of_a_party_leaves_before_enough_witnesses_have_seen_its_charge(curator_run: Sites) -> None:
+    frames = curator_run.frames()
+    for name in curator_run.study.parties:
+        first = next(i for i, p in enumerate(frames) if (p.sender, p.lane) == (name, "envelope"))
+        assert any((p.to, p.lane) == (name, "cosigned") for p in frames[:first])
+        others = [other for other in curator_run.study.names if other != name]
+        assert [seen_by(curator_run.root, other, name) for other in others] == [2, 2, 2]
+        assert len(read_history(curator_run.at[name].ledger).entries) == 3
+    assert {p.to for p in frames if p.lane == "head"} == set(curator_run.study.names)
+
+
+@pytest.mark.parametrize("charged", [0, 1, 2])
+def test_a_copy_from_before_a_charge_is_refused_in_the_next_study(charged: int, ended: Sites, fast_path: Path) -> None:
+    """Its last charge is not in it, and others may have been added since."""
+    ledger = ended.at["P1"].ledger
+    ledger.unlink()
+    Ledger.create(ledger, Fraction(5), Fraction(1, 100)).close()
+    for _ in range(charged):
+        charge(ledger)
+    code = "head.of_other_entries" if charged else "head.seen_further"
+    before = ledger.read_bytes()
+    with refused(code, seen=2):
+        ended.run()
+    assert ledger.read_bytes() == before
+    assert not any((p.sender, p.lane) == ("P1", "head") for p in ended.frames())
+
+
+def test_a_ledger_that_goes_on_is_witnessed_in_the_next_study(ended: Sites) -> None:
+    ended.run()
+    assert sites.ends(ended) == ["released"] * 4
+    assert [seen_by(ended.root, name) for name in ("P2", "P3", CURATOR_NAME)] == [4, 4, 4]
+
+
+def test_one_that_has_seen_more_is_enough_whoever_is_silent(ended: Sites) -> None:
+    ended.at["P1"].ledger.unlink()
+    Ledger.create(ended.at["P1"].ledger, Fraction(5), Fraction(1, 100)).close()
+    for name in ("P3", CURATOR_NAME):  # approve, and answer nothing
+        ended.begin(name)
+        ended.turn(name)
+        ended.away.add(name)
+    with refused("head.seen_further", seen=2, entries=1):
+        ended.run()
+    assert ended.clock.now < sites.NOON + GREETINGS
+
+
+def silent(folder: Path, **stated: Any) -> Sites:
+    """P3 approves, and does not answer the others."""
+    run = Sites(sites.joint({**LINEAR, **stated}), folder)
+    run.begin("P3")
+    run.turn("P3")
+    run.away.add("P3")
+    return run
+
+
+def test_too_few_witnesses_end_the_study_without_a_charge_and_are_named(fast_path: Path) -> None:
+    run = silent(fast_path, witnesses_needed=3).run()
+    for name in ("P1", "P2"):
+        assert run.facts(name)["code"] == "witnesses.silent"
+        assert "P3" in run.facts(name)["why"]
+        assert "waiting for the witnesses P3" in run.said[name]
+        assert run.at[name].entries() == []
+    assert not any(p.lane == "envelope" and p.sender in ("P1", "P2") for p in run.frames())
+    run.close()
+
+
+def test_with_enough_witnesses_the_others_are_waited_for_so_long_that_no_greeting_is_late(fast_path: Path) -> None:
+    run = silent(fast_path)
+    run.run(until=lambda: any(p.lane == "envelope" and p.sender == "P1" for p in run.frames()))
+    assert GREETINGS / 2 <= run.clock.now - sites.NOON <= GREETINGS / 2 + 15
+    run.away.clear()
+    assert sites.ends(run.run()) == ["released"] * 4  # it is back before the others give up
+    run.close()
+
+
+def test_a_party_whose_charge_no_witness_cosigns_is_refunded(fast_path: Path) -> None:
+    run = Sites(STUDY, fast_path)
+    run.run(until=lambda: any(p.lane == "head" for p in made(run, "P1")))
+    run.away.update({"P2", "P3", CURATOR_NAME})
+    run.run()
+    assert (run.ends["P1"], run.facts("P1")["code"]) == ("deadline", "witnesses.silent")
+    assert run.at["P1"].entries() == ["refunded"]
+    assert not any((p.sender, p.lane) == ("P1", "envelope") for p in run.frames())
+    run.close()
+
+
+def test_a_witness_that_another_study_has_moved_is_asked_again(fast_path: Path) -> None:
+    run = Sites(sites.joint({**LINEAR, "witnesses_needed": 3}), fast_path)
+    run.run(until=lambda: any((p.to, p.lane) == ("P1", "seen") for p in made(run, "P2")))
+    request = HeadRequest.make(read_history(run.at["P1"].ledger), sites.identity("P1"))
+    with own_witness(fast_path / "P2" / "counters", sites.identity("P2").public, time.time) as witness:
+        witness.cosign(request, sites.identity("P1").public)
+    run.run()
+    assert sites.ends(run) == ["released"] * 4
+    asked = [p.number for p in run.frames() if (p.sender, p.to, p.lane) == ("P1", "P2", "head")]
+    assert asked == [0, 1]
+    assert any("did not cosign the ledger of P1" in line for line in run.said["P2"])
+    run.close()
+
+
+# What others can send.
+
+
+def put(run: Sites, sender: str, to: str, lane: Lane, body: bytes) -> None:
+    run.relay.put(Frame(run.study.digest, sender, to, lane, 0, body))
+
+
+def head_of(owner: Identity, ledger: Path, old: int = 0, **named: str) -> HeadRequest:
+    return HeadRequest.make(read_history(ledger), owner, old, **named)
+
+
+def longer(run: Sites, name: str) -> Path:
+    """A ledger with more entries than this party's."""
+    ledger = Path(shutil.copy(run.at[name].ledger, run.root / f"longer.{name}"))
+    for _ in range(3):
+        charge(ledger)
+    return ledger
+
+
+def test_no_word_of_a_witness_refuses_a_ledger(fast_path: Path) -> None:
+    """P2 says that P1 has signed more: without P1's signature that is silence."""
+    run = Sites(sites.joint({**LINEAR, "witnesses_needed": 3}), fast_path)
+    mallory, p1 = sites.identity("P2"), sites.identity("P1")
+    note = head_of(mallory, longer(run, "P1")).note
+    renamed = note.text.replace(mallory.public.hex(), p1.public.hex())
+    with Witness.create(fast_path / "made.witness", "made") as witness:
+        for forged in (note, replace(note, text=renamed)):
+            witness._connection.execute("REPLACE INTO heads VALUES (?, ?)", (f"smc-dp.ledger/{p1.public.hex()}", b""))
+            witness._connection.execute("UPDATE heads SET note = ?", (forged.encode(),))
+            body = encode_seen(witness, run.at["P1"].approval, p1.public, mallory)
+            with pytest.raises(InputError):
+                WitnessStatement.read(body, mallory.public, run.at["P1"].approval, p1.public)
+    put(run, "P2", "P1", "seen", body)
+    run.begin("P2")
+    run.turn("P2")
+    run.away.add("P2")
+    run.run()
+    assert (run.ends["P1"], run.facts("P1")["code"]) == ("deadline", "witnesses.silent")
+    run.close()
+
+
+def test_a_witness_moves_by_the_owners_signature_alone(fast_path: Path) -> None:
+    run = Sites(STUDY, fast_path)
+    request = head_of(sites.identity("P2"), longer(run, "P1"), study=STUDY.digest)
+    owner = sites.identity("P1").public.hex()
+    forged = replace(request, note=replace(request.note, text=request.note.text.replace(
+        sites.identity("P2").public.hex(), owner)))  # fmt: skip
+    put(run, "P1", "P3", "head", forged.encode())
+    for name in ("P3", CURATOR_NAME):
+        run.begin(name)
+        run.turn(name)
+        run.turn(name)
+    assert seen_by(fast_path, "P3") == 0
+    (answer,) = (p for p in run.frames() if (p.sender, p.to, p.lane) == ("P3", "P1", "cosigned"))
+    assert answer.body == b""
+    run.close()
+
+
+def test_a_head_for_another_study_is_not_cosigned(fast_path: Path) -> None:
+    run = Sites(STUDY, fast_path)
+    put(run, "P1", "P3", "head", head_of(sites.identity("P1"), run.at["P1"].ledger, study="a" * 64).encode())
+    run.begin("P3")
+    for _ in range(3):
+        run.turn("P3")
+    assert seen_by(fast_path, "P3") == 0
+    run.close()
+
+
+def test_what_a_witness_has_said_is_for_one_approval_of_one_party(fast_path: Path) -> None:
+    own, p1, p2 = sites.approval(STUDY, "P1"), sites.identity("P1"), sites.identity("P2")
+    ledger = fast_path / "ledger"
+    Ledger.create(ledger, Fraction(1)).close()
+    with Witness.create(fast_path / "w", "w") as witness:
+        witness.cosign(head_of(p1, ledger), p1.public)
+        body = encode_seen(witness, own, p1.public, p2)
+        assert WitnessStatement.read(body, p2.public, own, p1.public).last.size == 1
+        assert WitnessStatement.read(body, p2.public, own, p1.public).key == witness.key
+        said, kept = cbor2.loads(body)
+        note = SignedNote.read(said)
+        unsigned = SignedNote(note.text, (replace(note.signatures[0], name="another"),)).encode()
+        changed = [
+            (cbor2.dumps([unsigned, kept]), p2.public, own),
+            (body, p2.public, sites.approval(STUDY, "P1", "again")),
+            (body, sites.identity("P3").public, own),
+            (cbor2.dumps([said, b""]), p2.public, own),  # without what it has seen
+            (cbor2.dumps([said.replace(b"w+", b"v+"), kept]), p2.public, own),
+            (cbor2.dumps([said, kept, kept]), p2.public, own),
+            (b"", p2.public, own),
+            (cbor2.dumps([1, kept]), p2.public, own),
+        ]
+        for content, identity, approval in changed:
+            with pytest.raises(InputError):
+                WitnessStatement.read(content, identity, approval, p1.public)
+        by_identity = Witness.create(fast_path / "x", "x")
+        by_identity._connection.execute("UPDATE witness SET seed = ?", (p2.seed,))
+        with by_identity, refused("witnesses.no_statement"):  # its identity key is no witness's key
+            WitnessStatement.read(encode_seen(by_identity, own, p1.public, p2), p2.public, own, p1.public)
+
+
+def test_a_cosignature_of_an_earlier_session_does_not_count(ended: Sites) -> None:
+    """Whoever carries frames answers P1's head with what P2 cosigned in the study before."""
+    with own_witness(ended.root / "P2" / "counters", sites.identity("P2").public, time.time) as witness:
+        old = witness.last(sites.identity("P1").public)
+    assert old is not None
+    put(ended, "P2", "P1", "cosigned", old.encode())
+    ended.run(until=lambda: any((p.sender, p.lane) == ("P1", "head") for p in ended.frames()))
+    heads = ended.going["P1"]._heads
+    ended.away.update({"P2", "P3", CURATOR_NAME})
+    ended.turn("P1")
+    assert heads.cosigned == []
+
+
+def test_a_head_without_the_cosignature_of_its_witness_does_not_count(fast_path: Path) -> None:
+    """Whoever carries frames hands P1's head back as it was."""
+    run = Sites(STUDY, fast_path)
+    run.run(until=lambda: any(p.lane == "head" for p in made(run, "P1")))
+    run.away.update({"P2", "P3", CURATOR_NAME})
+    (request,) = (HeadRequest.read(p.body) for p in made(run, "P1") if (p.to, p.lane) == ("P2", "head"))
+    put(run, "P2", "P1", "cosigned", request.note.encode())
+    run.turn("P1")
+    assert any(p.lane == "cosigned" for p in run.stores["P1"].received())
+    assert run.going["P1"]._heads.cosigned == []
+    run.close()
+
+
+def test_a_witness_that_dies_before_its_answer_is_kept_gives_it_again(fast_path: Path) -> None:
+    """The witness has kept the head, and the store of its site has no answer."""
+    run = Sites(sites.joint({**LINEAR, "witnesses_needed": 3}), fast_path)
+    run.run(until=lambda: any((p.sender, p.lane) == ("P1", "head") for p in run.frames()))
+    request = next(HeadRequest.read(p.body) for p in run.frames() if (p.to, p.lane) == ("P3", "head"))
+    owner = sites.identity("P1").public
+    with own_witness(fast_path / "P3" / "counters", sites.identity("P3").public, time.time) as witness:
+        kept = witness.cosign(request, owner)
+    run.run()
+    assert sites.ends(run) == ["released"] * 4
+    (answer,) = (p.body for p in run.frames() if (p.sender, p.to, p.lane) == ("P3", "P1", "cosigned"))
+    assert answer == kept.encode()
+    run.close()
+
+
+def test_frames_of_heads_go_between_a_party_and_its_witnesses_alone() -> None:
+    names = (*(f"P{j}" for j in range(1, 41)), CURATOR_NAME)
+    assert witnesses_of(names, "P30") == (
+        *(f"P{j}" for j in range(31, 41)),
+        CURATOR_NAME,
+        *(f"P{j}" for j in range(1, 6)),
+    )
+    assert len(witnesses_of(names, "P1")) == MOST_WITNESSES
+
+    def fits(sender: str, to: str, lane: Lane, number: int = 0, size: int = 1) -> bool:
+        return may_carry(names, Frame("a" * 64, sender, to, lane, number, bytes(size)))
+
+    assert [fits("P1", "P2", "head"), fits("P2", "P1", "seen"), fits("P2", "P1", "cosigned")] == [True] * 3
+    assert [fits("P1", "P40", "head"), fits("P1", "P2", "seen"), fits("P1", "P2", "cosigned")] == [False] * 3
+    assert [fits("P1", "P2", "notice"), fits("P2", "P1", "seen", 1), fits("P1", "P2", "head", MOST_HEADS)] == [
+        False
+    ] * 3
+    assert not fits("P1", "P2", "head", size=MOST_HEAD_BYTES + 1)
+    assert fits("P1", "P2", "head", MOST_HEADS - 1, MOST_HEAD_BYTES)
+
+
+def test_a_study_says_how_many_witnesses_it_needs() -> None:
+    assert STUDY.as_dict() == sites.joint({**LINEAR, "witnesses_needed": 1}).as_dict()
+    assert "witnesses_needed" not in STUDY.as_dict()
+    assert sites.joint({**LINEAR, "witnesses_needed": 3}).as_dict()["witnesses_needed"] == 3
+    for wrong in (0, 4):
+        with pytest.raises(UnfitError) as caught:
+            study(text(top=f"witnesses_needed = {wrong}\n"))
+        assert [fault.code for fault in caught.value.faults] == ["study.witnesses_needed"]
+
+
+# Through `join`.
+
+NORTH, OTHERS = IDENTITIES["north"], ("south", "west", CURATOR_NAME)
+
+
+class Home:
+    """North at home, at the start of a study that all have approved."""
+
+    def __init__(self, folder: Path) -> None:
+        files = studies.site(folder)
+        self.folder, self.study, self.ledger = folder, folder / "study.toml", folder / "north.ledger"
+        self.study.write_text(text())
+        approval = folder / "approval"
+        approval.write_bytes(studies.approvals(study())["north"].encode())
+        self.files = SiteFiles(**files, ledger=self.ledger, approval=approval)  # type: ignore[arg-type]
+
+    def relay(self, witness: Witness, name: str) -> RelayStore:
+        """All have approved, and one witness has said what it has seen of north."""
+        made, agreed = RelayStore(), study()
+        approvals = studies.approvals(agreed)
+        for other in OTHERS:
+            made.put(Frame(agreed.digest, other, PUBLIC_NAME, "approval", 0, approvals[other].encode()))
+        body = encode_seen(witness, approvals["north"], NORTH.public, IDENTITIES[name])
+        made.put(Frame(agreed.digest, name, "north", "seen", 0, body))
+        return made
+
+    def join(self, relay: RelayStore) -> Part:
+        draw = secrets.token_hex(4)
+        files = replace(self.files, state=self.folder / draw, counters=self.folder / f"{draw}.counters")
+        return take_part(self.study, files, lambda line: None, lambda *a: InMemoryCarrier(relay, "north", a[0].digest))
+
+
+def test_an_older_ledger_is_refused_in_100_of_100_trials_by_any_one_witness_through_join(fast_path: Path) -> None:
+    """One of three witnesses has seen the ledger at one of nine sizes; all others are silent. The ledger that is put
+    back has fewer entries, or as many of which the last are others.
+    """
+    draw, home, refusals = Stream.insecure_from_seed(1), Home(fast_path), 0
+    Ledger.create(home.ledger, Fraction(1), Fraction(1, 10**4)).close()
+    copies: dict[int, Path] = {}
+    seen: dict[tuple[str, int], Path] = {}
+    witnesses = {name: Witness.create(fast_path / f"{name}.witness", name) for name in OTHERS}
+    for size in range(1, 10):
+        copies[size] = Path(shutil.copy(home.ledger, fast_path / f"{size}.ledger"))
+        for name, witness in witnesses.items():
+            witness.cosign(head_of(NORTH, home.ledger, size - 1), NORTH.public)
+            seen[name, size] = Path(shutil.copy(witness.path, fast_path / f"{name}.{size}.witness"))
+        charge(home.ledger)
+    for trial in range(100):
+        name, size = OTHERS[draw.below(3)], 2 + draw.below(8)
+        older = 1 + draw.below(size - 1)
+        shutil.copy(copies[older], home.ledger)
+        for _ in range(size - older if trial % 2 else 0):
+            charge(home.ledger)
+        code = "head.of_other_entries" if trial % 2 else "head.seen_further"
+        before = home.ledger.read_bytes()
+        with Witness.open(seen[name, size]) as opened:
+            relay = home.relay(opened, name)
+        with refused(code, seen=size, name=name):
+            home.join(relay)
+        assert home.ledger.read_bytes() == before
+        own = {frame.lane for _, frame in relay.since(0, "south", everything=True) if frame.sender == "north"}
+        assert own == {"approval", "refusal"}
+        refusals += 1
+    assert refusals == 100
+
+
+def test_a_head_costs_less_than_5_milliseconds(fast_path: Path) -> None:
+    """A ledger of 60 entries: what the owner and one witness compute, without network and disk."""
+    ledger, agreed = fast_path / "ledger", sites.approval(STUDY, "P1")
+    Ledger.create(ledger, Fraction(1)).close()
+    for _ in range(59):
+        charge(ledger)
+    p1, p2 = sites.identity("P1"), sites.identity("P2")
+    history = read_history(ledger)
+    with Witness.create(fast_path / "w", "w") as w:
+        w.cosign(head_of(p1, ledger), p1.public)
+        costs = []
+        for _ in range(20):
+            began = time.process_time()
+            said = WitnessStatement.read(encode_seen(w, agreed, p1.public, p2), p2.public, agreed, p1.public)
+            request = HeadRequest.make(history, p1, said.last.size, STUDY.digest, "a" * 64)
+            note = w.cosign(HeadRequest.read(request.encode()), p1.public)
+            assert said.key.signature_in(SignedNote.read(note.encode()))
+            costs.append(time.process_time() - began)
+    assert min(costs) < 0.005
+
+
+@without_server
+@pytest.mark.slow
+def test_over_nats_the_one_witness_that_has_seen_more_is_enough(tmp_path: Path) -> None:
+    def brief(address: str) -> JointStudy:
+        return parse_document(JointStudy, said(address), "study")
+
+    def said(address: str) -> str:
+        return study_text(address).replace("greetings = 60", "greetings = 10")
+
+    with relay(tmp_path, stated=brief) as running:
+        names, files = running.study.names, dict[str, SiteFiles]()
+        north, south = names[:2]
+        for name in names:
+            files[name] = ready(tmp_path / name, name, running.study)
+            (tmp_path / name / "study.toml").write_text(said(running.study.relay))
+            shutil.copytree(running.site(name), tmp_path / name / "credentials")
+        older = tmp_path / north / "older"
+        ledger, counters = files[north].ledger, files[south].counters
+        assert ledger is not None
+        assert counters is not None
+        shutil.copy(ledger, older)
+        charge(ledger)
+        with own_witness(counters, identity(south).public, time.time) as witness:
+            witness.cosign(head_of(identity(north), ledger), identity(north).public)
+        shutil.copy(older, ledger)
+
+        def part(name: str) -> str:
+            try:
+                return take_part(tmp_path / name / "study.toml", files[name], lambda line: None).end
+            except InputError as error:
+                return error.code
+
+        with ThreadPoolExecutor(len(names)) as pool:
+            ends = dict(zip(names, pool.map(part, names), strict=True))
+    assert ends[north] == "head.seen_further"
+    assert "released" not in ends.values()
+    assert len(read_history(ledger).entries) == 1
