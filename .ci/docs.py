@@ -40,7 +40,8 @@ def unfold() -> None:
     for name in smc_dp.__all__:
         setattr(smc_dp, name, getattr(smc_dp, name))
     for package in (smc_dp, estimators):
-        package.__all__ += [file.name for file in pkgutil.iter_modules(package.__path__)]
+        files = (file.name for file in pkgutil.iter_modules(package.__path__))
+        package.__all__ += [name for name in files if name != "__main__"]  # which runs the command
     files = (file.name for file in pkgutil.iter_modules(flare.__path__))
     flare.__all__ = [name for name in files if name not in FOR_FLARE]
 

@@ -1,6 +1,6 @@
 """Differentially private learning by several parties, over the protocols of `protocols`.
 
-Twenty-one names and the version are here; each is imported when it is first used.
+Twenty-two names and the version are here; each is imported when it is first used.
 
 * `run_protocol`: everybody's rows in, through the protocol, a run folder and a report out; `predict`: new rows
   classified with a run folder; `personalise`: a model of one site for itself, from a run folder and its own rows;
@@ -11,7 +11,8 @@ Twenty-one names and the version are here; each is imported when it is first use
 * `PersonalisedClassifier`: a model of one site for itself, from a fitted estimator and the site's own rows.
 * `SecureSumLogisticRegression`, `SecureSumLinearRegression`: coefficients of two classes, or of an outcome that is a
   number, with standard errors and intervals.
-* `SecureSumDescribe`: counts, means, deviations and quantiles of all rows, behind the same interface.
+* `SecureSumDescribe`: counts, means, deviations and quantiles of all rows, behind the same interface; `DescribeResult`:
+  what it releases, as `run_protocol` with the method `describe` does.
 * `PrivacyStatement`: what a release guarantees, against whom, and what it does not cover: their attribute privacy_.
 * `METHODS`: every method by its name, for whoever needs more than an estimator:
   `METHODS["wsum"]().train(federation).release(target, rng)`, rng from `protocols.arithmetic.rng.Stream.from_system()`.
@@ -48,6 +49,7 @@ if TYPE_CHECKING:  # for type checkers, which read no table: the same names from
     from smc_dp.estimators import SecureSumLinearRegression as SecureSumLinearRegression
     from smc_dp.estimators import SecureSumLogisticRegression as SecureSumLogisticRegression
     from smc_dp.methods.registry import METHODS as METHODS
+    from smc_dp.methods.statistics.describe_result import DescribeResult as DescribeResult
     from smc_dp.planning.plan import plan as plan
     from smc_dp.privacy.statement import PrivacyStatement as PrivacyStatement
     from smc_dp.privacy.target import Target as Target
@@ -64,6 +66,7 @@ _MODULES = MappingProxyType(
         "METHODS": "smc_dp.methods.registry",
         "AveragingClassifier": "smc_dp.estimators",
         "CollaborativeClassifier": "smc_dp.estimators",
+        "DescribeResult": "smc_dp.methods.statistics.describe_result",
         "EnsembleClassifier": "smc_dp.estimators",
         "FeatureMethodClassifier": "smc_dp.estimators",
         "Federation": "smc_dp.data.federation",

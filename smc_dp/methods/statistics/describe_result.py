@@ -16,7 +16,7 @@ from smc_dp.methods.statistics.groups import GroupDescription
 class DescribeResult:
     """Description of all rows.
 
-    Attributes
+    Parameters
     ----------
     rows, parties : int
         Number of rows, and of parties in the sum.
@@ -25,12 +25,24 @@ class DescribeResult:
         and the weighted sum of their squares; a count of empty cells comes last. With groups, of each in turn.
     columns : tuple of ColumnDescription
         What follows from it, in the units of the columns; a label is the last.
-    by : str or None
+    by : str, default=None
         Column whose levels make the groups.
-    groups : tuple of GroupDescription
+    groups : tuple of GroupDescription, default=()
         What follows of each group.
-    tables : tuple of ContingencyTable
+    tables : tuple of ContingencyTable, default=()
         Counts of pairs of columns, which come last in the sum.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from smc_dp import DescribeResult, SecureSumDescribe
+    >>> from smc_dp.data.bounds import parse_bounds
+    >>> rows = pd.DataFrame({"sex": ["f", "m", "m"] * 500})
+    >>> found = SecureSumDescribe(parse_bounds('[columns]\\nsex = ["f", "m"]')).fit(rows).result_
+    >>> isinstance(found, DescribeResult), found.rows
+    (True, 1500)
+    >>> [(row.level, row.figure) for row in found.table()]
+    [('f', 'count'), ('m', 'count')]
 
     """
 
@@ -43,7 +55,14 @@ class DescribeResult:
     tables: tuple[ContingencyTable, ...] = ()
 
     def table(self) -> tuple[FigureRow, ...]:
-        """Return the figures of all rows, column by column, of each table, and then those of each group."""
+        """Return the figures of all rows, column by column, of each table, and then those of each group.
+
+        Returns
+        -------
+        tuple of FigureRow
+            Each with `column`, `level`, `figure`, `group` and `found`, an `Estimate` or None.
+
+        """
         found = [row for column in self.columns for row in column_rows(column)]
         found += [row for one in self.tables for row in one.rows()]
         for one in self.groups:
@@ -51,7 +70,14 @@ class DescribeResult:
         return tuple(found)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON, without groups and tables where there are none."""
+        """Return plain values for JSON, without groups and tables where there are none.
+
+        Returns
+        -------
+        dict
+            The released sum, and all figures that follow from it.
+
+        """
         grouped = {} if self.by is None else {"by": self.by, "groups": [one.as_dict() for one in self.groups]}
         return {
             "rows": self.rows,
