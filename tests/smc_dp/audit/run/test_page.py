@@ -65,7 +65,7 @@ def test_what_is_missing_stands_before_what_passed(report: AuditReport) -> None:
     found = text(report)
     assert found.index("Level 2 of 3 (it is authentic) needs") < found.index("The transcript is whole: reached")
     assert found.index("The transcript is whole: reached") < found.index("PASSED: no check failed.")
-    assert "Every message was replayed: not reached: needs level 2, and the views of" in found
+    assert "Every message was replayed: not reached. It needs level 2, and the views of" in found
 
 
 def test_every_check_file_and_participant_stands_on_it(charged: Folders) -> None:
@@ -110,7 +110,7 @@ def test_whose_machines_it_ran_on_and_that_somebody_vanished_stands_on_the_first
     for outcome, said in (
         (
             passed("approvals.hold", count=4, study="5742"),
-            "Run for a study that all approved of by signature; that each",
+            "Run for a study that all approved of by signature; no file shows",
         ),
         (failed("approvals.none"), "Run whether all participants approved of it is not known"),
     ):
