@@ -106,8 +106,8 @@ CASES = {
         why={"charlie": ("message.will_not_come", "Masked", "P3")},
     ),
     "sum: it has approved and never greets": Absence(
-        SUM, "P3", approved("P3"), all_end("deadline"), "ended", ("refunded",) * 3, 4 * GREETINGS,
-        {"P1": ("greeting.not_there", "P3")},
+        SUM, "P3", approved("P3"), ENDED, "deadline", ("refunded",) * 3, 4 * GREETINGS,
+        {"charlie": ("greeting.not_there", "P3")},
     ),
     "curator: it has approved and never greets": Absence(
         LINEAR, "P3", approved("P3"), all_end("ended", charlie="deadline"), "deadline", ("refunded",) * 3,

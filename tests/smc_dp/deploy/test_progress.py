@@ -76,7 +76,7 @@ def test_junk_in_each_look_from_the_start_does_not_make_a_holder_late(start: str
         run.run(until=lambda: sum(frame.lane == "envelope" for frame in run.frames()) == 4)
         run.away.clear()
     else:
-        run.run(until=lambda: "P1" in run.stores and bool(run.facts("P1").get("session")))
+        run.run(until=lambda: "P1" in run.stores and run.stores["P1"].newest() is not None)
         run.begin("P1")
     run.run(until=lambda: run.facts("P1").get("stage") == "setup")
     corrupted, stages = Corrupted(run, "P2"), iter(["setup", *(f"sum{r}" for r in range(8))])
