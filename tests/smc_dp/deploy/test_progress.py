@@ -88,6 +88,25 @@ def test_junk_in_each_look_from_the_start_does_not_make_a_holder_late(start: str
     run.close()
 
 
+def test_junk_in_each_look_does_not_put_off_a_deadline_of_charlie_who_begins_last(fast_path: Path) -> None:
+    """P4 is silent, P2 and P3 send junk. Charlie gets the last approval and all greetings with one look."""
+    run = Sites(sites.joint(newton(dropouts=1), 4), fast_path)
+    run.away.update({CURATOR_NAME, "P4"})
+    run.run(until=lambda: sum(frame.lane == "approval" for frame in run.frames()) == 3)
+    run.begin(CURATOR_NAME)
+    run.turn(CURATOR_NAME)
+    run.away.discard("P4")
+    run.run(until=lambda: sum(frame.lane == "envelope" for frame in run.frames()) == 4)
+    run.away.clear()
+    run.run(until=lambda: bool(run.facts(CURATOR_NAME).get("session")))
+    stages = ["setup", *(f"sum{r}" for r in range(8))]
+    signed = product([Corrupted(run, name) for name in ("P2", "P3")], stages)
+    run.away.add("P4")
+    found = course(run, lambda: (junk := next(signed, None)) and junk[0].sign(STAGE_END, junk[1]))
+    assert not found.late(run)
+    run.close()
+
+
 def test_a_twin_for_which_unread_mail_is_progress_waits_for_whoever_sends_it(
     fast_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
