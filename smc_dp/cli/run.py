@@ -37,15 +37,17 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     Parties run as in-process actors that exchange encrypted messages over a simulated channel.
 
     Without options, `smc-dp run` simulates five hospitals with the rows of a built-in data set. They run prr_mean, the
-    paper's curator protocol, and then newton on the same rows. Two tables compare the results. Each release has the
-    given epsilon, so together they cost twice that. A single method runs if you name a file, method, protocol or noise,
-    or give an option that only one of the two has. newton runs alone if --dataset has more than two classes.
+    paper's curator protocol, and then newton on the same rows. Tables compare the results. Each release has the
+    given epsilon, so together they cost twice that. Only one method runs if you give --party, --study, --method,
+    --protocol or --noise, or an option that only one of the two has. newton runs alone if --dataset has more than two
+    classes.
 
-    newton is recommended, for any number of classes. With very many columns use gd. Both add up what single records
-    contribute, in several rounds of secure sums. For two classes newton is nearly as accurate as pooling the data.
+    newton is recommended, for any number of classes. With very many columns use gd. Both train one model of all rows:
+    in each round, secure sums add up the parties' gradients. For two classes and enough rows newton is nearly as
+    accurate as pooling the data.
     logistic releases coefficients with intervals for two classes, linear for a label that is a number. describe
     releases counts, means and standard deviations with intervals. wsum adds up the parties' models. In ofpa each party
-    adds noise to its own model first.
+    adds noise to its own model, and then the models are added up.
 
     All methods except prr_mean tolerate a malicious curator, as many malicious parties as --colluders says, and as
     many drop-outs as --dropouts says. Exception: with drop-outs and more than 200 parties, all participants must
@@ -55,7 +57,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     prr_mean needs participants who follow the protocol: one malicious party removes all noise. The party with the
     fewest records knows the noise. With only two parties, that party obtains the other's model exactly.
 
-    `smc-dp run --help-all` lists all options, also those of some examples.
+    `smc-dp run --help-all` lists all options. Some of the examples use options that are not listed here.
 
     \b
     Examples:

@@ -35,14 +35,13 @@ from smc_dp.privacy.ledger.head import HeadRequest, check_extends, is_for_study,
 from smc_dp.privacy.ledger.history import History
 from smc_dp.privacy.ledger.merkle import EMPTY_ROOT
 from smc_dp.privacy.ledger.signed_note import COSIGNATURE, ED25519, Checkpoint, SignedNote, VerifierKey, sign_note
-from smc_dp.privacy.ledger.witness import Witness
+from smc_dp.privacy.ledger.witness import WITNESS_REFUSALS, Witness
 
 HEAD_LANES: tuple[Lane, ...] = ("seen", "head", "cosigned")
 MOST_HEADS = 8
 """Heads of one session to one witness: another study of the same party may move the witness meanwhile."""
 MOST_HEAD_BYTES = 1 << 13
 _NAME = "smc-dp.witness/"
-_REFUSALS = ("witness.other_size", "witness.not_extended", "witness.old_beyond_head")
 
 
 def may_carry(names: Sequence[str], frame: Frame) -> bool:
@@ -138,7 +137,7 @@ class LedgerHeads:
         try:
             return witness.cosign(request, owner).encode()
         except InputError as error:
-            if error.code not in _REFUSALS:
+            if error.code not in WITNESS_REFUSALS:
                 raise
             self._hear(PrivateText(f"did not cosign the ledger of {frame.sender}: {error}"))
             last = witness.last(owner)

@@ -7,6 +7,7 @@ and no count of rows but that of a description.
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
@@ -18,6 +19,7 @@ from protocols.programs import PROTOCOLS
 from protocols.runtime.network import LINK_MODELS
 from protocols.runtime.transcript import ABSENT
 from smc_dp.core.version import __version__
+from smc_dp.data.bounds import Bounds
 from smc_dp.data.report import column_table
 from smc_dp.data.row_weights import RowWeights
 from smc_dp.pages.blocks import Banner, Bullets, FactList, Page, PageBlock, PageTable, Prose, Section, Verbatim
@@ -69,7 +71,7 @@ NO_PROOF = "An audit can show that a claim is false. It cannot prove that a clai
 PARAMETER_TITLES = TITLES | {
     "agreed": "Digest of all that was agreed on",
     "center": "Ranges of number columns mapped to [-1, 1]",
-    "dimension": "Numbers in an encoded row",
+    "dimension": "Numbers in an encoded row, with a constant if there is one",
     "learner": "What each party trained",
 }
 """Titles of the parameters of a release: settings, and derived parameters."""
@@ -265,13 +267,22 @@ def _columns(release: PublishedRelease) -> Iterator[PageBlock]:
         "shows where the bounds come from. If somebody measured them on rows, they reveal something about those rows."
     )
     yield from column_table(bounds)
-    constant = f" Then the constant {bounds.bias:g} is appended." if bounds.bias else ""
     if release.agreement.infers:  # bounds with which a row would be shortened are refused
-        yield Prose(f"No row is shortened.{constant}")
+        yield Prose(" ".join(("No row is shortened.", *_scaled(bounds))))
     elif not release.agreement.describes:
-        yield Prose(f"An encoded row longer than {bounds.clip:g} (Euclidean norm) is shortened to that.{constant}")
+        shortened = f"An encoded row longer than {bounds.clip:g} (Euclidean norm) is shortened to that."
+        yield Prose(" ".join((shortened, *_scaled(bounds))))
     if bounds.weights is not None:
         yield Prose(" ".join(_weights(bounds.weights, bounds.classes)))
+
+
+def _scaled(bounds: Bounds) -> Iterator[str]:
+    """Yield how encoded rows are put into the unit ball."""
+    if bounds.clip != 1:
+        yield f"Every row is then divided by {bounds.clip:g}."
+    if bounds.bias:
+        length = math.hypot(1, bounds.bias)
+        yield f"The constant {bounds.bias:g} is appended, and the whole is divided by {length:.6g}."
 
 
 def _weights(weights: RowWeights, classes: Sequence[str]) -> Iterator[str]:

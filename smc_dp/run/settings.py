@@ -135,7 +135,7 @@ class MethodSettings(SettingsSection):
         "logistic: coefficients with intervals, for two classes; linear: the same for a label that is a number; "
         "describe: counts, means and standard deviations, no model.",
         "|".join(PROTOCOLS_BY_NAME), short=(RUN, STUDY, PLAN), title="Method",
-        usual="newton, or the one that fits your other options; without options prr_mean and newton",
+        usual="prr_mean and newton on the built-in rows; else newton, or the one that fits your other options",
         sentences={
             PLAN: "Method that the plan is about [default: the recommended one].",
             STUDY: "What is learned [default: newton; if the other settings fit one method only, that one].",

@@ -32,8 +32,11 @@ def digits_rounded_up(value: Fraction) -> str:
 
 
 def delta_rounded_up(value: Fraction) -> str:
-    """Return three digits of a delta, rounded up. It is that of a float, a little above what was asked for."""
-    return _digits(value, ROUND_CEILING, 3)
+    """Return three digits of a delta, rounded up.
+
+    A float can be above what was asked for by its rounding. Such a part is not counted.
+    """
+    return _digits(value * (1 - Fraction(1, 1 << 50)), ROUND_CEILING, 3)
 
 
 def digits_rounded_down(value: Fraction) -> str:

@@ -32,6 +32,9 @@ from smc_dp.privacy.ledger.signed_note import (
     is_key_name,
 )
 
+WITNESS_REFUSALS = ("witness.other_size", "witness.not_extended", "witness.old_beyond_head")
+"""Codes of heads that do not follow the last one."""
+
 _WAIT = 30.0  # seconds for another process to finish
 _SCHEMA = """
 CREATE TABLE witness (name TEXT NOT NULL, seed BLOB NOT NULL) STRICT;

@@ -60,7 +60,7 @@ class SumTerms(ProtocolTerms):
     )  # fmt: skip
     output: OutputName = protocol_setting(
         "curator",
-        "Secure sum: the curator adds up masked inputs, or parties publish them as shares of the result (shares).",
+        "Secure sum: who adds up masked inputs: the curator, or whoever reads them as parties publish them (shares).",
         values=get_args(OutputName),
         on=(RUN,),
     )
@@ -143,10 +143,10 @@ class SumTerms(ProtocolTerms):
         result = "a withheld result" if self.verifiable or not limits.by_curator else "a withheld or false result"
         # Neighbours have equally many rows under `replace`; elsewhere a method can take the number to be public.
         is_public = spec.statement.adjacency == "replace" or isinstance(getattr(spec, "method", None), NeedsRowCounts)
-        sizes = ("hidden numbers of rows; " if self.sizes == "hidden" else "numbers of rows; ") * is_public
+        sizes = ("numbers of rows, though hidden; " if self.sizes == "hidden" else "numbers of rows; ") * is_public
         return PrivacySummary(
             f"{who}, {how}.",
-            f"{noise}; {late}; {fixed}; no party restarted from an old state.",
+            f"{noise}; {late}; {fixed}; no party restarted from a backup.",
             f"{sizes}wrong inputs; {result}; who took part; further releases (see ledger).",
             f"X25519, Ed25519, {'AES-256-CCM, ' * sparse}ChaCha20-Poly1305, SHA-256 and SHAKE-256; computational "
             "security.",

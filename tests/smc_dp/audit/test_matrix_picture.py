@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -65,8 +66,8 @@ def test_the_command_draws_what_it_prints(tmp_path: Path, capsys: pytest.Capture
     assert main(asked) == 0
     said, text = capsys.readouterr().out, file.read_text(encoding="utf-8")
     sentences = [line.strip() for line in said.split("\n\n")[1].splitlines()]
-    assert all(sentence.replace("'", "&#39;") in text for sentence in sentences)
-    assert all(f"<p>{p.strip()}</p>" in text.replace("&#39;", "'") for p in said.strip().split("\n\n")[-1].splitlines())
+    assert all(sentence in unescape(text) for sentence in sentences)
+    assert all(f"<p>{p.strip()}</p>" in unescape(text) for p in said.strip().split("\n\n")[-1].splitlines())
     assert main(asked) == 2
     assert "exists already" in capsys.readouterr().err
     assert file.read_text(encoding="utf-8") == text

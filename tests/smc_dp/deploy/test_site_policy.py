@@ -28,7 +28,7 @@ ONE_LOST = text().replace("colluders = 1\ndropouts = 0", "colluders = 0\ndropout
 # The rule -> the policy, a study at the limit, and one beyond it; the fields of the refusal.
 LIMITS = {
     "max_epsilon": (policy(epsilon='"1/3"'), text(), text().replace("1/3", "1/2"), {"most": "1/3", "got": "0.5"}),
-    "max_delta": (policy(), text(), text().replace("1e-5", "1.1e-5"), {"most": "1/100000", "got": "0.0000110001"}),
+    "max_delta": (policy(), text(), text().replace("1e-5", "1.1e-5"), {"most": "1/100000", "got": "0.000011"}),
     "min_parties": (policy("min_parties = 3"), text(), ONE_LOST, {"wanted": 3, "got": 2}),
     "min_colluders": (
         policy("min_colluders = 1"),

@@ -69,9 +69,9 @@ def test_a_release_that_is_worse_than_its_band_says_so(reports: dict[str, Report
     assert (bad.worse_than_planned, replace(bad, planned=_planned(0.3)).worse_than_planned) == (True, False)
     assert replace(bad, planned=None).worse_than_planned is replace(bad, comparison=None).worse_than_planned is None
     worse = texts_by_code(accuracy_blocks(bad.comparison, bad.planned))
-    assert "0.200. Predicted of noise: 0.000 to 0.100" in worse["run.lost_more_than_planned"]
+    assert "0.200. Noise was predicted to cost 0.000 to 0.100" in worse["run.lost_more_than_planned"]
     good = texts_by_code(accuracy_blocks(bad.comparison, _planned(0.3)))
-    assert "0.200. Predicted of noise: 0.000 to 0.300" in good["run.lost_as_planned"]
+    assert "0.200. Noise was predicted to cost 0.000 to 0.300" in good["run.lost_as_planned"]
 
 
 def _planned(high: float) -> ExpectedAccuracy:
@@ -99,4 +99,4 @@ def test_the_command_warns_first_and_then_runs(tmp_path: Path, capsys: pytest.Ca
     out = capsys.readouterr().out
     assert out.index("What to expect: ") < out.index("The 14 rows of hospital-3") < out.index("Privacy")
     assert "without noise  " in out
-    assert "\nLost to noise and chance: " in out
+    assert "\nAccuracy lost to noise and chance: " in out

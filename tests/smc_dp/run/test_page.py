@@ -132,7 +132,7 @@ def test_a_simulation_is_called_one_before_anything_else() -> None:
 def test_nothing_is_said_of_rows_and_bounds_that_no_file_shows() -> None:
     text = shown(sum_agreement(hospitals((12, 8, 9, 7), 2), seeded=False)).text
     assert "may have dropped out" not in text
-    assert "No file shows where they come from" in text
+    assert "No file shows where the bounds come from" in text
     assert "measured on nobody's rows" not in text
 
 
