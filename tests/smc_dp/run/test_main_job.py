@@ -129,7 +129,7 @@ def test_a_budget_for_one_of_them_alone_starts_neither(capsys: pytest.CaptureFix
     assert main(["run", "--out", "runs", *BOOKS[:3], "1.5", *BOOKS[4:], "--json"]) == 2
     told = capsys.readouterr()
     assert json.loads(told.out)["error"]["code"] == "budget.passed"
-    assert "need epsilon 2 and delta 0.0000101" in told.err  # by both, where the refused charge is that of one
+    assert "need epsilon 2 and delta 0.00001;" in told.err  # by both, where the refused charge is that of one
     assert charges() == [0] * 5
     assert not Path("runs").exists()
 

@@ -81,7 +81,7 @@ def test_the_figures_are_those_of_the_statement(run: str) -> None:
         assert name in assumed
     assert ("AES-256-CCM" in found["Rests on"]) == ("AES-256-CCM" in assumed)
     assert ("short Paillier exponents" in found["Rests on"]) == ("exponents of 256 bits" in assumed)
-    assert ("from an old state" in found["Needs"]) == ("goes back to an old state" in assumed)
+    assert ("from a backup" in found["Needs"]) == ("goes back to an old state" in assumed)
     assert (
         not re.search("(numbers?|sizes) of (all )?(rows|the data sets).* not (covered|protected)", assumed)
         or "numbers of rows" in found["Not covered"]
