@@ -76,7 +76,8 @@ def _middle(found: Mapping[str, Estimate | None]) -> str:
     low, middle, high = (found[name] for name, _ in QUANTILES)
     if low is None or middle is None or high is None:
         return _UNKNOWN
-    return f"{middle.estimate:,.4g} ({low.estimate:,.4g} to {high.estimate:,.4g})"
+    places = _decimals(high.estimate - low.estimate or middle.estimate)
+    return f"{middle.estimate:,.{places}f} ({low.estimate:,.{places}f} to {high.estimate:,.{places}f})"
 
 
 def _decimals(number: float) -> int:
