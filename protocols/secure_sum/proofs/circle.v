@@ -1,4 +1,4 @@
-(* The circle of the sparse graph: where it can fall apart, in how many orders it does, and the bound of graph.py.
+(* The circle of the sparse graph: where it can fall apart.
 
    NOTES: "two honest survivors that follow each other in the cyclic order with fewer than k/2 others between them are
    neighbours. So if they are not connected, there are two disjoint arcs of k/2 places with nobody but C and the
