@@ -328,7 +328,7 @@ def test_show_says_what_taking_part_means(site: Paths, capsys: pytest.CaptureFix
             "predicts column outcome",
         ),
         *(agreed.agreement().statement.plain_words(), "No row leaves the site"),
-        *("charged epsilon 0.333334, delta 0.0000101", "Greetings of all: 7 days.", "12 hours from the last"),
+        *("charged epsilon 0.333334, delta 0.00001", "Greetings of all: 7 days.", "12 hours from the last"),
         *("nats://relay.example:4222", "greetings and the ends of stages.\n"),
     ):
         assert words in said
