@@ -4,4 +4,5 @@ import sys
 
 from smc_dp.cli.start import main
 
-sys.exit(main())
+if __name__ == "__main__":  # whoever imports every module carries out nothing
+    sys.exit(main())
