@@ -153,7 +153,8 @@ class LedgerHeads:
     @property
     def cosigned(self) -> list[str]:
         """Witnesses that have cosigned the head of this session."""
-        return [name for name, said in self._statements.items() if self._has_cosigned(name, said)]
+        sent, came = self._sent, self._came("cosigned")
+        return [name for name, said in self._statements.items() if _has_cosigned(said, sent[name], came)]
 
     def check(self, history: History) -> None:
         """Raise InputError unless the own ledger extends every head of it that a witness has shown."""
@@ -171,7 +172,7 @@ class LedgerHeads:
             if number:
                 answer = came.get((name, number - 1))
                 shown = None if answer is None else self._head_in(answer)
-                if shown is None or number == MOST_HEADS or self._has_cosigned(name, said):
+                if shown is None or number == MOST_HEADS or _has_cosigned(said, sent[name], came):
                     continue
                 last = shown
             study, session = self._study.digest, session_id.hex()
@@ -199,18 +200,6 @@ class LedgerHeads:
         mine = [frame for frame in self._store.outgoing() if frame.lane == "head"]
         return {name: [frame for frame in mine if frame.to == name] for name in self.witnesses}
 
-    def _has_cosigned(self, name: str, said: WitnessStatement) -> bool:
-        """Return whether one of the heads that were sent to this witness came back with its cosignature."""
-        came = self._came("cosigned")
-        for frame in self._sent[name]:
-            try:
-                answer = SignedNote.read(came[name, frame.number].body)
-                if answer.text == HeadRequest.read(frame.body).note.text and said.key.signature_in(answer):
-                    return True
-            except (InputError, KeyError):
-                continue
-        return False
-
     def _head_in(self, frame: Frame) -> Checkpoint | None:
         """Return the head in an answer if the own signature is below it."""
         try:
@@ -223,6 +212,18 @@ class LedgerHeads:
 
     def _frame(self, to: str, lane: Lane, number: int, body: bytes) -> Frame:
         return Frame(self._study.digest, self._own.name, to, lane, number, body)
+
+
+def _has_cosigned(said: WitnessStatement, sent: Sequence[Frame], came: Mapping[tuple[str, int], Frame]) -> bool:
+    """Return whether one of the heads that were sent to a witness came back with its cosignature."""
+    for frame in sent:
+        try:
+            answer = SignedNote.read(came[frame.to, frame.number].body)
+            if answer.text == HeadRequest.read(frame.body).note.text and said.key.signature_in(answer):
+                return True
+        except (InputError, KeyError):
+            continue
+    return False
 
 
 def _witness_name(public: bytes) -> str:
