@@ -100,10 +100,6 @@ def _by_class(numbers: Array, classes: int) -> Array:
 
 def reals(values: Sequence[int], unit: int) -> Array:
     """Return integers in units of 1/unit, cut at 2^200."""
-    try:
-        integers = np.array(values, dtype=np.int64)
-    except OverflowError:
-        integers = np.array([_EXACT + 1])
-    if unit <= _EXACT and ((integers >= -_EXACT) & (integers <= _EXACT)).all():
-        return integers / unit  # both are floats exactly, so the quotient is rounded once, as below
+    if max(unit, max(values, default=0), -min(values, default=0)) <= _EXACT:
+        return np.array(values, dtype=np.float64) / unit  # all are floats exactly, so it is rounded once, as below
     return np.array([min(max(v, -_LARGEST), _LARGEST) / unit for v in values], dtype=np.float64)
