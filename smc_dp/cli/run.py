@@ -44,10 +44,9 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
 
     newton is recommended, for any number of classes. With very many columns use gd. Both train one model of all rows:
     in each round, secure sums add up the parties' gradients. For two classes and enough rows newton is nearly as
-    accurate as pooling the data.
-    logistic releases coefficients with intervals for two classes, linear for a label that is a number. describe
-    releases counts, means and standard deviations with intervals. wsum adds up the parties' models. In ofpa each party
-    adds noise to its own model, and then the models are added up.
+    accurate as pooling the data. logistic releases coefficients with intervals for two classes, linear for a label
+    that is a number. describe releases counts, means and standard deviations with intervals. wsum adds up the parties'
+    models. In ofpa each party adds noise to its own model, and then the models are added up.
 
     All methods except prr_mean tolerate a malicious curator, as many malicious parties as --colluders says, and as
     many drop-outs as --dropouts says. Exception: with drop-outs and more than 200 parties, all participants must
