@@ -118,7 +118,7 @@ def test_the_estimate_is_near_the_time_of_a_run(case: str) -> None:
     assert 1 / FACTOR < cost.cpu_seconds / spent < FACTOR
     if case not in ("linear", "newton"):  # where envelopes are most of it
         forgetful = estimated_seconds(p, {}, predict_traffic(protocol.program, p, protocol.conversation(p)))
-        assert forgetful / spent < 1 / FACTOR, "the mutant: an estimate without the operations that are declared"
+        assert forgetful < cost.cpu_seconds / 2, "the mutant: an estimate without the operations that are declared"
 
 
 def seconds_of_a_run(name: str, p: Any) -> float:
