@@ -28,6 +28,14 @@ WitnessKeys = Annotated[
     list[str] | None,
     typer.Option(metavar="VKEY|FILE", help="Public key of a witness that must have cosigned a head; repeat it."),
 ]
+StudyOfHeads = Annotated[
+    Path | None,
+    typer.Option("--study", metavar="STUDY", help="A study of this site: check the heads that it has of it."),
+]
+StateOfHeads = Annotated[
+    Path | None,
+    typer.Option("--state", metavar="DIR", help="SECRET: folder of the study's state [default: <study>.<name>.state]."),
+]
 WitnessFile = Annotated[Path, typer.Option(metavar="FILE", help="SECRET: the witness of this site.")]
 HeadFile = Annotated[Path, typer.Argument(metavar="HEAD", help="A signed head, by `smc-dp ledger head`.")]
 
@@ -166,6 +174,35 @@ def witnessed(
             lines.append(Prose(f"FAILED: {error}", error.code))
             holds = False
     return lines, holds
+
+
+def witnessed_in_study(history: History, study_file: Path | None, state: Path | None) -> tuple[list[Prose], bool]:
+    """Return a line on each witness of a study that has cosigned this ledger, and whether enough have.
+
+    A witness that has seen more makes the ledger fail, whatever the others have seen.
+    """
+    if study_file is None:
+        return [], True
+
+    from smc_dp.deploy import paths
+    from smc_dp.deploy.ledger_heads import OwnHeads
+    from smc_dp.deploy.status import site_status
+    from smc_dp.deploy.study import JointStudy
+    from smc_dp.pages.blocks import Prose, coded_prose
+
+    study = JointStudy.read(study_file)
+    folder = state or next(paths.states(study_file), None)
+    if folder is None:
+        raise InputError("state.none_beside_study", study_file=str(study_file))
+    own = OwnHeads.read(study, site_status(study, folder).name, folder)
+    try:
+        own.check(history)
+    except InputError as error:
+        return [Prose(f"FAILED: {error}", error.code)], False
+    names, needed = own.cosigned, study.witnesses_needed
+    if len(names) < needed:
+        return [coded_prose("witness.too_few", needed=needed, got=len(names))], False
+    return [coded_prose("witness.enough", names=names)], True
 
 
 def _public(party: str) -> bytes:

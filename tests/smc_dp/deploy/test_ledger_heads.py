@@ -14,6 +14,7 @@ from typing import Any
 
 import cbor2
 import pytest
+import tomlkit
 from support import sites, studies
 from support.relay_carriers import InMemoryCarrier
 from support.relays import identity, ready, relay, study_text, without_server
@@ -24,6 +25,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.session import PUBLIC_NAME
+from smc_dp.cli.main import main
 from smc_dp.core.documents import parse_document
 from smc_dp.core.errors import InputError, UnfitError
 from smc_dp.deploy.frame import Frame, Lane
@@ -31,6 +33,7 @@ from smc_dp.deploy.join import Part, SiteFiles, take_part
 from smc_dp.deploy.ledger_heads import (
     MOST_HEAD_BYTES,
     MOST_HEADS,
+    OwnHeads,
     WitnessStatement,
     encode_seen,
     may_carry,
@@ -190,6 +193,35 @@ def test_a_witness_that_another_study_has_moved_is_asked_again(fast_path: Path) 
     run.close()
 
 
+def checked(run: Sites, ledger: Path, **stated: Any) -> int:
+    """The exit code of `ledger check` with the heads that P1 has of this study."""
+    file = run.root / "study.toml"
+    file.write_text(tomlkit.dumps(sites.document({**LINEAR, **stated})))
+    return main(["ledger", "check", str(ledger), "--study", str(file), "--state", str(run.root / "P1" / "state")])
+
+
+def test_a_ledger_is_checked_against_the_heads_of_a_study(fast_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """P3 is silent. A later entry does no harm, and a copy from before the charge lacks what others have seen."""
+    run = silent(fast_path)
+    ledger, before = run.at["P1"].ledger, Path(shutil.copy(run.at["P1"].ledger, fast_path / "before"))
+    run.run(until=lambda: any(p.lane == "envelope" and p.sender == "P1" for p in run.frames()))
+    charge(ledger)
+    own = OwnHeads.read(run.study, "P1", run.root / "P1" / "state")
+    assert sorted(own.cosigned) == ["P2", CURATOR_NAME]
+    own.check(read_history(ledger))
+    with refused("head.seen_further", seen=2, entries=1):
+        own.check(read_history(before))
+    assert (checked(run, ledger), checked(run, before)) == (0, 1)
+    assert "FAILED" in capsys.readouterr().out
+    run.close()
+
+
+def test_a_study_that_too_few_have_cosigned_fails_the_check(fast_path: Path) -> None:
+    run = silent(fast_path, witnesses_needed=3).run()
+    assert checked(run, run.at["P1"].ledger, witnesses_needed=3) == 1
+    run.close()
+
+
 # What others can send.
 
 
@@ -299,7 +331,7 @@ def test_a_cosignature_of_an_earlier_session_does_not_count(ended: Sites) -> Non
     heads = ended.going["P1"]._heads
     ended.away.update({"P2", "P3", CURATOR_NAME})
     ended.turn("P1")
-    assert heads.cosigned == []
+    assert heads.own.cosigned == []
 
 
 def test_a_head_without_the_cosignature_of_its_witness_does_not_count(fast_path: Path) -> None:
@@ -311,7 +343,7 @@ def test_a_head_without_the_cosignature_of_its_witness_does_not_count(fast_path:
     put(run, "P2", "P1", "cosigned", request.note.encode())
     run.turn("P1")
     assert any(p.lane == "cosigned" for p in run.stores["P1"].received())
-    assert run.going["P1"]._heads.cosigned == []
+    assert run.going["P1"]._heads.own.cosigned == []
     run.close()
 
 
