@@ -21,6 +21,7 @@ from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.least_squares import gram_numbers, residual_numbers
 from smc_dp.privacy.distributed import GramBound, ResidualBound
 from smc_dp.privacy.target import Target
+from tests.smc_dp.methods.statistics.test_logistic import check_counts
 from tests.support.refusals import refused
 from tests.support.regressions import least_squares
 
@@ -234,6 +235,11 @@ def test_the_noise_is_that_of_all_parties() -> None:
         for name, at, unit in zip(names, start, units, strict=True):
             measured = np.std(np.array(sums, dtype=float)[:, at : at + p]) / unit
             assert measured == pytest.approx(getattr(said, name), rel=0.1), name
+
+
+def test_numbers_of_rows_err_as_they_say() -> None:
+    rows, target = drawn(1000, 5), Target(Fraction(3), noise=DDG)
+    check_counts([inferred(*rows, target, f"{seed}")[0] for seed in range(60)], len(rows[1]))
 
 
 def test_no_record_enters_more_than_it_may() -> None:
