@@ -154,6 +154,17 @@ def test_the_noise_in_an_interval_is_that_of_all_who_are_in_the_sum() -> None:
     assert (widths[0].high - widths[0].low) / (widths[1].high - widths[1].low) == pytest.approx((4 / 3) ** 0.5)
 
 
+@pytest.mark.parametrize("ends", [(10.0, 60.0), (55.0, 60.0)])
+def test_the_noise_in_the_number_of_cells_is_in_the_intervals(ends: tuple[float, float]) -> None:
+    """Of cells far from the middle of their range: there it is a large part of the error of mean and deviation."""
+    rng = np.random.default_rng(6)
+    table = FRAME.assign(bmi=rng.choice(ends, ROWS)).assign(bmi=lambda t: t["bmi"].where(FRAME["bmi"].notna()))
+    found, wanted = [figures(one) for one in drawn(spec(), table=table)], truth(table)
+    covered = coverage(found, {name: wanted[name] for name in ("bmi mean", "bmi sd")})
+    assert min(covered.values()) >= 0.925, covered
+    assert max(covered.values()) <= 0.975, covered
+
+
 def test_the_interval_of_a_small_deviation_covers_and_has_an_upper_end() -> None:
     """Noise often takes the variance below 0 there. The upper end is above 0 all the same, and no estimate stands."""
     small = FRAME.assign(age=60 + FRAME["age"] / 100)
