@@ -60,7 +60,7 @@ class SumTerms(ProtocolTerms):
     )  # fmt: skip
     output: OutputName = protocol_setting(
         "curator",
-        "Secure sum: who adds up masked inputs: the curator, or whoever reads them as parties publish them (shares).",
+        "Secure sum: who adds up masked inputs: the curator, or everybody, because parties publish them (shares).",
         values=get_args(OutputName),
         on=(RUN,),
     )
