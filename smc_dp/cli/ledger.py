@@ -14,12 +14,16 @@ from smc_dp.cli.options import AsJson, deferred, read_positive
 from smc_dp.cli.witness import (
     CosignedHeads,
     Owner,
+    StateOfHeads,
+    StudyOfHeads,
     WitnessKeys,
     compare_heads,
     cosign_head,
     keep_witness,
+    recover_ledger,
     sign_head,
     witnessed,
+    witnessed_in_study,
 )
 from smc_dp.core.errors import InputError
 from smc_dp.privacy.target import LEAST_DELTA
@@ -97,18 +101,22 @@ def check_ledger(
     cosigned: CosignedHeads = None,
     witness: WitnessKeys = None,
     party: Owner = None,
+    study: StudyOfHeads = None,
+    state: StateOfHeads = None,
 ) -> int:
     """Verify the chain of entries and the sums, and that the ledger extends what its witnesses have seen.
 
     Exit code 1: a check failed, or a release of --epsilon would be refused.
 
     The chain shows a changed, missing or exchanged entry. It does not show an end that was cut off, or a file that was
-    rewritten from its start: heads that witnesses have cosigned do. Without witnesses, keep the printed head elsewhere.
+    rewritten from its start: heads that witnesses have cosigned do. With --study these are the heads of `join`, in the
+    state of this site. Without witnesses, keep the printed head elsewhere.
 
     \b
     Examples:
       smc-dp ledger check ledgers/north.ledger
       smc-dp ledger check ledgers/north.ledger --epsilon 0.5
+      smc-dp ledger check north.ledger --study study.toml
       smc-dp ledger check north.ledger --party north.pub --cosigned north.cosigned --witness south.vkey
       smc-dp ledger export ledgers/north.ledger > north.json && smc-dp ledger check north.json
     """
@@ -122,10 +130,11 @@ def check_ledger(
         print(f"FAILED: {error}")
         return 1
     seen, holds = witnessed(history, party, cosigned, witness)
-    screen.print_blocks([*report.check_blocks(history), *seen])
+    in_study, is_witnessed = witnessed_in_study(history, study, state)
+    screen.print_blocks([*report.check_blocks(history), *seen, *in_study])
     kept = all(history.standing(account).fits for account in history.charged)
     passes = requested is None or _would_pass(history, requested)
-    return 0 if kept and passes and holds else 1
+    return 0 if kept and passes and holds and is_witnessed else 1
 
 
 def export_ledger(
@@ -160,6 +169,7 @@ ledger_group.command("head")(deferred(sign_head))
 ledger_group.command("witness")(deferred(keep_witness))
 ledger_group.command("cosign")(deferred(cosign_head))
 ledger_group.command("compare")(deferred(compare_heads))
+ledger_group.command("recover")(deferred(recover_ledger))
 
 
 def read_limit(budget: str, delta: str | None, option: str = "--delta") -> Limit:

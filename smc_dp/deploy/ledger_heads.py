@@ -20,6 +20,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import cbor2
@@ -29,9 +30,17 @@ from smc_dp.core.errors import InputError
 from smc_dp.core.private_text import Hear, PrivateText
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Frame, Lane
-from smc_dp.deploy.store import Store
+from smc_dp.deploy.store import Store, read_frames
 from smc_dp.deploy.study import JointStudy, witnesses_of
-from smc_dp.privacy.ledger.head import HeadRequest, check_extends, is_for_study, origin_of, verify_head
+from smc_dp.privacy.ledger.head import (
+    HeadRequest,
+    LedgerRecovery,
+    check_extends,
+    generation_of,
+    is_for_study,
+    origin_of,
+    verify_head,
+)
 from smc_dp.privacy.ledger.history import History
 from smc_dp.privacy.ledger.merkle import EMPTY_ROOT
 from smc_dp.privacy.ledger.signed_note import COSIGNATURE, ED25519, Checkpoint, SignedNote, VerifierKey, sign_note
@@ -94,6 +103,83 @@ def encode_seen(witness: Witness, approval: Approval, owner: bytes, signer: Sign
     return cbor2.dumps([sign_note(SignedNote(text), _witness_name(signer.public), signer).encode(), kept])
 
 
+@dataclass(frozen=True)
+class OwnHeads:
+    """Heads of a party's ledger in all frames that it has sent and received in a study. `own`: its approval."""
+
+    study: JointStudy
+    own: Approval
+    frames: Sequence[Frame]
+
+    @classmethod
+    def read(cls, study: JointStudy, name: str, folder: Path) -> OwnHeads:
+        """Read the heads of this party from the folder of its state."""
+        frames = read_frames(folder)
+        own = [frame.body for frame in frames if (frame.lane, frame.sender) == ("approval", name)]
+        if not own:
+            raise InputError("approvals.missing", name=name)
+        return cls(study, Approval.decode(own[0]), frames)
+
+    @property
+    def witnesses(self) -> tuple[str, ...]:
+        """Participants that witness the ledger; none of the curator."""
+        return witnesses_of(self.study.names, self.own.name) if self.own.name in self.study.parties else ()
+
+    @property
+    def owner(self) -> bytes:
+        """Public identity of the party."""
+        return self.study.identities[self.own.name]
+
+    @property
+    def silent(self) -> list[str]:
+        """Witnesses that have not said what they have seen of the own ledger."""
+        return [name for name in self.witnesses if name not in self.statements]
+
+    @property
+    def cosigned(self) -> list[str]:
+        """Witnesses that have cosigned the head of this session."""
+        sent, came = self.sent, self.came("cosigned")
+        return [name for name, said in self.statements.items() if _has_cosigned(said, sent[name], came)]
+
+    def check(self, history: History) -> None:
+        """Raise InputError unless the own ledger extends every head of it that a witness has shown."""
+        for name, said in self.statements.items():
+            check_extends(history, said.last, name)
+        for frame in self.came("cosigned").values():
+            if (head := self.head_in(frame)) is not None:
+                check_extends(history, head, frame.sender)
+
+    @cached_property
+    def statements(self) -> dict[str, WitnessStatement]:
+        """Valid statement of each witness. A frame that it did not sign for the own approval is none."""
+        return dict(self._read_statements())
+
+    def _read_statements(self) -> Iterator[tuple[str, WitnessStatement]]:
+        for (name, _), frame in self.came("seen").items():
+            try:
+                witness = self.study.identities[name]
+                yield name, WitnessStatement.read(frame.body, witness, self.own, self.owner)
+            except InputError:
+                continue
+
+    @property
+    def sent(self) -> dict[str, list[Frame]]:
+        """Heads that were sent to each witness, in their order."""
+        mine = [frame for frame in self.frames if (frame.lane, frame.sender) == ("head", self.own.name)]
+        return {name: [frame for frame in mine if frame.to == name] for name in self.witnesses}
+
+    def head_in(self, frame: Frame) -> Checkpoint | None:
+        """Return the head in an answer if the own signature is below it."""
+        try:
+            return verify_head(SignedNote.read(frame.body), self.owner)
+        except InputError:
+            return None
+
+    def came(self, lane: Lane) -> dict[tuple[str, int], Frame]:
+        """Return what others sent to the party on a lane, by sender and number."""
+        return {(p.sender, p.number): p for p in self.frames if (p.lane, p.to) == (lane, self.own.name)}
+
+
 class LedgerHeads:
     """Heads at one participant: those of its own ledger, if it is a party, and those that it answers as a witness.
 
@@ -103,18 +189,17 @@ class LedgerHeads:
     def __init__(
         self, study: JointStudy, own: Approval, signer: Signer, store: Store, witness: Callable[[], Witness], hear: Hear
     ) -> None:
-        self._study, self._own, self._signer, self._store = study, own, signer, store
+        self._study, self._approval, self._signer, self._store = study, own, signer, store
         self._witness, self._hear = witness, hear
-        self.witnesses = witnesses_of(study.names, own.name) if own.name in study.parties else ()
 
     # As a witness.
 
     def answer(self, approvals: Mapping[str, Approval]) -> None:
         """Answer the approvals of parties and the heads that have come, and commit the answers to be sent."""
         answered = {(frame.to, frame.lane, frame.number) for frame in self._store.outgoing()}
-        parties = [name for name in approvals if self._own.name in witnesses_of(self._study.names, name)]
+        parties = [name for name in approvals if self._approval.name in witnesses_of(self._study.names, name)]
         new = [name for name in parties if name in self._study.parties and (name, "seen", 0) not in answered]
-        heads = [p for p in self._came("head").values() if (p.sender, "cosigned", p.number) not in answered]
+        heads = [p for p in self.own.came("head").values() if (p.sender, "cosigned", p.number) not in answered]
         if not new and not heads:
             return
         with self._witness() as witness:
@@ -146,72 +231,31 @@ class LedgerHeads:
     # As the owner of a ledger.
 
     @property
-    def silent(self) -> list[str]:
-        """Witnesses that have not said what they have seen of the own ledger."""
-        return [name for name in self.witnesses if name not in self._statements]
-
-    @property
-    def cosigned(self) -> list[str]:
-        """Witnesses that have cosigned the head of this session."""
-        sent, came = self._sent, self._came("cosigned")
-        return [name for name, said in self._statements.items() if _has_cosigned(said, sent[name], came)]
-
-    def check(self, history: History) -> None:
-        """Raise InputError unless the own ledger extends every head of it that a witness has shown."""
-        for name, said in self._statements.items():
-            check_extends(history, said.last, name)
-        for frame in self._came("cosigned").values():
-            if (head := self._head_in(frame)) is not None:
-                check_extends(history, head, frame.sender)
+    def own(self) -> OwnHeads:
+        """Heads of the own ledger by now."""
+        return OwnHeads(self._study, self._approval, [*self._store.outgoing(), *self._store.received()])
 
     def ask(self, history: History, session_id: bytes) -> None:
         """Commit the head with the charge for each witness that has said what it has seen, and waits for one."""
-        sent, came, sending = self._sent, self._came("cosigned"), list[Frame]()
-        for name, said in self._statements.items():
+        own, sending = self.own, list[Frame]()
+        sent, came = own.sent, own.came("cosigned")
+        for name, said in own.statements.items():
             number, last = len(sent[name]), said.last
             if number:
                 answer = came.get((name, number - 1))
-                shown = None if answer is None else self._head_in(answer)
+                shown = None if answer is None else own.head_in(answer)
                 if shown is None or number == MOST_HEADS or _has_cosigned(said, sent[name], came):
                     continue
                 last = shown
             study, session = self._study.digest, session_id.hex()
-            request = HeadRequest.make(history, self._signer, last.size, study, session)
+            old = last.size if generation_of(last) == LedgerRecovery.of(history).generation else 0
+            request = HeadRequest.make(history, self._signer, old, study, session)
             sending.append(self._frame(name, "head", number, request.encode()))
         if sending:
             self._store.commit(sending=sending)
 
-    @property
-    def _statements(self) -> dict[str, WitnessStatement]:
-        """Valid statement of each witness. A frame that it did not sign for the own approval is none."""
-        return dict(self._read_statements())
-
-    def _read_statements(self) -> Iterator[tuple[str, WitnessStatement]]:
-        for (name, _), frame in self._came("seen").items():
-            try:
-                witness = self._study.identities[name]
-                yield name, WitnessStatement.read(frame.body, witness, self._own, self._signer.public)
-            except InputError:
-                continue
-
-    @property
-    def _sent(self) -> dict[str, list[Frame]]:
-        """Heads that were sent to each witness, in their order."""
-        mine = [frame for frame in self._store.outgoing() if frame.lane == "head"]
-        return {name: [frame for frame in mine if frame.to == name] for name in self.witnesses}
-
-    def _head_in(self, frame: Frame) -> Checkpoint | None:
-        """Return the head in an answer if the own signature is below it."""
-        try:
-            return verify_head(SignedNote.read(frame.body), self._signer.public)
-        except InputError:
-            return None
-
-    def _came(self, lane: Lane) -> dict[tuple[str, int], Frame]:
-        return {(p.sender, p.number): p for p in self._store.received() if (p.lane, p.to) == (lane, self._own.name)}
-
     def _frame(self, to: str, lane: Lane, number: int, body: bytes) -> Frame:
-        return Frame(self._study.digest, self._own.name, to, lane, number, body)
+        return Frame(self._study.digest, self._approval.name, to, lane, number, body)
 
 
 def _has_cosigned(said: WitnessStatement, sent: Sequence[Frame], came: Mapping[tuple[str, int], Frame]) -> bool:

@@ -76,8 +76,8 @@ def _leaving(study: JointStudy, agreement: Agreement) -> Iterator[str]:
         f"It sends signed public messages: greetings and the ends of stages{share}."
     )
     yield (
-        f"{min(len(study.names) - 1, MOST_WITNESSES)} other participants see how many entries its ledger has. "
-        f"At least {study.witnesses_needed} must cosign its charge before the site sends a message of the session."
+        f"{min(len(study.names) - 1, MOST_WITNESSES)} other participants see how many entries and charges its ledger "
+        f"has. At least {study.witnesses_needed} must cosign its charge before the site sends a message of the session."
     )
     yield "All participants and the relay see the sender, addressee, time and length of each message."
     if agreement.parameters.get("sizes") == "released":

@@ -290,21 +290,22 @@ class SessionDriver:
             return ()
         if self._store.facts().get("stage") == APPROVALS:
             self._store.commit(facts={"stage": WITNESSES, "since": self._clock()})
-        heads.check(before)  # one that has seen more is enough, whoever is silent
-        if heads.silent and not in_session and not self._has_waited:
-            return heads.silent
+        own = heads.own
+        own.check(before)  # one that has seen more is enough, whoever is silent
+        if own.silent and not in_session and not self._has_waited:
+            return own.silent
         session, _ = self._charged = self._charged or self._charge(approvals)
         heads.ask(self._business.history() or before, session.id)
-        cosigned = heads.cosigned
+        cosigned = own.cosigned
         if len(cosigned) >= self.member.study.witnesses_needed:
             return ()
-        return [name for name in heads.witnesses if name not in cosigned]
+        return [name for name in own.witnesses if name not in cosigned]
 
     def _lapse_before(self, missing: Sequence[str], *, all_approved: bool) -> None:
         """End the study here at its deadline, unless enough witnesses of the ledger have said what they have seen."""
-        needed, heads = self.member.study.witnesses_needed, self._heads
+        needed, own = self.member.study.witnesses_needed, self._heads.own
         in_session = bool(self._store.facts().get("session"))
-        got = len(heads.cosigned) if in_session else len(heads.witnesses) - len(heads.silent)
+        got = len(own.cosigned) if in_session else len(own.witnesses) - len(own.silent)
         if not all_approved:
             self._end_before("deadline", InputFault("approvals.deadline", {"names": missing}))
         elif in_session or got < needed:

@@ -435,11 +435,20 @@ def _insert(execute: Callable[..., sqlite3.Cursor], table: str, frames: Iterable
 
 def read_facts(folder: Path) -> dict[str, Any]:
     """Return the public facts in a site's folder, whether or not its program runs."""
+    return {name: json.loads(value) for name, value in _read(folder, "SELECT name, value FROM facts")}
+
+
+def read_frames(folder: Path) -> list[Frame]:
+    """Return the frames in a site's folder: those that it has committed to send, and those that it has received."""
+    return [Frame.decode(row[0]) for row in _read(folder, "SELECT frame FROM outbox UNION ALL SELECT frame FROM inbox")]
+
+
+def _read(folder: Path, statement: str) -> list[Any]:
     path = folder / DATABASE
     if not path.is_file():
         raise StoreError("state.missing", folder=str(folder))
     try:
         with closing(open_database(path, _WAIT)) as connection:
-            return {name: json.loads(value) for name, value in connection.execute("SELECT name, value FROM facts")}
-    except (sqlite3.Error, ValueError) as error:
+            return connection.execute(statement).fetchall()
+    except sqlite3.Error as error:
         raise _unusable(path, error) from None

@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import IO, Any, TypeAlias, TypedDict, Unpack
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
@@ -35,11 +36,11 @@ from smc_dp.methods.functionality import ideal
 from smc_dp.methods.method import HasSignal, require_model
 from smc_dp.methods.model import LinearModel, ReleasedModel, Weights, choose_classes, scores
 from smc_dp.methods.nonprivate import BASELINE_LAMBDA, accuracy_alone, majority_accuracy
-from smc_dp.privacy.ledger.ledger import run_key
+from smc_dp.privacy.ledger.ledger import RELEASED, run_key
 from smc_dp.privacy.ledger.numbers import delta_rounded_up, digits_rounded_up
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import SEEDED, Agreement
-from smc_dp.run.budget_charge import RELEASED, charge_of_run, charge_together
+from smc_dp.run.budget_charge import charge_of_run, charge_together
 from smc_dp.run.ledgers import ABORTS, Ledgers, Reservations, accounted
 from smc_dp.run.metrics import has_probabilities, measure_release, released_probabilities
 from smc_dp.run.one_class import one_class_faults
@@ -60,6 +61,9 @@ from smc_dp.run.site_process import SiteActor, SiteInputs, SiteRandomness
 from smc_dp.run.threshold import HALF, Threshold
 
 _LOG = logging.getLogger(__name__)
+one_thread = partial(threadpool_limits, 1)
+"""Limit of linear algebra to one thread, until the end of a `with`: several wait for each other by running, and each
+product of a role is so small that on a busy machine they do little else."""
 HearProgress: TypeAlias = Callable[[str, int, int], None]
 """Function that is called with the name of a stage, how much of it is done, and of how much."""
 
@@ -129,7 +133,7 @@ def simulate_each(
         runs.append(_Run(data, agreement, rng.fork(f"run {folder.name}"), folder, {}, **own))
         runs[-1].check()
     reports: list[Report] = []
-    with ExitStack() as all_charged:
+    with one_thread(), ExitStack() as all_charged:
         try:
             for go in [all_charged.enter_context(run.charged(set(), progress)) for run in runs]:
                 reports.append(go())
@@ -181,7 +185,7 @@ class _Run:
 
     def once(self, charged: set[str], progress: HearProgress | None) -> Report:
         """Run one session and return its report; `charged` receives the names of charged parties."""
-        with self.charged(charged, progress) as go:
+        with one_thread(), self.charged(charged, progress) as go:
             return go()
 
     @contextmanager

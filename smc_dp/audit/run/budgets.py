@@ -1,7 +1,8 @@
 """Budget before and after: each party's ledger when this run was charged to it, as the ledger says.
 
-A ledger is a stranger's file here: its chain is checked, and nothing is written to it. No file can say whether it is
-the only one that its owner keeps.
+A ledger is a stranger's file here: its chain is checked, and nothing is written to it. Beside it may lie a head that
+its owner signed, `NAME.head` or `NAME.cosigned`: the ledger has to extend it, so no older copy is shown. No file can
+say whether it is the only one that its owner keeps.
 """
 
 from __future__ import annotations
@@ -18,14 +19,16 @@ from smc_dp.core.errors import Fault, InputError, plain_name
 from smc_dp.privacy.ledger import export
 from smc_dp.privacy.ledger.entry import Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
+from smc_dp.privacy.ledger.head import HeadRequest, check_extends, verify_head
 from smc_dp.privacy.ledger.history import History, Standing, account_of
-from smc_dp.privacy.ledger.ledger import run_key
-from smc_dp.run.budget_charge import RELEASED, charge_of_run
+from smc_dp.privacy.ledger.ledger import RELEASED, run_key
+from smc_dp.run.budget_charge import charge_of_run
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.release import RELEASE
 
 ChargeOutcome: TypeAlias = Literal["released", "reserved", "refunded"]
 _EXPORT = ".json"
+_HEADS = (".head", ".cosigned")
 
 
 @dataclass(frozen=True)
@@ -42,11 +45,15 @@ class ChargedRun:
 
 @dataclass(frozen=True)
 class PartyBudget:
-    """Ledger of a party: the digest of its last entry, None without a ledger; its charge, None without one."""
+    """Ledger of a party: the digest of its last entry, None without a ledger; its charge, None without one.
+
+    `signed`: number of entries in the largest head that the party signed and the ledger extends, None without one.
+    """
 
     party: str
     head: str | None = None
     charged: ChargedRun | None = None
+    signed: int | None = None
 
 
 def read_budgets(folder: Path, audited: AuditedRun) -> tuple[PartyBudget, ...]:
@@ -77,9 +84,20 @@ def _budget(party: str, path: Path | None, audited: AuditedRun) -> PartyBudget:
         return PartyBudget(party)
     try:
         history = export.read_history(path)
+        signed = _signed_entries(history, party, path, bytes.fromhex(audited.identities[party]))
     except InputError as error:
         raise error.within(f"party {plain_name(party)}") from None
-    return PartyBudget(party, history.head, find_charge(history, audited))
+    return PartyBudget(party, history.head, find_charge(history, audited), signed)
+
+
+def _signed_entries(history: History, party: str, path: Path, owner: bytes) -> int | None:
+    """Return the entries in the largest signed head beside a ledger; InputError unless it extends all of them."""
+    sizes = list[int]()
+    for beside in filter(os.path.lexists, map(path.with_suffix, _HEADS)):
+        head = verify_head(HeadRequest.read_file(beside).note, owner)
+        check_extends(history, head, plain_name(party))
+        sizes.append(head.size)
+    return max(sizes, default=None)
 
 
 def find_charge(history: History, audited: AuditedRun) -> ChargedRun | None:

@@ -83,6 +83,7 @@ class BudgetDocument(Document):
     left_before: str | None
     left_after: str | None
     doubts: list[str]
+    signed: int | None
 
     @classmethod
     def of(cls, found: PartyBudget) -> Self:
@@ -100,6 +101,7 @@ class BudgetDocument(Document):
             left_before=before.get("left"),
             left_after=after.get("left"),
             doubts=[str(doubt) for doubt in charged.doubts] if charged else [],
+            signed=found.signed,
         )
 
 

@@ -317,9 +317,10 @@ def _known(pinned: str | None, stated: str) -> str:
 def _ledgers(budgets: Sequence[PartyBudget]) -> Iterator[PageBlock]:
     yield PageTable("Epsilon, by party", BUDGET_HEADINGS, tuple(map(budget_row, budgets[:_MOST])))
     heads = tuple(
-        (shorten(b.party), str(b.charged.entry) if b.charged else "none", b.head or "none") for b in budgets[:_MOST]
+        (shorten(b.party), *(str(n or "none") for n in (b.charged and b.charged.entry, b.signed, b.head)))
+        for b in budgets[:_MOST]
     )
-    yield PageTable("Entries", ("party", "entry", "head of the ledger (SHA-256)"), heads)
+    yield PageTable("Entries", ("party", "entry", "entries in a signed head", "head of the ledger (SHA-256)"), heads)
     yield from rest_of(len(budgets), _MOST)
     yield Prose(LEDGER_NOTE)
     if doubts := [f"{shorten(b.party)}: {doubt}" for b in budgets if b.charged for doubt in b.charged.doubts]:

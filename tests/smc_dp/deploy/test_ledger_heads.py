@@ -14,6 +14,7 @@ from typing import Any
 
 import cbor2
 import pytest
+import tomlkit
 from support import sites, studies
 from support.relay_carriers import InMemoryCarrier
 from support.relays import identity, ready, relay, study_text, without_server
@@ -24,6 +25,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.session import PUBLIC_NAME
+from smc_dp.cli.main import main
 from smc_dp.core.documents import parse_document
 from smc_dp.core.errors import InputError, UnfitError
 from smc_dp.deploy.frame import Frame, Lane
@@ -31,6 +33,7 @@ from smc_dp.deploy.join import Part, SiteFiles, take_part
 from smc_dp.deploy.ledger_heads import (
     MOST_HEAD_BYTES,
     MOST_HEADS,
+    OwnHeads,
     WitnessStatement,
     encode_seen,
     may_carry,
@@ -124,6 +127,29 @@ def test_a_ledger_that_goes_on_is_witnessed_in_the_next_study(ended: Sites) -> N
     assert [seen_by(ended.root, name) for name in ("P2", "P3", CURATOR_NAME)] == [4, 4, 4]
 
 
+def test_a_lost_ledger_goes_on_once_it_counts_what_others_have_seen(
+    ended: Sites, fast_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the commands of the owner and of P2. Without P2's heads the whole budget is charged, and no study fits."""
+    ledger, study, seen = ended.at["P1"].ledger, fast_path / "study.toml", fast_path / "seen"
+    given = ["--party", f"P1={sites.identity('P1').public.hex()}"]
+    ledger.unlink()
+    Ledger.create(ledger, Fraction(5), Fraction(1, 100)).close()
+    study.write_text(tomlkit.dumps(sites.document(LINEAR)))
+    with own_witness(ended.root / "P2" / "counters", sites.identity("P2").public, time.time) as witness:
+        assert main(["ledger", "witness", str(witness.path), *given, "--all"]) == 0
+    seen.write_text(capsys.readouterr().out)
+    alone = shutil.copy(ledger, fast_path / "alone")
+    assert main(["ledger", "recover", str(alone), *given]) == 0
+    assert main(["ledger", "check", str(alone), "--epsilon", "0.001"]) == 1
+    assert main(["ledger", "recover", str(ledger), *given, "--seen", str(seen)]) == 2
+    assert main(["ledger", "recover", str(ledger), *given, "--seen", str(seen), "--study", str(study)]) == 0
+    ended.run()
+    assert sites.ends(ended) == ["released"] * 4
+    assert ended.at["P1"].entries() == ["open", "released"]
+    assert [seen_by(ended.root, name) for name in ("P2", "P3", CURATOR_NAME)] == [3, 3, 3]
+
+
 def test_one_that_has_seen_more_is_enough_whoever_is_silent(ended: Sites) -> None:
     ended.at["P1"].ledger.unlink()
     Ledger.create(ended.at["P1"].ledger, Fraction(5), Fraction(1, 100)).close()
@@ -190,6 +216,35 @@ def test_a_witness_that_another_study_has_moved_is_asked_again(fast_path: Path) 
     run.close()
 
 
+def checked(run: Sites, ledger: Path, **stated: Any) -> int:
+    """The exit code of `ledger check` with the heads that P1 has of this study."""
+    file = run.root / "study.toml"
+    file.write_text(tomlkit.dumps(sites.document({**LINEAR, **stated})))
+    return main(["ledger", "check", str(ledger), "--study", str(file), "--state", str(run.root / "P1" / "state")])
+
+
+def test_a_ledger_is_checked_against_the_heads_of_a_study(fast_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """P3 is silent. A later entry does no harm, and a copy from before the charge lacks what others have seen."""
+    run = silent(fast_path)
+    ledger, before = run.at["P1"].ledger, Path(shutil.copy(run.at["P1"].ledger, fast_path / "before"))
+    run.run(until=lambda: any(p.lane == "envelope" and p.sender == "P1" for p in run.frames()))
+    charge(ledger)
+    own = OwnHeads.read(run.study, "P1", run.root / "P1" / "state")
+    assert sorted(own.cosigned) == ["P2", CURATOR_NAME]
+    own.check(read_history(ledger))
+    with refused("head.seen_further", seen=2, entries=1):
+        own.check(read_history(before))
+    assert (checked(run, ledger), checked(run, before)) == (0, 1)
+    assert "FAILED" in capsys.readouterr().out
+    run.close()
+
+
+def test_a_study_that_too_few_have_cosigned_fails_the_check(fast_path: Path) -> None:
+    run = silent(fast_path, witnesses_needed=3).run()
+    assert checked(run, run.at["P1"].ledger, witnesses_needed=3) == 1
+    run.close()
+
+
 # What others can send.
 
 
@@ -217,7 +272,9 @@ def test_no_word_of_a_witness_refuses_a_ledger(fast_path: Path) -> None:
     renamed = note.text.replace(mallory.public.hex(), p1.public.hex())
     with Witness.create(fast_path / "made.witness", "made") as witness:
         for forged in (note, replace(note, text=renamed)):
-            witness._connection.execute("REPLACE INTO heads VALUES (?, ?)", (f"smc-dp.ledger/{p1.public.hex()}", b""))
+            witness._connection.execute(
+                "REPLACE INTO heads VALUES (1, ?, ?)", (f"smc-dp.ledger/{p1.public.hex()}", b"")
+            )
             witness._connection.execute("UPDATE heads SET note = ?", (forged.encode(),))
             body = encode_seen(witness, run.at["P1"].approval, p1.public, mallory)
             with pytest.raises(InputError):
@@ -299,7 +356,7 @@ def test_a_cosignature_of_an_earlier_session_does_not_count(ended: Sites) -> Non
     heads = ended.going["P1"]._heads
     ended.away.update({"P2", "P3", CURATOR_NAME})
     ended.turn("P1")
-    assert heads.cosigned == []
+    assert heads.own.cosigned == []
 
 
 def test_a_head_without_the_cosignature_of_its_witness_does_not_count(fast_path: Path) -> None:
@@ -311,7 +368,7 @@ def test_a_head_without_the_cosignature_of_its_witness_does_not_count(fast_path:
     put(run, "P2", "P1", "cosigned", request.note.encode())
     run.turn("P1")
     assert any(p.lane == "cosigned" for p in run.stores["P1"].received())
-    assert run.going["P1"]._heads.cosigned == []
+    assert run.going["P1"]._heads.own.cosigned == []
     run.close()
 
 

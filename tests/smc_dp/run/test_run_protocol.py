@@ -16,6 +16,7 @@ from support.audited import agreement, hospitals
 from support.clear import in_the_clear
 from support.mutants import OF_THE_RUN
 from support.repetitions import with_slow
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from protocols.arithmetic.rng import Stream
 from smc_dp import Federation, InputError, Rows, Target, audit_run, predict, run_protocol
@@ -82,6 +83,19 @@ def test_a_federation_goes_in_and_what_comes_out_can_be_audited_and_used(tmp_pat
     not_finite = ["prediction.not_finite"]
     assert [[fault.code for fault in faults] for faults in unknown.reasons] == [not_finite, [], not_finite]
     assert audit_run(report.run_dir).passed
+
+
+def blas_threads() -> list[int]:
+    return [found["num_threads"] for found in threadpool_info() if found["user_api"] == "blas"]
+
+
+def test_linear_algebra_of_a_simulation_has_one_thread_and_afterwards_as_many_as_before(tmp_path: Path) -> None:
+    heard: list[list[int]] = []
+    with threadpool_limits(2, "blas"):
+        before = blas_threads()
+        run_protocol(FEDERATION, out=tmp_path / "run", progress=lambda *_: heard.append(blas_threads()), **QUICK)
+        assert max(map(max, heard)) == 1 < max(before)
+        assert blas_threads()[: len(before)] == before
 
 
 def test_an_audit_from_python_fails_where_a_run_was_changed(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from protocols.programs import Protocol
 from protocols.runtime.claims import Detour, Model
 from protocols.runtime.inbox import Absent
 from protocols.runtime.session import SESSION_BYTES, Session
+from smc_dp.audit.run.conformity.dry_run_primitives import on_quick_primitives
 from smc_dp.audit.run.conformity.dry_run_role import DryRunMessages, DryRunRole, Move
 
 Script: TypeAlias = tuple[Move, ...]
@@ -54,7 +55,8 @@ class DryRun:
         drawn = root.fork("inputs")
         inputs = protocol.model.inputs(small, lambda _, bits: drawn.bits(bits))
         identities = {name: root.fork(f"identity {j}").bytes(PUBLIC_BYTES) for j, name in enumerate(inputs)}
-        self.session = Session(protocol.program, small, identities, root.fork("nonce").bytes(SESSION_BYTES))
+        program = on_quick_primitives(protocol.program)
+        self.session = Session(program, small, identities, root.fork("nonce").bytes(SESSION_BYTES))
         self._messages = DryRunMessages(self.session, absences.detour_of(protocol.model))
         names = enumerate(self.session.names)
         seeds = {name: root.fork(f"participant {j}") for j, name in names}

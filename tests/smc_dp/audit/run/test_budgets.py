@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.audited import Folders, hospitals, sum_agreement
+from support.audited import Folders, hospitals, long_term, sum_agreement
 from support.mutants import OF_THE_RUN, audit
 
 from smc_dp.audit.run import budget_report, budgets
@@ -18,6 +18,7 @@ from smc_dp.audit.run.budgets import PartyBudget
 from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.run_summary import AuditedRun
 from smc_dp.privacy.ledger import composition, export
+from smc_dp.privacy.ledger.head import HeadRequest
 from smc_dp.privacy.ledger.history import History
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run.budget_charge import charge_of_run
@@ -131,6 +132,26 @@ def test_a_ledger_that_a_stranger_changed_is_refused_by_name(audited: AuditedRun
     at(ledgers, "north-1").unlink()
     at(ledgers, "north-1").with_suffix(".json").write_text(json.dumps(document))
     with refused(code, at="party north-1: "):
+        budgets.read_budgets(ledgers, audited)
+
+
+def test_a_ledger_has_to_extend_the_heads_that_its_party_signed(
+    charged: Folders, audited: AuditedRun, ledgers: Path
+) -> None:
+    """They lie beside it. An older export is refused, and so is another party's head."""
+    owner, ledger = long_term(PARTIES)["north-1"], at(ledgers, "north-1")
+    history, head = export.read_history(ledger), ledger.with_suffix(".head")
+    head.write_bytes(HeadRequest.make(replace(history, entries=history.entries[:5]), owner).encode())
+    assert [by_party(ledgers, audited)[party].signed for party in PARTIES] == [None, 5, None]
+    ledger.with_suffix(".cosigned").write_bytes(HeadRequest.make(history, owner).encode())
+    assert by_party(ledgers, audited)["north-1"].signed == len(history.entries)
+    ledger.unlink()
+    older = replace(history, entries=history.entries[:6])
+    ledger.with_suffix(".json").write_text(export.to_json(older))
+    with refused("head.seen_further", at="party north-1: ", seen=len(history.entries), entries=6):
+        budgets.read_budgets(ledgers, audited)
+    ledger.with_suffix(".cosigned").write_bytes(HeadRequest.make(history, long_term(PARTIES)["north-0"]).encode())
+    with refused("head.of_another_ledger", at="party north-1: "):
         budgets.read_budgets(ledgers, audited)
 
 

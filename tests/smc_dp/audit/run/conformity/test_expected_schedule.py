@@ -10,9 +10,11 @@ from support.full_dry_run import FullDryRun
 from support.linear_path import linear
 from support.sessions import PRINTED, PROGRAM, Setup, setup, with_roles
 
+from protocols.arithmetic import shamir
 from protocols.arithmetic.rng import Stream
 from protocols.comparison import garbled
 from protocols.comparison.parameters import Comparisons
+from protocols.crypto import masking
 from protocols.errors import LocalError, PeerError, StallError
 from protocols.linear.parameters import Parameters
 from protocols.pathak2010 import ideal
@@ -22,6 +24,7 @@ from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import PARTY, Message, message, public
 from protocols.runtime.network import LINK_MODELS, traffic
 from protocols.runtime.session import Program
+from protocols.secure_sum.leakage_model import profiles
 from smc_dp.audit.run.conformity import expected_schedule as schedules
 from smc_dp.audit.run.conformity.expected_schedule import Schedule, from_dry_runs, learn_schedule, walk_transcript
 from tests.support.refusals import refused
@@ -100,6 +103,23 @@ def test_roles_alone_hold_the_conversation_of_whole_processes(
 @pytest.mark.parametrize(("program", "K", "comparison"), LARGE)
 def test_roles_alone_hold_it_among_many(program: str, K: int, comparison: str, monkeypatch: pytest.MonkeyPatch) -> None:
     same_as_of_processes(program, K, comparison, monkeypatch)
+
+
+SUM = PROTOCOLS["secure_sum"]
+SAMPLE = SUM.model.sample(7)
+
+
+@pytest.mark.parametrize("p", [SAMPLE, *profiles(SAMPLE)], ids=["drop-outs", "all", "opening", "shares", "sparse"])
+def test_a_dry_run_makes_no_real_agreement_or_share_and_holds_the_same_conversation(
+    p: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as planted:
+        planted.setattr(masking, "X25519PrivateKey", None)
+        planted.setattr(shamir, "_PRODUCTS", None)
+        learnt = from_dry_runs(SUM, p, 100_000)
+    assert learnt is not None
+    monkeypatch.setattr(schedules, "DryRun", FullDryRun)
+    assert from_dry_runs(SUM, p, 100_000) == learnt
 
 
 @pytest.mark.parametrize("seed", range(3))
