@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
@@ -38,17 +38,6 @@ Out = Annotated[
     typer.Option(help="Folder of results [default: a new one in runs/]. A stopped run in it continues."),
 ]
 Jobs = Annotated[str | None, typer.Option(metavar="INTEGER", help="Worker processes [default: all cores].")]
-Backend = Annotated[
-    str,
-    typer.Option(
-        metavar="loky|dask",
-        help="Where trials run: worker processes here, or the workers of a running Dask cluster (pip install "
-        "'distributed>=2024.1' there and here). The cluster sees the rows, and its users can run anything on it.",
-    ),
-]
-Address = Annotated[
-    str | None, typer.Option(metavar="tcp://HOST:PORT", help="For --backend dask: the scheduler of the cluster.")
-]
 Seed = Annotated[
     str | None, typer.Option(metavar="INTEGER", help="Reproducible and INSECURE: all noise from this number.")
 ]
@@ -116,8 +105,6 @@ def compare_methods(
     cache: Cache = None,
     out: Out = None,
     jobs: Jobs = None,
-    backend: Backend = "loky",
-    address: Address = None,
     insecure_seed: Seed = None,
 ) -> int | None:
     """Run methods side by side on one data set, and write results.csv, figures and a page.
@@ -136,7 +123,6 @@ def compare_methods(
       smc-dp lab compare --dataset a9a --methods wsum,prr_mean --calibrations proven,paper \\
                      --split 10,20,20,20,30 --lambda 1e-3 --draws 20
       smc-dp lab compare --methods wsum,local --lambda 0.1 --parties 10 --trust secure --colluders 2
-      smc-dp lab compare --methods wsum,local --lambda 0.1 --backend dask --address tcp://10.0.0.5:8786
     """
     from smc_dp.data.load_pool import DATASET_NAMES
     from smc_dp.experiments.compare import defaults, study
@@ -172,7 +158,7 @@ def compare_methods(
     setting = GridSetting(dataset, dataset, partition)
     plan = GridPlan((setting,), tuple(entries), read_count("--repeats", repeats) or 1, _seed(insecure_seed))
     shown = study.plan_study("compare", f"Methods on {dataset}", _introduction(dataset), plan, tuple(map(str, skipped)))
-    code = _run(shown, out, data_dir, cache, _workers(backend, address, jobs))
+    code = _run(shown, out, data_dir, cache, read_count("--jobs", jobs))
     for why in skipped:
         print(f"note: {why}", file=sys.stderr)
     return code
@@ -191,8 +177,6 @@ def reproduce_figure(
     cache: Cache = None,
     out: Out = None,
     jobs: Jobs = None,
-    backend: Backend = "loky",
-    address: Address = None,
     insecure_seed: Seed = None,
 ) -> int | None:
     """Run a figure of a paper with the paper's parameters, and say what came out as stated and what did not.
@@ -201,14 +185,13 @@ def reproduce_figure(
     Examples:
       smc-dp lab reproduce hamm-fig2 --data-dir DIR --out runs/hamm-fig2
       smc-dp lab reproduce pathak-fig2 --repeats 2 --draws 5
-      smc-dp lab reproduce hamm-fig3 --data-dir DIR --backend dask --address tcp://10.0.0.5:8786
     """
     from smc_dp.experiments.reproduce import papers
 
     shown = papers.ready_study(
         figure, read_count("--repeats", repeats), read_count("--draws", draws), insecure_seed=_seed(insecure_seed)
     )
-    return _run(shown, out, data_dir, cache, _workers(backend, address, jobs))
+    return _run(shown, out, data_dir, cache, read_count("--jobs", jobs))
 
 
 def _introduction(dataset: str) -> str:
@@ -226,34 +209,18 @@ def _seed(text: str | None) -> int | None:
     return None if text is None else read_integer("--insecure-seed", text)
 
 
-def _workers(backend: str, address: str | None, jobs: str | None) -> tuple[int | None, AbstractContextManager[None]]:
-    """Return the number of worker processes here, or the connection to the workers of a cluster."""
-    if read_choice("--backend", backend, ("loky", "dask")) == "loky":
-        refuse_options({"--address": address}, "option.without_dask")
-        return read_count("--jobs", jobs), nullcontext()
-    refuse_options({"--jobs": jobs}, "option.not_with_dask")
-    if address is None:
-        raise InputError("options.no_dask_address")
-    from smc_dp.experiments.compare import cluster
-
-    return None, cluster.connect_to_dask(address)
-
-
-def _run(
-    shown: Study, out: Path | None, data_dir: Path | None, cache: Path | None, workers: tuple[Any, ...]
-) -> int | None:
+def _run(shown: Study, out: Path | None, data_dir: Path | None, cache: Path | None, jobs: int | None) -> int | None:
     from smc_dp.core.writing import fresh_folder
     from smc_dp.experiments.compare import report, runner
     from smc_dp.experiments.compare.estimate import estimate_seconds
 
     folder = fresh_folder() if out is None else out
-    start, (jobs, connection) = time.perf_counter(), workers
-    source = runner.Source(data_dir, cache)
+    start, source = time.perf_counter(), runner.Source(data_dir, cache)
     runner.check_folder(shown.plan, folder)
     if shown.ours:  # a figure of a paper takes minutes, and one trial with its many thousand parties takes as long
         seconds = estimate_seconds(shown.plan, folder, source, jobs)
         print(f"estimated from one trial of each method: {seconds / 60:.0f} minutes", file=sys.stderr)
-    with _going_on(folder), connection, screen.cell_progress() as hear:
+    with _going_on(folder), screen.cell_progress() as hear:
         made = (lambda: print(f"results go to {folder}", file=sys.stderr)) if out is None else None
         grid = runner.run_grid(shown.plan, folder, source, jobs, hear, made)
     written = report.write_report(shown, grid, folder, time.perf_counter() - start)

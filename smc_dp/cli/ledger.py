@@ -20,6 +20,7 @@ from smc_dp.cli.witness import (
     compare_heads,
     cosign_head,
     keep_witness,
+    recover_ledger,
     sign_head,
     witnessed,
     witnessed_in_study,
@@ -168,6 +169,7 @@ ledger_group.command("head")(deferred(sign_head))
 ledger_group.command("witness")(deferred(keep_witness))
 ledger_group.command("cosign")(deferred(cosign_head))
 ledger_group.command("compare")(deferred(compare_heads))
+ledger_group.command("recover")(deferred(recover_ledger))
 
 
 def read_limit(budget: str, delta: str | None, option: str = "--delta") -> Limit:

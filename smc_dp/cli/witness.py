@@ -53,7 +53,8 @@ def sign_head(
 ) -> None:
     """Sign the head of a ledger for a witness, with the proof that it extends what this witness has seen.
 
-    The head shows the number of entries, and nothing else of them. One identity has one ledger that others witness.
+    The head shows the number of entries and of charges, and nothing else of them. One identity has one ledger that
+    others witness.
 
     \b
     Examples:
@@ -79,6 +80,9 @@ def keep_witness(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="SECRET: the witness, a file.")],
     new: Annotated[str | None, typer.Option(metavar="NAME", help="Make the witness, under this name.")] = None,
     party: Owner = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="With --party: print all heads, for an owner that has lost the ledger.")
+    ] = False,
 ) -> None:
     """Make a witness, or print its public key, or with --party the last head that it cosigned for this party.
 
@@ -90,6 +94,7 @@ def keep_witness(
       smc-dp ledger witness south.witness --new south > south.vkey
       smc-dp ledger witness south.witness
       smc-dp ledger witness south.witness --party north.pub
+      smc-dp ledger witness south.witness --party north.pub --all > south.seen
     """
     from smc_dp.privacy.ledger.witness import Witness
 
@@ -97,10 +102,59 @@ def keep_witness(
         if party is None:
             print(witness.key.text)
             return
-        last = witness.last(_public(party))
-    if last is None:
+        heads = witness.heads(_public(party))
+    if not heads:
         raise InputError("witness.never_seen", party=party)
-    print(last.encode().decode(), end="")
+    print("\n".join(note.encode().decode() for note in (heads if every else heads[-1:])), end="")
+
+
+def recover_ledger(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An older copy of the ledger, or a new ledger.")],
+    party: NamedOwner,
+    seen: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Heads that a witness keeps, by `smc-dp ledger witness --all`; repeat it."),
+    ] = None,
+    study: Annotated[
+        list[Path] | None, typer.Option(metavar="STUDY", help="A study that the heads name; repeat it.")
+    ] = None,
+) -> None:
+    """Charge an older copy of a lost ledger, or a new one, for all that its witnesses have seen.
+
+    Each study that they know of and that is not in the ledger is charged in full, whatever became of it. Where the
+    heads do not explain every charge, the whole budget is charged. Without --seen it is, too. Nothing takes that back.
+
+    Ask all witnesses of all studies first. Afterwards one that has seen more refuses the ledger.
+
+    \b
+    Examples:
+      smc-dp ledger recover north.ledger --party north.pub --seen south.seen --seen west.seen --study study.toml
+      smc-dp ledger recover north.ledger --party north.pub
+    """
+    from smc_dp.core import reading
+    from smc_dp.deploy.study import JointStudy
+    from smc_dp.pages.blocks import coded_prose
+    from smc_dp.privacy.ledger import report
+    from smc_dp.privacy.ledger.head import LedgerRecovery, verify_head
+    from smc_dp.privacy.ledger.ledger import Ledger
+    from smc_dp.privacy.ledger.recovery import lost_charges
+    from smc_dp.privacy.ledger.signed_note import Checkpoint, SignedNote
+    from smc_dp.privacy.ledger.storage import MOST_LEDGER_BYTES
+    from smc_dp.run.budget_charge import charge_of_run
+
+    owner, heads = _public(party), list[Checkpoint]()
+    for path in seen or ():
+        try:
+            notes = SignedNote.read_all(reading.read_file(path, MOST_LEDGER_BYTES))
+            heads += [verify_head(note, owner) for note in notes]
+        except InputError as error:
+            raise error.within(f"heads {path}") from None
+    studies = [JointStudy.read(path) for path in study or ()]
+    costs = {agreed.digest: charge_of_run(agreed.agreement()) for agreed in studies}
+    with Ledger.open(file) as ledger:
+        history = ledger.recover(lambda found: lost_charges(found, heads, costs))
+    code = "recovery.whole_budget" if LedgerRecovery.of(history).charges is None else "recovery.studies"
+    screen.print_blocks([coded_prose(code), *report.check_blocks(history)])
 
 
 def cosign_head(

@@ -8,7 +8,6 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 import scipy
-from typing_extensions import override
 
 from smc_dp.core.arrays import Array
 
@@ -54,8 +53,3 @@ class Pool:
     bias: float = 0.0
     holder: str = "party"
     notes: tuple[str, ...] = ()
-
-    @override
-    def __sizeof__(self) -> int:
-        # Dask then knows the pool to be large and carries it to a worker once, not with every trial.
-        return self.train.nbytes + (0 if self.test is None else self.test.nbytes)

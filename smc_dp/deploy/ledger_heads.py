@@ -32,7 +32,15 @@ from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Frame, Lane
 from smc_dp.deploy.store import Store, read_frames
 from smc_dp.deploy.study import JointStudy, witnesses_of
-from smc_dp.privacy.ledger.head import HeadRequest, check_extends, is_for_study, origin_of, verify_head
+from smc_dp.privacy.ledger.head import (
+    HeadRequest,
+    LedgerRecovery,
+    check_extends,
+    generation_of,
+    is_for_study,
+    origin_of,
+    verify_head,
+)
 from smc_dp.privacy.ledger.history import History
 from smc_dp.privacy.ledger.merkle import EMPTY_ROOT
 from smc_dp.privacy.ledger.signed_note import COSIGNATURE, ED25519, Checkpoint, SignedNote, VerifierKey, sign_note
@@ -240,7 +248,8 @@ class LedgerHeads:
                     continue
                 last = shown
             study, session = self._study.digest, session_id.hex()
-            request = HeadRequest.make(history, self._signer, last.size, study, session)
+            old = last.size if generation_of(last) == LedgerRecovery.of(history).generation else 0
+            request = HeadRequest.make(history, self._signer, old, study, session)
             sending.append(self._frame(name, "head", number, request.encode()))
         if sending:
             self._store.commit(sending=sending)

@@ -76,7 +76,8 @@ def _leaving(study: JointStudy, agreement: Agreement) -> Iterator[str]:
         f"It sends signed public messages: greetings and the ends of stages{share}."
     )
     yield (
-        f"{min(len(study.names) - 1, MOST_WITNESSES)} other participants see how many entries its ledger has. "
+        f"{min(len(study.names) - 1, MOST_WITNESSES)} other participants see how many entries and charges its ledger "
+        "has. "
         f"The study needs {study.witnesses_needed} of them to cosign its charge before a message of the session leaves."
     )
     yield "All participants and the relay see the sender, addressee, time and length of each message."

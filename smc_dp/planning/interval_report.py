@@ -11,6 +11,7 @@ from smc_dp.planning.expected_intervals import LARGEST_EPSILON, widest
 from smc_dp.planning.interval_plan import EACH_COLUMN, IntervalPlan
 from smc_dp.planning.planned_intervals import PlannedInterval
 from smc_dp.planning.report import cost_blocks
+from smc_dp.run.coefficient_intervals_table import constant_prose
 
 _NONE = "none"
 _NAMED = 5  # of more columns it is said how many there are
@@ -22,6 +23,8 @@ def planned_interval_blocks(plan: IntervalPlan, *, cost: bool = False) -> Iterat
     headings = ("column", "figure", "half-width", "times without privacy")
     yield PageTable("Intervals", headings, tuple(map(_row, plan.intervals)), numbers=(2, 3))
     yield Bullets(tuple(_assumptions(plan)))
+    if plan.method != "describe":
+        yield from constant_prose(plan.agreement.bounds)
     yield Prose(f"The guarantee of {plan.method} holds against {plan.holds_against} It needs {plan.needs}")
     found = plan.cost
     counted = f"{found.messages:,} messages, {found.bytes:,} bytes, {found.rounds:,} rounds"

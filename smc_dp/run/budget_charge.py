@@ -15,11 +15,9 @@ from fractions import Fraction
 from smc_dp.core.errors import InputError
 from smc_dp.privacy.ledger.entry import ChargeEnd
 from smc_dp.privacy.ledger.guarantee import Guarantee
+from smc_dp.privacy.ledger.ledger import RELEASED
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run.agreement import Agreement
-
-RELEASED = "release"
-"""Label of a run's charge, because its protocol reveals one release, and of a published share."""
 
 
 @dataclass(frozen=True)

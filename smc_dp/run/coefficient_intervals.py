@@ -26,7 +26,7 @@ from smc_dp.data.columns import BinnedColumn, CategoricalColumn
 from smc_dp.methods.model import Weights
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference, find_obstacles
 from smc_dp.methods.statistics.describe_result import DescribeResult
-from smc_dp.methods.statistics.estimate import INTERVAL_LEVEL
+from smc_dp.methods.statistics.estimate import INTERVAL_LEVEL, QUANTILE
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.coefficients import make_coefficients
 
@@ -85,12 +85,15 @@ def _state(
         {**name._asdict(), "estimate": estimate, **_figures(name, None if withheld[i] else estimate, found, i)}
         for i, (name, estimate) in enumerate(terms.items())
     ]
-    rows = max(found.rows + found.left_out, 1.0)
+    # Of how many more rows are left out than may be: the noisy number, and how far noise may have moved it.
+    beyond = found.left_out - MOST_LEFT_OUT * max(found.rows + found.left_out, 1.0)
+    doubt = QUANTILE * math.hypot(found.left_out_error, MOST_LEFT_OUT * found.rows_error)
     without = np.array([term["estimate"] is not None and term["low"] is None and not obstacles for term in each])
     is_cell = np.array([name.kind in _OF_CELLS for name in terms])
     warned = {
         "dropped_out": found.of_other_parties and found.residual is None,
-        "left_out": found.left_out > MOST_LEFT_OUT * rows,
+        "left_out": beyond > doubt,
+        "perhaps_left_out": abs(beyond) <= doubt,
         "ill_determined": any(ill & without),
         "clipped_residuals": any(clipped & ~ill & without),
         "far_cells" if found.residual is None else "small_cells": any(~clipped & ~ill & without & is_cell),
@@ -98,7 +101,9 @@ def _state(
     return {
         "level": INTERVAL_LEVEL,
         "rows": _stated(found.rows),
+        "rows_error": _stated(found.rows_error),
         "left_out": _stated(found.left_out),
+        "left_out_error": _stated(found.left_out_error),
         "last_step": _stated(found.step),
         **({} if found.residual is None else {"residual_deviation": _stated(found.residual)}),
         "obstacles": obstacles,
@@ -131,7 +136,8 @@ def figures_fault(
     if stated is None or isinstance(result, DescribeResult) or not agreement.infers:
         return wrong if agreement.infers or stated is not None else None
     terms = terms_of(result, agreement.bounds)
-    if len(stated["terms"]) != len(terms) or (stated.get("residual_deviation") or 0.0) < 0:
+    deviations = (stated["rows_error"], stated["left_out_error"], stated.get("residual_deviation") or 0.0)
+    if len(stated["terms"]) != len(terms) or min(deviations) < 0:
         return wrong
     sampling, privacy = (
         np.diag([_squared(term[name]) for term in stated["terms"]]) for name in ("sampling_error", "privacy_error")
@@ -140,7 +146,8 @@ def figures_fault(
     obstacles = find_obstacles("far_start" in stated["obstacles"], rows, len(terms))
     found = CoefficientInference(
         nothing, sampling, privacy, nothing, float(stated["last_step"]), np.zeros((len(terms), 0)),
-        np.zeros(0, dtype=np.bool_), np.zeros_like(sampling), obstacles, rows, stated["left_out"],
+        np.zeros(0, dtype=np.bool_), np.zeros_like(sampling), obstacles, rows, float(stated["left_out"]),
+        float(stated["rows_error"]), float(stated["left_out_error"]),
         of_other_parties=bool({"other_parties", "dropped_out"} & {*stated["obstacles"], *stated["cautions"]}),
     )  # fmt: skip
     if agreement.bounds.outcome is not None:

@@ -7,9 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 from smc_dp.data.bounds import Bounds
+from smc_dp.methods.statistics.estimate import QUANTILE
 from smc_dp.pages.blocks import PageBlock, PageTable, Prose, Section, coded_prose, rest_of
 from smc_dp.pages.shortening import join_first, shorten
-from smc_dp.run.coefficient_rows import INTERCEPT, NO_UNITS, CoefficientRow, UnitsByColumn, coefficient_rows
+from smc_dp.run.coefficient_rows import (
+    INTERCEPT,
+    NO_UNITS,
+    CoefficientRow,
+    UnitsByColumn,
+    coefficient_rows,
+    constant_columns,
+)
 from smc_dp.run.forest_plot import draw_forest, odds_text
 
 _MOST_ROWS, _MOST_NAMES = 200, 50
@@ -32,6 +40,7 @@ _SAID = {
     "other_parties": "intervals.other_parties",
     "dropped_out": "intervals.dropped_out",
     "left_out": "intervals.left_out",
+    "perhaps_left_out": "intervals.perhaps_left_out",
     "ill_determined": "intervals.ill_determined",
     "far_cells": "intervals.far_cells",
     "small_cells": "intervals.small_cells",
@@ -47,9 +56,8 @@ def interval_blocks(found: Mapping[str, Any], bounds: Bounds, per: UnitsByColumn
     `per`: how many units of a column its coefficient is for.
     """
     yield Prose(
-        f"A {kind_of_regression(bounds)}, of {_count(found['rows'])} rows. Left out were "
-        f"{_count(found['left_out'])}, as they lie far from the released centre. Both counts contain noise, and may be "
-        "negative."
+        f"A {kind_of_regression(bounds)}, of {_count(found, 'rows')} rows. Left out were {_count(found, 'left_out')}, "
+        "as they lie far from the released centre. Both counts contain noise, and may be negative."
     )
     if found.get("residual_deviation") is not None:
         yield Prose(f"The standard deviation of the residuals is about {found['residual_deviation']:.3g}.")
@@ -70,10 +78,19 @@ def interval_blocks(found: Mapping[str, Any], bounds: Bounds, per: UnitsByColumn
     compared = {row.column: row.reference for row in rows if row.reference}
     if references := [f"{shorten(column)} {shorten(cell)}" for column, cell in compared.items()]:
         yield Prose(f"Levels are compared with the first of their column: {join_first(references, _MOST_NAMES)}.")
+    yield from constant_prose(bounds)
     of_number = bounds.outcome is not None
     label = str(bounds.label) if of_number else bounds.classes[1]
     if not found["obstacles"] and (plot := tuple(draw_forest(rows, label, of_number=of_number))):
         yield Section("Forest plot", plot, details=True)
+
+
+def constant_prose(bounds: Bounds) -> Iterator[Prose]:
+    """Yield a sentence on the columns that have no coefficient, as the bounds give them one level."""
+    if names := [shorten(column) for column in constant_columns(bounds)]:
+        yield Prose(
+            f"Without a coefficient, with only one level or bin by the bounds: {join_first(names, _MOST_NAMES)}."
+        )
 
 
 def what_intervals_cover(bounds: Bounds) -> str:
@@ -120,5 +137,6 @@ def _with_interval(row: CoefficientRow) -> tuple[str, ...]:
     return (*start, f"{found.standard_error:.3g}", interval, odds_text(row.estimate), of_odds, *of_test)
 
 
-def _count(number: float) -> str:
-    return f"about {round(number):,}"
+def _count(found: Mapping[str, Any], name: str) -> str:
+    number, half = found[name], QUANTILE * found[f"{name}_error"]
+    return f"about {round(number):,} ({round(number - half):,} to {round(number + half):,})"

@@ -76,6 +76,12 @@ def coefficient_rows(
         yield CoefficientRow(column, term["cell"], kind, reference, units, column in dates, estimate, interval)
 
 
+def constant_columns(bounds: Bounds) -> dict[str, str]:
+    """Return the columns that the bounds give one level or bin, with it: rows do not differ there."""
+    references = _references(bounds)
+    return {one.name: references[one.name] for one in bounds.columns if one.name in references and one.width == 1}
+
+
 def check_units_of_columns(per: UnitsByColumn, release: PublishedRelease) -> None:
     """Raise InputError for units beside no intervals, and of what is no column of numbers or dates."""
     if per and release.inference is None:

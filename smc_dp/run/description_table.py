@@ -10,7 +10,7 @@ from smc_dp.methods.statistics.estimate import INTERVAL_LEVEL
 from smc_dp.methods.statistics.figure_row import COUNT, DIFFERENCE_OF_PROPORTIONS, PROPORTION, FigureRow
 from smc_dp.pages.blocks import FactList, PageBlock, PageTable, Prose, rest_of
 from smc_dp.pages.shortening import shorten
-from smc_dp.run.table_one import table_one
+from smc_dp.run.table_one import HIDDEN, UNKNOWN, percentage, table_one
 
 _MOST_ROWS = 400
 _PERCENT = f"{100 * INTERVAL_LEVEL:g} %"
@@ -35,9 +35,11 @@ def description_blocks(described: DescribeResult, bounds: Bounds) -> Iterator[Pa
         yield PageTable(title, ("group", *headings[:-1]), tuple(grouped[:_MOST_ROWS]), numbers=(4, 5))
         yield from rest_of(len(grouped), _MOST_ROWS, ", in release.json")
     yield Prose(
-        f"{COVERS_ROWS} Counts have noise: few are whole numbers, and some may be below 0. Figures are of numbers as "
-        "the bounds clip them, and an empty cell that a rule fills counts as what fills it. Where too few cells are "
-        'left at this noise, "not known" stands in place of a figure.'
+        f"{COVERS_ROWS} All figures but the number of rows have noise. Few counts are whole numbers, and some figures "
+        "may be impossible: counts and proportions below 0 or above all rows, means outside of their bounds. Their "
+        "intervals hold. Percentages of rows are cut to 0 and 100. Figures are of numbers as the bounds clip them, "
+        "and an empty cell that a rule fills counts as what fills it. Where too few cells are left at this noise, "
+        f'"{UNKNOWN}" stands in place of a figure. Where it hides a standard deviation, its interval alone is stated.'
     )
     yield table_one(described, bounds)
 
@@ -46,9 +48,10 @@ def _cells(row: FigureRow, rows: int | None = None) -> tuple[str, ...]:
     """Return the cells of a row; with the number of all `rows` the last is the percentage of them."""
     said = (shorten(row.column), shorten(row.level), row.figure)
     if row.found is None:
-        return (*said, "not known", "", *([] if rows is None else [""]))
+        return (*said, UNKNOWN, "", *([] if rows is None else [""]))
     form = {COUNT: ",.1f", PROPORTION: ".4f", DIFFERENCE_OF_PROPORTIONS: ".4f"}.get(row.figure, ",.4g")
-    cells = (*said, f"{row.found.estimate:{form}}", f"{row.found.low:{form}} to {row.found.high:{form}}")
+    estimate = HIDDEN if row.found.hidden else f"{row.found.estimate:{form}}"
+    cells = (*said, estimate, f"{row.found.low:{form}} to {row.found.high:{form}}")
     if rows is None:
         return cells
-    return (*cells, f"{100 * row.found.estimate / rows:.1f}" if row.figure == COUNT else "")
+    return (*cells, percentage(row.found.estimate / rows) if row.figure == COUNT else "")

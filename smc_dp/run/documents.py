@@ -218,18 +218,28 @@ class TermInference(Document):
     p_value: FiniteNumber | None
 
 
-_CAUTIONS = ("dropped_out", "left_out", "ill_determined", "clipped_residuals", "far_cells", "small_cells")
+_CAUTIONS = (
+    "dropped_out",
+    "left_out",
+    "perhaps_left_out",
+    "ill_determined",
+    "clipped_residuals",
+    "far_cells",
+    "small_cells",
+)
 
 
 class StatedInference(Document):
-    """Coefficients with intervals, of a method that has them; `rows` and `left_out` contain noise.
+    """Coefficients with intervals, of a method that has them; `rows` and `left_out` contain noise of these errors.
 
     `residual_deviation`: of least squares, in the units of the outcome.
     """
 
     level: FiniteNumber
     rows: FiniteNumber
+    rows_error: FiniteNumber
     left_out: FiniteNumber
+    left_out_error: FiniteNumber
     last_step: FiniteNumber
     residual_deviation: FiniteNumber | None = None
     obstacles: Annotated[
@@ -241,9 +251,9 @@ class StatedInference(Document):
 
 
 class StatedEstimate(Document):
-    """Estimate with the ends of its interval."""
+    """Estimate with the ends of its interval; null where the noise hides it."""
 
-    estimate: FiniteNumber
+    estimate: FiniteNumber | None
     low: FiniteNumber
     high: FiniteNumber
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from smc_dp.core.errors import InputError
 from smc_dp.core.spreadsheet import format_csv
-from smc_dp.methods.statistics.estimate import INTERVAL_LEVEL, Estimate
+from smc_dp.methods.statistics.estimate import INTERVAL_LEVEL
 from smc_dp.run.coefficient_intervals_table import what_intervals_cover
 from smc_dp.run.coefficient_rows import (
     NO_UNITS,
@@ -18,6 +18,7 @@ from smc_dp.run.coefficient_rows import (
     UnitsByColumn,
     check_units_of_columns,
     coefficient_rows,
+    constant_columns,
     odds,
 )
 from smc_dp.run.description_table import COVERS_ROWS
@@ -29,7 +30,7 @@ _OF_COEFFICIENTS = (
     *("odds_ratio", "odds_low", "odds_high"),
 )
 _ODDS = 3  # columns of them
-_SUMMARY = ("rows", "left_out", "residual_deviation", "obstacles", "cautions")
+_SUMMARY = ("rows", "rows_error", "left_out", "left_out_error", "residual_deviation", "obstacles", "cautions")
 
 
 @dataclass(frozen=True)
@@ -74,15 +75,16 @@ def read_figures(run: Path, per: UnitsByColumn = NO_UNITS) -> ReleaseFigures:
     check_units_of_columns(per, release)
     if (described := release.description) is not None:
         rows, grouped = described.table(), described.by is not None
-        figures = tuple(
-            (*([row.group] if grouped else []), row.column, row.level, row.figure, *_ends(row.found)) for row in rows
-        )
+        figures = tuple((*([row.group] if grouped else []), *row.as_dict().values()) for row in rows)
         summary: dict[str, Any] = {"covers": COVERS_ROWS, "rows": described.rows, "parties": described.parties}
         headings = ("group", *_OF_A_DESCRIPTION) if grouped else _OF_A_DESCRIPTION
         return ReleaseFigures(verified, headings, figures, summary)
     if (found := release.inference) is None:
         raise InputError("release.no_figures", name=release.agreement.method.name)
     coefficients = tuple(map(_cells, coefficient_rows(found["terms"], release.bounds, per)))
+    without = (None,) * (len(_OF_COEFFICIENTS) - 4)
+    constant = constant_columns(release.bounds).items()
+    coefficients += tuple((name, cell, "constant", cell, *without) for name, cell in constant)
     covers = what_intervals_cover(release.bounds)
     summary = {"covers": covers, **{name: found[name] for name in _SUMMARY if name in found}}
     if release.bounds.outcome is not None:  # a number has no odds
@@ -96,7 +98,3 @@ def _cells(row: CoefficientRow) -> tuple[object, ...]:
     if (found := row.interval) is None:
         return (*named, *(None,) * len(Interval._fields), odds(row.estimate), None, None)
     return (*named, *found, odds(row.estimate), odds(found.low), odds(found.high))
-
-
-def _ends(found: Estimate | None) -> tuple[float | None, float | None, float | None]:
-    return (None, None, None) if found is None else (found.estimate, found.low, found.high)

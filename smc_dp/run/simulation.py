@@ -36,11 +36,11 @@ from smc_dp.methods.functionality import ideal
 from smc_dp.methods.method import HasSignal, require_model
 from smc_dp.methods.model import LinearModel, ReleasedModel, Weights, choose_classes, scores
 from smc_dp.methods.nonprivate import BASELINE_LAMBDA, accuracy_alone, majority_accuracy
-from smc_dp.privacy.ledger.ledger import run_key
+from smc_dp.privacy.ledger.ledger import RELEASED, run_key
 from smc_dp.privacy.ledger.numbers import delta_rounded_up, digits_rounded_up
 from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import SEEDED, Agreement
-from smc_dp.run.budget_charge import RELEASED, charge_of_run, charge_together
+from smc_dp.run.budget_charge import charge_of_run, charge_together
 from smc_dp.run.ledgers import ABORTS, Ledgers, Reservations, accounted
 from smc_dp.run.metrics import has_probabilities, measure_release, released_probabilities
 from smc_dp.run.one_class import one_class_faults

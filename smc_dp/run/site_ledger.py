@@ -16,9 +16,9 @@ from smc_dp.core.errors import FieldValue, InputError, InputFault
 from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.privacy.ledger.entry import ChargeEnd, Entry
 from smc_dp.privacy.ledger.history import History, Standing, account_of
-from smc_dp.privacy.ledger.ledger import Ledger, run_key
+from smc_dp.privacy.ledger.ledger import RELEASED, Ledger, run_key
 from smc_dp.run.agreement import Agreement
-from smc_dp.run.budget_charge import RELEASED, GivenUp, OpenCharge, charge_of_run
+from smc_dp.run.budget_charge import GivenUp, OpenCharge, charge_of_run
 from smc_dp.run.duplicate_data import RowsAsRead
 
 

@@ -26,7 +26,8 @@ from protocols.runtime.observer import Observer
 from protocols.runtime.replay import resume, save
 from protocols.runtime.session import Session
 from smc_dp.core.errors import InputFault
-from smc_dp.run.budget_charge import RELEASED, OpenCharge
+from smc_dp.privacy.ledger.ledger import RELEASED
+from smc_dp.run.budget_charge import OpenCharge
 
 
 @dataclass(frozen=True, repr=False)

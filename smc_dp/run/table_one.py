@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.columns import DateColumn
+from smc_dp.data.columns import Column, DateColumn, NumericColumn
 from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.methods.statistics.description import ColumnDescription
 from smc_dp.methods.statistics.estimate import Estimate
@@ -18,42 +18,42 @@ from smc_dp.pages.blocks import PageTable, Section, rest_of
 from smc_dp.pages.shortening import shorten
 
 _MOST_ROWS = 200
-_UNKNOWN = "not known"
+UNKNOWN, HIDDEN = "not known", "hidden by noise"
+"""What stands in place of a figure: for too few cells, and for a standard deviation."""
 
 
 def table_one(described: DescribeResult, bounds: Bounds) -> Section:
-    """Return the table, with a column for each group, without intervals: those stand in the table of all figures."""
-    dates = {column.name: column.first for column in bounds.columns if isinstance(column, DateColumn)}
-    rows = [row for column in described.columns for row in _rows(column, described, dates.get(column.name))]
+    """Return the table, with a column for each group, without intervals: those stand in the table of all figures.
+
+    Noisy figures that no rows can have are cut to the nearest that some can.
+    """
+    numbers = {column.name: column for column in (*bounds.columns, bounds.label_column) if column is not None}
+    rows = [row for column in described.columns for row in _rows(column, described, numbers[column.name])]
     by = shorten(described.by or "")
-    of_groups = (f"{by} {shorten(one.group)} (n = {_whole(one.rows)})" for one in described.groups)
+    of_groups = (f"{by} {shorten(one.group)} (n = {_whole(one.rows, described.rows)})" for one in described.groups)
     headings = ("characteristic", f"all rows (n = {described.rows:,})", *of_groups)
-    numbers = tuple(range(1, len(headings)))
-    table = PageTable(
-        "Noisy counts, to whole numbers of at least 0", headings, tuple(rows[:_MOST_ROWS]), numbers=numbers
-    )
+    caption = "Noisy figures, cut to possible ones; counts rounded to whole numbers"
+    table = PageTable(caption, headings, tuple(rows[:_MOST_ROWS]), numbers=tuple(range(1, len(headings))))
     return Section("Table 1", (table, *rest_of(len(rows), _MOST_ROWS, ", in release.json")), details=True)
 
 
-def _rows(
-    column: ColumnDescription, described: DescribeResult, first: datetime.date | None
-) -> Iterator[tuple[str, ...]]:
-    name, grouped = shorten(column.name), column.name != described.by
+def _rows(column: ColumnDescription, described: DescribeResult, known: Column) -> Iterator[tuple[str, ...]]:
+    name, grouped, most = shorten(column.name), column.name != described.by, described.rows
     groups = [_figures(one, column.name) for one in described.groups] if grouped else []
     empty = () if grouped else ("",) * len(described.groups)
     gap = [] if column.missing is None else [(EMPTY, column.missing)]
     for level, count in (*column.levels, *gap):
-        share = count.scaled(1 / described.rows)
-        others = (_count(one[level, COUNT], one[level, PROPORTION]) for one in groups)
+        share = count.scaled(1 / most)
+        others = (_count(one[level, COUNT], one[level, PROPORTION], most) for one in groups)
         said = "empty" if (level, count) in gap else shorten(level)
-        yield f"{name} {said}, n (%)", _count(count, share), *others, *empty
+        yield f"{name} {said}, n (%)", _count(count, share, most), *others, *empty
     if column.quantiles:
         middle = _middle(dict(column.quantiles))
         others = (_middle({name: found for (_, name), found in one.items()}) for one in groups)
         yield f"{name}, median (quartiles)", middle, *others, *empty
-    if not column.has_levels:
-        others = (_mean(one["", MEAN], one["", DEVIATION], first) for one in groups)
-        yield f"{name}, mean (SD)", _mean(column.mean, column.deviation, first), *others
+    if isinstance(known, NumericColumn | DateColumn):
+        others = (_mean(one["", MEAN], one["", DEVIATION], known) for one in groups)
+        yield f"{name}, mean (SD)", _mean(column.mean, column.deviation, known), *others
 
 
 def _figures(one: GroupDescription, column: str) -> dict[tuple[str, str], Estimate | None]:
@@ -61,21 +61,26 @@ def _figures(one: GroupDescription, column: str) -> dict[tuple[str, str], Estima
     return {(row.level, row.figure.partition(",")[0]): row.found for row in one.figures if row.column == column}
 
 
-def _count(count: Estimate | None, share: Estimate | None) -> str:
+def _count(count: Estimate | None, share: Estimate | None, most: int) -> str:
     if count is None or share is None:
-        return _UNKNOWN
-    return f"{_whole(count)} ({100 * max(share.estimate, 0.0):.1f})"
+        return UNKNOWN
+    return f"{_whole(count, most)} ({percentage(share.estimate)})"
 
 
-def _whole(count: Estimate) -> str:
-    """Return a count as a paper prints it; the table of all figures has it as it is, with its interval."""
-    return f"{max(round(count.estimate), 0):,}"
+def percentage(share: float) -> str:
+    """Return a noisy share in percent, from 0 to 100."""
+    return f"{100 * min(max(share, 0.0), 1.0):.1f}"
+
+
+def _whole(count: Estimate, most: int) -> str:
+    """Return a count of at most so many rows as a paper prints it."""
+    return f"{min(max(round(count.estimate), 0), most):,}"
 
 
 def _middle(found: Mapping[str, Estimate | None]) -> str:
     low, middle, high = (found[name] for name, _ in QUANTILES)
     if low is None or middle is None or high is None:
-        return _UNKNOWN
+        return UNKNOWN
     places = _decimals(high.estimate - low.estimate or middle.estimate)
     return f"{middle.estimate:,.{places}f} ({low.estimate:,.{places}f} to {high.estimate:,.{places}f})"
 
@@ -85,11 +90,14 @@ def _decimals(number: float) -> int:
     return min(6, max(0, 2 - math.floor(math.log10(abs(number))))) if number else 0
 
 
-def _mean(mean: Estimate | None, deviation: Estimate | None, first: datetime.date | None) -> str:
+def _mean(mean: Estimate | None, deviation: Estimate | None, known: NumericColumn | DateColumn) -> str:
     if mean is None or deviation is None:
-        return _UNKNOWN
-    if first is None:
-        places = _decimals(deviation.estimate or mean.estimate)
-        return f"{mean.estimate:,.{places}f} ({deviation.estimate:,.{places}f})"
-    days = datetime.timedelta(days=round(mean.estimate))
-    return f"{first + days} ({deviation.estimate:,.0f} days)"
+        return UNKNOWN
+    number = known.days if isinstance(known, DateColumn) else known
+    middle, half = number.scale(center=True)
+    shown, spread = min(max(mean.estimate, middle - half), middle + half), min(deviation.estimate, half)
+    if isinstance(known, DateColumn):
+        beside = HIDDEN if deviation.hidden else f"{spread:,.0f} days"
+        return f"{known.first + datetime.timedelta(days=round(shown))} ({beside})"
+    places = _decimals(spread or half)
+    return f"{shown:,.{places}f} ({HIDDEN if deviation.hidden else f'{spread:,.{places}f}'})"

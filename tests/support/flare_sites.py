@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import secrets
 import shutil
@@ -26,7 +25,7 @@ import tomlkit
 from protocols.curator import CURATOR_NAME
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.flare.provision import flare_names, provision_flare
-from smc_dp.deploy.flare.templates import CONTROLLER, EXECUTOR, LEAD, SERVER_FOLDER_MARK
+from smc_dp.deploy.flare.templates import LEAD, SERVER_FOLDER_MARK
 from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
 from support.relays import free_port, identity, joint_study
@@ -200,27 +199,6 @@ class FlareSites:
             timeout=60,
         )
         assert "job_id" in done.stdout, done.stdout + done.stderr
-
-    def simulated(self, seconds: float) -> None:
-        """The job of the kit in FLARE's simulator; all sites see the same local files there, under their own names."""
-        local = self.folder / "simulator" / "local"
-        for who in ("relay", *self.names):
-            shutil.copytree(self.kit / who / "local" / "smc_dp", local / "smc_dp", dirs_exist_ok=True)
-        for site, name in self.names.items():
-            file = local / "smc_dp" / self.study.digest / f"{site}.toml"
-            stated = tomlkit.parse(file.read_text()).unwrap()
-            own = {key: str(self.folder / "own" / name / value) for key, value in stated.items()}
-            file.write_text(tomlkit.dumps(own))
-        policy = {"class_list_enforcement_mode": "enforce", "class_allow_list": [EXECUTOR, CONTROLLER]}
-        (local / "resources.json").write_text(json.dumps({"format_version": 2, **policy, "allow_log_streaming": False}))
-        relay = local / "smc_dp" / self.study.digest / "relay.toml"  # a new trial deletes the simulator's own folders
-        relay.write_text(relay.read_text().replace('"frames"', f'"{self.folder / "frames"}"'))
-        command = [str(self.programs / "nvflare"), "simulator", str(self.kit / "job"), "-w", str(local.parent)]
-        count = str(len(self.names))
-        environ = {"PATH": f"{self.programs}:{os.environ['PATH']}", "HOME": str(self.folder)}
-        with (self.folder / "out").open("ab") as log, suppress(subprocess.TimeoutExpired):
-            subprocess.run([*command, "-n", count, "-t", count], env=environ, stdout=log, stderr=log, timeout=seconds)
-        self.kill_all()
 
     def frames(self, sender: str) -> int:
         """How many frames the relay has of this participant."""

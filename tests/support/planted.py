@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,7 +29,9 @@ TABLES = ROOT / "tests" / "mutants"
 FAILED = 1  # pytest's exit code for tests that ran and failed
 # Each line that comes in has modules of the repository, and arguments of pytest, which runs in a fork; its exit code
 # goes out. The fork has loaded no other module of the repository. None of these imports a file in which a fault is
-# planted, so each test sees the fault that is planted then. A run without end is killed.
+# planted, so each test sees the fault that is planted then. A run without end is killed. What pytest and hypothesis
+# would do anew in each fork costs more than most tests: looking for plugins and for constants of the repository,
+# writing a traceback down, and deleting the folders of other sessions.
 _SERVER = """
 import contextlib, gc, importlib, json, os, signal, sys
 import cbor2, cryptography.hazmat.primitives.ciphers.aead, flint, gmpy2, hypothesis, jinja2, nacl.bindings, numpy, phe
@@ -37,7 +40,7 @@ import sklearn.linear_model, sqlite3, syrupy, typer, xdist.plugin
 gc.set_threshold(50_000, 10, 10)
 phases = set(hypothesis.Phase) - {hypothesis.Phase.shrink, hypothesis.Phase.explain}  # any failure tells enough
 hypothesis.settings.register_profile("any failure", deadline=None, phases=phases)
-seconds, log_file = int(sys.argv[1]), sys.argv[2]
+seconds, log_file, folder = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 def forget(name):
     module, (folder, _, last) = sys.modules.pop(name), name.rpartition(".")
     if folder in sys.modules and vars(sys.modules[folder]).get(last) is module:
@@ -47,6 +50,9 @@ for line in sys.stdin:
     for name in kept:
         with contextlib.suppress(ImportError):  # what needs an extra that is not installed
             importlib.import_module(name)
+    with contextlib.suppress(ImportError):  # hypothesis has had constants since 6.131
+        from hypothesis.internal.conjecture.providers import _get_local_constants
+        _get_local_constants()
     gc.freeze()  # so that forks neither look through what is loaded for garbage nor copy it
     if (child := os.fork()) == 0:
         for name in [name for name in sys.modules if name.partition(".")[0] in ("protocols", "smc_dp")]:
@@ -54,8 +60,11 @@ for line in sys.stdin:
         os.setpgid(0, 0)
         log = os.open(log_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(log, 1), os.dup2(log, 2)
-        loaded = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # plugins are
-        how = ["-q", "-x", "-n0", "-p", "no:cacheprovider", "--hypothesis-profile", "any failure", *loaded]
+        loaded = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # plugins are, and constants were looked for
+        loaded += ["-W", "ignore::hypothesis.errors.HypothesisSideeffectWarning"]
+        how = ["-q", "-x", "-n0", "--tb=line", f"--basetemp={folder}", "-p", "no:cacheprovider", *loaded]
+        how += ["-p", "xdist.plugin", "-p", "syrupy", "-p", "_hypothesis_pytestplugin"]
+        how += ["--hypothesis-profile", "any failure"]
         os._exit(pytest.main([*how, *arguments]))
     signal.signal(signal.SIGALRM, lambda *_: os.killpg(child, signal.SIGKILL))
     signal.alarm(seconds)
@@ -136,11 +145,13 @@ class Planter:
         self.root = copied(folder)
         variables = {**os.environ, "PYTHONPATH": str(self.root)}
         variables.pop("PYTHONDONTWRITEBYTECODE", None)
+        variables["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
         self._log, self._planted = folder / "log", 0
+        self._temporary = tempfile.TemporaryDirectory(prefix="planted-")  # sockets need short paths
         self._kept: list[str] = []
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _SERVER, str(seconds), str(self._log)], cwd=self.root, env=variables,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            [sys.executable, "-c", _SERVER, str(seconds), str(self._log), f"{self._temporary.name}/tests"],
+            cwd=self.root, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
 
     @cached_property
@@ -203,3 +214,4 @@ class Planter:
     def close(self) -> None:
         """End the process."""
         self._process.communicate()
+        self._temporary.cleanup()

@@ -21,8 +21,8 @@ from smc_dp.privacy.ledger.entry import Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.head import HeadRequest, check_extends, verify_head
 from smc_dp.privacy.ledger.history import History, Standing, account_of
-from smc_dp.privacy.ledger.ledger import run_key
-from smc_dp.run.budget_charge import RELEASED, charge_of_run
+from smc_dp.privacy.ledger.ledger import RELEASED, run_key
+from smc_dp.run.budget_charge import charge_of_run
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.release import RELEASE
 

@@ -1,9 +1,7 @@
 """Run of a plan into a folder: in parallel through joblib, cell by cell, going on where an earlier run was stopped.
 
 The folder: plan.json (plan, digest, our version), cells/ (a table and the statements of every finished cell),
-results.csv, statements.json, failures.json. Only the process that calls writes, so that workers may be anywhere: inside
-`smc_dp.experiments.compare.cluster.connect_to_dask`, or under another backend of joblib, the grid spreads over a
-cluster.
+results.csv, statements.json, failures.json. Only the process that calls writes.
 """
 
 from __future__ import annotations
@@ -15,7 +13,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from joblib import Parallel, cpu_count, delayed  # names of this file: a test may replace them before scikit-learn loads
-from joblib.parallel import BACKENDS, get_active_backend
 
 from smc_dp.core.errors import InputError
 from smc_dp.core.reading import read_file, require_list
@@ -59,7 +56,7 @@ def run_grid(
     hear: Heard | None = None,
     made: Callable[[], None] | None = None,
 ) -> ExperimentGrid:
-    """Run the cells that are not finished, and assemble everything; `jobs` None: all cores, or joblib's configuration.
+    """Run the cells that are not finished, and assemble everything; `jobs` None: all cores.
 
     `made` is called when a new folder has its plan and work begins. A failing cell does not stop the others; the next
     run of the plan tries it again. Raises InputError, before anything is written, for a folder with other content, for
@@ -152,22 +149,14 @@ def load_source(source: tuple[str, bool], data: Source) -> Pool:
 
 def _spread(plan: GridPlan, pool: Pool, groups: Sequence[list[GridCell]], jobs: int | None) -> Iterator[TaskOutcome]:
     """Yield outcomes as they come; local workers share the arrays of the pool through memory-mapped files."""
-    backend, _ = get_active_backend()
-    local = isinstance(backend, BACKENDS["loky"])
-    workers = count_workers(pool, jobs) if local else jobs
+    workers = Parallel(count_workers(pool, jobs), return_as="generator_unordered", batch_size=1)
     task = delayed(run_cells)
     try:
-        for part in [groups] if backend.supports_return_generator else _parts(groups):
-            how = "generator_unordered" if backend.supports_return_generator else "list"
-            for outcomes in Parallel(n_jobs=workers, return_as=how, batch_size=1)(
-                task(pool, cells, plan.insecure_seed) for cells in part
-            ):
-                yield from outcomes
+        for outcomes in workers(task(pool, cells, plan.insecure_seed) for cells in groups):
+            yield from outcomes
     except BrokenProcessPool as error:
         raise InputError("comparison.worker_killed") from error
     except Exception as error:  # not a cell's: those are outcomes
-        if not local:
-            raise
         raise InputError("comparison.rows_not_handed_over", reason=_last_line(error.__cause__ or error)) from error
 
 
@@ -182,11 +171,6 @@ def count_workers(pool: Pool, jobs: int | None) -> int:
     size = pool.train.nbytes + (0 if pool.test is None else pool.test.nbytes)
     cores = int(cpu_count()) if jobs is None else jobs
     return max(1, min(cores, (MEMORY - 2 * size) // (2 * size)))
-
-
-def _parts(groups: Sequence[list[GridCell]], size: int = 64) -> Iterator[Sequence[list[GridCell]]]:
-    """Split the groups for backends that return everything at the end, so that a stop loses few."""
-    return (groups[i : i + size] for i in range(0, len(groups), size))
 
 
 def _table(folder: Path, cell: GridCell) -> Path:

@@ -50,12 +50,13 @@ _TINY = 1e-12
 class InferenceNoise:
     """Deviation of the noise of all parties in a coordinate of the gradient, and on the diagonal of both matrices.
 
-    Beside the diagonal it is the latter over sqrt 2.
+    Beside the diagonal it is the latter over sqrt 2. `left_out`: that in the number of such rows.
     """
 
     gradient: float
     hessian: float
     meat: float
+    left_out: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +66,9 @@ class CoefficientInference:
     `last`: (p,), the last step, and `step` the mean square by which it moved the scores. `spread`: (p, m), whose rows
     are as long as the noise of the gradient makes each estimate err, for unit noise; those columns `hidden`, (m,), are
     of directions in which noise hides the Hessian. `inverse`: (p, p), that of the raised Hessian. `rows`, `left_out`:
-    how many rows are in the sum, and are not, as released. Of least squares alone, `residual`: deviation of the
-    residuals, and `clip`: theirs. `of_other_parties`: whether the last sum is not of the parties whose rows
-    were counted.
+    how many rows are in the sum, and are not, as released; `rows_error` and `left_out_error`: deviations of
+    the noise in them. Of least squares alone, `residual`: deviation of the residuals, and `clip`: theirs.
+    `of_other_parties`: whether the last sum is not of the parties whose rows were counted.
     """
 
     estimate: Array
@@ -81,6 +82,8 @@ class CoefficientInference:
     obstacles: tuple[str, ...] = ()
     rows: float = 0.0
     left_out: float = 0.0
+    rows_error: float = 0.0
+    left_out_error: float = 0.0
     residual: float | None = None
     clip: float | None = None
     of_other_parties: bool = False

@@ -128,7 +128,10 @@ def _measured(
         part * part * (1 / (_WEIGHT * _WEIGHT) + 4 * m * m + noisy * slope * slope) + 2 * of_mean**2 * of_mean**2
     )
     free, variance = n / (n - 1), q - m * m + of_mean * of_mean
-    ends = (variance, variance - QUANTILE * of_variance, variance + QUANTILE * of_variance)
-    deviation = Estimate(*(half * math.sqrt(max(0.0, end * free)) for end in ends))
+    # A square is not negative. Noise may make its estimate so: then 0 is the low end, and no estimate.
+    shown, beside = max(0.0, variance), QUANTILE * of_variance
+    ends = (shown, max(0.0, variance - beside), shown + beside)
+    hidden = variance <= 0 < of_variance
+    estimate, low, high = (half * math.sqrt(end * free) for end in ends)
     mean = Estimate.with_error(m, of_mean).scaled(half, middle)
-    return ColumnDescription(column.name, (), mean, deviation, missing, since)
+    return ColumnDescription(column.name, (), mean, Estimate(estimate, low, high, hidden), missing, since)

@@ -16,11 +16,15 @@ FEWEST_ERRORS = 5.0
 
 @dataclass(frozen=True)
 class Estimate:
-    """Estimate with the ends of its interval."""
+    """Estimate with the ends of its interval.
+
+    `hidden`: the noise hides the figure. The ends hold then, and the estimate is the low one, which nobody may state.
+    """
 
     estimate: float
     low: float
     high: float
+    hidden: bool = False
 
     @classmethod
     def with_error(cls, estimate: float, error: float) -> Estimate:
@@ -29,7 +33,8 @@ class Estimate:
 
     def scaled(self, factor: float, shift: float = 0.0) -> Estimate:
         """Return the estimate in another unit: times a factor above 0, plus a shift."""
-        return Estimate(*(factor * value + shift for value in (self.estimate, self.low, self.high)))
+        estimate, low, high = (factor * value + shift for value in (self.estimate, self.low, self.high))
+        return Estimate(estimate, low, high, self.hidden)
 
     def minus(self, other: Estimate) -> Estimate:
         """Return the difference from another estimate, whose error is independent; both intervals are symmetric."""
@@ -40,4 +45,4 @@ class Estimate:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        return {"estimate": self.estimate, "low": self.low, "high": self.high}
+        return {"estimate": None if self.hidden else self.estimate, "low": self.low, "high": self.high}

@@ -8,6 +8,7 @@ Everything here is post-processing of released sums, and total.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import hypot
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -33,7 +34,8 @@ class Inquiry:
     """State after `number` sums: the point of the next one, (p,), in the coordinates of `centring`.
 
     `square`: X'X of the first sum in these coordinates; `rows`: how many are in the next sum, and `left_out`, both as
-    released. `found`: what the last sum says. `kept`: places of the p features among d.
+    released; `rows_error`: deviation of the noise in the former. `found`: what the last sum says. `kept`: places of the
+    p features among d.
     `clip`: that of residuals of least squares, in units of 2^-30 of half of the range of the outcome.
     """
 
@@ -44,6 +46,7 @@ class Inquiry:
     centring: Centring | None = None
     square: Array | None = None
     rows: float = 0.0
+    rows_error: float = 0.0
     left_out: float = 0.0
     found: CoefficientInference | None = None
     clip: int = 1
@@ -75,8 +78,11 @@ class CentredSteps(Generic[Noise]):
         centring = None if self.box is None else Centring.public(self.box, p)
         return Inquiry(self.kept, self.dimension, np.zeros(p), centring=centring)
 
-    def _centred(self, state: Inquiry, square: Array, left_out: float) -> Inquiry:
-        """Return the state after the first sum, with X'X `square` of rows in the public box."""
+    def _centred(self, state: Inquiry, square: Array, left_out: float, error: float) -> Inquiry:
+        """Return the state after the first sum, with X'X `square` of rows in the public box.
+
+        error: the deviation of the noise on the diagonal of it.
+        """
         public = state.centring
         if public is None:
             return replace(state, square=square, left_out=left_out)
@@ -88,6 +94,7 @@ class CentredSteps(Generic[Noise]):
             centring=centring,
             square=T.T @ square @ T,
             rows=public.count(square),
+            rows_error=public.square * error,
             left_out=left_out,
         )
 
@@ -102,14 +109,16 @@ class InferenceSteps(CentredSteps[tuple[InferenceNoise, ...]]):
         at = rounded_weights(state.at)
         if not state.number:
             step = raised_inverse(sums.hessian, noise.hessian) @ sums.gradient
-            return self._centred(replace(state, at=at + step, number=1), 4 * sums.hessian, sums.left_out)
+            return self._centred(
+                replace(state, at=at + step, number=1), 4 * sums.hessian, sums.left_out, 4 * noise.hessian
+            )
         square = np.eye(p) if state.square is None else state.square
         rows = state.rows - (sums.left_out - state.left_out)
         before = self.noise[min(state.number, len(self.noise)) - 1].gradient
         found = infer_coefficients(at, sums.gradient, sums.hessian, sums.meat, square, rows, noise, before)
-        return replace(
-            state, at=found.estimate, number=state.number + 1, found=replace(found, rows=rows, left_out=sums.left_out)
-        )
+        error = hypot(state.rows_error, noise.left_out, self.noise[0].left_out)
+        counted = replace(found, rows=rows, left_out=sums.left_out, rows_error=error, left_out_error=noise.left_out)
+        return replace(state, at=found.estimate, number=state.number + 1, found=counted)
 
     def numbers(self, state: Inquiry, rows: IntegerRows) -> list[int]:
         """Return the sum of gradients, Hessians and meats of these rows, and the count of those left out."""

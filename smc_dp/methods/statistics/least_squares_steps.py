@@ -45,11 +45,12 @@ _SIGNIFICANT = 3.0  # deviations of the count of clipped residuals
 
 
 class GramNoise(NamedTuple):
-    """Deviations of the noise of all parties: on the diagonal of the Gram matrix, in products, and in y^2."""
+    """Deviations of the noise of all parties: on the diagonal of the Gram matrix, in products, in y^2, in a count."""
 
     gram: float
     products: float
     square: float
+    left_out: float = 0.0
 
     def of_residuals(self, b: Array) -> float:
         """Return the deviation of y^2 - 2 b'xy + b'Gb."""
@@ -111,6 +112,8 @@ class LeastSquaresSteps(CentredSteps[LeastSquaresNoise]):
             obstacles=(*averaged.obstacles, *(["long_tail"] if has_long_tail else [])),
             rows=state.rows,
             left_out=state.left_out,
+            rows_error=state.rows_error,
+            left_out_error=self.noise.gram[-1].left_out,
             residual=deviation,
             clip=clip,
         )
@@ -127,17 +130,16 @@ class LeastSquaresSteps(CentredSteps[LeastSquaresNoise]):
         p, noise = len(self.kept), self.noise.gram[state.number]
         found = read_gram(value, p)
         if not state.number:
-            return replace(self._centred(state, found.gram, found.left_out), number=1)
+            return replace(self._centred(state, found.gram, found.left_out, noise.gram), number=1)
         # Without a constant nothing counts the rows: as none is longer than 1, there are at least so many.
         count = float(np.trace(found.gram)) if state.centring is None else state.centring.count(found.gram)
-        rows = max(count, 1.0)
+        rows, spread = max(count, 1.0), 0.0 if state.centring is None else state.centring.square * noise.gram
         b = rounded_weights(raised_inverse(found.gram, noise.gram) @ found.products)
         error = noise.of_residuals(b)
         squares = found.square - 2 * float(b @ found.products) + float(b @ found.gram @ b)
         clip = round(residual_clip(squares, error, rows) * 2**WEIGHT_BITS) << MARGIN_BITS - WEIGHT_BITS
-        return replace(
-            state, at=b, number=2, square=found.gram, rows=count, left_out=found.left_out, clip=min(clip, LARGEST_CLIP)
-        )
+        counted = replace(state, rows=count, rows_error=spread, left_out=found.left_out)
+        return replace(counted, at=b, number=2, square=found.gram, clip=min(clip, LARGEST_CLIP))
 
 
 def residual_clip(squares: float, error: float, rows: float) -> float:

@@ -95,7 +95,7 @@ class LinearRegression(CoefficientMethod):
         self, public: Public, noise: SharedRounds, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> LeastSquaresSteps:
         first, second, last = noise.deviations(threat_model.parties)
-        gram = (GramNoise(*first[:3]), GramNoise(*second[:3]))
+        gram = (GramNoise(*first), GramNoise(*second))
         return LeastSquaresSteps(
             kept_features(public), public.dimension, public.box, LeastSquaresNoise(gram, ResidualNoise(*last))
         )

@@ -58,5 +58,5 @@ class LogisticCoefficients(CoefficientMethod):
     def steps(
         self, public: Public, noise: SharedRounds, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> InferenceSteps:
-        each = tuple(InferenceNoise(*found[:3]) for found in noise.deviations(threat_model.parties))
+        each = tuple(InferenceNoise(*found) for found in noise.deviations(threat_model.parties))
         return InferenceSteps(kept_features(public), public.dimension, public.box, each)

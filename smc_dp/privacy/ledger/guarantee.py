@@ -13,6 +13,8 @@ from smc_dp.privacy.statement import Adjacency, GuaranteeKind, PrivacyStatement,
 from smc_dp.privacy.target import epsilon_for
 
 _LARGEST = Fraction(10**100)
+LEAST_EPSILON = 1 / _LARGEST
+"""Least epsilon that is charged."""
 _MOST_EXPONENT = 1000  # of e: no delta that is charged is so small that e^1000 of them are less than 1
 
 
@@ -40,7 +42,7 @@ class Guarantee:
             raise InputError("guarantee.adjacency_of_other_unit", unit=self.unit, got=shown(self.adjacency))
         if self.kind not in ("pure", "approx", "zcdp"):
             raise InputError("guarantee.not_chargeable", got=shown(self.kind))
-        if not 1 / _LARGEST <= self.epsilon <= _LARGEST:
+        if not LEAST_EPSILON <= self.epsilon <= _LARGEST:
             raise InputError("guarantee.epsilon_out_of_range")
         if self.delta != 0 if self.kind == "pure" else not 1 / _LARGEST <= self.delta < 1:
             raise InputError("guarantee.delta_not_of_kind", kind=self.kind)

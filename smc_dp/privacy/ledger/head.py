@@ -1,9 +1,10 @@
 """Head of a ledger: a checkpoint over its entries, signed with the site's identity key, for witnesses to cosign.
 
 Each leaf is the digest of an entry. The digest covers the entry before it, and so the secret key of the ledger: a head
-and its proofs show a witness the number of entries, and no guess of an entry can be tested with them. The origin is the
-site's public key, so one identity has one ledger that others witness. Another ledger under the same identity is found
-as an older copy is.
+and its proofs show a witness the number of entries and of charges, and no guess of an entry can be tested with them.
+The origin is the site's public key, so one identity has one ledger that others witness. Another ledger under the same
+identity is found as an older copy is. A lost ledger that was recovered (`recovery`) is another log: behind the key its
+origin has the number of recoveries.
 
 A head is detected to be older, or another one, by each witness that has seen a later one and has kept it. Nothing
 detects an owner who makes a new ledger under a new identity.
@@ -11,6 +12,7 @@ detects an owner who makes a new ledger under a new identity.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +22,7 @@ from protocols.crypto.identity import Signer
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, shown
 from smc_dp.privacy.ledger.history import History
+from smc_dp.privacy.ledger.ledger import RELEASED, run_key
 from smc_dp.privacy.ledger.merkle import consistency_proof, is_extension, leaf_hash, tree_root
 from smc_dp.privacy.ledger.signed_note import (
     COSIGNATURE,
@@ -36,30 +39,60 @@ from smc_dp.privacy.ledger.signed_note import (
 )
 
 ORIGIN = "smc-dp.ledger/"
-_OLD, _STUDY, _SESSION, _MOST_PROOF_HASHES = "old ", "study ", "session ", 63
-HeadRelation: TypeAlias = Literal["head.same", "head.extended", "head.contradicted", "head.unproved"]
+_OLD, _STUDY, _SESSION, _CHARGES, _MOST_PROOF_HASHES = "old ", "study ", "session ", "charges ", 63
+_GENERATION = re.compile("(?:/([1-9][0-9]{0,8}))?", re.ASCII)
+_RECOVERED = re.compile("recovered ([1-9][0-9]{0,8}): (?:([0-9]{1,9}) charges|whole budget)", re.ASCII)
+HeadRelation: TypeAlias = Literal["head.same", "head.extended", "head.contradicted", "head.unproved", "head.recovered"]
 
 EXTENDS: tuple[HeadRelation, ...] = ("head.same", "head.extended")
 """Relations of two heads of which the larger one extends the other."""
 
 
-def origin_of(public: bytes) -> str:
-    """Return the origin of the ledger of this identity."""
-    return f"{ORIGIN}{public.hex()}"
+class LedgerRecovery(NamedTuple):
+    """Recovery of a lost ledger: how many there were, and the charges of the lost one that are all in this one.
+
+    `charges` is None where the whole budget counts as spent. A ledger states it as the mechanism of what it recovered.
+    """
+
+    generation: int = 0
+    charges: int | None = 0
+
+    @property
+    def text(self) -> str:
+        """The mechanism of the entries of this recovery."""
+        return f"recovered {self.generation}: " + (
+            "whole budget" if self.charges is None else f"{self.charges} charges"
+        )
+
+    @classmethod
+    def of(cls, history: History) -> LedgerRecovery:
+        """Return the last recovery in a ledger."""
+        found = [match for entry in history.entries if (match := _RECOVERED.fullmatch(entry.mechanism or ""))]
+        return cls(int(found[-1][1]), None if found[-1][2] is None else int(found[-1][2])) if found else cls()
 
 
-def key_of(owner: bytes) -> VerifierKey:
-    """Return the key that signs the heads of this owner's ledger."""
-    return VerifierKey(origin_of(owner), ED25519, owner)
+def origin_of(public: bytes, generation: int = 0) -> str:
+    """Return the origin of the ledger of this identity after so many recoveries."""
+    return f"{ORIGIN}{public.hex()}{f'/{generation}' if generation else ''}"
+
+
+def generation_of(head: Checkpoint) -> int:
+    """Return the number of recoveries of a ledger before this head of it."""
+    return int(head.origin.removeprefix(ORIGIN).partition("/")[2] or 0)
+
+
+def key_of(owner: bytes, origin: str) -> VerifierKey:
+    """Return the key that signs the heads of this owner's ledger with this origin."""
+    return VerifierKey(origin, ED25519, owner)
 
 
 def verify_head(note: SignedNote, owner: bytes) -> Checkpoint:
     """Return the head of this owner's ledger; InputError for the head of another one, or without its signature."""
-    head, key = Checkpoint.read(note.text), key_of(owner)
-    if head.origin != key.name:
-        raise InputError("head.of_another_ledger", wanted=key.name, got=shown(head.origin))
-    if key.signature_in(note) is None:
-        raise InputError("head.not_signed", name=key.name)
+    head, wanted = Checkpoint.read(note.text), origin_of(owner)
+    if not head.origin.startswith(wanted) or not _GENERATION.fullmatch(head.origin.removeprefix(wanted)):
+        raise InputError("head.of_another_ledger", wanted=wanted, got=shown(head.origin))
+    if key_of(owner, head.origin).signature_in(note) is None:
+        raise InputError("head.not_signed", name=head.origin)
     return head
 
 
@@ -81,10 +114,12 @@ class HeadRequest:
 
         study, session: digest of the study and id of the session that the head is for, if it is for one.
         """
-        leaves, origin = _leaves(history), origin_of(signer.public)
+        leaves, origin = _leaves(history), origin_of(signer.public, LedgerRecovery.of(history).generation)
         if old > len(leaves):
             raise InputError("head.fewer_entries", entries=len(leaves), old=old)
-        further = [f"{mark}{value}" for mark, value in ((_STUDY, study), (_SESSION, session)) if value]
+        charges = str(sum(entry.state == "reserved" for entry in history.entries))
+        stated = ((_STUDY, study), (_SESSION, session), (_CHARGES, charges))
+        further = [f"{mark}{value}" for mark, value in stated if value]
         head = Checkpoint(origin, len(leaves), tree_root(leaves), tuple(further))
         return cls(old, consistency_proof(leaves, old), sign_note(SignedNote(head.text), origin, signer))
 
@@ -119,6 +154,8 @@ def relate(first: HeadRequest, second: HeadRequest, owner: bytes) -> HeadRelatio
     `head.unproved` asks the owner for a proof. InputError for a head of another ledger, or without its signature.
     """
     one, other = verify_head(first.note, owner), verify_head(second.note, owner)
+    if one.origin != other.origin:
+        return "head.recovered"
     if one.size > other.size:
         return relate(second, first, owner)
     if one.size == other.size:
@@ -132,11 +169,45 @@ def is_for_study(head: Checkpoint, study: str) -> bool:
     return f"{_STUDY}{study}" in head.further
 
 
-def check_extends(history: History, head: Checkpoint, name: str) -> None:
-    """Raise InputError unless a history extends a head that a witness of this name has seen.
+def study_of(head: Checkpoint) -> str | None:
+    """Return the digest of the study that a head is for, if it is for one."""
+    return _stated(head, _STUDY)
 
-    Then the ledger is an older copy, or another one.
+
+def charge_of(head: Checkpoint) -> str | None:
+    """Return the key of the charge of the session that a head is for, if it is for one; an empty text for no id."""
+    session = _stated(head, _SESSION)
+    try:
+        return None if session is None else run_key(bytes.fromhex(session), RELEASED)
+    except ValueError:
+        return ""
+
+
+def charges_in(head: Checkpoint) -> int | None:
+    """Return the number of charges in the ledger at this head; None where it does not say."""
+    charges = _stated(head, _CHARGES)
+    return None if charges is None else read_size(charges)
+
+
+def _stated(head: Checkpoint, mark: str) -> str | None:
+    return next((line.removeprefix(mark) for line in head.further if line.startswith(mark)), None)
+
+
+def check_extends(history: History, head: Checkpoint, name: str) -> None:
+    """Raise InputError unless a history extends a head that a witness of this name has seen, or has recovered it.
+
+    Then the ledger is an older copy, or another one. A recovery of all charges up to some number has recovered each
+    head of the lost ledger up to that, if the charge that the head is for is among them.
     """
+    generation, charges = LedgerRecovery.of(history)
+    if generation_of(head) > generation:
+        raise InputError("head.recovered_since", name=name)
+    if generation_of(head) < generation:
+        seen, key = charges_in(head), charge_of(head)
+        is_charged = key is None or history.last_under(key) is not None
+        if head.size and charges is not None and (seen is None or seen > charges or not is_charged):
+            raise InputError("head.not_recovered", name=name)
+        return
     leaves = _leaves(history)
     if head.size > len(leaves):
         raise InputError("head.seen_further", name=name, seen=head.size, entries=len(leaves))

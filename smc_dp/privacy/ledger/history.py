@@ -254,6 +254,12 @@ class History:
     ) -> Entry:
         """Return the entry that charges a release; OverBudgetError when one of its accounts would pass the limit."""
         self.check(guarantee)
+        return self.charge(dataset, mechanism, guarantee, run, date, approval)
+
+    def charge(
+        self, dataset: str, mechanism: str, guarantee: Guarantee, run: str, date: str, approval: str | None = None
+    ) -> Entry:
+        """Return the entry of a charge, whatever the limit."""
         made = Entry(
             len(self.entries) + 1, "reserved", date, None, dataset, guarantee.unit, guarantee.adjacency, mechanism,
             guarantee.kind, guarantee.epsilon, guarantee.delta, guarantee.rho, run, mu=guarantee.mu, approval=approval,

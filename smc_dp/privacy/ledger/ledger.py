@@ -10,8 +10,9 @@ import logging
 import os
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -24,7 +25,11 @@ from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import Account, History, Limit, Standing
 from smc_dp.privacy.ledger.numbers import delta_rounded_up, digits_rounded_up
 
+RELEASED = "release"
+"""Label of a run's charge, because its protocol reveals one release, and of a published share."""
 _LOG = logging.getLogger(__name__)
+UNKNOWN_DATA = "0" * 64
+"""Name of the data set of a recovered charge: a fingerprint of nothing."""
 _KEY_BYTES = 32
 _INSERT = f"INSERT INTO entries VALUES ({', '.join('?' for _ in ENTRY_COLUMNS)})"  # noqa: S608  question marks only
 
@@ -108,6 +113,18 @@ class Ledger:
         what = "charged before" if standing else "charged"
         _LOG.info("ledger: entry %d %s: %s, epsilon %s, delta %s", number, what, mechanism, epsilon, delta)
         return number
+
+    def recover(self, plan: Callable[[History], Sequence[tuple[str, str, Guarantee]]]) -> History:
+        """Append charges that are known to have been made, whatever the limit; return the ledger with them.
+
+        plan: returns mechanism, key and guarantee of each, from the ledger as it is.
+        """
+        with self._transaction("BEGIN IMMEDIATE") as (_, history):
+            for mechanism, run, guarantee in plan(history):
+                entry = history.charge(UNKNOWN_DATA, mechanism, guarantee, run, _now())
+                self._append(entry)
+                history = replace(history, entries=(*history.entries, entry))
+        return history
 
     def settle(self, number: int, state: ChargeEnd, run: str | None = None) -> None:
         """Enter the outcome of a charge: `released`, with the digest of the release, or `refunded`.

@@ -21,7 +21,7 @@ from protocols.crypto.identity import SEED_BYTES, Identity
 from smc_dp.core.database import open_database
 from smc_dp.core.errors import InputError, one_line, shown
 from smc_dp.core.writing import sync_folder
-from smc_dp.privacy.ledger.head import HeadRequest, key_of, origin_of, verify_head
+from smc_dp.privacy.ledger.head import HeadRequest, generation_of, key_of, origin_of, verify_head
 from smc_dp.privacy.ledger.merkle import EMPTY_ROOT, is_extension
 from smc_dp.privacy.ledger.signed_note import (
     COSIGNATURE,
@@ -32,13 +32,18 @@ from smc_dp.privacy.ledger.signed_note import (
     is_key_name,
 )
 
-WITNESS_REFUSALS = ("witness.other_size", "witness.not_extended", "witness.old_beyond_head")
+WITNESS_REFUSALS = (
+    "witness.other_size",
+    "witness.not_extended",
+    "witness.old_beyond_head",
+    "witness.recovered_since",
+)
 """Codes of heads that do not follow the last one."""
 
 _WAIT = 30.0  # seconds for another process to finish
 _SCHEMA = """
 CREATE TABLE witness (name TEXT NOT NULL, seed BLOB NOT NULL) STRICT;
-CREATE TABLE heads (origin TEXT PRIMARY KEY, note BLOB NOT NULL) STRICT;
+CREATE TABLE heads (number INTEGER PRIMARY KEY, origin TEXT NOT NULL, note BLOB NOT NULL) STRICT;
 """
 
 
@@ -111,28 +116,38 @@ class Witness:
             raise InputError("witness.old_beyond_head", old=request.old, entries=head.size)
         name, identity = self._own()
         # The owner's verified line alone: anybody can add others on the way, and make the note too long to be read.
-        line = key_of(owner).signature_in(request.note)
+        line = key_of(owner, head.origin).signature_in(request.note)
         own = SignedNote(request.note.text, () if line is None else (line,))
         cosigned = cosign_note(own, name, identity, int(self._clock()))
         SignedNote.read(cosigned.encode())  # what is kept can be read again
         with self._transaction():
-            last = self._last(head.origin)
+            newest = self._all(owner)[-1:]
+            if newest and generation_of(verify_head(newest[0], owner)) > generation_of(head):
+                raise InputError("witness.recovered_since")
+            last = next((note for note in newest if Checkpoint.read(note.text).origin == head.origin), None)
             seen = Checkpoint(head.origin, 0, EMPTY_ROOT) if last is None else Checkpoint.read(last.text)
             if request.old != seen.size:
                 raise InputError("witness.other_size", seen=seen.size, old=request.old, entries=head.size)
             if not is_extension(seen.size, seen.root, head.size, head.root, request.proof):
                 raise InputError("witness.not_extended", seen=seen.size, entries=head.size)
-            self._connection.execute("REPLACE INTO heads VALUES (?, ?)", (head.origin, cosigned.encode()))
+            self._connection.execute("INSERT INTO heads (origin, note) VALUES (?, ?)", (head.origin, cosigned.encode()))
         return cosigned
 
     def last(self, owner: bytes) -> SignedNote | None:
         """Return the last head of this owner's ledger that was cosigned; None where there is none."""
-        with _naming_faults(self.path):
-            return self._last(origin_of(owner))
+        return next(reversed(self.heads(owner)), None)
 
-    def _last(self, origin: str) -> SignedNote | None:
-        row = self._connection.execute("SELECT note FROM heads WHERE origin = ?", (origin,)).fetchone()
-        return None if row is None else SignedNote.read(row[0])
+    def heads(self, owner: bytes) -> list[SignedNote]:
+        """Return all heads of this owner's ledger that were cosigned, in their order."""
+        with _naming_faults(self.path):
+            return self._all(owner)
+
+    def _all(self, owner: bytes) -> list[SignedNote]:
+        origin = origin_of(owner)
+        rows = self._connection.execute(
+            "SELECT note FROM heads WHERE origin = ? OR origin GLOB ? ORDER BY number", (origin, f"{origin}/*")
+        )
+        return [SignedNote.read(note) for (note,) in rows]
 
     def _own(self) -> tuple[str, Identity]:
         with _naming_faults(self.path):

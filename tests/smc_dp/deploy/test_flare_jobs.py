@@ -1,4 +1,4 @@
-"""Studies under a real NVIDIA FLARE 2.9: its simulator, and provisioned sites that meet a hostile hub, and a death."""
+"""Studies under a real NVIDIA FLARE 2.9: provisioned sites that meet a hostile hub, and a death."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import pytest
 from support.flare_sites import RELEASED, FlareSites, agreed, environment, kill, provisioned, until
 
 from smc_dp.cli.main import main
-from smc_dp.deploy.flare.provision import provision_flare
 from smc_dp.deploy.flare.templates import EXECUTOR
 from smc_dp.privacy.ledger.ledger import Ledger
 
@@ -48,21 +47,6 @@ def check_releases(runs: list[Path], ledgers: list[Path], capsys: pytest.Capture
     for path in ledgers:
         with Ledger.open(path) as ledger:
             assert [entry.state for entry in ledger.history().entries] == ["limit", "reserved", "released"]
-
-
-def test_three_parties_and_charlie_in_the_simulator(
-    tmp_path: Path, programs: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The simulator guesses ports: now and then it loses a site, and waits for ever; then the job is run again."""
-    sites = FlareSites(tmp_path, programs, agreed(tmp_path / "own"))
-    provision_flare(sites.study, sites.kit)
-    own = [tmp_path / "own" / name for name in sites.study.names]
-    trials = 0
-    while not all((o / "run").exists() for o in own):
-        sites.simulated(60)
-        trials += 1
-        assert trials < 4
-    check_releases([o / "run" for o in own], [o / f"{o.name}.ledger" for o in own[:-1]], capsys)
 
 
 def test_a_site_that_never_returns_is_gone_on_without(

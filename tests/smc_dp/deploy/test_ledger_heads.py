@@ -127,6 +127,29 @@ def test_a_ledger_that_goes_on_is_witnessed_in_the_next_study(ended: Sites) -> N
     assert [seen_by(ended.root, name) for name in ("P2", "P3", CURATOR_NAME)] == [4, 4, 4]
 
 
+def test_a_lost_ledger_goes_on_once_it_counts_what_others_have_seen(
+    ended: Sites, fast_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the commands of the owner and of P2. Without P2's heads the whole budget is charged, and no study fits."""
+    ledger, study, seen = ended.at["P1"].ledger, fast_path / "study.toml", fast_path / "seen"
+    given = ["--party", f"P1={sites.identity('P1').public.hex()}"]
+    ledger.unlink()
+    Ledger.create(ledger, Fraction(5), Fraction(1, 100)).close()
+    study.write_text(tomlkit.dumps(sites.document(LINEAR)))
+    with own_witness(ended.root / "P2" / "counters", sites.identity("P2").public, time.time) as witness:
+        assert main(["ledger", "witness", str(witness.path), *given, "--all"]) == 0
+    seen.write_text(capsys.readouterr().out)
+    alone = shutil.copy(ledger, fast_path / "alone")
+    assert main(["ledger", "recover", str(alone), *given]) == 0
+    assert main(["ledger", "check", str(alone), "--epsilon", "0.001"]) == 1
+    assert main(["ledger", "recover", str(ledger), *given, "--seen", str(seen)]) == 2
+    assert main(["ledger", "recover", str(ledger), *given, "--seen", str(seen), "--study", str(study)]) == 0
+    ended.run()
+    assert sites.ends(ended) == ["released"] * 4
+    assert ended.at["P1"].entries() == ["open", "released"]
+    assert [seen_by(ended.root, name) for name in ("P2", "P3", CURATOR_NAME)] == [3, 3, 3]
+
+
 def test_one_that_has_seen_more_is_enough_whoever_is_silent(ended: Sites) -> None:
     ended.at["P1"].ledger.unlink()
     Ledger.create(ended.at["P1"].ledger, Fraction(5), Fraction(1, 100)).close()
@@ -249,7 +272,9 @@ def test_no_word_of_a_witness_refuses_a_ledger(fast_path: Path) -> None:
     renamed = note.text.replace(mallory.public.hex(), p1.public.hex())
     with Witness.create(fast_path / "made.witness", "made") as witness:
         for forged in (note, replace(note, text=renamed)):
-            witness._connection.execute("REPLACE INTO heads VALUES (?, ?)", (f"smc-dp.ledger/{p1.public.hex()}", b""))
+            witness._connection.execute(
+                "REPLACE INTO heads VALUES (1, ?, ?)", (f"smc-dp.ledger/{p1.public.hex()}", b"")
+            )
             witness._connection.execute("UPDATE heads SET note = ?", (forged.encode(),))
             body = encode_seen(witness, run.at["P1"].approval, p1.public, mallory)
             with pytest.raises(InputError):

@@ -18,7 +18,8 @@ from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.session_driver import SessionDriver
 from smc_dp.deploy.site import Site
 from smc_dp.deploy.store import StoreError
-from smc_dp.run.budget_charge import RELEASED, OpenCharge
+from smc_dp.privacy.ledger.ledger import RELEASED
+from smc_dp.run.budget_charge import OpenCharge
 from smc_dp.run.site_ledger import SiteLedger
 from tests.support.refusals import refused
 

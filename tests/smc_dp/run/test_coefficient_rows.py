@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -12,9 +13,10 @@ from statsmodels.stats.multitest import multipletests
 
 from smc_dp.cli.main import main
 from smc_dp.data.bounds import Bounds, read_bounds
-from smc_dp.pages.blocks import Drawing, PageTable, Section
+from smc_dp.data.columns import CategoricalColumn
+from smc_dp.pages.blocks import Drawing, PageTable, Prose, Section
 from smc_dp.run.coefficient_intervals_table import interval_blocks
-from smc_dp.run.coefficient_rows import coefficient_rows
+from smc_dp.run.coefficient_rows import coefficient_rows, constant_columns
 from smc_dp.run.forest_plot import draw_forest
 from tests.support.refusals import refused
 
@@ -47,7 +49,8 @@ def term(kind: str, column: str = "", cell: str = "", estimate: float = 0.5, hal
 
 
 def inference(*terms: dict[str, Any]) -> dict[str, Any]:
-    return {"level": 0.95, "rows": 900.0, "left_out": 0.0, "obstacles": [], "cautions": [], "terms": list(terms)}
+    counts = {"rows": 900.0, "rows_error": 10.0, "left_out": 0.0, "left_out_error": 2.0}
+    return {"level": 0.95, **counts, "obstacles": [], "cautions": [], "terms": list(terms)}
 
 
 TERMS = (
@@ -184,3 +187,15 @@ def test_units_beside_no_intervals_are_refused(tmp_path: Path) -> None:
     assert main(["run", "--method", "newton", "--parties", "3", "--out", str(tmp_path / "run")]) == 0
     with refused("units.no_intervals"):
         run_page(tmp_path / "run", {"a": 2.0})
+
+
+def test_a_column_of_one_level_is_named_where_it_has_no_coefficient(bounds: Bounds) -> None:
+    one = replace(bounds, columns=(*bounds.columns, CategoricalColumn("site", ("only",))))
+    for found in (inference(*TERMS), inference(*TERMS) | {"obstacles": ["far_start"]}):
+        said = [block.text for block in interval_blocks(found, one) if isinstance(block, Prose)]
+        assert len([text for text in said if "site" in text]) == 1
+        assert not [
+            block for block in interval_blocks(found, bounds) if isinstance(block, Prose) and "site" in block.text
+        ]
+    assert constant_columns(one) == {"site": "only"}
+    assert constant_columns(bounds) == {}

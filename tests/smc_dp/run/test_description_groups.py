@@ -20,11 +20,13 @@ from smc_dp.methods.functionality import ideal
 from smc_dp.methods.statistics import describe
 from smc_dp.methods.statistics.estimate import Estimate
 from smc_dp.methods.statistics.sum_blocks import record_reach
-from smc_dp.pages.blocks import PageTable, Prose
+from smc_dp.pages.blocks import PageBlock, PageTable, Prose
 from smc_dp.privacy.distributed.moments import RecordReach
+from smc_dp.run.description_table import description_blocks
+from smc_dp.run.figures import read_figures
 from smc_dp.run.methods_section import methods_section
 from smc_dp.run.simulation import local_parties
-from smc_dp.run.table_one import table_one
+from smc_dp.run.table_one import HIDDEN, table_one
 from smc_dp.run.verify_release import verify_release
 from tests.smc_dp.run.test_description import SIZES, cells, described, edited, write_files
 from tests.support.refusals import refused
@@ -40,6 +42,10 @@ def run(files: Path) -> Path:
     """A run by sex, with the views beside it."""
     described(files, files / "run", views=files / "views", by="sex", tables="lab*ill", epsilon=4)
     return files / "run"
+
+
+def tables(block: PageBlock) -> tuple[tuple[str, ...], ...]:
+    return block.rows if isinstance(block, PageTable) else ()
 
 
 def test_the_release_describes_each_group(files: Path, run: Path) -> None:
@@ -89,24 +95,55 @@ def test_table_one_has_a_column_for_each_group(run: Path) -> None:
     assert all(len(cells) == 3 for cells in rows.values())
 
 
-def test_table_one_has_whole_days_and_no_count_below_0(run: Path) -> None:
+@pytest.mark.parametrize(
+    ("found", "rows", "cells"),
+    [
+        (-31.2, "0", ("0 (0.0)", "0.0 (30.0)", "2020-01-01 (30 days)")),
+        (100.6, "101", ("101 (100.0)", "100.6 (30.0)", "2020-04-11 (30 days)")),
+        (
+            9e9,
+            f"{sum(SIZES.values()):,}",
+            (f"{sum(SIZES.values()):,} (100.0)", "120.0 (30.0)", "2020-12-31 (30 days)"),
+        ),
+    ],
+)
+def test_table_one_has_whole_days_and_possible_figures(
+    found: float, rows: str, cells: tuple[str, ...], run: Path
+) -> None:
     release = verify_release(run).release
     assert release.description is not None
     women = release.description.groups[0]
-    below, wide = Estimate(-31.2, -60.0, -2.0), Estimate(1050.4, 1000.0, 1100.0)
+    noisy = Estimate(found, found - 1, found + 1)
     figures = tuple(
-        replace(
-            row, found=below if row.figure in ("count", "proportion") else wide if "days" in row.figure else row.found
-        )
+        replace(row, found=Estimate(30.0, 29.0, 31.0) if row.figure.startswith("standard deviation") else noisy)
         for row in women.figures
     )
-    groups = (replace(women, rows=below, figures=figures), *release.description.groups[1:])
+    groups = (replace(women, rows=noisy, figures=figures), *release.description.groups[1:])
     (block, *_) = table_one(replace(release.description, groups=groups), release.bounds).blocks
     assert isinstance(block, PageTable)
-    rows = {name: cells for name, *cells in block.rows}
-    assert block.headings[2] == "sex f (n = 0)"
-    assert rows["ill yes, n (%)"][1] == "0 (0.0)"
-    assert rows["seen, mean (SD)"][1] == "2022-11-16 (1,050 days)"
+    printed = {name: women for name, _, women, _ in block.rows}
+    assert block.headings[2] == f"sex f (n = {rows})"
+    assert tuple(printed[name] for name in ("ill yes, n (%)", "age, mean (SD)", "seen, mean (SD)")) == cells
+
+
+def test_a_deviation_that_noise_hides_has_an_interval_alone(files: Path, tmp_path: Path) -> None:
+    """No 0 stands in the table, in Table 1 or in the files, as a reader would believe it."""
+    report = described(files, tmp_path / "run", by="sex", epsilon=0.05, insecure_seed=2)
+    assert report.described is not None
+    found = {(row.group, row.column, row.figure): row.found for row in report.described.table()}
+    hidden = [key for key, one in found.items() if one is not None and one.hidden]
+    assert hidden
+    assert {figure.partition(",")[0] for _, _, figure in hidden} == {"standard deviation"}
+    stated = {(row[0], row[1], row[3]): row[4:] for row in read_figures(tmp_path / "run").rows}
+    for key in hidden:
+        one = found[key]
+        assert one is not None
+        assert one.low == 0 < one.high
+        assert stated[key] == (None, 0.0, one.high)
+    printed = [row for block in description_blocks(report.described, report.agreement.bounds) for row in tables(block)]
+    assert sum(HIDDEN in row for row in printed) == len(hidden)
+    (block, *_) = table_one(report.described, report.agreement.bounds).blocks
+    assert sum(cell.endswith(f"({HIDDEN})") for row in tables(block) for cell in row) == len(hidden)
 
 
 def test_what_is_released_names_groups_and_tables(run: Path) -> None:

@@ -266,7 +266,7 @@ def test_a_cell_with_few_rows_and_rows_with_long_residuals_have_no_interval(file
         own = np.linalg.inv(T)
         inferred = CoefficientInference(
             np.zeros(p), own @ np.eye(p) @ own.T, np.zeros((p, p)), np.zeros(p), 0.0, own, np.zeros(p, dtype=bool),
-            own @ np.diag([inverse] * p) @ own.T, obstacles, 5000.0, 0.0, 1.0, clip,
+            own @ np.diag([inverse] * p) @ own.T, obstacles, 5000.0, residual=1.0, clip=clip,
         )  # fmt: skip
         made = make_intervals(inferred, (0.0,) * bounds.dimension, bounds)
         assert made is not None

@@ -19,7 +19,7 @@ from smc_dp.data.usual_clip import longest_norm
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
 from smc_dp.pages.blocks import Banner, PageTable
 from smc_dp.pages.text import page_lines
-from smc_dp.run.coefficient_intervals import coefficient_map, make_intervals, terms_of
+from smc_dp.run.coefficient_intervals import Term, coefficient_map, make_intervals, state_inference, terms_of
 from smc_dp.run.coefficient_intervals_table import interval_blocks
 from smc_dp.run.preparation import prepare_run
 from smc_dp.run.release import RELEASE
@@ -168,6 +168,30 @@ def made_of(
     made = make_intervals(found, tuple(weights.tolist()), bounds)
     assert made is not None
     return made, level, slope
+
+
+@pytest.mark.parametrize(
+    ("left_out", "errors", "caution"),
+    [
+        (51.0, (0.0, 0.0), ["left_out"]),  # of 1,000
+        (49.0, (0.0, 0.0), []),
+        (69.0, (0.0, 10.0), ["perhaps_left_out"]),  # 1.96 deviations are 19.6
+        (70.0, (0.0, 10.0), ["left_out"]),
+        (31.0, (0.0, 10.0), ["perhaps_left_out"]),
+        (30.0, (0.0, 10.0), []),
+        (69.0, (200.0, 0.0), ["perhaps_left_out"]),  # of which 5 % are 10
+        (70.0, (200.0, 0.0), ["left_out"]),
+    ],
+)
+def test_so_many_rows_are_left_out_only_where_the_noise_tells(
+    left_out: float, errors: tuple[float, float], caution: list[str]
+) -> None:
+    nothing = np.zeros(1)
+    found = CoefficientInference(
+        nothing, np.eye(1), np.eye(1), nothing, 0.0, np.eye(1), np.zeros(1, dtype=np.bool_), np.eye(1),
+        (), 1000.0 - left_out, left_out, *errors,
+    )  # fmt: skip
+    assert state_inference(found, {Term("intercept", "", ""): 0.0})["cautions"] == caution
 
 
 def test_estimates_are_the_coefficients_of_the_release(files: Path) -> None:

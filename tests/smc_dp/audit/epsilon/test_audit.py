@@ -63,7 +63,7 @@ def test_the_protocol_as_printed_is_refuted_by_residues() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("half", "trials"), [(False, 200), (True, 400)])
+@pytest.mark.parametrize(("half", "trials"), [(False, 100), (True, 400)])
 def test_through_the_whole_protocol_half_the_noise_is_refuted_and_ours_is_not(half: bool, trials: int) -> None:
     case = protocol.pathak_case(target(), "half-noise" if half else None)
     assert audit_mechanism(case, trials, ALPHA, Stream.insecure_from_seed(f"protocol {half}")).refuted == half

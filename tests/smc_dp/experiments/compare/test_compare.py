@@ -1,4 +1,4 @@
-"""Grids: plans, cells that resume and fail one by one, other backends of joblib, and what a page says."""
+"""Grids: plans, cells that resume and fail one by one, and what a page says."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
 
-import joblib
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
-from support.repetitions import with_slow
 
 from smc_dp.data.federation import Rows
 from smc_dp.data.load_pool import load_pool
@@ -267,14 +265,6 @@ def test_a_second_data_set_that_cannot_be_loaded_fails_cell_by_cell(tmp_path):
     grid = run(plan, tmp_path / "out")
     assert {t.dataset for t in grid.trials} == {"breast_cancer"}
     assert {f["setting"]["name"] for f in grid.failures} == {"a9a"}
-
-
-@pytest.mark.parametrize("backend", with_slow(["threading", "multiprocessing"], "multiprocessing"))
-def test_other_backends_of_joblib_give_the_same_grid(backend, tmp_path):
-    """One that returns results as they come, as Dask's, and one that returns them at the end, as Ray's."""
-    expected = figures_of(run(PLAN, tmp_path / "expected"))
-    with joblib.parallel_config(backend, n_jobs=2):
-        assert figures_of(runner.run_grid(PLAN, tmp_path / "out", NOWHERE)) == expected
 
 
 @pytest.mark.slow

@@ -108,9 +108,9 @@ def test_without_noise_it_is_what_pandas_says() -> None:
         assert one.low == one.estimate == one.high == pytest.approx(wanted[name], rel=1e-6), name
 
 
-def drawn(made: DescribeSum, draws: int = 1000) -> list[DescribeResult]:
+def drawn(made: DescribeSum, draws: int = 1000, table: pd.DataFrame = FRAME) -> list[DescribeResult]:
     """So many releases of one sum, with a Gaussian of the variance of a share from each party in place of its share."""
-    own, noise = parts(made), made.noise.distribution
+    own, noise = parts(made, table), made.noise.distribution
     exact, rng = np.sum([one.sums for one in own], axis=0) / 2.0**MOMENT_BITS, np.random.default_rng(7)
     shares = rng.normal(0, float(noise.coordinate_variance(1)) ** 0.5, (PARTIES, draws, len(exact)))
     noisy = exact + shares.sum(axis=0) / 2.0**made.grid.fraction_bits
@@ -152,6 +152,29 @@ def test_the_noise_in_an_interval_is_that_of_all_who_are_in_the_sum() -> None:
         assert error**2 == pytest.approx(measured, rel=0.2), len(own)
     widths = [figures(summed(made, own))["ill yes"] for own in (all_there, one_less)]
     assert (widths[0].high - widths[0].low) / (widths[1].high - widths[1].low) == pytest.approx((4 / 3) ** 0.5)
+
+
+@pytest.mark.parametrize("ends", [(10.0, 60.0), (55.0, 60.0)])
+def test_the_noise_in_the_number_of_cells_is_in_the_intervals(ends: tuple[float, float]) -> None:
+    """Of cells far from the middle of their range: there it is a large part of the error of mean and deviation."""
+    rng = np.random.default_rng(6)
+    table = FRAME.assign(bmi=rng.choice(ends, ROWS)).assign(bmi=lambda t: t["bmi"].where(FRAME["bmi"].notna()))
+    found, wanted = [figures(one) for one in drawn(spec(), table=table)], truth(table)
+    covered = coverage(found, {name: wanted[name] for name in ("bmi mean", "bmi sd")})
+    assert min(covered.values()) >= 0.925, covered
+    assert max(covered.values()) <= 0.975, covered
+
+
+def test_the_interval_of_a_small_deviation_covers_and_has_an_upper_end() -> None:
+    """Noise often takes the variance below 0 there. The upper end is above 0 all the same, and no estimate stands."""
+    small = FRAME.assign(age=60 + FRAME["age"] / 100)
+    found = [figures(one)["age sd"] for one in drawn(spec(Fraction(1, 10)), table=small)]
+    hidden = [one for one in found if one.hidden]
+    assert 300 < len(hidden) < 700
+    assert {one.low for one in hidden} == {0.0}
+    assert {one.as_dict()["estimate"] for one in hidden} == {None}
+    assert min(one.high for one in found) > 0
+    assert np.mean([one.low <= small["age"].std() <= one.high for one in found]) >= 0.94
 
 
 def test_too_few_cells_have_no_mean() -> None:

@@ -21,6 +21,7 @@ from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.least_squares import gram_numbers, residual_numbers
 from smc_dp.privacy.distributed import GramBound, ResidualBound
 from smc_dp.privacy.target import Target
+from tests.smc_dp.methods.statistics.test_logistic import check_counts
 from tests.support.refusals import refused
 from tests.support.regressions import least_squares
 
@@ -171,6 +172,28 @@ def test_the_mean_of_both_estimates_errs_as_its_covariance_says() -> None:
     assert np.linalg.inv(made[0].privacy) == pytest.approx(np.linalg.inv(of_step) + np.linalg.inv(of_start))
 
 
+def test_an_intercept_far_from_the_middle_of_its_range_errs_no_more_than_it_says() -> None:
+    """The noise of the Gram matrix takes a part of each coefficient away, on average, and most of the largest one."""
+    n, columns, rng = 8000, 12, np.random.default_rng(1)
+    box = FeatureBox(1 / np.sqrt(2 * columns), np.sqrt(0.5), columns, ())
+    spec = LinearRegression().shared(
+        Public(3, columns + 1, 0, label=OUTCOME, box=box), Target(Fraction(1), noise=DDG), PARTIES, AnnouncedRows(n)
+    )
+    Z = np.column_stack([np.clip(rng.normal(size=(n, columns)) / 3.5, -1, 1), np.ones(n)])
+    y, (middle, half) = 50.0 + rng.uniform(-0.5, 0.5, n), OUTCOME.scale(center=True)
+    X = Z * ([box.reach] * columns + [box.constant]) * (1 - 2.0**-40)
+    rows = Rows(X, np.rint((y - middle) / half * 2.0**OUTCOME_BITS).astype(np.int64))
+    wanted, off = np.linalg.lstsq(Z, y, rcond=None)[0][-1], []
+    for seed in range(20):
+        coins = Stream.insecure_from_seed(f"{seed}")
+        parts = [spec.part(rows.take(np.arange(n)[j::3]), coins.fork(f"{j}")) for j in range(3)]
+        model = spec.model(ideal(spec.functionality, parts, coins.fork("all")))
+        assert model.inference is not None
+        error = np.sqrt(model.inference.privacy[-1, -1]) * box.constant
+        off.append((model.W[0, -1] * box.constant - wanted) / error)
+    assert np.mean(np.square(off)) < 1.4
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "most"), [(5, 6.0), (10, 3.0)])
 def test_the_squared_error_of_few_rows_is_near_that_without_privacy(epsilon: int, most: float) -> None:
@@ -234,6 +257,11 @@ def test_the_noise_is_that_of_all_parties() -> None:
         for name, at, unit in zip(names, start, units, strict=True):
             measured = np.std(np.array(sums, dtype=float)[:, at : at + p]) / unit
             assert measured == pytest.approx(getattr(said, name), rel=0.1), name
+
+
+def test_numbers_of_rows_err_as_they_say() -> None:
+    rows, target = drawn(1000, 5), Target(Fraction(3), noise=DDG)
+    check_counts([inferred(*rows, target, f"{seed}")[0] for seed in range(60)], len(rows[1]))
 
 
 def test_no_record_enters_more_than_it_may() -> None:

@@ -171,6 +171,19 @@ def test_the_noise_is_that_of_all_parties() -> None:
             assert np.std(above) / unit[name] == pytest.approx(getattr(said, name) / np.sqrt(2), rel=0.1)
 
 
+def check_counts(found: list[CoefficientInference], rows: int) -> None:
+    """Both numbers of rows err as releases of the same rows say, hardly any of which lie far from the others."""
+    off = [(one.rows + one.left_out - rows) / np.hypot(one.rows_error, one.left_out_error) for one in found]
+    assert np.sqrt(np.mean(np.square(off))) == pytest.approx(1.0, abs=0.27)  # three standard errors
+    left_out = np.std([one.left_out for one in found], ddof=1)
+    assert left_out == pytest.approx(np.mean([one.left_out_error for one in found]), rel=0.27)
+
+
+def test_numbers_of_rows_err_as_they_say() -> None:
+    rows, target = drawn(1000, 5), Target(Fraction(3), noise="ddg")
+    check_counts([inferred(*rows, target, f"{seed}") for seed in range(60)], len(rows[1]))
+
+
 def test_why_there_is_no_interval() -> None:
     def obstacles(gradient: float, rows: float, before: float = 0.0) -> tuple[str, ...]:
         noise, hessian = InferenceNoise(1e-9, 1.0, 1.0), np.diag([200.0, 100.0])
