@@ -34,9 +34,10 @@ FAILED = 1  # pytest's exit code for tests that ran and failed
 # writing a traceback down, and deleting the folders of other sessions.
 _SERVER = """
 import contextlib, gc, importlib, json, os, signal, sys
-import cbor2, cryptography.hazmat.primitives.ciphers.aead, flint, gmpy2, hypothesis, jinja2, nacl.bindings, numpy, phe
+import cbor2, cryptography.hazmat.primitives.ciphers.aead, dp_accounting.pld.privacy_loss_distribution, flint, gmpy2
+import hypothesis, jinja2, nacl.bindings, numpy, phe
 import pyarrow.parquet, pydantic.main, pytest, rich.console, scipy.optimize, scipy.special, scipy.stats
-import sklearn.linear_model, sqlite3, syrupy, typer, xdist.plugin
+import sklearn.linear_model, sqlite3, statsmodels.api, syrupy, typer, xdist.plugin
 gc.set_threshold(50_000, 10, 10)
 phases = set(hypothesis.Phase) - {hypothesis.Phase.shrink, hypothesis.Phase.explain}  # any failure tells enough
 hypothesis.settings.register_profile("any failure", deadline=None, phases=phases)

@@ -125,8 +125,8 @@ def test_half_the_noise_of_many_parties_is_refuted_in_one_run() -> None:
     [("avg_agg", "knorm"), ("release_all", "knorm"), ("vote", "knorm"), ("prr_mean", "knorm"), ("wsum", "laplace")],
 )
 def test_half_the_noise_of_a_method_is_refuted(name: str, noise: NoiseName) -> None:
-    assert not audited(name, target(noise=noise), 2000).refuted
-    assert audited(name, target(noise=noise), 2000, half=True).refuted
+    assert not audited(name, target(noise=noise), 700).refuted
+    assert audited(name, target(noise=noise), 700, half=True).refuted
 
 
 def test_one_run_is_there_where_each_party_has_noise_of_its_own() -> None:

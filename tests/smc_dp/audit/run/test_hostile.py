@@ -437,7 +437,7 @@ def test_memory_and_time_are_bounded(made, tmp_path, name):
     assert seconds < MOST_SECONDS
 
 
-SMALLER = 4
+SMALLER = 8
 LONGEST = MAX_TRANSCRIPT_BYTES // SMALLER
 
 
@@ -465,7 +465,7 @@ def chained(folders: Folders, lines: int, body: int = 0) -> Folders:
     ids=["the most of the shortest lines", "the most lines and views"],
 )
 def test_a_long_record_that_hangs_together_fits_into_memory(made, tmp_path, lines, body, views):
-    """No check may keep what it has read of every line. The record, and all limits, are a quarter of what may be."""
+    """No check may keep what it has read of every line. The record, and all limits, are an eighth of what may be."""
     folders = chained(copied(made, tmp_path / "long"), lines, body)
     assert LONGEST * 0.9 < (folders.run / TRANSCRIPT).stat().st_size <= LONGEST
     given_ = [str(folders.run), "--seconds", f"{DEFAULT_SECONDS / SMALLER:.0f}"]
