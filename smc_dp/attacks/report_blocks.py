@@ -114,7 +114,7 @@ def _section(
         (
             ("Attacker", f"{attack.attacker}. Its knowledge: only {attack.takes}"),
             ("Success", attack.success),
-            ("It works", attack.when),
+            ("When it works", attack.when),
             *more,
         )
     )
@@ -126,7 +126,7 @@ def _section(
             Prose(attack.flaw),
             facts,
             Section(f"How {attack.name} goes", (Bullets(attack.steps, numbered=True),)),
-            Section(f"What {attack.name} came to", (*figured, *reading)),
+            Section(f"Result of {attack.name}", (*figured, *reading)),
             *_code(attack, results),
             *((Section(f"{attack.name}: what is noted of the step", said, details=True),) if said else ()),
         ),

@@ -133,7 +133,11 @@ def _picture(rng: Stream, key_bits: int) -> Drawing:
         (
             NoisyPanel("As published", "the party with fewest rows", in_protocol.exact, in_protocol.release, ends[0]),
             NoisyPanel(
-                "Secure sum", "the party that then comes nearest", in_secure_sum.exact, in_secure_sum.release, nearest
+                "Secure sum",
+                "the party whose noise leaves the least",
+                in_secure_sum.exact,
+                in_secure_sum.release,
+                nearest,
             ),
         )
     )

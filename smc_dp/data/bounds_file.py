@@ -246,9 +246,8 @@ class BoundsFile(Document):
                         "missing.not_for_classes", {"rule": LEAVE_OUT, "got": shown(self.missing[name])}
                     ).within(f"[missing] {name[:_SHOWN]}")
                 elif name not in self.columns and name != label:
-                    where = "a column of [columns]" + (
-                        " or the label" if label is not None else "; [label] names no column"
-                    )
+                    unnamed = "there is no [label]" if self.label is None else "[label] has no line column = ..."
+                    where = "a column of [columns] or of [label]" + ("" if label is not None else f"; {unnamed}")
                     fault = InputFault("columns.unknown", {"where": where})
                     yield fault.within(f"[{section}] {name[:_SHOWN]}")
         for name in self.columns:

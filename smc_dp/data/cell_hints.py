@@ -80,7 +80,7 @@ def of_nothing(fault: Fault, refused: RefusedInput) -> Hint:
     words = evidence.missing_among_numbers if is_among_numbers else evidence.missing
     if not isinstance(cell, str) or cell not in words.get("missing", ()):  # type: ignore[operator]
         return NO_HINT
-    return Hint("nothing", f" (where nothing is known? {LINE})", words)
+    return Hint("nothing", f" (if it stands for a missing value: {LINE})", words)
 
 
 def of_blank_row(_: Fault, __: RefusedInput) -> Hint:
@@ -131,7 +131,7 @@ def of_level(fault: Fault, refused: RefusedInput) -> Hint:
     nothing = of_nothing(fault, refused)
     if nothing != NO_HINT or not refused.column or len(text) > _LONGEST_ALIAS:
         return nothing
-    clause = f"; if it means one of these, put that one for {LEVEL} and {LINE}"
+    clause = f"; if it means one of these, name it in place of {LEVEL}: {LINE}"
     return Hint("", clause, to_complete=_meaning(refused, LEVEL))
 
 

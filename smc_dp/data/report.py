@@ -87,6 +87,8 @@ def blocks(found: FileValidation) -> Iterator[PageBlock]:
     """Yield the faults of a party's file, the lines to add to the bounds, and what will be clipped."""
     if found.faults:
         count = "1 fault" if len(found.faults) == 1 else f"{len(found.faults)} faults"
+        if found.rows is None and (line := found.faults[0].fault.fields.get("line")) is not None:
+            count = f"at least {count}: the check ended at line {line}"
         notice = "" if found.faults[0].code == "file.unreadable" else f" {PRIVATE_NOTICE}"
         yield Prose(f"{found.source}: {count}.{notice}", "file.does_not_fit")
         # Some faults say what to write, which is to be copied: a terminal must not fold it.
@@ -95,8 +97,8 @@ def blocks(found: FileValidation) -> Iterator[PageBlock]:
             yield from format_lines(form)
         if lines := _to_add(found.faults):
             yield Prose(
-                "Lines for the bounds file that would fix some or all of these faults. The bounds are public and "
-                "the same for all parties:"
+                "Lines for the bounds file, which fix some or all of these faults. The bounds are public and the same "
+                "for all parties:"
             )
             yield Verbatim("\n".join(lines), "Lines for the bounds")
     else:
@@ -113,9 +115,9 @@ def blocks(found: FileValidation) -> Iterator[PageBlock]:
 def format_lines(form: FileFormat) -> Iterator[PageBlock]:
     """Yield the lines by which a site states this format, and where they belong."""
     if form.place == OWN_SETTINGS_FILE:
-        yield Prose(f"Lines that this site can write into {form.place}, in place of its [file], [aliases] and [dates]:")
+        yield Prose(f"Lines for {form.place}, in place of its [file], [aliases] and [dates]:")
     else:
-        yield Prose(f"Lines that this site can write as the whole content of {form.place}:")
+        yield Prose(f"Write this into {form.place} beside the file, in place of what it has:")
     yield Verbatim("\n".join(map(printable, form.sections())), "Lines for the site")
 
 

@@ -77,8 +77,7 @@ def _leaving(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     )
     yield (
         f"{min(len(study.names) - 1, MOST_WITNESSES)} other participants see how many entries and charges its ledger "
-        "has. "
-        f"The study needs {study.witnesses_needed} of them to cosign its charge before a message of the session leaves."
+        f"has. At least {study.witnesses_needed} must cosign its charge before the site sends a message of the session."
     )
     yield "All participants and the relay see the sender, addressee, time and length of each message."
     if agreement.parameters.get("sizes") == "released":

@@ -238,14 +238,16 @@ class PrivacyStatement:
                 f"{percent:g} % sure of either ({figures})"
             )
             words += f", except with a probability of at most {_three_digits(found.missed)}." if found.missed else "."
+            if found.missed > self.delta:
+                words += " Delta is smaller, because it weights each of these cases by how far it goes beyond."
         else:
             words = f"No observation changes in probability by more than a factor e^epsilon and delta ({figures})."
             words += " These figures do not bound how sure anybody can be afterwards."
         if self.rho is not None:
             words += f" The release is zero-concentrated differentially private (rho = {short_figure(self.rho)})."
             if self.mu is not None:
-                words += f" It has every epsilon and delta of a Gaussian mechanism with mu = {short_figure(self.mu)}."
-            words += " An epsilon for every other delta follows from this."
+                words += f" It loses no more privacy than a Gaussian mechanism with mu = {short_figure(self.mu)}."
+            words += " From this an epsilon follows for every other delta."
         if percent > 99:
             words += " So large an epsilon hardly protects."
         return words

@@ -33,7 +33,7 @@ from smc_dp.run.description_table import description_blocks
 from smc_dp.run.folder import read_content, read_listed_file, read_release_file, read_run_files
 from smc_dp.run.methods_section import methods_section
 from smc_dp.run.one_class import one_class_faults
-from smc_dp.run.privacy_summary import plain_lines, summary_lines
+from smc_dp.run.privacy_summary import summary_lines
 from smc_dp.run.release import AUXILIARY, RELEASE, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.settings import TITLES
 from smc_dp.run.threshold import HALF, Threshold, stated_threshold
@@ -126,7 +126,7 @@ def release_page(
         sections=(
             Section("What was released", (*_released(release), *_one_class(release, threshold))),
             Section("Parties", tuple(_parties(release))),
-            Section("What it guarantees", (FactList(tuple(plain_lines(agreement))),), details=True),
+            Section("What it guarantees", (FactList((("Example", agreement.statement.example),)),), details=True),
             Section("Privacy statement", (FactList(tuple(summary_lines(agreement))),), new_sheet=True),
             Section("Privacy statement in full", tuple(_guaranteed(agreement.statement)), details=True),
             Section("What it does not guarantee", tuple(_not_guaranteed(agreement)), details=True),
@@ -234,13 +234,13 @@ def _guaranteed(statement: PrivacyStatement) -> Iterator[PageBlock]:
 
 def _not_guaranteed(agreement: Agreement) -> Iterator[PageBlock]:
     if agreement.statement.caveats:
-        yield Prose("Of this release:")
+        yield Prose("Limits of this release:")
         yield Bullets(agreement.statement.caveats)
     claim = PROTOCOLS[agreement.protocol].claim
     if claim is None:
         yield Prose("The protocol is kept for its flaws, and claims nothing against those who take part.")
     else:
-        yield Prose(f"Of the protocol {agreement.protocol}, the worst first:")
+        yield Prose(f"Limits of the protocol {agreement.protocol}, the worst first:")
         yield Bullets(claim.limitations_of(agreement.program_parameters("")))
     verb = "predicts" if agreement.bounds.outcome else "classifies"
     of_model = "" if agreement.describes else f" A release makes no promise about how well it {verb}."

@@ -238,8 +238,8 @@ class DataRoles(Document):
     bounds: Path | None = _setting("TOML file of public bounds, categories and classes.", "FILE", short=(RUN,))
     test: Path | None = _setting("CSV or Parquet file to measure the accuracy on.", "FILE", short=(RUN,))
     auxiliary: str | None = _setting(
-        "soft_ss: public rows without labels that all parties vote on. With `party` or `study`, give a CSV or Parquet "
-        "file; else give a number of rows of the data set. These rows are published.",
+        "Public rows without labels for soft_ss, in which the parties' models vote on each. Give a CSV or Parquet file "
+        "with `party` or `study`, else a number of rows of the data set. These rows are published.",
         "FILE|INTEGER", title="Digest of the public rows",
     )  # fmt: skip
     strict_bounds: bool = _setting(

@@ -45,7 +45,7 @@ HOW_TO_READ = (
     "coalition of participants that share all that they saw.",
 )
 DEPARTS = "Where the program departs from it, and why"
-BESIDE = "What else the notes have on it"
+BESIDE = "What the notes add"
 IS_WRONG = "What is wrong with it as published, and what fixes it"
 FIXED_NOTES = (
     'These are the notes of the fixed program, which they call "here". The steps of this page are as published.'

@@ -32,10 +32,10 @@ def format_bytes(value: bytes) -> str:
     return value.hex() if len(value) <= _BYTES else f"{value[:3].hex()}…{value[-1:].hex()} ({len(value)} bytes)"
 
 
-def format_vector(texts: Sequence[str], count: int) -> str:
-    """Format the first of so many values."""
-    shown = ", ".join(texts)
-    return f"({shown})" if len(texts) == count else f"({shown}, … {count} in all)"
+def format_vector(texts: Sequence[str], count: int, mark: str = ", ") -> str:
+    """Format the first of so many values, with this mark between them."""
+    shown = mark.join(texts)
+    return f"({shown})" if len(texts) == count else f"({shown}{mark}… {count} in all)"
 
 
 def format_value(x: Any, observed: ObservedSession) -> str:
@@ -105,7 +105,7 @@ def _field(slot: FieldSpec, x: Any, observed: ObservedSession) -> str:
     if slot.protection.width != _SETS:
         return format_value(x, observed)
     sets = [names_of_bits(one, observed.session.parties) for one in (x if isinstance(x, tuple | list) else (x,))]
-    return format_vector(sets[:_SHOWN], len(sets)) if isinstance(x, tuple | list) else sets[0]
+    return format_vector(sets[:_SHOWN], len(sets), "; ") if isinstance(x, tuple | list) else sets[0]
 
 
 def names_of_bits(members: int, parties: Sequence[str]) -> str:

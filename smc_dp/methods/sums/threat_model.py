@@ -15,9 +15,12 @@ from smc_dp.core.errors import InputError
 from smc_dp.methods.sums.party_limits import check_party_limits, has_sparse_graph, sparse_graph_failure
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 
-COMPUTATIONAL_CAVEAT = "Inside the protocol the guarantee is computational (SIM-CDP)."
+COMPUTATIONAL_CAVEAT = (
+    "Inside the protocol the guarantee is computational (SIM-CDP): it holds against attackers who cannot break the "
+    "cryptography."
+)
 MALICIOUS_CAVEAT = (
-    "A malicious participant can deny everybody the result, also after the ledgers were charged for it. It can enter "
+    "A malicious participant can deny everybody the result, even after the charge, which may then stay. It can enter "
     "numbers that are no model of any rows. There is no promise of a result, or of a correct one, only that nothing "
     "besides the sums is revealed."
 )
@@ -33,8 +36,7 @@ SEMI_HONEST_SECRECY_CAVEAT = (
     f"shares masks with its neighbours alone. {_THEY_MAY}"
 )
 STATE_LEAK_CAVEAT = (
-    "A party whose state leaks during the session counts among the corrupted ones, because its share of the noise is "
-    "known."
+    "A party whose state leaks during the session counts as corrupted, because its share of the noise is known."
 )
 PARTICIPATION_CAVEAT = (
     "The fact that a run takes place at all is not covered. Neither is who took part and who dropped out."

@@ -109,7 +109,8 @@ class Witness:
         """Return the head of this owner's ledger, cosigned, and on disk by then.
 
         InputError refuses it: `head.of_another_ledger` (404 of tlog-witness), `head.not_signed` (403),
-        `witness.old_beyond_head` (400), `witness.other_size` (409) and `witness.not_extended` (422).
+        `witness.old_beyond_head` (400), `witness.other_size` (409) and `witness.not_extended` (422); and
+        `witness.recovered_since`, for a head of the lost ledger after its recovery.
         """
         head = verify_head(request.note, owner)
         if request.old > head.size:
@@ -121,11 +122,12 @@ class Witness:
         cosigned = cosign_note(own, name, identity, int(self._clock()))
         SignedNote.read(cosigned.encode())  # what is kept can be read again
         with self._transaction():
-            newest = self._all(owner)[-1:]
-            if newest and generation_of(verify_head(newest[0], owner)) > generation_of(head):
+            last, none = self._last(owner), Checkpoint(head.origin, 0, EMPTY_ROOT)
+            seen = none if last is None else Checkpoint.read(last.text)
+            if generation_of(seen) > generation_of(head):
                 raise InputError("witness.recovered_since")
-            last = next((note for note in newest if Checkpoint.read(note.text).origin == head.origin), None)
-            seen = Checkpoint(head.origin, 0, EMPTY_ROOT) if last is None else Checkpoint.read(last.text)
+            if seen.origin != head.origin:
+                seen = none
             if request.old != seen.size:
                 raise InputError("witness.other_size", seen=seen.size, old=request.old, entries=head.size)
             if not is_extension(seen.size, seen.root, head.size, head.root, request.proof):
@@ -135,19 +137,21 @@ class Witness:
 
     def last(self, owner: bytes) -> SignedNote | None:
         """Return the last head of this owner's ledger that was cosigned; None where there is none."""
-        return next(reversed(self.heads(owner)), None)
+        with _naming_faults(self.path):
+            return self._last(owner)
 
     def heads(self, owner: bytes) -> list[SignedNote]:
         """Return all heads of this owner's ledger that were cosigned, in their order."""
         with _naming_faults(self.path):
-            return self._all(owner)
+            return self._kept(owner, "ASC")
 
-    def _all(self, owner: bytes) -> list[SignedNote]:
+    def _last(self, owner: bytes) -> SignedNote | None:
+        return next(iter(self._kept(owner, "DESC LIMIT 1")), None)
+
+    def _kept(self, owner: bytes, order: str) -> list[SignedNote]:
         origin = origin_of(owner)
-        rows = self._connection.execute(
-            "SELECT note FROM heads WHERE origin = ? OR origin GLOB ? ORDER BY number", (origin, f"{origin}/*")
-        )
-        return [SignedNote.read(note) for (note,) in rows]
+        statement = f"SELECT note FROM heads WHERE origin = ? OR origin GLOB ? ORDER BY number {order}"  # noqa: S608
+        return [SignedNote.read(note) for (note,) in self._connection.execute(statement, (origin, f"{origin}/*"))]
 
     def _own(self) -> tuple[str, Identity]:
         with _naming_faults(self.path):

@@ -60,7 +60,7 @@ class SumTerms(ProtocolTerms):
     )  # fmt: skip
     output: OutputName = protocol_setting(
         "curator",
-        "Secure sum: who adds up masked inputs: the curator, or whoever reads them as parties publish them (shares).",
+        "Secure sum: who adds up masked inputs: the curator, or everybody, because parties publish them (shares).",
         values=get_args(OutputName),
         on=(RUN,),
     )
@@ -139,7 +139,7 @@ class SumTerms(ProtocolTerms):
         sparse = limits.has_sparse_graph
         how = "if all follow the protocol" if sparse and not own_noise else "even if malicious"
         fixed = "colluding parties and drop-outs fixed beforehand" if sparse else "no party turning malicious midway"
-        late = f"at most {self.dropouts} drop-outs" if self.dropouts else "no drop-outs"
+        late = f"at most {self.dropouts} drop-out{'s' * (self.dropouts > 1)}" if self.dropouts else "no drop-outs"
         result = "a withheld result" if self.verifiable or not limits.by_curator else "a withheld or false result"
         # Neighbours have equally many rows under `replace`; elsewhere a method can take the number to be public.
         is_public = spec.statement.adjacency == "replace" or isinstance(getattr(spec, "method", None), NeedsRowCounts)

@@ -98,7 +98,7 @@ def parquet(**columns) -> bytes:
         pytest.param(b"sex,outcome\nf,yes\nm,no\n", ["'age'", "missing"], id="missing column"),
         pytest.param(b"age,sex\n1,f\n2,m\n", ["'outcome'", "missing"], id="missing label"),
         pytest.param(b"41,f,yes\n7,m,no\n", ["'age'", "missing"], id="missing header"),
-        pytest.param(b"age,age,sex,outcome\n1,1,f,no\n", ["'age'", "twice"], id="column twice"),
+        pytest.param(b"age,age,sex,outcome\n1,1,f,no\n", ["'age'", "two columns"], id="column twice"),
         pytest.param(
             parquet(age=[1.0, None], sex=["f", "m"], outcome=["no", "yes"]), ["'age'", "row 2", "empty"], id="null"
         ),

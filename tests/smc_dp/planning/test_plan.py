@@ -339,14 +339,18 @@ def test_more_protection_than_any_secure_sum_has_is_no_reason_for_a_method_witho
         smc_dp.plan([900, 700], 3, method="prr_mean", **asked)  # type: ignore[arg-type]
 
 
+_SIZES = "--sizes: wanted numbers of rows, such as 5000,800, or each party once, such as north=5000,south=800;"
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        ("--sizes 500", "--sizes: wanted those of at least 2 parties, got 1"),
-        ("--sizes 500,x", "--sizes: wanted a whole number of at most 18 digits, got 'x'"),
+        ("--sizes 500", "--sizes: wanted the numbers of rows of at least 2 parties, got 1"),
+        ("--sizes 500,x", f"{_SIZES} got 'x'"),
+        ("--sizes 500,x1", "--sizes: wanted a whole number of at most 18 digits, got 'x1'"),
         ("--sizes 500,0", "--sizes: party-2: wanted a number of rows from 1 to 10000000, got 0"),
-        ("--sizes a=5,b", "--sizes: wanted NAME=ROWS of each party, each name once, got 'b'"),
-        ("--sizes a=5,a=6", "--sizes: wanted NAME=ROWS of each party, each name once, got 'a' again"),
+        ("--sizes a=5,b", f"{_SIZES} got 'b'"),
+        ("--sizes a=5,a=6", f"{_SIZES} got 'a' again"),
         ("--sizes 500,500 --epsilon 0", "--epsilon: wanted a positive number, written as 0.1 or 1e-3, got '0'"),
         ("--sizes 500,500 --method x", "--method: wanted one of "),
         ("--sizes 500,500 --method soft_ss", "--method: soft_ss needs public rows without labels"),
