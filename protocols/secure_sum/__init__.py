@@ -25,8 +25,8 @@ from protocols.secure_sum.values import RECORDS, Addends, Sums, Vault, join_adde
 
 
 async def party(me: Endpoint, p: Parameters, mine: Addends, *later: Addends) -> Sums:
-    """Run a party, P_j. Its inputs are numbers and noise; later inputs are answers to queries. Its outputs are the
-    sums, and the list of the parties in each.
+    """Run a party, P_j. Its inputs are numbers and noise for each sum; those of a later sum may depend on the sums
+    before. Its outputs are the sums, and the list of the parties in each.
     """
     mine = join_addends(p, mine, *later)
     vault = await me.stage(neighbour_graph.party if p.degree else setup.party, p, name=SETUP)

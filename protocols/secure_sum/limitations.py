@@ -126,10 +126,13 @@ LIMITATIONS = (
         "Charlie knows the earlier sums when he chooses which parties to leave out of a sum as drop-outs.",
         applies=_may_drop_out,
     ),
-    Limitation("Parties that refuse to answer can stop a sum. A charge that was made for it by then is not refunded."),
     Limitation(
-        "A party that goes back to an old state loses the protection of its masks. A site therefore has to keep the "
-        "folder of counters (the number of its newest state) out of its backups."
+        "Parties that refuse to answer can stop a sum. Its charge stays, unless enough parties sign that they gave the "
+        "sum up. They can do so only if drop-outs are allowed."
+    ),
+    Limitation(
+        "A party that goes back to an old state loses the protection of its masks. The folder of counters shows that a "
+        "state is old, so it must never be restored from a backup."
     ),
     Limitation(
         "A dealer is a party that hands out shares, and a holder one that receives them. A dealer whose shares open no "
@@ -139,7 +142,7 @@ LIMITATIONS = (
         applies=_may_drop_out,
     ),
     Limitation(
-        "A party also counts among the t if it is corrupted, or its state is read, before it has erased its secrets of "
-        "a sum. So does every party that Charlie invents. Each party therefore has to know the others from elsewhere."
+        "A party counts as one of the t colluders if its state is read before it has erased its secrets of a sum. So "
+        "does every party that Charlie invents. Each party therefore has to know the others from elsewhere."
     ),
 )
