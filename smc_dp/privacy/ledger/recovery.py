@@ -53,7 +53,7 @@ def lost_charges(
     and for a study without a cost.
     """
     heads = [request.head for chain in chains for request in chain]
-    lost = {_state(head) for head in heads if not _is_extended(history, head)}
+    lost = {head for head in heads if not _is_extended(history, head)}
     if heads and not lost:
         raise InputError("recovery.nothing_lost")
     generation = 1 + max(LedgerRecovery.of(history).generation, *map(generation_of, heads), 0)
@@ -69,10 +69,6 @@ def lost_charges(
     return [_mark(LedgerRecovery(generation, None), Guarantee("approx", Fraction(1), most_delta, *PARTIES))]
 
 
-def _state(head: Checkpoint) -> tuple[str, int, bytes]:
-    return head.origin, head.size, head.root
-
-
 def _is_extended(history: History, head: Checkpoint) -> bool:
     try:
         check_extends(history, head, "")
@@ -82,19 +78,19 @@ def _is_extended(history: History, head: Checkpoint) -> bool:
 
 
 def _explained(
-    history: History, chain: Sequence[HeadRequest], lost: set[tuple[str, int, bytes]]
+    history: History, chain: Sequence[HeadRequest], lost: set[Checkpoint]
 ) -> tuple[int, dict[str, Checkpoint]] | None:
     """Return the number of charges at the end of a chain, and the heads of sessions that the ledger lacks, in order.
 
     The heads are under the keys of their charges. None where this chain does not explain everything.
     """
     own = LedgerRecovery.of(history).generation
-    mine = [request for request in chain if _state(request.head) in lost]
-    held = [request.head for request in chain if _state(request.head) not in lost]
+    mine = [request for request in chain if request.head in lost]
+    held = [request.head for request in chain if request.head not in lost]
     proven = [head for head in held if generation_of(head) == own]  # of an earlier one the charges alone are here
     last = max(proven, key=lambda head: head.size, default=Checkpoint("", 0, EMPTY_ROOT))
     size = max(last.size, 1)  # the first entry is the limit
-    if {_state(request.head) for request in mine} != lost or any(e.state != "released" for e in history.entries[size:]):
+    if {request.head for request in mine} != lost or any(e.state != "released" for e in history.entries[size:]):
         return None
     charged, found = charged_keys(history, size), dict[str, Checkpoint]()
     for request in mine:
