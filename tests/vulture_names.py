@@ -28,6 +28,7 @@ _of_today
 sampling_error
 privacy_error
 last_step
+times_needed
 spent_before  # a field of `audit --json`
 spent_after
 left_before

@@ -26,14 +26,14 @@ from protocols.crypto.identity import Signer
 from protocols.crypto.sealing import KEY_BYTES
 from protocols.errors import DecodeError, Fault, LocalError, PeerError, ReplayError, shown, somebody_between
 from protocols.runtime import message as messages
-from protocols.runtime.attestation import Attestation, is_attested, signing_input
+from protocols.runtime.attestation import Attestation, is_signed_attestation, signing_input
 from protocols.runtime.channel import GREETING_STAGE, Channel
 from protocols.runtime.endpoint import Greeted, Want
 from protocols.runtime.envelope import HELLO, MAX_ROUNDS, STAGE_END, Envelope
 from protocols.runtime.inbox import Absent, HeldEnvelopes, InboxEntry, Note
 from protocols.runtime.message import Key, Message
 from protocols.runtime.observer import Observer
-from protocols.runtime.role_stepper import KEY_STAGE, Progress, RoleStepper
+from protocols.runtime.role_stepper import Progress, RoleStepper
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.shared_work import done_once
 
@@ -49,7 +49,8 @@ class Actor(RoleStepper):
 
     `charge` and `refund` are the driver's ledger, which has recorded a label when they return (see `Endpoint.spend` and
     `refund`). `local_program` answers the queries of the role (`Endpoint.ask`); each answer is added to `inputs`, so
-    that a later run of the role needs no local program.
+    that a later run of the role needs no local program. Unless it `keeps_spent`, for a view, inputs that no later stage
+    uses go with the last stage that does.
 
     A role that is run again, after a crash or by an auditor, asks for all of it again. Nothing is sent twice: the actor
     compares digests and stops at the first difference, before it would seal two messages under one nonce.
@@ -68,8 +69,10 @@ class Actor(RoleStepper):
         charge: Callable[[str], None] | None = None,
         refund: Callable[[str], None] | None = None,
         local_program: LocalProgram | None = None,
+        keeps_spent: bool = True,
     ) -> None:
         super().__init__(session, name, seed, inputs, board, observer)
+        self._keeps_spent = keeps_spent
         self.channel = Channel(session, name, signer, seed.fork("channel"), board)
         self.counter = 0  # of the states that were saved of it
         self.rising = False  # resumed, and not yet where it stood
@@ -193,15 +196,19 @@ class Actor(RoleStepper):
         over = self.stage or ""
         super().finish_stage(result)
         self._resent = 0
+        if self.session.program.unspent and not self._keeps_spent:
+            self.inputs, _ = self.session.program.unspent(
+                self.session.parameters, self.name, self.inputs, self.progress.results
+            )
         if self.session.program.closed:
             self.channel.close(self.session.program.closed(self.session.parameters, self.name, over))
 
     @override
     def attested(self, name: str, message: Message, signature: bytes) -> bool:
-        holds = is_attested(self.session, name, message, self.keys, signature)
+        said = Attestation(name, type(message).__name__, self.statement_bytes(name, message), signature)
+        holds = is_signed_attestation(self.session, said)
         if holds:
-            said = self.statement_bytes(name, message)
-            self.heard[Attestation(name, type(message).__name__, said, signature)] = None
+            self.heard[said] = None
         return holds
 
     @override
@@ -368,11 +375,9 @@ class Actor(RoleStepper):
             self.refuse_unread()
 
     def _said(self) -> bytes:
-        greeting = self.session.says(self.name)
-        if greeting is None:
+        made = self.made_greeting()
+        if made is None:
             return b""
-        self.measure(KEY_STAGE)
-        made = greeting.make(self.session.parameters, self.name, self.seed.fork("greeting"))
         self.measure(GREETING_STAGE)
         return messages.encode(made, self.session.layout, {})
 

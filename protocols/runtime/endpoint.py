@@ -75,8 +75,8 @@ class Engine(Protocol):
     def evidence(self, sender: str) -> list[int]:
         """Return the number of the message last read from the sender, if any."""
 
-    def greeting_rng(self) -> Stream:
-        """Return the stream of the participant's own greeting."""
+    def greeting_secrets(self) -> Any:
+        """Return the secrets behind the participant's own greeting."""
 
     def attest(self, message: Message) -> bytes:
         """Sign a statement."""
@@ -146,9 +146,9 @@ class Endpoint:
         return self._rng
 
     @property
-    def greeting_rng(self) -> Stream:
-        """Stream from which the participant's own greeting was made, from its beginning; in the first stage only."""
-        return self._engine.greeting_rng()
+    def greeting_secrets(self) -> Any:
+        """Secrets from which the participant's own greeting was made; in the first stage only."""
+        return self._engine.greeting_secrets()
 
     def send(self, to: str, message: Message) -> None:
         """Send a message; never waits."""

@@ -83,6 +83,7 @@ def resume(
     charge: Callable[[str], None] | None = None,
     refund: Callable[[str], None] | None = None,
     local_program: LocalProgram | None = None,
+    keeps_spent: bool = True,
 ) -> Actor:
     """Return the actor with this state.
 
@@ -96,7 +97,9 @@ def resume(
     if kept.get("counter") != counter:
         raise ReplayError("state.not_the_newest", number=kept.get("counter"), wanted=counter)
     try:
-        make = partial(Actor, observer=observer, charge=charge, refund=refund, local_program=local_program)
+        make = partial(
+            Actor, observer=observer, charge=charge, refund=refund, local_program=local_program, keeps_spent=keeps_spent
+        )
         return _restored(session, kept, signer, {} if board is None else board, make)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ReplayError("state.not_restorable", error=type(error).__name__) from None

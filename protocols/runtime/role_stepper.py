@@ -109,6 +109,7 @@ class RoleStepper(ABC):
         self.end: End | None = None
         self.why: Fault | None = None
         self.result: Any = None
+        self._secrets: Any = None  # behind its greeting, in the first stage
         self._finished = 0  # stages that an earlier engine of this role has finished
         self._entered = 0
         self._replaces = False
@@ -240,7 +241,7 @@ class RoleStepper(ABC):
         self.inbox.end_stage(self.stage or "")
         self.progress.sent, self.progress.once_values = [], {}
         # One way: whoever gets hold of the new seed cannot draw this stage's coins again.
-        self.seed = self.seed.fork("next stage")
+        self.seed, self._secrets = self.seed.fork("next stage"), None
         self.stage = None
 
     def once(self, label: str, make: Callable[[Stream], Any]) -> Any:
@@ -261,11 +262,26 @@ class RoleStepper(ABC):
         """Return the number of the message last read from the sender, if any."""
         return [self.last[sender]] if sender in self.last else []
 
-    def greeting_rng(self) -> Stream:
-        """Return the stream of the participant's own greeting, which exists in the first stage only."""
+    def greeting_secrets(self) -> Any:
+        """Return the secrets behind the participant's own greeting, which exist in the first stage only."""
         if self.stage is None or self.progress.results:
             raise LocalError("greeting.randomness_too_late", name=self.name)
-        return self.seed.fork("greeting")
+        return self._drawn_secrets()
+
+    def made_greeting(self) -> Message | None:
+        """Return the message in the participant's own greeting, if there is one."""
+        greeting = self.session.says(self.name)
+        if greeting is None:
+            return None
+        self.measure(KEY_STAGE)
+        return greeting.make(self.session.parameters, self.name, self._drawn_secrets())
+
+    def _drawn_secrets(self) -> Any:
+        # Drawn once: they follow from the seed, and stay as long as that does.
+        greeting = self.session.program.greeting
+        if greeting and self._secrets is None:
+            self._secrets = greeting.draw(self.session.parameters, self.seed.fork("greeting"))
+        return self._secrets
 
     def attest(self, message: Message) -> bytes:
         """Sign a statement, or return the signature of an equal one again."""

@@ -38,12 +38,13 @@ def until(over: int, values: Iterable[Any], *last: int) -> list[Any]:
 class Greeting:
     """Message that a program puts into greetings, beside the key of their links.
 
-    `kind` has a route to the public from those who send it. `make(p, name, rng)`: the message of this participant; the
-    stream is `Endpoint.greeting_rng`, so that its role can make the secrets behind it again.
+    `kind` has a route to the public from those who send it. `draw(p, rng)`: the secrets behind a message, which its
+    role has as `Endpoint.greeting_secrets`. `make(p, name, secrets)`: the message of this participant.
     """
 
     kind: type[Message]
-    make: Callable[[Any, str, Stream], Message]
+    draw: Callable[[Any, Stream], Any]
+    make: Callable[[Any, str, Any], Message]
 
 
 @dataclass(frozen=True)

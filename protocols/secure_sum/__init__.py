@@ -35,6 +35,7 @@ async def party(me: Endpoint, p: Parameters, mine: Addends, *later: Addends) -> 
         return Sums((await me.stage(complete.publisher, p, vault, mine, 0, name=stage(0), replaces=True),), ())
     one = sums.party if p.D else complete.party
     for r in range(p.R):
+        mine = mine.unspent(r)  # a party holds the addends of no sum that is over
         mine = _known(me, p, vault, mine, r)
         vault = await me.stage(one, p, vault, mine, r, name=stage(r), replaces=True)
     return Sums(vault.values, vault.members)
@@ -96,7 +97,7 @@ PROGRAM = Program(
     Parameters,
     participants=participants,
     peers=peers,
-    greeting=Greeting(MaskKeys, dealing.make_greeting),
+    greeting=Greeting(MaskKeys, dealing.draw_greeting_secrets, dealing.make_greeting),
     statements=STATEMENTS,
     broken_commitment=broken_commitment,
     widths=widths,

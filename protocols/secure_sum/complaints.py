@@ -9,25 +9,29 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from functools import partial, reduce
+from functools import reduce
 from operator import or_
 
 from protocols.runtime.endpoint import Greeted
 from protocols.secure_sum import dealing
 from protocols.secure_sum.messages import Disclosed, MaskKeys, Replaced, Shares
 from protocols.secure_sum.parameters import Parameters
-from protocols.secure_sum.values import Held
+from protocols.secure_sum.values import Held, Tree
 
 _Greetings = Mapping[str, Greeted[MaskKeys]]
 NOTHING_HELD = Held(bytes(dealing.SEED_BYTES), bytes(dealing.SEED_BYTES))
 
 
-def is_committed(p: Parameters, greetings: _Greetings, dealer: int, holder: int, held: Sequence[Held]) -> bool:
-    """Return whether these are the shares of all sums that the dealer committed to give to this holder. None are
-    not, whatever it committed to.
+def is_committed(p: Parameters, greetings: _Greetings, dealer: int, holder: int, tree: Tree) -> bool:
+    """Return whether this is the tree of the shares that the dealer committed to give to this holder. The empty tree
+    of no shares is not, whatever it committed to.
     """
-    root = greetings[p.parties[dealer]].message.leaves[holder]
-    return bool(held) and dealing.merkle_root(dealing.share_tree(dealer, holder, held)) == root
+    return bool(tree) and dealing.merkle_root(tree) == greetings[p.parties[dealer]].message.leaves[holder]
+
+
+def share_trees(holder: int, held: Sequence[Sequence[Held]]) -> tuple[Tree, ...]:
+    """Return the Merkle trees of what a holder holds, dealer by dealer."""
+    return tuple(dealing.share_tree(i, holder, shares) if shares else () for i, shares in enumerate(held))
 
 
 def shares_held(
@@ -38,10 +42,11 @@ def shares_held(
     return tuple(every.get(name, ()) for name in p.parties)
 
 
-def accused_dealers(p: Parameters, greetings: _Greetings, holder: int, held: Sequence[Sequence[Held]]) -> int:
-    """Return the other dealers whose shares are not those that they committed to; `held` is by dealer."""
-    committed = partial(is_committed, p, greetings)
-    return p.listed(i for i, own in enumerate(held) if i != holder and not committed(i, holder, own))
+def accused_dealers(p: Parameters, greetings: _Greetings, holder: int, trees: Sequence[Tree]) -> int:
+    """Return the other dealers whose shares are not those that they committed to; `trees` of these, by dealer."""
+    return p.listed(
+        i for i, tree in enumerate(trees) if i != holder and not is_committed(p, greetings, i, holder, tree)
+    )
 
 
 def wrong_shares(shares: Shares) -> Shares:
@@ -87,7 +92,7 @@ def is_wrong_disclosure(
     """Return whether a dealer disclosed, to somebody who accuses it, other shares than it committed to."""
     shares = shares_in(got)
     return any(
-        not is_committed(p, greetings, dealer, holder, _of(p, shares, holder))
+        not is_committed(p, greetings, dealer, holder, dealing.share_tree(dealer, holder, _of(p, shares, holder)))
         for holder in range(p.K)
         if _accuses(accused_by_holder, holder, dealer)
     )

@@ -55,11 +55,16 @@ def closed_secret(rng: Stream) -> masking.ClosedSecret:
     return masking.ClosedSecret(rng.bytes(SEED_BYTES))
 
 
-def make_greeting(p: Parameters, name: str, rng: Stream) -> MaskKeys:
+def draw_greeting_secrets(p: Parameters, rng: Stream) -> Seeds | masking.ClosedSecret:
+    """Draw what stands behind a party's greeting, from the stream of it."""
+    return deal_seeds(p, rng) if p.D else closed_secret(rng)
+
+
+def make_greeting(p: Parameters, name: str, dealt: Seeds | masking.ClosedSecret) -> MaskKeys:
     """Return the content of a party's greeting."""
-    if not p.D:
-        return MaskKeys((masking.closed_key(closed_secret(rng)),), (), ())
-    dealt, dealer = deal_seeds(p, rng), p.parties.index(name)
+    if isinstance(dealt, masking.ClosedSecret):
+        return MaskKeys((masking.closed_key(dealt),), (), ())
+    dealer = p.parties.index(name)
     secrets, promised = (*dealt.s, dealt.box), [seed_commitment(dealer, r, b) for r, b in enumerate(dealt.b)]
     return MaskKeys(
         keys=tuple(masking.public_key(s) for s in secrets if s),

@@ -29,7 +29,7 @@ from protocols.secure_sum.messages import (
     Start,
 )
 from protocols.secure_sum.parameters import Parameters
-from protocols.secure_sum.values import Held
+from protocols.secure_sum.values import Held, Tree
 
 _Greetings = Mapping[str, Greeted[MaskKeys]]
 _HeldByDealer = tuple[tuple[Held, ...], ...]
@@ -54,17 +54,18 @@ async def receive_shares(me: Endpoint, p: Parameters, dealt: dealing.Seeds) -> _
 
 async def settle_complaints(
     me: Endpoint, p: Parameters, greetings: _Greetings, roster: bytes, dealt: dealing.Seeds, held: _HeldByDealer
-) -> _HeldByDealer:
-    """Return the shares that I hold of every dealer, all as committed to: as they were sent, or as disclosed on my
-    complaint.
+) -> tuple[_HeldByDealer, tuple[Tree, ...]]:
+    """Return the shares that I hold of every dealer, all as committed to, and their trees: as they were sent, or as
+    disclosed on my complaint.
     """
-    mine = complaints.accused_dealers(p, greetings, me.index, held)
+    trees = complaints.share_trees(me.index, held)
+    mine = complaints.accused_dealers(p, greetings, me.index, trees)
     me.send(me.curator, Ready(roster, (mine,), (me.attest(Complaint(roster, mine)),)))
     start = await await_start(me, roster, STARTED if p.may_accuse_silence else None)
     if not any(start.accused):
         if mine:
             me.refuse(me.curator, "complaint.withheld")
-        return held
+        return held, trees
     accused_by_holder = await _heard(me, p, roster, mine)
     if (count := complaints.count_accusers(accused_by_holder, me.index)) > p.most_accusers:
         me.stop("shares.too_many_accusers", got=count, most=p.most_accusers)
@@ -78,9 +79,10 @@ async def settle_complaints(
     if any(start.accused):
         await _convinced(me, p, greetings, roster, accused_by_holder, start.accused[0])
     held = complaints.with_disclosed_shares(p, held, mine, await me.receive(me.curator, Replaced))
-    if complaints.accused_dealers(p, greetings, me.index, held):
+    trees = complaints.share_trees(me.index, held)
+    if complaints.accused_dealers(p, greetings, me.index, trees):
         me.refuse(me.curator, "complaint.not_answered")
-    return held
+    return held, trees
 
 
 async def mediate_complaints(

@@ -24,7 +24,7 @@ _Greetings = Mapping[str, Greeted[MaskKeys]]
 async def party(me: Endpoint, p: Parameters) -> Vault:
     """Run P_j: return its neighbours, and its shares of their seeds, when everybody has dealt."""
     own = (await me.greetings(MaskKeys, (me.name,)))[me.name]
-    dealt = dealing.deal_seeds(p, me.greeting_rng)
+    dealt = me.greeting_secrets
     if masking.public_key(dealt.s[0]) != own.message.keys[0]:  # an older one, whose coin is known
         me.stop("greeting.not_the_own")
     root, near = await _seated(me, p, own, dealt.coin)

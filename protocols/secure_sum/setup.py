@@ -28,15 +28,14 @@ async def party(me: Endpoint, p: Parameters) -> Vault:
             await disputes.await_start(me, vault.roster)
         return vault
     greetings, vault = await _greeted(me, p)
-    dealt = dealing.deal_seeds(p, me.greeting_rng)
+    dealt = me.greeting_secrets
     _own(me, masking.public_key(dealt.s[0]), vault.keys[0])
     # 1. shares of all seeds to everybody, a share of the own ones kept
     for other in me.others:
         me.send(other, dealing.shares_for_holder(dealt, p.parties.index(other)))
     held = await disputes.receive_shares(me, p, dealt)
-    held = await disputes.settle_complaints(me, p, greetings, vault.roster, dealt, held)
+    held, trees = await disputes.settle_complaints(me, p, greetings, vault.roster, dealt, held)
     secrets = tuple(Secrets(dealt.b[r], dealt.s[r], tuple(of_dealer[r] for of_dealer in held)) for r in range(p.R))
-    trees = tuple(dealing.share_tree(i, me.index, shares) for i, shares in enumerate(held))
     return replace(vault, secrets=secrets, trees=trees)
 
 
@@ -68,7 +67,7 @@ async def _greeted(me: Endpoint, p: Parameters) -> tuple[Mapping[str, Greeted[Ma
 
 async def _paired(me: Endpoint, p: Parameters) -> Vault:
     """Return the common values of a party with each other one, by one agreement (step 0). No greeting is kept."""
-    greetings, secret = await me.greetings(MaskKeys), dealing.closed_secret(me.greeting_rng)
+    greetings, secret = await me.greetings(MaskKeys), me.greeting_secrets
     keys = roster.mask_keys(p, greetings)[0]
     pairs = masking.closed_pairs(secret, me.index, keys)
     vault = _vault(me, p, greetings, dict(zip(keys, pairs.agreed, strict=True)).get)

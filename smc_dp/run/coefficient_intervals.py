@@ -24,7 +24,12 @@ from smc_dp.core.kinds import LARGEST_FINITE_NUMBER
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn
 from smc_dp.methods.model import Weights
-from smc_dp.methods.statistics.coefficient_inference import CoefficientInference, find_obstacles
+from smc_dp.methods.statistics.coefficient_inference import (
+    FLOOR,
+    SURE_EIGENVALUE,
+    CoefficientInference,
+    find_obstacles,
+)
 from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.methods.statistics.estimate import INTERVAL_LEVEL, QUANTILE
 from smc_dp.run.agreement import Agreement
@@ -105,11 +110,21 @@ def _state(
         "left_out": _stated(found.left_out),
         "left_out_error": _stated(found.left_out_error),
         "last_step": _stated(found.step),
+        "times_needed": _times_needed(found) if "collinear" in obstacles or any(ill & without) else None,
         **({} if found.residual is None else {"residual_deviation": _stated(found.residual)}),
         "obstacles": obstacles,
         "cautions": [code for code, holds in warned.items() if holds],
         "terms": each,
     }
+
+
+def _times_needed(found: CoefficientInference) -> float | None:
+    """Return how many times as many rows, or times the epsilon, take all directions out of the noise, as `plan` says.
+
+    The Hessian grows with the rows, and its noise falls with epsilon. None where noise drowns a direction: then nobody
+    knows how much it takes, if anything does.
+    """
+    return SURE_EIGENVALUE / found.least if found.least >= FLOOR else None
 
 
 def intervals_fault(
@@ -136,6 +151,9 @@ def figures_fault(
     if stated is None or isinstance(result, DescribeResult) or not agreement.infers:
         return wrong if agreement.infers or stated is not None else None
     terms = terms_of(result, agreement.bounds)
+    times = stated["times_needed"]
+    if times is not None and not 0 < times <= SURE_EIGENVALUE / FLOOR * (1 + _NEARLY):
+        return wrong
     deviations = (stated["rows_error"], stated["left_out_error"], stated.get("residual_deviation") or 0.0)
     if len(stated["terms"]) != len(terms) or min(deviations) < 0:
         return wrong
@@ -149,6 +167,7 @@ def figures_fault(
         np.zeros(0, dtype=np.bool_), np.zeros_like(sampling), obstacles, rows, float(stated["left_out"]),
         float(stated["rows_error"]), float(stated["left_out_error"]),
         of_other_parties=bool({"other_parties", "dropped_out"} & {*stated["obstacles"], *stated["cautions"]}),
+        least=0.0 if times is None else SURE_EIGENVALUE / times,
     )  # fmt: skip
     if agreement.bounds.outcome is not None:
         found = replace(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from smc_dp.data.bounds import Bounds
+from smc_dp.methods.statistics.coefficient_inference import FLOOR, SURE_EIGENVALUE
 from smc_dp.methods.statistics.estimate import QUANTILE
 from smc_dp.pages.blocks import PageBlock, PageTable, Prose, Section, coded_prose, rest_of
 from smc_dp.pages.shortening import join_first, shorten
@@ -63,6 +64,8 @@ def interval_blocks(found: Mapping[str, Any], bounds: Bounds, per: UnitsByColumn
         yield Prose(f"The standard deviation of the residuals is about {found['residual_deviation']:.3g}.")
     for code in (*found["obstacles"], *found["cautions"]):
         yield coded_prose(_SAID[code])
+        if code in ("collinear", "ill_determined"):
+            yield _what_would_do(found)
     rows = list(coefficient_rows(found["terms"], bounds, per))
     if found["obstacles"]:
         table = PageTable("Coefficients", _ESTIMATES, tuple(map(_estimate, rows[:_MOST_ROWS])), numbers=(2, 3))
@@ -135,6 +138,14 @@ def _with_interval(row: CoefficientRow) -> tuple[str, ...]:
     each = (found.p_value, found.p_value_holm)
     of_test = ("" if p is None else "<.0001" if p < 1e-4 else f"{p:.4f}" for p in each)
     return (*start, f"{found.standard_error:.3g}", interval, odds_text(row.estimate), of_odds, *of_test)
+
+
+def _what_would_do(found: Mapping[str, Any]) -> Prose:
+    """Return how many rows, or which epsilon, would tell all coefficients apart."""
+    if (times := found["times_needed"]) is None:
+        return coded_prose("intervals.needed_beyond", times=SURE_EIGENVALUE / FLOOR)
+    rows = float(f"{times * max(found['rows'], 1.0):.2g}")
+    return coded_prose("intervals.needed", rows=round(rows), times=times)
 
 
 def _count(found: Mapping[str, Any], name: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from smc_dp.data.bounds import Bounds
 from smc_dp.methods.statistics.describe_result import DescribeResult
-from smc_dp.methods.statistics.estimate import INTERVAL_LEVEL
+from smc_dp.methods.statistics.estimate import FEWEST_ERRORS, INTERVAL_LEVEL, QUANTILE
 from smc_dp.methods.statistics.figure_row import COUNT, DIFFERENCE_OF_PROPORTIONS, PROPORTION, FigureRow
 from smc_dp.pages.blocks import FactList, PageBlock, PageTable, Prose, rest_of
 from smc_dp.pages.shortening import shorten
@@ -39,9 +39,18 @@ def description_blocks(described: DescribeResult, bounds: Bounds) -> Iterator[Pa
         "may be impossible: counts and proportions below 0 or above all rows, means outside of their bounds. Their "
         "intervals hold. Percentages of rows are cut to 0 and 100. Figures are of numbers as the bounds clip them, "
         "and an empty cell that a rule fills counts as what fills it. Where too few cells are left at this noise, "
-        f'"{UNKNOWN}" stands in place of a figure. Where it hides a standard deviation, its interval alone is stated.'
+        f'"{UNKNOWN}" stands in place of a figure. {_fewest(described)}Where noise hides a standard deviation, its '
+        "interval alone is stated."
     )
     yield table_one(described, bounds)
+
+
+def _fewest(described: DescribeResult) -> str:
+    """Return how many cells a figure of a group needs, from the interval of the number of its rows."""
+    if not described.groups or not (half := described.groups[0].rows.high - described.groups[0].rows.estimate):
+        return ""
+    rows = FEWEST_ERRORS * half / QUANTILE
+    return f"A group needs about {rows:,.0f} rows at this epsilon, and half as many at twice the epsilon. "
 
 
 def _cells(row: FigureRow, rows: int | None = None) -> tuple[str, ...]:

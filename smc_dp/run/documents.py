@@ -232,7 +232,8 @@ _CAUTIONS = (
 class StatedInference(Document):
     """Coefficients with intervals, of a method that has them; `rows` and `left_out` contain noise of these errors.
 
-    `residual_deviation`: of least squares, in the units of the outcome.
+    `residual_deviation`: of least squares, in the units of the outcome. `times_needed`: how many times as many rows, or
+    times the epsilon, take all coefficients out of the noise; null where they are, and where nobody knows.
     """
 
     level: FiniteNumber
@@ -241,6 +242,7 @@ class StatedInference(Document):
     left_out: FiniteNumber
     left_out_error: FiniteNumber
     last_step: FiniteNumber
+    times_needed: FiniteNumber | None
     residual_deviation: FiniteNumber | None = None
     obstacles: Annotated[
         list[Annotated[str, OneOf(("far_start", "few_rows", "long_tail", "other_parties", "collinear"))]],

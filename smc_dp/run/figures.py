@@ -30,7 +30,16 @@ _OF_COEFFICIENTS = (
     *("odds_ratio", "odds_low", "odds_high"),
 )
 _ODDS = 3  # columns of them
-_SUMMARY = ("rows", "rows_error", "left_out", "left_out_error", "residual_deviation", "obstacles", "cautions")
+_SUMMARY = (
+    "rows",
+    "rows_error",
+    "left_out",
+    "left_out_error",
+    "times_needed",
+    "residual_deviation",
+    "obstacles",
+    "cautions",
+)
 
 
 @dataclass(frozen=True)

@@ -207,7 +207,8 @@ class _Run:
             if self.ledgers and charge:
                 key = run_key(opened.session.id, RELEASED)
                 reserved = self.ledgers.reserve(data.as_read, agreement.mechanism, charge, key)
-            setting = self._setting(transcript, reserved, charged, _actor_maker(opened, parties, own))
+            make_actors = _actor_maker(opened, parties, own, keeps_seed=self.views is not None)
+            setting = self._setting(transcript, reserved, charged, make_actors)
             begun = []
 
             def go() -> Report:
@@ -320,8 +321,10 @@ class _Run:
         )
 
 
-def _actor_maker(opened: SimulatedSession, parties: Sequence[LocalParty], rng: Stream) -> MakeActors:
-    """Return a function that makes everybody's actor as a site makes its own."""
+def _actor_maker(
+    opened: SimulatedSession, parties: Sequence[LocalParty], rng: Stream, *, keeps_seed: bool
+) -> MakeActors:
+    """Return a function that makes everybody's actor as a site makes its own; `keeps_seed`: for views."""
     session, own = opened.session, {party.name: party for party in parties}
 
     def local_inputs(name: str) -> SiteInputs:
@@ -345,6 +348,7 @@ def _actor_maker(opened: SimulatedSession, parties: Sequence[LocalParty], rng: S
             name: SiteActor(
                 session, name, opened.identities[name], local_inputs(name), greetings,
                 randomness=SiteRandomness(rng.fork(f"seed {name}"), rng.fork(f"home {name}")),
+                keeps_seed=keeps_seed,
                 charge=partial(charge, name) if charge else None,
                 refund=partial(refund, name) if refund else None,
                 observer=observer,

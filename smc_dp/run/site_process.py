@@ -101,12 +101,14 @@ class SiteActor:
             self.actor = Actor(
                 session, name, signer, drawn.seed, brings.inputs(drawn.home), greetings,
                 observer=observer, charge=self.leaving, refund=self._disowned, local_program=self._answer_query,
+                keeps_spent=keeps_seed,
             )  # fmt: skip
         else:
             state, self._home, self.first_seed = _parts(kept.content)
             self.actor = resume(
                 session, state, signer, kept.counter, greetings,
                 observer=observer, charge=self.leaving, refund=self._disowned, local_program=self._answer_query,
+                keeps_spent=self.first_seed is not None,
             )  # fmt: skip
 
     def release(self) -> list[Envelope]:

@@ -143,7 +143,7 @@ EQUALS = Protocol(
     Program(
         "equals", 1, {PARTY: equal}, (Piece, Column), (), Sums,
         participants=lambda p: dict.fromkeys(p.parties, PARTY),
-        greeting=Greeting(Word, lambda p, name, rng: Word(rng.bits(8))),
+        greeting=Greeting(Word, lambda p, rng: rng.bits(8), lambda p, name, drawn: Word(drawn)),
     ),
     Model(lambda p: p, of_equals, (), lambda p: (), lambda K: Sums(PARTIES[:K], 1), lambda p, j: {}, HYGIENE),
     Claim({}, ()),

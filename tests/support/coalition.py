@@ -90,7 +90,13 @@ class Coalition:
 
     def mask_key(self, name: str) -> Any:
         """The mask key of a party for the first sum."""
-        return self.code.dealing.make_greeting(self.p, name, self.seeds[name].fork("greeting")).keys[0]
+        return self.said(name).keys[0]
+
+    def said(self, name: str) -> Any:
+        """What a party greets with."""
+        dealing = self.code.dealing
+        drawn = dealing.draw_greeting_secrets(self.p, self.seeds[name].fork("greeting"))
+        return dealing.make_greeting(self.p, name, drawn)
 
     def added(self, name: str, r: int) -> tuple[int, ...]:
         """What a party adds to a sum, noise included."""
@@ -118,8 +124,7 @@ class Coalition:
         channel = self._channel(name)
         if name not in self.p.parties:
             return channel.greet(b"")
-        made = self.code.dealing.make_greeting(self.p, name, self.seeds[name].fork("greeting"))
-        return channel.greet(messages.encode(change(self._said(name, made)), self.session.layout, {}))
+        return channel.greet(messages.encode(change(self._said(name, self.said(name))), self.session.layout, {}))
 
     def seat(self) -> Coalition:
         """All greet, members deal what they should, and Charlie tells each honest party that all saw what it saw."""

@@ -145,9 +145,9 @@ def sum_members(shared: Shared, listed: Json) -> Json:
 @op
 def sum_greeting(shared: Shared, name: str, seed: Json) -> Json:
     """The encoded greeting of a party, and its secrets."""
-    p, rng = read(shared["parameters"]), stream(seed)
+    p = read(shared["parameters"])
     dealt = dealing.deal_seeds(p, stream(seed))
-    said = encode(dealing.make_greeting(p, name, rng), p.layout(), {})
+    said = encode(dealing.make_greeting(p, name, dealt), p.layout(), {})
     return {"greeting": said, "b": dealt.b, "s": dealt.s, "of P1": [[h.b, h.s] for h in dealt.shares[0]]}
 
 

@@ -38,7 +38,6 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -154,9 +153,9 @@ class SymbolicRun:
         self._delivery = _Delivery(pattern, gate)
         code: Mapping[Kind, Any] = program.roles
         rebinding = Rebinding(ideal_primitives.ideal_replacements(tape), {role.__module__ for role in code.values()})
-        program = replace(program, roles={kind: rebinding.function(role) for kind, role in code.items()})
+        program = rebinding.program(program)
         session = Session(program, p, dict.fromkeys(program.participants(p), bytes(32)), bytes(SESSION_BYTES))
-        board = _greetings(session, tape, self._delivery, rebinding)
+        board = _greetings(session, tape, self._delivery)
         self._roles = {name: SymbolicRole(session, name, tape, self._delivery, board) for name in session.names}
         for name, role in self._roles.items():
             role.inputs, role.answers = model.split_answers(p, self._given[name])
@@ -249,17 +248,15 @@ def _nothing_refused(symbols: Iterable[Symbol]) -> None:
         raise LocalError("role.goes_on_undecided", why=why)
 
 
-def _greetings(
-    session: Session, tape: Tape, delivery: _Delivery, rebinding: Rebinding
-) -> dict[str, Greeted[Any] | None]:
+def _greetings(session: Session, tape: Tape, delivery: _Delivery) -> dict[str, Greeted[Any] | None]:
     """Post all greetings, which everybody can read before anything else is sent."""
     found: dict[str, Greeted[Any] | None] = dict.fromkeys(session.names)
     for name in session.greeters:
         greeting = session.says(name)
         if greeting is not None:
             tape.role = name
-            make: Any = greeting.make
-            made = rebinding.function(make)(session.parameters, name, Coins(tape, name, "").fork("greeting"))
+            coins: Any = Coins(tape, name, "").fork("greeting")
+            made = greeting.make(session.parameters, name, greeting.draw(session.parameters, coins))
             found[name] = Greeted(made, tape.digest(f"{GREETED} {name}".encode()))
             delivery.put(Sent(name, PUBLIC_NAME, made, GREETED, greets=True))
     return found

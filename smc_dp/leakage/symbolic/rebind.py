@@ -10,10 +10,12 @@ broadest errors are bound to one that nothing raises, and objects have no `id`.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Mapping, Set
-from dataclasses import is_dataclass
+from collections.abc import Callable, Iterable, Mapping, Set
+from dataclasses import is_dataclass, replace
 from types import CellType, FunctionType, ModuleType
 from typing import Any, ClassVar
+
+from protocols.runtime.session import Program
 
 _CORE = ("protocols.arithmetic", "protocols.crypto", "protocols.runtime", "protocols.errors")
 
@@ -43,6 +45,13 @@ class Rebinding:
         self._functions: dict[int, FunctionType] = {}
         self._spaces: dict[int, dict[str, Any]] = {}
         self._modules: dict[str, ModuleType] = {}
+
+    def program(self, real: Program) -> Program:
+        """Return the program with its roles, and the functions of its greeting, bound anew."""
+        bound: Callable[[Any], Any] = self.function
+        said = real.greeting
+        greeting = said and replace(said, draw=bound(said.draw), make=bound(said.make))
+        return replace(real, roles={kind: bound(role) for kind, role in real.roles.items()}, greeting=greeting)
 
     def function(self, real: FunctionType) -> FunctionType:
         """Return the function with its names bound anew."""

@@ -15,6 +15,7 @@ import numpy as np
 from smc_dp.core.arrays import Array
 from smc_dp.methods.statistics.centring import Centring
 from smc_dp.methods.statistics.coefficient_inference import (
+    SURE_EIGENVALUE,
     CoefficientInference,
     InferenceNoise,
     infer_coefficients,
@@ -23,13 +24,6 @@ from smc_dp.methods.statistics.coefficient_inference import (
 from smc_dp.methods.statistics.coefficient_sums import CoefficientSums
 from smc_dp.methods.statistics.inference_steps import InferenceSteps
 from smc_dp.methods.statistics.least_squares_steps import LeastSquaresSteps, residual_clip
-
-SURE_EIGENVALUE = 5.0
-"""Least eigenvalue of the expected Hessian, in units of the largest of its noise, from which on intervals are expected.
-
-In simulated releases of `logistic` and `linear` with 5 and 12 columns at least four of five had all intervals there,
-and widths were at most 1.15 times those expected. At 2.3 a fifth to a half of the coefficients had none.
-"""
 
 
 def expect_inference(spec: CoefficientSums, moments: Array, rows: float, spread: float) -> CoefficientInference:

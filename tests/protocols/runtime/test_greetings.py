@@ -41,18 +41,19 @@ class Secret(Message):
     secret: Annotated[bytes, public("digest")]
 
 
-def promise(p: Parties, name: str, rng: Stream) -> Promise:
-    return Promise(hashlib.sha256(rng.bytes(WIDTH)).digest())
+def promise(p: Parties, name: str, secret: bytes) -> Promise:
+    return Promise(hashlib.sha256(secret).digest())
 
 
 async def tell(me: Endpoint) -> bytes:
     promised = await me.greetings(Promise)
-    me.send(me.curator, Secret(me.greeting_rng.bytes(WIDTH)))
+    me.send(me.curator, Secret(me.greeting_secrets))
     return b"".join(greeted.digest for greeted in promised.values())
 
 
 async def late(me: Endpoint) -> bytes:
-    return me.greeting_rng.bytes(WIDTH)
+    found: bytes = me.greeting_secrets
+    return found
 
 
 async def hear(me: Endpoint) -> bytes:
@@ -74,7 +75,7 @@ async def curator(me: Endpoint, p: Parties) -> bytes:
 PROGRAM = Program(
     *("promises", 1, {PARTY: party, CURATOR: curator}, (Secret,), (), Parties),
     participants=parties_and_curator,
-    greeting=Greeting(Promise, promise),
+    greeting=Greeting(Promise, lambda p, rng: rng.bytes(WIDTH), promise),
 )
 
 
@@ -153,6 +154,27 @@ def test_the_secrets_behind_a_greeting_are_gone_with_the_first_stage() -> None:
 
     with refused("greeting.randomness_too_late", error=LocalError):
         made(replace(PROGRAM, roles={PARTY: twice, CURATOR: curator})).simulate()
+
+
+def test_the_secrets_behind_a_greeting_are_drawn_once_and_no_role_has_them_after_the_first_stage() -> None:
+    drawn, held = list[bytes](), dict[int, int]()
+
+    def drawn_secret(p: Parties, rng: Stream) -> bytes:
+        drawn.append(rng.bytes(WIDTH))
+        return drawn[-1]
+
+    async def watched(me: Endpoint, p: Parties) -> bytes:
+        for stage in range(2):
+            kept = await me.stage(tell if stage == 0 else nothing)
+            held[stage] = sum(value in drawn for value in vars(me._engine).values())
+        return kept
+
+    async def nothing(me: Endpoint) -> bytes:
+        return b""
+
+    greeting = Greeting(Promise, drawn_secret, promise)
+    made(replace(PROGRAM, roles={PARTY: watched, CURATOR: curator}, greeting=greeting)).simulate()
+    assert (len(drawn), held) == (3, {0: 0, 1: 0})
 
 
 def test_links_are_those_that_the_program_declares() -> None:

@@ -165,7 +165,7 @@ def test_unknown_link_is_a_key_error_before_anything_runs() -> None:
 def test_two_kinds_with_one_name_are_no_program() -> None:
     """Nor a statement, or what is said in a greeting, with the name of a message; nor two records with one name."""
     kind, record = PROGRAM.kinds[0], PROGRAM.records[0]
-    said = Greeting(kind, lambda p, name, rng: kind())
+    said = Greeting(kind, lambda p, rng: None, lambda p, name, drawn: kind())
     doubles: tuple[dict[str, Any], ...] = ({"kinds": (kind, kind)}, {"statements": (kind,)}, {"greeting": said})
     for double in doubles:
         with refused("program.one_name_twice", error=LocalError, what="message"):

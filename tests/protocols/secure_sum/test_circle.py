@@ -236,10 +236,12 @@ def test_coins_and_shares_are_drawn_anew_by_everybody() -> None:
 def test_a_party_deals_nothing_beside_a_greeting_that_is_not_its_own() -> None:
     """It signed that in an earlier run, so its coin is known."""
 
-    def made_before(p: Parameters, name: str, rng: Stream) -> MaskKeys:
-        return dealing.make_greeting(p, name, rng.fork("earlier") if name == "P1" else rng)
+    earlier = dealing.deal_seeds(parameters(6, 1, 1, degree=4), Stream.insecure_from_seed("earlier"))
 
-    program = replace(PROGRAM, greeting=Greeting(MaskKeys, made_before))
+    def made_before(p: Parameters, name: str, dealt: dealing.Seeds) -> MaskKeys:
+        return dealing.make_greeting(p, name, earlier if name == "P1" else dealt)
+
+    program = replace(PROGRAM, greeting=Greeting(MaskKeys, dealing.draw_greeting_secrets, made_before))
     run = made(parameters(6, 1, 1, degree=4), program=program).simulate()
     assert (run.ends["P1"], run.published) == ("stopped", {})
     assert run.why["P1"] == Fault("greeting.not_the_own").within("P1")

@@ -28,13 +28,14 @@ Change = Callable[[MaskKeys, MaskKeys], MaskKeys]
 
 
 def greeting_otherwise(setup: Setup, change: Change) -> Setup:
-    def make(p: Parameters, name: str, rng: Stream) -> MaskKeys:
-        mine = dealing.make_greeting(p, name, rng)
-        return (
-            mine if name != "P2" else change(mine, dealing.make_greeting(p, "P1", setup.seeds["P1"].fork("greeting")))
-        )
+    def make(p: Parameters, name: str, dealt: dealing.Seeds) -> MaskKeys:
+        mine = dealing.make_greeting(p, name, dealt)
+        if name != "P2":
+            return mine
+        of_first = dealing.draw_greeting_secrets(p, setup.seeds["P1"].fork("greeting"))
+        return change(mine, dealing.make_greeting(p, "P1", of_first))
 
-    program = replace(PROGRAM, greeting=Greeting(MaskKeys, make))
+    program = replace(PROGRAM, greeting=Greeting(MaskKeys, dealing.draw_greeting_secrets, make))
     return setup._replace(session=replace(setup.session, program=program))
 
 

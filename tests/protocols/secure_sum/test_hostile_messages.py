@@ -17,7 +17,6 @@ from support.role_code import Code, Patch, copied
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY, FieldSpec
-from protocols.runtime.session import Greeting
 
 Twist = Callable[[Any, int], Any]
 """Of a value and its width in bytes another value."""
@@ -112,12 +111,12 @@ def run(code: Code, liar: str, kind: str, slot: FieldSpec, how: str, to: Sequenc
 
         return role
 
-    def greets(p: Any, name: str, rng: Any) -> Any:
-        made = code.dealing.make_greeting(p, name, rng)
+    def greets(p: Any, name: str, dealt: Any) -> Any:
+        made = code.dealing.make_greeting(p, name, dealt)
         return twisted(made, slot, how, layout) if (name, kind) == (liar, "MaskKeys") else made
 
     roles = {end: role_of(code.PROGRAM.roles[end]) for end in (PARTY, CURATOR)}
-    program = replace(code.PROGRAM, roles=roles, greeting=Greeting(code.messages.MaskKeys, greets))
+    program = replace(code.PROGRAM, roles=roles, greeting=replace(code.PROGRAM.greeting, make=greets))
     c = session(code.running(program), 4, 1, 1, sums=(2, 2), colluding=(), charlie=False)
     layout |= c.session.layout_in("sum0")
     c.greet()

@@ -38,7 +38,8 @@ class Session:
         self.p, coins = p, Stream.insecure_from_seed("masks cancel")
         streams = [coins.fork(f"dealer {i}") for i in range(p.K)]
         self.keys = [
-            dealing.make_greeting(p, name, rng.fork("")).keys[0] for name, rng in zip(p.parties, streams, strict=True)
+            dealing.make_greeting(p, name, dealing.draw_greeting_secrets(p, rng.fork(""))).keys[0]
+            for name, rng in zip(p.parties, streams, strict=True)
         ]
         self.closed = [] if p.D else [dealing.closed_secret(rng.fork("")) for rng in streams]
         self.pairs = [masking.closed_pairs(secret, i, self.keys) for i, secret in enumerate(self.closed)]

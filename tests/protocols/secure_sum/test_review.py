@@ -105,7 +105,8 @@ def test_a_party_masks_nothing_among_greetings_without_its_own() -> None:
     def replayed(code: Code) -> Coalition:
         c = session(code, 3, 1, 0)
         c.greet()
-        old = c.code.dealing.make_greeting(c.p, "P1", Stream.insecure_from_seed("an earlier run"))
+        drawn = c.code.dealing.draw_greeting_secrets(c.p, Stream.insecure_from_seed("an earlier run"))
+        old = c.code.dealing.make_greeting(c.p, "P1", drawn)
         hello = c.greeting("P1", lambda said: old)
         for board in c.boards.values():
             board["P1"] = hello
@@ -231,7 +232,7 @@ def test_charlie_publishes_the_sums_that_he_told(field: str) -> None:
 def test_letters_that_nobody_should_have_sent_show_nothing() -> None:
     """Shares from Charlie or to him, and shares that he opens: kinds of messages that have no such route."""
     c = five(role_code.honest())
-    said = {name: c.code.dealing.make_greeting(c.p, name, c.seeds[name].fork("greeting")) for name in ALL}
+    said = {name: c.said(name) for name in ALL}
     greetings = {name: Greeted(message, c.boards[CURATOR_NAME][name].digest) for name, message in said.items()}
     shares = dealing.shares_for_holder(c.dealt("P1"), 1)
     unmask = Unmask((bytes(32),) * 5, (bytes(32),) * 5, ())
@@ -270,7 +271,7 @@ def test_whichever_share_does_not_fit_its_dealer_is_named(
         held = [list(shares) for shares in dealt.shares]
         if wrong:
             held[wrong] = [replace(held[wrong][0], **{"b" if of_seed else "s": bytes(32)})]
-        said = {name: c.code.dealing.make_greeting(p, name, c.seeds[name].fork("greeting")) for name in p.parties}
+        said = {name: c.said(name) for name in p.parties}
         dealers = held if committed else dealt.shares[::-1]
         leaves = tuple(dealing.merkle_root(dealing.share_tree(0, j, shares)) for j, shares in enumerate(dealers))
         greetings = {name: Greeted(message, bytes(32)) for name, message in said.items()}

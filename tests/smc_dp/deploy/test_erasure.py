@@ -238,18 +238,20 @@ def test_what_was_added_to_sums_that_are_over_is_gone(fast_path: Path, secrets: 
 
 
 def test_of_the_mean_a_party_keeps_what_later_stages_use(fast_path: Path, secrets: Secrets) -> None:
-    """In the last stage its size and its noise are gone, and its weights are there."""
+    """In the last stage its size and its noise are gone, from memory too, and its weights are there."""
     run = under_way("pathak2010", fast_path, secrets)
-    assert own_numbers(run, "P2") == {"n": 1, "w": 3, "eta": 3}
+    site = run.going["P2"]._site
+    assert site
+    mine = site.actor.inputs[1]
+    assert own_numbers(run, "P2", mine) == {"n": 1, "w": 3, "eta": 3}
     run.run(until=lambda: run.facts("P2")["stage"] == "stage3")
-    assert own_numbers(run, "P2") == {"w": 3}
+    assert own_numbers(run, "P2", mine) == {"w": 3}
+    assert site.actor.inputs[1] == replace(mine, n=0, eta=())
     run.close()
 
 
-def own_numbers(run: Sites, name: str) -> Mapping[str, int]:
-    site = run.going[name]._site
-    assert site
-    here, mine = run.at[name], site.actor.inputs[1]
+def own_numbers(run: Sites, name: str, mine: Any) -> Mapping[str, int]:
+    here = run.at[name]
     contents = opened(here, here.folder / "state", sites.identity(name))
     return found_in(contents, {"n": {mine.n}, "w": set(mine.w), "eta": set(mine.eta)})
 

@@ -49,7 +49,7 @@ def term(kind: str, column: str = "", cell: str = "", estimate: float = 0.5, hal
 
 
 def inference(*terms: dict[str, Any]) -> dict[str, Any]:
-    counts = {"rows": 900.0, "rows_error": 10.0, "left_out": 0.0, "left_out_error": 2.0}
+    counts = {"rows": 900.0, "rows_error": 10.0, "left_out": 0.0, "left_out_error": 2.0, "times_needed": None}
     return {"level": 0.95, **counts, "obstacles": [], "cautions": [], "terms": list(terms)}
 
 

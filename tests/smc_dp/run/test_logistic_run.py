@@ -171,6 +171,22 @@ def made_of(
 
 
 @pytest.mark.parametrize(
+    ("least", "hidden", "times"),
+    [(0.8, True, 6.25), (0.5, True, 10.0), (0.49, True, None), (-0.2, True, None), (1.2, False, None)],
+)
+def test_what_hides_coefficients_takes_as_much_as_a_plan_says(
+    least: float, *, hidden: bool, times: float | None
+) -> None:
+    nothing, one = np.zeros(2), np.eye(2)
+    found = CoefficientInference(
+        nothing, one, one, nothing, 0.0, one, np.array([False, hidden]), one, rows=1000.0, least=least
+    )
+    made = state_inference(found, {Term("intercept", "", ""): 0.0, Term("slope", "age", ""): 0.0})
+    assert made["times_needed"] == times
+    assert made["obstacles"] == (["collinear"] if hidden else [])
+
+
+@pytest.mark.parametrize(
     ("left_out", "errors", "caution"),
     [
         (51.0, (0.0, 0.0), ["left_out"]),  # of 1,000
@@ -331,6 +347,7 @@ def _of_a_cell_that_decides(found: dict[str, Any]) -> None:
         _of_inference(obstacles=["collinear"]),
         _of_inference(rows=3),
         _of_inference(left_out=1000.0),
+        _of_inference(times_needed=7.0),
         _of_inference(cautions=["far_cells"]),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,8 +17,12 @@ DRAWS = ("first", "second")
 
 
 def done(*, keeps_seed: bool = False) -> SiteActor:
-    """A site whose role has asked twice and is done; its answers are drawn with the randomness for them."""
+    """A site whose role has asked twice and is done; its answers are drawn with the randomness for them. No stage uses
+    the inputs of one before it.
+    """
     session, identities, seeds, given = alone(lambda me: me.ask(me.ask(me.name)))
+    forgetful = replace(session.program, unspent=lambda p, name, inputs, results: ((), results))
+    session = replace(session, program=forgetful)
     board: dict[str, Envelope] = {}
     labels = list(DRAWS)
 
@@ -47,3 +52,8 @@ def test_a_role_that_has_published_keeps_its_keys_for_a_view_alone(keeps_seed: b
     assert not site.actor.forgotten
     site.release()
     assert site.actor.forgotten == (not keeps_seed)
+
+
+@pytest.mark.parametrize("keeps_seed", [False, True])
+def test_inputs_that_no_later_stage_uses_are_kept_for_a_view_alone(keeps_seed: bool) -> None:
+    assert (done(keeps_seed=keeps_seed).actor.inputs == ()) == (not keeps_seed)

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import builtins
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any
 
 from protocols.arithmetic import shamir
 from protocols.arithmetic.rng import Stream
@@ -28,10 +26,7 @@ class _OnQuickPrimitives(Rebinding):
 
 def on_quick_primitives(program: Program) -> Program:
     """Return the program with roles and a greeting that make no real agreement and no real share."""
-    quick = _OnQuickPrimitives({masking: _MASKING, shamir: _SHARING}, frozenset())
-    copied: Callable[[Any], Any] = quick.function
-    greeting = program.greeting and replace(program.greeting, make=copied(program.greeting.make))
-    return replace(program, roles={kind: copied(role) for kind, role in program.roles.items()}, greeting=greeting)
+    return _OnQuickPrimitives({masking: _MASKING, shamir: _SHARING}, frozenset()).program(program)
 
 
 def _public_key(secret: bytes) -> bytes:

@@ -19,7 +19,7 @@ from protocols.runtime.endpoint import Greeted
 from protocols.runtime.envelope import HELLO, STAGE_END
 from protocols.runtime.inbox import Absent, InboxEntry
 from protocols.runtime.message import Message
-from protocols.runtime.role_stepper import KEY_STAGE, RoleStepper
+from protocols.runtime.role_stepper import RoleStepper
 from protocols.runtime.session import PUBLIC_NAME, Session
 
 
@@ -79,9 +79,7 @@ class DryRunRole(RoleStepper):
     @override
     def greet(self) -> None:
         greeted = None
-        if said := self.session.says(self.name):
-            self.measure(KEY_STAGE)
-            made = said.make(self.session.parameters, self.name, self.seed.fork("greeting"))
+        if made := self.made_greeting():
             greeted = Greeted(made, hashlib.sha256(f"greeting of {self.name}".encode()).digest())
         self._move(PUBLIC_NAME, HELLO, GREETING_STAGE)
         self._round = 1

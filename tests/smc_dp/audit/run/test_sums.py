@@ -29,7 +29,6 @@ from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import signed_payload
 from protocols.runtime.inbox import Absent
 from protocols.runtime.message import Message
-from protocols.runtime.session import Greeting
 from protocols.secure_sum import PROGRAM, complaints, dealing, setup, steps, sums
 from protocols.secure_sum import curator as honest_curator
 from protocols.secure_sum.messages import (
@@ -407,16 +406,16 @@ def test_two_lists_are_found_where_two_readers_hand_over_what_they_got() -> None
 # A dealer whose shares open nothing.
 
 
-def _promises(p: Parameters, name: str, rng: Stream) -> MaskKeys:
+def _promises(p: Parameters, name: str, dealt: dealing.Seeds) -> MaskKeys:
     """P1 deals what it commits to, and greets with another commitment to the seed of its first sum."""
-    said = dealing.make_greeting(p, name, rng)
+    said = dealing.make_greeting(p, name, dealt)
     return replace(said, commitments=(bytes(32), *said.commitments[1:])) if name == "P1" else said
 
 
-def _breaks_a_key(p: Parameters, name: str, rng: Stream) -> MaskKeys:
+def _breaks_a_key(p: Parameters, name: str, dealt: dealing.Seeds) -> MaskKeys:
     """Not the first one, which its own role holds against what was posted."""
-    said = dealing.make_greeting(p, name, rng)
-    other = dealing.make_greeting(p, name, Stream.insecure_from_seed("another")).keys[0]
+    said = dealing.make_greeting(p, name, dealt)
+    other = dealing.make_greeting(p, name, dealing.deal_seeds(p, Stream.insecure_from_seed("another"))).keys[0]
     return replace(said, keys=(*said.keys[:-1], other)) if name == "P1" else said
 
 
@@ -432,7 +431,7 @@ def test_a_dealer_whose_shares_open_something_else_is_named_by_its_greeting(
     greeting: Any, views: tuple[str, ...], what: str, r: int, tmp_path: Path
 ) -> None:
     """By what T holders got, or by what Charlie was shown; fewer shares show nothing."""
-    program = replace(PROGRAM, greeting=Greeting(MaskKeys, greeting))
+    program = replace(PROGRAM, greeting=replace(PROGRAM.greeting, make=greeting))
     made = summing(lengths=(2, 1), program=program)
     evidence = replace(recorded(tmp_path, made).evidence(), pinned=made.session.identities)
     some = replace(evidence, views={name: evidence.views[name] for name in views})
@@ -450,7 +449,8 @@ def test_a_mask_key_that_its_shares_do_not_open_is_found_too(tmp_path: Path) -> 
     n, e = next((n, e) for n, e in evidence.envelopes.items() if (e.kind, e.sender) == ("Hello", "P1"))
     body, layout = signed_payload(e), made.session.layout
     said = messages.decode(MaskKeys, body[KEY_BYTES:], layout, {})
-    other = dealing.make_greeting(made.session.parameters, "P1", Stream.insecure_from_seed("another")).keys
+    p, coins = made.session.parameters, Stream.insecure_from_seed("another")
+    other = dealing.make_greeting(p, "P1", dealing.deal_seeds(p, coins)).keys
     payload = body[:KEY_BYTES] + messages.encode(replace(said, keys=other), layout, {})
     lying = replace(e, body=payload + made.identities["P1"].sign(e.header + payload))
     found = statements.check_commitments(replace(evidence, envelopes={**evidence.envelopes, n: lying}))

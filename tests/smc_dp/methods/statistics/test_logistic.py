@@ -203,6 +203,7 @@ def test_coefficients_along_which_noise_hides_the_hessian_are_ill_determined() -
     def ill(least: float, angle: float) -> list[bool]:
         noise, hessian = InferenceNoise(1.0, 1.0, 1.0), np.diag([200.0, least])
         found = infer_coefficients(np.zeros(2), np.zeros(2), hessian, hessian, 4 * hessian, 1000.0, noise)
+        assert found.least == least / 2
         turn = np.array([[np.cos(angle), np.sin(angle)], [0.0, 1.0]])
         told: list[bool] = found.transformed(turn).ill_determined.tolist()
         return told
