@@ -81,12 +81,15 @@ def keep_witness(
     new: Annotated[str | None, typer.Option(metavar="NAME", help="Make the witness, under this name.")] = None,
     party: Owner = None,
     every: Annotated[
-        bool, typer.Option("--all", help="With --party: print all heads, for an owner that has lost the ledger.")
+        bool,
+        typer.Option(
+            "--all", help="With --party: print all heads with their proofs, for an owner that has lost the ledger."
+        ),
     ] = False,
 ) -> None:
     """Make a witness, or print its public key, or with --party the last head that it cosigned for this party.
 
-    A witness keeps the last head of each ledger, and a key of its own. Never put an older copy of the file back: it has
+    A witness keeps all heads that it cosigned, and a key of its own. Never put an older copy of the file back: it has
     forgotten what the witness saw. Make a new witness, and hand over its key.
 
     \b
@@ -105,7 +108,8 @@ def keep_witness(
         heads = witness.heads(_public(party))
     if not heads:
         raise InputError("witness.never_seen", party=party)
-    print("\n".join(note.encode().decode() for note in (heads if every else heads[-1:])), end="")
+    shown = heads if every else [heads[-1].note]
+    print("\n".join(head.encode().decode() for head in shown), end="")
 
 
 def recover_ledger(
@@ -119,12 +123,12 @@ def recover_ledger(
         list[Path] | None, typer.Option(metavar="STUDY", help="A study that the heads name; repeat it.")
     ] = None,
 ) -> None:
-    """Charge an older copy of a lost ledger, or a new one, for all that its witnesses have seen.
+    """Charge an older copy of a lost ledger, or a new one, for what its witnesses have seen.
 
-    Each study that they know of and that is not in the ledger is charged in full, whatever became of it. Where the
-    heads do not explain every charge, the whole budget is charged. Without --seen it is, too. Nothing takes that back.
+    If the heads of one witness explain every charge since the copy, each of these sessions is charged in full. In every
+    other case, and without --seen, the whole budget is charged. Keep a copy of the file: nothing takes that back.
 
-    Ask all witnesses of all studies first. Afterwards one that has seen more refuses the ledger.
+    Ask all witnesses of all studies first.
 
     \b
     Examples:
@@ -135,24 +139,24 @@ def recover_ledger(
     from smc_dp.deploy.study import JointStudy
     from smc_dp.pages.blocks import coded_prose
     from smc_dp.privacy.ledger import report
-    from smc_dp.privacy.ledger.head import LedgerRecovery, verify_head
+    from smc_dp.privacy.ledger.head import HeadRequest, LedgerRecovery, verify_head
     from smc_dp.privacy.ledger.ledger import Ledger
     from smc_dp.privacy.ledger.recovery import lost_charges
-    from smc_dp.privacy.ledger.signed_note import Checkpoint, SignedNote
     from smc_dp.privacy.ledger.storage import MOST_LEDGER_BYTES
     from smc_dp.run.budget_charge import charge_of_run
 
-    owner, heads = _public(party), list[Checkpoint]()
+    owner, chains = _public(party), list[list[HeadRequest]]()
     for path in seen or ():
         try:
-            notes = SignedNote.read_all(reading.read_file(path, MOST_LEDGER_BYTES))
-            heads += [verify_head(note, owner) for note in notes]
+            chains.append(HeadRequest.read_all(reading.read_file(path, MOST_LEDGER_BYTES)))
+            for request in chains[-1]:
+                verify_head(request.note, owner)
         except InputError as error:
             raise error.within(f"heads {path}") from None
     studies = [JointStudy.read(path) for path in study or ()]
     costs = {agreed.digest: charge_of_run(agreed.agreement()) for agreed in studies}
     with Ledger.open(file) as ledger:
-        history = ledger.recover(lambda found: lost_charges(found, heads, costs))
+        history = ledger.recover(lambda found: lost_charges(found, chains, costs))
     code = "recovery.whole_budget" if LedgerRecovery.of(history).charges is None else "recovery.studies"
     screen.print_blocks([coded_prose(code), *report.check_blocks(history)])
 

@@ -15,6 +15,7 @@ from smc_dp.core import reading
 from smc_dp.core.errors import FieldValue, InputError, InputFault
 from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.privacy.ledger.entry import ChargeEnd, Entry
+from smc_dp.privacy.ledger.head import is_recovered_since
 from smc_dp.privacy.ledger.history import History, Standing, account_of
 from smc_dp.privacy.ledger.ledger import RELEASED, Ledger, run_key
 from smc_dp.run.agreement import Agreement
@@ -58,7 +59,10 @@ class SiteLedger:
             return ledger.reserve(name, agreement.mechanism, charge_of_run(agreement), key, digest)
 
     def refund(self, session_id: bytes, given_up: GivenUp) -> None:
-        """Refund the session that was given up, if it was charged; InputError where its release was seen before."""
+        """Refund the session that was given up, if it was charged; InputError where its release was seen before.
+
+        A charge from before a recovery of the ledger stays: what the lost ledger knew of its release is not known.
+        """
         with Ledger.open(self.path) as ledger:
             history = ledger.history()
             if entry := history.last_under(run_key(session_id, RELEASED)):
@@ -84,6 +88,8 @@ class SiteLedger:
 
     def _settle(self, ledger: Ledger, history: History, entry: Entry, end: ChargeEnd, digest: str | None) -> None:
         known = history.outcome(entry.number)
+        if known is None and end != "released" and is_recovered_since(history, entry.number):
+            return
         if known is None:
             ledger.settle(entry.number, end, digest)
         elif known.state != end:

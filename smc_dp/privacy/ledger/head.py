@@ -13,7 +13,7 @@ detects an owner who makes a new ledger under a new identity.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
@@ -65,10 +65,15 @@ class LedgerRecovery(NamedTuple):
         )
 
     @classmethod
+    def all_in(cls, history: History) -> list[LedgerRecovery]:
+        """Return the recovery of each recovered charge in a ledger."""
+        found = (_RECOVERED.fullmatch(entry.mechanism or "") for entry in history.entries)
+        return [cls(int(match[1]), None if match[2] is None else int(match[2])) for match in found if match]
+
+    @classmethod
     def of(cls, history: History) -> LedgerRecovery:
         """Return the last recovery in a ledger."""
-        found = [match for entry in history.entries if (match := _RECOVERED.fullmatch(entry.mechanism or ""))]
-        return cls(int(found[-1][1]), None if found[-1][2] is None else int(found[-1][2])) if found else cls()
+        return next(reversed(cls.all_in(history)), cls())
 
 
 def origin_of(public: bytes, generation: int = 0) -> str:
@@ -142,6 +147,19 @@ class HeadRequest:
         except InputError as error:
             raise error.within(f"head {path}") from None
 
+    @classmethod
+    def read_all(cls, content: bytes) -> list[HeadRequest]:
+        """Read requests with an empty line between them; InputError for any other bytes."""
+        parts = content.removesuffix(b"\n").split(b"\n\n")
+        if len(parts) % 3:
+            raise InputError("note.malformed")
+        return [cls.read(b"%b\n\n%b\n\n%b\n" % tuple(parts[at : at + 3])) for at in range(0, len(parts), 3)]
+
+    @property
+    def head(self) -> Checkpoint:
+        """The head, whose signature is not verified here."""
+        return Checkpoint.read(self.note.text)
+
     def encode(self) -> bytes:
         """Encode the request."""
         return f"{_OLD}{self.old}\n{hash_lines(self.proof)}\n".encode() + self.note.encode()
@@ -196,23 +214,44 @@ def _stated(head: Checkpoint, mark: str) -> str | None:
 def check_extends(history: History, head: Checkpoint, name: str) -> None:
     """Raise InputError unless a history extends a head that a witness of this name has seen, or has recovered it.
 
-    Then the ledger is an older copy, or another one. A recovery of all charges up to some number has recovered each
-    head of the lost ledger up to that, if the charge that the head is for is among them.
+    Then the ledger is an older copy, or another one.
     """
-    generation, charges = LedgerRecovery.of(history)
-    if generation_of(head) > generation:
+    if generation_of(head) > LedgerRecovery.of(history).generation:
         raise InputError("head.recovered_since", name=name)
-    if generation_of(head) < generation:
-        seen, key = charges_in(head), charge_of(head)
-        is_charged = key is None or history.last_under(key) is not None
-        if head.size and charges is not None and (seen is None or seen > charges or not is_charged):
-            raise InputError("head.not_recovered", name=name)
-        return
     leaves = _leaves(history)
-    if head.size > len(leaves):
+    if head.size <= len(leaves) and tree_root(leaves[: head.size]) == head.root:
+        return
+    if later := [found for found in LedgerRecovery.all_in(history) if found.generation > generation_of(head)]:
+        if not _is_recovered(history, later, head):
+            raise InputError("head.not_recovered", name=name)
+    elif head.size > len(leaves):
         raise InputError("head.seen_further", name=name, seen=head.size, entries=len(leaves))
-    if tree_root(leaves[: head.size]) != head.root:
+    else:
         raise InputError("head.of_other_entries", name=name, seen=head.size)
+
+
+def _is_recovered(history: History, later: Sequence[LedgerRecovery], head: Checkpoint) -> bool:
+    """Return whether the recoveries after a head count the charge that it is for, and as many as it has.
+
+    The first of them has recovered the log of this head. A head of no session does not say of which log it is.
+    """
+    if any(found.charges is None for found in later):
+        return True
+    charges, first = charges_in(head), later[0]
+    if charges is None or charges > (first.charges or 0):
+        return False
+    last = max(entry.number for entry in history.entries if entry.mechanism == first.text)
+    return charges == 0 or charge_of(head) in charged_keys(history, last)
+
+
+def charged_keys(history: History, entries: int) -> list[str | None]:
+    """Return the key of each charge among so many first entries."""
+    return [entry.run for entry in history.entries[:entries] if entry.state == "reserved"]
+
+
+def is_recovered_since(history: History, number: int) -> bool:
+    """Return whether the charge with this number was recovered, or stands before one that was."""
+    return any(_RECOVERED.fullmatch(entry.mechanism or "") for entry in history.entries[number - 1 :])
 
 
 class Seen(NamedTuple):

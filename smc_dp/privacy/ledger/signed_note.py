@@ -79,14 +79,6 @@ class SignedNote:
             raise InputError("note.malformed")
         return cls(f"{text}\n", tuple(map(NoteSignature.read, lines.removesuffix("\n").split("\n"))))
 
-    @classmethod
-    def read_all(cls, content: bytes) -> list[SignedNote]:
-        """Read notes with an empty line between them; InputError for any other bytes."""
-        parts = content.removesuffix(b"\n").split(b"\n\n")
-        if len(parts) % 2:
-            raise InputError("note.malformed")
-        return [cls.read(b"%b\n\n%b\n" % pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
-
     def encode(self) -> bytes:
         """Encode the note, with its signatures in their order."""
         return f"{self.text}\n{''.join(signature.line for signature in self.signatures)}".encode()

@@ -132,7 +132,8 @@ class Witness:
                 raise InputError("witness.other_size", seen=seen.size, old=request.old, entries=head.size)
             if not is_extension(seen.size, seen.root, head.size, head.root, request.proof):
                 raise InputError("witness.not_extended", seen=seen.size, entries=head.size)
-            self._connection.execute("INSERT INTO heads (origin, note) VALUES (?, ?)", (head.origin, cosigned.encode()))
+            kept = HeadRequest(request.old, request.proof, cosigned).encode()
+            self._connection.execute("INSERT INTO heads (origin, note) VALUES (?, ?)", (head.origin, kept))
         return cosigned
 
     def last(self, owner: bytes) -> SignedNote | None:
@@ -140,18 +141,18 @@ class Witness:
         with _naming_faults(self.path):
             return self._last(owner)
 
-    def heads(self, owner: bytes) -> list[SignedNote]:
-        """Return all heads of this owner's ledger that were cosigned, in their order."""
+    def heads(self, owner: bytes) -> list[HeadRequest]:
+        """Return all heads of this owner's ledger that were cosigned, in their order and with their proofs."""
         with _naming_faults(self.path):
             return self._kept(owner, "ASC")
 
     def _last(self, owner: bytes) -> SignedNote | None:
-        return next(iter(self._kept(owner, "DESC LIMIT 1")), None)
+        return next((request.note for request in self._kept(owner, "DESC LIMIT 1")), None)
 
-    def _kept(self, owner: bytes, order: str) -> list[SignedNote]:
+    def _kept(self, owner: bytes, order: str) -> list[HeadRequest]:
         origin = origin_of(owner)
         statement = f"SELECT note FROM heads WHERE origin = ? OR origin GLOB ? ORDER BY number {order}"  # noqa: S608
-        return [SignedNote.read(note) for (note,) in self._connection.execute(statement, (origin, f"{origin}/*"))]
+        return [HeadRequest.read(note) for (note,) in self._connection.execute(statement, (origin, f"{origin}/*"))]
 
     def _own(self) -> tuple[str, Identity]:
         with _naming_faults(self.path):

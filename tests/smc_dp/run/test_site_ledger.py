@@ -69,6 +69,17 @@ def end(own: SiteLedger, how: str) -> None:
 WRITTEN = {"refunded": ["refunded"], "released": ["released"], "no member": ["refunded"], "no member that paid": []}
 
 
+def test_no_charge_from_before_a_recovery_is_refunded(own: SiteLedger) -> None:
+    """The lost ledger may have known of a release that the copy does not know of."""
+    charge = Guarantee("pure", Fraction(1, 10), Fraction(0), "record", "replace")
+    own.reserve(SESSION, AGREED, ROWS)
+    with Ledger.open(own.path) as ledger:
+        ledger.recover(lambda _: [("recovered 1: 2 charges", run_key(OTHER, RELEASED), charge)])
+    for session in (SESSION, OTHER):
+        own.refund(session, GivenUp(OpenCharge()))
+    assert states(own) == ["reserved", "reserved"]
+
+
 @pytest.mark.parametrize("how", ENDS)
 def test_whatever_is_asked_again_is_found_done(own: SiteLedger, how: str) -> None:
     number = own.reserve(SESSION, AGREED, ROWS)
