@@ -166,7 +166,7 @@ class Result(Message):
 
 @message("7", CURATOR >> PUBLIC)
 class PublishedSum(Message):
-    """All sums of the session in one list S, and for each sum the parties in it, its members."""
+    """Sums of the session in one list S, and for each of them the parties in it, its members."""
 
     members: Annotated[tuple[int, ...], public("members"), Times("sums")]
     S: Annotated[tuple[int, ...], public("word"), Times("all")]
