@@ -313,10 +313,13 @@ MUTANTS = (
     Mutant(
         19,
         "noise is drawn once a session",
-        (Patch("steps", "mine.noise[r]", "mine.noise[0]"),),
+        (
+            Patch("steps", "mine.noise[r]", "mine.noise[0]"),
+            Patch("values", "return Addends((*spent,", "return self if over else Addends((*spent,"),
+        ),
         sum_checks_secrets.noise_is_fresh,
         "the noise of sum 0 is in sum 1 again",
-        note="noise is drawn outside and handed in for each sum: the mutant takes that of sum 0 for all",
+        note="noise is drawn outside and handed in for each sum: the mutant keeps that of sum 0 and takes it for all",
     ),
     Mutant(
         20,
