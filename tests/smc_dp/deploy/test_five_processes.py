@@ -117,7 +117,7 @@ def agreed(found: Mapping[str, Organisation], relay: Organisation) -> JointStudy
     charlie.run(
         "smc-dp study new --out study.toml --title Readmission --purpose trial --curator charlie.pub "
         f"{' '.join(f'--party {name}.pub' for name in PARTIES)} --bounds bounds.toml --method newton --colluders 1 "
-        f"--dropouts 1 --most-rows 1000 --greetings 60s --messages 5s --relay tls://127.0.0.1:{free_port()}"
+        f"--dropouts 1 --most-rows 1000 --greetings 60s --messages 10s --relay tls://127.0.0.1:{free_port()}"
     )
     study = JointStudy.read(charlie.folder / "study.toml")
     for number, name in enumerate(SITES):
