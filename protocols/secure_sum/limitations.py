@@ -127,8 +127,8 @@ LIMITATIONS = (
         applies=_may_drop_out,
     ),
     Limitation(
-        "Parties that refuse to answer can stop a sum. Its charge stays, unless enough parties sign that they gave the "
-        "sum up. They can do so only if drop-outs are allowed."
+        "Parties that refuse to answer can stop a sum. Its charge stays. Only a session that may lose a party can take "
+        "it back: enough parties have to sign that they gave the sum up."
     ),
     Limitation(
         "A party that goes back to an old state loses the protection of its masks. The folder of counters shows that a "
