@@ -235,7 +235,7 @@ def witnessed(
 
 
 def witnessed_in_study(history: History, study_file: Path | None, state: Path | None) -> tuple[list[Prose], bool]:
-    """Return a line on each witness of a study that has cosigned this ledger, and whether enough have.
+    """Return a line on the witnesses of a study, and whether enough of them have cosigned this ledger.
 
     A witness that has seen more makes the ledger fail, whatever the others have seen.
     """
