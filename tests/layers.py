@@ -181,12 +181,8 @@ LIBRARIES: Mapping[str, tuple[str, ...]] = {
     "protocols.runtime": ("cbor2",),
 }
 NOWHERE = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "multiprocessing"}
-# Both pickle between processes of one run, and never read a file of others: only the grid of experiments uses joblib,
-# and only the simulator's workers use multiprocessing.
-EXCEPT = {
-    "joblib": ("smc_dp.experiments.compare",),
-    "multiprocessing": ("protocols.runtime.worker", "protocols.runtime.workers"),
-}
+# It pickles between processes of one run, and never reads a file of others: only the grid of experiments uses it.
+EXCEPT = {"joblib": ("smc_dp.experiments.compare",)}
 NEVER_IN_ROLES = {
     *("random", "secrets", "os", "time", "datetime", "threading", "asyncio", "logging", "multiprocessing"),
     *("numpy", "gmpy2", "socket", "subprocess", "concurrent", "uuid"),
