@@ -66,7 +66,7 @@ class CosignedTranscript:
         """Read the file beside a transcript; InputError for any other bytes."""
         parts = content.removesuffix(b"\n").split(b"\n\n")
         if len(content) > MOST_COSIGNED_BYTES or len(parts) % 2 or not content.endswith(b"\n"):
-            raise InputError("note.malformed")
+            raise InputError("cosigned.malformed")
         notes = [SignedNote.read(b"%b\n\n%b\n" % pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
         return cls(notes[0], tuple(notes[1:]))
 

@@ -127,7 +127,7 @@ def test_the_audit_refuses_another_transcript_and_every_signature_that_is_missin
     false = replace(lines[1], signature=lines[2].signature)
     assert code_of(replace(kept, head=SignedNote(kept.head.text, (lines[0], false)))) == "note.false_signature"
     (folder / COSIGNED).write_bytes(b"nothing\n")
-    assert outcome(folder).code == "note.malformed"
+    assert outcome(folder).code == "cosigned.malformed"
 
 
 def test_a_line_without_its_end_is_another_log() -> None:

@@ -261,5 +261,5 @@ def check_cosigned(evidence: Evidence) -> CheckOutcome:
     except InputError as error:
         return failed(error.fault)
     if not names:
-        return not_possible("cosigned.by_nobody")
+        return not_applicable("cosigned.by_nobody")
     return passed("cosigned.holds", lines=head.size, names=tuple(names))
