@@ -94,7 +94,7 @@ TABLE: Mapping[str, tuple[str, ...]] = {
         *("protocols.runtime", "protocols.secure_sum"),
         "smc_dp.methods.functionality",
     ),
-    "smc_dp.audit": ("smc_dp.core", "smc_dp.leakage", "smc_dp.pages"),
+    "smc_dp.audit": (),
     "smc_dp.audit.epsilon": (
         *("smc_dp.core", "smc_dp.data", "smc_dp.leakage", "smc_dp.methods", "smc_dp.pages", "smc_dp.privacy"),
         *(
@@ -148,7 +148,7 @@ TABLE: Mapping[str, tuple[str, ...]] = {
         *("smc_dp.attacks", "smc_dp.pages", "protocols.arithmetic.rng", "protocols.programs"),
     ),
     "smc_dp.cli": (
-        *("smc_dp.attacks", "smc_dp.audit", "smc_dp.core", "smc_dp.data", "smc_dp.deploy", "smc_dp.experiments"),
+        *("smc_dp.attacks", "smc_dp.core", "smc_dp.data", "smc_dp.deploy", "smc_dp.experiments"),
         *("smc_dp.leakage", "smc_dp.methods", "smc_dp.pages", "smc_dp.planning", "smc_dp.privacy", "smc_dp.run"),
         *("smc_dp.walkthrough", "protocols.arithmetic.rng", "protocols.crypto.identity", "protocols.errors"),
         "protocols.programs",
@@ -181,12 +181,8 @@ LIBRARIES: Mapping[str, tuple[str, ...]] = {
     "protocols.runtime": ("cbor2",),
 }
 NOWHERE = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "multiprocessing"}
-# Both pickle between processes of one run, and never read a file of others: only the grid of experiments uses joblib,
-# and only the simulator's workers use multiprocessing.
-EXCEPT = {
-    "joblib": ("smc_dp.experiments.compare",),
-    "multiprocessing": ("protocols.runtime.worker", "protocols.runtime.workers"),
-}
+# It pickles between processes of one run, and never reads a file of others: only the grid of experiments uses it.
+EXCEPT = {"joblib": ("smc_dp.experiments.compare",)}
 NEVER_IN_ROLES = {
     *("random", "secrets", "os", "time", "datetime", "threading", "asyncio", "logging", "multiprocessing"),
     *("numpy", "gmpy2", "socket", "subprocess", "concurrent", "uuid"),

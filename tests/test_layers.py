@@ -275,7 +275,6 @@ FINE = {
     ),
     "numbers beside the roles": ("protocols.pathak2010.values", "def f(a, b):\n    return a + b"),
     "constants": ("smc_dp.data.x", "LINKS = {'lan': 1}\n__all__ = ['LINKS']"),
-    "worker processes": ("protocols.runtime.workers", "import multiprocessing"),
     "joblib in the experiments": ("smc_dp.experiments.compare.runner", "import joblib"),
     "numpy in training": ("smc_dp.methods.training.x", "import numpy as np"),
     "the stream in privacy": ("smc_dp.privacy.x", "from protocols.arithmetic.rng import Stream"),

@@ -84,10 +84,6 @@ var_
 # A template reads it: smc_dp/pages/page.html.j2.
 new_sheet
 
-# Demos use these: drawings of a record.
-mermaid
-sequence
-
 # The solver's certificate: tests hold it against exact arithmetic.
 charged_tolerance
 

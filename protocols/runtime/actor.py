@@ -12,7 +12,7 @@ there when it needs one. It starts when all with whom it shares a link have gree
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -413,9 +413,8 @@ def actors(
     charge: Callable[[str, str], None] | None = None,
     refund: Callable[[str, str], None] | None = None,
     local_programs: Mapping[str, LocalProgram] = NO_LOCAL_PROGRAMS,
-    names: Iterable[str] | None = None,
 ) -> dict[str, Actor]:
-    """Return one actor for each participant in `names`, all by default, by name.
+    """Return one actor for each participant, by name.
 
     `charge(name, label)` and `refund(name, label)` hear charges and refunds; `local_programs` holds local programs by
     name.
@@ -433,5 +432,5 @@ def actors(
             refund=partial(refund, name) if refund else None,
             local_program=local_programs.get(name),
         )
-        for name in (session.names if names is None else names)
+        for name in session.names
     }

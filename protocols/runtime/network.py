@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from protocols.errors import LocalError
@@ -97,10 +97,10 @@ class Clock:
     """Clock of a simulated run: processor time, and each role's time on the virtual clock.
 
     `processor_seconds` is by stage and role, `finished` the virtual time at which the last role left a stage, `now` the
-    virtual time of each role. `read` returns the processor time used by the roles; without it, that of this process.
+    virtual time of each role.
     """
 
-    def __init__(self, session: Session, link: Link, topology: str, read: Callable[[], float] | None = None) -> None:
+    def __init__(self, session: Session, link: Link, topology: str) -> None:
         self.processor_seconds: dict[str, dict[str, float]] = {}
         self.finished: dict[str, float] = {}
         self.now = dict.fromkeys(session.names, 0.0)
@@ -112,7 +112,6 @@ class Clock:
         self._running: str | None = None
         self._charged = 0.0
         self._last_reading = 0.0
-        self._read_given = read
 
     def start(self, name: str) -> None:
         """Start the measurement of this role."""
@@ -164,7 +163,7 @@ class Clock:
 
     def read(self) -> float:
         """Return the processor time, with what was charged."""
-        return self._charged + (time.process_time() if self._read_given is None else self._read_given())
+        return self._charged + time.process_time()
 
     def _lap(self) -> None:
         now = self.read()

@@ -5,7 +5,6 @@ observer. For each role an engine calls the hooks in this order:
 
     stage      at each stage, and around values that are made once (`role_stepper.KEY_STAGE`)
     started    once, when the role has the greetings of its peers
-    waits      at each `Want`, whether or not the messages are there
     consumed   for each entry that the role takes out of its inbox, before it is decoded
     read       for the message that was decoded from it; none for one that is refused
     posted     for each message that is sealed next; in a replay, again for those that were sent before
@@ -16,7 +15,6 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from protocols.runtime.endpoint import Want
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.inbox import InboxEntry
 from protocols.runtime.message import Message
@@ -36,9 +34,6 @@ class Observer(Protocol):
 
     def started(self, name: str) -> None:
         """Note that a role has the greetings that it needs."""
-
-    def waits(self, name: str, want: Want) -> None:
-        """Note the request of a waiting role, whether or not the messages are there."""
 
     def consumed(self, receiver: str, entry: InboxEntry) -> None:
         """Note that a role takes an entry out of its inbox."""

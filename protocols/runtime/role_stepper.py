@@ -397,8 +397,6 @@ class RoleStepper(ABC):
         try:
             while (found := self._answer()) is not None:
                 self._want = self._resumed(self._role, found)
-                if self.observer:
-                    self.observer.waits(self.name, self._want)
                 if unknown := [name for name in self._want.senders if name not in self.session.participants]:
                     raise LocalError("role.waits_for_a_stranger", name=self.name, unknown=unknown[0])
         except StopIteration as stop:

@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import IO, Any
+from functools import partial
+from typing import IO, Any, TypeAlias
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
@@ -23,7 +24,6 @@ from protocols.errors import Fault, PeerError, StallError
 from protocols.runtime.actor import NO_LOCAL_PROGRAMS, Actor, Greetings, LocalProgram, actors
 from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.claims import View
-from protocols.runtime.endpoint import Want
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.events import Events
 from protocols.runtime.inbox import Absent, InboxEntry, Note
@@ -35,10 +35,12 @@ from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.shared_work import sharing_work
 from protocols.runtime.transcript import Transcript
 from protocols.runtime.view import RecordedView, view_of
-from protocols.runtime.worker import MakeActors, SpendingListener
-from protocols.runtime.workers import DrivenRole, Workers, WorkersFailedError, can_fork, hired
 
 Tamper = Callable[[int, Envelope], Iterable[tuple[str, Envelope]]]
+SpendingListener: TypeAlias = Callable[[str, str], None] | None
+"""Function told of a charge or a refund (name, label), or None."""
+MakeActors: TypeAlias = Callable[[Greetings, Observer, SpendingListener, SpendingListener], Mapping[str, Actor]]
+"""Function that returns the actors of all participants, from the posted greetings and the listeners."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +63,7 @@ class Setting:
     send, or a `DropOutAfter`. `progress` hears each role's new stage, `released` the participant that is about to
     publish, `charge` and `refund` (name, label) the charges and refunds of a role. `marks` name what makes the
     run insecure. `views` keeps what each role could read: secret, so only on request. `record` takes the transcript
-    during the run; without it, it stays in memory. `make_actors` replaces the construction of actors. `workers`: number
-    of processes in which roles may run, to save time; transcript and reports are the same, but a role may have come
-    further when another aborts.
+    during the run; without it, it stays in memory. `make_actors` replaces the construction of actors.
     """
 
     topology: str = "mesh"
@@ -79,13 +79,6 @@ class Setting:
     views: bool = False
     record: IO[bytes] | None = None
     make_actors: MakeActors | None = None
-    workers: int = 1
-
-    @property
-    def can_be_shared_out(self) -> bool:
-        """True where roles may run in several processes."""
-        # Where envelopes are counted, shuffled or changed in flight, the order of sending matters.
-        return self.workers > 1 and not (self.drop_outs or self.schedule or self.tamper)
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,98 +111,28 @@ def simulate(
     setting: Setting | None = None,
     local_programs: Mapping[str, LocalProgram] = NO_LOCAL_PROGRAMS,
 ) -> Run:
-    """Run all participants as actors, in this process or in workers, to their end; publish unless one was stopped.
+    """Run all participants as actors to their end; publish unless one was stopped.
 
     `local_programs` answer the queries of roles, by name. Raise what any role raises, `StallError` when all wait for
     each other, and `PeerError` when a participant publishes something else than it had announced.
     """
-    everybody = _Everybody(session, identities, seeds, inputs, setting or Setting(), local_programs)
-    if everybody.setting.can_be_shared_out and can_fork():
-        try:
-            return everybody.run_by_workers()
-        except (WorkersFailedError, StallError):
-            everybody.begin_again()
-    return everybody.run_here()
-
-
-@dataclass(frozen=True)
-class _Everybody:
-    """Inputs of a simulation, and the start of its transcript in the given file."""
-
-    session: Session
-    identities: Mapping[str, Identity]
-    seeds: Mapping[str, Stream]
-    inputs: Mapping[str, tuple[Any, ...]]
-    setting: Setting
-    local_programs: Mapping[str, LocalProgram]
-    start: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        record = self.setting.record
-        object.__setattr__(self, "start", record.tell() if record else 0)
-
-    def run_here(self) -> Run:
-        """Run all actors in this process."""
-        wire, setting = _Wire(self.session, self.setting), self.setting
-        roles = self._made(wire.board.greetings, wire, setting.charge, setting.refund, self.session.names)
-        for name, n in setting.drop_outs.items():
-            left, counts_sealed = (n.number, True) if isinstance(n, DropOutAfter) else (n, False)
-            roles[name].drop_out(left, counts_sealed=counts_sealed)
-        try:
-            with sharing_work(wire.clock.read, wire.clock.charge):
-                _to_the_end(wire, roles)
-        finally:
-            for role in roles.values():
-                role.close()
-        read = {name: (wire.read_by[name], wire.entries_of[name]) for name in roles if setting.views}
-        return _left(wire, roles, {name: self._views(roles[name], *both) for name, both in read.items()})
-
-    def run_by_workers(self) -> Run:
-        """Run the actors in worker processes; raise `WorkersFailedError` or `StallError` if one does not end."""
-        setting = self.setting
-        views = self._views if setting.views else None
-        hiring = Workers(self.session, self._made, setting.workers, views, setting.charge, setting.refund)
-        with hired(hiring) as workers:
-            wire = _Wire(self.session, setting, workers.reported_time.read)
-            roles = workers.roles(wire.board.greetings, wire)
+    setting = setting or Setting()
+    wire = _Wire(session, setting)
+    make = setting.make_actors or partial(actors, session, identities, seeds, inputs, local_programs=local_programs)
+    roles = make(wire.board.greetings, wire, setting.charge, setting.refund)
+    for name, n in setting.drop_outs.items():
+        left, counts_sealed = (n.number, True) if isinstance(n, DropOutAfter) else (n, False)
+        roles[name].drop_out(left, counts_sealed=counts_sealed)
+    try:
+        with sharing_work(wire.clock.read, wire.clock.charge):
             _to_the_end(wire, roles)
-            return _left(wire, roles, workers.views() if views else {})
-
-    def begin_again(self) -> None:
-        """Truncate the transcript of a run that was abandoned."""
-        if self.setting.record:
-            self.setting.record.seek(self.start)
-            self.setting.record.truncate()
-
-    def _made(
-        self,
-        board: Greetings,
-        observer: Observer,
-        charge: SpendingListener,
-        refund: SpendingListener,
-        names: Iterable[str],
-    ) -> Mapping[str, Actor]:
-        if self.setting.make_actors is not None:
-            return self.setting.make_actors(board, observer, charge, refund, names)
-        session, identities, seeds, inputs = self.session, self.identities, self.seeds, self.inputs
-        return actors(session, identities, seeds, inputs, board, observer, charge, refund, self.local_programs, names)
-
-    def _views(
-        self, role: Actor, read: list[tuple[str, Message]], entry: list[InboxEntry]
-    ) -> tuple[View, RecordedView]:
-        seen = View(role.name, role.inputs, tuple(role.progress.results), tuple(read), role.session.id)
-        return seen, view_of(role, self.identities[role.name], self.seeds[role.name], entry)
-
-
-def _to_the_end(wire: _Wire, roles: Mapping[str, DrivenRole]) -> None:
-    _run(wire, roles)
-    if all(role.end != "stopped" for role in roles.values()):
-        _publish(wire, roles)
-    wire.note_lost(roles)
-    wire.events.over({name: role.end for name, role in roles.items() if role.end})
-
-
-def _left(wire: _Wire, roles: Mapping[str, DrivenRole], views: Mapping[str, tuple[View, RecordedView]]) -> Run:
+    finally:
+        for role in roles.values():
+            role.close()
+    kept = {name: role for name, role in roles.items() if setting.views}
+    recorded = {
+        name: view_of(role, identities[name], seeds[name], wire.entries_of[name]) for name, role in kept.items()
+    }
     return Run(
         {name: role.result for name, role in roles.items()},
         {name: role.end for name, role in roles.items() if role.end},
@@ -219,13 +142,25 @@ def _left(wire: _Wire, roles: Mapping[str, DrivenRole], views: Mapping[str, tupl
         {name: role.notes for name, role in roles.items() if role.notes},
         wire.transcript,
         wire.clock,
-        {name: seen for name, (seen, _) in views.items()},
-        {name: recorded for name, (_, recorded) in views.items()},
+        {name: _seen(role, wire.read_by[name]) for name, role in kept.items()},
+        recorded,
         wire.tally.stages,
     )
 
 
-def _run(wire: _Wire, roles: Mapping[str, DrivenRole]) -> None:
+def _seen(role: Actor, read: list[tuple[str, Message]]) -> View:
+    return View(role.name, role.inputs, tuple(role.progress.results), tuple(read), role.session.id)
+
+
+def _to_the_end(wire: _Wire, roles: Mapping[str, Actor]) -> None:
+    _run(wire, roles)
+    if all(role.end != "stopped" for role in roles.values()):
+        _publish(wire, roles)
+    wire.note_lost(roles)
+    wire.events.over({name: role.end for name, role in roles.items() if role.end})
+
+
+def _run(wire: _Wire, roles: Mapping[str, Actor]) -> None:
     while any(role.end is None for role in roles.values()):
         before = (wire.moves, [role.end for role in roles.values()])
         for name in wire.order(list(roles)):
@@ -242,7 +177,7 @@ def _run(wire: _Wire, roles: Mapping[str, DrivenRole]) -> None:
     wire.settle(roles)
 
 
-def _publish(wire: _Wire, roles: Mapping[str, DrivenRole]) -> None:
+def _publish(wire: _Wire, roles: Mapping[str, Actor]) -> None:
     for name, role in roles.items():
         if role.done:
             if wire.setting.released and role.publishes:
@@ -253,14 +188,14 @@ def _publish(wire: _Wire, roles: Mapping[str, DrivenRole]) -> None:
     check_announcements(wire.session, roles.values(), wire.board.published)
 
 
-def overdue(roles: Mapping[str, DrivenRole]) -> dict[str, list[str]]:
+def overdue(roles: Mapping[str, Actor]) -> dict[str, list[str]]:
     """Return for each reader the senders that will send nothing more, which a driver marks when nobody can move."""
     over = {name for name, role in roles.items() if role.end in ("gone", "stopped")}
     found = {name: [sender for sender in role.awaited if sender in over] for name, role in roles.items()}
     return {name: senders for name, senders in found.items() if senders}
 
 
-def check_announcements(session: Session, roles: Iterable[DrivenRole], published: Mapping[str, Any]) -> None:
+def check_announcements(session: Session, roles: Iterable[Actor], published: Mapping[str, Any]) -> None:
     """Raise `PeerError` for a participant that published something else than it had announced to another.
 
     There is no evidence: the announcement came sealed, and convinces nobody else.
@@ -275,10 +210,10 @@ def check_announcements(session: Session, roles: Iterable[DrivenRole], published
 class _Wire:
     """Simulated channel with every link of the run: it posts, records, measures and delivers."""
 
-    def __init__(self, session: Session, setting: Setting, seconds: Callable[[], float] | None = None) -> None:
+    def __init__(self, session: Session, setting: Setting) -> None:
         check_topology(setting.topology, session)
         self.session, self.setting = session, setting
-        self.clock = Clock(session, LINK_MODELS[setting.link], setting.topology, seconds)
+        self.clock = Clock(session, LINK_MODELS[setting.link], setting.topology)
         self.tally = Tally(session, LINK_MODELS[setting.link], setting.topology)
         self.transcript = Transcript(session, setting.marks, setting.topology, setting.record)
         self.board = BulletinBoard(session)
@@ -296,7 +231,7 @@ class _Wire:
         schedule = self.setting.schedule
         return Permutation.random(len(names), schedule)(names) if schedule else names
 
-    def turn(self, role: DrivenRole) -> None:
+    def turn(self, role: Actor) -> None:
         """Deliver what has arrived and let the role run."""
         if role.end == "gone":
             return
@@ -314,7 +249,7 @@ class _Wire:
             self.moves += 1
             self.board.post(self._public.popleft())
 
-    def settle(self, roles: Mapping[str, DrivenRole]) -> None:
+    def settle(self, roles: Mapping[str, Actor]) -> None:
         """Deliver the rest once every role has ended; raise `PeerError` or `StallError` for a remainder."""
         while self._in_the_middle:
             self._arrive(*self._in_the_middle.popleft())
@@ -329,19 +264,19 @@ class _Wire:
         if lost:
             raise StallError({PUBLIC_NAME: f"a signed message from {', '.join(lost)}"})
 
-    def note_dropped_out(self, role: DrivenRole) -> None:
+    def note_dropped_out(self, role: Actor) -> None:
         """Keep the envelope with which a participant dropped out, in the order of the drop-outs."""
         if role.unsent is not None:
             self._unsent.setdefault(role.name, role.unsent)
 
-    def note_lost(self, roles: Mapping[str, DrivenRole]) -> None:
+    def note_lost(self, roles: Mapping[str, Actor]) -> None:
         """Record the drop-outs for which nobody waited: their last signatures are missing all the same."""
         missed = {absent.sender for role in roles.values() for absent in role.marks}
         for name, unsent in self._unsent.items():
             if name not in missed:
                 self.transcript.miss(PUBLIC_NAME, unsent)
 
-    def _deliver(self, role: DrivenRole) -> None:
+    def _deliver(self, role: Actor) -> None:
         while role.name == self.session.curator and self._in_the_middle:  # he passes on what he cannot open
             self.moves += 1
             self._arrive(*self._in_the_middle.popleft())
@@ -353,7 +288,7 @@ class _Wire:
                     break
                 role.deliver(links[sender].popleft())
 
-    def _unposted(self, role: DrivenRole) -> bool:
+    def _unposted(self, role: Actor) -> bool:
         return role.end != "gone" and role.signed_count > self.board.received.get(role.name, 0)
 
     def _late(self) -> bool:
@@ -391,9 +326,6 @@ class _Wire:
 
     def _arrive(self, to: str, envelope: Envelope) -> None:
         self._links[to].setdefault(envelope.sender, deque()).append(envelope)
-
-    def waits(self, name: str, want: Want) -> None:
-        pass
 
     def consumed(self, receiver: str, entry: InboxEntry) -> None:
         self.clock.consumed(receiver, entry.sender, entry.number)

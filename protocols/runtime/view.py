@@ -28,7 +28,6 @@ from protocols.runtime import state as states
 from protocols.runtime.actor import Actor
 from protocols.runtime.attestation import Attestation, signing_input
 from protocols.runtime.claims import View
-from protocols.runtime.endpoint import Want
 from protocols.runtime.envelope import HELLO, Envelope, first_greetings, signed_payload
 from protocols.runtime.inbox import Absent, InboxEntry
 from protocols.runtime.link_decryption import DecryptedEnvelope, LinkDecryption
@@ -192,9 +191,6 @@ class _Reader:
         self.written.append((to, message))
 
     def started(self, name: str) -> None:
-        pass
-
-    def waits(self, name: str, want: Want) -> None:
         pass
 
     def consumed(self, receiver: str, entry: InboxEntry) -> None:

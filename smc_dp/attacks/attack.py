@@ -20,7 +20,6 @@ import scipy
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon.bounds import clopper_pearson
-from smc_dp.pages.blocks import Drawing
 
 AttackOutcome: TypeAlias = Literal["succeeds", "fails", "undecided"]
 AttackTrial: TypeAlias = Callable[[Stream, int], bool]
@@ -64,8 +63,7 @@ class MeasuredAttack:
 
     `when`: a clause with the conditions under which it works. `chance`: the rate of success of a guess. `uses_keys`: it
     runs a protocol with keys of a given length, on which no attack here depends. `reading`: what the numbers mean,
-    where not plain. `noted`: the heading in the protocol's notes about the step, where `flaw` names no note. `picture`:
-    draws a run of both sides from fresh randomness and the length of keys.
+    where not plain. `noted`: the heading in the protocol's notes about the step, where `flaw` names no note.
     """
 
     name: str
@@ -82,7 +80,6 @@ class MeasuredAttack:
     uses_keys: bool = True
     reading: str = ""
     noted: str = ""
-    picture: Callable[[Stream, int], Drawing] | None = None
 
     @property
     def attacked(self) -> tuple[Variant, ...]:
@@ -114,15 +111,12 @@ def describe_attack(
     variants: tuple[Variant, ...],
     chance: float = 0.0,
     uses_keys: bool = True,
-    picture: Callable[[Stream, int], Drawing] | None = None,
     **fields: float,
 ) -> MeasuredAttack:
     """Return the attack of this name with its texts from `attacks.toml`, filled with `fields`."""
     filled = {key: text.format(**fields) for key, text in _TEXTS[name].items() if key != "steps"}
     steps = tuple(step.format(**fields) for step in _TEXTS[name]["steps"])
-    return MeasuredAttack(
-        name, steps=steps, variants=variants, chance=chance, uses_keys=uses_keys, picture=picture, **filled
-    )
+    return MeasuredAttack(name, steps=steps, variants=variants, chance=chance, uses_keys=uses_keys, **filled)
 
 
 @dataclass(frozen=True)

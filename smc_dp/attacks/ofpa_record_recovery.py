@@ -9,13 +9,11 @@ import scipy
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.attacks.attack import StepCode, Variant, describe_attack
-from smc_dp.attacks.recovery_picture import Recovery, draw_recoveries
 from smc_dp.attacks.synthetic import ball_rows
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.collaborative.ofpa import Ofpa, noise_as_published
 from smc_dp.methods.collaborative.rounds import append_one
-from smc_dp.pages.blocks import Drawing
 from smc_dp.privacy.objective_perturbation import PerturbedObjective
 from smc_dp.privacy.target import Target
 
@@ -54,14 +52,6 @@ def attack_release(rows: Rows, target: Target, rng: Stream) -> tuple[Array, int]
     return recover_record(rows.take(np.arange(ROWS - 1)), release.uploads[:, 0])
 
 
-def _picture(rng: Stream, _key_bits: int) -> Drawing:
-    """Draw the record of one more party, and what is recovered of it from either version."""
-    rows = ball_rows(ROWS, FEATURES, rng)
-    versions = (("As published", _AS_PUBLISHED), ("With a proof", _PROVEN))
-    found = [Recovery(version, *attack_release(rows, target, rng)) for version, target in versions]
-    return draw_recoveries(rows.X[-1], int(rows.y[-1]), found)
-
-
 def _against(target: Target, name: str, words: str) -> Variant:
     def trial(rng: Stream, _key_bits: int) -> bool:
         rows = ball_rows(ROWS, FEATURES, rng)
@@ -81,7 +71,6 @@ ATTACK = describe_attack(
         _against(_PROVEN, "proven", "OFPA as objective perturbation with noise on all coordinates"),
     ),
     uses_keys=False,
-    picture=_picture,
     known_rows=ROWS - 1,
     rounds=ROUNDS,
     features=FEATURES,

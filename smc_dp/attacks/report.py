@@ -6,20 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from smc_dp.attacks.attack import CONFIDENCE, FAILS_BELOW, SUCCEEDS_ABOVE, AttackResult, MeasuredAttack
-from smc_dp.pages.blocks import Drawing
 
 
 @dataclass(frozen=True)
 class AttackReport:
     """Attack and its result against each variant.
 
-    `key_bits` is None where there are no keys; `drawing` is a picture of a run, where there is one.
+    `key_bits` is None where there are no keys.
     """
 
     attack: MeasuredAttack
     measured: tuple[AttackResult, ...]
     key_bits: int | None
-    drawing: Drawing | None = None
 
     @property
     def as_expected(self) -> bool:

@@ -9,15 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from smc_dp.attacks.attack import FAILS_BELOW, SUCCEEDS_ABOVE, AttackResult, MeasuredAttack, Variant
-from smc_dp.attacks.bar_chart import describe_result, draw_bars
 from smc_dp.attacks.report import AttackReport
 from smc_dp.attacks.step_code import function_place, function_source, step_notes
-from smc_dp.core.version import __version__
 from smc_dp.pages.blocks import (
     Banner,
     Bullets,
     FactList,
-    Page,
     PageBlock,
     PageTable,
     Prose,
@@ -65,18 +62,6 @@ def blocks(reports: Sequence[AttackReport]) -> tuple[PageBlock, ...]:
     return (*measured_sections(reports), *map(Prose, (_RULE, *describe_power(reports))), *attack_verdicts(reports))
 
 
-def attack_page(reports: Sequence[AttackReport]) -> Page:
-    """Return the page of attacks, outcomes that are not on record named first."""
-    title = "Attacks on steps as published, and on what stands in their place"
-    made = (
-        *(_RULE, *describe_power(reports)),
-        "All data, keys and secrets were made up for the purpose, and nothing here is anybody's.",
-        "The code is the source of the functions that ran in these trials, as it stood in their files.",
-        f"Made by smc-dp {__version__}.",
-    )
-    return Page(title, measured_sections(reports), attack_verdicts(reports), made)
-
-
 def attack_verdicts(reports: Sequence[AttackReport]) -> tuple[Banner, ...]:
     """Return a banner for every outcome that is not the one on record, or one that says that all are."""
     wrong = (
@@ -91,12 +76,9 @@ def attack_verdicts(reports: Sequence[AttackReport]) -> tuple[Banner, ...]:
 
 def attack_section(report: AttackReport) -> Section:
     """Return the section of an attack with its measurement."""
-    measured = [(v, report.results[v.name]) for v in report.attack.variants]
     keys = f"{report.key_bits} bits; the attack does not depend on their length"
-    drawn = () if report.drawing is None else (report.drawing,)
     table = PageTable(TRIALS, _HEADINGS, tuple(_rows(report)), numbers=(2, 3, 4))
-    figured = (draw_bars("How often it succeeded", measured), table, *drawn)
-    return _section(report.attack, () if report.key_bits is None else (("Keys", keys),), report.results, figured)
+    return _section(report.attack, () if report.key_bits is None else (("Keys", keys),), report.results, (table,))
 
 
 def without_numbers(attack: MeasuredAttack, why: str) -> Section:
@@ -151,7 +133,7 @@ def _side(heading: str, variants: Sequence[Variant], results: dict[str, AttackRe
     for variant in variants:
         result = results.get(variant.name)
         found.append(
-            Prose(f"{variant.target}: {variant.about}." if result is None else describe_result(variant, result))
+            Prose(f"{variant.target}: {variant.about}." if result is None else _describe_result(variant, result))
         )
         for function in variant.code:
             found += (Prose(function_place(function)), Verbatim(function_source(function), function_place(function)))
@@ -166,6 +148,17 @@ def _rows(report: AttackReport) -> Iterator[tuple[str, ...]]:
         low, high = m.interval
         figures = (f"{m.successes} of {m.trials}", f"{low:.3f} to {high:.3f}", f"{m.chance:.3g}")
         yield f"{variant.target}, {variant.name}", f"{m.outcome}{known}", *figures
+
+
+def _describe_result(variant: Variant, result: AttackResult) -> str:
+    """Return a sentence on the outcome of an attack on a variant."""
+    low, high = result.interval
+    fix = ", and no fix is known" if result.no_fix_yet and result.outcome == "succeeds" else ""
+    return (
+        f"Against {variant.about}: succeeded in {result.successes} of {result.trials} trials, 95 % interval "
+        f"{low:.3f} to {high:.3f}. A guess succeeds with probability {result.chance:.3g}. Outcome of the attack: "
+        f"{result.outcome}{fix}."
+    )
 
 
 def describe_power(reports: Iterable[AttackReport]) -> list[str]:

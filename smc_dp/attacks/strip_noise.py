@@ -21,7 +21,6 @@ from protocols.runtime.session import Program
 from protocols.secure_sum import steps
 from smc_dp.attacks.attack import Variant, describe_attack
 from smc_dp.attacks.sessions import PartySecret, run_program, variant_names
-from smc_dp.attacks.stripping_picture import NoisyPanel, draw_panels, vector_distance
 from smc_dp.attacks.sums import run_secure_sum, secure_sum_variant, shared_weighted_sum
 from smc_dp.attacks.synthetic import ADULT_DIMENSION, adult_like_rows
 from smc_dp.data.federation import Federation, Public
@@ -31,7 +30,6 @@ from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import model_of
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.methods.sums.weighted_sum import WeightedSum
-from smc_dp.pages.blocks import Drawing
 from smc_dp.privacy.distributed.share_distributions import GammaShares
 from smc_dp.privacy.output import GRID, calibrate_noise
 from smc_dp.privacy.target import Target
@@ -122,27 +120,6 @@ def _secure_sum(rng: Stream, _key_bits: int) -> bool:
     return seen.exact in seen.held
 
 
-def _picture(rng: Stream, key_bits: int) -> Drawing:
-    """Draw one run of the protocol as published and one of the secure sum."""
-    in_protocol, in_secure_sum = strip_in_protocol(as_published.PROGRAM, rng, key_bits), strip_in_secure_sum(rng)
-    ends = [x if x is not None else in_protocol.release for x in in_protocol.held[:1]]
-    nearest = min(
-        (x for x in in_secure_sum.held if x is not None), key=lambda x: vector_distance(x, in_secure_sum.exact)
-    )
-    return draw_panels(
-        (
-            NoisyPanel("As published", "the party with fewest rows", in_protocol.exact, in_protocol.release, ends[0]),
-            NoisyPanel(
-                "Secure sum",
-                "the party whose noise leaves the least",
-                in_secure_sum.exact,
-                in_secure_sum.release,
-                nearest,
-            ),
-        )
-    )
-
-
 def _scaled() -> list[list[int]]:
     """Return every model times its number of rows, on the grid of the models, which is that of both sums."""
     return [[size * x for x in w] for size, w in zip(_SIZES, _models(), strict=True)]
@@ -177,5 +154,4 @@ ATTACK = describe_attack(
             "where every party draws a share of the noise", _secure_sum, code=(GammaShares.share, steps.masked_input)
         ),
     ),
-    picture=_picture,
 )

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import AsJson, check_new, read_count, read_integer, refuse_options
+from smc_dp.cli.options import AsJson, read_count, read_integer, refuse_options
 from smc_dp.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,9 +32,6 @@ def run_attacks(
     insecure_seed: Annotated[
         str | None, typer.Option(metavar="INTEGER", help="Repeatable: all randomness from this number.")
     ] = None,
-    report: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a page: each broken step beside its fix.")
-    ] = None,
     as_json: AsJson = False,
 ) -> int:
     """Attack a step as published and what is here in its place, and measure how often that succeeds.
@@ -51,18 +46,16 @@ def run_attacks(
       smc-dp lab attack link-sender --trials 100 --key-bits 2048
       smc-dp lab attack --all
       smc-dp lab attack --all --json
-      smc-dp lab attack link-sender --report attack.html
     """
     from protocols.arithmetic.rng import Stream
     from smc_dp import attacks
     from smc_dp.attacks.attack import LEAST_TRIALS
-    from smc_dp.attacks.report_blocks import attack_page, blocks
-    from smc_dp.pages.html import write_page
+    from smc_dp.attacks.report_blocks import blocks
 
     if [list_them, all_of_them, name is not None].count(True) != 1:
         raise InputError("options.no_attack", attacks=list(attacks.ATTACKS))
     if list_them:
-        of_a_run = {"--trials": trials, "--key-bits": key_bits, "--insecure-seed": insecure_seed, "--report": report}
+        of_a_run = {"--trials": trials, "--key-bits": key_bits, "--insecure-seed": insecure_seed}
         refuse_options(of_a_run, "option.list_runs_nothing")
         _list(as_json=as_json)
         return 0
@@ -76,10 +69,7 @@ def run_attacks(
     attacks.check_key_bits(bits)
     seed = None if insecure_seed is None else read_integer("--insecure-seed", insecure_seed)
     rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
-    check_new({"--report": report})
     reports = [_measured(one, wanted, bits, rng, quiet=as_json) for one in chosen]
-    if report is not None:
-        write_page(report, attack_page([_drawn(one, bits, rng) for one in reports]), f"--report: {report}")
     if as_json:
         found = [report.as_dict() for report in reports]
         whole_list = {"attacks": found, "as_expected": all(report.as_expected for report in reports)}
@@ -112,9 +102,3 @@ def _measured(one: MeasuredAttack, trials: int | None, key_bits: int, rng: Strea
             hear_variant = None if hear is None else partial(hear, f"{one.name} against {variant.name}")
             found.append(attacks.measure(one.name, variant.name, trials, rng, key_bits=key_bits, hear=hear_variant))
     return AttackReport(one, tuple(found), key_bits if one.uses_keys else None)
-
-
-def _drawn(report: AttackReport, key_bits: int, rng: Stream) -> AttackReport:
-    """Return the report with the picture of a run, if the attack has one."""
-    draw = report.attack.picture
-    return report if draw is None else replace(report, drawing=draw(rng, key_bits))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import AsJson, check_new, read_choice, read_count, refuse_options
+from smc_dp.cli.options import AsJson, read_choice, read_count, refuse_options
 from smc_dp.cli.screen import rare_garbage_collection
 from smc_dp.core.errors import InputError
 from smc_dp.core.version import __version__
@@ -28,10 +27,6 @@ def print_matrix(
     parties: Annotated[
         str | None, typer.Option(metavar="K", help=f"2 to 5 parties, {_PARTIES} by default; not with comparison.")
     ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.html", help="Draw the matrix into a page, a new file; not with comparison."),
-    ] = None,
     as_json: AsJson = False,
 ) -> int:
     """Compute the coalition matrix of a protocol: what each coalition learns beyond the release, from the role code.
@@ -45,16 +40,14 @@ def print_matrix(
       smc-dp lab matrix comparison
       smc-dp lab matrix linear
       smc-dp lab matrix secure_sum
-      smc-dp lab matrix secure_sum --report matrix.html
     """
     from protocols.programs import PROTOCOLS
     from smc_dp.leakage import matrix as matrices
     from smc_dp.leakage import matrix_text
 
-    check_new({"--report": report})
     found = PROTOCOLS[read_choice("PROTOCOL", protocol or "", tuple(PROTOCOLS))]
     if found.model.matrix_file:
-        unfit = {"--parties": parties, "--report": report, "--json": as_json or None}
+        unfit = {"--parties": parties, "--json": as_json or None}
         refuse_options(unfit, "option.matrix_is_shipped", protocol=protocol)
         print(_shipped(found), end="")
         return 0
@@ -63,14 +56,6 @@ def print_matrix(
         raise InputError("options.too_many_parties", most=matrices.MOST_MATRIX_PARTIES, got=wanted)
     with screen.spinner() as hear, rare_garbage_collection():
         computed = matrices.coalition_matrix(found, wanted, hear)
-    if report is not None:
-        from smc_dp.audit import matrix_picture
-        from smc_dp.pages.html import write_page
-
-        drawn = matrix_picture.matrix_page(
-            tuple(matrix_text.matrix_tables(computed)), matrix_text.matrix_legend(computed)
-        )
-        write_page(report, drawn, f"--report: {report}")
     print(
         json.dumps(computed.as_dict()) if as_json else matrix_text.matrix_as_text(computed, screen.paragraph_width()),
         end="\n" * as_json,

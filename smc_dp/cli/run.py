@@ -69,7 +69,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
       smc-dp run --dataset digits --epsilon 3
       smc-dp run --method soft_ss --auxiliary 100 --epsilon 5
       smc-dp run --epsilon 0.5 --ledgers ledgers --budget 2 --budget-delta 1e-4 --identities identities
-      smc-dp run --parties 50 --protocol pathak2010 --exponents full --workers 2
+      smc-dp run --parties 50 --protocol pathak2010 --exponents full
       smc-dp run --parties 5 --protocol linear
       smc-dp run --method newton
       smc-dp run --method newton --colluders 1 --dropouts 1 --drop-out hospital-2:20
@@ -102,7 +102,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
     simulated: SimulationOptions = {
         **{"topology": how.topology or "mesh", "link": how.link or "none"},
-        **{"views": how.record_views, "ledgers": None, "workers": how.workers or 1},
+        **{"views": how.record_views, "ledgers": None},
     }
     if main_job.is_main_job(request):
         found, agreed = main_job.prepare_both(request)

@@ -43,7 +43,7 @@ _FILES = (
     "out",
     "record_views",
 )
-_BESIDE_A_STUDY = (*_FILES, "drop_out", "topology", "link", "workers", "insecure_seed")
+_BESIDE_A_STUDY = (*_FILES, "drop_out", "topology", "link", "insecure_seed")
 """Options that a study leaves to its simulation."""
 
 

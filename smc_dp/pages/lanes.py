@@ -1,4 +1,4 @@
-"""Draw a sequence diagram: a lane for each participant, a row for each kind of message, stage by stage.
+"""Draw a sequence diagram: a lane for each participant, a row for each kind of message.
 
 A dot stands where somebody sends, the head of an arrow where somebody is sent to. What several send alike is one row.
 """
@@ -13,7 +13,7 @@ from smc_dp.pages.shortening import shorten_to_width
 from smc_dp.pages.svg import Stroke, Svg, text_width
 
 NARROW, GAP, MARGIN = 352.0, 34.0, 34.0
-_HEADING, _NAMES, _ROW, _HEAD, _LEGEND, _SIZE = 34.0, 20.0, 42.0, 11.0, 16.0, 12.0
+_NAMES, _ROW, _HEAD, _LEGEND, _SIZE = 20.0, 42.0, 11.0, 16.0, 12.0
 
 
 @dataclass(frozen=True)
@@ -24,14 +24,6 @@ class Arrow:
     senders: tuple[int, ...]
     readers: tuple[int, ...]
     stroke: Stroke = "line"
-
-
-@dataclass(frozen=True)
-class LaneStage:
-    """The rows of a stage, under a heading if it has one."""
-
-    heading: str
-    arrows: tuple[Arrow, ...]
 
 
 class Lanes:
@@ -51,40 +43,27 @@ class Lanes:
         """Return what is written over each lane, in words: its name, after its number if it has one."""
         return [f"{i} {name}" if self.has_numbers else name for i, name in enumerate(self.names, start=1)]
 
-    def drawn(self, titles: Sequence[str], stages: Sequence[LaneStage]) -> Svg:
-        """Return the titles, then all stages, one below the other, then whose the numbers are."""
-        top = 6.0 + 20.0 * len(titles)
+    def drawn(self, arrows: Sequence[Arrow]) -> Svg:
+        """Return the rows of all arrows, then whose the numbers are."""
         named = self._legend() if self.has_numbers else []
-        rows = sum((_HEADING if s.heading else 0) + _NAMES + _ROW * len(s.arrows) + 10 for s in stages)
-        svg = Svg(self.width, top + rows + _LEGEND * len(named))
-        for i, text in enumerate(titles):
-            svg.text(2, 16 + 20 * i, shorten_to_width(text, self.width, 13), bold=True)
-        for stage in stages:
-            top = self._stage(svg, top, stage)
+        y = 6.0 + _NAMES
+        svg = Svg(self.width, y + _ROW * len(arrows) + 10 + _LEGEND * len(named))
+        for i, name in enumerate(self.names):
+            svg.text(self._x(i), 16, str(i + 1) if self.has_numbers else name, "middle", size=_SIZE)
+        for i in self.ends:
+            for slope in (-1, 1):
+                svg.line(self._x(i) - 7, 22 - 5 * slope, self._x(i) + 7, 22 + 5 * slope, "strong")
+        for arrow in arrows:
+            self._row(svg, y, arrow)
+            y += _ROW
         for i, text in enumerate(named):
-            svg.text(2, top + _LEGEND * i + 10, text, size=_SIZE)
+            svg.text(2, y + _LEGEND * i + 20, text, size=_SIZE)
         return svg
 
     def _legend(self) -> list[str]:
         """Return which number is whose, in lines that fit."""
         each = (f"{i} {shorten_to_width(name, self.width - 60, _SIZE)}" for i, name in enumerate(self.names, start=1))
         return textwrap.wrap(", ".join(each), int(self.width / text_width("n", _SIZE)))
-
-    def _stage(self, svg: Svg, y: float, stage: LaneStage) -> float:
-        if stage.heading:
-            svg.rect(0.5, y, self.width - 1, _HEADING - 8, "shade")
-            svg.text(8, y + 18, shorten_to_width(stage.heading, self.width - 16, _SIZE), size=_SIZE, bold=True)
-            y += _HEADING
-        for i, name in enumerate(self.names):
-            svg.text(self._x(i), y + 10, str(i + 1) if self.has_numbers else name, "middle", size=_SIZE)
-        for i in self.ends:
-            for slope in (-1, 1):
-                svg.line(self._x(i) - 7, y + 16 - 5 * slope, self._x(i) + 7, y + 16 + 5 * slope, "strong")
-        y += _NAMES
-        for arrow in stage.arrows:
-            self._row(svg, y, arrow)
-            y += _ROW
-        return y + 10
 
     def _row(self, svg: Svg, y: float, arrow: Arrow) -> None:
         at, ends = y + 26, (*arrow.senders, *arrow.readers)

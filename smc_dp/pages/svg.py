@@ -55,15 +55,6 @@ class Svg:
         """Return the picture for a page, which has the style; `label` is its accessible name."""
         return ElementTree.tostring(self._element({"role": "img", "aria-label": _printable(label)}), encoding="unicode")
 
-    def document(self) -> str:
-        """Return the picture as a file of its own, with its style."""
-        made = self._element({"xmlns": _NAMESPACE})
-        style = ElementTree.Element("style")
-        style.text = "svg { background: #fff; }\n" + style_sheet()  # a viewer may be dark
-        made.insert(0, style)
-        made.insert(1, ElementTree.fromstring(fill_patterns()))  # noqa: S314  a file of this package
-        return ElementTree.tostring(made, encoding="unicode") + "\n"
-
     def _element(self, attributes: dict[str, str]) -> ElementTree.Element:
         box = {"viewBox": f"0 0 {_n(self.width)} {_n(self.height)}", "width": _n(self.width), "height": _n(self.height)}
         made = ElementTree.Element("svg", {**box, **attributes})
@@ -89,7 +80,7 @@ def style_sheet() -> str:
 
 @cache
 def fill_patterns() -> str:
-    """Return the patterns and the arrow head that pictures refer to, once for each page or file."""
+    """Return the patterns and the arrow head that pictures refer to, once for each page."""
     return (resources.files("smc_dp.pages") / "patterns.svg").read_text(encoding="utf-8")
 
 

@@ -60,7 +60,6 @@ def run_protocol(
     ledgers: Ledgers | None = None,
     insecure_seed: int | None = None,
     progress: HearProgress | None = None,
-    workers: int = 1,
     **settings: Any,
 ) -> Report:
     """Learn together through the protocol that computes this method; write a run folder.
@@ -104,8 +103,6 @@ def run_protocol(
         Reproducible and insecure: take all randomness from this number.
     progress : callable, default=None
         Called with the name of a stage, how much of it is done, and of how much.
-    workers : int, default=1
-        Processes that the roles may run in, with the same transcript.
     **settings : str, int, float, bool or Fraction
         Settings of the method, the target and the protocol, by the names of the options of `smc-dp run` (lambda is
         `lam`), such as `protocol` and `colluders`; none of a `method` or a `target` that is an object.
@@ -168,7 +165,7 @@ def run_protocol(
     return simulate_run(
         prepared, agreed, rng, fresh_folder() if out is None else Path(out), progress,
         topology=topology, link=link, identities=identities, views=None if views is None else Path(views),
-        ledgers=ledgers, drop_out=drop_out, workers=workers,
+        ledgers=ledgers, drop_out=drop_out,
     )  # fmt: skip
 
 

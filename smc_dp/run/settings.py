@@ -264,9 +264,6 @@ class Simulation(Document):
         "Direct links (mesh), or all messages through the curator (star).", "|".join(TOPOLOGIES), "choice", usual="mesh"
     )
     link: str | None = _setting("Network whose delays are simulated.", "lan|wan|none", "choice", usual="none")
-    workers: int | None = _setting(
-        "Number of processes; more of them may make a run faster.", "INTEGER", "count", usual="1"
-    )
     out: Path | None = _setting("Run folder to make.", "DIR", short=(RUN,), usual="a new one in runs/")
     metrics: Path | None = _setting(
         "New page of how well the release classifies the test rows. Only you can read it.", "FILE"

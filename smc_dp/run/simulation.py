@@ -7,7 +7,7 @@ drop out before anybody is charged are left out of a new session, with new noise
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,8 +25,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.errors import StoppedError
 from protocols.runtime.actor import Actor, Greetings
 from protocols.runtime.observer import Observer
-from protocols.runtime.simulate import DropOutAfter, Setting
-from protocols.runtime.worker import MakeActors, SpendingListener
+from protocols.runtime.simulate import DropOutAfter, MakeActors, Setting, SpendingListener
 from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.core.writing import open_scratch, refuse_existing
 from smc_dp.data.federation import Federation, Rows, check_labelled_rows
@@ -73,7 +72,7 @@ class SimulationOptions(TypedDict, total=False):
 
     `link`, `topology`: "none" and "mesh" unless given. `identities`: long-term identities, else new ones are made.
     `views`: folder for the secret views. `ledgers`: checked before anybody trains, and charged before the first
-    message, under a key of the session. `workers`: processes that roles may run in, with the same transcript; else 1.
+    message, under a key of the session.
     """
 
     link: str
@@ -81,7 +80,6 @@ class SimulationOptions(TypedDict, total=False):
     identities: Mapping[str, Identity] | None
     views: Path | None
     ledgers: Ledgers | None
-    workers: int
 
 
 def simulate_run(
@@ -163,7 +161,6 @@ class _Run:
     identities: Mapping[str, Identity] | None = None
     views: Path | None = None
     ledgers: Ledgers | None = None
-    workers: int = 1
     left_out: tuple[str, ...] = ()
 
     @property
@@ -178,8 +175,6 @@ class _Run:
             refuse_existing(new)
         _check(self.data, self.agreement, self.rng, wanted)
         _check_drop_outs(self.drop_out, self.agreement)
-        if type(self.workers) is not int or self.workers < 1:
-            raise InputError("workers.no_number", got=shown(self.workers))
         if self.topology == "star" and CURATOR_NAME not in self.agreement.participants:
             raise InputError("topology.no_curator")
 
@@ -317,7 +312,6 @@ class _Run:
             charge=charge,
             refund=refund,
             make_actors=make_actors,
-            workers=self.workers,
         )
 
 
@@ -338,11 +332,7 @@ def _actor_maker(
         )
 
     def make(
-        greetings: Greetings,
-        observer: Observer,
-        charge: SpendingListener,
-        refund: SpendingListener,
-        names: Iterable[str],
+        greetings: Greetings, observer: Observer, charge: SpendingListener, refund: SpendingListener
     ) -> Mapping[str, Actor]:
         made = {
             name: SiteActor(
@@ -353,7 +343,7 @@ def _actor_maker(
                 refund=partial(refund, name) if refund else None,
                 observer=observer,
             )
-            for name in names
+            for name in session.names
         }  # fmt: skip
         return {name: own_actor.actor for name, own_actor in made.items()}
 

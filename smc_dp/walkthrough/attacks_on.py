@@ -80,5 +80,4 @@ def _section(
         if progress:
             progress(f"{attack.name} against {variant.name}")
         measured.append(measure(attack.name, variant.name, LEAST_TRIALS, rng))
-    drawing = None if attack.picture is None else attack.picture(rng, SHORTEST_KEY_BITS)
-    return attack_section(AttackReport(seen, tuple(measured), SHORTEST_KEY_BITS if attack.uses_keys else None, drawing))
+    return attack_section(AttackReport(seen, tuple(measured), SHORTEST_KEY_BITS if attack.uses_keys else None))

@@ -13,7 +13,7 @@ from protocols.runtime.message import PARTY
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.leakage.matrix_text import join_names
 from smc_dp.pages.blocks import Drawing
-from smc_dp.pages.lanes import Arrow, Lanes, LaneStage
+from smc_dp.pages.lanes import Arrow, Lanes
 from smc_dp.walkthrough.observed_session import ObservedMessage
 
 MOST_LANES = 7  # more do not fit on the width of a telephone
@@ -103,7 +103,7 @@ def draw_messages(
     left = (f"{name} drops out: it sends nothing from here on." for name in dropping_out)
     still = (f"{name} has dropped out." for name in dropped_out)
     numbered = (f"Lanes: {', '.join(picture.headings)}.",) if picture.has_numbers else ()
-    svg = picture.drawn((), [LaneStage("", arrows)])
+    svg = picture.drawn(arrows)
     return Drawing(svg, title, (*numbered, *still, *left, *describe_arrows(found)))
 
 

@@ -1,14 +1,16 @@
 """Whatever reads bytes of strangers, as functions of bytes for a fuzzer: only the declared error may come out.
 
-    python tests/fuzz/decoders.py CORPUS TARGET [options of libFuzzer]
+    python tests/fuzz/decoders.py CORPUS [options of libFuzzer]
 
-CORPUS is a folder that `write_corpus` has made: a small run, its views, and examples for every target.
+CORPUS is a folder that `write_corpus` has made: a small run, its views, and examples for every target. Each target has
+a process of its own.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -326,11 +328,10 @@ TARGETS: Mapping[str, Callable[[bytes, Path], None]] = {
 }
 
 
-def main(corpus: Path, name: str, options: list[str]) -> None:
-    """Fuzz one target."""
+def main(corpus: Path, options: list[str]) -> int:
+    """Fuzz every target; return how many ended badly."""
     import atheris
 
-    target = TARGETS[name]
     classes = [vars(owner) for owner in (Envelope, RecordedView)]
     modules = (cbor_limits, messages, state, transcript, reading, transcript_lines, run_folder, evidence_module)
     modules += (documents, run_documents, bounds_file)
@@ -350,9 +351,16 @@ def main(corpus: Path, name: str, options: list[str]) -> None:
             function = getattr(value, "__func__", value)
             if isinstance(function, FunctionType):
                 atheris.instrument_func(function)
-    atheris.Setup([sys.argv[0], *options, str(place(corpus).examples / name)], lambda data: target(data, corpus))
-    atheris.Fuzz()
+    failed = 0
+    for name, target in TARGETS.items():
+        print(f"target {name}", file=sys.stderr, flush=True)
+        if (child := os.fork()) == 0:
+            examples = str(place(corpus).examples / name)
+            atheris.Setup([sys.argv[0], *options, examples], partial(target, corpus=corpus))
+            atheris.Fuzz()
+        failed += os.waitpid(child, 0)[1] != 0
+    return failed
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:])
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))

@@ -11,7 +11,6 @@ from protocols.errors import StallError
 from protocols.programs import Protocol
 from protocols.runtime.actor import Actor, actors
 from protocols.runtime.bulletin_board import BulletinBoard
-from protocols.runtime.endpoint import Want
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.inbox import Absent, InboxEntry
 from protocols.runtime.message import Message
@@ -127,9 +126,6 @@ class FullDryRun:
         self.sent_by_all.append(envelope)
         move = Move(True, envelope.to, envelope.kind, envelope.stage)
         self._moves[envelope.sender].append(move)
-
-    def waits(self, name: str, want: Want) -> None:
-        pass
 
     def consumed(self, receiver: str, mail: InboxEntry) -> None:
         """A role takes a letter out of its mail."""

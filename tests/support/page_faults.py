@@ -104,13 +104,6 @@ def faults(chromium: Chromium, file: Path, *, words: bool = True) -> list[str]:
     return list(dict.fromkeys(found + did + seen))
 
 
-def picture_faults(chromium: Chromium, file: Path) -> list[str]:
-    """What is wrong with a picture that is opened by itself, which has no words around it and need not fit a phone."""
-    small, did = chromium.look(file, WIDE, lambda page: ask(page, "smallestDrawnLetter") < LEAST_DRAWN)
-    found = [*asked(file.read_text(encoding="utf-8"), words=False), *did, *(["small letters"] if small else [])]
-    return list(dict.fromkeys(found))
-
-
 def _looked_over(page: Page) -> list[str]:
     found = [*_laid_out(page), *unreached(page)]
     page.set_viewport_size({"width": WIDE, "height": HEIGHT})

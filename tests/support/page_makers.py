@@ -14,12 +14,8 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from protocols.arithmetic.rng import Stream
 from protocols.programs import PROTOCOLS
-from smc_dp import attacks, audit_run, run_protocol
-from smc_dp.attacks.attack import LEAST_TRIALS
-from smc_dp.attacks.report import AttackReport
-from smc_dp.attacks.report_blocks import attack_page as attacks_page
+from smc_dp import audit_run, run_protocol
 from smc_dp.audit.run import checks
 from smc_dp.audit.run.report_blocks import audit_page
 from smc_dp.cli.main import main
@@ -33,7 +29,6 @@ from smc_dp.walkthrough import build
 from support.all_blocks import every_block
 from support.audited import Folders, charged_run, toy_run
 from support.compared import compared
-from support.demos import here
 from support.mutants import OF_THE_RUN
 from tests.smc_dp.run.test_description import SIZES, write_files
 
@@ -148,24 +143,6 @@ def secret_lecture(folder: Path) -> Path:
     return written(folder, build.walkthrough_of_run(made.run, made.views))
 
 
-def attacked(folder: Path) -> Path:
-    """Of two attacks, measured as seldom as decides anything."""
-    rng = Stream.insecure_from_seed("attacked")
-    found = []
-    for attack in map(attacks.find_attack, ("strip-noise", "vote-flip")):
-        measured = [attacks.measure(attack.name, v.name, LEAST_TRIALS, rng) for v in attack.variants]
-        found.append(AttackReport(attack, tuple(measured), attacks.SHORTEST_KEY_BITS))
-    return written(folder, attacks_page(found))
-
-
-def matrix(name: str, folder: Path) -> Path:
-    """What each coalition learns, computed from the code of a protocol."""
-    file = folder / "matrix.html"
-    if main(["lab", "matrix", name, "--report", str(file)]) != 0:
-        raise ValueError(f"no matrix of {name}")
-    return file
-
-
 def statistics(method: str, folder: Path) -> Path:
     """The page of a run of three hospitals: a table, and odds ratios with a forest plot of columns of every kind."""
     write_files(folder)
@@ -186,13 +163,6 @@ def measured(classes: int, folder: Path) -> Path:
     return written(folder, metrics_page({"": measure_release(y, of_rows, probabilities(of_rows), names)}, "test.csv"))
 
 
-def demo(folder: Path) -> Path:
-    """What a demo draws on request."""
-    file = folder / "found.html"
-    here("recover_a_record.py", "--page", str(file))
-    return file
-
-
 KINDS: Mapping[str, Kind] = {
     "every block": Kind(every_block, True, ("FAILED", "What was released"), "SECRET", quick=True),
     "comparison": Kind(compared, first_sheet=("Claims, and what came out",)),
@@ -200,30 +170,17 @@ KINDS: Mapping[str, Kind] = {
     "report": Kind(partial(of_charged, report), first_sheet=FIRST_SHEET),
     "highest report": Kind(highest_report, first_sheet=("Every message was replayed: reached", *FIRST_SHEET)),
     "whole report": Kind(whole_report, first_sheet=("INSECURE", *FIRST_SHEET)),
-    "attacks": Kind(attacked),
-    "matrix": Kind(partial(matrix, "linear"), first_sheet=("3 parties",)),
     "description": Kind(partial(statistics, "describe")),
     "coefficients": Kind(partial(statistics, "logistic")),
     "metrics": Kind(partial(measured, 2), every_sheet="private"),
     "metrics of 4 classes": Kind(partial(measured, 4), every_sheet="private"),
     "metrics of 10 classes": Kind(partial(measured, 10), every_sheet="private"),
-    "demo": Kind(demo, first_sheet=("A record recovered",)),
     "lecture of pathak2010": Kind(heaviest, True),
     "lecture as printed": Kind(partial(lecture, "pathak2010-as-printed-insecure", 2), True),
     "lecture of the linear path": Kind(partial(lecture, "linear", 2), True),
     "lecture of a secure sum": Kind(partial(lecture, "secure_sum", 3), True),
     "lecture of a run": Kind(secret_lecture, True, every_sheet="SECRET"),
 }
-
-
-def record(parties: int, folder: Path) -> Path:
-    """The sequence diagram of a run among so many, as a file of its own."""
-    made, file = toy_run(folder, (3,) * parties, key_bits=256), folder / "record.svg"
-    here("read_a_transcript.py", str(made.run), "--svg", str(file))
-    return file
-
-
-PICTURES: Mapping[str, Callable[[Path], Path]] = {f"record of {k}": partial(record, k) for k in (3, 20)}
 
 
 def kinds() -> list[object]:

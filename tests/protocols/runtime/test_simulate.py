@@ -101,9 +101,10 @@ def test_an_actor_that_a_caller_makes_takes_the_place_of_another() -> None:
     made = setup(2, 1)
     roles: list[str] = []
 
-    def makes(board: Greetings, observer: Observer, charge: Any, refund: Any, names: Any) -> dict[str, Actor]:
-        roles.extend(names)
-        return actors(*made, board, observer)
+    def makes(board: Greetings, observer: Observer, charge: Any, refund: Any) -> dict[str, Actor]:
+        found = actors(*made, board, observer)
+        roles.extend(found)
+        return found
 
     assert made.simulate(make_actors=makes).transcript.dumps() == made.simulate().transcript.dumps()
     assert roles == ["P1", "P2", "charlie"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import json
 import re
 import shutil
 import subprocess
@@ -21,21 +23,11 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not there"),
 ]
 PROOFS = Path(__file__).resolve().parents[3] / "protocols" / "secure_sum" / "proofs"
-FILES = [
-    "lists",
-    "shares",
-    "masks",
-    "decoding",
-    "noise",
-    "tails",
-    "circle",
-    "orders",
-    "sparse",
-    "parameters",
-    "session",
-    "theorem",
+FILES = [  # each needs earlier ones
+    *("lists", "shares", "masks", "decoding", "noise", "tails"),
+    *("circle", "orders", "sparse", "parameters", "session", "theorem"),
 ]
-# Each needs earlier ones.
+PRINTED = "printed.json"
 QUIET = ("-w", "-notation-overridden,-ambiguous-paths")  # of Coq and mathcomp themselves
 STATEMENT = re.compile(r"^(?:Lemma|Theorem|Let) (\w+)", re.MULTILINE)
 ADMITTED = re.compile(
@@ -47,20 +39,26 @@ def checked(name: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["coqc", *QUIET, f"{name}.v"], cwd=folder, capture_output=True, text=True, check=False)
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("proofs")
-    for name in FILES:
-        shutil.copy(PROOFS / f"{name}.v", made)
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """All proofs, compiled once for all workers, and in a file what Coq printed of each."""
+    own = tmp_path_factory.getbasetemp()
+    made = (own if worker_id == "master" else own.parent) / "proofs"
+    with made.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (made / PRINTED).exists():
+            shutil.copytree(PROOFS, made, dirs_exist_ok=True)
+            found = {name: checked(name, made) for name in FILES}
+            assert {name: done.stderr for name, done in found.items() if done.returncode} == {}
+            (made / PRINTED).write_text(json.dumps({name: done.stdout for name, done in found.items()}))
     return made
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def said(folder: Path) -> dict[str, str]:
     """What Coq prints of each file."""
-    found = {name: checked(name, folder) for name in FILES}
-    assert {name: done.stderr for name, done in found.items() if done.returncode} == {}
-    return {name: done.stdout for name, done in found.items()}
+    found: dict[str, str] = json.loads((folder / PRINTED).read_text())
+    return found
 
 
 def rows_of(printed: str) -> list[tuple[int, ...]]:
@@ -196,7 +194,7 @@ def test_parameters_are_those_of_the_program(said: dict[str, str]) -> None:
     ],
 )
 def test_without_a_condition_nothing_is_proved(
-    tmp_path: Path, folder: Path, said: dict[str, str], name: str, text: str, replacement: str, stops_in: str
+    tmp_path: Path, folder: Path, name: str, text: str, replacement: str, stops_in: str
 ) -> None:
     """Coq stops in the lemma that needs the condition, and nowhere before."""
     whole = (folder / f"{name}.v").read_text(encoding="utf-8")

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from support.all_blocks import every_block
 from support.browser import Chromium
-from support.page_faults import MOST_BYTES, NAMELESS, UNSEEN, faults, picture_faults, sheets, unscripted, walked
-from support.page_makers import MOST_SECONDS, PICTURES, Kind, kinds, timed
+from support.page_faults import MOST_BYTES, NAMELESS, UNSEEN, faults, sheets, unscripted, walked
+from support.page_makers import MOST_SECONDS, Kind, kinds, timed
 
 
 @pytest.mark.parametrize("kind", kinds())
@@ -136,28 +136,6 @@ def test_a_page_without_a_policy_is_caught(chromium: Chromium, tmp_path: Path):
     file = every_block(tmp_path, plain=True)
     file.write_text(file.read_text().replace("default-src", "prefetch-src"))
     assert faults(chromium, file)[0] == "no policy"
-
-
-PICTURE_TWINS: dict[str, tuple[str, set[str]]] = {
-    "an image from elsewhere": (
-        '<image href="https://a.invalid/x.png" width="9" height="9"/>',
-        {"an address", "a request"},
-    ),
-    "a style that asks": ("<style>svg { background: url(x.png); }</style>", {"an address", "a request"}),
-    "a script": ("<script>nothing();</script>", {"a console error"}),
-    "small letters": ('<text y="9" font-size="6">x</text>', {"small letters"}),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", PICTURES)
-def test_a_picture_by_itself_asks_for_nothing_and_its_twins_are_caught(chromium: Chromium, tmp_path: Path, name: str):
-    file = PICTURES[name](tmp_path)
-    assert picture_faults(chromium, file) == []
-    text = file.read_text()
-    for put, wanted in PICTURE_TWINS.values():
-        file.write_text(text.replace("</svg>", f"{put}</svg>"))
-        assert wanted <= set(picture_faults(chromium, file)), put
 
 
 WALKS = {

@@ -16,21 +16,12 @@ from support.mutants import OF_THE_RUN
 from support.repetitions import with_slow
 from support.same_facts import closed, texts, unsaid
 
-from protocols.arithmetic.rng import Stream
-from protocols.programs import PROTOCOLS
-from smc_dp import attacks
-from smc_dp.attacks import report_blocks as of_attacks
-from smc_dp.attacks.attack import LEAST_TRIALS
-from smc_dp.attacks.report import AttackReport
-from smc_dp.audit import matrix_picture
 from smc_dp.audit.run import report_blocks as of_audits
 from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.experiments.compare import report as of_grids
-from smc_dp.leakage import matrix_text
-from smc_dp.leakage.matrix import coalition_matrix
 from smc_dp.methods.model import probabilities
-from smc_dp.pages.blocks import Drawing, Page, PageBlock, Prose, Section
+from smc_dp.pages.blocks import Page, PageBlock, Prose, Section
 from smc_dp.planning import report as of_plans
 from smc_dp.planning.plan import plan
 from smc_dp.run.metrics import measure_release
@@ -38,7 +29,6 @@ from smc_dp.run.metrics_report import metrics_blocks, metrics_page
 from smc_dp.run.release_report import run_page
 from tests.smc_dp.pages.test_texts import SUBJECTS
 
-NAMES_OF_THE_PICTURE = {"The same as a table", "coalition", "Coalitions and what they learn"}
 Report = tuple[Page, Sequence[PageBlock]]
 
 
@@ -51,15 +41,6 @@ def audit(folder: Path) -> Report:
 def release(folder: Path) -> Report:
     page = run_page(charged_run(folder).run)
     return page, (*page.notices, *page.sections)
-
-
-def attacked(*names: str) -> Report:
-    rng = Stream.insecure_from_seed("facts")
-    found = []
-    for attack in map(attacks.find_attack, names):
-        measured = tuple(attacks.measure(attack.name, v.name, LEAST_TRIALS, rng) for v in attack.variants)
-        found.append(AttackReport(attack, measured, attacks.SHORTEST_KEY_BITS))
-    return of_attacks.attack_page(found), of_attacks.blocks(found)
 
 
 def grid(folder: Path) -> Report:
@@ -80,23 +61,6 @@ def test_text_and_page_of_metrics_have_the_same_facts(classes: int) -> None:
     assert {part for part in parts if closed(part) not in said} == set()
 
 
-def matrix_unsaid(page: Page, text: str) -> set[str]:
-    """Return the texts of a matrix' page that its text lacks, apart from how the picture looks and who made it."""
-    said = closed(text)
-    drawn = {part.said[-1] for one in page.sections for part in one.blocks if isinstance(part, Drawing)}
-    found = {part for one in page.sections for part in texts(one.blocks)} - drawn - NAMES_OF_THE_PICTURE
-    return {part for part in found if closed(part) not in said}
-
-
-def test_text_and_page_of_a_matrix_have_the_same_facts() -> None:
-    computed = coalition_matrix(PROTOCOLS["linear"], 2)
-    page = matrix_picture.matrix_page(tuple(matrix_text.matrix_tables(computed)), matrix_text.matrix_legend(computed))
-    said = matrix_text.matrix_as_text(computed)
-    assert matrix_unsaid(page, said) == set()
-    assert matrix_unsaid(page, said.replace(matrix_text.LIMITS, "")) == {matrix_text.LIMITS}
-    assert all(closed(line) in closed("".join(texts(page))) for line in said.splitlines() if line.endswith("."))
-
-
 def walkthrough(folder: Path) -> Report:
     page = lecture_of("secure_sum")
     return page, (*page.notices, *page.sections)
@@ -111,8 +75,6 @@ def on_a_screen_alone(blocks: Callable[[], Iterable[PageBlock]], folder: Path) -
 REPORTS: dict[str, Callable[[Path], Report]] = {
     "audit": audit,
     "release": release,
-    "attack": lambda folder: attacked("vote-flip"),
-    "attacks": lambda folder: attacked("ofpa-record-recovery", "vote-flip"),
     "comparison": grid,
     "walkthrough": walkthrough,
     "plan": partial(on_a_screen_alone, lambda: of_plans.blocks(plan([500, 400, 30], 9), cost=True)),
@@ -120,7 +82,7 @@ REPORTS: dict[str, Callable[[Path], Report]] = {
 }
 
 
-@pytest.mark.parametrize("name", with_slow(REPORTS, "walkthrough", "attacks"))
+@pytest.mark.parametrize("name", with_slow(REPORTS, "walkthrough"))
 def test_screen_and_page_have_the_same_facts(name: str, tmp_path: Path) -> None:
     page, screen = REPORTS[name](tmp_path)
     assert unsaid(page, screen) == set()

@@ -139,7 +139,7 @@ def test_a_budget_for_one_of_them_alone_starts_neither(capsys: pytest.CaptureFix
     [
         ({}, True),
         ({"target": {"epsilon": "2", "delta": "1/1000000"}}, True),
-        ({"data": {"parties": 3}, "simulation": {"workers": 2, "link": "lan"}}, True),
+        ({"data": {"parties": 3}, "simulation": {"link": "lan"}}, True),
         ({"data": {"dataset": "digits"}}, False),
         ({"data": {"party": ["a.csv", "b.csv"], "bounds": Path("b.toml")}}, False),
         ({"data": {"study": Path("study.toml")}}, False),
@@ -225,7 +225,7 @@ def test_with_many_parties_the_table_does_not_speak_of_the_papers_protocol() -> 
     "option",
     [
         ("--test", "a.csv"), ("--bounds", "b.toml"), ("--label", "x"), ("--parties-by", "x"), ("--auxiliary", "5"),
-        ("--drop-out", "hospital-1:x"), ("--insecure-test-keys",), ("--budget", "1"), ("--workers", "0"),
+        ("--drop-out", "hospital-1:x"), ("--insecure-test-keys",), ("--budget", "1"),
     ],
 )  # fmt: skip
 def test_an_option_that_the_main_job_does_not_have_is_refused(option: tuple[str, ...]) -> None:

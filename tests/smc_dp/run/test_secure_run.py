@@ -457,19 +457,3 @@ def test_from_python_a_method_is_enough(tmp_path: Path) -> None:
     ):
         with why():
             run_protocol(federation, **{"method": "wsum", "out": tmp_path / "no", **wrong})
-
-
-def test_workers_leave_the_same_folder_and_the_same_ledgers(tmp_path: Path) -> None:
-    """The record to the byte; each party pays once, in this process."""
-    kept = {}
-    agreed = sum_agreement(CASE, None, Target(Fraction("0.4"), noise="ddg"), seeded=False)
-    rng = Stream(hashlib.sha256(b"workers").digest(), insecure=False)
-    for workers in (1, 2):
-        books, folder = Ledgers(tmp_path / f"books {workers}", Limit(Fraction(1), Fraction(1, 100))), tmp_path / "run"
-        simulate_run(CASE, agreed, rng, folder, identities=OWN, ledgers=books, workers=workers)
-        kept[workers] = (folder / TRANSCRIPT).read_bytes(), {name: states(books, name) for name in (A, B, C)}
-        shutil.rmtree(folder)
-    assert kept[2] == kept[1]
-    assert kept[2][1] == dict.fromkeys((A, B, C), kept[2][1][A])
-    with refused("workers.no_number", got="0"):
-        simulate_run(CASE, agreed, rng, tmp_path / "none", identities=OWN, workers=0)
