@@ -32,20 +32,20 @@ from smc_dp.privacy.ledger.signed_note import (
 )
 from smc_dp.privacy.ledger.witness import witness_name
 
-ORIGIN = "smc-dp.transcript/"
+_ORIGIN = "smc-dp.transcript/"
 MOST_COSIGNED_BYTES = 1 << 17
 _SESSION = "session "
 
 
 def transcript_key(session_id: bytes, curator: bytes) -> VerifierKey:
     """Return the key that signs the head of a session's transcript."""
-    return VerifierKey(f"{ORIGIN}{session_id.hex()}", ED25519, curator)
+    return VerifierKey(f"{_ORIGIN}{session_id.hex()}", ED25519, curator)
 
 
 def head_of_transcript(session_id: bytes, content: bytes) -> Checkpoint:
     """Return the head of a transcript."""
     leaves = [leaf_hash(line) for line in io.BytesIO(content)]  # the lines concatenate to the content
-    return Checkpoint(f"{ORIGIN}{session_id.hex()}", len(leaves), tree_root(leaves))
+    return Checkpoint(f"{_ORIGIN}{session_id.hex()}", len(leaves), tree_root(leaves))
 
 
 @dataclass(frozen=True)

@@ -243,7 +243,7 @@ def _unknown_stage(stated: list[StageTimings], known: Container[str]) -> Fault |
     return make_fault("timings.unknown_stage", stage=shown(unknown))
 
 
-def check_cosigned(evidence: Evidence) -> CheckOutcome:
+def check_cosigned_transcript(evidence: Evidence) -> CheckOutcome:
     """Check that the transcript is the one whose head the curator signed, and say which other sites cosigned it.
 
     The release does not state this head, which is made after it: a folder without one is as the sites left it, or
