@@ -56,11 +56,6 @@ if TYPE_CHECKING:  # for type checkers, which read no table: the same names from
     from smc_dp.run.personalisation import personalise as personalise
     from smc_dp.run.run_protocol import run_protocol as run_protocol
 
-_REMOVED = MappingProxyType(
-    {"forecast": "smc_dp.plan(..., cost=True).cost", "write_dossier": "the report of the command smc-dp audit"}
-)
-"""Public name of an earlier version -> what to use instead."""
-
 _MODULES = MappingProxyType(
     {
         "METHODS": "smc_dp.methods.registry",
@@ -95,8 +90,6 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())  # an application 
 
 
 def __getattr__(name: str) -> object:
-    if name in _REMOVED:
-        raise AttributeError(f"{__name__}.{name} was removed; use {_REMOVED[name]}")
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_MODULES[name]), name)

@@ -100,7 +100,7 @@ OTHER_SENSE = {
 }
 # Keys and fields that stay: a key of saved states, names of earlier versions, and a protocol's name, which signatures
 # bind.
-KEPT_KEYS = {"mail", "lecture", "study kit", "pathak2010-as-printed-insecure"}
+KEPT_KEYS = {"mail", "pathak2010-as-printed-insecure"}
 FORBIDDEN_FIRST = ("What", "Whether", "How", "Who", "All", "As", "The same", "Called")
 
 Names = dict[str, list[str]]

@@ -12,7 +12,7 @@ from protocols.arithmetic.ring import Ring
 from protocols.comparison import steps
 from protocols.crypto import admission, commitment
 from protocols.crypto.paillier import EXPONENTS
-from protocols.errors import Fault, LocalError
+from protocols.errors import LocalError
 from protocols.pathak2010.noisy_sum import SIZE_BITS, WeightParameters, parse_parameters
 
 SIGMA = 64  # statistical security of every mask, in bits
@@ -20,8 +20,6 @@ TIE_SECURITY = 40  # two parties draw equal tie bits with probability below 2**-
 PERMUTATION_SEED_BYTES = 32
 COMPARISONS = ("tournament", "all-pairs")
 MAX_KEY_BITS = 16384
-REMOVED_COMPARISON = "garbled"  # earlier versions had it
-REMOVED_REFUSAL = Fault("comparison.garbled_removed")
 
 
 @dataclass(frozen=True)
@@ -43,8 +41,6 @@ class Parameters(WeightParameters):
 
     def __post_init__(self) -> None:
         self.check_weights()
-        if self.comparison == REMOVED_COMPARISON:
-            raise LocalError(REMOVED_REFUSAL)
         if self.comparison not in COMPARISONS:
             raise LocalError("comparison.unknown", comparisons=COMPARISONS, got=self.comparison)
         if self.exponents not in EXPONENTS:

@@ -14,7 +14,6 @@ import typer
 
 from smc_dp.cli import screen
 from smc_dp.cli.options import (
-    Cache,
     DataDir,
     read_choice,
     read_choices,
@@ -102,7 +101,6 @@ def compare_methods(
         str | None, typer.Option(metavar="INTEGER", help="Columns after a PCA of public rows.")
     ] = None,
     data_dir: DataDir = None,
-    cache: Cache = None,
     out: Out = None,
     jobs: Jobs = None,
     insecure_seed: Seed = None,
@@ -158,7 +156,7 @@ def compare_methods(
     setting = GridSetting(dataset, dataset, partition)
     plan = GridPlan((setting,), tuple(entries), read_count("--repeats", repeats) or 1, _seed(insecure_seed))
     shown = study.plan_study("compare", f"Methods on {dataset}", _introduction(dataset), plan, tuple(map(str, skipped)))
-    code = _run(shown, out, data_dir, cache, read_count("--jobs", jobs))
+    code = _run(shown, out, data_dir, read_count("--jobs", jobs))
     for why in skipped:
         print(f"note: {why}", file=sys.stderr)
     return code
@@ -174,7 +172,6 @@ def reproduce_figure(
         typer.Option(metavar="INTEGER", help="Draws of the noise for each partition [default: as in the paper]."),
     ] = None,
     data_dir: DataDir = None,
-    cache: Cache = None,
     out: Out = None,
     jobs: Jobs = None,
     insecure_seed: Seed = None,
@@ -191,7 +188,7 @@ def reproduce_figure(
     shown = papers.ready_study(
         figure, read_count("--repeats", repeats), read_count("--draws", draws), insecure_seed=_seed(insecure_seed)
     )
-    return _run(shown, out, data_dir, cache, read_count("--jobs", jobs))
+    return _run(shown, out, data_dir, read_count("--jobs", jobs))
 
 
 def _introduction(dataset: str) -> str:
@@ -209,20 +206,20 @@ def _seed(text: str | None) -> int | None:
     return None if text is None else read_integer("--insecure-seed", text)
 
 
-def _run(shown: Study, out: Path | None, data_dir: Path | None, cache: Path | None, jobs: int | None) -> int | None:
+def _run(shown: Study, out: Path | None, data_dir: Path | None, jobs: int | None) -> int | None:
     from smc_dp.core.writing import fresh_folder
     from smc_dp.experiments.compare import report, runner
     from smc_dp.experiments.compare.estimate import estimate_seconds
 
     folder = fresh_folder() if out is None else out
-    start, source = time.perf_counter(), runner.Source(data_dir, cache)
+    start = time.perf_counter()
     runner.check_folder(shown.plan, folder)
     if shown.ours:  # a figure of a paper takes minutes, and one trial with its many thousand parties takes as long
-        seconds = estimate_seconds(shown.plan, folder, source, jobs)
+        seconds = estimate_seconds(shown.plan, folder, data_dir, jobs)
         print(f"estimated from one trial of each method: {seconds / 60:.0f} minutes", file=sys.stderr)
     with _going_on(folder), screen.cell_progress() as hear:
         made = (lambda: print(f"results go to {folder}", file=sys.stderr)) if out is None else None
-        grid = runner.run_grid(shown.plan, folder, source, jobs, hear, made)
+        grid = runner.run_grid(shown.plan, folder, data_dir, jobs, hear, made)
     written = report.write_report(shown, grid, folder, time.perf_counter() - start)
     screen.print_blocks(report.report_sections(shown, grid))
     print(f"Written to {folder}: results.csv, statements.json, figures, and the page {written}")

@@ -1,16 +1,14 @@
-"""Commands of the data sets: list, verify and prepare."""
+"""Commands of the data sets: list and verify."""
 
 from __future__ import annotations
-
-from typing import Annotated
 
 import typer
 
 from smc_dp.cli import screen
-from smc_dp.cli.options import Cache, DataDir, deferred
+from smc_dp.cli.options import DataDir, deferred
 from smc_dp.core.errors import InputError
 
-data_group = typer.Typer(help="List, verify and prepare the papers' data sets.", rich_markup_mode=None)
+data_group = typer.Typer(help="List and verify the papers' data sets.", rich_markup_mode=None)
 
 
 def list_data(data_dir: DataDir = None) -> None:
@@ -36,28 +34,5 @@ def verify_data(data_dir: DataDir = None) -> None:
         raise InputError("datasets.not_as_recorded", data_dir=str(data_dir), count=len(wrong), wrong=wrong)
 
 
-def prepare_data(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A data set, see `smc-dp lab data list`.")],
-    data_dir: DataDir = None,
-    cache: Cache = None,
-    fetch: Annotated[
-        bool, typer.Option("--fetch", help="Fetch through scikit-learn what is not at hand; needs a network.")
-    ] = False,
-    ordinal: Annotated[bool, typer.Option("--ordinal", help="Categories as whole numbers.")] = False,
-) -> None:
-    """Read and check a data set, and keep it in a folder if one is given.
-
-    \b
-    Examples:
-      smc-dp lab data list --data-dir DIR
-      smc-dp lab data prepare kdd99 --data-dir DIR --cache ~/.cache/smc-dp
-    """
-    from smc_dp.data import catalogue, report
-
-    pool, kept = catalogue.prepare_dataset(name, data_dir, cache, ordinal=ordinal, network=fetch)
-    screen.print_blocks(report.dataset_summary(name, pool, kept))
-
-
 data_group.command("list")(deferred(list_data))
 data_group.command("verify")(deferred(verify_data))
-data_group.command("prepare")(deferred(prepare_data))

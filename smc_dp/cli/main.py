@@ -40,7 +40,6 @@ from smc_dp.cli import (
     verbose,
 )
 from smc_dp.cli.options import Invocation, deferred, options_in_backquotes, options_in_message
-from smc_dp.cli.removed import refuse_removed
 from smc_dp.core.errors import Fault, InputError, one_line
 
 _PATHS = frozenset({"data_dir", "file", "folder", "ledgers", "path", "run_folder", "views"})  # fields of faults
@@ -149,7 +148,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             if completion.is_request(arguments):
                 return completion.print_or_install(arguments)
             completion.register_shells()
-            refuse_removed(arguments)
             invoked = app(args=arguments, prog_name=completion.PROGRAM, standalone_mode=False, obj=open_until_the_end)
             if invoked == _INTERRUPTED:  # what typer makes of Ctrl-C while it reads the options
                 raise KeyboardInterrupt

@@ -40,7 +40,6 @@ MostCells = Annotated[
     ),
 ]
 DataDir = Annotated[Path | None, typer.Option(envvar="SMC_DP_DATA", help="Folder with the papers' data sets.")]
-Cache = Annotated[Path | None, typer.Option(help="Folder that `smc-dp lab data prepare` keeps data sets in.")]
 
 
 @dataclass(frozen=True)

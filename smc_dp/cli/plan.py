@@ -65,10 +65,6 @@ def plan_learning(
             "number. The plan says which epsilon and how many rows this needs.",
         ),
     ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Picture to write: the loss over epsilon (png, svg, pdf)."),
-    ] = None,
     cost: Annotated[
         bool,
         typer.Option(
@@ -89,14 +85,13 @@ def plan_learning(
     Examples:
       smc-dp plan --sizes 5000,800,30 --columns 12
       smc-dp plan --sizes north=5000,south=800,clinic=30 --columns 12 --method prr_mean
-      smc-dp plan --sizes 300,300,300,300 --bounds bounds.toml --epsilon 0.5 --dropouts 1 --plot plan.png
+      smc-dp plan --sizes 300,300,300,300 --bounds bounds.toml --epsilon 0.5 --dropouts 1
       smc-dp plan --sizes 2000,2000,900 --columns 40 --classes 6 --cost
       smc-dp plan --sizes 9000,6000,5000 --bounds bounds.toml --method logistic --rate 0.2 --width 0.1
     """
     if columns is None and bounds is None:
         raise InputError("columns.missing")
     from smc_dp.core.documents import validate_document
-    from smc_dp.core.writing import refuse_existing, write_new
     from smc_dp.planning import report
     from smc_dp.planning.expected_intervals import METHODS_WITH_INTERVALS
     from smc_dp.planning.plan import plan_for as made
@@ -104,13 +99,6 @@ def plan_learning(
 
     figures = {"rate": rate, "residual": residual, "width": width, "deviation": deviation}
     has_intervals = said.get("method", {}).get("name") in METHODS_WITH_INTERVALS
-    if plot is not None:
-        from smc_dp.planning import figure  # half a second, which a plan without a picture should not pay
-
-        if has_intervals:
-            raise InputError("plan.no_picture_of_intervals", name=said["method"]["name"])
-        kind = figure.picture_format(plot)
-        refuse_existing(plot)
     if not has_intervals and (unused := [name for name, text in figures.items() if text is not None and text != []]):
         raise InputError("plan.of_no_intervals", name=unused[0])
     known: dict[str, Any] = {
@@ -124,8 +112,6 @@ def plan_learning(
     with screen.spinner() as hear:
         hear("planning")
         found = made(**known)
-    if plot is not None:
-        write_new(plot, found.picture(kind), f"picture {plot}")
     _print(found, report.recommendation_blocks(found), report.blocks(found, cost=cost), as_json=as_json)
 
 

@@ -48,10 +48,5 @@ def parse_idx(content: bytes, shape: tuple[int, ...], source: str) -> NDArray[np
     return np.frombuffer(content, dtype=np.uint8, offset=len(header)).reshape(shape)
 
 
-def idx_file(array: NDArray[np.uint8]) -> bytes:
-    """Return the idx file of this array."""
-    return _header(array.shape) + array.tobytes()
-
-
 def _header(shape: tuple[int, ...]) -> bytes:
     return struct.pack(f">HBB{len(shape)}I", 0, 8, len(shape), *shape)

@@ -12,18 +12,17 @@ from pathlib import Path
 
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data import tabular_datasets
-from smc_dp.data.cache import read_cache
 from smc_dp.data.dataset import Points, Pool
 from smc_dp.data.dataset_info import DATASET_INFO
 from smc_dp.data.malicious_url import DAYS, read_days
 from smc_dp.data.preprocess import encode_classes, encode_rows, number_categories
 from smc_dp.data.table import Table
 
-__all__ = ["DATASET_NAMES", "ORDINAL_NAMES", "Points", "Pool", "encode_dataset", "load_pool"]
+__all__ = ["DATASET_NAMES", "ORDINAL_NAMES", "Points", "Pool", "load_pool"]
 
 
-def load_pool(name: str, folder: Path | None = None, *, ordinal: bool = False, cache: Path | None = None) -> Pool:
-    """Return the data set of that name, from the cache folder if it is there, or else from `folder` unless bundled.
+def load_pool(name: str, folder: Path | None = None, *, ordinal: bool = False) -> Pool:
+    """Return the data set of that name, from `folder` unless bundled.
 
     With `ordinal` each category is its number in the alphabet, one column (Bank Marketing and Credit Default in the
     experiments with OFPA and OFAA), and no row is clipped. Raises InputError when the name is unknown, a file is
@@ -33,19 +32,16 @@ def load_pool(name: str, folder: Path | None = None, *, ordinal: bool = False, c
         raise InputError("dataset.unknown", names=DATASET_NAMES, got=shown(name))
     if ordinal and name not in ORDINAL_NAMES:
         raise InputError("dataset.not_ordinal", sets=" and ".join(ORDINAL_NAMES)).within(f"data set {name}")
-    kept = None if cache is None else read_cache(name, cache, ordinal=ordinal)
-    if kept is not None:
-        return kept
     if name == "malicious_url":
         return _malicious_url(folder)
-    found = encode_dataset(name, tabular_datasets.load_tabular(name, folder), ordinal=ordinal)
+    found = _encode_dataset(name, tabular_datasets.load_tabular(name, folder), ordinal=ordinal)
     if name != "mnist37":
         return found
     unseen = tabular_datasets.mnist37(folder, part="t10k")  # its labels are not used
     return replace(found, public=encode_rows(unseen.train, replace(unseen.bounds, bias=0.0)))
 
 
-def encode_dataset(name: str, source: tabular_datasets.TabularDataset, *, ordinal: bool = False) -> Pool:
+def _encode_dataset(name: str, source: tabular_datasets.TabularDataset, *, ordinal: bool = False) -> Pool:
     """Return the pool of a data set that is given as tables with public bounds."""
 
     def points(table: Table) -> Points:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from smc_dp.core.errors import shown
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.catalogue import CatalogueEntry, DatasetCheck
 from smc_dp.data.columns import CATEGORY, INDICATOR, LEAVE_OUT, BinnedColumn, CategoricalColumn, Column, DateColumn
-from smc_dp.data.dataset import Pool
 from smc_dp.data.file_format import OWN_SETTINGS_FILE, FileFormat
 from smc_dp.data.refused_input import in_list
 from smc_dp.data.validate_file import PRIVATE_NOTICE, FileValidation
@@ -42,16 +40,6 @@ def file_check(check: DatasetCheck) -> Prose:
     if check.fault is None:
         return Prose(f"ok: {check.file}", "data.file_as_recorded")
     return Prose(f"WRONG: {check.fault}", check.fault.code)
-
-
-def dataset_summary(name: str, pool: Pool, kept: Path | None) -> Iterator[Prose]:
-    """Yield the sizes of a data set, its notes, and where it is kept."""
-    tested = "" if pool.test is None else f", {len(pool.test)} test rows"
-    sizes = f"{len(pool.train)} rows{tested}, {pool.train.X.shape[1]} columns, {len(pool.classes)} classes"
-    yield Prose(f"{name}: {sizes}")
-    yield from (Prose(f"note: {note}") for note in pool.notes)
-    if kept is not None:
-        yield Prose(f"kept in {kept}")
 
 
 def column_table(bounds: Bounds) -> Iterator[PageBlock]:

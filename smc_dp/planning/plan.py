@@ -97,12 +97,6 @@ class Plan:
         """Figures of the method that the plan is about."""
         return self.of(self.method)
 
-    def picture(self, kind: str) -> bytes:
-        """Return the picture of the accuracy interval over epsilon, as "png", "svg" or "pdf"."""
-        from smc_dp.planning.figure import render_figure
-
-        return render_figure(self.candidate, kind)
-
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "candidate"}

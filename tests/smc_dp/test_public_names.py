@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -57,12 +56,6 @@ def test_what_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'WeightedSum'"):
         _ = smc_dp.WeightedSum  # type: ignore[attr-defined]
     assert not hasattr(smc_dp, "NotThereClassifier")
-
-
-def test_a_removed_name_tells_what_to_use() -> None:
-    for name, instead in {"forecast": "plan(..., cost=True).cost", "write_dossier": "smc-dp audit"}.items():
-        with pytest.raises(AttributeError, match=re.escape(instead)):
-            getattr(smc_dp, name)
 
 
 def test_submodules_are_still_found() -> None:

@@ -13,11 +13,11 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.data.load_pool import Pool
 from smc_dp.data.partition import partition_pool
 from smc_dp.experiments.compare.plan import GridCell, GridPlan
-from smc_dp.experiments.compare.runner import Source, count_workers, load_source, unfinished_cells
+from smc_dp.experiments.compare.runner import count_workers, load_source, unfinished_cells
 from smc_dp.experiments.compare.task import GRID_PARTITION_SEED, Trainer, measure_quality
 
 
-def estimate_seconds(plan: GridPlan, folder: Path, data: Source, jobs: int | None) -> float:
+def estimate_seconds(plan: GridPlan, folder: Path, data: Path | None, jobs: int | None) -> float:
     """Return the seconds that the unfinished cells of a plan will take on so many workers, trials of a moment apart.
 
     What cannot be loaded or trained counts nothing here, and fails in its cells. Raises InputError for a first data set

@@ -32,14 +32,6 @@ Heard: TypeAlias = Callable[[int, int, int], None]
 
 
 @dataclass(frozen=True)
-class Source:
-    """Folders of data sets: the papers' files, and those that `smc_dp.data.catalogue.prepare_dataset` has kept."""
-
-    folder: Path | None = None
-    cache: Path | None = None
-
-
-@dataclass(frozen=True)
 class ExperimentGrid:
     """Outcome of a plan: trials, statements as in statements.json, failures as in failures.json."""
 
@@ -51,7 +43,7 @@ class ExperimentGrid:
 def run_grid(
     plan: GridPlan,
     folder: Path,
-    data: Source,
+    data: Path | None,
     jobs: int | None = None,
     hear: Heard | None = None,
     made: Callable[[], None] | None = None,
@@ -116,7 +108,7 @@ def _outcomes(
     plan: GridPlan,
     folder: Path,
     todo: Sequence[GridCell],
-    data: Source,
+    data: Path | None,
     jobs: int | None,
     made: Callable[[], None] | None,
 ) -> Iterator[TaskOutcome]:
@@ -139,10 +131,10 @@ def _outcomes(
         yield from _spread(plan, pool, group_by_training(cells), jobs)
 
 
-def load_source(source: tuple[str, bool], data: Source) -> Pool:
+def load_source(source: tuple[str, bool], data: Path | None) -> Pool:
     """Return the rows of the settings with this `source`; InputError where they cannot be loaded."""
     try:
-        return load_pool(source[0], data.folder, ordinal=source[1], cache=data.cache)
+        return load_pool(source[0], data, ordinal=source[1])
     except MemoryError as error:
         raise InputError("comparison.no_memory", dataset=source[0]) from error
 

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from typing_extensions import override
 
-from protocols.pathak2010.parameters import REMOVED_COMPARISON, REMOVED_REFUSAL
 from protocols.programs import PROTOCOLS
 from smc_dp.core.errors import InputError
 from smc_dp.privacy.target import Target
@@ -44,13 +43,6 @@ class CuratorTerms(MeanTerms):
     def assumed(self, parties: int) -> str:
         short = "" if self.exponents == "full" else "short Paillier exponents, "
         return f"{short}Paillier, DGK, X25519, HKDF, ChaCha20-Poly1305, SHA-256, SHAKE-256, system randomness"
-
-    @override
-    def check_setting(self, name: str, declared: Mapping[str, Any]) -> None:
-        # Also refuse the removed comparison `garbled`, with a message of its own.
-        if name == "comparison" and self.comparison == REMOVED_COMPARISON:
-            raise InputError(REMOVED_REFUSAL)
-        super().check_setting(name, declared)
 
     @override
     def as_dict(self) -> dict[str, Any]:

@@ -170,7 +170,6 @@ def test_permuting_and_packing_do_not_disturb_each_other() -> None:
         ({"dimension": 0}, "vectors.no_dimension_or_ring"),
         ({"ring_bits": 0}, "vectors.no_dimension_or_ring"),
         ({"ring_bits": 63}, "vectors.no_dimension_or_ring"),
-        ({"comparison": "garbled"}, "comparison.garbled_removed"),
         ({"comparison": "guess"}, "comparison.unknown"),
         ({"key_bits": 500}, "key_bits.without_room"),
         ({"key_bits": 128}, "key_bits.without_room"),

@@ -221,18 +221,13 @@ def test_the_first_example_learns(folder):
     assert learnt(first[:4], folder) < commonest + 0.1
 
 
-def test_data_list_and_prepare(folder, capsys):
+def test_data_list(folder, capsys):
     assert main(["lab", "data", "list"]) == 0
     out = capsys.readouterr().out
     lines = {line.split()[0]: line for line in out.splitlines()[1:] if line.strip()}
     assert "bundled" in lines["digits"]
     assert "absent" in lines["a9a"]
     assert "malicious_url" in lines
-    assert main(["lab", "data", "prepare", "digits", "--cache", "kept"]) == 0
-    assert "digits: 1797 rows, 64 columns, 10 classes" in capsys.readouterr().out
-    assert len(list((folder / "kept").iterdir())) == 1
-    assert "a9a" in complaint(capsys, folder, "lab", "data", "prepare", "a9a")
-    assert "'mushrooms'" in complaint(capsys, folder, "lab", "data", "prepare", "mushrooms")
 
 
 def test_data_verify_names_what_is_wrong(folder, capsys):

@@ -186,10 +186,6 @@ def test_rows_out_of_bounds_are_an_error_only_when_asked(folder, capsys):
         (["--lambda", "nan"], ["--lambda", "'nan'"]),
         (["--calibration", "guess"], ["--calibration", "'guess'", "proven, paper"]),
         (["--noise", "gauss"], ["--noise", "'gauss'", "knorm, laplace"]),
-        (
-            ["--comparison", "garbled"],
-            ["--comparison", "garbled was removed", "tournament", "linear"],
-        ),
         (["--comparison", "x"], ["--comparison", "'x'", "all-pairs, tournament"]),
         (["--topology", "ring"], ["--topology", "'ring'", "mesh, star"]),
         (["--link", "5g"], ["--link", "'5g'", "lan, wan, none"]),

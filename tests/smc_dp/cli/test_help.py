@@ -72,7 +72,7 @@ def test_help_loads_nothing_that_computes() -> None:
 
 def test_all_commands_were_asked() -> None:
     found = {" ".join(path) for path in commands(typer.main.get_command(app))}
-    assert {"", "run", "predict", "lab", "lab epsilon", "ledger check", "lab data prepare"} <= found
+    assert {"", "run", "predict", "lab", "lab epsilon", "ledger check", "lab data verify"} <= found
 
 
 def test_every_command_stands_in_one_group_of_the_help(capsys: pytest.CaptureFixture[str]) -> None:

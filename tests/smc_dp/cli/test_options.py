@@ -102,10 +102,6 @@ def test_a_command_has_the_names_of_no_other() -> None:
         ),
         ("run --party a --bounds c.toml", "bounds file c.toml: wanted [label] column, or a --label"),
         ("lab attack link-sender --key-bits 500", "--key-bits: wanted a multiple of 16 from 512 to 4096, got 500"),
-        (
-            "lab data prepare har",
-            "data set har: wanted --data-dir or SMC_DP_DATA, the folder with the papers' data; it cannot be fetched",
-        ),
         ("lab compare --methods wsum --split 50,50 --parties 3", "--split: wanted 3 percentages, one for each party"),
         ("ledger init x --budget 1 --delta 1e-200", "--delta: wanted a number from 1e-100 to 1000000.0, got '1e-200'"),
         ("lab reproduce nothing", "figure: wanted one of pathak-fig2, "),

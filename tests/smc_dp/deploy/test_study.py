@@ -175,7 +175,6 @@ CURATORS_MUTANTS = {
     "short keys": ("3072", "512", "key_bits.too_short"),
     "keys called test keys": ("[method]", "insecure_test_keys = true\n[method]", "study.no_test_keys"),
     "a ring too wide": ("ring_bits = 64", "ring_bits = 65", "vectors.no_dimension_or_ring"),
-    "a comparison that was removed": ('"tournament"', '"garbled"', "comparison.garbled_removed"),
     "a comparison that is none": ('"tournament"', '"none"', "setting.not_one_of comparison"),
     "the steps as printed": ('"pathak2010"', '"pathak2010-as-printed-insecure"', "study.protocol_as_printed"),
     "a lambda of 0": ("lambda = 0.1", "lambda = 0", "setting.no_fraction lambda"),

@@ -130,7 +130,6 @@ def test_the_command_says_what_the_function_says(capsys: pytest.CaptureFixture[s
         ("--deviation x1=3", "--deviation: goes with method logistic, linear or describe"),
         ("--method describe --deviation x1", "--deviation: wanted COLUMN=NUMBER, as in age=10, each column once"),
         ("--method logistic --rate x", "--rate: wanted a positive number"),
-        ("--method logistic --rate 0.1 --plot plan.png", "--plot: the picture shows accuracy"),
         ("--method logistic --rate 0.1 --classes 3", "--classes: logistic is for two classes"),
     ],
 )

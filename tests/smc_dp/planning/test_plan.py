@@ -19,7 +19,7 @@ from smc_dp.data.bounds import Bounds, NumericColumn, parse_bounds
 from smc_dp.methods.expected_accuracy import AccuracyInterval, ExpectedAccuracy, expected_accuracy
 from smc_dp.methods.expected_gain import expected_gain
 from smc_dp.pages.blocks import texts_by_code
-from smc_dp.planning import figure, recommendation, report
+from smc_dp.planning import recommendation, report
 from smc_dp.planning.candidate import Candidate, Circumstances
 from smc_dp.planning.plan import Plan, unclaimed
 from smc_dp.run.agreement import PROTOCOLS_BY_METHOD
@@ -289,45 +289,21 @@ def test_whole_parties_are_spoken_of_where_they_are_many_and_small() -> None:
     assert "plan.protect_whole_parties" not in told(smc_dp.plan([200] * 60, 5))
 
 
-# The picture.
-
-
-def test_the_picture_has_the_band_and_nothing_of_a_party() -> None:
-    candidate = Candidate.build("newton", replace(among(5000, 800), names=("secretive", "south")))
-    drawn = figure.draw_figure(candidate)
-    (axes,) = drawn.axes
-    over, high = axes.lines[0].get_xdata(), axes.lines[0].get_ydata()
-    assert list(high) == [figure.expected_at(candidate, float(epsilon)).interval.high for epsilon in over]
-    assert [over[0], over[20], over[-1]] == pytest.approx([10**-1.5, 1, 10**1.5])  # the planned one in the middle
-    assert high[0] > 5 * high[-1]
-    marked = axes.lines[2]
-    assert list(marked.get_xdata()) == [1.0, 1.0]
-    assert list(marked.get_ydata()) == [max(0.0, candidate.expected.interval.low), candidate.expected.interval.high]
-    for edge in (Fraction(1, 10**9), Fraction(10**6)):  # beyond which there is no epsilon
-        figure.draw_figure(replace(candidate, target=replace(candidate.target, epsilon=edge)))
-    svg = figure.render_figure(candidate, "svg")
-    assert svg.startswith(b"<?xml")
-    assert not {word for word in (b"secretive", b"5000", b"5800", b"5,800") if word in svg}
-
-
 # The command.
 
 
-def test_the_command_says_what_the_function_says(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_command_says_what_the_function_says(capsys: pytest.CaptureFixture[str]) -> None:
     sizes = ",".join(f"{name}={n}" for name, n in SIZES.items())
     arguments = ["plan", "--sizes", sizes, "--columns", "12", "--method", "prr_mean"]
-    assert main([*arguments, "--json", "--plot", str(tmp_path / "plan.png")]) == 0
+    assert main([*arguments, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     found = smc_dp.plan(SIZES, 12, method="prr_mean")
     assert told.pop("answer") == [said.text for said in report.recommendation_blocks(found)]
     assert told.pop("codes") == [said.code for said in report.recommendation_blocks(found)]
     assert told == json.loads(json.dumps(found.as_dict()))
-    assert (tmp_path / "plan.png").read_bytes().startswith(b"\x89PNG")
     assert main(arguments) == 0
     out = capsys.readouterr().out
     assert all(said.text in out for said in report.recommendation_blocks(found))
-    assert main(["plan", "--sizes", sizes, "--columns", "12", "--plot", str(tmp_path / "plan.png")]) == 2
-    assert "exists" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("asked", [{"colluders": 5}, {"dropouts": 2}])
@@ -357,7 +333,6 @@ _SIZES = "--sizes: wanted numbers of rows, such as 5000,800, or each party once,
         ("--sizes 500,500 --protocol linear", "--protocol: goes with --method, and none was given"),
         ("--sizes 500,500 --method newton --colluders 2", "--colluders: wanted at most 1 of 2 parties, got 2"),
         ("--sizes 500,500 --method prr_mean --classes 3", "--classes: prr_mean is for two classes, got 3"),
-        ("--sizes 500,500 --plot plan.gif", "--plot: wanted a file that ends in .png, .svg, .pdf, got 'plan.gif'"),
     ],
 )
 def test_what_cannot_be_planned_is_one_line(arguments: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:

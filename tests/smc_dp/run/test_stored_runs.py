@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from protocols.pathak2010.parameters import REMOVED_REFUSAL
 from protocols.programs import LAST_RELEASE
 from smc_dp import predict
 from smc_dp.cli.main import main
@@ -74,17 +73,3 @@ def agreement_of(name: str) -> Agreement:
     """Return what a stored release says that its parties agreed on."""
     document = read_release_file(STORED / name)
     return read_stated(document, read_public_rows(STORED / name, document)).agreement
-
-
-def test_a_run_with_the_garbled_comparison_is_refused_with_what_to_use(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shutil.copytree(STORED / "mean", run := tmp_path / "run")
-    text = (run / RELEASE).read_text()
-    assert text.count('"tournament"') == 1
-    (run / TRANSCRIPT).unlink()
-    (run / RELEASE).write_text(text.replace('"tournament"', '"garbled"'))
-    assert main(["predict", str(run), "--data", str(run)]) == 2
-    out, err = capsys.readouterr()
-    assert (out, err.count("\n")) == ("", 1)
-    assert str(REMOVED_REFUSAL) in err

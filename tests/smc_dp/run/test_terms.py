@@ -15,7 +15,6 @@ from support.audited import agreement, hospitals, sum_agreement
 
 from protocols.errors import LocalError
 from protocols.pathak2010.ideal import SHORT_EXPONENTS_ASSUMPTION
-from protocols.pathak2010.parameters import REMOVED_COMPARISON, REMOVED_REFUSAL
 from protocols.pathak2010.parameters import Parameters as PathakParameters
 from protocols.secure_sum.parameters import MOST_PARTIES, Block, Parameters
 from smc_dp.core.errors import InputError, UnfitError
@@ -189,13 +188,6 @@ def test_all_settings_of_a_protocol_that_are_out_of_range_are_said_at_once() -> 
     with pytest.raises(UnfitError) as caught:
         SumTerms(colluders=-1, most_rows=0, sizes="some")  # type: ignore[arg-type]
     assert [fault.fields["name"] for fault in caught.value.faults] == ["colluders", "most_rows", "sizes"]
-
-
-def test_a_removed_comparison_hides_no_other_fault() -> None:
-    with refused("setting.out_of_range", REMOVED_REFUSAL.code, "setting.not_one_of", name="key_bits"):
-        CuratorTerms(key_bits=0, comparison=REMOVED_COMPARISON, exponents="some")  # type: ignore[arg-type]
-    with refused(REMOVED_REFUSAL.code):
-        CuratorTerms(comparison=REMOVED_COMPARISON)  # type: ignore[arg-type]
 
 
 def test_all_faults_of_a_sum_are_refused_at_once() -> None:

@@ -26,7 +26,7 @@ from smc_dp.experiments.compare import charts, report, runner, study, task
 from smc_dp.experiments.compare.peers import PEERS
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting, epsilon_text, plain_data
 from smc_dp.experiments.compare.results import Trial, trials_from_csv
-from smc_dp.experiments.compare.runner import ExperimentGrid, Source
+from smc_dp.experiments.compare.runner import ExperimentGrid
 from smc_dp.experiments.compare.study import Panel, PaperClaim, PaperFigure, Point, Study
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.registry import METHODS, find_method
@@ -40,7 +40,7 @@ SETTING = GridSetting("breast_cancer", "breast_cancer", Partition(parties=3))
 WSUM = GridEntry("wsum", "wsum", "proven", (Fraction(1), None), draws=2)
 CENTRAL = GridEntry("central", "central", "paper", (Fraction(1, 10),))
 PLAN = GridPlan((SETTING,), (WSUM, CENTRAL), repeats=2, insecure_seed=7)
-NOWHERE = Source()
+NOWHERE = None
 
 
 def run(plan: GridPlan, folder: Path, **options) -> ExperimentGrid:

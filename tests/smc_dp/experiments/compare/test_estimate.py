@@ -30,7 +30,7 @@ def test_each_kind_is_timed_once_and_counts_for_all_its_unfinished_cells(
 ) -> None:
     timed = list[GridCell]()
     monkeypatch.setattr(estimate, "_cell_seconds", lambda pool, cell: timed.append(cell) or 1.0)
-    source = runner.Source()
+    source = None
     assert estimate.estimate_seconds(PLAN, tmp_path / "out", source, 1) == 4 + 2 + 4 + 4
     assert [(cell.setting.name, cell.entry.label) for cell in timed] == [
         ("five", "wsum"), ("five", "batch"), ("three", "wsum")
@@ -43,7 +43,7 @@ def test_each_kind_is_timed_once_and_counts_for_all_its_unfinished_cells(
 
 def test_a_cell_takes_its_training_once_and_each_release(monkeypatch: pytest.MonkeyPatch) -> None:
     """By a clock that goes on by a second when it is read: two readings for the training, two for the release."""
-    pool, cell = runner.load_source(FIVE.source, runner.Source()), PLAN.cells()[0]
+    pool, cell = runner.load_source(FIVE.source, None), PLAN.cells()[0]
     readings = iter(range(1000))
     monkeypatch.setattr(estimate.time, "perf_counter", lambda: float(next(readings)))
     training = estimate._cell_seconds(pool, replace(cell, entry=replace(cell.entry, draws=1, epsilons=(Fraction(1),))))

@@ -37,7 +37,7 @@ PLAN = GridPlan(
 
 
 def run(folder: Path, **changes) -> runner.ExperimentGrid:
-    return runner.run_grid(replace(PLAN, **changes), folder, runner.Source(), jobs=1)
+    return runner.run_grid(replace(PLAN, **changes), folder, None, jobs=1)
 
 
 def wrong(folder: Path) -> set[str]:

@@ -37,7 +37,7 @@ PLAN = GridPlan((SETTING,), (CLEAR, SECURE, GridEntry("batch", "batch", None, (N
 
 @pytest.fixture(scope="module")
 def grid(tmp_path_factory: pytest.TempPathFactory) -> runner.ExperimentGrid:
-    return runner.run_grid(PLAN, tmp_path_factory.mktemp("grid") / "out", runner.Source(), jobs=1)
+    return runner.run_grid(PLAN, tmp_path_factory.mktemp("grid") / "out", None, jobs=1)
 
 
 def test_the_two_are_kept_apart_in_tables_statements_and_on_the_page(grid: runner.ExperimentGrid) -> None:
@@ -141,7 +141,7 @@ def test_what_no_secure_sum_computes_is_no_plan(change: dict[str, Any], code: st
 def test_noise_that_needs_too_long_integers_is_refused_before_anything_is_written(tmp_path: Any) -> None:
     entry = replace(SECURE, noise="vg", epsilons=(Fraction(10**5),))
     with refused("noise.integers_too_long", noise="vg", bits=1024, at="wsum cannot run on s: "):
-        runner.run_grid(replace(PLAN, entries=(CLEAR, entry)), tmp_path / "out", runner.Source(), jobs=1)
+        runner.run_grid(replace(PLAN, entries=(CLEAR, entry)), tmp_path / "out", None, jobs=1)
     assert not (tmp_path / "out").exists()
 
 

@@ -211,7 +211,7 @@ def test_har_comes_out_as_the_page_says(tmp_path):
     shown = papers.ready_study("hamm-fig2", repeats=2, draws=2, insecure_seed=2016)
     kept = (None, 1, 10, *hamm2016._SAME.values())
     entries = tuple(replace(e, epsilons=tuple(x for x in e.epsilons if x in kept)) for e in shown.plan.entries)
-    grid = runner.run_grid(replace(shown.plan, entries=entries), tmp_path / "out", runner.Source(Path(DATA)), jobs=1)
+    grid = runner.run_grid(replace(shown.plan, entries=entries), tmp_path / "out", Path(DATA), jobs=1)
     assert grid.failures == ()
     expected = {"batch": 0.90, "indiv": 0.49, "vote": 0.84, "soft": 0.81, "avg": 0.81}
     for stated in shown.figures:
@@ -250,7 +250,7 @@ def test_adult_comes_out_as_the_page_says(tmp_path):
         if mine:
             entries.append(replace(e, epsilons=tuple(x for x in e.epsilons if x is not None and float(x) in mine)))
     plan = replace(shown.plan, settings=split, entries=tuple(replace(e, settings=()) for e in entries))
-    grid = runner.run_grid(plan, tmp_path / "out", runner.Source(Path(DATA)), jobs=1)
+    grid = runner.run_grid(plan, tmp_path / "out", Path(DATA), jobs=1)
     assert grid.failures == ()
     assert [study.judge_claim(claim, grid.trials).answer for claim in (same, equal)] == ["yes", "yes"]
     assert study.judge_claim(ours, grid.trials).answer != "no"  # which needs more draws than these

@@ -168,7 +168,7 @@ def test_the_page_is_made_of_secure_sums(tmp_path, shown):
     """The smallest part of the grid, through the whole machinery."""
     plan = only(shown.plan, {"breast cancer"}, {"batch", "newton", "prr_mean"}, 1, 1)
     small = replace(shown, plan=plan)
-    grid = runner.run_grid(plan, tmp_path / "out", runner.Source(), jobs=1)
+    grid = runner.run_grid(plan, tmp_path / "out", None, jobs=1)
     assert grid.failures == ()
     newton = [t for t in grid.trials if t.method == "newton"]
     assert {(t.trust, t.guaranteed_epsilon, t.guaranteed_delta) for t in newton} == {
@@ -187,7 +187,7 @@ def test_the_page_is_made_of_secure_sums(tmp_path, shown):
 def test_adult_comes_out_as_expected(tmp_path, shown):
     """At reduced size; the twin expects more than no privacy at all gives."""
     plan = only(shown.plan, {"a9a"}, {"newton", "wsum"}, 3, 1)
-    grid = runner.run_grid(plan, tmp_path / "out", runner.Source(Path(DATA)), jobs=1)
+    grid = runner.run_grid(plan, tmp_path / "out", Path(DATA), jobs=1)
     assert grid.failures == ()
     expected = [s for s in shown.figures if s.point.setting == "a9a"]
     assert len(expected) == 4
