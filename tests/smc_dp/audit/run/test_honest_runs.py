@@ -124,7 +124,7 @@ def test_with_all_views_every_check_can_be_made(made):
     found = audited(made, views=True).findings
     left_out = {finding.check.name for finding in found if finding.outcome.status == "not possible"}
     of_sums = {"statements", "openings", "members", "commitments"}
-    assert left_out <= {"identities", "approvals", "absences", "canaries", *of_sums}
+    assert left_out <= {"identities", "approvals", "cosigned", "absences", "canaries", *of_sums}
 
 
 @pytest.mark.parametrize("present", [(1,), (3,), (1, 2), (2, 3)])
