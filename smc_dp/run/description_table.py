@@ -58,9 +58,15 @@ def _cells(row: FigureRow, rows: int | None = None) -> tuple[str, ...]:
     said = (shorten(row.column), shorten(row.level), row.figure)
     if row.found is None:
         return (*said, UNKNOWN, "", *([] if rows is None else [""]))
-    form = {COUNT: ",.1f", PROPORTION: ".4f", DIFFERENCE_OF_PROPORTIONS: ".4f"}.get(row.figure, ",.4g")
-    estimate = HIDDEN if row.found.hidden else f"{row.found.estimate:{form}}"
-    cells = (*said, estimate, f"{row.found.low:{form}} to {row.found.high:{form}}")
+    estimate, low, high = (_number(row.figure, end) for end in (row.found.estimate, row.found.low, row.found.high))
+    cells = (*said, HIDDEN if row.found.hidden else estimate, f"{low} to {high}")
     if rows is None:
         return cells
     return (*cells, percentage(row.found.estimate / rows) if row.figure == COUNT else "")
+
+
+def _number(figure: str, number: float) -> str:
+    """Return a number of this figure; a large one as whole, without an exponent."""
+    usual = ",.0f" if 10_000 <= abs(number) < 1e15 else ",.4g"
+    form = {COUNT: ",.1f", PROPORTION: ".4f", DIFFERENCE_OF_PROPORTIONS: ".4f"}.get(figure, usual)
+    return f"{number:{form}}"
