@@ -90,10 +90,11 @@ def chosen_of(name: str, K: int) -> tuple[tuple[str, ...], ...] | None:
 
     The roles treat the other parties alike, as all coalitions of fewer parties show. As published they relay from
     neighbour to neighbour, so there it also counts whether the members are neighbours, where each line names them.
+    Among four parties even numbers of members are tried, among five odd ones.
     """
     if K < 4:
         return None
-    return tuple({kind_of(name, members): members for members in every(K)}.values())
+    return tuple({kind_of(name, members): members for members in every(K) if len(members) % 2 == K % 2}.values())
 
 
 def kind_of(name: str, members: tuple[str, ...]) -> tuple[object, ...]:
