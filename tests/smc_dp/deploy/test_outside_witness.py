@@ -80,7 +80,7 @@ class Handler(BaseHTTPRequestHandler):
         except InvalidSignature:
             return 403, b""
         old, new, found = int(said.removeprefix("old ")), int(size), base64.b64decode(root)
-        if old != Handler.seen[0]:
+        if old != Handler.seen[0] or (old == new and found != Handler.seen[1]):
             return 409, b"%d\n" % Handler.seen[0]
         hashes = [base64.b64decode(line) for line in proof]
         if old and (roots(old, new, hashes, Handler.seen[1]) != (Handler.seen[1], found) or hashes):
@@ -159,7 +159,7 @@ def test_join_asks_before_and_after_so_that_the_charge_is_seen(home: Home) -> No
         home.study, home.site_files, said.append, lambda *given: InMemoryCarrier(RelayStore(), "north", given[0].digest)
     )
     assert part.code == "approvals.deadline"
-    assert Handler.asked > asked + 1
+    assert Handler.asked == asked + 4  # each time once for the number of entries that it has seen
     assert str(InputFault("witnesses.ask_again")) not in [line.on_screen() for line in said]
 
 
