@@ -120,7 +120,7 @@ def test_intervals_hold_in_most_releases() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "epsilon", "stated"), [(4000, 2, 0.7), (20_000, 1, 0.95), (4000, 10, 1.0)])
+@pytest.mark.parametrize(("n", "epsilon", "stated"), [(4000, 2, 0.7), (4000, 10, 1.0)])
 def test_intervals_cover_at_their_level(n: int, epsilon: int, stated: float) -> None:
     held, _, count = covered(range(200), n, epsilon)
     assert count >= 200 * stated
