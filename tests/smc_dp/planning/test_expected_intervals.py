@@ -137,6 +137,34 @@ def test_intervals_of_a_description_are_those_of_a_release() -> None:
     assert {one.column for one in found.intervals} == set(by_name)
 
 
+def test_intervals_of_groups_are_those_of_a_release() -> None:
+    found = planned(None, bounds=columns(CLASSES), method="describe", by="ward")
+    planned_of_groups = {(one.column, one.figure): one for one in found.intervals if "group" in one.figure}
+    spec: Any = found.agreement.spec
+    rows, rng = drawn_rows(found.agreement.bounds, 20_000, 4), Stream.insecure_from_seed("groups")
+    parts = [spec.part(rows.take(np.arange(j, 20_000, 3)), rng.fork(f"{j}")) for j in range(3)]
+    described = spec.model(ideal(spec.functionality, parts, rng.fork("all")))
+    released_of_groups: dict[tuple[str, str], list[float]] = {}
+    for row in described.groups[-1].figures:
+        name = f"{row.figure.partition(',')[0]}, each group"
+        if (row.column, name) in planned_of_groups:
+            half = (row.found.high - row.found.low) / 2
+            released_of_groups.setdefault((row.column, name), []).append(half)
+    assert released_of_groups.keys() == planned_of_groups.keys()
+    assert {name for _, name in planned_of_groups} == {
+        f"{figure}, each group"
+        for figure in (
+            "proportion", "mean", "standard deviation", "difference of means", "difference of proportions"
+        )
+    }  # fmt: skip
+    ratios_of_groups = [
+        max(halves) / (planned_of_groups[at].half_width or 0) for at, halves in released_of_groups.items()
+    ]
+    assert np.abs(np.array(ratios_of_groups) - 1).max() < 0.25
+    few = ExpectedIntervals(found.agreement, found.expectations).of(100)
+    assert {one.half_width for one in few if "group" in one.figure} == {None}
+
+
 @pytest.mark.parametrize(
     "said",
     [{"method": "logistic", "rate": 0.4}, {"method": "linear", "residual": 5.0}, {"method": "describe"}],
