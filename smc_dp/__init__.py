@@ -8,7 +8,6 @@ Twenty-two names and the version are here; each is imported when it is first use
   cost.
 * `SecureSumClassifier`, `AveragingClassifier`, `EnsembleClassifier`, `FeatureMethodClassifier`,
   `CollaborativeClassifier`: scikit-learn estimators, one for each family of methods (`smc_dp.estimators`).
-* `PersonalisedClassifier`: a model of one site for itself, from a fitted estimator and the site's own rows.
 * `SecureSumLogisticRegression`, `SecureSumLinearRegression`: coefficients of two classes, or of an outcome that is a
   number, with standard errors and intervals.
 * `SecureSumDescribe`: counts, means, deviations and quantiles of all rows, behind the same interface; `DescribeResult`:
@@ -43,7 +42,6 @@ if TYPE_CHECKING:  # for type checkers, which read no table: the same names from
     from smc_dp.estimators import CollaborativeClassifier as CollaborativeClassifier
     from smc_dp.estimators import EnsembleClassifier as EnsembleClassifier
     from smc_dp.estimators import FeatureMethodClassifier as FeatureMethodClassifier
-    from smc_dp.estimators import PersonalisedClassifier as PersonalisedClassifier
     from smc_dp.estimators import SecureSumClassifier as SecureSumClassifier
     from smc_dp.estimators import SecureSumDescribe as SecureSumDescribe
     from smc_dp.estimators import SecureSumLinearRegression as SecureSumLinearRegression
@@ -66,7 +64,6 @@ _MODULES = MappingProxyType(
         "FeatureMethodClassifier": "smc_dp.estimators",
         "Federation": "smc_dp.data.federation",
         "InputError": "smc_dp.core.errors",
-        "PersonalisedClassifier": "smc_dp.estimators",
         "PrivacyStatement": "smc_dp.privacy.statement",
         "Rows": "smc_dp.data.federation",
         "RowsClippedWarning": "smc_dp.core.errors",

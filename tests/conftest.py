@@ -17,11 +17,13 @@ import typer.main
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
+EXAMPLES = 50  # of each property, where a test names no other number: stored mutants need no more
+
 if TYPE_CHECKING:
     from support.browser import Chromium
     from support.planted import Planter
 
-settings.register_profile("shared machine", deadline=None)
+settings.register_profile("shared machine", deadline=None, max_examples=EXAMPLES)
 settings.load_profile("shared machine")
 
 # As many workers as cores, each with as many threads, wait for each other more than they compute. A limit holds for

@@ -35,9 +35,6 @@ left_before
 left_after
 not_for_publication  # the first field of timings.json
 
-# scikit-learn reads this of a classifier with a threshold.
-estimator_
-
 # Whoever has a fitted estimator of a description, or of coefficients, calls these.
 to_frame
 conf_int
@@ -63,23 +60,17 @@ open_flower
 # scikit-learn calls these or reads them, or a user does who knows its interface.
 __metadata_request__fit
 fit_parties
-kind_
-strength_
+predict_proba
+decision_function
+intercept_
 non_deterministic
 poor_score
 multi_class
 
-# Attributes of other libraries' objects that are set here: numpy, flint, Jinja, scikit-learn.
+# Attributes of other libraries' objects that are set here: numpy, flint, Jinja.
 writeable
 prec
 filters
-
-feature_names_in_
-n_iter_
-smc_dp_
-transformers
-transformers_
-var_
 
 # A template reads it: smc_dp/pages/page.html.j2.
 new_sheet

@@ -10,7 +10,7 @@ import typer
 from smc_dp.cli import screen
 from smc_dp.cli.options import check_beside, read_choice
 
-EXPORT_FORMATS = ("json", "sql", "onnx", "skops")
+EXPORT_FORMATS = ("json", "sql", "onnx")
 """Formats that the command offers, without loading what writes them."""
 
 
@@ -28,14 +28,12 @@ def export_model(
     json     names, units and numbers, for a program of your own in any language
     sql      one SELECT statement for SQLite and DuckDB
     onnx     a graph in float64 for ONNX runtimes; needs the extra `export`
-    skops    a pipeline of scikit-learn, without pickle; needs the extra `export`
 
     \b
     Examples:
       smc-dp export runs/first --to json --out model.json
       smc-dp export runs/first --to sql --out model.sql
       smc-dp export runs/first --to onnx --out model.onnx
-      smc-dp export runs/first --to skops --out model.skops
     """
     from smc_dp.run.export.export_run import export_run
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -235,6 +236,8 @@ def approve_study(
     identity, own = stored.read_identity(key), None if policy is None else SitePolicy.read(policy)
     warn_exposed([key])
     name = found.participant(identity.public)
+    if own is not None:
+        own.ask_witnesses(found, ledger, identity, lambda text: print(text.on_screen(), file=sys.stderr))
     preflight_of_policy(found, name, own, auxiliary, ledger).require(f"study {study_file}")
     approval = Approval.made(found, name, identity, Stream.from_system().bytes(RANDOM_BYTES))
     path = study_file.with_name(f"{study_file.stem}.{name}.approval") if out is None else out

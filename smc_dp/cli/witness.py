@@ -65,7 +65,7 @@ def sign_head(
     from smc_dp.core.writing import write_new
     from smc_dp.deploy.study import JointStudy
     from smc_dp.privacy.ledger.export import read_history
-    from smc_dp.privacy.ledger.head import HeadRequest
+    from smc_dp.privacy.ledger.head import HeadRequest, key_of
     from smc_dp.run import identities
 
     identity = identities.read_identity(key)
@@ -74,6 +74,7 @@ def sign_head(
     made = HeadRequest.make(read_history(file), identity, old, digest)
     write_new(out, made.encode(), f"head {out}")
     print(f"Written: {out}. Hand it to a witness, which runs `smc-dp ledger cosign`.")
+    print(f"Key of this log, for a witness over HTTP: {key_of(identity.public, made.head.origin).text}")
 
 
 def keep_witness(

@@ -74,6 +74,14 @@ def write_new(path: Path, content: bytes, where: str, mode: int = 0o644) -> None
         raise InputError("file.not_written", why=error.strerror).within(where) from None
 
 
+def replace_file(path: Path, content: bytes, where: str) -> None:
+    """Write a file, in place of an earlier one; InputError at `where` if that cannot be done."""
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+    write_new(partial, content, where)
+    partial.replace(path)
+    sync_folder(path.parent)
+
+
 def open_scratch(folder: Path) -> IO[bytes]:
     """Open a file without a name where `folder` is to be made, for data too long for memory; closing it deletes it."""
     above = next(parent for parent in folder.absolute().parents if parent.is_dir())

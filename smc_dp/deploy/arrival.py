@@ -55,9 +55,8 @@ class Arrivals:
     def may_be_kept(self, frame: Frame) -> bool:
         """Return whether a participant may send this frame, which carries no message of the session."""
         size, number = len(frame.body), frame.number
-        if frame.to != PUBLIC_NAME:
-            known = {frame.sender, frame.to} <= set(self._session.names)
-            return known and ledger_heads.may_carry(self._session.names, frame)
+        if frame.to != PUBLIC_NAME or frame.lane == "head":
+            return ledger_heads.may_carry(self._session.names, frame)
         if frame.lane == "approval":
             return number == 0 and size <= approval.MOST_APPROVAL_BYTES
         if frame.lane == "notice":

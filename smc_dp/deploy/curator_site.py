@@ -28,6 +28,7 @@ from smc_dp.deploy.site_transcript import (
     owed_absences,
     read_transcript,
 )
+from smc_dp.deploy.transcript_heads import sign_transcript
 from smc_dp.run.budget_charge import OpenCharge
 from smc_dp.run.site_process import SiteInputs
 from smc_dp.run.status_message import Notice
@@ -66,7 +67,8 @@ class CuratorBusiness(Business):
         found = read_transcript(content, site.session)
         made = released_from(found, site, self.member, as_documents(self.member.study, approvals))
         if kept is None:
-            site.store.commit(sending=transcript_frames(site.study, content))
+            head = sign_transcript(site.study, site.session.id, content, self.member.signer)
+            site.store.commit(sending=[head, *transcript_frames(site.study, content)])
         made.write(self.out)
         if self.views is not None:
             write_own_view(self.views, site, self.member.signer, found)
@@ -87,6 +89,10 @@ class CuratorBusiness(Business):
             site.session, kept, marks, as_documents(self.member.study, approvals), self.member.agreement.marks,
             notices=[said[name].as_dict() for name in site.session.names if name in said],
         )  # fmt: skip
+
+    @override
+    def run_folder(self) -> Path:
+        return self.out
 
     @override
     def ended(self, session_id: bytes, charge: OpenCharge) -> None:

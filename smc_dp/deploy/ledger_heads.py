@@ -26,6 +26,8 @@ from pathlib import Path
 import cbor2
 
 from protocols.crypto.identity import Signer
+from protocols.curator import CURATOR_NAME
+from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.core.errors import InputError
 from smc_dp.core.private_text import Hear, PrivateText
 from smc_dp.deploy.approval import Approval
@@ -44,20 +46,22 @@ from smc_dp.privacy.ledger.head import (
 from smc_dp.privacy.ledger.history import History
 from smc_dp.privacy.ledger.merkle import EMPTY_ROOT
 from smc_dp.privacy.ledger.signed_note import COSIGNATURE, ED25519, Checkpoint, SignedNote, VerifierKey, sign_note
-from smc_dp.privacy.ledger.witness import WITNESS_REFUSALS, Witness
+from smc_dp.privacy.ledger.witness import WITNESS_REFUSALS, Witness, witness_name
 
 HEAD_LANES: tuple[Lane, ...] = ("seen", "head", "cosigned")
 MOST_HEADS = 8
 """Heads of one session to one witness: another study of the same party may move the witness meanwhile."""
 MOST_HEAD_BYTES = 1 << 13
-_NAME = "smc-dp.witness/"
 
 
 def may_carry(names: Sequence[str], frame: Frame) -> bool:
     """Return whether a participant may send this frame of a head to its addressee; `names`: those of the session."""
     witness, party = (frame.to, frame.sender) if frame.lane == "head" else (frame.sender, frame.to)
     fits = frame.number < (1 if frame.lane == "seen" else MOST_HEADS) and len(frame.body) <= MOST_HEAD_BYTES
-    return frame.lane in HEAD_LANES and fits and witness in witnesses_of(names, party)
+    if frame.to == PUBLIC_NAME:  # the head of the transcript
+        return frame.lane == "head" and fits and frame.number == 0 and frame.sender == CURATOR_NAME
+    is_known = frame.lane in HEAD_LANES and {witness, party} <= set(names)
+    return is_known and fits and witness in witnesses_of(names, party)
 
 
 def own_witness(counters: Path, public: bytes, clock: Callable[[], float]) -> Witness:
@@ -65,7 +69,7 @@ def own_witness(counters: Path, public: bytes, clock: Callable[[], float]) -> Wi
     path = counters / f"{public.hex()}.witness"
     if not path.exists():
         counters.mkdir(mode=0o700, parents=True, exist_ok=True)
-        Witness.create(path, _witness_name(public)).close()
+        Witness.create(path, witness_name(public)).close()
     return Witness.open(path, clock)
 
 
@@ -85,7 +89,7 @@ class WitnessStatement:
             raise InputError("witnesses.no_statement") from None
         if type(said) is not bytes or type(kept) is not bytes:
             raise InputError("witnesses.no_statement")
-        note, identity = SignedNote.read(said), VerifierKey(_witness_name(witness), ED25519, witness)
+        note, identity = SignedNote.read(said), VerifierKey(witness_name(witness), ED25519, witness)
         key = VerifierKey.read(note.text.split("\n")[1])
         is_cosigning = key.kind == COSIGNATURE and key.public not in (witness, owner)
         if note.text != _statement_text(witness, key, approval, kept) or not is_cosigning:
@@ -100,7 +104,7 @@ def encode_seen(witness: Witness, approval: Approval, owner: bytes, signer: Sign
     last = witness.last(owner)
     kept = b"" if last is None else last.encode()
     text = _statement_text(signer.public, witness.key, approval, kept)
-    return cbor2.dumps([sign_note(SignedNote(text), _witness_name(signer.public), signer).encode(), kept])
+    return cbor2.dumps([sign_note(SignedNote(text), witness_name(signer.public), signer).encode(), kept])
 
 
 @dataclass(frozen=True)
@@ -270,13 +274,9 @@ def _has_cosigned(said: WitnessStatement, sent: Sequence[Frame], came: Mapping[t
     return False
 
 
-def _witness_name(public: bytes) -> str:
-    return f"{_NAME}{public.hex()}"
-
-
 def _statement_text(witness: bytes, key: VerifierKey, approval: Approval, kept: bytes) -> str:
     digests = [hashlib.sha256(content).hexdigest() for content in (approval.encode(), kept)]
-    return "".join(f"{line}\n" for line in (_witness_name(witness), key.text, *digests))
+    return "".join(f"{line}\n" for line in (witness_name(witness), key.text, *digests))
 
 
 def _nothing_of(owner: bytes) -> Checkpoint:

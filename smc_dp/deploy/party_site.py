@@ -72,7 +72,9 @@ class PartyBusiness(Business):
 
     @override
     def is_over(self, site: Site, notices: Mapping[str, Notice], *, patient: bool) -> bool:
-        return transcript_from_frames(site.store.received()) is not None
+        # the signed head comes with the transcript; without it there is a release, and no cosignature
+        has_head = any((frame.lane, frame.to) == ("head", PUBLIC_NAME) for frame in site.store.received())
+        return transcript_from_frames(site.store.received()) is not None and (has_head or not patient)
 
     @override
     def released(self, site: Site, approvals: Mapping[str, Approval], notices: Mapping[str, Notice]) -> None:
@@ -89,6 +91,10 @@ class PartyBusiness(Business):
             write_own_view(self.views, site, self.member.signer, found)
         member = self.member.name in members
         self.ledger.released(site.session.id, self.out / RELEASE, site.charge, member=member)
+
+    @override
+    def run_folder(self) -> Path:
+        return self.out
 
     @override
     def ended(self, session_id: bytes, charge: OpenCharge) -> None:

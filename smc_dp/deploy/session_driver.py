@@ -10,7 +10,8 @@ started again at any point and goes on. It is in one of these states:
     messages    its role waits for messages
     transcript  its role is done; it waits for the transcript (a party), or for the last messages of all (the curator)
     closing     somebody else has ended the session for all; it reads what that one had sent before, and sends nothing
-    over        it has the release, or there will be none
+    over        it has the release, or there will be none. After a release the curator looks for cosignatures of the
+                transcript, for one deadline (`transcript_heads`)
 
     state       event                                             next
     approvals   the last approval is here                         witnesses, or greetings at the curator
@@ -54,6 +55,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, Protocol
 
 from protocols.crypto.identity import Signer
@@ -80,6 +82,7 @@ from smc_dp.deploy.site import (
 from smc_dp.deploy.status import missed_session
 from smc_dp.deploy.store import Store, StoreError
 from smc_dp.deploy.study import APPROVALS, WITNESSES, JointStudy
+from smc_dp.deploy.transcript_heads import TranscriptHeads
 from smc_dp.privacy.ledger.history import History
 from smc_dp.privacy.ledger.witness import Witness
 from smc_dp.run.agreement import Agreement
@@ -144,6 +147,10 @@ class Business(Protocol):
         """
         ...
 
+    def run_folder(self) -> Path:
+        """Return the folder of the release."""
+        ...
+
     def ended(self, session_id: bytes, charge: OpenCharge) -> None:
         """Settle a session without a release. The id is empty where there was no session yet."""
         ...
@@ -172,6 +179,7 @@ class SessionDriver:
         self._clock, self._sleep, self._observer = clock, sleep, observer
         self._limits = Arrivals(member.study.unapproved_session(member.agreement.auxiliary))
         self._heads = LedgerHeads(member.study, member.approval, member.signer, store, witness, hear)
+        self._closed = TranscriptHeads(member.study, member.name, member.signer, store, witness, hear)
         self._charged: tuple[Session, SiteInputs] | None = None
         self._has_waited = False  # as long as for the approvals of all, for what its witnesses have seen
         self._last_line = ""
@@ -218,14 +226,14 @@ class SessionDriver:
             self._store.commit(sending=[frame])
 
     def turn(self) -> bool:
-        """Look at the relay once, and act; return whether the study goes on here."""
+        """Look at the relay once, and act; return whether there is anything left to look for."""
         if self.end is not None:
-            return False
+            return self.end == "released" and self._collect_cosignatures()
         if self._site is None:
             self._await_approvals()
         else:
             self._take_turn(self._site)
-        return self.end is None and not self._lapsed
+        return self.end in (None, "released") and not self._lapsed
 
     def finish(self) -> str:
         """Settle, and tell the others."""
@@ -423,12 +431,35 @@ class SessionDriver:
             site.close("deadline" if late else "aborted", error.fault)
             return
         if over:
-            self._store.commit(facts={"end": "released", "stage": "over", "waiting": []})
+            frames = self._closed.cosign(site.session.id, self._business.run_folder())
+            awaited = self._closed.awaited(self.notices)
+            over_since = {"since": self._clock(), "stage": "over", "waiting": awaited}
+            self._store.commit(sending=frames, facts={"end": "released", **over_since})
             _LOG.info("%s has the release", self.member.name)
         elif late:
             self._lapsed = True
             fault = InputFault("record.not_here_yet")
             self._store.commit(facts=reason_facts(fault))
+
+    def _collect_cosignatures(self) -> bool:
+        """Look at the relay once for cosignatures of the transcript, after the release; return whether any is awaited.
+
+        It is over one deadline after the release, whoever is silent.
+        """
+        facts, patience = self._store.facts(), self.member.study.deadlines.messages
+        session_id, folder = bytes.fromhex(facts["session"]), self._business.run_folder()
+        if not (missing := self._closed.collect(session_id, folder, facts["waiting"])):
+            return False
+        self._say(f"the release is there: waiting for the cosignatures of {', '.join(missing)} under the transcript")
+        frames, known = self._exchange(patience), {frame.key for frame in self._store.received()}
+        fresh = [p for p in frames if p.lane == "cosigned" and p.key not in known and self._limits.may_be_kept(p)]
+        self._note_look(frames, fruitful=bool(fresh))
+        if fresh:
+            self._store.commit(fresh)
+        if frames:
+            self._reached(partial(self._carrier.taken, frames))
+        late = self._has_heard_all(frames) and self._is_late(patience)
+        return bool(self._closed.collect(session_id, folder, missing)) and not late
 
     @property
     def _leavers(self) -> Sequence[Notice]:

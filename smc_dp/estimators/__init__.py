@@ -31,8 +31,6 @@ figure with its interval.
 Settings that only some methods have (sites with epsilons of their own, the scale of features, the reading of OFPA, the
 repair of OFAA), and the methods wsum_ar, release_all and noisy_max, are reached through `smc_dp.METHODS`.
 
-`PersonalisedClassifier` releases nothing: it makes a model for one site from a fitted estimator and the site's rows.
-
 After a fit: classes_, n_features_in_, privacy_ (a `PrivacyStatement`), model_, which is what was released, and coef_
 and intercept_, what it says of the columns as they came. Each fit spends its epsilon again: cross-validation and grid
 search on private rows are for experiments, or for epsilon = inf on public rows. Parameters and rows that are wrong
@@ -47,7 +45,6 @@ from smc_dp.estimators.ensemble import EnsembleClassifier
 from smc_dp.estimators.feature import FeatureMethodClassifier
 from smc_dp.estimators.linear import SecureSumLinearRegression
 from smc_dp.estimators.logistic import SecureSumLogisticRegression
-from smc_dp.estimators.personalised import PersonalisedClassifier
 from smc_dp.estimators.secure_sum import SecureSumClassifier
 
 __all__ = [
@@ -55,7 +52,6 @@ __all__ = [
     "CollaborativeClassifier",
     "EnsembleClassifier",
     "FeatureMethodClassifier",
-    "PersonalisedClassifier",
     "SecureSumClassifier",
     "SecureSumDescribe",
     "SecureSumLinearRegression",

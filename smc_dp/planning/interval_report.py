@@ -77,8 +77,8 @@ def _assumptions(plan: IntervalPlan) -> Iterator[str]:
     if plan.method == "describe":
         yield "Intervals are for the figures of these rows: they count the noise, and no sampling."
         yield (
-            "Figures of groups, differences between groups and cells of contingency tables are not in the table. They "
-            "have wider intervals, or none."
+            "Assumed: groups are equally frequent. Quantiles and cells of contingency tables are not in the table. The "
+            "count of a cell has no wider interval than that of a level."
         )
         return
     yield "Assumed: no column depends on others. Those that do have wider intervals."

@@ -10,14 +10,24 @@ import numpy as np
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
 from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.methods.statistics.estimate import QUANTILE, Estimate
+from smc_dp.methods.statistics.figure_row import (
+    DEVIATION,
+    DIFFERENCE_OF_MEANS,
+    DIFFERENCE_OF_PROPORTIONS,
+    MEAN,
+    PROPORTION,
+)
 from smc_dp.run.coefficient_intervals import Term, state_inference
+
+_FIGURES_OF_GROUPS = (PROPORTION, MEAN, DEVIATION, DIFFERENCE_OF_MEANS, DIFFERENCE_OF_PROPORTIONS)
 
 
 @dataclass(frozen=True)
 class PlannedInterval:
     """Interval to be expected of one figure of a column, the widest of its levels or bins.
 
-    `figure`: of a coefficient slope, level, bin or empty; of a description proportion, mean or standard deviation.
+    `figure`: of a coefficient slope, level, bin or empty; of a description proportion, mean or standard deviation, or
+    such a figure, or a difference, of each group.
     `unit`: standard deviation that is assumed of a number, else 1. `half_width`: of a coefficient per `unit`, else in
     units of the column; None where a release would state none. `standardised`: the same with standard deviations for
     units. `without_privacy`: that without noise.
@@ -56,18 +66,31 @@ def intervals_of_coefficients(
 
 
 def intervals_of_description(found: DescribeResult, units: Mapping[str, float]) -> Iterator[PlannedInterval]:
-    """Yield the intervals of the proportions of each column's levels, or of its mean and standard deviation."""
+    """Yield the intervals of the proportions of each column's levels, or of its mean and standard deviation.
+
+    Those of a group, and of differences from the first group, follow: groups are equally frequent in a plan.
+    """
     for column in found.columns:
         counts = [count for _, count in column.levels] + ([column.missing] if column.missing else [])
         if counts:
             half = max(map(_half, counts)) / found.rows
-            yield PlannedInterval(column.name, "proportion", 1.0, half, half, 0.0)
-        for figure, estimate in (("mean", column.mean), ("standard deviation", column.deviation)):
+            yield PlannedInterval(column.name, PROPORTION, 1.0, half, half, 0.0)
+        for figure, estimate in ((MEAN, column.mean), (DEVIATION, column.deviation)):
             if not column.has_levels:
                 half_width = None if estimate is None else _half(estimate)
                 unit = units[column.name]
                 in_units = None if half_width is None else half_width / unit
                 yield PlannedInterval(column.name, figure, unit, half_width, in_units, 0.0)
+    of_groups: dict[tuple[str, str], list[Estimate | None]] = {}
+    for row in found.groups[-1].figures if found.groups else ():
+        figure = row.figure.partition(",")[0]  # that of a date says in which unit it is, too
+        if figure in _FIGURES_OF_GROUPS:
+            of_groups.setdefault((row.column, figure), []).append(row.found)
+    for (name, figure), each in of_groups.items():
+        unit = 1.0 if figure in (PROPORTION, DIFFERENCE_OF_PROPORTIONS) else units[name]
+        half_width = None if None in each else max(_half(one) for one in each if one is not None)
+        in_units = None if half_width is None else half_width / unit
+        yield PlannedInterval(name, f"{figure}, each group", unit, half_width, in_units, 0.0)
 
 
 def _half(estimate: Estimate) -> float:

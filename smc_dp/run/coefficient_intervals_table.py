@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from math import sqrt
 from typing import Any
 
+from smc_dp.core.errors import FieldValue
 from smc_dp.data.bounds import Bounds
-from smc_dp.methods.statistics.coefficient_inference import FLOOR, SURE_EIGENVALUE
+from smc_dp.methods.statistics.coefficient_inference import FLOOR, LONGEST_STEP, SURE_EIGENVALUE
 from smc_dp.methods.statistics.estimate import QUANTILE
 from smc_dp.pages.blocks import PageBlock, PageTable, Prose, Section, coded_prose, rest_of
 from smc_dp.pages.shortening import join_first, shorten
@@ -60,10 +62,10 @@ def interval_blocks(found: Mapping[str, Any], bounds: Bounds, per: UnitsByColumn
         f"A {kind_of_regression(bounds)}, of {_count(found, 'rows')} rows. Left out, as they lie far from the "
         f"average of all, were {_count(found, 'left_out')}. Noise may make a count negative, or larger than it can be."
     )
-    if found.get("residual_deviation") is not None:
+    if found.get("residual_deviation"):  # 0 where noise hides the residuals
         yield Prose(f"The standard deviation of the residuals is about {found['residual_deviation']:.3g}.")
     for code in (*found["obstacles"], *found["cautions"]):
-        yield coded_prose(_SAID[code])
+        yield coded_prose(_SAID[code], **_figures_of(code, found))
         if code in ("collinear", "ill_determined"):
             yield _what_would_do(found)
     rows = list(coefficient_rows(found["terms"], bounds, per))
@@ -138,6 +140,13 @@ def _with_interval(row: CoefficientRow) -> tuple[str, ...]:
     each = (found.p_value, found.p_value_holm)
     of_test = ("" if p is None else "<.0001" if p < 1e-4 else f"{p:.4f}" for p in each)
     return (*start, f"{found.standard_error:.3g}", interval, odds_text(row.estimate), of_odds, *of_test)
+
+
+def _figures_of(code: str, found: Mapping[str, Any]) -> dict[str, FieldValue]:
+    """Return the figures that the sentence of an obstacle names."""
+    if code == "far_start":
+        return {"moved": sqrt(max(found["last_step"], 0.0)), "most": sqrt(LONGEST_STEP)}
+    return {"rows": round(found["rows"]), "coefficients": len(found["terms"])} if code == "few_rows" else {}
 
 
 def _what_would_do(found: Mapping[str, Any]) -> Prose:

@@ -3,7 +3,8 @@
 `shares.json` and `release.json` are what Dave needs, `transcript.jsonl` is what an auditor needs, `timings.json` has
 the cost of the run and is for the participants alone (`publish` leaves it out). A run that publishes the sum itself has
 no `shares.json`. A method on public rows has them in `auxiliary.json`, without which nobody can compute the weights
-from the sum. A study that all organisations approved is in `study.json`. Nothing in the folder was computed from
+from the sum. A study that all organisations approved is in `study.json`, and the cosigned head of its transcript in
+`transcript.cosigned`, which comes later and which the release does not state. Nothing in the folder was computed from
 private rows outside the protocol: no baseline, no accuracy.
 """
 
@@ -30,9 +31,10 @@ from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.coefficient_intervals import make_intervals
 from smc_dp.run.coefficients import make_coefficients
+from smc_dp.run.cosigned_transcript import MOST_COSIGNED_BYTES
 from smc_dp.run.documents import SIMULATED, ReleaseFile, SharesFile
 from smc_dp.run.protocols.cost import Execution, Outcome
-from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
+from smc_dp.run.release import AUXILIARY, COSIGNED, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.release_format import RELEASE_FORMAT
 from smc_dp.run.run_files import RunFiles, RunPlace, has_file, path_of, read_run_file
 
@@ -48,6 +50,7 @@ _MOST_BYTES = {
     TRANSCRIPT: 1 << 30,
     AUXILIARY: 1 << 25,
     STUDY: 1 << 25,
+    COSIGNED: MOST_COSIGNED_BYTES,
 }
 FILES = tuple(_MOST_BYTES)
 """Files that a run may write into its folder."""

@@ -8,10 +8,11 @@ from pathlib import Path
 from smc_dp.core.errors import InputError
 from smc_dp.core.writing import is_empty_folder, write_folder
 from smc_dp.run.folder import read_content, read_release_file, read_run_files
-from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY, TRANSCRIPT
+from smc_dp.run.release import AUXILIARY, COSIGNED, RELEASE, SHARES, STUDY, TRANSCRIPT
+from smc_dp.run.run_files import has_file
 from smc_dp.run.verify_release import verify_release
 
-PUBLISHED_FILES = (RELEASE, SHARES, AUXILIARY, STUDY, TRANSCRIPT)
+PUBLISHED_FILES = (RELEASE, SHARES, AUXILIARY, STUDY, TRANSCRIPT, COSIGNED)
 """Files that may be published; anything else in a run folder stays there."""
 
 
@@ -30,7 +31,7 @@ def publish_run(run: Path, to: Path) -> tuple[str, ...]:
     found = verify_release(read)
     if found.missing_files_text:
         raise InputError("run.not_whole", run=str(run), missing=found.missing_files_text)
-    stated = read_release_file(read).digests.named
-    files = {name: read_content(read, name) for name in PUBLISHED_FILES if name in {RELEASE, *stated}}
+    wanted = {RELEASE, *read_release_file(read).digests.named, *([COSIGNED] if has_file(read, COSIGNED) else ())}
+    files = {name: read_content(read, name) for name in PUBLISHED_FILES if name in wanted}
     write_folder(to, {name: [content] for name, content in files.items()}, 0o777, in_place_of_empty=True)
     return tuple(files)

@@ -13,7 +13,7 @@ from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.run.agreement import Agreement
 
 SHARES, RELEASE, TRANSCRIPT, TIMINGS = "shares.json", "release.json", "transcript.jsonl", "timings.json"
-AUXILIARY, STUDY = "auxiliary.json", "study.json"
+AUXILIARY, STUDY, COSIGNED = "auxiliary.json", "study.json", "transcript.cosigned"
 
 
 @dataclass(frozen=True)

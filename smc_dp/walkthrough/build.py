@@ -1,33 +1,21 @@
-"""Walkthrough of a protocol, on a dry run, or of a run folder with the views of its participants."""
+"""Walkthrough of a protocol, on a dry run."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
 
 from protocols.errors import LocalError
-from protocols.programs import PROTOCOLS, Protocol, find_protocol
-from protocols.runtime.session import Session
-from smc_dp.audit.run import replay
-from smc_dp.audit.run.blame import absent_senders
-from smc_dp.audit.run.evidence import Evidence, load_evidence
-from smc_dp.audit.run.time_budget import Allowance, TakesTooLongError
+from protocols.programs import Protocol
 from smc_dp.core.errors import InputError
 from smc_dp.pages.blocks import Page
 from smc_dp.walkthrough import attacks_on
-from smc_dp.walkthrough.dry_run import pattern_of, run_dry
-from smc_dp.walkthrough.knowledge_trace import KnowledgeTrace, drop_out, trace_knowledge
-from smc_dp.walkthrough.observed_session import ObservedSession, observe_session
+from smc_dp.walkthrough.dry_run import run_dry
+from smc_dp.walkthrough.knowledge_trace import drop_out, trace_knowledge
 from smc_dp.walkthrough.report import walkthrough_page
 
 PARTIES, LEAST_PARTIES, MOST_PARTIES = 3, 2, 5
 MOST_COMPARED = 3  # where sizes are compared or permuted the engine has a world for each order
-MOST_SHOWN = 20  # parties of a run: beyond that nobody follows a lane
-FILE_MARKER = "SECRET"
-"""Word in the file name of a page that shows secret values."""
-_SECONDS = 40.0
 _ATTACKS = 20.0
 _WHOLE = 50.0  # of processor time, after which no attack begins
 
@@ -76,60 +64,3 @@ def walkthrough_of_protocol(
     return walkthrough_page(
         observed, found, attacks_on.attack_sections(found.protocol.program.name, seconds=left, progress=progress)
     )
-
-
-def walkthrough_of_run(folder: Path, views: Path, progress: Callable[[str], None] | None = None) -> Page:
-    """Build the walkthrough of a run, with the values in these views. The page is as secret as they are.
-
-    Raises InputError for files that cannot be read, for views that do not fit the transcript, and for too many parties.
-    """
-    if progress:
-        progress("reading the run")
-    allowance = Allowance(2 * _SECONDS)
-    try:
-        evidence = allowance.spend(lambda: load_evidence(folder, views=views))
-        if (count := len(evidence.session.parties)) > MOST_SHOWN:
-            raise InputError("run.too_many_parties", most=MOST_SHOWN, got=count)
-        allowance.spend(lambda: _check_views(evidence, views))
-    except TakesTooLongError:
-        raise InputError("views.replay_takes_too_long", folder=str(folder), seconds=_SECONDS) from None
-    observed = observe_session(evidence.session, evidence.envelopes, evidence.recomputed, absent_senders(evidence))
-    found = _knowledge_of(observed, progress)
-    return walkthrough_page(
-        observed, found, attacks_on.attack_sections(found.protocol.program.name, seconds=0), secret=True
-    )
-
-
-def _check_views(evidence: Evidence, views: Path) -> None:
-    """Raise InputError where a view and the transcript differ, as the audit finds it."""
-    for check in replay.CHECKS:
-        outcome = check.run(evidence)
-        if outcome.status == "failed":
-            raise InputError(outcome.fault.within(str(views)))
-
-
-def _knowledge_of(observed: ObservedSession, progress: Callable[[str], None] | None) -> KnowledgeTrace:
-    """Return the knowledge trace of a session of the same kind, with as many parties as the engine takes."""
-    session = observed.session
-    count = len(session.parties)
-    most = most_parties(find_protocol(session.program.name, session.program.version))
-    parties = count if count <= most else PARTIES
-    kinds = {message.kind.__name__ for message in observed.messages}
-    case = min(_cases(session, parties), key=lambda case: len(case[2] ^ kinds), default=None)
-    if case is None:
-        raise InputError("run.no_walkthrough", name=session.program.name)
-    protocol, p, _ = case
-    pattern = pattern_of(observed, protocol, p) if count == parties else None
-    more = {"pattern": pattern} if pattern else {}
-    return trace_knowledge(protocol, parties, progress=progress, p=p, **more)
-
-
-def _cases(session: Session, parties: int) -> Iterator[tuple[Protocol, Any, frozenset[str]]]:
-    """Yield the sessions in which the engine runs this program, with parameters and kinds of messages."""
-    for protocol in PROTOCOLS.values():
-        model = protocol.model
-        if protocol.program.roles == session.program.roles and not model.matrix_file:
-            first = model.sample(parties)
-            for p in (first, *model.profiles(first)):
-                messages = run_dry(protocol, p).messages
-                yield protocol, p, frozenset(message.kind.__name__ for message in messages)

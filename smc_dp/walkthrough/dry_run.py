@@ -11,12 +11,10 @@ from typing import Any
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.programs import Protocol
-from protocols.runtime.session import PUBLIC_NAME, SESSION_BYTES, Session
+from protocols.runtime.session import SESSION_BYTES, Session
 from protocols.runtime.simulate import DropOutAfter, Setting, simulate
 from protocols.runtime.view import recompute
-from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern, dropout_patterns
-from smc_dp.leakage.symbolic.world_runs import WorldRuns
-from smc_dp.leakage.symbolic.worlds import base_world
+from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern
 from smc_dp.walkthrough.observed_session import ObservedSession, observe_session
 
 DRY_RUN_MARK = "a toy run: small keys, coins from a number that everybody knows"
@@ -43,16 +41,3 @@ def run_dry(protocol: Protocol, p: Any, pattern: Pattern = EVERYBODY_STAYS) -> O
 def _small(drawn: Stream, bits: int) -> int:
     """Return a number below 2**bits that reads well on a page."""
     return _LEAST + drawn.below(_BELOW - _LEAST) if 1 << bits >= _BELOW else drawn.bits(bits)
-
-
-def pattern_of(observed: ObservedSession, protocol: Protocol, p: Any) -> Pattern | None:
-    """Return the pattern in which the same party drops out after as many messages, if the engine has one."""
-    if len(observed.dropped_out) != 1:
-        return None
-    (name,) = observed.dropped_out
-    sent = sum(m.sender == name and m.to != PUBLIC_NAME for m in observed.messages)
-    runs = WorldRuns(protocol, p)
-    party = runs.names[observed.session.names.index(name)]
-    trace = runs.trace(base_world(runs.parties, len(protocol.model.permutations), 0))
-    found = dropout_patterns(trace.sent, [x for x in protocol.model.drop_outs(p) if x == party])
-    return next((x for x in found if not x.late and x.message_number == sent + 2), None)

@@ -10,7 +10,6 @@ from protocols.programs import Protocol
 from protocols.runtime.citations import NOTES, read_note
 from protocols.runtime.message import Message
 from smc_dp.core.version import __version__
-from smc_dp.leakage.matrix_text import join_names
 from smc_dp.pages.blocks import (
     Banner,
     Bullets,
@@ -28,7 +27,6 @@ from smc_dp.walkthrough.knowledge_trace import KnowledgeTrace
 from smc_dp.walkthrough.observed_session import ObservedSession
 from smc_dp.walkthrough.walkthrough_steps import WalkthroughStep, leaving_steps, steps_of
 
-ON_EVERY_SHEET = "SECRET: this page shows what participants keep to themselves"
 DRY_RUN_NOTICE = (
     "A dry run: a real session of the program, with made-up numbers and noise. Anybody can compute its randomness, so "
     "it protects nothing."
@@ -57,13 +55,8 @@ HOW_KNOWN = (
 )
 
 
-def walkthrough_page(
-    observed: ObservedSession, trace: KnowledgeTrace, more: Sequence[Section] = (), *, secret: bool = False
-) -> Page:
-    """Return the page of a session, beside the knowledge trace of its protocol. `more`: sections after the steps.
-
-    `secret`: whether the values are somebody's.
-    """
+def walkthrough_page(observed: ObservedSession, trace: KnowledgeTrace, more: Sequence[Section] = ()) -> Page:
+    """Return the page of a session, beside the knowledge trace of its protocol. `more`: sections after the steps."""
     protocol, steps = trace.protocol, steps_of(observed, trace)
     left = leaving_steps(observed, steps)
     modules = dict.fromkeys(role.__module__ for role in protocol.program.roles.values())
@@ -80,16 +73,15 @@ def walkthrough_page(
     pages = tuple(_step(observed, trace, step, at, left) for at, step in enumerate(steps))
     sections = (
         Section("What this is", what),
-        Section("Who takes part", tuple(_participants(observed, trace))),
+        Section("Who takes part", tuple(_participants(observed, trace.protocol))),
         Section("How to read this page", (Bullets(HOW_TO_READ), Prose(HOW_KNOWN))),
         Section("Before the first message", (knowledge_blocks.knowledge_before(trace),)),
         Section("Step by step", (Walkthrough(f"{protocol.program.name}, step by step", pages),)),
         *more,
         Section("What is claimed, and what is not", tuple(_claim(protocol, observed)), new_sheet=True),
     )
-    notice = Banner(f"{ON_EVERY_SHEET}.", "secret") if secret else Banner(DRY_RUN_NOTICE, "insecure")
     title = f"{protocol.program.name}, step by step"
-    return Page(title, sections, (notice,), made, ON_EVERY_SHEET if secret else "")
+    return Page(title, sections, (Banner(DRY_RUN_NOTICE, "insecure"),), made)
 
 
 def _step(
@@ -129,8 +121,8 @@ def _message_sections(observed: ObservedSession, step: WalkthroughStep) -> Seque
     return found
 
 
-def _participants(observed: ObservedSession, trace: KnowledgeTrace) -> Iterator[PageBlock]:
-    session, roles = observed.session, trace.protocol.program.roles
+def _participants(observed: ObservedSession, protocol: Protocol) -> Iterator[PageBlock]:
+    session, roles = observed.session, protocol.program.roles
     parts = {name: _role(roles[session.kind(name)].__doc__) for name in session.names}
     parts |= {name: f"{parts[name]} It drops out during the session." for name in observed.dropped_out}
     yield FactList(tuple(parts.items()))
@@ -143,23 +135,6 @@ def _participants(observed: ObservedSession, trace: KnowledgeTrace) -> Iterator[
     )
     rows = tuple((name, text) for name, text in agreed if text)
     yield PageTable("What all agreed on beforehand", ("parameter", "value"), rows)
-    yield from map(Banner, _otherwise(observed, trace))
-
-
-def _otherwise(observed: ObservedSession, trace: KnowledgeTrace) -> Iterator[str]:
-    """Yield the differences between the session that the engine ran and this one."""
-    here, there = len(observed.session.parties), len(trace.parties)
-    if here != there:
-        yield (
-            f"The knowledge is computed for {there} parties; this session has {here}. {trace.parties[0]} stands for "
-            "the first party, and the others for any others."
-        )
-    elif observed.session.names != trace.names:
-        pairs = zip(trace.names, observed.session.names, strict=True)
-        yield f"In the knowledge, {join_names([f'{x} stands for {y}' for x, y in pairs if x != y])}."
-    if observed.dropped_out and not trace.pattern.name:
-        who = join_names(observed.dropped_out)
-        yield f"The knowledge is computed for a session in which nobody drops out. In this one, {who} did."
 
 
 def _claim(protocol: Protocol, observed: ObservedSession) -> Iterator[PageBlock]:

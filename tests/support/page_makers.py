@@ -137,12 +137,6 @@ def heaviest(folder: Path) -> Path:
     return file
 
 
-def secret_lecture(folder: Path) -> Path:
-    """Of a run, with everybody's values."""
-    made = toy_run(folder, (12, 8), key_bits=256)
-    return written(folder, build.walkthrough_of_run(made.run, made.views))
-
-
 def statistics(method: str, folder: Path) -> Path:
     """The page of a run of three hospitals: a table, and odds ratios with a forest plot of columns of every kind."""
     write_files(folder)
@@ -179,7 +173,6 @@ KINDS: Mapping[str, Kind] = {
     "lecture as printed": Kind(partial(lecture, "pathak2010-as-printed-insecure", 2), True),
     "lecture of the linear path": Kind(partial(lecture, "linear", 2), True),
     "lecture of a secure sum": Kind(partial(lecture, "secure_sum", 3), True),
-    "lecture of a run": Kind(secret_lecture, True, every_sheet="SECRET"),
 }
 
 

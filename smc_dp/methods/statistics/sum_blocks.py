@@ -54,8 +54,11 @@ def level_texts(column: LevelColumn) -> tuple[str, ...]:
 def sum_blocks(columns: Sequence[Column], by: str | None = None) -> tuple[SumBlock, ...]:
     """Return a block for each column, within the groups of the column `by`, which itself is counted in all rows.
 
-    Raises InputError where `by` is none of these columns, or one of numbers.
+    Raises InputError where `by` is none of these columns, or one of numbers; and for a column of one level, whose count
+    is known, and would add noise to every other figure.
     """
+    if known := next((column for column in columns if has_levels(column) and column.width == 1), None):
+        raise InputError("describe.one_level", name=shown(known.name))
     if by is None:
         return tuple(map(SumBlock, columns))
     groups = find_level_column(columns, by, "by")

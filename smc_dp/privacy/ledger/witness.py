@@ -13,7 +13,7 @@ import os
 import secrets
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -40,11 +40,17 @@ WITNESS_REFUSALS = (
 )
 """Codes of heads that do not follow the last one."""
 
+_NAME = "smc-dp.witness/"
 _WAIT = 30.0  # seconds for another process to finish
 _SCHEMA = """
 CREATE TABLE witness (name TEXT NOT NULL, seed BLOB NOT NULL) STRICT;
 CREATE TABLE heads (number INTEGER PRIMARY KEY, origin TEXT NOT NULL, note BLOB NOT NULL) STRICT;
 """
+
+
+def witness_name(public: bytes) -> str:
+    """Return the name of the witness of the site with this identity, and of its cosigning key."""
+    return f"{_NAME}{public.hex()}"
 
 
 class Witness:
@@ -115,12 +121,8 @@ class Witness:
         head = verify_head(request.note, owner)
         if request.old > head.size:
             raise InputError("witness.old_beyond_head", old=request.old, entries=head.size)
-        name, identity = self._own()
         # The owner's verified line alone: anybody can add others on the way, and make the note too long to be read.
-        line = key_of(owner, head.origin).signature_in(request.note)
-        own = SignedNote(request.note.text, () if line is None else (line,))
-        cosigned = cosign_note(own, name, identity, int(self._clock()))
-        SignedNote.read(cosigned.encode())  # what is kept can be read again
+        cosigned = self._cosigned(request.note, key_of(owner, head.origin))
         with self._transaction():
             last, none = self._last(owner), Checkpoint(head.origin, 0, EMPTY_ROOT)
             seen = none if last is None else Checkpoint.read(last.text)
@@ -132,9 +134,38 @@ class Witness:
                 raise InputError("witness.other_size", seen=seen.size, old=request.old, entries=head.size)
             if not is_extension(seen.size, seen.root, head.size, head.root, request.proof):
                 raise InputError("witness.not_extended", seen=seen.size, entries=head.size)
-            kept = HeadRequest(request.old, request.proof, cosigned).encode()
-            self._connection.execute("INSERT INTO heads (origin, note) VALUES (?, ?)", (head.origin, kept))
+            self._keep(head.origin, HeadRequest(request.old, request.proof, cosigned))
         return cosigned
+
+    def cosign_closed(self, note: SignedNote, log: VerifierKey) -> SignedNote:
+        """Return the head of a log that was closed, cosigned, and on disk by then. It is the only one of this log.
+
+        The same head again has the same answer. InputError refuses another one (`witness.closed_before`), and a head
+        without the signature of the log (`head.not_signed`).
+        """
+        if Checkpoint.read(note.text).origin != log.name or log.signature_in(note) is None:
+            raise InputError("head.not_signed", name=log.name)
+        cosigned = self._cosigned(note, log)
+        with self._transaction():
+            kept = self._kept("origin = ?", (log.name,))
+            if kept and kept[0].note.text != note.text:
+                raise InputError("witness.closed_before", name=log.name)
+            if kept:
+                return kept[0].note
+            self._keep(log.name, HeadRequest(0, (), cosigned))
+        return cosigned
+
+    def _cosigned(self, note: SignedNote, log: VerifierKey) -> SignedNote:
+        """Return a head with the signature of its log and the cosignature of this witness, and no other line."""
+        name, identity = self._own()
+        line = log.signature_in(note)
+        own = SignedNote(note.text, () if line is None else (line,))
+        cosigned = cosign_note(own, name, identity, int(self._clock()))
+        SignedNote.read(cosigned.encode())  # what is kept can be read again
+        return cosigned
+
+    def _keep(self, origin: str, head: HeadRequest) -> None:
+        self._connection.execute("INSERT INTO heads (origin, note) VALUES (?, ?)", (origin, head.encode()))
 
     def last(self, owner: bytes) -> SignedNote | None:
         """Return the last head of this owner's ledger that was cosigned; None where there is none."""
@@ -144,15 +175,18 @@ class Witness:
     def heads(self, owner: bytes) -> list[HeadRequest]:
         """Return all heads of this owner's ledger that were cosigned, in their order and with their proofs."""
         with _naming_faults(self.path):
-            return self._kept(owner, "ASC")
+            return self._kept_of(owner, "ASC")
 
     def _last(self, owner: bytes) -> SignedNote | None:
-        return next((request.note for request in self._kept(owner, "DESC LIMIT 1")), None)
+        return next((request.note for request in self._kept_of(owner, "DESC LIMIT 1")), None)
 
-    def _kept(self, owner: bytes, order: str) -> list[HeadRequest]:
+    def _kept_of(self, owner: bytes, order: str) -> list[HeadRequest]:
         origin = origin_of(owner)
-        statement = f"SELECT note FROM heads WHERE origin = ? OR origin GLOB ? ORDER BY number {order}"  # noqa: S608
-        return [HeadRequest.read(note) for (note,) in self._connection.execute(statement, (origin, f"{origin}/*"))]
+        return self._kept(f"origin = ? OR origin GLOB ? ORDER BY number {order}", (origin, f"{origin}/*"))
+
+    def _kept(self, condition: str, values: Sequence[str]) -> list[HeadRequest]:
+        rows = self._connection.execute(f"SELECT note FROM heads WHERE {condition}", values)  # noqa: S608
+        return [HeadRequest.read(note) for (note,) in rows]
 
     def _own(self) -> tuple[str, Identity]:
         with _naming_faults(self.path):

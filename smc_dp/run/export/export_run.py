@@ -22,16 +22,8 @@ def _write_onnx(model: ExportedModel) -> bytes:
     return write_onnx_model(model)
 
 
-def _write_skops(model: ExportedModel) -> bytes:
-    try:
-        from smc_dp.run.export.skops_model import write_skops_model
-    except ImportError as error:
-        raise InputError("export.not_installed", format="skops", package=error.name or "skops") from None
-    return write_skops_model(model)
-
-
 WRITERS: Mapping[str, Callable[[ExportedModel], bytes]] = MappingProxyType(
-    {"json": write_json_model, "sql": write_sql_model, "onnx": _write_onnx, "skops": _write_skops}
+    {"json": write_json_model, "sql": write_sql_model, "onnx": _write_onnx}
 )
 """Name of a format -> function that returns the file."""
 

@@ -102,7 +102,7 @@ def test_the_command_prints_no_table_for_other_role_code(
         ),
         *(
             (("comparison", *option), f"{option[0]}: not with comparison, whose matrix is the shipped table")
-            for option in (("--parties", "3"), ("--report", "matrix.html"), ("--json",))
+            for option in (("--parties", "3"), ("--json",))
         ),
     ],
 )
@@ -222,8 +222,6 @@ def test_a_bit_that_is_always_zero_shows_nothing(monkeypatch: pytest.MonkeyPatch
 TRIALS = ideal.CLAIM.trials
 assert TRIALS is not None
 TRIED = TRIALS.small(ONE)
-INVISIBLE = {"terms with old exponents", "one new exponent for all terms", "no factors under long keys"}
-NO_READINGS = {"bits with one exponent"}  # the chooser opens nothing
 SUBTLE = {"factors from half of the units", "factors that are squares", "terms in order"}  # show in long samples only
 
 
@@ -250,8 +248,9 @@ def test_readings_without_factors_are_not_those_of_the_simulator() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted({*twins.BLIND, *twins.LOUD, *twins.WRONG} - INVISIBLE - NO_READINGS))
+@pytest.mark.parametrize("name", sorted({*SUBTLE, "the result told to the chooser", *twins.WRONG}))
 def test_the_law_of_a_twin_is_another_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of each kind, and those that are hardest to see: the matrix shows all of them."""
     program = {**twins.BLIND, **twins.LOUD, **twins.WRONG}[name]
     if name not in SUBTLE:
         monkeypatch.setattr(law_of_runs, "RUNS", 20)

@@ -68,7 +68,7 @@ def test_sizes_at_both_ends_of_their_range() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tied", [(0, 1), (0, 2), (1, 2), (0, 1, 2)])
+@pytest.mark.parametrize("tied", [(0, 2), (0, 1, 2)])
 def test_of_equal_parties_each_wins_as_often(tied: tuple[int, ...]) -> None:
     sizes = [4 if j in tied else 9 for j in range(3)]
     found = [winner(given, given.simulate()) for given in (linear(sizes, 1, f"{tied} {n}") for n in range(60))]

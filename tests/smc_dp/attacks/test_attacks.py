@@ -498,20 +498,22 @@ def test_an_outcome_that_is_not_expected_is_exit_code_1(
 def test_the_list_is_measured_and_as_on_record(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The quick ones have a test with as many trials as is the default."""
+    """But the quick ones, which have a test with as many trials as is the default."""
+    left = [pair for pair in PAIRS if pair not in QUICK]
     few = {
-        name: replace(attack, variants=tuple(replace(v, trials=enough(name, v)) for v in attack.variants))
+        name: replace(attack, variants=tuple(replace(v, trials=enough(name, v)) for v in variants))
         for name, attack in attacks.ATTACKS.items()
+        if (variants := [v for v in attack.variants if (name, v.name) in left])
     }
     monkeypatch.setattr(attacks, "ATTACKS", MappingProxyType(few))
     monkeypatch.setattr(attacks, "SHORTEST_KEY_BITS", BITS)
     assert main(["lab", "attack", "--all", "--insecure-seed", "7", "--key-bits", str(BITS)]) == 0
     out, err = capsys.readouterr()
-    assert err.count(" against ") == len(PAIRS)
+    assert err.count(" against ") == len(left)
     _, _, heading, *cells = [re.split(" {2,}", line.strip()) for line in out.split("\n\n")[0].splitlines()]
     assert heading == ["attack", "breaks", "attacker", *_HEADINGS]
-    assert [row[0] for row in cells] == [name for name, _ in PAIRS]
-    for (name, variant), row in zip(PAIRS, cells, strict=True):
+    assert [row[0] for row in cells] == [name for name, _ in left]
+    for (name, variant), row in zip(left, cells, strict=True):
         attack = few[name]
         expected = next(v for v in attack.variants if v.name == variant)
         assert row[:4] == [name, attack.breaks, attack.attacker, f"{expected.target}, {variant}"]

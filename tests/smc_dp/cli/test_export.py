@@ -75,7 +75,7 @@ def test_without_a_transcript_it_says_that_nothing_was_audited(
     )
 
 
-@pytest.mark.parametrize("to", ["onnx", "skops"])
+@pytest.mark.parametrize("to", ["onnx"])
 def test_a_format_whose_package_is_not_there_names_the_extra(
     to: str, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -37,7 +37,7 @@ from smc_dp.deploy.store import SiteStore, StoreError
 from tests.support.refusals import refused
 
 ROOT = Path(__file__).parents[3]
-RUNS, OTHERS = 20, 4
+RUNS, OTHERS = 10, 4
 
 
 def killed(folder: Path, runs: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
@@ -66,7 +66,7 @@ def check(whole: Sites, runs: Sequence[Mapping[str, Any]]) -> None:
 
 
 @pytest.mark.slow
-def test_twenty_runs_with_kills_everywhere_leave_what_one_without_leaves(curator_run: Sites, fast_path: Path) -> None:
+def test_ten_runs_with_kills_everywhere_leave_what_one_without_leaves(curator_run: Sites, fast_path: Path) -> None:
     frames = curator_run.frames()
     *runs, undisturbed = killed(fast_path, [*plans(frames, curator_run.study.names, RUNS, OTHERS), []])
     check(curator_run, [*runs, undisturbed])

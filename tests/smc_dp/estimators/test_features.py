@@ -1,4 +1,4 @@
-"""Estimators on Fourier features: they learn what is not linear, clone, personalise, and have no coefficients."""
+"""Estimators on Fourier features: they learn what is not linear, clone, and have no coefficients."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from smc_dp import PersonalisedClassifier, SecureSumClassifier
+from smc_dp import SecureSumClassifier
 from smc_dp.core.arrays import Array, IntArray
 from smc_dp.methods.training.fourier import FourierFeatures
 from tests.support.refusals import refused
@@ -32,14 +32,6 @@ def test_an_estimator_learns_from_features(method: str) -> None:
     inside = np.concatenate(list(model._rows(test)))
     wanted = FourierFeatures.of("fourier:64").of_rows(inside) @ weights
     np.testing.assert_allclose(model.decision_function(test), wanted, atol=1e-9)
-
-
-def test_a_site_personalises_an_estimator_with_features() -> None:
-    X, y = products(3000, 3)
-    release = SecureSumClassifier(features="fourier:64", epsilon=20, classes=[0, 1], radius=1.5).fit(X, y)
-    own, labels = products(300, 4)
-    test, right = products(1000, 5)
-    assert PersonalisedClassifier(release).fit(own, labels).score(test, right) > 0.8
 
 
 def test_other_settings_are_refused() -> None:

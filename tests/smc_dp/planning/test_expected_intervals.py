@@ -92,11 +92,11 @@ def test_a_description_with_stated_deviations_is_that_of_such_rows() -> None:
 
 
 def test_the_width_is_that_of_a_formula_by_hand() -> None:
-    """Of normal columns, by s = 3/mu of the last sum: sqrt(1 + s^2 R/(n w f)), R = 10 + 5 f, f = (3/3.5)^2."""
+    """Of normal columns, by s^2 = 6/mu^2 of the last two sums: sqrt(1 + s^2 R/(n w f)), R = 10 + 5 f, f = (3/3.5)^2."""
     found = planned(5, sizes=[10_000, 10_000], method="logistic", rate=0.5, colluders=0)
     mu = float(found.agreement.target.mu)
     square, w = (3 / 3.5) ** 2, spread_of_rate(0.5)
-    by_hand = np.sqrt(1 + (3 / mu) ** 2 * (10 + 5 * square) / (20_000 * w * square))
+    by_hand = np.sqrt(1 + 6 / mu**2 * (10 + 5 * square) / (20_000 * w * square))
     assert found.intervals[0].times == pytest.approx(by_hand, rel=0.01)
     assert found.intervals[0].without_privacy == pytest.approx(1.96 / np.sqrt(20_000 * w), rel=1e-3)
 
@@ -135,6 +135,34 @@ def test_intervals_of_a_description_are_those_of_a_release() -> None:
         half = (estimate.high - estimate.low) / 2 / (20_000 if one.figure == "proportion" else 1)
         assert one.half_width == pytest.approx(half, rel=0.05 if one.figure == "standard deviation" else 0.01)
     assert {one.column for one in found.intervals} == set(by_name)
+
+
+def test_intervals_of_groups_are_those_of_a_release() -> None:
+    found = planned(None, bounds=columns(CLASSES), method="describe", by="ward")
+    planned_of_groups = {(one.column, one.figure): one for one in found.intervals if "group" in one.figure}
+    spec: Any = found.agreement.spec
+    rows, rng = drawn_rows(found.agreement.bounds, 20_000, 4), Stream.insecure_from_seed("groups")
+    parts = [spec.part(rows.take(np.arange(j, 20_000, 3)), rng.fork(f"{j}")) for j in range(3)]
+    described = spec.model(ideal(spec.functionality, parts, rng.fork("all")))
+    released_of_groups: dict[tuple[str, str], list[float]] = {}
+    for row in described.groups[-1].figures:
+        name = f"{row.figure.partition(',')[0]}, each group"
+        if (row.column, name) in planned_of_groups:
+            half = (row.found.high - row.found.low) / 2
+            released_of_groups.setdefault((row.column, name), []).append(half)
+    assert released_of_groups.keys() == planned_of_groups.keys()
+    assert {name for _, name in planned_of_groups} == {
+        f"{figure}, each group"
+        for figure in (
+            "proportion", "mean", "standard deviation", "difference of means", "difference of proportions"
+        )
+    }  # fmt: skip
+    ratios_of_groups = [
+        max(halves) / (planned_of_groups[at].half_width or 0) for at, halves in released_of_groups.items()
+    ]
+    assert np.abs(np.array(ratios_of_groups) - 1).max() < 0.25
+    few = ExpectedIntervals(found.agreement, found.expectations).of(100)
+    assert {one.half_width for one in few if "group" in one.figure} == {None}
 
 
 @pytest.mark.parametrize(

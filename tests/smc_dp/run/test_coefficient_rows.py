@@ -12,6 +12,7 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from smc_dp.cli.main import main
+from smc_dp.core.errors import InputFault
 from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.data.columns import CategoricalColumn
 from smc_dp.pages.blocks import Drawing, PageTable, Prose, Section
@@ -49,8 +50,8 @@ def term(kind: str, column: str = "", cell: str = "", estimate: float = 0.5, hal
 
 
 def inference(*terms: dict[str, Any]) -> dict[str, Any]:
-    counts = {"rows": 900.0, "rows_error": 10.0, "left_out": 0.0, "left_out_error": 2.0, "times_needed": None}
-    return {"level": 0.95, **counts, "obstacles": [], "cautions": [], "terms": list(terms)}
+    counts = {"rows": 900.0, "rows_error": 10.0, "left_out": 0.0, "left_out_error": 2.0, "last_step": 0.0}
+    return {"level": 0.95, **counts, "times_needed": None, "obstacles": [], "cautions": [], "terms": list(terms)}
 
 
 TERMS = (
@@ -199,3 +200,15 @@ def test_a_column_of_one_level_is_named_where_it_has_no_coefficient(bounds: Boun
         ]
     assert constant_columns(one) == {"site": "only"}
     assert constant_columns(bounds) == {}
+
+
+def test_an_obstacle_names_its_figures(bounds: Bounds) -> None:
+    found = inference(*TERMS) | {"obstacles": ["far_start", "few_rows"], "last_step": 0.81, "rows": 3.2}
+    said = {
+        block.code: block.text for block in interval_blocks(found, bounds) if isinstance(block, Prose) and block.code
+    }
+    for code, fields in (
+        ("intervals.far_start", {"moved": 0.9, "most": 0.05**0.5}),
+        ("intervals.few_rows", {"rows": 3, "coefficients": len(TERMS)}),
+    ):
+        assert said[code] == str(InputFault(code, fields))

@@ -114,7 +114,7 @@ def test_a_site_personalises_a_release_of_features(folder: Path, learnt: Path, t
 
 
 def test_exports_of_linear_models_refuse_features(learnt: Path, tmp_path: Path) -> None:
-    for to in ("sql", "onnx", "skops"):
+    for to in ("sql", "onnx"):
         with refused("export.of_features"):
             export_run(learnt, to, tmp_path / "model")
 

@@ -69,5 +69,10 @@ PUBLICATION_CHECKS: tuple[Check, ...] = (
 )
 STUDY_CHECKS: tuple[Check, ...] = (
     _check("approvals", "Did every participant approve of the study that was run?", publication.check_approvals),
+    _check(
+        "cosigned",
+        "Is this the transcript that other sites of the study cosigned?",
+        publication.check_cosigned_transcript,
+    ),
 )
 CHECKS: tuple[Check, ...] = (*LINK_CHECKS, *SESSION_CHECKS, *CONVERSATION_CHECKS, *PUBLICATION_CHECKS, *STUDY_CHECKS)

@@ -8,6 +8,7 @@ from dataclasses import fields
 
 import numpy as np
 
+from protocols.curator import CURATOR_NAME
 from protocols.runtime.channel import GREETING_STAGE
 from protocols.runtime.network import LINK_MODELS, Traffic, traffic
 from protocols.runtime.role_stepper import KEY_STAGE
@@ -25,11 +26,12 @@ from smc_dp.audit.run.conformity.conversation import find_schedule, refuted_read
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core import reading
 from smc_dp.core.documents import validate_document
-from smc_dp.core.errors import Fault, shown
+from smc_dp.core.errors import Fault, InputError, shown
 from smc_dp.run.coefficients import coefficients_fault
+from smc_dp.run.cosigned_transcript import CosignedTranscript, head_of_transcript
 from smc_dp.run.documents import StageTimings, TimingsFile
 from smc_dp.run.protocols.openings import has_openings
-from smc_dp.run.release import RELEASE, SHARES, TIMINGS
+from smc_dp.run.release import COSIGNED, RELEASE, SHARES, TIMINGS, TRANSCRIPT
 from smc_dp.run.release_consistency import (
     absences_fault,
     agreement_fault,
@@ -49,7 +51,7 @@ _COUNTED = tuple(field.name for field in fields(Traffic))
 def check_files(evidence: Evidence) -> CheckOutcome:
     """Check that every file of the folder has the digest that the release states."""
     digests = evidence.digests
-    contents = {name: content for name, content in evidence.files.items() if name != RELEASE}
+    contents = {name: content for name, content in evidence.files.items() if name not in (RELEASE, COSIGNED)}
     if evidence.timings is not None:
         contents[TIMINGS] = evidence.timings
     for name, content in contents.items():
@@ -239,3 +241,25 @@ def _unknown_stage(stated: list[StageTimings], known: Container[str]) -> Fault |
     if unknown is None:
         return None
     return make_fault("timings.unknown_stage", stage=shown(unknown))
+
+
+def check_cosigned_transcript(evidence: Evidence) -> CheckOutcome:
+    """Check that the transcript is the one whose head the curator signed, and say which other sites cosigned it.
+
+    The release does not state this head, which is made after it: a folder without one is as the sites left it, or
+    somebody has removed it.
+    """
+    content, session = evidence.files.get(COSIGNED), evidence.session
+    if content is None:
+        return not_applicable("cosigned.none", file=COSIGNED)
+    identities = session.identities
+    try:
+        found = CosignedTranscript.read(content)
+        head = head_of_transcript(session.id, evidence.files[TRANSCRIPT])
+        found.check_signed(session.id, identities[CURATOR_NAME], head)
+        names = [name for name in session.names if found.witnessed_by(session.id, name, identities[name])]
+    except InputError as error:
+        return failed(error.fault)
+    if not names:
+        return not_applicable("cosigned.by_nobody")
+    return passed("cosigned.holds", lines=head.size, names=tuple(names))

@@ -162,7 +162,7 @@ def test_the_power_against_one_honest_party_too_many() -> None:
 @pytest.mark.slow
 def test_whole_runs_with_a_deviation_refute_nothing_and_half_the_noise_shows() -> None:
     """One way to deviate is enough: whichever it is, the rest is, integer for integer, the sum of the honest."""
-    assert not audited(secure_sum.secure_sum_case(target(), "copied"), 120).refuted
+    assert not audited(secure_sum.secure_sum_case(target(), "copied"), 60).refuted
     assert audited(secure_sum.secure_sum_case(target(), "copied", "half-noise"), 200).refuted
 
 

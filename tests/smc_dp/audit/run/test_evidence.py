@@ -47,7 +47,7 @@ def test_a_record_of_a_protocol_without_keys_is_read_and_passes(
     found = {name: outcome for name, outcome in outcomes(evidence).items() if name not in OF_THE_RELEASE}
     assert [name for name, outcome in found.items() if outcome.status == "failed"] == [], found
     assert {name for name, outcome in found.items() if outcome.status == "not possible"} == {
-        *("identities", "approvals", "keys", "units", "repeats", "freshness", "canaries"),
+        *("identities", "approvals", "cosigned", "keys", "units", "repeats", "freshness", "canaries"),
         *(
             "structure",
             "structure-together",

@@ -25,7 +25,7 @@ from smc_dp.data.sources import PreparedData
 from smc_dp.privacy.target import Target
 from smc_dp.run.simulation import simulate_run
 
-RUNS, EVERYDAY = 200, (1, 2)  # a star with a tournament, a mesh where all are compared
+RUNS, EVERYDAY = 100, (1, 2)  # a star with a tournament, a mesh where all are compared
 WITHOUT_VIEWS = 4  # the same checks are made with views: one in four runs is audited without, too
 WITH_VIEWS = [check for check in OF_THE_RUN if check.group != "conformity"]
 COLUMNS = (
@@ -102,7 +102,7 @@ def test_the_seeds_cover_what_they_should():
     assert {option["bounds"].dimension for option in options} >= {1, 2, 3, 4, 5, 6}
     assert {option["target"].epsilon for option in options} == set(EPSILONS)
     assert all(any(column in option["bounds"].columns for option in options) for column in COLUMNS)
-    assert sum(option["sizes"].count(min(option["sizes"])) > 1 for option in options) > 50  # ties for the smallest
+    assert sum(option["sizes"].count(min(option["sizes"])) > 1 for option in options) > 25  # ties for the smallest
     assert {(options[i]["topology"], options[i]["comparison"]) for i in EVERYDAY} == {
         ("star", "tournament"),
         ("mesh", "all-pairs"),
@@ -124,7 +124,7 @@ def test_with_all_views_every_check_can_be_made(made):
     found = audited(made, views=True).findings
     left_out = {finding.check.name for finding in found if finding.outcome.status == "not possible"}
     of_sums = {"statements", "openings", "members", "commitments"}
-    assert left_out <= {"identities", "approvals", "absences", "canaries", *of_sums}
+    assert left_out <= {"identities", "approvals", "cosigned", "absences", "canaries", *of_sums}
 
 
 @pytest.mark.parametrize("present", [(1,), (3,), (1, 2), (2, 3)])

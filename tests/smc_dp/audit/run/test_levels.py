@@ -159,9 +159,15 @@ def test_every_check_belongs_to_a_level(whole: AuditReport) -> None:
 
 def test_what_a_run_has_nothing_for_is_said_and_keeps_no_level_away(whole: AuditReport) -> None:
     found = {f.check.name for f in whole.findings if f.outcome.inapplicable}
-    assert found == {"shares", "approvals", "absences", "keys", "units", "repeats", "freshness", "openings"}
+    assert found == {"shares", "approvals", "cosigned", "absences", "keys", "units", "repeats", "freshness", "openings"}
     first, _, last = whole.assurance.levels
-    assert [said.split()[0] for said in first.inapplicable] == ["shares", "openings", "absences", "approvals"]
+    assert [said.split()[0] for said in first.inapplicable] == [
+        "shares",
+        "openings",
+        "absences",
+        "approvals",
+        "cosigned",
+    ]
     assert [said.split()[0] for said in last.inapplicable] == ["keys", "units", "repeats", "freshness"]
 
 

@@ -11,6 +11,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from support.repetitions import with_slow
 from support.small_model import (
     PLACES,
     Case,
@@ -29,8 +30,10 @@ from support.small_model import (
 
 from protocols.errors import ProtocolError
 
-WHOLE = (Case(3), Case(4), Case(3, verifiable=True))
+WHOLE = (Case(3), Case(4))
 """Cases in which nothing is passed over."""
+VERIFIABLE = Case(3, verifiable=True)
+RARER = ((Case(4, 1), 73), (VERIFIABLE, 5))
 
 
 def subsets(names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -149,7 +152,7 @@ def of_messages(case: Case, step: int, folder: Path, patch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize(
     ("case", "step"),
-    [(Case(3), 47), (Case(3, verifiable=True), 47), pytest.param(Case(4, 1), 73, marks=pytest.mark.slow)],
+    with_slow([(Case(3), 47), (VERIFIABLE, 47), *RARER], *RARER),
 )
 def test_a_sample_of_lies_in_messages(case: Case, step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     of_messages(case, step, tmp_path, monkeypatch)

@@ -52,7 +52,7 @@ from smc_dp.audit.run.report import audit_evidence
 from smc_dp.audit.run.run_summary import AuditedRun
 
 CHECKS = [check for check in checks.CHECKS if check.name not in OF_THE_RELEASE]
-OF_OTHERS = {"identities", "approvals", "absences", "keys", "units", "repeats", "freshness"}
+OF_OTHERS = {"identities", "approvals", "cosigned", "absences", "keys", "units", "repeats", "freshness"}
 """For these there is nothing here: no identities, no study, and the protocol has no keys and no ciphertexts."""
 OF_THE_SCHEDULE = {"order", "rounds", "completeness", "headers"}
 OF_VIEWS = {"statements", "commitments", "structure", "structure-together"}

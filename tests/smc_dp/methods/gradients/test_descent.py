@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
+from itertools import product
 from math import log
 from typing import Any
 
@@ -130,8 +131,10 @@ def separable_and_rare(k: int, rng: np.random.Generator) -> tuple[Array, IntArra
     return with_bias(np.eye(k)[y] * 0.9, 0.4), y
 
 
-@pytest.mark.parametrize("family", [pairs_of_classes, one_row, a_line, separable, separable_and_rare])
-@pytest.mark.parametrize("k", [3, 4, 6, 10, 26, 100])
+@pytest.mark.parametrize(
+    ("k", "family"),
+    [*product((3, 10, 26), (pairs_of_classes, one_row, a_line, separable, separable_and_rare)), (100, one_row)],
+)
 def test_no_run_diverges_without_noise(k: int, family: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps assume the curvature at W = 0, which bounds it nowhere else: the loss stays below that of W = 0."""
     X, y = family(k, np.random.default_rng(k))

@@ -115,10 +115,10 @@ def test_intervals_hold_in_most_releases() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "epsilon", "stated"), [(4000, 2, 0.9), (20_000, 1, 0.99), (4000, 10, 0.99)])
+@pytest.mark.parametrize(("n", "epsilon", "stated"), [(4000, 2, 0.9), (4000, 10, 0.99)])
 def test_intervals_cover_at_their_level(n: int, epsilon: int, stated: float) -> None:
-    held, _, count = covered(range(400), n, epsilon)
-    assert count >= 400 * stated
+    held, _, count = covered(range(200), n, epsilon)
+    assert count >= 200 * stated
     assert 0.93 <= held.mean() <= 0.98
     assert held.min() >= 0.89
 
@@ -204,7 +204,7 @@ def test_the_squared_error_of_few_rows_is_near_that_without_privacy(epsilon: int
         public, Target(Fraction(epsilon), noise=DDG), ThreatModel(3, 0, 0), AnnouncedRows(10_000)
     )
     rng, private, free, truth = np.random.default_rng(6), [], [], np.array([1.0, 2.0, 1.0])
-    for seed in range(600):
+    for seed in range(300):
         Z = np.column_stack([rng.normal(size=(1000, 2)), np.ones(1000)])
         y = Z @ truth + rng.normal(size=1000)
         units = np.array([box.reach / 4, box.reach / 4, box.constant])

@@ -92,17 +92,8 @@ def in_onnx(file: Path, rows: pd.DataFrame) -> Array:
     return flat
 
 
-def in_skops(file: Path, rows: pd.DataFrame) -> Array:
-    from skops import io  # takes longer to load than all tests of this folder to collect
-
-    model = io.load(file)
-    assert (model.smc_dp_["label"], model.smc_dp_["outcome"]) == ("stay", [0.0, 60.0])
-    found: Array = model.predict(as_days(rows))
-    return found
-
-
 FORMATS: list[tuple[str, Callable[[Path, pd.DataFrame], Array]]] = [
-    ("sql", in_sqlite), ("sql", in_duckdb), ("onnx", in_onnx), ("skops", in_skops),
+    ("sql", in_sqlite), ("sql", in_duckdb), ("onnx", in_onnx),
 ]  # fmt: skip
 
 
@@ -114,7 +105,7 @@ def test_another_program_predicts_the_same_numbers(
     assert run(tmp_path / "model", ROWS) == pytest.approx(predicted, abs=1e-6)
 
 
-@pytest.mark.parametrize(("to", "run"), FORMATS[:-1])
+@pytest.mark.parametrize(("to", "run"), FORMATS)
 def test_a_row_with_a_cell_that_cannot_be_used_has_no_number(
     to: str, run: Callable[[Path, pd.DataFrame], Array], release: Path, tmp_path: Path
 ) -> None:

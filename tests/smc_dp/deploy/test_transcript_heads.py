@@ -1,0 +1,249 @@
+"""A transcript is a log that is closed once: signed by the curator, cosigned by parties, and held by the audit."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from support import sites
+from support.hubs import body
+from support.sites import LINEAR, MESSAGES, Between, Sites
+
+from protocols.curator import CURATOR_NAME
+from protocols.runtime.session import PUBLIC_NAME
+from smc_dp.audit.run.check import CheckOutcome
+from smc_dp.audit.run.checks import audit_run
+from smc_dp.deploy.frame import Carrier, Frame
+from smc_dp.deploy.ledger_heads import MOST_HEAD_BYTES, may_carry, own_witness
+from smc_dp.privacy.ledger.signed_note import SignedNote, VerifierKey, cosign_note, sign_note
+from smc_dp.privacy.ledger.witness import Witness, witness_name
+from smc_dp.run.cosigned_transcript import CosignedTranscript, head_of_transcript, transcript_key
+from smc_dp.run.publication import publish_run
+from smc_dp.run.release import COSIGNED, TRANSCRIPT
+from tests.support.refusals import refused
+
+STUDY = sites.joint(LINEAR)
+CURATOR = sites.identity(CURATOR_NAME)
+SESSION = bytes(range(32))
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
+    run = Sites(STUDY, tmp_path_factory.mktemp("study")).run()
+    yield run
+    run.close()
+
+
+@pytest.fixture
+def folder(ended: Sites, tmp_path: Path) -> Path:
+    """The curator's run folder, to be changed."""
+    shutil.copytree(ended.at[CURATOR_NAME].folder / "run", tmp_path / "run")
+    return tmp_path / "run"
+
+
+def outcome(folder: Path) -> CheckOutcome:
+    return next(found.outcome for found in audit_run(folder).findings if found.check.name == "cosigned")
+
+
+def root_of(lines: Sequence[bytes]) -> bytes:
+    """The root as RFC 6962 defines it, by recursion."""
+    if len(lines) == 1:
+        return hashlib.sha256(b"\0" + lines[0]).digest()
+    half = 1
+    while 2 * half < len(lines):
+        half *= 2
+    return hashlib.sha256(b"\1" + root_of(lines[:half]) + root_of(lines[half:])).digest()
+
+
+def test_the_file_is_a_cosigned_checkpoint_of_the_lines_to_a_reader_who_knows_only_the_texts_of_c2sp(
+    ended: Sites,
+) -> None:
+    folder = ended.at[CURATOR_NAME].folder / "run"
+    head, lines, *statements = (folder / COSIGNED).read_text(encoding="utf-8").removesuffix("\n").split("\n\n")
+    said = (folder / TRANSCRIPT).read_bytes().splitlines(keepends=True)
+    origin, size, root = head.split("\n")
+    assert (int(size), base64.b64decode(root)) == (len(said), root_of(said))
+    keys = {}
+    for text, line in zip(statements[::2], statements[1::2], strict=True):
+        identity = bytes.fromhex(text.split("\n")[0].partition("/")[2])
+        Ed25519PublicKey.from_public_bytes(identity).verify(signature(line)[4:], f"{text}\n".encode())
+        assert text.split("\n")[2] == f"session {origin.partition('/')[2]}"
+        keys[text.split("\n")[0]] = base64.b64decode(text.split("\n")[1].split("+", 2)[2])
+    assert list(keys) == [f"smc-dp.witness/{sites.identity(name).public.hex()}" for name in STUDY.parties]
+    curator, *cosigned = lines.split("\n")
+    Ed25519PublicKey.from_public_bytes(CURATOR.public).verify(signature(curator)[4:], f"{head}\n".encode())
+    for line in cosigned:
+        key, made = keys[line.split(" ")[1]], signature(line)
+        assert key[0] == 4
+        text = f"cosignature/v1\ntime {int.from_bytes(made[4:12], 'big')}\n{head}\n"
+        Ed25519PublicKey.from_public_bytes(key[1:]).verify(made[12:], text.encode())
+
+
+def signature(line: str) -> bytes:
+    return base64.b64decode(line.split(" ")[2])
+
+
+def test_the_audit_names_who_cosigned_and_a_party_has_its_own_cosignature(ended: Sites) -> None:
+    found = {name: outcome(here.folder / "run") for name, here in ended.at.items()}
+    assert {name: said.code for name, said in found.items()} == dict.fromkeys(STUDY.names, "cosigned.holds")
+    names = {name: said.fault.fields["names"] for name, said in found.items()}
+    assert names == {**{name: (name,) for name in STUDY.parties}, CURATOR_NAME: STUDY.parties}
+
+
+def test_a_published_folder_has_it_and_a_folder_without_it_says_so(folder: Path, tmp_path: Path) -> None:
+    assert COSIGNED in publish_run(folder, tmp_path / "public")
+    assert outcome(tmp_path / "public").holds
+    (folder / COSIGNED).unlink()
+    assert (outcome(folder).code, outcome(folder).inapplicable) == ("cosigned.none", True)
+    assert COSIGNED not in publish_run(folder, tmp_path / "without")
+
+
+def test_the_audit_refuses_another_transcript_and_every_signature_that_is_missing(folder: Path) -> None:
+    kept = CosignedTranscript.read((folder / COSIGNED).read_bytes())
+    session = bytes.fromhex(kept.head.text.split("\n")[0].partition("/")[2])
+    content = (folder / TRANSCRIPT).read_bytes()
+
+    def code_of(found: CosignedTranscript) -> str:
+        (folder / COSIGNED).write_bytes(found.encode())
+        return outcome(folder).code
+
+    other = head_of_transcript(session, content + b"x\n")
+    lines = kept.head.signatures
+    assert code_of(CosignedTranscript(sign_note(SignedNote(other.text), other.origin, CURATOR))) == (
+        "cosigned.other_transcript"
+    )
+    assert code_of(replace(kept, head=SignedNote(kept.head.text, lines[1:]))) == "cosigned.not_signed"
+    assert code_of(CosignedTranscript(SignedNote(kept.head.text, lines[:1]))) == "cosigned.by_nobody"
+    assert code_of(replace(kept, statements=())) == "cosigned.by_nobody"  # whose keys these are nobody knows
+    stranger = sites.identity("stranger")
+    named = replace(kept.statements[0], signatures=sign_note(SignedNote("x\n"), "x", stranger).signatures)
+    assert code_of(replace(kept, statements=(named,))) == "cosigned.by_nobody"
+    false = replace(lines[1], signature=lines[2].signature)
+    assert code_of(replace(kept, head=SignedNote(kept.head.text, (lines[0], false)))) == "note.false_signature"
+    (folder / COSIGNED).write_bytes(b"nothing\n")
+    assert outcome(folder).code == "cosigned.malformed"
+
+
+def test_a_line_without_its_end_is_another_log() -> None:
+    heads = [head_of_transcript(SESSION, content) for content in (b"a\nb\n", b"a\nb", b"a\r\nb\n", b"a\n\nb\n")]
+    assert len({(head.size, head.root) for head in heads}) == len(heads)
+
+
+@pytest.mark.parametrize("wrong", ["session", "kind", "identity"])
+def test_a_statement_is_of_a_witness_for_one_session(wrong: str, tmp_path: Path) -> None:
+    signed = CosignedTranscript.sign(SESSION, b"line\n", CURATOR)
+    party, log = sites.identity("P1"), transcript_key(SESSION, CURATOR.public)
+    with Witness.create(tmp_path / "witness", witness_name(party.public)) as witness:
+        note, key = witness.cosign_closed(signed.head, log), witness.key
+    good = CosignedTranscript(note).stating(SESSION, key, party)
+    assert good.witnessed_by(SESSION, "P1", party.public) is not None
+    assert CosignedTranscript.read(good.encode()) == good
+    if wrong == "session":
+        bad = CosignedTranscript(note).stating(bytes(32), key, party)
+    elif wrong == "kind":
+        bad = CosignedTranscript(note).stating(SESSION, VerifierKey(key.name, 1, key.public), party)
+    else:
+        own = cosign_note(signed.head, key.name, party, 1)
+        bad = CosignedTranscript(own).stating(SESSION, VerifierKey(key.name, key.kind, party.public), party)
+    with refused("cosigned.no_statement"):
+        bad.witnessed_by(SESSION, "P1", party.public)
+
+
+def test_a_witness_cosigns_one_transcript_of_a_session_and_that_one_again_with_the_same_answer(tmp_path: Path) -> None:
+    first, other = (CosignedTranscript.sign(SESSION, content, CURATOR).head for content in (b"a\n", b"b\n"))
+    log, clock = transcript_key(SESSION, CURATOR.public), iter((5.0, 6.0, 7.0, 8.0, 9.0))
+    Witness.create(tmp_path / "witness", "south").close()
+    with Witness.open(tmp_path / "witness", lambda: next(clock)) as witness:
+        answer = witness.cosign_closed(first, log)
+        assert witness.cosign_closed(first, log) == answer
+        with refused("witness.closed_before"):
+            witness.cosign_closed(other, log)
+        for unsigned in (SignedNote(other.text), sign_note(SignedNote(other.text), log.name, sites.identity("P1"))):
+            with refused("head.not_signed"):
+                witness.cosign_closed(unsigned, log)
+        with refused("head.not_signed"):
+            witness.cosign_closed(first, transcript_key(bytes(32), CURATOR.public))
+        assert witness.last(CURATOR.public) is None  # the head of no ledger
+
+
+def of_another_transcript(body: bytes) -> bytes:
+    signed = CosignedTranscript.read(body).head
+    session = bytes.fromhex(signed.text.split("\n")[0].partition("/")[2])
+    return CosignedTranscript.sign(session, b"other\n", CURATOR).encode()
+
+
+@pytest.mark.parametrize("make", [of_another_transcript, lambda content: b"nothing"])
+def test_a_party_does_not_cosign_another_head_and_has_its_release(
+    make: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    run = Sites(STUDY, tmp_path, between=changed("head", CURATOR_NAME, body(make))).run()
+    assert set(run.ends.values()) == {"released"}
+    assert not any(frame.lane == "cosigned" and frame.to == CURATOR_NAME for frame in run.frames())
+    assert all((here.folder / "run" / COSIGNED).exists() == (name == CURATOR_NAME) for name, here in run.at.items())
+    assert "did not cosign the transcript" in " ".join(run.said["P1"])
+    assert outcome(run.at[CURATOR_NAME].folder / "run").code == "cosigned.by_nobody"
+    run.close()
+
+
+def changed(lane: str, sender: str, change: Callable[[Frame], Frame]) -> Between:
+    """A relay that changes what a participant sends to the curator or to all in one lane."""
+
+    class Changing:
+        def __init__(self, inner: Carrier) -> None:
+            self.inner = inner
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self.inner, name)
+
+        def send(self, frames: Sequence[Frame]) -> None:
+            hit = [(p.lane, p.sender) == (lane, sender) and p.to in (CURATOR_NAME, PUBLIC_NAME) for p in frames]
+            self.inner.send([change(p) if is_hit else p for p, is_hit in zip(frames, hit, strict=True)])
+
+    return lambda name, carrier: Changing(carrier)  # type: ignore[return-value]
+
+
+def test_a_false_cosignature_counts_for_nobody_and_is_waited_for_one_deadline(tmp_path: Path) -> None:
+    def of_p2(frame: Frame) -> Frame:
+        found = CosignedTranscript.read(frame.body)
+        with own_witness(tmp_path / "P2" / "counters", sites.identity("P2").public, lambda: 1.0) as witness:
+            return replace(frame, body=found.stating(SESSION, witness.key, sites.identity("P2")).encode()[:-90] + b"\n")
+
+    run = Sites(STUDY, tmp_path, between=changed("cosigned", "P1", of_p2)).run()
+    assert outcome(run.at[CURATOR_NAME].folder / "run").fault.fields["names"] == ("P2", "P3")
+    run.close()
+
+
+def test_the_curator_waits_for_one_deadline_and_no_longer_and_comes_back_for_what_came_late(tmp_path: Path) -> None:
+    run = Sites(STUDY, tmp_path)
+    run.run(until=lambda: run.ends.get("P1") == "released")
+    run.away = {"P2", "P3"}
+    before = run.clock.now
+    run.run()
+    assert MESSAGES < run.clock.now - before < 2 * MESSAGES
+    folder = run.at[CURATOR_NAME].folder / "run"
+    assert (run.ends[CURATOR_NAME], outcome(folder).fault.fields["names"]) == ("released", ("P1",))
+    run.away = set()
+    run.run()
+    run.begin(CURATOR_NAME)
+    run.run()
+    assert outcome(folder).fault.fields["names"] == STUDY.parties
+    run.close()
+
+
+def test_frames_of_the_head_of_a_transcript_go_from_the_curator_to_all_and_back() -> None:
+    def fits(sender: str, to: str, number: int = 0, size: int = 1) -> bool:
+        lane = "head" if to == PUBLIC_NAME else "cosigned"
+        return may_carry(STUDY.names, Frame("a" * 64, sender, to, lane, number, bytes(size)))  # type: ignore[arg-type]
+
+    assert fits(CURATOR_NAME, PUBLIC_NAME)
+    assert fits("P1", CURATOR_NAME)
+    assert not fits("P1", PUBLIC_NAME)
+    assert not fits("P4", CURATOR_NAME)
+    assert not fits(CURATOR_NAME, PUBLIC_NAME, 1)
+    assert not fits(CURATOR_NAME, PUBLIC_NAME, size=MOST_HEAD_BYTES + 1)
