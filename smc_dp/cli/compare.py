@@ -209,14 +209,10 @@ def _seed(text: str | None) -> int | None:
 def _run(shown: Study, out: Path | None, data_dir: Path | None, jobs: int | None) -> int | None:
     from smc_dp.core.writing import fresh_folder
     from smc_dp.experiments.compare import report, runner
-    from smc_dp.experiments.compare.estimate import estimate_seconds
 
     folder = fresh_folder() if out is None else out
     start = time.perf_counter()
     runner.check_folder(shown.plan, folder)
-    if shown.ours:  # a figure of a paper takes minutes, and one trial with its many thousand parties takes as long
-        seconds = estimate_seconds(shown.plan, folder, data_dir, jobs)
-        print(f"estimated from one trial of each method: {seconds / 60:.0f} minutes", file=sys.stderr)
     with _going_on(folder), screen.cell_progress() as hear:
         made = (lambda: print(f"results go to {folder}", file=sys.stderr)) if out is None else None
         grid = runner.run_grid(shown.plan, folder, data_dir, jobs, hear, made)
