@@ -105,7 +105,7 @@ def compare_methods(
     jobs: Jobs = None,
     insecure_seed: Seed = None,
 ) -> int | None:
-    """Run methods side by side on one data set, and write results.csv, figures and a page.
+    """Compare methods on one data set. Write results.csv, figures and a page.
 
     Rows are partitioned as in the paper that uses the data set, unless options say otherwise. To continue a stopped
     run, give the same command with the same folder. If a secure sum computes a method there are two curves: with a
@@ -176,7 +176,7 @@ def reproduce_figure(
     jobs: Jobs = None,
     insecure_seed: Seed = None,
 ) -> int | None:
-    """Run a figure of a paper with the paper's parameters, and say what came out as stated and what did not.
+    """Run a figure of a paper with its parameters. Say what came out as stated and what did not.
 
     \b
     Examples:
