@@ -74,10 +74,6 @@ def test_the_demo_runs_and_agrees_with_itself(tmp_path, monkeypatch, capsys, dem
     monkeypatch.chdir(tmp_path)
     code, out = run(tmp_path, demo) if demo in ALONE else run_here(capsys, demo)
     assert (code, out != "") == (0, True), out
-    if demo == "recover_a_record.py":
-        page = (tmp_path / "found.html").read_text(encoding="utf-8")
-        assert page.count("As published, epsilon ") == page.count("With a proof, epsilon ") == 2 * 3
-        assert page.count("the label 1 is right") >= 3
     if demo == "epsilon_curve.py":
         assert (tmp_path / "figure2.png").read_bytes().startswith(b"\x89PNG")
 

@@ -73,7 +73,7 @@ ASSUMPTIONS = (
 
 SHORT_EXPONENTS_ASSUMPTION = (
     f"; that discrete logarithms with exponents of {paillier.SHORT_BITS} bits stay hard modulo Paillier keys, so that "
-    "randomisers with such exponents cannot be told from uniform ones without the key (full exponents do without)"
+    "randomisers with such exponents cannot be told from uniform ones without the key (full exponents do not need this)"
 )
 
 

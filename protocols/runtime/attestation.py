@@ -37,12 +37,6 @@ def encode_statement(session: Session, name: str, message: Message, keys: Keys) 
     return messages.encode(message, session.layout, keys)
 
 
-def is_attested(session: Session, name: str, message: Message, keys: Keys, signature: bytes) -> bool:
-    """Tell whether the participant's pinned identity signed the statement."""
-    said = encode_statement(session, name, message, keys)
-    return is_signed_attestation(session, Attestation(name, type(message).__name__, said, signature))
-
-
 def is_signed_attestation(session: Session, said: Attestation) -> bool:
     """Tell whether the pinned identity of its signer signed a statement of this session."""
     signed = signing_input(session.id, said.name, said.kind, said.payload)

@@ -127,8 +127,8 @@ LIMITATIONS = (
         applies=_may_drop_out,
     ),
     Limitation(
-        "Parties that refuse to answer can stop a sum. Its charge stays. Only a session that may lose a party can take "
-        "it back: enough parties have to sign that they gave the sum up."
+        "Parties that refuse to answer can stop a sum. Its charge stays, unless the session may lose a party, and "
+        "enough parties sign that they gave the sum up."
     ),
     Limitation(
         "A party that goes back to an old state loses the protection of its masks. The folder of counters shows that a "
@@ -143,6 +143,6 @@ LIMITATIONS = (
     ),
     Limitation(
         "A party counts as one of the t colluders if its state is read before it has erased its secrets of a sum. So "
-        "does every party that Charlie invents. Each party therefore has to know the others from elsewhere."
+        "does every party that Charlie invents. Each party therefore has to confirm all keys over another channel."
     ),
 )

@@ -70,7 +70,7 @@ def attack_verdicts(reports: Sequence[AttackReport]) -> tuple[Banner, ...]:
         for m in report.measured
         if not m.as_expected
     )
-    good = Banner("Every outcome is the one on record.", "good", "attack.as_expected")
+    good = Banner("All outcomes are as expected.", "good", "attack.as_expected")
     return tuple(Banner(said, "failed", "attack.not_as_expected") for said in wrong) or (good,)
 
 
@@ -144,7 +144,7 @@ def _rows(report: AttackReport) -> Iterator[tuple[str, ...]]:
     """Yield a row under `_HEADINGS` for every variant."""
     for variant in report.attack.variants:
         m = report.results[variant.name]
-        known = ", no fix yet" if m.no_fix_yet and m.outcome == "succeeds" else ""
+        known = ", no fix inside this protocol" if m.no_fix_yet and m.outcome == "succeeds" else ""
         low, high = m.interval
         figures = (f"{m.successes} of {m.trials}", f"{low:.3f} to {high:.3f}", f"{m.chance:.3g}")
         yield f"{variant.target}, {variant.name}", f"{m.outcome}{known}", *figures

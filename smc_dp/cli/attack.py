@@ -34,7 +34,7 @@ def run_attacks(
     ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Attack a step as published and what is here in its place, and measure how often that succeeds.
+    """Attack a step as published, and what replaces it here. Measure how often that succeeds.
 
     All data, keys and secrets are made up for the purpose. Exit code 0: every attack ended as
     recorded (steps as published break, fixed ones hold, unfixed ones break). 1: one did not.

@@ -46,7 +46,7 @@ def print_draft(
         Path | None, typer.Option(metavar="own.toml", help="With --header: site policy whose [file] states its format.")
     ] = None,
 ) -> None:
-    """Draft a file of bounds from a data dictionary, or from the names of columns. No row is read.
+    """Draft bounds from a data dictionary or from names of columns. No row is read.
 
     A Parquet file is read for its schema alone, a CSV file (--header) for its first line alone. Names of columns become
     public with the bounds: delete those that must stay secret.
@@ -108,7 +108,7 @@ def check_bounds(
     most_cells: MostCells = None,
     as_json: AsJson = False,
 ) -> int:
-    """Check a party's file against bounds: list the problems, with lines that would fix some of them.
+    """Check a party's file against bounds. List the problems, with lines that would fix some of them.
 
     While drafted bounds have a "?", the command lists each one, with what to write in its place.
 

@@ -18,7 +18,7 @@ def compute_checks(
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the computed results to a new file.")] = None,
 ) -> int:
-    """Compute the checks of protocols' code anew, and compare them with the results that the package ships.
+    """Compute the checks of protocols' code anew. Compare them with the results that the package ships.
 
     `smc-dp audit` cites these results for `distribution` and `limitations-true`: they depend on the code, not on the
     run. All protocols take a few minutes. Exit code 0: all results equal the shipped ones, and were computed for the

@@ -105,7 +105,7 @@ def compare_methods(
     jobs: Jobs = None,
     insecure_seed: Seed = None,
 ) -> int | None:
-    """Run methods side by side on one data set, and write results.csv, figures and a page.
+    """Compare methods on one data set. Write results.csv, figures and a page.
 
     Rows are partitioned as in the paper that uses the data set, unless options say otherwise. To continue a stopped
     run, give the same command with the same folder. If a secure sum computes a method there are two curves: with a
@@ -176,7 +176,7 @@ def reproduce_figure(
     jobs: Jobs = None,
     insecure_seed: Seed = None,
 ) -> int | None:
-    """Run a figure of a paper with the paper's parameters, and say what came out as stated and what did not.
+    """Run a figure of a paper with its parameters. Say what came out as stated and what did not.
 
     \b
     Examples:
@@ -209,14 +209,10 @@ def _seed(text: str | None) -> int | None:
 def _run(shown: Study, out: Path | None, data_dir: Path | None, jobs: int | None) -> int | None:
     from smc_dp.core.writing import fresh_folder
     from smc_dp.experiments.compare import report, runner
-    from smc_dp.experiments.compare.estimate import estimate_seconds
 
     folder = fresh_folder() if out is None else out
     start = time.perf_counter()
     runner.check_folder(shown.plan, folder)
-    if shown.ours:  # a figure of a paper takes minutes, and one trial with its many thousand parties takes as long
-        seconds = estimate_seconds(shown.plan, folder, data_dir, jobs)
-        print(f"estimated from one trial of each method: {seconds / 60:.0f} minutes", file=sys.stderr)
     with _going_on(folder), screen.cell_progress() as hear:
         made = (lambda: print(f"results go to {folder}", file=sys.stderr)) if out is None else None
         grid = runner.run_grid(shown.plan, folder, data_dir, jobs, hear, made)

@@ -67,7 +67,7 @@ def bound_epsilon(
     as_list: Annotated[bool, typer.Option("--list", help="List methods, noises and mutants, and stop.")] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Bound epsilon from below: by how well a test distinguishes the releases of two neighbouring data sets.
+    """Bound epsilon from below by a test. The test has to distinguish the releases of two neighbouring data sets.
 
     The audit draws many releases of two neighbours that differ as much as they can. A bound above the claim refutes
     it; a bound below proves nothing. Therefore the same audit is repeated 10 times with half the noise (5 times for

@@ -30,7 +30,7 @@ def new_identities(
         typer.Argument(metavar="[DIR] NAME...", help="One name; or the folder to make and the names of all parties."),
     ],
 ) -> None:
-    """Make the key pair of one participant here, or those of all parties and of the curator in a new folder.
+    """Make the key pair of one participant here. Or make those of all parties and of the curator in a new folder.
 
     One name makes NAME.key, which is SECRET and stays at its site, and NAME.pub, one line to hand over. A folder also
     gets identities.json, with all public keys, for audits.

@@ -59,8 +59,8 @@ def init_ledger(
         str | None,
         typer.Option(
             metavar="NUMBER",
-            help="Delta of the limit. With a delta, several Gaussian releases (of newton, for example) add up to less "
-            "than the sum of their epsilons [default: 0, exact sums of pure releases].",
+            help="Delta of the limit. newton and every other method but prr_mean need one. With a delta, several of "
+            "their releases add up to less than the sum of their epsilons [default: 0].",
         ),
     ] = None,
 ) -> None:
@@ -68,8 +68,8 @@ def init_ledger(
 
     \b
     Examples:
-      smc-dp ledger init north.ledger --budget 2
       smc-dp ledger init north.ledger --budget 2 --delta 1e-5
+      smc-dp ledger init north.ledger --budget 2
     """
     from smc_dp.privacy.ledger.ledger import Ledger
 
@@ -104,7 +104,7 @@ def check_ledger(
     study: StudyOfHeads = None,
     state: StateOfHeads = None,
 ) -> int:
-    """Verify the chain of entries and the sums, and that the ledger extends what its witnesses have seen.
+    """Verify the chain of entries and the sums of a ledger. It must extend what its witnesses have seen.
 
     Exit code 1: a check failed, or a release of --epsilon would be refused.
 

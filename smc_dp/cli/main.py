@@ -25,7 +25,6 @@ from protocols.errors import FaultError, ProtocolError, StoppedError
 from smc_dp.cli import (
     audit,
     bounds,
-    completion,
     export,
     identities,
     lab,
@@ -65,7 +64,6 @@ class _GroupedCommands(typer.core.TyperGroup):
 app = typer.Typer(
     cls=_GroupedCommands,
     help="Compute a differentially private result together (a model, or a Table 1), without showing anyone your data.",
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
@@ -96,17 +94,7 @@ def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
-    show_completion: Annotated[
-        str | None, typer.Option(metavar="[SHELL]", help="Print the completion script of a shell [default: this one].")
-    ] = None,
-    install_completion: Annotated[
-        str | None,
-        typer.Option(metavar="[SHELL]", help="Install the completion script of a shell [default: this one]."),
-    ] = None,
 ) -> None:
-    for option, value in ((completion.SHOW, show_completion), (completion.INSTALL, install_completion)):
-        if value is not None:  # else `main` would have seen it
-            raise InputError("options.not_alone", option=option)
     context.ensure_object(ExitStack).enter_context(verbose.logging_to_stderr(verbose.log_level(more)))
 
 
@@ -145,10 +133,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         with _terminable(), verbose.local_warnings(), ExitStack() as open_until_the_end:
-            if completion.is_request(arguments):
-                return completion.print_or_install(arguments)
-            completion.register_shells()
-            invoked = app(args=arguments, prog_name=completion.PROGRAM, standalone_mode=False, obj=open_until_the_end)
+            invoked = app(args=arguments, prog_name="smc-dp", standalone_mode=False, obj=open_until_the_end)
             if invoked == _INTERRUPTED:  # what typer makes of Ctrl-C while it reads the options
                 raise KeyboardInterrupt
             if not isinstance(invoked, Invocation):  # after --help

@@ -29,7 +29,7 @@ def print_matrix(
     ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Compute the coalition matrix of a protocol: what each coalition learns beyond the release, from the role code.
+    """Compute the coalition matrix of a protocol. It says what each coalition learns beyond the release.
 
     The comparison computes with bits, which no symbol can represent. Its matrix is a table that the package ships and
     that its tests compute.

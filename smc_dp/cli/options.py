@@ -35,7 +35,7 @@ MostCells = Annotated[
     str | None,
     typer.Option(
         metavar="INTEGER",
-        help="Number of cells that a file may have here. Overrides `most_cells` in own.toml or in FILE.toml beside "
+        help="Number of cells that a file may have here. Overrides most_cells in own.toml or in FILE.toml beside "
         "the file [default: what the free memory allows].",
     ),
 ]

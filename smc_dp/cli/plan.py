@@ -28,8 +28,7 @@ def plan_learning(
         str | None,
         typer.Option(
             metavar="INTEGER",
-            help="Number of features of an encoded row; do not count the constant feature. Each category of a "
-            "column is one feature.",
+            help="Number of columns. Count a column of categories once for each category.",
         ),
     ] = None,
     classes: Annotated[str | None, typer.Option(metavar="INTEGER", help="Number of classes [default: 2].")] = None,
@@ -61,8 +60,8 @@ def plan_learning(
         str | None,
         typer.Option(
             metavar="NUMBER",
-            help="logistic, linear, describe: half-width that all intervals should have, per standard deviation of a "
-            "number. The plan says which epsilon and how many rows this needs.",
+            help="logistic, linear, describe: the NUMBER in `estimate ± NUMBER` that all intervals should have, per "
+            "standard deviation of a number. The plan says which epsilon and how many rows this needs.",
         ),
     ] = None,
     cost: Annotated[

@@ -86,7 +86,7 @@ def classify_rows(
     The command first verifies the release. Published shares must be those that were signed in the transcript, and add
     up to the weights. Without shares, the published sum must be the one that was signed. The signed
     classes, bounds, parameters and privacy must be those of the release. Without a transcript none of that is known,
-    and a line on standard error says so. `smc-dp audit` says whose identities signed.
+    and a line on the screen (stderr) says so. `smc-dp audit` says whose identities signed.
 
     With --level, the run is audited first, and used only if no check fails and the audit reaches this level of
     assurance: 1, the transcript is whole; 2, it is authentic (needs --identities); 3, every message was replayed (needs
@@ -97,10 +97,10 @@ def classify_rows(
     model: 1/(1 + e^-score) of the second of two classes, softmax of the scores of more. The model has noise, and nobody
     calibrated it. Releases of wsum, wsum_ar and ofpa that hide the number of rows have no probabilities.
 
-    A row that does not fit the bounds gets no class. FILE.csv and --json say why, standard error says how many there
-    are, and the exit code is 1. Rows that the bounds leave out have no class either.
+    A row that does not fit the bounds gets no class. FILE.csv and --json say why, and the screen (stderr)
+    how many there are. Then the exit code is 1. Rows that the bounds leave out have no class either.
 
-    If the file has the column of classes, standard error has the metrics (with --json a key of its own): accuracy
+    If the file has the column of classes, the screen (stderr) shows metrics (--json has them as a key): accuracy
     beside that of the majority class, balanced accuracy, area under the ROC curve, sensitivity and specificity at the
     threshold, Brier score, confusion matrix and calibration. They are exact figures of your rows: private. The page of
     --metrics can be read by you alone. --threshold-from takes the threshold with the largest sum of sensitivity and

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _NEWTON_INSTEAD = (
     "One malicious party removes this noise, and the smallest party can subtract it. Use `--method newton`: nobody "
-    "knows its noise, it tolerates malicious parties, and it is more accurate."
+    "knows its noise, it tolerates malicious parties, and it is usually as accurate."
 )
 
 

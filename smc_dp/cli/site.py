@@ -35,7 +35,8 @@ CountersFolder = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="SECRET: folder of the state's number and keys; keep it out of backups [default: ~/.local/state/smc-dp].",
+        help="SECRET: folder of the state's number and keys; keep it out of backups "
+        "[default: ~/.local/state/smc-dp/counters].",
     ),
 ]
 Credentials = Annotated[
@@ -128,7 +129,7 @@ def serve_study(
 def study_status(
     study_file: StudyPath, state: State = None, counters: CountersFolder = None, as_json: AsJson = False
 ) -> None:
-    """Show the status of a study at this site: its stage, the participants that it waits for, and the deadline.
+    """Show the status of a study at this site. It has the stage, the participants that it waits for, and the deadline.
 
     If the session is over or was missed, the command also erases its secrets. So do `join`, `serve` and
     `study abandon`, before they read another file or contact the relay.
@@ -166,7 +167,7 @@ def give_up_study(
     credentials: Credentials = None,
     as_json: AsJson = False,
 ) -> None:
-    """Abandon a study at this site: erase the session's secrets, notify the other sites, and settle the ledger.
+    """Abandon a study at this site. Erase the session's secrets, notify the other sites, and settle the ledger.
 
     The command first erases keys, masks, randomness and inputs; no option is needed for that, and nothing restores
     them. With --key it then notifies the other sites; if the relay cannot be reached, they find out by their deadlines.

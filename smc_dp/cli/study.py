@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -122,7 +123,7 @@ def show_study(
     details: Annotated[bool, typer.Option("--details", help="Print the privacy statement in full, too.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Explain what taking part means: participants, what leaves the site, guarantee, cost and deadlines.
+    """Explain what taking part means. It covers participants, what leaves the site, guarantee, cost and deadlines.
 
     \b
     Examples:
@@ -156,7 +157,7 @@ def check_study(
     most_cells: MostCells = None,
     as_json: AsJson = False,
 ) -> int:
-    """Check whether this site can join a study: its key, policy, rows and ledger. Nothing is sent or written.
+    """Check whether this site can join a study. Key, policy, rows and ledger are read; nothing is sent or written.
 
     The command lists all problems, and says who can fix each: this site, or the author of the study. With any, it
     exits with code 2. The curator has a key only.
@@ -214,7 +215,7 @@ def approve_study(
         typer.Option(metavar="FILE", help="The approval to write [default: <study>.<name>.approval beside the study]."),
     ] = None,
 ) -> None:
-    """Sign a study for one run of it, after a check of the site policy, and of the ledger's witnesses.
+    """Sign a study for one run of it. The site policy and the ledger's witnesses are checked first.
 
     The approval holds 32 random bytes, so that its session differs from every other one.
 
@@ -235,6 +236,8 @@ def approve_study(
     identity, own = stored.read_identity(key), None if policy is None else SitePolicy.read(policy)
     warn_exposed([key])
     name = found.participant(identity.public)
+    if own is not None:
+        own.ask_witnesses(found, ledger, identity, lambda text: print(text.on_screen(), file=sys.stderr))
     preflight_of_policy(found, name, own, auxiliary, ledger).require(f"study {study_file}")
     approval = Approval.made(found, name, identity, Stream.from_system().bytes(RANDOM_BYTES))
     path = study_file.with_name(f"{study_file.stem}.{name}.approval") if out is None else out
@@ -252,7 +255,7 @@ def provision_study(
         ),
     ],
 ) -> None:
-    """Make the provisioning kit of a study: the files that its relay runs from, and a folder for each site.
+    """Make the provisioning kit of a study. It has the files that its relay runs from, and a folder for each site.
 
     This is for the relay's operator. README.txt in the provisioning kit has the steps.
 

@@ -40,7 +40,7 @@ def show_protocol(
         ),
     ] = False,
 ) -> int:
-    """Show a protocol step by step: who sends what, the paper's words, values, and what everybody knows by then.
+    """Show a protocol step by step. Each has messages, the paper's words, values, and what everybody knows by then.
 
     The page is one file that needs no network: arrow keys go from step to step, and it prints whole. Its values are
     those of a dry run, made up and safe to show.

@@ -51,7 +51,7 @@ def sign_head(
         Path | None, typer.Option(metavar="STUDY", help="Study that the head is for; its digest stands in the head.")
     ] = None,
 ) -> None:
-    """Sign the head of a ledger for a witness, with the proof that it extends what this witness has seen.
+    """Sign the head of a ledger for a witness. Its proof says that it extends what this witness has seen.
 
     The head shows the number of entries and of charges, and nothing else of them. One identity has one ledger that
     others witness.
@@ -65,7 +65,7 @@ def sign_head(
     from smc_dp.core.writing import write_new
     from smc_dp.deploy.study import JointStudy
     from smc_dp.privacy.ledger.export import read_history
-    from smc_dp.privacy.ledger.head import HeadRequest
+    from smc_dp.privacy.ledger.head import HeadRequest, key_of
     from smc_dp.run import identities
 
     identity = identities.read_identity(key)
@@ -74,6 +74,7 @@ def sign_head(
     made = HeadRequest.make(read_history(file), identity, old, digest)
     write_new(out, made.encode(), f"head {out}")
     print(f"Written: {out}. Hand it to a witness, which runs `smc-dp ledger cosign`.")
+    print(f"Key of this log, for a witness over HTTP: {key_of(identity.public, made.head.origin).text}")
 
 
 def keep_witness(
@@ -87,7 +88,7 @@ def keep_witness(
         ),
     ] = False,
 ) -> None:
-    """Make a witness, or print its public key, or with --party the last head that it cosigned for this party.
+    """Make a witness, or print its public key. With --party: the last head that it cosigned for this party.
 
     A witness keeps all heads that it cosigned, and a key of its own. Never put an older copy of the file back: it has
     forgotten what the witness saw. Make a new witness, and hand over its key.
@@ -123,7 +124,7 @@ def recover_ledger(
         list[Path] | None, typer.Option(metavar="STUDY", help="A study that the heads name; repeat it.")
     ] = None,
 ) -> None:
-    """Charge an older copy of a lost ledger, or a new one, for what its witnesses have seen.
+    """Charge a copy of a lost ledger, or a new one. The charge is for what its witnesses have seen.
 
     If the heads of one witness explain every charge since the copy, each of these sessions is charged in full. In every
     other case, and without --seen, the whole budget is charged. Keep a copy of the file: nothing takes that back.
@@ -167,7 +168,7 @@ def cosign_head(
     party: NamedOwner,
     out: Annotated[Path, typer.Option(metavar="FILE", help="File to write: the head with the cosignature.")],
 ) -> None:
-    """Cosign the head of another site's ledger, if it extends the last one that this witness cosigned.
+    """Cosign the head of another site's ledger. It must extend the last one that this witness cosigned.
 
     A head with fewer entries is refused: that ledger is an older copy. Hand the written file back to its owner.
 

@@ -74,12 +74,17 @@ def write_new(path: Path, content: bytes, where: str, mode: int = 0o644) -> None
         raise InputError("file.not_written", why=error.strerror).within(where) from None
 
 
-def replace_file(path: Path, content: bytes, where: str) -> None:
-    """Write a file, in place of an earlier one; InputError at `where` if that cannot be done."""
+def replace_file(path: Path, content: bytes, where: str, mode: int = 0o644) -> None:
+    """Write a file whole, in place of an earlier one; InputError at `where` if that cannot be done."""
     partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
-    write_new(partial, content, where)
-    partial.replace(path)
-    sync_folder(path.parent)
+    try:
+        write_file(partial, content, mode)
+        partial.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise InputError("file.not_written", why=error.strerror).within(where) from None
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def open_scratch(folder: Path) -> IO[bytes]:

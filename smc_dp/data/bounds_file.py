@@ -247,7 +247,8 @@ class BoundsFile(Document):
                     ).within(f"[missing] {name[:_SHOWN]}")
                 elif name not in self.columns and name != label:
                     unnamed = "there is no [label]" if self.label is None else "[label] has no line column = ..."
-                    where = "a column of [columns] or of [label]" + ("" if label is not None else f"; {unnamed}")
+                    known = "a column of [columns] or of [label], spelt as there"
+                    where = f"{known}; {unnamed}" if label is None else known
                     fault = InputFault("columns.unknown", {"where": where})
                     yield fault.within(f"[{section}] {name[:_SHOWN]}")
         for name in self.columns:

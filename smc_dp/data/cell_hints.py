@@ -117,7 +117,7 @@ def of_level(fault: Fault, refused: RefusedInput) -> Hint:
     alike = of_another_case(text, levels)
     level = alike_level(text, levels)
     if level is not None and refused.column:
-        why = alike.clause or f"; {shown(level)} says the same"
+        why = alike.clause or f"; it probably means {shown(level)}"
         recognised = alike.recognised or ("truth" if text.lower() in _NO | _YES else "alike")
         return Hint(recognised, f"{why}: {LINE}", _meaning(refused, level))
     if alike != NO_HINT:

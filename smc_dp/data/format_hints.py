@@ -75,7 +75,7 @@ def _of_ragged_row(fault: Fault, refused: RefusedInput) -> Hint:
         return Hint("title", "; or a title stands above the header: remove the lines above it")
     if found != NO_HINT or said["line"] != _FIRST or said["got"] != len(refused.header) + 1:
         return found
-    return Hint("names of rows", "; names of rows, as write.table of R writes them? Write row.names = FALSE there")
+    return Hint("names of rows", "; for names of rows, as write.table of R writes them, state row.names = FALSE there")
 
 
 def _of_quoted_names(_: Fault, refused: RefusedInput) -> Hint:

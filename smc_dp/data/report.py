@@ -105,7 +105,7 @@ def format_lines(form: FileFormat) -> Iterator[PageBlock]:
     if form.place == OWN_SETTINGS_FILE:
         yield Prose(f"Lines for {form.place}, in place of its [file], [aliases] and [dates]:")
     else:
-        yield Prose(f"Write this into {form.place} beside the file, in place of what it has:")
+        yield Prose(f"Make {form.place} beside the file, or replace what it has by this:")
     yield Verbatim("\n".join(map(printable, form.sections())), "Lines for the site")
 
 

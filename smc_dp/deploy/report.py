@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
+from protocols.curator import CURATOR_NAME
 from smc_dp.core.errors import InputError
 from smc_dp.data.columns import LEAVE_OUT
 from smc_dp.data.report import column_table
@@ -27,9 +28,10 @@ def blocks(study: JointStudy, agreement: Agreement) -> Iterator[Section]:
     yield _section(study.title, [f"Purpose: {study.purpose}.", f"Digest of the study: {study.digest}."])
     if agreement.marks:
         yield _section("INSECURE", [f"{REASONS[mark]}." for mark in agreement.marks])
-    yield _section("Who takes part", [f"{name}, public key {key.hex()}" for name, key in study.identities.items()])
+    yield _section("Who takes part", map(_participant, study.identities.items()))
     learned = Bullets(tuple(_learned(study, agreement)))
     yield Section("What is learned", (learned, *column_table(study.bounds)))
+    yield Section("Settings", (Prose(_settings(study, agreement)),), details=True)
     yield _section("What leaves the site", _leaving(study, agreement))
     yield _section("What the release tells about one record", [agreement.statement.example])
     yield Section("Privacy statement of the release", (FactList(tuple(summary_lines(agreement))),))
@@ -50,9 +52,18 @@ def duration(seconds: float) -> str:
     return f"{seconds:g} seconds"
 
 
-def _learned(study: JointStudy, agreement: Agreement) -> Iterator[str]:
+def _participant(named: tuple[str, bytes]) -> str:
+    name, key = named
+    return f"{name}{', the curator, who has no rows' if name == CURATOR_NAME else ''}, public key {key.hex()}"
+
+
+def _settings(study: JointStudy, agreement: Agreement) -> str:
     parameters = agreement.parameters.items()
     settings = (f"{name} {setting_text(x, len(study.identities))}" for name, x in parameters if name not in _ELSEWHERE)
+    return f"Agreed: {', '.join(settings)}."
+
+
+def _learned(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     classes = study.bounds.label_range or f"with classes {join_first(study.bounds.classes, _SHOWN)}"
     if agreement.describes:
         yield f"A description of the rows, with noise: {agreement.method.figures}. It covers all columns."
@@ -61,7 +72,6 @@ def _learned(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     if study.threshold is not None:
         second = study.bounds.classes[1]
         yield f"A row is taken for {second} where its probability is above {float(Fraction(study.threshold)):g}."
-    yield f"Agreed: {', '.join(settings)}."
     if study.bounds.missing == LEAVE_OUT:
         yield "A row without a class is left out."
     if study.auxiliary is not None:
@@ -77,7 +87,8 @@ def _leaving(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     )
     yield (
         f"{min(len(study.names) - 1, MOST_WITNESSES)} other participants see how many entries and charges its ledger "
-        f"has. At least {study.witnesses_needed} must cosign its charge before the site sends a message of the session."
+        f"has. At least {study.witnesses_needed} must confirm that before the site sends a message of the session: so "
+        "an old copy of a ledger is noticed."
     )
     yield "All participants and the relay see the sender, addressee, time and length of each message."
     if agreement.parameters.get("sizes") == "released":
@@ -103,7 +114,7 @@ def _cost(agreement: Agreement) -> Iterator[str]:
 
 def _waiting(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     greetings, messages = duration(study.deadlines.greetings), duration(study.deadlines.messages)
-    yield f"Greetings of all: {greetings}. If one is missing then, the session ends, and nobody is charged."
+    yield f"All must start within {greetings}. If one is missing then, the session ends, and nobody is charged."
     missing = agreement.threat_model.parties - agreement.threat_model.remaining
     going = f"the others go on without it, up to {missing} missing parties"
     rest = going if missing else "the session ends"

@@ -11,9 +11,11 @@ from pathlib import Path
 
 from pydantic import Field, PrivateAttr
 
+from protocols.crypto.identity import Signer
 from smc_dp.core.documents import Document, read_document
 from smc_dp.core.errors import Fault, FieldValue, InputError, InputFault
 from smc_dp.core.kinds import OneLine, PositiveRatio, Ratio
+from smc_dp.core.private_text import Hear
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.file_format import FileFormat
 from smc_dp.data.format_sections import FileFormatDocument
@@ -91,6 +93,11 @@ class SitePolicy(FileFormatDocument):
     def credentials_path(self) -> Path | None:
         """Folder of the site's credentials, if the policy names one."""
         return None if self.relay.credentials is None else self._folder / self.relay.credentials
+
+    def ask_witnesses(self, study: JointStudy, ledger: Path | None, signer: Signer, hear: Hear) -> None:
+        """Ask the witnesses of the ledger that have an address to cosign it for a study; see `WitnessSection.ask`."""
+        if self.witnesses is not None and self.witnesses.urls and ledger is not None:
+            self.witnesses.ask(self._folder, ledger, signer, study.digest, hear)
 
     def check_witnesses(self, study: JointStudy, name: str, ledger: Path) -> None:
         """Raise InputError unless witnesses of the ledger have cosigned it for a study, if the policy names any."""

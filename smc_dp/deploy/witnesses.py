@@ -1,4 +1,4 @@
-"""Witnesses of a site's ledger that cosign its head for a study by hand, such as one outside of the study.
+"""Witnesses of a site's ledger that cosign its head for a study by hand or over HTTP, such as one outside of the study.
 
 The other sites of the study need nothing of this (`ledger_heads`). A site names its witnesses in its own file. Before
 it approves a study, and before it sends anything in it, its ledger has to extend every head that they have cosigned,
@@ -6,9 +6,9 @@ and enough of them have to have cosigned one that names this study. A ledger tha
 such head: a witness that has seen more does not cosign it.
 
 A witness has seen what was charged before the head, so the charge of a study is seen with the head after the study, and
-`join` asks its owner for it. A copy from before the charge that is put back before that is not found. Nobody asks a
-witness here: an older copy is found if the newest head of a witness that saw more is in the folder, or if such a
-witness is asked for this study after the copy was put back.
+`join` asks its owner for it, or the witness itself. A copy from before the charge that is put back before that is not
+found. An older copy is found if the newest head of a witness that saw more is in the folder, or if such a witness is
+asked for this study after the copy was put back. `approve` and `join` ask those that have an address.
 """
 
 from __future__ import annotations
@@ -17,11 +17,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
+from protocols.crypto.identity import Signer
 from smc_dp.core.documents import Document
 from smc_dp.core.errors import InputError
+from smc_dp.core.private_text import Hear, PrivateText
+from smc_dp.core.writing import replace_file
 from smc_dp.deploy.fields import Count
+from smc_dp.deploy.outside_witness import NOT_COSIGNED, ask_witness, check_address
 from smc_dp.privacy.ledger.head import HeadRequest, check_cosigned, verify_head
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.ledger.signed_note import COSIGNATURE, SignedNote, VerifierKey
@@ -34,17 +38,43 @@ def _vkey(text: str) -> str:
 
 
 WitnessKeyText: TypeAlias = Annotated[str, AfterValidator(_vkey)]
+WitnessAddress: TypeAlias = Annotated[str, AfterValidator(check_address)]
 
 
 class WitnessSection(Document):
     """Public keys of the witnesses, the folder of the heads that they cosigned, and how many a study needs.
 
-    `needed`: all of them by default, as one that has seen less does not notice an older copy.
+    `needed`: all of them by default, as one that has seen less does not notice an older copy. `urls`: addresses of
+    witnesses over HTTP, by the names of their keys.
     """
 
     keys: list[WitnessKeyText]
     heads: str
     needed: Count | None = None
+    urls: dict[str, WitnessAddress] = Field(default_factory=dict)
+
+    def ask(self, folder: Path, ledger: Path, signer: Signer, study: str, hear: Hear) -> None:
+        """Ask the witnesses that have an address to cosign the head of the ledger for a study, and keep their answers.
+
+        One that does not is heard of, and `check` counts it as missing. InputError for a ledger that one of them has
+        seen further, or with other entries.
+        """
+        with Ledger.open(ledger) as opened:
+            history = opened.history()
+        for key in map(VerifierKey.read, self.keys):
+            if key.name not in self.urls:
+                continue
+            try:
+                note = ask_witness(self.urls[key.name], key, history, signer, study)
+            except InputError as error:
+                if error.code not in NOT_COSIGNED:
+                    raise error.within(f"ledger {ledger}") from None
+                hear(PrivateText(str(error)))
+                continue
+            place = folder / self.heads
+            place.mkdir(parents=True, exist_ok=True)
+            path = place / f"{study[:16]}-{key.key_id.hex()}-{len(history.entries)}{COSIGNED}"
+            replace_file(path, note.encode(), f"head {path}")
 
     def check(self, folder: Path, ledger: Path, owner: bytes, study: str) -> None:
         """Raise InputError unless the ledger extends all cosigned heads, and enough witnesses cosigned one for a study.

@@ -32,7 +32,7 @@ def _listed(values: Iterable[str]) -> str:
 
 _ENTRIES = f"""
 method
-    The method, which may be given by its place.
+    The method. It may be passed as a positional argument.
 lam
     The weight of the regulariser beside the mean loss, from 2^-29 to 1e6: the factor of {{multiplied}}.{{left}}
 epsilon
@@ -57,7 +57,7 @@ colluders
 dropouts
     {DROPOUTS} Their noise is not counted either.
 n_parties
-    How many parties a table is dealt to, from 1 to the number of rows, where `fit` is not told whose each row is.
+    Number of simulated parties, from 1 to the number of rows, if `fit` gets no `parties`.
 radius
     The length, in the units of the columns and from 1e-150 to 1e150, to which rows are clipped before they are
     divided by it. It is public and must not come from private rows: take the length of a row in which every column

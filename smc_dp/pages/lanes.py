@@ -5,7 +5,6 @@ A dot stands where somebody sends, the head of an arrow where somebody is sent t
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +12,7 @@ from smc_dp.pages.shortening import shorten_to_width
 from smc_dp.pages.svg import Stroke, Svg, text_width
 
 NARROW, GAP, MARGIN = 352.0, 34.0, 34.0
-_NAMES, _ROW, _HEAD, _LEGEND, _SIZE = 20.0, 42.0, 11.0, 16.0, 12.0
+_NAMES, _ROW, _HEAD, _SIZE = 20.0, 42.0, 11.0, 12.0
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class Arrow:
 
 
 class Lanes:
-    """Named lanes, which are numbered where the names are too long to stand over them.
+    """Named lanes.
 
     `ended`: places of lanes whose participant has dropped out; `ends`: of those that end in this picture.
     """
@@ -36,34 +35,20 @@ class Lanes:
         self.names, self.ended, self.ends = names, {*ended, *ends}, ends
         self.gap = max(GAP, (NARROW - 2 * MARGIN) / max(1, len(names) - 1))
         self.width = 2 * MARGIN + self.gap * (len(names) - 1)
-        self.has_numbers = any(text_width(name, _SIZE) > self.gap for name in names)
-
-    @property
-    def headings(self) -> list[str]:
-        """Return what is written over each lane, in words: its name, after its number if it has one."""
-        return [f"{i} {name}" if self.has_numbers else name for i, name in enumerate(self.names, start=1)]
 
     def drawn(self, arrows: Sequence[Arrow]) -> Svg:
-        """Return the rows of all arrows, then whose the numbers are."""
-        named = self._legend() if self.has_numbers else []
+        """Return the rows of all arrows, under the names."""
         y = 6.0 + _NAMES
-        svg = Svg(self.width, y + _ROW * len(arrows) + 10 + _LEGEND * len(named))
+        svg = Svg(self.width, y + _ROW * len(arrows) + 10)
         for i, name in enumerate(self.names):
-            svg.text(self._x(i), 16, str(i + 1) if self.has_numbers else name, "middle", size=_SIZE)
+            svg.text(self._x(i), 16, name, "middle", size=_SIZE)
         for i in self.ends:
             for slope in (-1, 1):
                 svg.line(self._x(i) - 7, 22 - 5 * slope, self._x(i) + 7, 22 + 5 * slope, "strong")
         for arrow in arrows:
             self._row(svg, y, arrow)
             y += _ROW
-        for i, text in enumerate(named):
-            svg.text(2, y + _LEGEND * i + 20, text, size=_SIZE)
         return svg
-
-    def _legend(self) -> list[str]:
-        """Return which number is whose, in lines that fit."""
-        each = (f"{i} {shorten_to_width(name, self.width - 60, _SIZE)}" for i, name in enumerate(self.names, start=1))
-        return textwrap.wrap(", ".join(each), int(self.width / text_width("n", _SIZE)))
 
     def _row(self, svg: Svg, y: float, arrow: Arrow) -> None:
         at, ends = y + 26, (*arrow.senders, *arrow.readers)

@@ -99,7 +99,7 @@ class _Printer:
             case Quotation(text, source):
                 return self.folded(f'"{text}" ({source})', _INDENT)
             case Drawing(_, title, said):
-                return self.under(f"{title} (drawn on the page alone)", (Bullets(said),))
+                return self.under(f"{title} (the picture is on the page)", (Bullets(said),))
             case Picture(_, _, title):
                 return self.folded(title)
             case Blanks(labels):

@@ -20,7 +20,7 @@ _NAMED = 5  # of more columns it is said how many there are
 def planned_interval_blocks(plan: IntervalPlan, *, cost: bool = False) -> Iterator[PageBlock]:
     """Yield the report of a plan of intervals; with `cost` its figures by stage and by role too."""
     yield from expectation_blocks(plan)
-    headings = ("column", "figure", "half-width", "times without privacy")
+    headings = ("column", "figure", "half-width", "times the width without privacy")
     yield PageTable("Intervals", headings, tuple(map(_row, plan.intervals)), numbers=(2, 3))
     yield Bullets(tuple(_assumptions(plan)))
     if plan.method != "describe":

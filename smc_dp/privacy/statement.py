@@ -154,8 +154,8 @@ class PrivacyStatement:
         found, figures = self.certainty, self.figures
         percent = math.ceil(1000 * found.posterior) / 10
         if found.missed >= 1:
-            return f"{figures} These figures do not bound an attacker's certainty."
-        rarely = f", except with a probability of at most {_three_digits(found.missed)}" if found.missed else ""
+            return f"{figures} Delta is too large beside this epsilon to bound an attacker's certainty."
+        rarely = f", except with a probability of at most {short_delta(found.missed)}" if found.missed else ""
         hardly = " So large an epsilon hardly protects." if percent > 99 else ""
         return (
             f"{figures} An attacker who knows everything else goes from 50 % to at most {percent:g} % certainty about "
@@ -174,11 +174,13 @@ class PrivacyStatement:
         if self.epsilon is None:
             return "None: nothing hides a record. Treat this release as if the exact result were published."
         right = math.ceil(1000 * _FLOATS * (1 + self.delta * math.exp(-self.epsilon)) / (1 + math.exp(-self.epsilon)))
+        certainty = 1000 * self.certainty.posterior
         bound = f"in at most {right} of 1,000" if right < 1000 else "in all of them, perhaps"
+        surer = " In single cases it can be surer." if right < 1000 and certainty > right + 5 else ""
         return (
             f"An attacker knows everything except {_UNKNOWN[self.adjacency]}, and finds both equally likely. "
             f"By guessing, the attacker is right in 500 of 1,000 such cases. With this release the attacker is right "
-            f"{bound}."
+            f"{bound}.{surer}"
         )
 
     @property
@@ -201,8 +203,8 @@ class PrivacyStatement:
         * for kind `zcdp` with mu, l = epsilon: `gaussian.loss_tail`, the least bound that follows from the curve;
         * for kind `zcdp` without: exp(-(epsilon - rho)^2/(4 rho)), by Markov's inequality for e^((a - 1) Z), whose mean
           is at most e^((a - 1) a rho), with a = (epsilon + rho)/(2 rho) (Bun and Steinke 2016);
-        * for kind `approx`, with l = 2 epsilon: delta/(1 - e^-epsilon), as delta is at least the mean of
-          (1 - e^(epsilon - Z))_+. For l = epsilon nothing follows.
+        * for kind `approx`, with l = epsilon + x: delta/(1 - e^-x), as delta is at least the mean of
+          (1 - e^(epsilon - Z))_+. For x = 0 nothing follows; x is epsilon, or at most .01 where delta is below 1e-12.
 
         ValueError for kind `none`.
         """
@@ -210,7 +212,8 @@ class PrivacyStatement:
             raise ValueError("a statement without a guarantee has no epsilon")
         loss, once = self.epsilon, 0.0
         if self.kind == "approx":
-            loss, once = 2 * self.epsilon, self.delta / -math.expm1(-self.epsilon)
+            beyond = min(self.epsilon, 0.01) if self.delta < 1e-12 else self.epsilon
+            loss, once = self.epsilon + beyond, self.delta / -math.expm1(-beyond)
         elif self.mu is not None:
             once = round_up(loss_tail(Fraction(self.mu), Fraction(loss)))
         elif self.rho is not None:
@@ -237,9 +240,9 @@ class PrivacyStatement:
                 "An attacker who thought both versions equally likely before the release can afterwards be at most "
                 f"{percent:g} % sure of either ({figures})"
             )
-            words += f", except with a probability of at most {_three_digits(found.missed)}." if found.missed else "."
+            words += f", except with a probability of at most {short_delta(found.missed)}." if found.missed else "."
             if found.missed > self.delta:
-                words += " Delta is smaller, because it weights each of these cases by how far it goes beyond."
+                words += " Delta is smaller, because it weights each of these cases by how far it exceeds the bound."
         else:
             words = f"No observation changes in probability by more than a factor e^epsilon and delta ({figures})."
             words += " These figures do not bound how sure anybody can be afterwards."
@@ -253,19 +256,10 @@ class PrivacyStatement:
         return words
 
 
-def _three_digits(probability: float) -> str:
-    """Return a probability, rounded up."""
-    return _rounded_up(probability, 3)
-
-
 def short_delta(delta: float) -> str:
-    """Return six digits of a delta, rounded up, with an exponent where it is small."""
-    return _rounded_up(delta, 6)
-
-
-def _rounded_up(probability: float, digits: int) -> str:
+    """Return three digits of a delta, or of another probability, rounded up."""
     # Of at most six digits, :g writes each of them.
-    return f"{float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(repr(probability))):g}"
+    return f"{float(Context(prec=3, rounding=ROUND_CEILING).create_decimal(repr(delta))):g}"
 
 
 def round_up(value: Fraction) -> float:

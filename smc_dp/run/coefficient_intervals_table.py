@@ -28,13 +28,13 @@ _ODDS = ("odds ratio", "interval of it")
 _HEADINGS = ("column", "cell", "coefficient", "standard error", "interval", "odds ratio", "interval of it", "p", "Holm")
 _ESTIMATES = ("column", "cell", "coefficient", "odds ratio")
 _COVERS = (
-    "An interval covers the coefficient in the population from which the rows were drawn, for any one coefficient in "
-    "about 95 of 100 releases. It counts sampling, also where the model is wrong (robust errors, HC1), and the noise "
-    "of all parties. It assumes that rows do not depend on each other, and that all parties followed the protocol."
+    "Of any one coefficient, the intervals of about 95 of 100 releases contain its value in the population from which "
+    "the rows were drawn. They count sampling, also where the model is wrong (robust errors, HC1), and the noise "
+    "of all parties. They assume that rows do not depend on each other, and that all parties followed the protocol."
 )
 _ADJUSTED = (
-    "Holm is the p-value corrected for testing all coefficients with an interval but the intercept. If some are truly "
-    "0, one of these falls below .05 in at most about 5 of 100 releases."
+    "Holm is the p-value corrected for testing all coefficients with an interval but the intercept. In at "
+    "most about 5 of 100 releases does any coefficient that is truly 0 get a value below .05."
 )
 _SAID = {
     "collinear": "intervals.collinear",
@@ -59,8 +59,8 @@ def interval_blocks(found: Mapping[str, Any], bounds: Bounds, per: UnitsByColumn
     `per`: how many units of a column its coefficient is for.
     """
     yield Prose(
-        f"A {kind_of_regression(bounds)}, of {_count(found, 'rows')} rows. Left out were {_count(found, 'left_out')}, "
-        "as they lie far from the released centre. Both counts contain noise, and may be negative."
+        f"A {kind_of_regression(bounds)}, of {_count(found, 'rows')} rows. Left out, as they lie far from the "
+        f"average of all, were {_count(found, 'left_out')}. Noise may make a count negative, or larger than it can be."
     )
     if found.get("residual_deviation"):  # 0 where noise hides the residuals
         yield Prose(f"The standard deviation of the residuals is about {found['residual_deviation']:.3g}.")

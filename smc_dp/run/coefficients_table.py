@@ -20,7 +20,7 @@ def coefficient_blocks(coefficients: Mapping[str, Any], bounds: Bounds, cut: flo
     cut: score above which a row gets the second of two classes.
     """
     yield Prose(
-        f"The score is the {shorten(str(bounds.label))} that is predicted."
+        f"The score is the predicted value of {shorten(str(bounds.label))}."
         if bounds.outcome is not None
         else f"A score above {cut:.4g} means {shorten(bounds.classes[1])}."
         if len(bounds.classes) == 2

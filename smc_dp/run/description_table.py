@@ -37,8 +37,8 @@ def description_blocks(described: DescribeResult, bounds: Bounds) -> Iterator[Pa
     yield Prose(
         f"{COVERS_ROWS} All figures but the number of rows have noise. Few counts are whole numbers, and some figures "
         "may be impossible: counts and proportions below 0 or above all rows, means outside of their bounds. Their "
-        "intervals hold. Percentages of rows are cut to 0 and 100. Figures are of numbers as the bounds clip them, "
-        "and an empty cell that a rule fills counts as what fills it. Where too few cells are left at this noise, "
+        "intervals hold. Percentages of rows are cut to 0 and 100. A number outside of its bounds counts as the bound, "
+        "and an empty cell as what its rule puts there. Where too few cells are left at this noise, "
         f'"{UNKNOWN}" stands in place of a figure. {_fewest(described)}Where noise hides a standard deviation, its '
         "interval alone is stated."
     )

@@ -26,7 +26,6 @@ from smc_dp.data.partition import check_name, check_names
 
 PUBLIC_FILE = "identities.json"
 _ENDING, _PUBLIC_ENDING = ".key", ".pub"
-_LINE = 2 * SEED_BYTES + 1
 _LONGEST_PUBLIC = 256
 
 
@@ -95,7 +94,7 @@ def parse_identities(content: bytes, where: str) -> dict[str, bytes]:
 
 def read_identity(path: Path) -> Identity:
     """Return the identity in a `NAME.key`; raise an InputError, which never shows the secret, for anything else."""
-    content = reading.read_file(path, _LINE)
+    content = reading.read_file(path, _LONGEST_PUBLIC)  # so that a public key is refused for what it is
     try:
         seed = bytes.fromhex(content.decode("ascii").removesuffix("\n"))
     except ValueError:

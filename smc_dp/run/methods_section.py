@@ -28,7 +28,7 @@ def methods_section(release: PublishedRelease, *, at_sites: bool) -> Iterator[Pa
     elif release.inference is not None:
         figures = "Odds ratios" if bounds.outcome is None else "Coefficients"
         what = f"{figures} are those of a {kind_of_regression(bounds)},"
-        kept = "Rows that lie far from the released centre are left out."
+        kept = "Rows that lie far from the average of all rows, which was estimated with noise, are left out."
         covers = (
             f"{kept} {'No interval is stated.' if release.inference['obstacles'] else what_intervals_cover(bounds)}"
         )

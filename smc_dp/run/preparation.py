@@ -115,7 +115,7 @@ def _check_roles(data: DataRoles) -> None:
     """Raise an InputError where files of parties and a data set are named together."""
     if data.party:
         partitioned = {"dataset": data.dataset, "parties": data.parties, "split": data.split}
-        refuse_beside(partitioned, "party", ": with it, the files say who has which rows")
+        refuse_beside(partitioned, "party", ", whose files have the rows. Leave one of them out")
         if data.bounds is None:
             raise missing_bounds(data.party, data.label)
         return

@@ -202,7 +202,7 @@ def _released(release: PublishedRelease) -> Iterator[PageBlock]:
     kind, predicts = "classifier", f"one of {len(bounds.classes)} classes"
     if bounds.outcome is not None:
         kind, predicts = "regression", f"a number, {shorten(str(bounds.label))},"
-    public = "" if agreement.auxiliary is None else f" Rows that all of them had besides are public, in {AUXILIARY}."
+    public = "" if agreement.auxiliary is None else f" The auxiliary rows are public ({AUXILIARY})."
     yield Prose(
         f"The weights of a linear {kind}{_of_features(agreement)}, trained on the rows of {len(agreement.parties)} "
         f"parties. It predicts {predicts} for a row. No file here contains a row of a party.{public}"
@@ -321,7 +321,7 @@ def _use(agreement: Agreement, threshold: Threshold) -> Iterator[PageBlock]:
         cut, first, second = f"{threshold.score:.4g}", *map(shorten, classes)
         rule = f"{second} where the sum of weights times features is above {cut}, else {first}"
     if bounds.outcome is not None:
-        rule = f"given the sum of weights times features as its {shorten(str(bounds.label))}"
+        rule = f"given the sum of weights times features as the predicted value of {shorten(str(bounds.label))}"
     yield Prose(f"The command smc-dp predict encodes each row as the bounds say. A row is {rule}. In Python:")
     yield Verbatim(_PREDICT, "How to predict in Python")
     yield Prose(

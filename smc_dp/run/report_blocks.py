@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from smc_dp.run.report import Comparison, Report
 
 _NAMED = 20  # of more parties those are named who are missing
-_HEADINGS = ("stage", "messages", "bytes", "rounds", f"{CURATOR_NAME} s", "party s", "slowest s")
+_HEADINGS = ("stage", "messages", "bytes", "rounds", f"{CURATOR_NAME} (s)", "party (s)", "slowest (s)")
 
 
 def blocks(report: Report, details: str) -> Iterator[PageBlock]:
@@ -37,8 +37,8 @@ def blocks(report: Report, details: str) -> Iterator[PageBlock]:
     if report.cost:
         yield PageTable("Cost", _HEADINGS, tuple(_costs(report.cost)), numbers=tuple(range(1, len(_HEADINGS))))
         yield Prose(
-            "party s: mean of the parties; slowest s: the slowest party. The last row shows the time of the whole run, "
-            f"if all participants compute in parallel and {_described(report.simulated)}."
+            "Times are in seconds. Party: mean of all parties; slowest: the slowest party. The last row shows the time "
+            f"of the whole run, if all participants compute in parallel and {_described(report.simulated)}."
         )
     yield Section("Privacy", tuple(summary_blocks(report.agreement, details)))
     if (lam := getattr(report.agreement.method, "lam", None)) is not None:
@@ -75,7 +75,7 @@ def _presence(report: Report) -> Iterator[Prose]:
     found = report.present
     if found is not None and (found.dropped_out or len(found.took_part) < len(report.agreement.parties)):
         spec = report.agreement.spec
-        where = "some of the sums, or all" if isinstance(spec, SumSpec) and len(spec.sums) > 1 else "the sum"
+        where = "at least one sum" if isinstance(spec, SumSpec) and len(spec.sums) > 1 else "the sum"
         there = _who(found.took_part, report.agreement.parties)
         yield coded_prose("run.parties_missing", where=where, there=there, dropped_out=found.dropped_out or "nobody")
 
@@ -147,4 +147,7 @@ def _remark(found: Comparison) -> Iterator[Prose]:
             "columns, or more rows in the smallest party make it less."
         )
     if better:
-        yield Prose(f"The release is worse than {better} of the parties alone{why}", "run.worse_than_parties_alone")
+        yield Prose(
+            f"Beyond chance, the release is worse than {better} of the parties alone{why}",
+            "run.worse_than_parties_alone",
+        )

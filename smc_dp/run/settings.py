@@ -281,7 +281,7 @@ class Simulation(Document):
         "With `budget`: delta limit.", "NUMBER", "text", usual="`delta` of this run if its noise has one, else 0"
     )
     most_cells: int | None = _setting(
-        "Number of cells that a file may have here. Overrides `most_cells` in own.toml or in FILE.toml beside it.",
+        "Number of cells that a file may have here. Overrides most_cells in own.toml or in FILE.toml beside it.",
         "INTEGER", "count", usual="what the free memory allows",
     )  # fmt: skip
     identities: Path | None = _setting("Folder made by `smc-dp identities new`, with a key for each party.", "DIR")

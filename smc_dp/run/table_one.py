@@ -32,7 +32,7 @@ def table_one(described: DescribeResult, bounds: Bounds) -> Section:
     by = shorten(described.by or "")
     of_groups = (f"{by} {shorten(one.group)} (n = {_whole(one.rows, described.rows)})" for one in described.groups)
     headings = ("characteristic", f"all rows (n = {described.rows:,})", *of_groups)
-    caption = "Noisy figures, cut to possible ones; counts rounded to whole numbers"
+    caption = "Figures with noise, cut to possible values; counts rounded to whole numbers"
     table = PageTable(caption, headings, tuple(rows[:_MOST_ROWS]), numbers=tuple(range(1, len(headings))))
     return Section("Table 1", (table, *rest_of(len(rows), _MOST_ROWS, ", in release.json")), details=True)
 

@@ -68,9 +68,8 @@ def draw_messages(
     picture = Lanes(names, *([names.index(name) for name in gone] for gone in (dropped_out, dropping_out)))
     left = (f"{name} drops out: it sends nothing from here on." for name in dropping_out)
     still = (f"{name} has dropped out." for name in dropped_out)
-    numbered = (f"Lanes: {', '.join(picture.headings)}.",) if picture.has_numbers else ()
     svg = picture.drawn([_arrow(row, names) for row in found])
-    return Drawing(svg, title, (*numbered, *still, *left, *map(_sentence, found)))
+    return Drawing(svg, title, (*still, *left, *map(_sentence, found)))
 
 
 def _arrow(row: ArrowRow, names: Sequence[str]) -> Arrow:

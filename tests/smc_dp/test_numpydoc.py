@@ -135,8 +135,7 @@ def test_sections_out_of_order_are_told(monkeypatch: pytest.MonkeyPatch) -> None
     assert wrong(described) == ["the sections are not in their order"]
 
 
-# Estimators have their examples run in a test of their own.
-WITH_EXAMPLES = [name for name in PUBLIC if "Examples" in sections(PUBLIC[name]) and "Classifier" not in name]
+WITH_EXAMPLES = [name for name in PUBLIC if "Examples" in sections(PUBLIC[name])]
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,9 @@ class DyingBusiness:
         self.fate.meet(WRITTEN, [self.name])
         return sending
 
+    def run_folder(self) -> Path:
+        return self.inner.run_folder()
+
     def ended(self, session_id: bytes, charge: OpenCharge) -> None:
         self.inner.ended(session_id, charge)
 

@@ -194,17 +194,23 @@ class Planter:
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns + self._planted * 10**9))
 
     @contextmanager
+    def loaded_without(self, *files_: str) -> Iterator[None]:
+        """Have loaded once, meanwhile, what imports none of these files."""
+        paths = {self.root / file for file in files_}
+        names = {name for name, path in files(self.root).items() if path in paths}
+        self._kept = [name for name, others in self._reached.items() if not names & others]
+        try:
+            yield
+        finally:
+            self._kept = []
+
+    @contextmanager
     def planted(self, mutant: Mutant) -> Iterator[None]:
         """Plant the fault of this mutant, and take it out at the end."""
-        changed = next(name for name, path in files(self.root).items() if path == self.root / mutant.file)
-        with self.changing(mutant.file):
+        with self.changing(mutant.file), self.loaded_without(mutant.file):
             mutant.plant(self.root)
             self.is_changed(mutant.file)
-            self._kept = [name for name, others in self._reached.items() if changed not in others]
-            try:
-                yield
-            finally:
-                self._kept = []
+            yield
 
     def kills(self, mutant: Mutant) -> bool:
         """Return whether the killer of this mutant fails with the fault planted."""

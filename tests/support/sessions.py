@@ -1,8 +1,7 @@
-"""Sessions with toy keys, and the same session under each of the three drivers."""
+"""Sessions with toy keys, and the same session from one saved state to the next."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -15,11 +14,10 @@ from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyInput
 from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.envelope import Envelope
-from protocols.runtime.inbox import Absent
 from protocols.runtime.message import CURATOR, PARTY
 from protocols.runtime.session import SESSION_BYTES, Program, Role, Session
 from protocols.runtime.simulate import Run, Setting, simulate
-from support import asyncio_actors, byte_steps
+from support import byte_steps
 
 KEY_BITS = 512
 PRINTED = as_published.PROGRAM
@@ -98,16 +96,6 @@ class Played(NamedTuple):
     envelopes: list[Envelope]
     states: dict[str, list[bytes]]
     ends: dict[str, str]
-
-
-Marks = Mapping[str, Iterable[Absent]]
-
-
-def act(setup: Setup, vanish: Mapping[str, int] | None = None, marks: Marks | None = None) -> Played:
-    """The session as actors."""
-    known = {name: tuple(absent) for name, absent in (marks or {}).items()}
-    acted = asyncio.run(asyncio_actors.run(*setup, vanish=vanish, marks=known))
-    return Played(acted.published, acted.envelopes, {}, dict(acted.ends))
 
 
 def play(setup: Setup, order: Callable[[list[str]], list[str]] = list, batch: int | None = None) -> Played:

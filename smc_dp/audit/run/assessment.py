@@ -110,8 +110,8 @@ def _not_confirmed(known: _Known) -> str | None:
 
 def _participants(known: _Known) -> str:
     parties = known.release.agreement.parties
-    curator = f", and {CURATOR_NAME}, who has no rows" if CURATOR_NAME in known.audited.participants else ""
-    return f"{len(parties)} parties were set up: {_listed(parties)}{curator}."
+    curator = f" The curator {CURATOR_NAME} has no rows." if CURATOR_NAME in known.audited.participants else ""
+    return f"{len(parties)} parties were set up: {_listed(parties)}.{curator}"
 
 
 def _kind_of_run(known: _Known) -> str:

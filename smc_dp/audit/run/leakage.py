@@ -169,5 +169,10 @@ CHECKS: tuple[Check, ...] = (
         "Does the view of each coalition that the claim covers have the distribution that the simulator gives?",
         distribution_of_code,
     ),
-    Check("leakage", "limitations-true", "Do the attacks that the limitations describe succeed?", limitations_of_code),
+    Check(
+        "leakage",
+        "limitations-true",
+        "Are the limitations true: does each attack that they describe succeed?",
+        limitations_of_code,
+    ),
 )

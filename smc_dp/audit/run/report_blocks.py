@@ -197,7 +197,7 @@ def _figures(audited: AuditedRun) -> Iterator[PageBlock]:
 def missing_for_next_level(report: AuditReport) -> str:
     """Return what the next level of assurance needs; nothing where the last one was reached."""
     level = report.assurance.next
-    return f"Level {level.number} of 3 ({level.name}) needs: {_reasons(level)}." if level else ""
+    return f"For level {level.number} of 3 ({level.name}) is missing: {_reasons(level)}." if level else ""
 
 
 def _assured(report: AuditReport) -> Iterator[PageBlock]:
@@ -273,7 +273,7 @@ def _checks(findings: Sequence[Finding]) -> Iterator[PageBlock]:
     yield Prose(", ".join(f"{counts[status]} {status}" for status in get_args(Status)) + f". {VIEWS}")
     undone = [(f.check.name, f.outcome.inapplicable) for f in findings if f.outcome.status == "not possible"]
     kinds = (
-        "Not checked, because a file or a passed check is missing that they need",
+        "Not checked, because they need a file that was not given, or a check that did not pass",
         "Not checked, because this run has nothing that they check",
     )
     for at, said in enumerate(kinds):

@@ -173,7 +173,7 @@ def _label(entry: DescribedColumn | None) -> Iterator[_Line]:
         note = lacks or "a number to predict, by the method linear; for classes write them in its place"
         yield _Line(f"range = {value}  # {note}", waits=bool(lacks))
     elif entry is None or not isinstance(entry.said, LevelsEntry):
-        yield _Line(f"column = {_QUOTED}  # the column of classes, which then goes from [columns]", waits=True)
+        yield _Line(f"column = {_QUOTED}  # the column of classes: delete its line under [columns]", waits=True)
         yield _Line(f"{_CLASSES}  # of two, a score above 0 means the second", waits=True)
     else:
         yield _Line(f"column = {_value(entry.name)}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Mapping
 from contextlib import closing
 from functools import partial
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from smc_dp.core.errors import InputError, one_line
 from smc_dp.core.reading import read_file
-from smc_dp.core.writing import sync_folder, write_file, write_folder
+from smc_dp.core.writing import replace_file, write_folder
 from smc_dp.deploy.nats import certificates
 from smc_dp.deploy.nats.certificates import Certified
 from smc_dp.deploy.nats.connection import CA_FILE, CERTIFICATE_FILE, KEY_FILE, RelayConnection, relay_address
@@ -195,13 +194,7 @@ def _kept_authority(study: JointStudy, folder: Path) -> Certified:
 def _include(path: Path, line: str) -> None:
     """Add a line to the list of studies, which is replaced whole: nats-server may read it at any time."""
     lines = [found for found in read_file(path).decode().splitlines() if found and not found.startswith("#")]
-    new = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        write_file(new, study_list([*lines, line]).encode(), 0o600)
-        new.replace(path)
-        sync_folder(path.parent)
-    except OSError as error:
-        raise InputError("file.not_written", why=error.strerror).within(str(path)) from None
+    replace_file(path, study_list([*lines, line]).encode(), str(path), 0o600)
 
 
 def _study_folder(subjects: RelaySubjects, folder: Path) -> Path:

@@ -209,14 +209,14 @@ def check_announced_rows(n: int, announced: AnnouncedRows) -> None:
 def row_cap_caveat(announced: AnnouncedRows) -> str:
     """Return the caveat of every method with a cap on numbers of rows."""
     most = announced.most_rows
-    return f"All learn that each party has from 1 to {most:,} rows. This is checked before a run."
+    return f"Each party must have from 1 to {most:,} rows. All learn that it does."
 
 
 def released_rows_caveats(threat_model: ThreatModel) -> Iterator[str]:
     """Yield the caveats of a sum beside which the number of all rows is released."""
     yield (
-        "The total number of rows of all who took part is released exactly. Numbers of rows are constants of the "
-        "neighbourhood, and not protected."
+        "The total number of rows of all who took part is released exactly. The guarantee does not protect "
+        "numbers of rows."
     )
     K = threat_model.parties
     if threat_model.colluders == K - 1:

@@ -186,5 +186,5 @@ class SharedStatistic(NoisySum[SoftStatistic]):
     @override
     def caveats(self) -> Iterator[str]:
         yield PUBLIC_ROWS_CAVEAT
-        yield "It is assumed that all parties have the same auxiliary rows, which the noise is for."
+        yield "The noise is computed for the auxiliary rows, so all parties must have the same ones."
         yield from learner_caveats(self.method.learner)

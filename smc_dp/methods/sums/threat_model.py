@@ -20,8 +20,8 @@ COMPUTATIONAL_CAVEAT = (
     "cryptography."
 )
 MALICIOUS_CAVEAT = (
-    "A malicious participant can deny everybody the result, even after the charge, which may then stay. It can enter "
-    "numbers that are no model of any rows. There is no promise of a result, or of a correct one, only that nothing "
+    "A malicious participant can deny everybody the result. What was charged by then may stay charged. It can enter "
+    "invented numbers. There is no promise of a result, or of a correct one, only that nothing "
     "besides the sums is revealed."
 )
 _THEY_MAY = (
@@ -123,7 +123,9 @@ class ThreatModel:
         K, t, D, H = self.parties, self.colluders, self.dropouts, self.honest
         who = f"Charlie and any {t} of {K} parties" if self.by_curator else f"any {t} of {K} parties"
         how = "if they are semi-honest" if self.has_sparse_graph else "even if they are malicious"
-        present = f"while up to {D} parties drop out" if D else "while nobody drops out"
+        present = (
+            f"while up to {D} {'party drops' if D == 1 else 'parties drop'} out" if D else "while nobody drops out"
+        )
         less = f" ({K} less {D} that may drop out and {t} that may be corrupted)"
         honest = f"{H} honest {'party' if H == 1 else 'parties'}{less}"
         return f"{who}, {how}, {present}. A result has the noise of at least {honest}"

@@ -56,8 +56,8 @@ from smc_dp.privacy.target import LEAST_DELTA, epsilon_for
 EXACT_SUM = "added up"
 ZCDP = "zCDP composition"
 RENYI = "zCDP composition, converted by dp-accounting"
-CURVE = "composition of Gaussians"
-CHOSEN = "composition of Gaussians; a pure release counts as one of them"
+CURVE = "Gaussian composition"
+CHOSEN = "Gaussian composition; a release with delta 0 counts as Gaussian"
 _SLACK = Fraction(1, 1 << 30)  # far above what a few dozen operations on floats can lose
 _LONGEST, _GRID = 4096, 1 << 2048  # bits of a denominator: a file of strangers must not make them grow for ever
 _PURE_AS_CURVE = Fraction(15708, 10_000)  # above pi/2: mu^2 of a pure release, over its epsilon squared

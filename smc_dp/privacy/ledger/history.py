@@ -20,7 +20,13 @@ from smc_dp.privacy.ledger import composition
 from smc_dp.privacy.ledger.composition import EXACT_SUM, Total
 from smc_dp.privacy.ledger.entry import ChargeEnd, Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
-from smc_dp.privacy.ledger.numbers import delta_rounded_up, digits_rounded_down, digits_rounded_up, to_text
+from smc_dp.privacy.ledger.numbers import (
+    delta_rounded_up,
+    digits_rounded_down,
+    digits_rounded_up,
+    to_text,
+    without_rounding,
+)
 from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit
 from smc_dp.privacy.target import LEAST_DELTA
 
@@ -336,14 +342,8 @@ def _over_budget(standing: Standing, guarantee: Guarantee) -> OverBudgetError:
     is_sum = standing.total is None or standing.total.how == EXACT_SUM
     fields["remaining"] = f" Left: {fields['left']}." if is_sum else ""
     epsilon, delta = digits_rounded_up(guarantee.epsilon), delta_rounded_up(guarantee.delta)
-    if guarantee.delta > standing.limit.delta:
-        return OverBudgetError(
-            "budget.other_delta",
-            **fields,
-            epsilon=epsilon,
-            delta=delta,
-            known=digits_rounded_down(standing.limit.delta),
-        )
+    if without_rounding(guarantee.delta) > standing.limit.delta:
+        return OverBudgetError("budget.other_delta", **fields, epsilon=epsilon, delta=delta)
     return OverBudgetError(
         "budget.passed", **fields, epsilon=epsilon, with_delta=f" with delta {delta}" if guarantee.delta else ""
     )

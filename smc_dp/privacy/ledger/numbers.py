@@ -31,12 +31,14 @@ def digits_rounded_up(value: Fraction) -> str:
     return _digits(value, ROUND_CEILING)
 
 
-def delta_rounded_up(value: Fraction) -> str:
-    """Return three digits of a delta, rounded up.
+def without_rounding(delta: Fraction) -> Fraction:
+    """Return a delta without the part by which a float can be above what was asked for."""
+    return delta * (1 - Fraction(1, 1 << 50))
 
-    A float can be above what was asked for by its rounding. Such a part is not counted.
-    """
-    return _digits(value * (1 - Fraction(1, 1 << 50)), ROUND_CEILING, 3)
+
+def delta_rounded_up(value: Fraction) -> str:
+    """Return three digits of a delta that was asked for, rounded up."""
+    return _digits(without_rounding(value), ROUND_CEILING, 3)
 
 
 def digits_rounded_down(value: Fraction) -> str:

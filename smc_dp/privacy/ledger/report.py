@@ -16,8 +16,7 @@ from smc_dp.privacy.ledger.numbers import delta_rounded_up, digits_rounded_down,
 _HEADINGS = ("entry", "date", "state", "of", "data set", "mechanism", "kind", "epsilon", "delta", "run")
 _SHOWN = 16  # digits of a digest
 _COUNTED = {
-    RECORDS: "every release at its cost for one replaced record. "
-    "A release with adjacency addremove counts with twice its epsilon",
+    RECORDS: "every release at its cost for one replaced record",
     PARTIES: "releases that protect all records of a party; the account of records counts them too",
 }
 
@@ -89,9 +88,9 @@ def _account(account: Account, history: History) -> str:
 def standing_sentence(standing: Standing) -> str:
     """Return what is spent and what is left, in a sentence."""
     if standing.total is None:
-        return f"more than the limit's delta spent of {standing.limit}; nothing left"
+        return f"the whole of {standing.limit} is spent: the delta of the charges exceeds that of the limit"
     spent = f"{digits_rounded_up(standing.total.epsilon)} spent of {standing.limit}"
     if standing.total.how == EXACT_SUM:
         return f"{spent}; {digits_rounded_down(max(standing.left, Fraction(0)))} left"
     # What is left is no difference: several such releases cost less together than their sum.
-    return f"{spent}, by {standing.total.how} at this delta"
+    return f"{spent}, by {standing.total.how}"

@@ -9,7 +9,7 @@ from protocols.crypto.sealing import KEY_BYTES
 from protocols.errors import DecodeError
 from protocols.programs import PROTOCOLS
 from protocols.runtime import message as messages
-from protocols.runtime.attestation import Attestation, encode_statement, is_attested
+from protocols.runtime.attestation import Attestation, encode_statement, is_signed_attestation
 from protocols.runtime.claims import PublicVerification, Violation
 from protocols.runtime.endpoint import Greeted
 from protocols.runtime.envelope import Envelope, is_signed, signed_payload
@@ -49,11 +49,10 @@ def find_wrong_opening(
         return Violation(error.fault)
 
     def attested(name: str, message: Message, signature: bytes) -> bool:
-        holds = is_attested(session, name, message, {}, signature)
+        said = Attestation(name, type(message).__name__, encode_statement(session, name, message, {}), signature)
+        holds = is_signed_attestation(session, said)
         if holds and verified_statements is not None:
-            verified_statements.append(
-                Attestation(name, type(message).__name__, encode_statement(session, name, message, {}), signature)
-            )
+            verified_statements.append(said)
         return holds
 
     said = {name: published[name] for name in session.names if name in published}

@@ -52,7 +52,7 @@ class SumTerms(ProtocolTerms):
     most_rows: int = protocol_setting(LARGEST_N, "Secure sum: the most rows that a party may have.", most=LARGEST_N)
     sizes: RowCounts = protocol_setting(
         "released", "Secure sum: release the number of all rows, or hide it.", values=get_args(RowCounts),
-        usual="released for wsum and ofpa, else hidden", title="Number of all rows",
+        usual="released for describe, wsum and ofpa, else hidden", title="Number of all rows",
     )  # fmt: skip
     verifiable: bool = protocol_setting(
         False, "Secure sum: publish the masked inputs, so that anybody can add them up.", kind="flag",
@@ -135,7 +135,7 @@ class SumTerms(ProtocolTerms):
         own_noise = has_own_noise(spec)
         if own_noise:
             who = "the curator and all other parties" if limits.by_curator else "all other parties"
-            noise = "nobody else's noise"
+            noise = "no other party's noise"
         sparse = limits.has_sparse_graph
         how = "if all follow the protocol" if sparse and not own_noise else "even if malicious"
         fixed = "colluding parties and drop-outs fixed beforehand" if sparse else "no party turning malicious midway"
@@ -143,7 +143,7 @@ class SumTerms(ProtocolTerms):
         result = "a withheld result" if self.verifiable or not limits.by_curator else "a withheld or false result"
         # Neighbours have equally many rows under `replace`; elsewhere a method can take the number to be public.
         is_public = spec.statement.adjacency == "replace" or isinstance(getattr(spec, "method", None), NeedsRowCounts)
-        hidden = ", though hidden" if self.sizes == "hidden" else ""
+        hidden = " (the protocol alone hides them)" if self.sizes == "hidden" else ""
         sizes = f"numbers of rows{hidden}; " if is_public else ""
         return PrivacySummary(
             f"{who}, {how}.",

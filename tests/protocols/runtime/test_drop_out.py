@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from support.sessions import act
 from support.votes import NAMES, Outcome, Word, made, of_two
 
 from protocols.arithmetic.rng import Stream
@@ -52,7 +51,6 @@ def test_who_vanishes_refuses_nothing_and_leaves_nothing(order: int | None) -> N
     run = toy.simulate(schedule=ordered(order), drop_outs={"P1": BEFORE_THE_LAST})
     assert run.ends == {"P1": "gone", "P2": "done", "P3": "done"}
     assert run.results == {"P1": None, "P2": 2, "P3": 3}
-    assert act(toy, vanish={"P1": BEFORE_THE_LAST}).ends == run.ends
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -83,7 +81,7 @@ def test_who_vanishes_before_its_share_leaves_is_gone() -> None:
     toy = made()
     sent = sum(e.sender == "P1" for e in toy.simulate().transcript.envelopes)
     run = toy.simulate(drop_outs={"P1": sent - 1})
-    assert run.ends == {"P1": "gone", "P2": "done", "P3": "done"} == act(toy, vanish={"P1": sent - 1}).ends
+    assert run.ends == {"P1": "gone", "P2": "done", "P3": "done"}
     assert (list(run.published), run.results["P1"]) == (["P2", "P3"], None)
     assert toy.simulate(drop_outs={"P1": sent}).published.keys() == set(NAMES)
 

@@ -1,8 +1,7 @@
-"""One role, three drivers: the same bytes on every link, whatever the schedule; and what `replay` refuses."""
+"""One role, two drivers: the same bytes on every link, whatever the schedule; and what `replay` refuses."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -12,24 +11,19 @@ import pytest
 from broken import runtime_roles
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support import asyncio_actors, byte_steps
-from support.sessions import PRINTED, Setup, act, by_link, play, setup, with_roles
+from support import byte_steps
+from support.sessions import PRINTED, Setup, by_link, play, setup, with_roles
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import dgk, paillier
-from protocols.errors import LocalError, PeerError, ReplayError, StallError
+from protocols.errors import LocalError, PeerError, ReplayError
 from protocols.pathak2010 import PROGRAM
-from protocols.pathak2010 import setup as pathak_setup
-from protocols.pathak2010.parameters import Parameters
-from protocols.pathak2010.values import PartyInput
 from protocols.runtime import message as messages
 from protocols.runtime import state as states
 from protocols.runtime.actor import Actor
 from protocols.runtime.channel import Channel
-from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
-from protocols.runtime.message import PARTY
 from protocols.runtime.role_stepper import Progress
 from protocols.runtime.session import FORMAT, PUBLIC_NAME, Program, Session
 from tests.support.refusals import refused
@@ -57,16 +51,14 @@ def shuffler(seed: int) -> Callable[[list[str]], list[str]]:
     ],
     ids=lambda value: value.name if isinstance(value, Program) else None,
 )
-def test_three_drivers_same_bytes(program: Program, comparison: str, K: int) -> None:
+def test_both_drivers_same_bytes(program: Program, comparison: str, K: int) -> None:
     made = setup(K, 3, comparison, program=program)
     run = made.simulate()
     wanted = by_link(run.transcript.envelopes)
-    acted, played = act(made), play(made)
-    assert by_link(acted.envelopes) == wanted
+    played = play(made)
     assert by_link(played.envelopes) == wanted
     assert played.results == run.results
     shares = {name: announced.y for name, announced in run.results.items()}
-    assert {name: share.y for name, share in acted.results.items()} == shares
     assert {name: share.y for name, share in run.published.items()} == shares
 
 
@@ -398,13 +390,6 @@ def test_nothing_is_released_early() -> None:
         byte_steps.release(made.session, one.states[-1], one.signer, one.steps[-1].counter, one.board)
 
 
-def test_actors_raise_what_a_role_raises() -> None:
-    made = setup(program=with_roles(PROGRAM, curator=runtime_roles.undeclared_route))
-    with pytest.raises(ExceptionGroup) as caught:
-        asyncio.run(asyncio_actors.run(*made))
-    assert caught.group_contains(LocalError, match="no route")
-
-
 def test_session_refuses_names_and_nonces() -> None:
     made = setup(2, 1)
     session = made.session
@@ -424,20 +409,3 @@ def test_a_role_must_hold_its_pinned_identity() -> None:
     identities = dict(made.identities) | {"P2": made.identities["P1"]}
     with refused("session.pins_another_identity", error=LocalError):
         made._replace(identities=identities).simulate()
-
-
-def test_actors_that_all_wait_are_told_so() -> None:
-    """A party that goes home after the set-up: under actors, too, this is an error and not a wait for ever."""
-
-    async def leaves_early(me: Endpoint, p: Parameters, mine: PartyInput) -> None:
-        if me.name == "P2":
-            await me.stage(pathak_setup.party, p)
-            return
-        await PROGRAM.roles[PARTY](me, p, mine)
-
-    made = setup(3, 2, program=with_roles(PROGRAM, party=leaves_early))
-    with pytest.raises(ExceptionGroup) as caught:
-        asyncio.run(asyncio.wait_for(asyncio_actors.run(*made), 20))
-    (stall,) = [e for e in caught.value.exceptions if isinstance(e, StallError)]
-    assert set(stall.waiting) == {"P1", "P3", "charlie"}
-    assert all(" at " in where for where in stall.waiting.values())

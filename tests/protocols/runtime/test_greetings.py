@@ -8,7 +8,7 @@ from typing import Annotated
 
 import pytest
 from support.parties import Parties
-from support.sessions import Setup, act, by_link, names, play, start
+from support.sessions import Setup, by_link, names, play, start
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import SIGNATURE_BYTES
@@ -94,7 +94,7 @@ def test_everybody_reads_the_same_greetings_under_every_driver() -> None:
     ]
     assert set(run.results.values()) == {b"".join(e.digest for e in hellos[:3])}
     wanted = by_link(run.transcript.envelopes)
-    assert by_link(act(setup).envelopes) == by_link(play(setup, batch=1).envelopes) == wanted
+    assert by_link(play(setup, batch=1).envelopes) == wanted
     record = dict(enumerate(run.transcript.envelopes, start=1))
     for name, view in run.recorded.items():
         assert recompute(setup.session, view, record).fault is None

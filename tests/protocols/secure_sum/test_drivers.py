@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from support import byte_steps
 from support.repetitions import with_slow
-from support.sessions import Setup, act, by_link, play, start
+from support.sessions import Setup, by_link, play, start
 from support.sums import made, parameters
 
 from protocols.arithmetic.permutation import Permutation
@@ -54,7 +54,6 @@ def test_the_same_bytes_from_every_driver(name: str) -> None:
     wanted = by_link(setup.simulate().transcript.envelopes)
     shuffled = setup.simulate(schedule=Stream.insecure_from_seed("order"))
     assert by_link(shuffled.transcript.envelopes) == wanted
-    assert by_link(act(setup).envelopes) == wanted
     coins = Stream.insecure_from_seed("steps")
     stepped = play(setup, lambda names: list(Permutation.random(len(names), coins)(names)), batch=1)
     assert by_link(stepped.envelopes) == wanted
@@ -71,8 +70,6 @@ def test_the_same_bytes_whoever_vanishes(who: str) -> None:
         other = TWO.simulate(drop_outs=vanish, schedule=Stream.insecure_from_seed(seed))
         assert by_link(other.transcript.envelopes) == wanted
         assert (other.absent, other.ends, other.why) == (run.absent, run.ends, run.why)
-    acted = act(TWO, vanish)
-    assert (by_link(acted.envelopes), acted.ends) == (wanted, run.ends)
     for name in TWO.session.names:
         sent, end = alone(TWO, run, name)
         told = [e for e in run.transcript.envelopes if e.sender == name]

@@ -16,7 +16,7 @@ from support.sums import Loose, greetings, made, parameters
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
-from protocols.runtime.attestation import is_attested
+from protocols.runtime.attestation import Attestation, encode_statement, is_signed_attestation
 from protocols.runtime.claims import Violation
 from protocols.runtime.endpoint import Greeted
 from protocols.runtime.message import Message
@@ -45,7 +45,8 @@ class Case(NamedTuple):
         at = self.setup.session
 
         def attested(name: str, message: Message, signature: bytes) -> bool:
-            return is_attested(at, name, message, {}, signature)
+            said = encode_statement(at, name, message, {})
+            return is_signed_attestation(at, Attestation(name, type(message).__name__, said, signature))
 
         said = {CURATOR_NAME: published or self.published}
         return PUBLIC_VERIFICATION.verify_publication(at.parameters, session or at.id, self.greetings, said, attested)

@@ -167,7 +167,7 @@ def _any_signatures(c: Coalition, agreed: Any, r: int, coins: Stream) -> dict[st
 
 
 CASES = [(3, 0, 1), (4, 0, 1), (4, 2, 0), (5, 1, 1), (6, 1, 2), (6, 2, 1), (7, 1, 2)]
-FEW, MANY = 2, 25
+FEW, SOME, MANY = 2, 12, 25
 FOUND = {1: (5, 1, 2), 9: (6, 1, 2), 15: (4, 0, 1), 16: (4, 0, 1)}  # mutants that it comes upon by itself
 
 
@@ -189,9 +189,9 @@ def test_a_few_coalitions_get_one_sum_over_enough(case: tuple[int, int, int]) ->
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_coalitions_get_one_sum_over_enough(case: tuple[int, int, int]) -> None:
-    found, sums = broken(role_code.honest(), case, MANY)
+    found, sums = broken(role_code.honest(), case, SOME)
     assert found == []
-    assert sums >= MANY // 5  # else they tried nothing that leads anywhere
+    assert sums >= SOME // 5  # else they tried nothing that leads anywhere
 
 
 DISPUTED = [(4, 1, 1), (5, 1, 1), (6, 2, 1), (7, 1, 2), (10, 3, 1), (5, 2, 1), (4, 0, 1)]
@@ -218,7 +218,7 @@ def test_a_few_coalitions_that_hold_up_shares_get_no_more(case: tuple[int, int, 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", DISPUTED)
 def test_coalitions_that_hold_up_shares_get_no_more(case: tuple[int, int, int]) -> None:
-    found, sums = disputed(role_code.honest(), case, MANY)
+    found, sums = disputed(role_code.honest(), case, SOME)
     assert found == []
     assert sums
 

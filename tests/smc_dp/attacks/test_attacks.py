@@ -182,7 +182,10 @@ def test_what_is_not_as_expected_is_said() -> None:
     variants = tuple(Variant(n, "t", "about", "succeeds", lambda rng, bits: True) for n in ("v", "w"))
     attack = MeasuredAttack("a", "paper", "step", "flaw.", "who", "what", "then", "always", ("one.",), variants)
     report = AttackReport(attack, (measured(20, 20, known=True), replace(measured(0, 20), variant="w")), 512)
-    assert [row[_HEADINGS.index("outcome")] for row in measurements(report)] == ["succeeds, no fix yet", "fails"]
+    assert [row[_HEADINGS.index("outcome")] for row in measurements(report)] == [
+        "succeeds, no fix inside this protocol",
+        "fails",
+    ]
     assert [said.code for said in attack_verdicts([report])] == ["attack.not_as_expected"]
     assert not report.as_expected
     assert replace(report, measured=report.measured[:1]).as_expected
@@ -514,7 +517,7 @@ def test_the_list_is_measured_and_as_on_record(
         attack = few[name]
         expected = next(v for v in attack.variants if v.name == variant)
         assert row[:4] == [name, attack.breaks, attack.attacker, f"{expected.target}, {variant}"]
-        assert row[4] == expected.expected + (", no fix yet" if expected.no_fix_yet else "")
+        assert row[4] == expected.expected + (", no fix inside this protocol" if expected.no_fix_yet else "")
         successes, trials = map(int, row[5].split(" of "))
         assert trials == expected.trials
         exact = scipy.stats.binomtest(successes, trials).proportion_ci(0.95, method="exact")

@@ -63,7 +63,7 @@ def test_a_draft_goes_to_the_screen_or_into_a_new_file_and_names_what_is_to_be_f
     )
     assert (folder / "b.toml").read_text() == text
     code, out, err = said(capsys, "draft", "dictionary.csv", "--out", "b.toml")
-    assert (code, out, err) == (2, "", "error: bounds b.toml: exists already. Name another file, or delete this one\n")
+    assert (code, out, err) == (2, "", "error: bounds b.toml: exists already. Name another file\n")
     (folder / "b.toml").write_text(text.replace('["?", "?"]', "[10, 70]"))
     assert read_bounds(folder / "b.toml").classes == ("No", "Yes")
 

@@ -16,12 +16,10 @@ from statistics import median
 from typing import Any
 
 import pytest
-import shellingham
 import typer
 
 import smc_dp
 from smc_dp.audit.epsilon.mutants import MUTANT_FAULTS
-from smc_dp.cli import completion
 from smc_dp.cli.main import GROUPS, app, main
 from smc_dp.data import tabular_datasets
 from smc_dp.leakage.matrix import MOST_MATRIX_PARTIES
@@ -133,21 +131,6 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out == f"smc-dp {version('smc-dp')}\n"
 
 
-@pytest.mark.parametrize("shell", completion.SHELLS)
-@pytest.mark.parametrize("form", ["apart", "joined", "of the shell"])
-def test_completion_is_shown_with_and_without_a_shells_name(
-    shell: str, form: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(shellingham, "detect_shell", lambda: (shell, f"/bin/{shell}"))
-    arguments = {"apart": ["--show-completion", shell], "joined": [f"--show-completion={shell}"]}
-    assert main(arguments.get(form, ["--show-completion"])) == 0
-    shown = capsys.readouterr().out
-    assert "_SMC_DP_COMPLETE" in shown
-    assert {"bash": "COMPREPLY", "zsh": "compdef", "fish": "complete --command"}.get(
-        shell, "Register-Argument"
-    ) in shown
-
-
 def test_a_shell_that_asks_is_answered() -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "COMP_WORDS": "smc-dp aud", "COMP_CWORD": "1"}
     environment["_SMC_DP_COMPLETE"] = "complete_bash"
@@ -155,25 +138,6 @@ def test_a_shell_that_asks_is_answered() -> None:
         [sys.executable, "-m", "smc_dp.cli"], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["audit"]
-
-
-def test_no_shell_or_an_unknown_one_is_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def nobody() -> None:
-        raise shellingham.ShellDetectionFailure
-
-    monkeypatch.setattr(shellingham, "detect_shell", nobody)
-    monkeypatch.delenv("SHELL", raising=False)
-    for arguments, why in (
-        (["--show-completion"], "the shell in use is not recognised"),
-        (["--show-completion", "csh"], "wanted one of bash, zsh, .* got 'csh'"),
-        (["--install-completion", "bash", "zsh"], "wanted one shell or none"),
-    ):
-        assert main(arguments) == 2
-        out, err = capsys.readouterr()
-        assert out == ""
-        assert re.fullmatch(f"error: {arguments[0]}: .*{why}.*\n", err)
 
 
 @pytest.mark.parametrize("started", ["smc_dp.cli.start", "smc_dp.cli"])

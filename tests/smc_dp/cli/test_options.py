@@ -76,12 +76,12 @@ def test_a_command_has_the_names_of_no_other() -> None:
     [
         ("run --key-bits 1024", "--key-bits: wanted at least 2048 (or --insecure-test-keys), got 1024"),
         ("run --dataset digits --method prr_mean", "classes: prr_mean is for two classes, got 10, for more there are"),
-        ("run --dataset digits --method newton --lambda 1", "--lambda: method newton has none"),
+        ("run --dataset digits --method newton --lambda 1", "--lambda: method newton has no such setting"),
         ("run --split 50,40", "--split: the percentages must sum to 100, got a sum of 90"),
         ("run --split 50,50 --parties 3", "--split: wanted 3 percentages, one for each party, got 2"),
         (
             "run --ledgers L --insecure-seed 1",
-            "--ledgers: wanted a run with a privacy guarantee, got one of kind none, which cannot be charged",
+            "--ledgers: a run without a guarantee cannot be charged. Leave out --ledgers, or what takes the guarantee",
         ),
         (
             "run --ledgers L",

@@ -345,7 +345,7 @@ def test_predictions_go_to_a_file_with_ids_and_scores_and_accuracy_apart(folder,
     assert main(["predict", "r", "--data", "coming.csv"]) == 0
     assert capsys.readouterr() == ("".join(f"{label}\n" for label in found["predictions"][:9]), "")
     for options, why in (
-        (["--out", "a.csv"], "--out: a.csv: exists already. Name another file, or delete this one"),
+        (["--out", "a.csv"], "--out: a.csv: exists already. Name another file"),
         (["--out", "none/d.csv"], "--out: none/d.csv: its folder does not exist"),
         (["--out", "d.csv", "--json"], "--out: does not go with --json"),
         (["--id", "id"], "--id: goes with --out or --json"),
@@ -368,14 +368,16 @@ def remarked(out: str) -> tuple[int, list[str]]:
     """How many parties alone do better, counted from what is printed, and the remarks on it."""
     released = float(re.search(r"Test accuracy of the release: (\S+)", out)[1])
     better = sum(float(value) > released for value in re.findall(r" alone +(\S+)", out))
-    return better, [line for line in out.splitlines() if line.startswith("The release is worse than")]
+    return better, [line for line in out.splitlines() if line.startswith("Beyond chance, the release is worse than")]
 
 
 def test_a_release_that_parties_could_do_without_says_so(folder, capsys):
     assert main(["run", "--method", "prr_mean", *own_data(folder), "--epsilon", "0.001", "--insecure-seed", "4"]) == 0
     better, remarks = remarked(capsys.readouterr().out)
     assert better == 2
-    assert remarks[0].startswith("The release is worse than 2 of the parties alone: the smallest party's 300 rows set")
+    assert remarks[0].startswith(
+        "Beyond chance, the release is worse than 2 of the parties alone: the smallest party's 300 rows set"
+    )
     as_good = Comparison(0.9, {"north": 0.9, "south": 0.85}, 0.95, 0.6, 300)
     assert remarked("\n".join(block_lines(accuracy_blocks(as_good), 999, 999))) == (0, [])
 
@@ -394,7 +396,7 @@ def test_a_difference_within_chance_is_no_warning_and_noise_is_blamed_for_its_ow
 ) -> None:
     found = Comparison(0.9, {"north": north}, 0.95, 0.6, None, None, without_noise, rows)
     text = "\n".join(block_lines(accuracy_blocks(found), 999, 999))
-    assert (said is None) == ("The release is worse than" not in text)
+    assert (said is None) == ("the release is worse than" not in text)
     assert said is None or said in text
 
 

@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 
 from smc_dp.core import writing
-from smc_dp.core.writing import fresh_folder, open_scratch, refuse_existing, write_file, write_folder, write_new
+from smc_dp.core.writing import (
+    fresh_folder,
+    open_scratch,
+    refuse_existing,
+    replace_file,
+    write_file,
+    write_folder,
+    write_new,
+)
 from tests.support.refusals import refused
 
 CONTENTS = {"a.json": [b"{}", b"\n"], "b.bin": [b"\x00" * 10]}
@@ -65,10 +73,23 @@ def test_a_file_is_never_written_over(tmp_path: Path) -> None:
     assert (tmp_path / "key").read_bytes() == b"1"
 
 
-def test_half_a_file_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(handle: int) -> None:
-        raise OSError(28, "No space left on device")
+def full(handle: int) -> None:
+    raise OSError(28, "No space left on device")
 
+
+def test_a_file_is_replaced_whole_or_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file"
+    replace_file(path, b"first", "here")
+    replace_file(path, b"second", "here", 0o600)
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"second", 0o600)
+    monkeypatch.setattr(os, "fsync", full)
+    with refused("file.not_written", at="here"):
+        replace_file(path, b"third", "here")
+    assert path.read_bytes() == b"second"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_half_a_file_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", full)
     with refused("file.not_written"):
         write_new(tmp_path / "report.html", b"half", "report")

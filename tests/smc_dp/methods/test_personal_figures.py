@@ -26,7 +26,12 @@ ROWS = {
 """Data set -> rows of all sites."""
 BUNDLED = ("breast_cancer", "digits")
 DEALS, DEALS_OF_BUNDLED = 2, 5  # the page has five of all, which take five minutes
-DEALINGS = ("equal", "unequal", "skewed")
+TRIED = [
+    *(("breast_cancer", how) for how in ("equal", "unequal", "skewed")),
+    *(("a9a", "equal"), ("credit_default", "unequal"), ("mnist37", "skewed")),
+    *(("bank", "equal"), ("har", "unequal"), ("digits", "skewed")),
+]
+"""Of other data sets than the first, one way to deal each."""
 
 
 def deal(y: NDArray[np.int64], rows: int, how: str, seed: int) -> list[NDArray[np.int64]]:
@@ -45,8 +50,7 @@ def deal(y: NDArray[np.int64], rows: int, how: str, seed: int) -> list[NDArray[n
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", DEALINGS)
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize(("name", "how"), TRIED)
 def test_personalised_is_no_worse_than_the_better_of_both(name: str, how: str) -> None:
     if name not in BUNDLED and not (Path(DATA) / "a9a").is_dir():
         pytest.skip("the data sets of the papers are not here")

@@ -205,6 +205,7 @@ def test_of_an_approximate_statement_nothing_follows_for_epsilon_itself() -> Non
     assert refutes(losses, 0.5, said.delta)
     assert refutes(losses, 2 * 0.5, said.delta)  # e^epsilon/(e^epsilon - 1) times as often
     assert said.certainty.loss == 2 * 0.5
+    assert states("approx", 0.5, 1e-30).certainty.loss == 0.51  # then a hundred deltas are nothing
 
 
 @pytest.mark.parametrize("name", ["mu, a threshold", "mu, asked until it is passed"])

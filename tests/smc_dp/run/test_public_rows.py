@@ -77,7 +77,7 @@ def test_a_run_learns_and_is_charged_by_party(run: Report) -> None:
         assert [e.unit for e in ledger.history().entries if e.state == "reserved"] == ["party"]
     to = run.run_dir.parent / "published"
     assert publish_run(run.run_dir, to) == (RELEASE, AUXILIARY, TRANSCRIPT)
-    assert "Rows that all of them had besides are public, in auxiliary.json." in html(run_page(to))
+    assert "The auxiliary rows are public (auxiliary.json)." in html(run_page(to))
     assert predict(to, TEST.X).missing_files_text is None
     parameters = json.loads((to / RELEASE).read_bytes())["parameters"]
     assert parameters["auxiliary"] == hashlib.sha256((to / AUXILIARY).read_bytes()).hexdigest()

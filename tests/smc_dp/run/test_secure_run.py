@@ -423,7 +423,7 @@ def test_only_parties_drop_out(tmp_path: Path, drop_out: dict[str, int], why: An
 def test_a_budget_that_is_used_up_is_refused_before_any_message(tmp_path: Path) -> None:
     books = Ledgers(tmp_path / "books", Limit(Fraction("0.45"), Fraction(1, 10**5)))
     run(tmp_path / "first", books=books)
-    with refused("budget.other_delta"):
+    with refused("budget.passed"):
         run(tmp_path / "second", books=books)
     assert states(books, A) == PAID
 

@@ -52,7 +52,7 @@ CONVERSATION_CHECKS: tuple[Check, ...] = (
     _scheduled(
         "rounds", "Was every message sent after the messages that it depends on?", conversation.check_causal_rounds
     ),
-    _scheduled("completeness", "Is no message missing, and none there twice?", conversation.check_completeness),
+    _scheduled("completeness", "Is every message there exactly once?", conversation.check_completeness),
     _scheduled("headers", "Do headers reveal nothing about data or randomness?", conversation.check_headers),
 )
 PUBLICATION_CHECKS: tuple[Check, ...] = (

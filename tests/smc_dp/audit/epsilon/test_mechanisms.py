@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache
 from math import isclose, sqrt
 
 import numpy as np
@@ -13,7 +13,6 @@ import pytest
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon import mechanisms
 from smc_dp.audit.epsilon.audit import TESTS, CaseAudit, audit_mechanism
-from smc_dp.audit.epsilon.bounds import EpsilonMeasure, choose_event, measure_bound
 from smc_dp.audit.epsilon.case import PRIMES, Case, distance_scores, float_scores, residue_scores
 from smc_dp.audit.epsilon.mechanisms import SENSITIVITY, claim_of, distribution_of, mechanism_cases
 from smc_dp.audit.epsilon.mutants import MUTANT_FAULTS, PROTOCOL_MUTANTS, FloatSampler, MultipliedNoise, MutantName
@@ -93,8 +92,8 @@ def test_half_of_gaussian_noise_is_refuted_by_one_threshold_in_few_draws() -> No
 
 @pytest.mark.slow
 def test_half_of_gaussian_noise_is_refuted_in_every_audit() -> None:
-    """Of ten with as many draws as the command has for each; so is noise for half the sensitivity."""
-    for i in range(10):
+    """Of four with as many draws as the command has for each; so is noise for half the sensitivity."""
+    for i in range(4):
         mutant: MutantName = "half-sensitivity" if i % 2 else "half-noise"
         audited = audit_mechanism(mechanism_cases(target("gauss"), mutant)[0], 10_000, ALPHA, rng(f"{mutant} {i}"))
         assert {finding.test for finding in audited.findings if finding.refutes} >= {"gaussian dp"}
@@ -119,25 +118,6 @@ def test_half_of_gaussian_noise_for_a_large_epsilon_is_refuted_in_few_draws() ->
         case = mechanism_cases(target("gauss", 4), mutant)[0]
         findings = audit_mechanism(case, 3000, ALPHA, rng(f"large {mutant}")).findings
         assert next(f.refutes for f in findings if f.test == "gaussian dp") == refuted
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("dimension", "least", "of_half"), [(1, 0.9, 1.6), (2, 0.8, 1.6)])
-def test_many_draws_come_close_to_epsilon(dimension: int, least: float, of_half: float) -> None:
-    """120,000 outputs of K-norm noise for epsilon = 1, and 40,000 of half of it, with 99 % confidence each.
-
-    The same vectors of noise serve both neighbours: each limit holds by itself, whether or not they are independent of
-    each other.
-    """
-    of: dict[MutantName | None, tuple[float, float, int]] = {
-        None: (least, 1.0, 60_000),
-        "half-noise": (of_half, 2.0, 20_000),
-    }
-    for mutant, (low, high, draws) in of.items():
-        case = mechanism_cases(target(), mutant)[dimension - 1]
-        noise = case.outputs(0, draws, rng(case.name), lambda _: None)
-        choose = partial(choose_event, measure=EpsilonMeasure(0.01))
-        assert low < measure_bound(case.where((noise, noise + case.centres[1])), choose).bound <= high
 
 
 EFFORT = Effort(trials=300, alpha=ALPHA, repeats=10, confidence=0.99)

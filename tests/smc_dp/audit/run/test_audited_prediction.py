@@ -76,7 +76,7 @@ def test_a_file_that_exists_is_refused_before_the_audit(
     monkeypatch.setattr(audited_prediction, "read_run_files", lambda folder: pytest.fail("the run was read"))
     found = predicted(charged.run, rows, "--level", "1", "--out", str(rows))
     assert (found.code, found.out) == (2, "")
-    assert found.err == f"error: --out: {rows}: exists already. Name another file, or delete this one\n"
+    assert found.err == f"error: --out: {rows}: exists already. Name another file\n"
 
 
 def test_a_page_of_an_earlier_version_is_warned_of_once(run: Path, rows: Path) -> None:

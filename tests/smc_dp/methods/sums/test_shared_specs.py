@@ -265,7 +265,7 @@ def test_the_statement_is_of_the_honest_shares(method: Any) -> None:
         assert (said.epsilon, said.unit) == (1.0, method.protects)
         assert said.adjacency == ("party" if method.protects == "party" else "replace")
         assert said.adversary.startswith(
-            "Charlie and any 1 of 5 parties, even if they are malicious, while up to 1 parties drop out"
+            "Charlie and any 1 of 5 parties, even if they are malicious, while up to 1 party drops out"
         )
         words = said.plain_words()
         assert ("all records of one party were replaced" in words) == (method.protects == "party")

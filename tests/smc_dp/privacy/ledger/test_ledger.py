@@ -720,7 +720,7 @@ def test_check_adds_up_too(path: Path, capsys: pytest.CaptureFixture[str]) -> No
     file = path.with_name("forged.json")
     file.write_text(json.dumps(document))
     assert main(["ledger", "check", str(file)]) == 1
-    assert "FAILED, the limit is exceeded" in capsys.readouterr().out
+    assert "FAILED, more is charged than the limit allows" in capsys.readouterr().out
 
 
 # A ledger of before entries had a mu, as it was exported and with its key.

@@ -169,17 +169,22 @@ def without(log: Log, chain: Chain, place: int) -> Chain:
 
 
 def all_spent(logs: list[Log], chains: list[Chain], account: Account) -> Fraction:
-    """What logs have spent up to the largest head of each in the chains, without what each has refunded by now.
+    """What logs have spent up to the largest head of each in the chains, without what one of them has refunded by now.
 
-    They may begin with the same entries.
+    They may begin with the same entries. A session that one of them refunded published nothing, so it cost nothing.
     """
     true, charged = Log(), set[str]()
+    refunded = {
+        log.history.entries[entry.refers - 1].digest
+        for log in logs
+        for entry in log.history.entries
+        if entry.is_refund and entry.refers
+    }
     for log in logs:
         own = {request.note.text for chain in log.chains.values() for request in chain}
         given = [request.head.size for chain in chains for request in chain if request.note.text in own]
-        refunded = {entry.refers for entry in log.history.entries if entry.is_refund}
         for entry in log.history.entries[: max(given, default=0)]:
-            if entry.state == "reserved" and entry.number not in refunded and entry.digest not in charged:
+            if entry.state == "reserved" and entry.digest not in refunded | charged:
                 true.charge(entry.guarantee, entry.run or "")
                 charged.add(entry.digest)
     return spent(true.history, account)
