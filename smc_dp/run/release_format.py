@@ -74,6 +74,7 @@ _SENTENCES = (
         "as strong as they are held to be; that the randomness of the operating system and its expansion "
         "(ChaCha20, HMAC-SHA-256) cannot be told from true randomness",
     ),
+    ("(full exponents do without)", "(full exponents do not need this)"),
     ("on edwards25519, that HKDF", "on edwards25519; that HKDF"),
     ("a random permutation, that ChaCha20", "a random permutation; that ChaCha20"),
     (

@@ -440,7 +440,7 @@ def test_the_options_of_run(
     for wrong, words in (
         (["--budget", "1"], "goes with --ledgers"),
         (["--ledgers", "books", "--budget", "0"], "--budget"),
-        (["--ledgers", "books", "--insecure-seed", "1"], "kind none"),
+        (["--ledgers", "books", "--insecure-seed", "1"], "a run without a guarantee"),
         (["--ledgers", "other"], "does not exist"),
     ):
         assert main(["run", "--method", "prr_mean", *wrong]) == 2
