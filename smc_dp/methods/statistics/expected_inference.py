@@ -43,10 +43,9 @@ def expect_inference(spec: CoefficientSums, moments: Array, rows: float, spread:
     hessian, meat, noise = _last_sum(steps, gram, rows, spread)
     nothing = np.zeros(p)
     found = infer_coefficients(nothing, nothing, hessian, meat, gram, rows, noise, longest_step=inf)
-    before = steps.noise[-2].gradient if isinstance(steps, InferenceSteps) else steps.noise.gram[-1].products
-    found = found.averaged_with_start(before**2 * found.inverse @ found.inverse)
     if isinstance(steps, LeastSquaresSteps):
-        found = replace(found, residual=spread)
+        of_start = steps.noise.gram[-1].covariance(nothing, found.inverse)
+        found = replace(found.averaged_with_start(of_start), residual=spread)
     hidden = np.linalg.eigvalsh(hessian) < SURE_EIGENVALUE * loudest(noise.hessian, p)
     unraised = np.linalg.inv(hessian)
     sampling = unraised @ meat @ unraised * (rows / (rows - p) if rows > p else 1.0)

@@ -2,12 +2,6 @@
 
 Sum 0 is at b = 0. Its Hessian, X'X/4, holds the means and squares of all features: the other sums are of rows that are
 centred by them. Each step is H^-1 g, with H raised to half of what the largest eigenvalue of its noise is about.
-
-The estimate is the mean of the last two points, each weighed by the inverse of the covariance V of its noise, the part
-of privacy of `coefficient_inference`. A step goes to about the maximum of the likelihood, whichever point near it it
-begins at; so the last point errs by the noise of the last sum alone, and the point before by that of its own sum. Both
-are independent, and the mean has the covariance (1/V + 1/V')^-1. The rows are the same, and so is the part of sampling.
-A point that its own sum left far from the maximum does not enter the mean.
 Everything here is post-processing of released sums, and total.
 """
 
@@ -122,8 +116,6 @@ class InferenceSteps(CentredSteps[tuple[InferenceNoise, ...]]):
         rows = state.rows - (sums.left_out - state.left_out)
         before = self.noise[min(state.number, len(self.noise)) - 1].gradient
         found = infer_coefficients(at, sums.gradient, sums.hessian, sums.meat, square, rows, noise, before)
-        if state.number == len(self.noise) - 1 and state.found is not None and not state.found.obstacles:
-            found = found.averaged_with_start(state.found.privacy)
         error = hypot(state.rows_error, noise.left_out, self.noise[0].left_out)
         counted = replace(found, rows=rows, left_out=sums.left_out, rows_error=error, left_out_error=noise.left_out)
         return replace(state, at=found.estimate, number=state.number + 1, found=counted)

@@ -3,8 +3,8 @@
 Per record and sum: its gradient, which nothing clips, its Hessian and its meat at the coefficients so far, in one
 vector. Both matrices, and a count of rows that are left out, are free beside the gradient
 (`smc_dp.privacy.distributed.inference_sum`). Each sum gives one of Newton's steps, and the first centres the rows; what
-the last two say of the coefficients is their inference (`coefficient_inference`). The sums get 1, 1, 1, 2 and 4 parts
-of mu^2: of the first three nothing is left in the result but that they came near.
+the last says of the coefficients is their inference (`coefficient_inference`). The sums get 1, 1, 1, 2 and 4 parts of
+mu^2: of the earlier ones nothing is left in the result but that they came near.
 
 Of each column of levels or bins the first is the reference: with a constant, one of them says nothing. Bounds have to
 shorten no row, for a short row would have another score.

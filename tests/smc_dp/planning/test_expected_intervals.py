@@ -92,11 +92,11 @@ def test_a_description_with_stated_deviations_is_that_of_such_rows() -> None:
 
 
 def test_the_width_is_that_of_a_formula_by_hand() -> None:
-    """Of normal columns, by s^2 = 6/mu^2 of the last two sums: sqrt(1 + s^2 R/(n w f)), R = 10 + 5 f, f = (3/3.5)^2."""
+    """Of normal columns, by s = 3/mu of the last sum: sqrt(1 + s^2 R/(n w f)), R = 10 + 5 f, f = (3/3.5)^2."""
     found = planned(5, sizes=[10_000, 10_000], method="logistic", rate=0.5, colluders=0)
     mu = float(found.agreement.target.mu)
     square, w = (3 / 3.5) ** 2, spread_of_rate(0.5)
-    by_hand = np.sqrt(1 + 6 / mu**2 * (10 + 5 * square) / (20_000 * w * square))
+    by_hand = np.sqrt(1 + (3 / mu) ** 2 * (10 + 5 * square) / (20_000 * w * square))
     assert found.intervals[0].times == pytest.approx(by_hand, rel=0.01)
     assert found.intervals[0].without_privacy == pytest.approx(1.96 / np.sqrt(20_000 * w), rel=1e-3)
 

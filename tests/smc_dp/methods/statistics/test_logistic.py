@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
-from functools import cache, reduce
+from functools import cache
 
 import numpy as np
 import pytest
@@ -126,25 +125,6 @@ def test_intervals_cover_at_their_level(n: int, epsilon: int, stated: float) -> 
     assert count >= 200 * stated
     assert 0.93 <= held.mean() <= 0.98
     assert held.min() >= 0.89
-
-
-def test_the_estimate_is_the_mean_of_the_last_two_points() -> None:
-    """Each weighed by the inverse of its noise; but for a point that its own sum left far from the maximum."""
-    target, coins = Target(Fraction(1), noise="ddg"), Stream.insecure_from_seed("mean")
-    spec, (Z, y) = specification(target, rows=20_000), drawn(20_000, 3)
-    parts = [spec.part(encoded(Z[j::3], y[j::3]), coins.fork(f"{j}")) for j in range(3)]
-    values = ideal(spec.functionality, parts, coins.fork("all"))
-    before = reduce(spec.steps.after, values[:-1], spec.steps.begin())
-    far = replace(before, found=replace(before.found, obstacles=("far_start",)))
-    mean, alone = (spec.steps.after(state, values[-1]).found for state in (before, far))
-    assert alone.estimate == pytest.approx(before.at + alone.last, abs=1e-4)  # queries are rounded
-    informed = [np.linalg.inv(found.privacy) for found in (before.found, alone)]
-    assert np.linalg.inv(mean.privacy) == pytest.approx(sum(informed))
-    weighed = informed[0] @ before.found.estimate + informed[1] @ alone.estimate
-    assert np.linalg.solve(mean.privacy, mean.estimate) == pytest.approx(weighed, rel=1e-3)
-    assert mean.sampling.tolist() == alone.sampling.tolist()
-    ratio = np.diagonal(mean.privacy) / np.diagonal(alone.privacy)
-    assert ratio == pytest.approx(4 / 6, rel=0.1)  # of the parts of mu^2
 
 
 def symmetric(rng: np.random.Generator, p: int, deviation: float) -> Array:
