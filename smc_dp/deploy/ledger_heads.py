@@ -60,6 +60,8 @@ def may_carry(names: Sequence[str], frame: Frame) -> bool:
     fits = frame.number < (1 if frame.lane == "seen" else MOST_HEADS) and len(frame.body) <= MOST_HEAD_BYTES
     if frame.to == PUBLIC_NAME:  # the head of the transcript
         return frame.lane == "head" and fits and frame.number == 0 and frame.sender == CURATOR_NAME
+    if party == CURATOR_NAME:  # it has no ledger: a cosignature under the head of the transcript
+        fits = fits and (frame.lane, frame.number) == ("cosigned", 0)
     is_known = frame.lane in HEAD_LANES and {witness, party} <= set(names)
     return is_known and fits and witness in witnesses_of(names, party)
 
@@ -91,7 +93,7 @@ class WitnessStatement:
             raise InputError("witnesses.no_statement")
         note, identity = SignedNote.read(said), VerifierKey(witness_name(witness), ED25519, witness)
         key = VerifierKey.read(note.text.split("\n")[1])
-        is_cosigning = key.kind == COSIGNATURE and key.public not in (witness, owner)
+        is_cosigning = key.kind == COSIGNATURE and key.name == identity.name and key.public not in (witness, owner)
         if note.text != _statement_text(witness, key, approval, kept) or not is_cosigning:
             raise InputError("witnesses.no_statement")
         if identity.signature_in(note) is None:
@@ -203,7 +205,8 @@ class LedgerHeads:
         answered = {(frame.to, frame.lane, frame.number) for frame in self._store.outgoing()}
         parties = [name for name in approvals if self._approval.name in witnesses_of(self._study.names, name)]
         new = [name for name in parties if name in self._study.parties and (name, "seen", 0) not in answered]
-        heads = [p for p in self.own.came("head").values() if (p.sender, "cosigned", p.number) not in answered]
+        came = [p for p in self.own.came("head").values() if p.sender in self._study.parties]
+        heads = [p for p in came if (p.sender, "cosigned", p.number) not in answered]
         if not new and not heads:
             return
         with self._witness() as witness:

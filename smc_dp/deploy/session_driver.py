@@ -245,7 +245,11 @@ class SessionDriver:
         if end == "abandoned":  # perhaps without the key that tells the others
             study, member = self.member.study.digest, self.member
             self._store.commit(sending=abandonment(self._store, study, member.name, member.signer))
-        self._flush()
+        try:
+            self._flush()
+        except CarrierError:  # what is unsent goes when the program is started again
+            if end != "released":
+                raise
         return end
 
     # Before the session.
@@ -451,15 +455,23 @@ class SessionDriver:
         if not (missing := self._closed.collect(session_id, folder, facts["waiting"])):
             return False
         self._say(f"the release is there: waiting for the cosignatures of {', '.join(missing)} under the transcript")
-        frames, known = self._exchange(patience), {frame.key for frame in self._store.received()}
-        fresh = [p for p in frames if p.lane == "cosigned" and p.key not in known and self._limits.may_be_kept(p)]
-        self._note_look(frames, fruitful=bool(fresh))
-        if fresh:
-            self._store.commit(fresh)
-        if frames:
-            self._reached(partial(self._carrier.taken, frames))
+        try:
+            frames = self._exchange(patience)
+            known = {frame.key: frame.digest for frame in self._store.received()}
+            fresh = [p for p in separate_conflicts(known, frames)[0] if self._is_cosignature(p)]
+            self._note_look(frames, fruitful=bool(fresh))
+            if fresh:
+                self._store.commit(fresh)
+            if frames:
+                self._reached(partial(self._carrier.taken, frames))
+        except CarrierError:
+            return False
         late = self._has_heard_all(frames) and self._is_late(patience)
         return bool(self._closed.collect(session_id, folder, missing)) and not late
+
+    def _is_cosignature(self, frame: Frame) -> bool:
+        is_here = (frame.study, frame.to, frame.lane) == (self.member.study.digest, self.member.name, "cosigned")
+        return is_here and self._limits.may_be_kept(frame)
 
     @property
     def _leavers(self) -> Sequence[Notice]:
@@ -567,12 +579,17 @@ class SessionDriver:
             _LOG.debug("%s %s %d frames, %d bytes: %s", self.member.name, what, len(frames), size, counted)
 
     def _reached(self, request: Callable[[], Any]) -> Any:
-        """Return the relay's answer as soon as it can be reached. Time without the relay counts for nobody."""
-        attempts = 0
+        """Return the relay's answer as soon as it can be reached. Time without the relay counts for nobody.
+
+        CarrierError after one deadline of a message where the release is there already.
+        """
+        attempts, began = 0, self._clock()
         while True:
             try:
                 answer = request()
             except CarrierError as error:
+                if self.end == "released" and self._clock() - began > self.member.study.deadlines.messages:
+                    raise
                 self._postpone()
                 self._say(str(error), error.code)
                 self._sleep(_RETRIES[min(attempts, len(_RETRIES) - 1)])

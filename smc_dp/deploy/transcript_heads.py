@@ -59,17 +59,17 @@ class TranscriptHeads:
         if self._name not in witnesses_of(self._study.names, CURATOR_NAME) or signed is None:
             return []
         curator = self._study.identities[CURATOR_NAME]
-        head = head_of_transcript(session_id, read_content(folder, TRANSCRIPT))
-        with self._witness() as witness:
-            try:
-                found = CosignedTranscript.read(signed.body)
-                found.check_signed(session_id, curator, head)
+        try:
+            head = head_of_transcript(session_id, read_content(folder, TRANSCRIPT))
+            found = CosignedTranscript.read(signed.body)
+            found.check_signed(session_id, curator, head)
+            with self._witness() as witness:
                 note = witness.cosign_closed(found.head, transcript_key(session_id, curator))
-            except InputError as error:
-                self._hear(PrivateText(f"did not cosign the transcript: {error}"))
-                return []
-            made = CosignedTranscript(note).stating(session_id, witness.key, self._signer)
-        _write(folder, made)
+                made = CosignedTranscript(note).stating(session_id, witness.key, self._signer)
+            _write(folder, made)
+        except (InputError, OSError) as error:  # the release is there, and stands without a cosignature
+            self._hear(PrivateText(f"did not cosign the transcript: {error}"))
+            return []
         return [Frame(self._study.digest, self._name, CURATOR_NAME, "cosigned", 0, made.encode())]
 
     def collect(self, session_id: bytes, folder: Path, awaited: list[str]) -> list[str]:
@@ -91,7 +91,10 @@ class TranscriptHeads:
                 statement, line = witnessed
                 found = CosignedTranscript(found.head.signed(line), (*found.statements, statement))
                 missing.discard(frame.sender)
-        _write(folder, found)
+        try:
+            _write(folder, found)
+        except (InputError, OSError) as error:
+            self._hear(PrivateText(f"cosignatures of the transcript are not kept: {error}"))
         return [name for name in awaited if name in missing]
 
 

@@ -88,7 +88,7 @@ class CosignedTranscript:
                 continue
             key = VerifierKey.read(note.text.split("\n")[1])
             stated = note.text == _key_statement(session_id, key, identity)
-            if not stated or key.kind != COSIGNATURE or key.public == identity:
+            if not stated or key.kind != COSIGNATURE or key.name != signer.name or key.public == identity:
                 raise InputError("cosigned.no_statement", name=name)
             if (made := key.signature_in(self.head)) is not None:
                 return note, made

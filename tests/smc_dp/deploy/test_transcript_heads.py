@@ -13,13 +13,14 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from support import sites
 from support.hubs import body
+from support.relay_carriers import PassingCarrier
 from support.sites import LINEAR, MESSAGES, Between, Sites
 
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.checks import audit_run
-from smc_dp.deploy.frame import Carrier, Frame
+from smc_dp.deploy.frame import Carrier, CarrierError, Frame
 from smc_dp.deploy.ledger_heads import MOST_HEAD_BYTES, may_carry, own_witness
 from smc_dp.privacy.ledger.signed_note import SignedNote, VerifierKey, cosign_note, sign_note
 from smc_dp.privacy.ledger.witness import Witness, witness_name
@@ -128,6 +129,11 @@ def test_the_audit_refuses_another_transcript_and_every_signature_that_is_missin
     assert code_of(replace(kept, head=SignedNote(kept.head.text, (lines[0], false)))) == "note.false_signature"
     (folder / COSIGNED).write_bytes(b"nothing\n")
     assert outcome(folder).code == "cosigned.malformed"
+    with Witness.create(folder / "witness", witness_name(CURATOR.public)) as witness:  # of the curator itself
+        own = witness.cosign_closed(SignedNote(kept.head.text, lines[:1]), transcript_key(session, CURATOR.public))
+        made = CosignedTranscript(own).stating(session, witness.key, CURATOR)
+    (folder / "witness").unlink()
+    assert code_of(made) == "cosigned.by_nobody"
 
 
 def test_a_line_without_its_end_is_another_log() -> None:
@@ -135,7 +141,7 @@ def test_a_line_without_its_end_is_another_log() -> None:
     assert len({(head.size, head.root) for head in heads}) == len(heads)
 
 
-@pytest.mark.parametrize("wrong", ["session", "kind", "identity"])
+@pytest.mark.parametrize("wrong", ["session", "kind", "identity", "name"])
 def test_a_statement_is_of_a_witness_for_one_session(wrong: str, tmp_path: Path) -> None:
     signed = CosignedTranscript.sign(SESSION, b"line\n", CURATOR)
     party, log = sites.identity("P1"), transcript_key(SESSION, CURATOR.public)
@@ -148,6 +154,8 @@ def test_a_statement_is_of_a_witness_for_one_session(wrong: str, tmp_path: Path)
         bad = CosignedTranscript(note).stating(bytes(32), key, party)
     elif wrong == "kind":
         bad = CosignedTranscript(note).stating(SESSION, VerifierKey(key.name, 1, key.public), party)
+    elif wrong == "name":
+        bad = CosignedTranscript(note).stating(SESSION, VerifierKey("of-another", key.kind, key.public), party)
     else:
         own = cosign_note(signed.head, key.name, party, 1)
         bad = CosignedTranscript(own).stating(SESSION, VerifierKey(key.name, key.kind, party.public), party)
@@ -236,6 +244,68 @@ def test_the_curator_waits_for_one_deadline_and_no_longer_and_comes_back_for_wha
     run.close()
 
 
+class Repeating(PassingCarrier):
+    """A relay that hands over each frame twice."""
+
+    def fetch(self, seconds: float) -> list[Frame]:
+        found = self.inner.fetch(seconds)
+        return [*found, *found]
+
+
+class Contradicting(PassingCarrier):
+    """A relay that hands over another frame beside each cosignature, and one that nobody sends."""
+
+    def fetch(self, seconds: float) -> list[Frame]:
+        found = self.inner.fetch(seconds)
+        made = [replace(p, body=b"y") for p in found if p.lane == "cosigned"]
+        return [*found, *made, *(replace(p, number=1) for p in made), *(replace(p, to="P3") for p in made)]
+
+
+@pytest.mark.parametrize("relay", [Repeating, Contradicting])
+def test_frames_that_repeat_or_contradict_each_other_do_not_keep_the_curator_from_its_end(
+    relay: Callable[[Carrier], Carrier], tmp_path: Path
+) -> None:
+    run = Sites(STUDY, tmp_path, between=lambda name, inner: relay(inner) if name == CURATOR_NAME else inner).run()
+    assert set(run.ends.values()) == {"released"}
+    assert outcome(run.at[CURATOR_NAME].folder / "run").fault.fields["names"] == STUDY.parties
+    run.close()
+
+
+def test_a_head_that_the_curator_has_not_is_not_answered(tmp_path: Path) -> None:
+    """The answer would have the key of the cosignature under the transcript."""
+    run = Sites(STUDY, tmp_path)
+    run.relay.put(Frame(STUDY.digest, CURATOR_NAME, "P1", "head", 0, b"x"))
+    run.run()
+    assert set(run.ends.values()) == {"released"}
+    assert outcome(run.at[CURATOR_NAME].folder / "run").fault.fields["names"] == STUDY.parties
+    run.close()
+
+
+def test_a_relay_that_is_gone_after_the_release_keeps_nobody_for_longer_than_a_deadline(tmp_path: Path) -> None:
+    class Gone(PassingCarrier):
+        def send(self, frames: Sequence[Frame]) -> None:
+            if any((p.lane, p.to) == ("cosigned", CURATOR_NAME) for p in frames):
+                raise CarrierError("relay.gone")
+            self.inner.send(frames)
+
+    run = Sites(STUDY, tmp_path, between=lambda name, inner: Gone(inner) if name == "P1" else inner)
+    before = run.clock.now
+    run.run()
+    assert set(run.ends.values()) == {"released"}
+    assert MESSAGES < run.clock.now - before < 4 * MESSAGES
+    run.close()
+
+
+def test_a_party_whose_witness_is_unusable_has_its_release(tmp_path: Path) -> None:
+    run = Sites(STUDY, tmp_path)
+    run.run(until=lambda: (run.at[CURATOR_NAME].folder / "run").exists())
+    next((tmp_path / "P1" / "counters").glob("*.witness")).write_bytes(b"junk" * 1000)
+    run.run()
+    assert set(run.ends.values()) == {"released"}
+    assert "did not cosign the transcript" in " ".join(run.said["P1"])
+    run.close()
+
+
 def test_frames_of_the_head_of_a_transcript_go_from_the_curator_to_all_and_back() -> None:
     def fits(sender: str, to: str, number: int = 0, size: int = 1) -> bool:
         lane = "head" if to == PUBLIC_NAME else "cosigned"
@@ -245,5 +315,10 @@ def test_frames_of_the_head_of_a_transcript_go_from_the_curator_to_all_and_back(
     assert fits("P1", CURATOR_NAME)
     assert not fits("P1", PUBLIC_NAME)
     assert not fits("P4", CURATOR_NAME)
+    assert not fits("P1", CURATOR_NAME, 1)
+    # The curator is a witness, and has no ledger.
+    assert may_carry(STUDY.names, Frame("a" * 64, CURATOR_NAME, "P1", "seen", 0, b"x"))
+    assert not may_carry(STUDY.names, Frame("a" * 64, CURATOR_NAME, "P1", "head", 0, b"x"))
+    assert not may_carry(STUDY.names, Frame("a" * 64, "P1", CURATOR_NAME, "seen", 0, b"x"))
     assert not fits(CURATOR_NAME, PUBLIC_NAME, 1)
     assert not fits(CURATOR_NAME, PUBLIC_NAME, size=MOST_HEAD_BYTES + 1)

@@ -257,7 +257,8 @@ def check_cosigned_transcript(evidence: Evidence) -> CheckOutcome:
         found = CosignedTranscript.read(content)
         head = head_of_transcript(session.id, evidence.files[TRANSCRIPT])
         found.check_signed(session.id, identities[CURATOR_NAME], head)
-        names = [name for name in session.names if found.witnessed_by(session.id, name, identities[name])]
+        others = [name for name in session.names if name != CURATOR_NAME]
+        names = [name for name in others if found.witnessed_by(session.id, name, identities[name])]
     except InputError as error:
         return failed(error.fault)
     if not names:
