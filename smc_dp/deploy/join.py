@@ -173,7 +173,10 @@ def take_part(
                 raise
             facts = store.facts()
     if policy is not None and policy.witnesses is not None:
-        policy.ask_witnesses(study, files.ledger, signer, hear)  # who see the charge then
+        try:
+            policy.ask_witnesses(study, files.ledger, signer, hear)  # who see the charge then
+        except InputError as error:  # the session is over, and its result stands
+            hear(PrivateText(str(error)))
         if len(policy.witnesses.urls) < len(policy.witnesses.keys):
             hear(PrivateText(str(InputFault("witnesses.ask_again"))))
     charged = bool(charge_from_facts(facts).standing)

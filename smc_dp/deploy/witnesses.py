@@ -17,18 +17,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from protocols.crypto.identity import Signer
 from smc_dp.core.documents import Document
-from smc_dp.core.errors import InputError
+from smc_dp.core.errors import InputError, shown
 from smc_dp.core.private_text import Hear, PrivateText
 from smc_dp.core.writing import replace_file
 from smc_dp.deploy.fields import Count
 from smc_dp.deploy.outside_witness import NOT_COSIGNED, ask_witness, check_address
 from smc_dp.privacy.ledger.head import HeadRequest, check_cosigned, verify_head
 from smc_dp.privacy.ledger.ledger import Ledger
-from smc_dp.privacy.ledger.signed_note import COSIGNATURE, SignedNote, VerifierKey
+from smc_dp.privacy.ledger.signed_note import COSIGNATURE, Checkpoint, SignedNote, VerifierKey
 
 COSIGNED = ".cosigned"
 
@@ -53,27 +53,35 @@ class WitnessSection(Document):
     needed: Count | None = None
     urls: dict[str, WitnessAddress] = Field(default_factory=dict)
 
+    @model_validator(mode="after")
+    def _fits_together(self) -> WitnessSection:
+        names = {VerifierKey.read(key).name for key in self.keys}
+        if missing := [name for name in self.urls if name not in names]:
+            raise InputError("witnesses.url_without_key", names=[shown(name) for name in missing])
+        return self
+
     def ask(self, folder: Path, ledger: Path, signer: Signer, study: str, hear: Hear) -> None:
         """Ask the witnesses that have an address to cosign the head of the ledger for a study, and keep their answers.
 
         One that does not is heard of, and `check` counts it as missing. InputError for a ledger that one of them has
         seen further, or with other entries.
         """
-        with Ledger.open(ledger) as opened:
-            history = opened.history()
         for key in map(VerifierKey.read, self.keys):
             if key.name not in self.urls:
                 continue
             try:
-                note = ask_witness(self.urls[key.name], key, history, signer, study)
+                note = ask_witness(self.urls[key.name], key, ledger, signer, study)
             except InputError as error:
                 if error.code not in NOT_COSIGNED:
-                    raise error.within(f"ledger {ledger}") from None
+                    raise
                 hear(PrivateText(str(error)))
                 continue
             place = folder / self.heads
-            place.mkdir(parents=True, exist_ok=True)
-            path = place / f"{study[:16]}-{key.key_id.hex()}-{len(history.entries)}{COSIGNED}"
+            try:
+                place.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise InputError("folder.not_written", why=error.strerror).within(str(place)) from None
+            path = place / f"{study[:16]}-{key.key_id.hex()}-{Checkpoint.read(note.text).size}{COSIGNED}"
             replace_file(path, note.encode(), f"head {path}")
 
     def check(self, folder: Path, ledger: Path, owner: bytes, study: str) -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import shutil
+import socket
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from fractions import Fraction
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -20,10 +23,12 @@ from support.studies import IDENTITIES, SITE_POLICY, study, text
 from smc_dp.core.errors import InputFault, UnfitError
 from smc_dp.core.private_text import PrivateText
 from smc_dp.deploy.join import take_part
-from smc_dp.deploy.outside_witness import check_address
+from smc_dp.deploy.outside_witness import ask_witness, check_address
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.site_policy import SitePolicy
+from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
+from smc_dp.privacy.ledger.signed_note import VerifierKey
 from tests.smc_dp.deploy.test_witnesses import Home
 from tests.support.refusals import refused
 
@@ -49,6 +54,11 @@ def roots(old: int, new: int, proof: list[bytes], known: bytes, whole: bool = Tr
         return first, node(second, side)
     first, second = roots(old - half, new - half, proof, known, False)
     return node(side, first), node(side, second)
+
+
+def cosignature(text: str) -> bytes:
+    made = (5).to_bytes(8, "big") + KEY.sign(f"cosignature/v1\ntime 5\n{text}".encode())
+    return f"\N{EM DASH} {NAME} {base64.b64encode(ID + made).decode()}\n".encode()
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -86,8 +96,7 @@ class Handler(BaseHTTPRequestHandler):
         if old and (roots(old, new, hashes, Handler.seen[1]) != (Handler.seen[1], found) or hashes):
             return 422, b""
         Handler.seen = new, found
-        made = (5).to_bytes(8, "big") + KEY.sign(f"cosignature/v1\ntime 5\n{text}\n".encode())
-        return 200, f"\N{EM DASH} {NAME} {base64.b64encode(ID + made).decode()}\n".encode()
+        return 200, cosignature(f"{text}\n")
 
     def log_message(self, *_: object) -> None:
         pass
@@ -134,7 +143,7 @@ def test_an_older_ledger_is_refused_by_the_number_that_the_witness_has_seen(home
     home.charge()
     assert ask(home) == []
     shutil.copy(copy, home.ledger)
-    with refused("head.fewer_entries", entries=1, old=2):
+    with refused("head.fewer_entries", at=f"ledger {home.ledger}: witness {NAME} at http://", entries=1, old=2):
         ask(home)
     shutil.rmtree(home.folder / "answers")  # put back, too: the witness remembers
     assert home.approve(f"--ledger={home.ledger}") == 2
@@ -163,12 +172,29 @@ def test_join_asks_before_and_after_so_that_the_charge_is_seen(home: Home) -> No
     assert str(InputFault("witnesses.ask_again")) not in [line.on_screen() for line in said]
 
 
+def test_what_a_witness_says_after_the_study_is_heard_and_its_result_stands(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.study.write_text(text().replace('greetings = "7d"', 'greetings = "0.1s"'))
+    assert home.approve(f"--ledger={home.ledger}") == 0
+    relay = RelayStore()
+
+    def carrier(*given: JointStudy) -> InMemoryCarrier:  # opened between the two questions
+        monkeypatch.setattr(Handler, "instead", (409, b"9\n"))
+        return InMemoryCarrier(relay, "north", given[0].digest)
+
+    said: list[PrivateText] = []
+    part = take_part(home.study, home.site_files, said.append, lambda study, *_: carrier(study))
+    assert part.code == "approvals.deadline"
+    assert any(f"witness {NAME} at http://" in line.on_screen() for line in said)
+
+
 def test_another_ledger_under_the_same_identity_is_refused_by_its_proof(home: Home) -> None:
     assert ask(home) == []
     home.ledger.unlink()
     Ledger.create(home.ledger, Fraction(1), Fraction(1, 10**4)).close()
     for _ in range(2):  # as large as the one before, and larger
-        with refused("outside.not_extended", name=NAME, seen=1):
+        with refused("outside.not_extended", at=f"witness {NAME} at http://127.0.0.1:", seen=1):
             ask(home)
         home.charge()
 
@@ -180,6 +206,8 @@ def test_another_ledger_under_the_same_identity_is_refused_by_its_proof(home: Ho
         ((200, b"\xff\n"), "without a cosignature"),
         ((200, f"\N{EM DASH} {NAME} {base64.b64encode(ID + bytes(72)).decode()}\n".encode()), "without a cosignature"),
         ((409, b"many\n"), "HTTP status 409"),
+        ((409, b"0\n"), "HTTP status 409"),
+        ((422, b""), "HTTP status 422"),
         ((403, b""), "HTTP status 403"),
         ((500, b"x" * 100_000), "HTTP status 500"),
         (None, "HTTP status 404"),
@@ -193,20 +221,115 @@ def test_any_other_answer_is_silence(instead: tuple[int, bytes] | None, part: st
     assert not list(home.folder.glob("answers/*"))
 
 
-def test_a_witness_that_names_ever_other_numbers_is_asked_three_times(
+def test_a_cosignature_of_another_text_does_not_count(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    def answer(_: Handler, content: bytes) -> tuple[int, bytes]:
+        note = content.decode().partition("\n\n")[2]  # with the line of the log, and the empty line before it
+        return 200, b"x\n\n" + cosignature(f"{note}x\n")
+
+    monkeypatch.setattr(Handler, "answer", answer)
+    assert "without a cosignature" in ask(home)[0]
+    assert not list(home.folder.glob("answers/*"))
+
+
+@pytest.mark.parametrize(("numbers", "asked"), [((1, 0), 2), ((1, 1), 2), ((1, 2, 3, 4), 3)])
+def test_a_witness_that_repeats_a_number_or_ever_names_others_is_silent(
+    numbers: tuple[int, ...], asked: int, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(4):
+        home.charge()
+    said = iter(numbers)
+    monkeypatch.setattr(Handler, "answer", lambda *_: (409, f"{next(said)}\n".encode()))
+    assert "HTTP status 409" in ask(home)[0]
+    assert Handler.asked == asked
+
+
+def test_a_ledger_that_another_study_charges_meanwhile_is_read_again(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    numbers = iter(["1", "0", "1", "0"])
-    monkeypatch.setattr(Handler, "answer", lambda *_: (409, f"{next(numbers)}\n".encode()))
-    assert "HTTP status 409" in ask(home)[0]
-    assert Handler.asked == 3
+    answer = Handler.answer
+
+    def busy(self: Handler, content: bytes) -> tuple[int, bytes]:
+        if Handler.asked > 1:
+            return answer(self, content)
+        home.charge()
+        with Ledger.open(home.ledger) as ledger:
+            first, second = (bytes.fromhex(entry.digest) for entry in ledger.history().entries)
+        Handler.seen = 2, node(hashlib.sha256(b"\0" + first).digest(), hashlib.sha256(b"\0" + second).digest())
+        return 409, b"2\n"
+
+    monkeypatch.setattr(Handler, "answer", busy)
+    assert ask(home) == []
+    assert Handler.seen[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        (b"HTTP/1.1 200 OK\r\n", b"x"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n", b"x"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", b"a: b\r\n"),
+        (b"HTTP/1.0 409 Conflict\r\n\r\n1", b"2"),
+    ],
+)
+def test_an_answer_without_an_end_ends_at_the_deadline(first: bytes, again: bytes, home: Home) -> None:
+    ended = threading.Event()
+
+    def drip(listening: socket.socket) -> None:
+        line, _ = listening.accept()
+        with line, suppress(OSError):  # the other end has hung up
+            line.sendall(first)
+            while not ended.wait(0.01):
+                line.sendall(again)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=drip, args=[listening], daemon=True).start()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        began = time.monotonic()
+        try:
+            with refused("outside.unreachable", url=url):
+                ask_witness(url, VerifierKey.read(VKEY), home.ledger, NORTH, study().digest, 0.3)
+        finally:
+            ended.set()
+        assert time.monotonic() - began >= 0.3
 
 
 def test_a_witness_that_cannot_be_reached_is_missing(home: Home) -> None:
     says(home, "http://127.0.0.1:9")
     assert "cannot be reached" in ask(home)[0]
-    for wrong in ("ftp://x", "https://", "witness.example", "https://x?y", "https://u@x"):
-        with refused("outside.no_address", got=wrong):
-            check_address(wrong)
     says(home, "ftp://x")
     assert home.faults == ["outside.no_address"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *("ftp://x", "https://", "witness.example", "https://x?y", "https://x?", "https://x#y", "https://x/a b"),
+        *("https://u@x", "https://@x", "https://:p@x", "https://x:port", "https://x:65536", "https://x:0"),
+        *("https://[::1", "https://x/\n", "https://w\xeftness"),
+    ],
+)
+def test_what_is_no_address_is_refused(wrong: str) -> None:
+    with refused("outside.no_address", got=repr(wrong)):
+        check_address(wrong)
+
+
+def test_http_without_encryption_is_for_this_machine_alone() -> None:
+    for url in ("http://127.0.0.1:80/a", "http://localhost", "http://[::1]:8080", "https://witness.example:443/a"):
+        assert check_address(f"{url}/") == url
+    for url in ("http://witness.example", "http://10.0.0.1", "http://127.0.0.1.example", "http://localhost.example"):
+        with refused("outside.not_encrypted", got=repr(url)):
+            check_address(url)
+
+
+def test_an_address_of_no_key_is_refused(home: Home) -> None:
+    says(home, "https://witness.example")
+    policy = home.files["policy"]
+    policy.write_text(policy.read_text().replace(f'{{"{NAME}"', '{"witness.example/w2"'))
+    assert home.faults == ["witnesses.url_without_key"]
+
+
+def test_a_folder_that_cannot_be_made_is_refused(home: Home) -> None:
+    (home.folder / "answers").write_text("")
+    with refused("folder.not_written", at=str(home.folder / "answers")):
+        ask(home)
