@@ -81,7 +81,7 @@ def _steps(recipe: str, text: str) -> Iterator[Step]:
 def done(planter: Planter, steps: Sequence[Step]) -> Iterator[Path]:
     """A copy of the repository in which these steps have been done."""
     files = {step.file for step in steps}
-    with planter.changing(*files), planter.loaded_without(*files):
+    with planter.changing(*files):
         for step in steps:
             step.do(planter.root)
         planter.is_changed(*files)
