@@ -93,7 +93,7 @@ class WitnessStatement:
             raise InputError("witnesses.no_statement")
         note, identity = SignedNote.read(said), VerifierKey(witness_name(witness), ED25519, witness)
         key = VerifierKey.read(note.text.split("\n")[1])
-        is_cosigning = key.kind == COSIGNATURE and key.name == identity.name and key.public not in (witness, owner)
+        is_cosigning = key.kind == COSIGNATURE and key.public not in (witness, owner)
         if note.text != _statement_text(witness, key, approval, kept) or not is_cosigning:
             raise InputError("witnesses.no_statement")
         if identity.signature_in(note) is None:

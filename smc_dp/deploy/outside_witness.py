@@ -109,8 +109,8 @@ def _exchange(line: HTTPConnection, path: str, content: bytes, seconds: float) -
     timer.start()
     try:
         line.request("POST", path, content)
-        answer = line.getresponse()
-        found = answer.status, answer.read(_MOST_ANSWER_BYTES)
+        with closing(line.getresponse()) as answer:  # it holds the socket, too
+            found = answer.status, answer.read(_MOST_ANSWER_BYTES)
     finally:
         timer.cancel()
     if time.monotonic() >= deadline:  # the answer may have been cut
