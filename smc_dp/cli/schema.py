@@ -11,7 +11,7 @@ import typer
 def print_schema(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which one; without it, the names.")] = None,
 ) -> None:
-    """Print the JSON Schema of a document. They describe what sites exchange or keep, runs and audits.
+    """Print the JSON Schema of a document. Documents are what sites exchange or keep, runs and audits.
 
     Without NAME, the names are listed. Studies, policies and bounds are TOML: the schema is that of their values.
 

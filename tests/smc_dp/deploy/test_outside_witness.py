@@ -149,12 +149,7 @@ def test_an_older_ledger_is_refused_by_the_number_that_the_witness_has_seen(home
     assert home.approve(f"--ledger={home.ledger}") == 2
     relay = RelayStore()
     with pytest.raises(UnfitError) as caught:
-        take_part(
-            home.study,
-            home.site_files,
-            lambda line: None,
-            lambda *asked: InMemoryCarrier(relay, "north", asked[0].digest),
-        )
+        home.join(relay)
     assert "head.fewer_entries" in [fault.code for fault in caught.value.faults]
     assert {frame.lane for _, frame in relay.since(0, "south", everything=True)} == {"refusal"}
 
@@ -164,9 +159,7 @@ def test_join_asks_before_and_after_so_that_the_charge_is_seen(home: Home) -> No
     assert home.approve(f"--ledger={home.ledger}") == 0
     said: list[PrivateText] = []
     asked = Handler.asked
-    part = take_part(
-        home.study, home.site_files, said.append, lambda *given: InMemoryCarrier(RelayStore(), "north", given[0].digest)
-    )
+    part = home.join(RelayStore(), said.append)
     assert part.code == "approvals.deadline"
     assert Handler.asked == asked + 4  # each time once for the number of entries that it has seen
     assert str(InputFault("witnesses.ask_again")) not in [line.on_screen() for line in said]

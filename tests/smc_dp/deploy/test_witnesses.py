@@ -18,8 +18,8 @@ from support.studies import IDENTITIES, SITE_POLICY, study, text
 from protocols.arithmetic.rng import Stream
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputFault, UnfitError
-from smc_dp.core.private_text import PrivateText
-from smc_dp.deploy.join import SiteFiles, take_part
+from smc_dp.core.private_text import Hear, PrivateText
+from smc_dp.deploy.join import Part, SiteFiles, take_part
 from smc_dp.deploy.preflight import OwnFiles, preflight_of_files
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.site_policy import SitePolicy
@@ -84,6 +84,12 @@ class Home:
     def approve(self, *more: str) -> int:
         given = [f"--{name}={self.files[name]}" for name in ("key", "policy")]
         return main(["study", "approve", str(self.study), *given, *more])
+
+    def join(self, relay: RelayStore, hear: Hear = lambda line: None) -> Part:
+        """Take part in the study over this relay, and tell what is said there."""
+        return take_part(
+            self.study, self.site_files, hear, lambda *asked: InMemoryCarrier(relay, "north", asked[0].digest)
+        )
 
 
 @pytest.fixture
@@ -201,12 +207,7 @@ def test_a_ledger_that_was_put_back_sends_nothing_but_a_refusal(home: Home) -> N
     shutil.copy(copy, home.ledger)
     relay = RelayStore()
     with pytest.raises(UnfitError) as caught:
-        take_part(
-            home.study,
-            home.site_files,
-            lambda line: None,
-            lambda *asked: InMemoryCarrier(relay, "north", asked[0].digest),
-        )
+        home.join(relay)
     assert [fault.code for fault in caught.value.faults] == ["head.seen_further"]
     assert {frame.lane for _, frame in relay.since(0, "south", everything=True)} == {"refusal"}
 
@@ -216,9 +217,7 @@ def test_at_the_end_a_site_is_asked_to_have_its_ledger_witnessed_again(home: Hom
     home.ask("south", digest=JointStudy.read(home.study).digest)
     assert home.approve(f"--ledger={home.ledger}") == 0
     said: list[PrivateText] = []
-    part = take_part(
-        home.study, home.site_files, said.append, lambda *asked: InMemoryCarrier(RelayStore(), "north", asked[0].digest)
-    )
+    part = home.join(RelayStore(), said.append)
     assert part.code == "approvals.deadline"
     assert said[-1].on_screen() == str(InputFault("witnesses.ask_again"))
 
