@@ -35,6 +35,7 @@ def test_a_ring_of_other_width() -> None:
         assert ring.modulus == 2**bits
         assert ring.reduce(-1) == 2**bits - 1 == ring.subtract(0, 1)
         assert ring.add(ring.modulus - 1, 1) == 0
+    assert RING.add_vectors((2**64,), (1,)) == (1,)  # no machine word is as long
 
 
 @given(st.data(), st.integers(1, 90), st.integers(1, 6), st.integers(0, 9))
