@@ -693,7 +693,7 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ledger.reserve(DATA, "pathak2010", pure("0.25"), anew())
     assert main(["ledger", "check", file, "--epsilon", "0.75"]) == 0
     out = capsys.readouterr().out
-    assert [figure for figure in ("Entries: 2", "0.25 ", "0.75 ", "entries 2") if figure not in out] == []
+    assert [figure for figure in ("Entries: 2", "0.25 ", "0.75 ", "spent: 2") if figure not in out] == []
     assert main(["ledger", "check", file, "--epsilon", "0.76"]) == 1
     capsys.readouterr()
     assert main(["ledger", "show", file]) == 0
@@ -721,7 +721,7 @@ def test_check_adds_up_too(path: Path, capsys: pytest.CaptureFixture[str]) -> No
     file = path.with_name("forged.json")
     file.write_text(json.dumps(document))
     assert main(["ledger", "check", str(file)]) == 1
-    assert "FAILED, more is charged than the limit allows" in capsys.readouterr().out
+    assert "FAILED: more is charged than the limit allows" in capsys.readouterr().out
 
 
 # A ledger of before entries had a mu, as it was exported and with its key.
