@@ -353,7 +353,7 @@ class ReleaseFile(Document):
 
     @model_validator(mode="before")
     @classmethod
-    def _has_this_format(cls, found: object) -> object:
+    def _of_today(cls, found: object) -> object:
         if isinstance(found, dict):
             refuse_other_format(found)
         return found
