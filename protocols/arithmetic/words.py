@@ -54,8 +54,9 @@ class Words(Sequence[int]):
     def __hash__(self) -> int:
         return hash(tuple(self))
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        return np.array(self.array, dtype, copy=copy)
+    @override
+    def __repr__(self) -> str:
+        return repr(tuple(self))
 
 
 Vector: TypeAlias = Words | tuple[int, ...]
