@@ -46,7 +46,9 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     in each round, secure sums add up the parties' gradients. For two classes and enough rows newton is nearly as
     accurate as pooling the data. logistic releases coefficients with intervals for two classes, linear for a label
     that is a number. describe releases counts, means and standard deviations with intervals. wsum adds up the parties'
-    models. In ofpa each party adds noise to its own model, and then the models are added up.
+    models; wsum_ar protects their numbers of rows, too. In ofpa each party adds noise to its own model, and then the
+    models are added up. ofaa adds up noisy polynomials in place of losses. soft_ss (votes) and avg_clip (clipped
+    models) protect all records of a party together.
 
     All methods except prr_mean tolerate a malicious curator, as many malicious parties as --colluders says, and as
     many drop-outs as --dropouts says. Exception: with drop-outs and more than 200 parties, all participants must
@@ -124,13 +126,13 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     _check_test_rows(how.metrics, found, agreement)
     if how.identities is not None:
         simulated["identities"] = load_with_warning(how.identities, agreement.participants)
+    drop_outs = parse_drop_outs(how.drop_out or [])
     if not as_json:
         with allow_cells(how.most_cells):
             check_parties(local_parties(found, agreement, rng))  # a party that cannot take part is refused first
         having = {name: len(own) for name, own in found.federation.by_name.items()}
         screen.print_blocks(expected_in_simulation(agreement, having))
     with allow_cells(how.most_cells), screen.progress_bars(quiet=as_json) as hear:
-        drop_outs = parse_drop_outs(how.drop_out or [])
         report = simulate_run(found, agreement, rng, folder, hear, drop_out=drop_outs, **simulated)
     _write_metrics(how.metrics, main_job.metrics_by_release([report]), request.data)
     if as_json:

@@ -159,7 +159,7 @@ def recover_ledger(
     with Ledger.open(file) as ledger:
         history = ledger.recover(lambda found: lost_charges(found, chains, costs))
     code = "recovery.whole_budget" if LedgerRecovery.of(history).charges is None else "recovery.studies"
-    screen.print_blocks([coded_prose(code), *report.check_blocks(history)])
+    screen.print_blocks([coded_prose(code), *report.recovery_blocks(history)])
 
 
 def cosign_head(

@@ -205,14 +205,16 @@ class CarrierSuite:
         self, relay: RunningRelay, ways: dict[str, Carrier]
     ) -> None:
         one, two = (frame(relay, "P2", n, lane="approval", by=CURATOR_NAME) for n in range(2))
-        way = ways[CURATOR_NAME]
-        way.send([one])
+        way, kept = ways[CURATOR_NAME], frame(relay, "P3", 0, lane="approval", by=CURATOR_NAME)
+        way.send([one, kept])
         assert ways["P2"].fetch(10) == [one]
         relay.kill()
         ways["P2"].taken([one])  # which only the relay needs to know, and it will ask again
         with pytest.raises(CarrierError):
             way.send([two])
         relay.start()
+        with closing(relay.carrier("P3")) as again:
+            assert brought(again, 1) == [kept]
         way.send([one, two])  # the first again, over a connection that was lost
         with closing(relay.carrier("P2")) as again:
             assert two in brought(again, 2, 5)

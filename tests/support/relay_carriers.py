@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import sys
 import threading
 from collections.abc import Sequence
 from functools import partial
@@ -96,14 +95,3 @@ def _answer(line: socket.socket, service: RelayService) -> None:
 
 def _all_of(line: socket.socket) -> bytes:
     return b"".join(iter(partial(line.recv, 1 << 20), b""))
-
-
-def main() -> None:
-    """Serve the relay of a study: its folder, its digest, its participants."""
-    folder, study, *names = sys.argv[1:]
-    service = RelayService(study, RelayStore(Path(folder) / "frames"), {name: name for name in names})
-    serve(Path(folder) / "socket", service)
-
-
-if __name__ == "__main__":
-    main()

@@ -63,6 +63,20 @@ def check_blocks(history: History) -> Iterator[Prose]:
     for account in history.charged:
         code = "ledger.within_limit" if history.standing(account).fits else "ledger.limit_passed"
         yield coded_prose(code, account=_account(account, history))
+    yield from _open_entries(history)
+
+
+def recovery_blocks(history: History) -> Iterator[Prose]:
+    """Yield every account of a ledger that was recovered, and its open entries.
+
+    The charge of a whole budget is above the limit on purpose, so this is no check against the limit.
+    """
+    for account in history.charged:
+        yield Prose(_account(account, history))
+    yield from _open_entries(history)
+
+
+def _open_entries(history: History) -> Iterator[Prose]:
     if history.pending:
         yield coded_prose("ledger.entry_without_outcome", entries=history.pending)
 
@@ -77,7 +91,8 @@ def witness_block(history: History, witness: str, seen: Seen | None) -> Prose:
 
 def _account(account: Account, history: History) -> str:
     """Return an account, and how it stands."""
-    said = f"unit {account.unit}, adjacency {account.adjacency}: {standing_sentence(history.standing(account))}"
+    of = {RECORDS: "records", PARTIES: "whole parties"}[account]
+    said = f"Account of {of} (adjacency {account.adjacency}): {standing_sentence(history.standing(account))}"
     if not history.holds_however_chosen(account):
         said += ", if no figure was chosen in view of an earlier release: an approximate one came after a Gaussian one"
     if any(entry.kind == "zcdp" for entry in history.charged[account]):

@@ -135,7 +135,7 @@ class SumTerms(ProtocolTerms):
         own_noise = has_own_noise(spec)
         if own_noise:
             who = "the curator and all other parties" if limits.by_curator else "all other parties"
-            noise = "no other party's noise"
+            noise = "each party's own noise only"
         sparse = limits.has_sparse_graph
         how = "if all follow the protocol" if sparse and not own_noise else "even if malicious"
         fixed = "colluding parties and drop-outs fixed beforehand" if sparse else "no party turning malicious midway"

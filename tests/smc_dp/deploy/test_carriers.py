@@ -1,9 +1,8 @@
-"""Every carrier does what `CarrierSuite` says: over NATS, and to a relay of ours as FLARE's job has it."""
+"""Every carrier does what `CarrierSuite` says: in memory, over NATS, and from cell to cell of a real FLARE."""
 
 from __future__ import annotations
 
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,12 +13,15 @@ from pathlib import Path
 import pytest
 from support import relays, sites
 from support.carrier_suite import ENDURING, CarrierSuite, RunningRelay
+from support.flare_sites import environment
 from support.organisations import ROOT
 from support.relay_carriers import InMemoryCarrier, asks
-from support.relays import without_server
+from support.relays import free_port, without_server
 
 from smc_dp.deploy import carriers
 from smc_dp.deploy.carriers import find_carrier
+from smc_dp.deploy.flare.provision import flare_names
+from smc_dp.deploy.flare.templates import relay_settings_toml
 from smc_dp.deploy.frame import MOST_FRAME_BYTES, Carrier, CarrierError
 from smc_dp.deploy.join import open_carrier
 from smc_dp.deploy.relay_carrier import RelayCarrier
@@ -52,25 +54,44 @@ class RelayInMemory:
 
 
 @dataclass
-class RelayBehindSocket(RelayInMemory):
-    """A relay of ours in a process of its own."""
+class FlareRelay:
+    """The relay of FLARE's job, and the jobs of all sites, in two processes: they ask it from cell to cell."""
+
+    folder: Path
+    python: Path
+    study: JointStudy = field(default_factory=lambda: sites.joint(ENDURING))
+    port: str = field(default_factory=lambda: str(free_port()))
+
+    def __post_init__(self) -> None:
+        self.sites = flare_names(self.study)
+        own = self.folder / "smc_dp" / self.study.digest
+        own.mkdir(parents=True)
+        (own / "relay.toml").write_text(relay_settings_toml(self.study, self.sites))
+        self.jobs = self.process("jobs", *self.sites)
+        self.start()
 
     def carrier(self, name: str, patience: float = 2.0, most_bytes: int = MOST_FRAME_BYTES) -> Carrier:
-        return RelayCarrier(asks(self.folder / "socket", name), most_bytes)
+        (site,) = (site for site, its in self.sites.items() if its == name)
+        return RelayCarrier(asks(self.folder / "socket", site), most_bytes)
 
     def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
+        self.relay.kill()
+        self.relay.wait()
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "support.relay_carriers", str(self.folder), self.study.digest]
-        paths = {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
-        self.process = subprocess.Popen([*command, *self.study.names], env=paths)
-        for _ in relays.until(20):
-            with suppress(CarrierError):
-                RelayCarrier(asks(self.folder / "socket", "P1")).last("P1", "notice")
-                return
-            time.sleep(0.05)
+        self.relay = self.process("relay", self.study.digest)
+        for name in self.study.names:  # each calls the relay anew by itself
+            for _ in relays.until(60):
+                with suppress(CarrierError):
+                    self.carrier(name).last(name, "notice")
+                    break
+                time.sleep(0.05)
+
+    def process(self, kind: str, *rest: str) -> subprocess.Popen[bytes]:
+        environ = {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}", "HOME": str(self.folder)}
+        command = [self.python, "-m", "support.flare_cells", kind, self.port, self.folder, *rest]
+        with (self.folder / "log").open("ab") as log:
+            return subprocess.Popen(command, env=environ, cwd=self.folder, stdout=log, stderr=log)
 
 
 class TestInMemory(CarrierSuite):
@@ -82,14 +103,20 @@ class TestInMemory(CarrierSuite):
 
 
 @pytest.mark.slow
-class TestBehindSocket(CarrierSuite):
+class TestFlare(CarrierSuite):
+    @pytest.fixture(autouse=True)
+    def _in_its_environment(self, tmp_path_factory: pytest.TempPathFactory) -> None:
+        self.python = environment(tmp_path_factory.getbasetemp().parent) / "python3"
+
     @contextmanager
     def running(self, folder: Path) -> Iterator[RunningRelay]:
-        found = RelayBehindSocket(folder)
+        found = FlareRelay(folder, self.python)
         try:
             yield found
         finally:
             found.kill()
+            found.jobs.kill()
+            found.jobs.wait()
 
 
 @without_server
