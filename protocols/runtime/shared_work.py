@@ -1,8 +1,8 @@
 """Work on public bytes that all roles do alike: every role asks for it, and a simulation does it once.
 
-Such work is the verification of a signature, the decoding of a greeting and the comparison of its mask keys. Its result
-follows from the bytes with which it is asked for, and these are compared whole. An answer from memory is charged to the
-clock of the role that asks, at what it cost the first one. Sites, workers of a simulation and audits do all of it.
+Such work is the verification of a signature and the decoding of a greeting. Its result follows from the bytes with
+which it is asked for, and these are compared whole. An answer from memory is charged to the clock of the role that
+asks, at what it cost the first one. Sites, workers of a simulation and audits do all of it.
 """
 
 from __future__ import annotations

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 
 from protocols.arithmetic.ring import Vector
 from protocols.crypto import masking
 from protocols.errors import Fault
 from protocols.runtime.endpoint import Endpoint, Greeted
-from protocols.runtime.shared_work import done_once
 from protocols.secure_sum.messages import MaskKeys
 from protocols.secure_sum.parameters import Parameters
 
@@ -43,7 +41,7 @@ def mask_key_fault(
     owners: dict[bytes, str] = {}
     for name in greetings:
         for key in greetings[name].message.keys:
-            agreed = done_once((agreeing, key), partial(agreeing, key))
+            agreed = agreeing(key)
             if agreed is None:
                 return name, Fault("mask_key.of_small_order")
             if owners.get(agreed) == name:
