@@ -252,11 +252,6 @@ async def s_of_the_tag(me: Any, p: Any, rows: Any, w: Any) -> Any:
     return await _garbles(me, p, rows, w, s_of=made)
 
 
-async def s_stays(me: Any, p: Any, rows: Any, w: Any) -> Any:
-    """P_1 does not take s off its weights."""
-    return await _garbles(me, p, rows, w, off=False)
-
-
 async def _evaluates(me: Any, p: Any, keys: Any, mine: Any, c: Any, more: Callable[[Any, Any], Any] | None) -> Any:
     bits = garbling.chosen(mine.b, c, selection.SIZE_BITS)
     extension = oblivious.extend(me.session_id, keys.offer, mine.choice_points, bits)
@@ -286,11 +281,6 @@ async def labels_told(me: Any, p: Any, keys: Any, mine: Any) -> Any:
 
 
 # The masks of shares.
-
-
-def equal_signs(p: Any, summand: Any, edges: Any) -> Any:
-    """A mask is added at both ends of its edge."""
-    return _share(p, summand, Masks((*edges.plus, *edges.minus), ()))
 
 
 def without_charlie(p: Any, summand: Any, edges: Any) -> Any:

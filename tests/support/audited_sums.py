@@ -22,6 +22,7 @@ from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.run.agreement import SEEDED
+from smc_dp.run.documents import RELEASE_FORMAT
 from smc_dp.run.release import RELEASE, SHARES, TRANSCRIPT
 from support.audited import Folders
 from support.sessions import Setup, start
@@ -187,7 +188,7 @@ def written(folder: Path, made: Setup, done: Run, modulus: int | None) -> Folder
     found = Folders(folder / "run", folder / "views")
     found.run.mkdir(parents=True)
     found.views.mkdir()
-    (found.run / RELEASE).write_text(json.dumps({"digests": {}}))
+    (found.run / RELEASE).write_text(json.dumps({"format": RELEASE_FORMAT, "digests": {}}))
     if modulus is not None:
         shares = {name: [str(y) for y in published.y] for name, published in done.published.items()}
         (found.run / SHARES).write_text(json.dumps({"modulus": str(modulus), "fraction_bits": 0, "shares": shares}))
