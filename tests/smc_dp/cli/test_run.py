@@ -230,6 +230,13 @@ def test_no_file_of_a_run_holds_a_comparison(folder, capsys):
     assert held(folder, report) >= {"individual", "pooled", repr(report["baselines"]["pooled"])}
 
 
+def test_timings_say_first_that_they_are_not_for_publication(folder):
+    assert main(["run", "--method", "prr_mean", "--out", "r"]) == 0
+    timings = json.loads((folder / "r" / "timings.json").read_text())
+    assert next(iter(timings)) == "not_for_publication"
+    assert "Seconds depend on secret" in timings["not_for_publication"]
+
+
 def test_every_help_has_examples(capsys):
     assert main([]) == 0
     assert "predict" in capsys.readouterr().out
