@@ -27,6 +27,15 @@ def test_every_row_is_inside_exactly(X: Array, radius: float, bias: float) -> No
     assert first_outside(rows) is None
 
 
+def test_without_the_last_step_some_row_is_outside() -> None:
+    """The broken twin: dividing by the norm alone leaves rows a unit in the last place too long."""
+    X = np.random.default_rng(0).normal(size=(500, 7))
+    divided = X / np.linalg.norm(X, axis=1, keepdims=True)
+    assert any(norm_squared(row) > 1 for row in divided)
+    assert first_outside(divided) == min(i for i, row in enumerate(divided) if norm_squared(row) > 1)
+    assert first_outside(into_ball(X, 1e-3)) is None
+
+
 def test_short_rows_are_only_scaled() -> None:
     X = np.array([[0.3, 0.4], [3.0, 4.0]])
     np.testing.assert_allclose(into_ball(X, 2.0), [[0.15, 0.2], [0.6, 0.8]], rtol=1e-11)
