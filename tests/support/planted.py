@@ -27,7 +27,6 @@ from support.pages import ROOT
 COPIED = (".github", "demos", "protocols", "smc_dp", "tests", "README.md", "CHANGELOG.md", "pyproject.toml")
 TABLES = ROOT / "tests" / "mutants"
 FAILED = 1  # pytest's exit code for tests that ran and failed
-ENDS_PYTHON = "smc_dp.deploy.flower.pin"  # whoever loads it, where Flower is not installed
 # Each line that comes in has modules of the repository, and arguments of pytest, which runs in a fork; its exit code
 # goes out. The fork has loaded no other module of the repository. None of these imports a file in which a fault is
 # planted, so each test sees the fault that is planted then. A run without end is killed. What pytest and hypothesis
@@ -199,7 +198,7 @@ class Planter:
         """Have loaded once, meanwhile, what imports none of these files."""
         paths = {self.root / file for file in files_}
         names = {name for name, path in files(self.root).items() if path in paths}
-        self._kept = [name for name, of in self._reached.items() if not of & {*names, ENDS_PYTHON}]
+        self._kept = [name for name, others in self._reached.items() if not names & others]
         try:
             yield
         finally:
