@@ -12,7 +12,12 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from smc_dp.core.errors import InputError
-from smc_dp.methods.sums.party_limits import check_party_limits, has_sparse_graph, sparse_graph_failure
+from smc_dp.methods.sums.party_limits import (
+    check_party_limits,
+    closed_degree,
+    has_sparse_graph,
+    sparse_graph_failure,
+)
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 
 COMPUTATIONAL_CAVEAT = (
@@ -101,6 +106,11 @@ class ThreatModel:
     def has_sparse_graph(self) -> bool:
         """True where the parties share masks with neighbours alone: asked for, or because they are too many."""
         return self.sparse or has_sparse_graph(self.parties, self.dropouts)
+
+    @property
+    def degree(self) -> int:
+        """Number of neighbours to ask the protocol for; 0 where it decides itself who shares masks with whom."""
+        return closed_degree(self.parties, self.colluders, self.dropouts) if self.sparse else 0
 
     def with_graph_failure(self, promised: PrivacyStatement, sums: int) -> PrivacyStatement:
         """Return the statement of so many sums, with the probability that their neighbour graph fails added to delta.
