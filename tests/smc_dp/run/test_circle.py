@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from support.audited import hospitals, sum_agreement
@@ -79,9 +80,10 @@ def test_delta_has_the_probability_that_the_circle_does_not_do_in_it(kind: Guara
         assert ThreatModel(K, t, D).with_graph_failure(plain, 1) is plain
 
 
-def test_what_a_run_says_has_it_in_it() -> None:
+@pytest.mark.parametrize("asked", [{"dropouts": 5, "colluders": 30}, {"sparse_graph": True, "colluders": 60}])
+def test_what_a_run_says_has_it_in_it(asked: dict[str, Any]) -> None:
     data = hospitals((1,) * 201, 2)
-    circle = sum_agreement(data, seeded=False, dropouts=5, colluders=30)
+    circle = sum_agreement(data, seeded=False, **asked)
     p = circle.program_parameters("")
     assert p.failure > 0
     target = circle.target
