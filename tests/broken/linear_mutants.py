@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from protocols import linear
 from protocols.arithmetic.permutation import Permutation
+from protocols.arithmetic.ring import Vector
 from protocols.crypto import encapsulation, garbling, masking, oblivious
 from protocols.linear import masks, publication, selection, setup, submission
 from protocols.linear.messages import LockedRows
@@ -68,7 +69,7 @@ class Submit(Message):
     a: Annotated[int, masked("size")]
     box: Annotated[bytes, public("digest")]
     epk: Annotated[bytes, public("key")]
-    row: Annotated[tuple[int, ...], masked("weight"), Times("dimension")]
+    row: Annotated[Vector, masked("weight"), Times("dimension")]
     seed: Annotated[bytes, shared("seed")]
     more: Annotated[tuple[bytes, ...], public("key"), Times("dimension")]
 

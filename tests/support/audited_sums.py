@@ -37,14 +37,14 @@ PARTIES, NUMBERS = ("P1", "P2", "P3"), 2
 class Part(Message):
     """A share of the sender's numbers."""
 
-    x: Annotated[tuple[int, ...], shared("byte"), Times("numbers")]
+    x: Annotated[Vector, shared("byte"), Times("numbers")]
 
 
 @message("2", (PARTY >> PUBLIC) | (CURATOR >> PUBLIC))
 class Sum(Message):
     """The sender's share of the sum."""
 
-    y: Annotated[tuple[int, ...], public("byte"), Times("numbers")]
+    y: Annotated[Vector, public("byte"), Times("numbers")]
 
 
 @dataclass(frozen=True)
@@ -113,14 +113,14 @@ class Word(Message):
 class Piece(Message):
     """A share of the sender's numbers."""
 
-    x: Annotated[tuple[int, ...], shared("byte"), Times("numbers")]
+    x: Annotated[Vector, shared("byte"), Times("numbers")]
 
 
 @message("2", PARTY >> PUBLIC)
 class Column(Message):
     """What a party was given, added up."""
 
-    y: Annotated[tuple[int, ...], public("byte"), Times("numbers")]
+    y: Annotated[Vector, public("byte"), Times("numbers")]
 
 
 async def exchange(me: Endpoint, mine: Vector) -> None:

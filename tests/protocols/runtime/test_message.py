@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.toy import dgk_key, paillier_key
 
+from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
 from protocols.comparison.messages import DGK, Bits, ComparisonKey, Differences
 from protocols.crypto.dgk import BitCiphertext, FreshBit
@@ -389,9 +390,10 @@ def test_a_person_reads_of_each_protection_in_other_words_and_of_a_ciphertext_un
         (Annotated[float, public("a")], "message.field_of_another_type"),
         (Annotated[str, public("a")], "message.field_of_another_type"),
         (Annotated[tuple[float, ...], public("a"), Times("K")], "message.field_of_another_type"),
-        (Annotated[tuple[int, ...], public("a")], "message.field_without_one_length"),
+        (Annotated[tuple[int, ...], public("a"), Times("K")], "message.field_of_another_type"),
+        (Annotated[Vector, public("a")], "message.field_without_one_length"),
         (Annotated[int, public("a"), Times("K")], "message.field_without_one_length"),
-        (Annotated[tuple[int, ...], public("a"), Times("K"), Times("d")], "message.field_without_one_length"),
+        (Annotated[Vector, public("a"), Times("K"), Times("d")], "message.field_without_one_length"),
         (Annotated[Ciphertext, public("a")], "message.field_of_another_type"),
         (Annotated[int, encrypted("a")], "message.field_of_another_type"),
         (Annotated[int | None, public("a")], "message.field_cannot_be_absent"),

@@ -16,15 +16,12 @@ from support import sites
 from support.dying import (
     AT_RELAY,
     AT_SITE,
-    BEFORE,
     CHARGED,
     COMMITTED,
     WRITTEN,
     DyingStore,
     Fate,
-    HastyStore,
     Killed,
-    TornStore,
     called,
     die,
     plans,
@@ -33,8 +30,7 @@ from support.sites import Sites
 
 from smc_dp.deploy.frame import Frame
 from smc_dp.deploy.relay_store import RelayStore
-from smc_dp.deploy.store import SiteStore, StoreError
-from tests.support.refusals import refused
+from smc_dp.deploy.store import SiteStore
 
 ROOT = Path(__file__).parents[3]
 RUNS, OTHERS = 10, 4
@@ -102,22 +98,4 @@ def test_dead_between_a_commit_and_its_send_a_site_sends_what_it_committed(curat
     run = mortal(curator_run, fast_path, lambda fate, relay: partial(DyingStore, fate), place).run()
     assert sites.ends(run) == ["released"] * 4
     assert len(list((fast_path / "met").iterdir())) == 1
-    run.close()
-
-
-def test_a_twin_that_sends_before_it_commits_is_caught(curator_run: Sites, fast_path: Path) -> None:
-    """What it sends it would make anew, under the same number: it does not begin again."""
-    place = f"{BEFORE}: envelope 0 from P2 to public"
-    run = mortal(curator_run, fast_path, lambda fate, relay: partial(HastyStore, relay, fate), place)
-    with refused("state.older_than_relay", error=StoreError, frame="envelope 0 from P2 to public"):
-        run.run()
-    run.close()
-
-
-def test_a_twin_that_commits_what_it_sends_apart_from_its_state_is_caught(curator_run: Sites, fast_path: Path) -> None:
-    """The state says that it was sent, and nobody gets it."""
-    place = f"{BEFORE}: envelope 1 from P2 to public"
-    run = mortal(curator_run, fast_path, lambda fate, relay: partial(TornStore, fate), place).run()
-    assert not run.releases()
-    assert run.ends["charlie"] == "deadline"
     run.close()
