@@ -43,6 +43,9 @@ SEMI_HONEST_SECRECY_CAVEAT = (
 STATE_LEAK_CAVEAT = (
     "A party whose state leaks during the session counts as corrupted, because its share of the noise is known."
 )
+GRAPH_LEAK_CAVEAT = (
+    f"{STATE_LEAK_CAVEAT} This holds only if whose state leaks does not depend on which parties share masks."
+)
 PARTICIPATION_CAVEAT = (
     "The fact that a run takes place at all is not covered. Neither is who took part and who dropped out."
 )
@@ -155,7 +158,7 @@ class ThreatModel:
         """Yield the caveats of every sum."""
         yield SEMI_HONEST_CAVEAT if self.has_sparse_graph else MALICIOUS_CAVEAT
         yield COMPUTATIONAL_CAVEAT
-        yield STATE_LEAK_CAVEAT
+        yield GRAPH_LEAK_CAVEAT if self.has_sparse_graph else STATE_LEAK_CAVEAT
         yield from self._caveats_of_result("This holds")
 
     def caveats_of_own_noise(self) -> Iterator[str]:
